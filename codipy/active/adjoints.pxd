@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# External adjoint vectors, indexed by variables.
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.active.tape cimport Tape
+cimport cython
+
+
+@cython.final
+cdef class Adjoints(AdjointVector):
+    cdef readonly Tape tape

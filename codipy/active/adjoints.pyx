@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""External adjoint vectors: several directions in one sweep, or sweeps beside the tape's own."""
+import numpy as np
+
+from libc.stdint cimport int32_t
+from cpython.object cimport PyObject
+cimport cython
+
+from codipy.active.expression cimport as_number
+from codipy.active.tape cimport Tape
+from codipy.active.real cimport Real
+from codipy.tape.adjoints cimport AdjointVector
+
+
+@cython.final
+cdef class Adjoints(AdjointVector):
+    """Adjoints(tape, width)
+    --
+
+    Adjoints of `tape` in `width` directions; made by ``tape.new_adjoints(width)``.
+
+    Examples
+    --------
+    >>> import codipy
+    >>> tape = codipy.Tape()
+    >>> with tape:
+    ...     x = tape.register_input(3.0)
+    ...     y, z = tape.register_output(x * x), tape.register_output(5.0 * x)
+    >>> adj = tape.new_adjoints(width=2)
+    >>> adj[y], adj[z] = (1.0, 0.0), (0.0, 1.0)
+    >>> tape.evaluate(adjoints=adj)
+    >>> adj[x].tolist()
+    [6.0, 5.0]
+    """
+    def __cinit__(self, Tape tape not None, width):
+        if isinstance(width, bool) or not isinstance(width, int):
+            raise TypeError(f"width must be an int, got {type(width).__name__}")
+        if not 1 <= width <= 1 << 20:
+            raise ValueError(f"width must be from 1 to {1 << 20}, got {width}")
+        self.tape, self.width, self.first, self.serial = tape, width, tape.store.first, tape.serial
+
+    def __getitem__(self, x):
+        """float (width 1) or a new array of `width` numbers."""
+        cdef int32_t identifier = self.tape.identifier_of(x, "x")
+        cdef double* numbers = self.slot(identifier)
+        cdef Py_ssize_t d
+        if self.width == 1:
+            return 0.0 if numbers == NULL else numbers[0]
+        result = np.zeros(self.width)
+        if numbers != NULL:
+            for d in range(self.width):
+                result[d] = numbers[d]
+        return result
+
+    def __setitem__(self, x, seed):
+        """Seed with one number for all directions, or one for each."""
+        cdef int32_t identifier = self.tape.identifier_of(x, "x")
+        cdef Py_ssize_t d
+        cdef double number
+        cdef double[::1] numbers
+        if type(seed) is not Real and as_number(<PyObject*>seed, &number) == 1:
+            numbers = np.full(self.width, number)
+        else:
+            try:
+                numbers = np.ascontiguousarray(seed, dtype=np.float64)
+            except (TypeError, ValueError) as error:
+                raise TypeError(f"seed must be a number or {self.width} numbers, got {type(seed).__name__}") from error
+            if numbers.shape[0] != self.width:
+                raise ValueError(f"seed must be a number or {self.width} numbers, got {numbers.shape[0]}")
+        self.ensure(self.tape.largest())
+        for d in range(self.width):
+            self.slot(identifier)[d] = numbers[d]
+
+    def clear(self):
+        """Set all adjoints to 0."""
+        self.zero()

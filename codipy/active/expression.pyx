@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The slow paths of expressions: pushing, readmitting, conversion of operands, values that Python defines."""
+import numbers
+
+import numpy as np
+
+from libc.stdint cimport int32_t, int64_t
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.long cimport PyLong_AsDouble, PyLong_Check
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
+
+from codipy.active.real cimport OWNS, Real
+from codipy.identifiers.reuse cimport ReuseIdentifiers
+from codipy.operations.kernels cimport op_value_any
+from codipy.tape.activity cimport is_passive, tape_of_epoch
+from codipy.tape.base cimport BaseTape
+from codipy.tape.recorder cimport Entry, Recorder, push_expression
+
+from codipy.errors import TapeError
+from codipy.operations import TABLE
+from codipy.operations.callables import python_callable
+
+
+cdef int identify(Recorder* r, Real x) except -1:
+    cdef int32_t identifier = push_expression(r, x.own, x.count, x.program, x.primal)
+    cdef Entry* entries = x.own
+    cdef int i
+    x.identifier = identifier
+    if x.epoch == r.epoch:
+        if r.reuse:
+            for i in range(x.count):
+                if entries[i].identifier:
+                    (<ReuseIdentifiers>r.reusing).release(entries[i].identifier)
+    else:
+        # The expression is older than the last position. A reset to there drops the statement but not the variable,
+        # which is then pushed again from the entries that it keeps: see readmit.
+        x.made = x.made if x.kept else x.epoch
+        x.kept = x.count
+        x.epoch = r.epoch
+    x.count = 0
+    return 0
+
+
+cdef int identify_new(Recorder* r, PyObject* x) except -1:
+    try:
+        identify(r, <Real>x)
+    except BaseException:
+        Py_DECREF(<Real>x)
+        raise
+    return 0
+
+
+cdef int readmit(Recorder* r, Real x) except -1:
+    if r == NULL:
+        if is_passive():
+            return 0
+        raise TapeError(f"{x!r} is used in an operation while no tape is recording, which would lose its derivative: "
+                        "take x.value, work inside `with tape:`, or say `with codipy.passive():`")
+    cdef BaseTape tape = <BaseTape>r.tape
+    if tape.is_valid(x.epoch):
+        return 1
+    if x.kept and tape.is_valid(x.made):
+        if x.flags & OWNS:
+            tape.release_identifier(x.identifier)
+        x.identifier, x.count, x.kept = 0, x.kept, 0
+        x.epoch, x.made = x.made, 0
+        return 1
+    if x.epoch >> 32 == tape.serial:
+        raise TapeError(f"{x!r} is from before a reset of its tape: compute it again, or register it again with "
+                        "tape.register_input()")
+    raise TapeError(f"{x!r} belongs to another tape or to a finished recording: take x.value, or register it with the "
+                    "recording tape's register_input()")
+
+
+cdef void release_uses(Real x) noexcept:
+    """A reuse manager no longer counts x; called when x dies or leaves its tape."""
+    cdef PyObject* found = tape_of_epoch(x.epoch)
+    cdef Entry* entries = x.own
+    cdef int i
+    if found == NULL or not (<BaseTape>found).owns(x.epoch):
+        return
+    if x.identifier:
+        (<BaseTape>found).release_identifier(x.identifier)
+    for i in range(x.count + x.kept):
+        if entries[i].identifier:
+            (<BaseTape>found).release_identifier(entries[i].identifier)
+
+
+cdef void make_passive(Real x) noexcept:
+    if x.flags & OWNS:
+        release_uses(x)
+    x.epoch, x.made, x.identifier, x.program, x.count, x.kept, x.flags = 0, 0, 0, 0, 0, 0, 0
+
+
+# ---- Values and operands ----
+
+cdef tuple callables = tuple([python_callable(row.python) for row in TABLE])
+
+
+cdef object callable_of(int code):
+    return callables[code]
+
+
+cdef int python_value(int code, int n, const double* u, double* value) except -1:
+    function = callables[code]
+    if function is None:
+        value[0] = op_value_any(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0)
+        return 0
+    if n == 1:
+        result = function(u[0])
+    elif n == 2:
+        result = function(u[0], u[1])
+    else:
+        result = function(u[0], u[1], u[2])
+    if type(result) is complex:
+        raise ValueError(f"{TABLE[code].name}{tuple([u[i] for i in range(n)])} is complex ({result}): "
+                         "codipy differentiates real functions; keep the argument in the real domain")
+    value[0] = result
+    return 0
+
+
+cdef int as_number(PyObject* o, double* number) except -1:
+    if PyFloat_Check(<object>o):
+        number[0] = PyFloat_AS_DOUBLE(<object>o)
+    elif PyLong_Check(<object>o):
+        number[0] = PyLong_AsDouble(<object>o)
+    elif isinstance(<object>o, (np.floating, np.integer, np.bool_, numbers.Rational)):
+        number[0] = float(<object>o)
+    elif isinstance(<object>o, np.ndarray) and (<object>o).ndim == 0 and (<object>o).dtype.kind in "fiub":
+        number[0] = float(<object>o)
+    else:
+        return 0
+    return 1

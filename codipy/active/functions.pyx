@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions and methods of the elementary operations, made from the table: one for each row.
+
+They are built-in functions with the operation code as their `self`, which the interpreter calls as fast as those of
+`math`. Rejected: a Python or Cython function for each row, which is a second place to edit, and callable objects,
+which the interpreter does not specialise.
+"""
+from types import MethodType
+
+from libc.math cimport isfinite
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.long cimport PyLong_AsLong
+from cpython.mem cimport PyMem_Malloc
+from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
+from cpython.ref cimport Py_INCREF
+
+from codipy.active.expression cimport callable_of
+from codipy.active.real cimport Real, apply1, apply2, apply3
+from codipy.operations.kernels cimport op_python_value, op_value_any
+
+from codipy.operations import TABLE
+
+cdef extern from "Python.h":
+    ctypedef struct PyMethodDef:
+        const char* ml_name
+        void* ml_meth
+        int ml_flags
+        const char* ml_doc
+    int METH_O
+    int METH_FASTCALL
+    object PyCFunction_NewEx(PyMethodDef* definition, object self, object module)
+    void PyType_Modified(PyTypeObject*)
+    object PyObject_Vectorcall(object function, PyObject* const* arguments, size_t count, PyObject* names)
+
+
+cdef object call1(PyObject* self, PyObject* x):
+    cdef int code = <int>PyLong_AsLong(<object>self)
+    cdef double value
+    if Py_TYPE(<object>x) == <PyTypeObject*>Real:
+        return apply1(code, x)
+    if PyFloat_CheckExact(<object>x) and not op_python_value[code]:
+        value = op_value_any(code, PyFloat_AS_DOUBLE(<object>x), 0.0, 0.0)
+        if isfinite(value):
+            return value
+    return plain(code, &x, 1)
+
+
+cdef object call_many(PyObject* self, PyObject* const* arguments, Py_ssize_t count):
+    cdef int code = <int>PyLong_AsLong(<object>self)
+    cdef Py_ssize_t i
+    row = TABLE[code]
+    if count != row.arity:
+        raise TypeError(f"{row.math_name or row.name} expected {row.arity} arguments, got {count}")
+    for i in range(count):
+        if Py_TYPE(<object>arguments[i]) == <PyTypeObject*>Real:
+            result = (apply2(code, arguments[0], arguments[1]) if count == 2 else
+                      apply3(code, arguments[0], arguments[1], arguments[2]))
+            if result is NotImplemented:
+                raise TypeError(f"{row.math_name or row.name}: arguments must be real numbers, got "
+                                f"{', '.join(type(<object>arguments[k]).__name__ for k in range(count))}")
+            return result
+    return plain(code, arguments, count)
+
+
+cdef object plain(int code, PyObject* const* arguments, Py_ssize_t count):
+    """Python's own function on passive arguments: its conversions, values and exceptions."""
+    function = callable_of(code)
+    cdef double u[3]
+    cdef Py_ssize_t i
+    if function is not None:
+        return PyObject_Vectorcall(function, arguments, count, NULL)
+    u[0] = u[1] = u[2] = 0.0
+    for i in range(count):
+        u[i] = <object>arguments[i]
+    return op_value_any(code, u[0], u[1], u[2])
+
+
+cdef object make_function(row, str name):
+    # Lives as long as the process, as a PyMethodDef must.
+    cdef PyMethodDef* definition = <PyMethodDef*>PyMem_Malloc(sizeof(PyMethodDef))
+    if definition == NULL:
+        raise MemoryError("no memory for the functions of the operations table")
+    parameters = ", ".join("xyz"[:row.arity])
+    texts = (name.encode(), f"{name}({parameters}, /)\n--\n\nOperation {row.name}: {row.value}; see docs/operations.md.".encode())
+    Py_INCREF(texts)
+    definition.ml_name, definition.ml_doc = texts[0], texts[1]
+    definition.ml_meth = <void*>call1 if row.arity == 1 else <void*>call_many
+    definition.ml_flags = METH_O if row.arity == 1 else METH_FASTCALL
+    return PyCFunction_NewEx(definition, row.code, "codipy.math")
+
+
+cdef class Method:
+    """Method(function)
+    --
+
+    A function of the table as a method of Real, for NumPy's object arrays and for ``x.sin()``.
+    """
+    cdef readonly object function
+
+    def __cinit__(self, function):
+        self.function = function
+
+    def __get__(self, x, owner):
+        return self.function if x is None else MethodType(self.function, x)
+
+
+def _numpy_names(row):
+    return (row.numpy,) if isinstance(row.numpy, str) else tuple(row.numpy or ())
+
+
+FUNCTIONS = {row.name: make_function(row, row.math_name or row.name) for row in TABLE}
+
+cdef int _add_methods() except -1:
+    methods = <dict>(<PyTypeObject*>Real).tp_dict
+    for row in TABLE:
+        for name in (row.name, row.math_name, *_numpy_names(row)):
+            if name and name not in methods:
+                methods[name] = Method(FUNCTIONS[row.name])
+    PyType_Modified(<PyTypeObject*>Real)
+    return 0
+
+_add_methods()

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Birth and death of a Real: free lists by size, and the test for temporaries. */
+#ifndef CODIPY_OBJECT_H
+#define CODIPY_OBJECT_H
+#include <Python.h>
+
+/* A Real carries room for its pending expression: one entry, a few, or many. The class is chosen when the result is
+   made, since its number of arguments is known then. Rejected: room for the most in every Real (312 bytes each), and
+   a separate buffer (a second allocation for every operation).
+   Under sanitizers every object is its own allocation, or they would see no use after free. */
+enum { CODIPY_SIZES = 3 };
+static const int codipy_entries_of[CODIPY_SIZES] = {1, 4, 16};
+
+#if defined(__SANITIZE_ADDRESS__) || defined(Py_GIL_DISABLED)
+enum { CODIPY_FREE_LIMIT = 0 };
+#else
+enum { CODIPY_FREE_LIMIT = 256 };
+#endif
+
+typedef struct { PyObject *head; int count; } codipy_free_list;
+static codipy_free_list codipy_free[CODIPY_SIZES];
+
+/* The link of a free Real lies in its type field. */
+static inline PyObject *codipy_birth(PyTypeObject *type, size_t entry, int size) {
+    codipy_free_list *list = &codipy_free[size];
+    size_t basic = (size_t)type->tp_basicsize;      /* with room for one entry */
+    PyObject *object = list->head;
+    if (CODIPY_FREE_LIMIT && object != NULL) {
+        list->head = (PyObject *)object->ob_type;
+        list->count--;
+    } else {
+        object = (PyObject *)PyObject_Malloc(basic + entry * (size_t)(codipy_entries_of[size] - 1));
+        if (object == NULL)
+            return PyErr_NoMemory();
+    }
+    return PyObject_Init(object, type);
+}
+
+static inline void codipy_death(PyObject *object, int size) {
+    codipy_free_list *list = &codipy_free[size];
+    if (list->count < CODIPY_FREE_LIMIT) {
+        object->ob_type = (PyTypeObject *)list->head;
+        list->head = object;
+        list->count++;
+    } else {
+        PyObject_Free(object);
+    }
+}
+
+/* Give the free Reals' memory back; returns how many there were. */
+static inline int codipy_clear_free_lists(void) {
+    int freed = 0;
+    for (int size = 0; size < CODIPY_SIZES; size++) {
+        while (codipy_free[size].head != NULL) {
+            PyObject *object = codipy_free[size].head;
+            codipy_free[size].head = (PyObject *)object->ob_type;
+            PyObject_Free(object);
+            freed++;
+        }
+        codipy_free[size].count = 0;
+    }
+    return freed;
+}
+
+/* Whether only the evaluation stack holds the object. A hint: callers that are not the interpreter (NumPy's object
+   loops) pass borrowed references that look the same, so it may decide when to push, never what is computed. */
+static inline int codipy_is_temporary(PyObject *object) {
+#if PY_VERSION_HEX >= 0x030E0000
+    return PyUnstable_Object_IsUniqueReferencedTemporary(object);
+#else
+    return Py_REFCNT(object) == 1;
+#endif
+}
+
+/* Hand a new reference to Cython without counting it twice. */
+static inline PyObject *codipy_new_reference(PyObject *object) { return object; }
+#endif

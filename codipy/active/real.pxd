@@ -1,0 +1,44 @@
+# SPDX-License-Identifier: Apache-2.0
+# The active scalar: a float, its identifier on a tape, and the expression that is not on the tape yet.
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from cpython.object cimport PyObject
+cimport cython
+
+from codipy.tape.recorder cimport Entry, Recorder
+
+
+# Three states:   passive      epoch 0
+#                 identified   epoch, identifier > 0: on the tape
+#                 pending      epoch, count > 0: `count` entries of an expression that is not on the tape yet
+# A Real never changes its value. It turns from pending to identified when its expression is pushed, and
+# register_input / register_output give it another identifier.
+# No reference to the tape (see tape/activity.pxd), so no cycle can pass through a Real and the garbage collector
+# need not track it. Birth and death bypass Cython's tp_new and tp_dealloc: object.h.
+@cython.final
+cdef class Real:
+    cdef double primal
+    cdef int64_t epoch           # tape and generation that the identifier or the entries are of
+    cdef int64_t made            # of a pending expression pushed in a later epoch than its own (else 0): see readmit
+    cdef readonly int32_t identifier
+    cdef int32_t program         # value strategies: the shape of the pending expression
+    cdef uint8_t count           # pending: entries in use
+    cdef uint8_t kept            # entries still there after a push in a later epoch
+    cdef uint8_t size            # size class of the memory: see object.h
+    cdef uint8_t flags
+    cdef Entry own[1]            # the first entry; the others lie behind, as the size class allows
+
+
+cdef enum RealFlags:
+    OWNS = 1                     # counts as a user of its identifier, or of its entries', in a reuse manager
+    IS_INPUT = 2
+    IS_OUTPUT = 4
+    MERGED = 8                   # went into another expression while pending: its own adjoint is not known
+
+# The operations of the table on any operands that the number protocol allows, NotImplemented for others.
+cdef object apply1(int code, PyObject* x)
+cdef object apply2(int code, PyObject* x, PyObject* y)
+cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z)
+# The same with a value that the caller has: NumPy's, say. operands[k] is any object, its value u[k].
+cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, double value)
+# A Real that is on a tape already.
+cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags)

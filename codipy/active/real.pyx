@@ -1,0 +1,383 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The active scalar."""
+import math
+import numbers
+import sys
+
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t, int64_t
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.object cimport PyObject, PyTypeObject, Py_TYPE, PyObject_RichCompare, destructor
+cimport cython
+
+from codipy.active.expression cimport (
+    as_number, codipy_clear_free_lists, codipy_death, codipy_new_reference, combine, identify, make_passive, new_real,
+    python_value, readmit, release_uses)
+from codipy.operations.kernels cimport *
+from codipy.tape.activity cimport current, is_passive, tape_of_epoch
+from codipy.tape.base cimport BaseTape
+
+from codipy.errors import ActiveError, TapeError
+
+
+cdef inline int take(PyObject* o, PyObject** operand, double* number) except -1:
+    """Value and, where it has an epoch, the Real of an operand; 0 where it is no real number."""
+    operand[0] = NULL
+    if Py_TYPE(<object>o) == <PyTypeObject*>Real:
+        number[0] = (<Real>o).primal
+        if (<Real>o).epoch:
+            operand[0] = o
+        return 1
+    if PyFloat_CheckExact(<object>o):
+        number[0] = PyFloat_AS_DOUBLE(<object>o)
+        return 1
+    return as_number(o, number)
+
+
+cdef inline object unary(int code, PyObject* x):
+    cdef PyObject* operands[1]
+    cdef double u[1]
+    cdef double value
+    if not take(x, operands, u):
+        return NotImplemented
+    value = op_value(code, u[0], 0.0, 0.0)
+    if op_python_value[code] or not isfinite(value):
+        python_value(code, 1, u, &value)
+    return codipy_new_reference(combine(code, 1, operands, u, value))
+
+
+cdef inline object binary(int code, PyObject* x, PyObject* y):
+    cdef PyObject* operands[2]
+    cdef double u[2]
+    cdef double value
+    if not take(x, operands, u) or not take(y, operands + 1, u + 1):
+        return NotImplemented
+    value = op_value(code, u[0], u[1], 0.0)
+    if op_python_value[code] or not isfinite(value):
+        python_value(code, 2, u, &value)
+    return codipy_new_reference(combine(code, 2, operands, u, value))
+
+
+cdef object apply1(int code, PyObject* x):
+    return unary(code, x)
+
+
+cdef object apply2(int code, PyObject* x, PyObject* y):
+    return binary(code, x, y)
+
+
+cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z):
+    cdef PyObject* operands[3]
+    cdef double u[3]
+    cdef double value
+    if not take(x, operands, u) or not take(y, operands + 1, u + 1) or not take(z, operands + 2, u + 2):
+        return NotImplemented
+    value = op_value_any(code, u[0], u[1], u[2])
+    if op_python_value[code] or not isfinite(value):
+        python_value(code, 3, u, &value)
+    return codipy_new_reference(combine(code, 3, operands, u, value))
+
+
+cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, double value):
+    cdef PyObject* active[3]
+    cdef int k
+    for k in range(n):
+        active[k] = operands[k] if Py_TYPE(<object>operands[k]) == <PyTypeObject*>Real else NULL
+        if active[k] != NULL and (<Real>active[k]).epoch == 0:
+            active[k] = NULL
+    return codipy_new_reference(combine(code, n, active, u, value))
+
+
+cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags):
+    cdef Real x = codipy_new_reference(new_real(value, 0))
+    x.epoch, x.identifier, x.flags = epoch, identifier, flags
+    return x
+
+
+cdef inline object plain_float(o):
+    """A Real's value, anything else as it is."""
+    return (<Real>o).primal if type(o) is Real else o
+
+
+cdef int refuse_if_active(Real x, str what, str instead) except -1:
+    if x.epoch and not is_passive():
+        raise ActiveError(f"{what} of an active Real would lose its derivative: {instead}")
+    return 0
+
+
+cdef BaseTape tape_of(Real self):
+    """The tape on which this variable has an identifier in force, or an error that says what is missing."""
+    if not self.epoch:
+        raise TapeError(f"{self!r} has no gradient, it is passive: register it with tape.register_input(), or a "
+                        "result with tape.register_output(), while the tape records")
+    cdef PyObject* found = tape_of_epoch(self.epoch)
+    if found == NULL:
+        raise TapeError(f"{self!r} has no gradient: its tape no longer exists")
+    cdef BaseTape tape = <BaseTape>found
+    if not tape.is_valid(self.epoch):
+        raise TapeError(f"{self!r} has no gradient: its tape was reset since; record again")
+    if self.count or self.flags & MERGED:
+        raise TapeError(f"{self!r} has no gradient of its own, it is part of a larger statement: call "
+                        "tape.register_output() on it while recording, before it is used")
+    return tape
+
+
+@cython.final
+@cython.c_api_binop_methods(True)
+cdef class Real:
+    """Real(value=0.0)
+    --
+
+    A float that a tape can follow.
+
+    Behaves as ``float``; results of operations on active Reals are active. Immutable: an operation makes a new Real.
+
+    Parameters
+    ----------
+    value : float
+        The value; anything that ``float()`` takes. An active Real is refused.
+
+    Examples
+    --------
+    >>> import codipy
+    >>> tape = codipy.Tape()
+    >>> with tape:
+    ...     x = tape.register_input(codipy.Real(3.0))
+    ...     y = tape.register_output(x * x + 1.0)
+    >>> y.gradient = 1.0
+    >>> tape.evaluate()
+    >>> y.value, x.gradient
+    (10.0, 6.0)
+    """
+    __array_priority__ = 1000.0
+
+    def __cinit__(self, value=0.0):
+        self.primal = float(value)
+
+    # ---- Value and derivative ----
+
+    @property
+    def value(self):
+        """float: the plain value."""
+        return self.primal
+
+    @property
+    def gradient(self):
+        """float: the adjoint (or tangent) in the tape's own vector; set it to seed a sweep."""
+        cdef BaseTape tape = tape_of(self)
+        cdef double* slot = tape.adjoint_vector.slot(self.identifier)
+        return 0.0 if slot == NULL else slot[0]
+
+    @gradient.setter
+    def gradient(self, seed):
+        cdef double number
+        if type(seed) is Real or as_number(<PyObject*>seed, &number) != 1:
+            raise TypeError(f"gradient: a seed must be a plain real number, got {type(seed).__name__}")
+        cdef BaseTape tape = tape_of(self)
+        tape.demand_idle("setting a gradient")
+        tape.adjoint_vector.ensure(tape.largest())
+        tape.adjoint_vector.slot(self.identifier)[0] = number
+
+    @property
+    def is_active(self):
+        """bool: whether the value depends on a registered input."""
+        return self.epoch != 0
+
+    # ---- Arithmetic ----
+
+    def __add__(x, y):
+        return binary(OP_ADD, <PyObject*>x, <PyObject*>y)
+
+    def __sub__(x, y):
+        return binary(OP_SUBTRACT, <PyObject*>x, <PyObject*>y)
+
+    def __mul__(x, y):
+        return binary(OP_MULTIPLY, <PyObject*>x, <PyObject*>y)
+
+    def __truediv__(x, y):
+        return binary(OP_DIVIDE, <PyObject*>x, <PyObject*>y)
+
+    def __mod__(x, y):
+        return binary(OP_MOD, <PyObject*>x, <PyObject*>y)
+
+    def __pow__(x, y, modulus):
+        if modulus is not None:
+            raise TypeError("pow() 3rd argument not allowed unless all arguments are integers")
+        return binary(OP_POWER, <PyObject*>x, <PyObject*>y)
+
+    def __floordiv__(x, y):
+        cdef PyObject* operand
+        cdef double number
+        if not take(<PyObject*>x, &operand, &number) or not take(<PyObject*>y, &operand, &number):
+            return NotImplemented
+        return plain_float(x) // plain_float(y)
+
+    def __divmod__(x, y):
+        quotient = Real.__floordiv__(x, y) if type(x) is Real else Real.__rfloordiv__(y, x)
+        if quotient is NotImplemented:
+            return NotImplemented
+        return quotient, binary(OP_MOD, <PyObject*>x, <PyObject*>y)
+
+    def __neg__(self):
+        return unary(OP_NEGATIVE, <PyObject*>self)
+
+    def __pos__(self):
+        return unary(OP_POSITIVE, <PyObject*>self)
+
+    def __abs__(self):
+        return unary(OP_ABSOLUTE, <PyObject*>self)
+
+    # ---- Passive results ----
+
+    def __richcmp__(self, other, int op):
+        cdef double x = (<Real>self).primal, y
+        if type(other) is Real:
+            y = (<Real>other).primal
+        elif PyFloat_CheckExact(other):
+            y = PyFloat_AS_DOUBLE(other)
+        else:
+            return PyObject_RichCompare(x, other, op)
+        if op == 0:
+            return x < y
+        if op == 1:
+            return x <= y
+        if op == 2:
+            return x == y
+        if op == 3:
+            return x != y
+        if op == 4:
+            return x > y
+        return x >= y
+
+    def __bool__(self):
+        return self.primal != 0.0
+
+    def __hash__(self):
+        return hash(self.primal)
+
+    def __int__(self):
+        return int(self.primal)
+
+    def __trunc__(self):
+        return math.trunc(self.primal)
+
+    def __floor__(self):
+        return math.floor(self.primal)
+
+    def __ceil__(self):
+        return math.ceil(self.primal)
+
+    def __round__(self, ndigits=None):
+        return round(self.primal, ndigits)
+
+    def as_integer_ratio(self):
+        """The value as a ratio of integers, as ``float.as_integer_ratio``."""
+        return self.primal.as_integer_ratio()
+
+    def is_integer(self):
+        """Whether the value is integral."""
+        return self.primal.is_integer()
+
+    def hex(self):
+        """The value in hexadecimal, as ``float.hex``."""
+        return self.primal.hex()
+
+    # ---- Leaving ----
+
+    def __float__(self):
+        refuse_if_active(self, "float()", "take x.value, or codipy.math for the functions of math")
+        return self.primal
+
+    def __complex__(self):
+        refuse_if_active(self, "complex()", "take complex(x.value)")
+        return complex(self.primal)
+
+    def __index__(self):
+        raise TypeError("a Real is no integer: take int(x.value)")
+
+    def __reduce__(self):
+        refuse_if_active(self, "pickling", "pickle x.value")
+        return Real, (self.primal,)
+
+    def __copy__(self):
+        """A second variable on the same adjoint slot."""
+        cdef PyObject* found
+        if not self.epoch:
+            return Real(self.primal)
+        if self.count:
+            found = tape_of_epoch(self.epoch)
+            if found == NULL:
+                raise TapeError(f"{self!r} cannot be copied: its tape no longer exists; copy x.value")
+            if readmit(&(<BaseTape>found).recorder, self) and self.count:
+                identify(&(<BaseTape>found).recorder, self)
+        cdef Real new = new_identified(self.primal, self.epoch, self.identifier, self.flags & OWNS)
+        if new.flags & OWNS:
+            found = tape_of_epoch(self.epoch)
+            if found != NULL and (<BaseTape>found).owns(self.epoch):
+                (<BaseTape>found).store.reusing.retain(self.identifier)
+        return new
+
+    def __deepcopy__(self, memo):
+        return self.__copy__()
+
+    # ---- The rest of float ----
+
+    @property
+    def real(self):
+        """The number itself."""
+        return self
+
+    @property
+    def imag(self):
+        """0.0."""
+        return 0.0
+
+    def conjugate(self):
+        """The number itself."""
+        return self
+
+    def __format__(self, spec):
+        return format(self.primal, spec)
+
+    def __str__(self):
+        return repr(self.primal)
+
+    def __repr__(self):
+        if not self.epoch:
+            return f"Real({self.primal!r})"
+        cdef PyObject* found = tape_of_epoch(self.epoch)
+        if found == NULL:
+            return f"Real({self.primal!r}, active on a tape that is gone)"
+        cdef BaseTape tape = <BaseTape>found
+        if not tape.is_valid(self.epoch) and not (self.kept and tape.is_valid(self.made)):
+            return f"Real({self.primal!r}, active before a reset of its tape)"
+        return f"Real({self.primal!r}, active on {tape.strategy} tape {tape.serial})"
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **options):
+        from codipy.active.ufuncs import call_ufunc      # it needs this module first
+        return call_ufunc(ufunc, method, inputs, options)
+
+
+numbers.Real.register(Real)
+
+
+# ---- Death: Cython's own tp_dealloc would give the memory back and knows nothing of the free lists. ----
+
+cdef void bury(PyObject* x) noexcept:
+    if (<Real>x).flags & OWNS:
+        release_uses(<Real>x)
+    codipy_death(x, (<Real>x).size)
+
+
+def clear_free_lists():
+    """Give the memory of dead Reals, kept for new ones, back.
+
+    Returns
+    -------
+    int
+        How many there were.
+    """
+    return codipy_clear_free_lists()
+
+
+(<PyTypeObject*>Real).tp_dealloc = <destructor>bury

@@ -1,0 +1,10 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tape that people use.
+from libc.stdint cimport int32_t
+
+from codipy.tape.base cimport BaseTape
+
+
+cdef class Tape(BaseTape):
+    cdef double* primal_slot(self, int32_t identifier) except NULL
+    cdef int32_t identifier_of(self, x, str name) except -1

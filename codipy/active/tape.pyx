@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tape that people use: it joins recording and sweeps with variables."""
+from libc.stdint cimport int32_t
+from libc.stdlib cimport malloc, free
+from cpython.object cimport PyObject
+
+from codipy.active.adjoints cimport Adjoints
+from codipy.active.expression cimport as_number, identify, make_passive, readmit
+from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OWNS, Real, new_identified
+from codipy.identifiers.reuse cimport ReuseIdentifiers
+from codipy.tape.base cimport BaseTape
+from codipy.tape.recorder cimport Entry, PRIMAL, SIMPLE
+
+from codipy.errors import TapeError
+
+
+cdef class Tape(BaseTape):
+    """Tape(strategy='auto', granularity=None, chunk_size=None, *, skip_zero_jacobians=True, skip_invalid_jacobians=False)
+    --
+
+    Records what runs on Reals inside ``with tape:`` and sweeps it backwards or forwards.
+
+    Parameters
+    ----------
+    strategy : {'auto', 'simple', 'jacobian', 'jacobian-reuse', 'primal', 'primal-reuse'}
+        What a statement stores and how identifiers are handed out. 'auto' is what measures best for scalars.
+    granularity : {'statement', 'operation'}, optional
+        Whether a whole expression or each operation is one statement. Default 'statement'; 'simple' records
+        operations only.
+    chunk_size : int, optional
+        Items per chunk of each data stream. By default chunks start small and grow.
+    skip_zero_jacobians : bool
+        Do not store Jacobians that are 0 (Jacobian strategies).
+    skip_invalid_jacobians : bool
+        Do not store Jacobians that are NaN or infinite (Jacobian strategies). Off: they show in the gradient.
+
+    Examples
+    --------
+    >>> import codipy
+    >>> tape = codipy.Tape(strategy="primal")
+    >>> with tape:
+    ...     a, b = tape.register_input(3.0), tape.register_input(4.0)
+    ...     c = tape.register_output(a * b)
+    >>> c.gradient = 1.0
+    >>> tape.evaluate()
+    >>> a.gradient, b.gradient
+    (4.0, 3.0)
+    """
+
+    def register_input(self, x):
+        """Make a variable an input: an independent variable with an identifier of its own.
+
+        Parameters
+        ----------
+        x : Real or float
+            A Real becomes active in place; of a number a new Real is made.
+
+        Returns
+        -------
+        Real
+            The active variable.
+
+        Raises
+        ------
+        TapeError
+            If the tape is not recording on this thread.
+        TypeError
+            If `x` is no real number.
+        """
+        cdef double number
+        cdef int32_t identifier
+        if type(x) is not Real:
+            if as_number(<PyObject*>x, &number) != 1:
+                raise TypeError(f"x: an input must be a Real or a real number, got {type(x).__name__}")
+            x = Real(number)
+        cdef Real variable = x
+        identifier = self.new_input(variable.primal)
+        make_passive(variable)
+        variable.identifier, variable.epoch = identifier, self.recorder.epoch
+        variable.flags = IS_INPUT | (OWNS if self.recorder.reuse else 0)
+        return variable
+
+    def register_output(self, y):
+        """Give a result an identifier of its own, so that it can be seeded and read.
+
+        Parameters
+        ----------
+        y : Real or float
+            A Real in place (an input, or an output registered before, is left as it is); of a number, or of a
+            passive Real, an output that depends on nothing.
+
+        Returns
+        -------
+        Real
+            The output.
+
+        Raises
+        ------
+        TapeError
+            If the tape is not recording on this thread, or `y` belongs to another tape or recording.
+        """
+        cdef double number
+        cdef int32_t identifier, source = 0
+        if type(y) is not Real:
+            if as_number(<PyObject*>y, &number) != 1:
+                raise TypeError(f"y: an output must be a Real or a real number, got {type(y).__name__}")
+            y = Real(number)
+        cdef Real variable = y
+        self.demand_recording("register_output()")
+        if variable.epoch:
+            readmit(&self.recorder, variable)
+            if variable.count:
+                identify(&self.recorder, variable)
+                variable.flags &= ~MERGED
+                if self.recorder.kind == SIMPLE:
+                    variable.flags |= IS_OUTPUT
+            if variable.flags & (IS_INPUT | IS_OUTPUT) or self.recorder.kind == SIMPLE:
+                return variable
+            source = variable.identifier
+        identifier = self.new_copy(source, variable.primal)
+        make_passive(variable)
+        variable.identifier, variable.epoch = identifier, self.recorder.epoch
+        variable.flags = IS_OUTPUT | (OWNS if self.recorder.reuse else 0)
+        return variable
+
+    def push_statement(self, value, arguments, jacobians):
+        """Record a statement made by hand: ``value`` with the given Jacobians.
+
+        Parameters
+        ----------
+        value : float
+            The value of the result.
+        arguments : sequence of Real
+            Any number; passive ones are left out.
+        jacobians : sequence of float
+            d value / d argument, one for each.
+
+        Returns
+        -------
+        Real
+            The result; passive if every argument is.
+
+        Raises
+        ------
+        ValueError
+            If the two sequences differ in length.
+        TypeError
+            If an argument is no Real or number, or a Jacobian no number.
+        """
+        cdef double number, primal
+        cdef list inputs = list(arguments), numbers = list(jacobians)
+        cdef Py_ssize_t i, count = 0
+        cdef Real variable
+        cdef int32_t identifier
+        if len(inputs) != len(numbers):
+            raise ValueError(f"arguments and jacobians must have the same length, got {len(inputs)} and {len(numbers)}")
+        if type(value) is Real or as_number(<PyObject*>value, &primal) != 1:
+            raise TypeError(f"value must be a plain real number, got {type(value).__name__}")
+        self.demand_recording("push_statement()")
+        cdef Entry* entries = <Entry*>malloc((len(inputs) + 1) * sizeof(Entry))
+        if entries == NULL:
+            raise MemoryError(f"no memory for a statement of {len(inputs)} arguments")
+        try:
+            for i in range(len(inputs)):
+                if type(numbers[i]) is Real or as_number(<PyObject*>numbers[i], &number) != 1:
+                    raise TypeError(f"jacobians[{i}] must be a plain real number, got {type(numbers[i]).__name__}")
+                if type(inputs[i]) is not Real:
+                    if as_number(<PyObject*>inputs[i], &entries[count].number) != 1:
+                        raise TypeError(f"arguments[{i}] must be a Real or a number, got {type(inputs[i]).__name__}")
+                    continue
+                variable = inputs[i]
+                if not variable.epoch or not readmit(&self.recorder, variable):
+                    continue
+                if variable.count:
+                    identify(&self.recorder, variable)
+                entries[count].number, entries[count].identifier = number, variable.identifier
+                count += 1
+            if count == 0:
+                return Real(primal)
+            identifier = self.new_handmade(primal, entries, count)
+        finally:
+            free(entries)
+        return new_identified(primal, self.recorder.epoch, identifier, OWNS if self.recorder.reuse else 0)
+
+    def new_adjoints(self, width=1):
+        """An external adjoint vector: `width` directions that one sweep carries together.
+
+        Parameters
+        ----------
+        width : int
+            Directions, at least 1.
+
+        Returns
+        -------
+        Adjoints
+            ``adj[y] = seed`` and ``adj[x]`` take a Real; give it to ``evaluate(adjoints=adj)``, on any thread.
+        """
+        return Adjoints(self, width)
+
+    def set_primal(self, x, value):
+        """Set the value of an input for the next ``evaluate_primal()``.
+
+        Parameters
+        ----------
+        x : Real
+            An input of this tape.
+        value : float
+            Its new value. ``x.value`` keeps the recorded one.
+        """
+        cdef double number
+        if type(value) is Real or as_number(<PyObject*>value, &number) != 1:
+            raise TypeError(f"value must be a plain real number, got {type(value).__name__}")
+        cdef int32_t identifier = self.identifier_of(x, "x")
+        if not (<Real>x).flags & IS_INPUT:
+            raise TapeError("x is not an input: only inputs take a new value, results are recomputed")
+        self.demand_idle("set_primal()")
+        self.primal_slot(identifier)[0] = number
+
+    def get_primal(self, x):
+        """The value that the tape holds for a variable: recorded, or recomputed by ``evaluate_primal()``.
+
+        Parameters
+        ----------
+        x : Real
+            A registered variable of this tape.
+        """
+        return self.primal_slot(self.identifier_of(x, "x"))[0]
+
+    cdef double* primal_slot(self, int32_t identifier) except NULL:
+        if not self.store.gather(&self.recorder):
+            raise TapeError("this tape stores no values: use strategy='simple', 'primal' or 'primal-reuse'")
+        return self.recorder.primals + identifier
+
+    cdef int32_t identifier_of(self, x, str name) except -1:
+        """The identifier of a variable of this tape, or an error that names the argument."""
+        if type(x) is not Real:
+            raise TypeError(f"{name} must be a Real, got {type(x).__name__}")
+        cdef Real variable = x
+        if not variable.epoch or variable.epoch >> 32 != self.serial:
+            raise TapeError(f"{name} is {x!r}, which is not a variable of this tape: register it first")
+        if not self.is_valid(variable.epoch):
+            raise TapeError(f"{name} is {x!r}: record again")
+        if variable.count or variable.flags & MERGED:
+            raise TapeError(f"{name} is part of a larger statement and has no identifier of its own: call "
+                            "register_output() on it while recording")
+        return variable.identifier

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every exception that codipy raises on its own account, one sentence each."""
+
+__all__ = ["ActiveError", "CorruptTape", "IdentifierOverflow", "TapeError"]
+
+
+class TapeError(RuntimeError):
+    """A tape, one of its positions or one of its variables was used where it is not valid."""
+
+
+class ActiveError(TypeError):
+    """An active value went where its derivative would be lost in silence."""
+
+
+class IdentifierOverflow(OverflowError):
+    """A recording needs more identifiers than 32 bits can name."""
+
+
+class CorruptTape(RuntimeError):
+    """The stored data contradict themselves, so no number computed from them can be trusted."""

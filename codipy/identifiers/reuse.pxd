@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+# Identifiers that are handed back and used again, one by one or in contiguous blocks.
+
+cimport cython
+from libc.stdint cimport int32_t, uint32_t
+
+from codipy.identifiers.blocks cimport FreeBlocks
+
+@cython.final
+cdef class ReuseIdentifiers:
+    cdef int32_t next              # every identifier below it was created: 1 <= i < next
+    cdef int32_t fresh_end         # assign may create up to here without looking further: the capacity, or 0 while
+                                   # there are free blocks, which come first
+    cdef int32_t* free_stack       # free single identifiers, the most recently freed last
+    cdef Py_ssize_t stored         # how many
+    cdef uint32_t* uses            # by identifier: variables and pending expressions that hold it; 0: it is free
+    cdef Py_ssize_t capacity       # entries all tables have. It exceeds every identifier created, so neither
+                                   # giving back nor coalescing ever allocates
+    cdef FreeBlocks blocks         # free runs; their tables exist from the first block on
+    cdef readonly Py_ssize_t live  # identifiers in use
+    cdef readonly Py_ssize_t peak  # the most that were in use at once since the object was made
+    cdef Py_ssize_t countdown      # table growths until the injected failure; negative: none
+
+    # The most recently freed identifier, else a new one; its use count is 1. As with linear ones a stale
+    # identifier is found out by the epoch stored beside it, before it gets here.
+    cdef inline int32_t assign(self) except -1:
+        cdef int32_t identifier
+        if self.stored > 0:
+            self.stored -= 1
+            identifier = self.free_stack[self.stored]
+        elif self.next < self.fresh_end:
+            identifier = self.next
+            self.next += 1
+        else:
+            identifier = self.assign_slow()
+            if identifier < 0:
+                return -1
+        self.uses[identifier] = 1
+        self.live += 1
+        if self.live > self.peak:
+            self.peak = self.live
+        return identifier
+
+    # One more holder of a live identifier.
+    cdef inline void retain(self, int32_t identifier) noexcept nogil:
+        self.uses[identifier] += 1
+
+    # One holder less; the last one gives the identifier back.
+    cdef inline void release(self, int32_t identifier) noexcept nogil:
+        self.uses[identifier] -= 1
+        if self.uses[identifier] == 0:
+            self.free_stack[self.stored] = identifier
+            self.stored += 1
+            self.live -= 1
+
+    cdef int32_t assign_slow(self) except -1
+    cpdef int32_t assign_fresh(self) except -1                 # one that was never used since the last reset
+    cpdef int32_t assign_block(self, Py_ssize_t n) except -1   # first of n contiguous ones, uses 1 each; 0 for n = 0
+    cpdef int release_block(self, int32_t first, Py_ssize_t n) except -1   # one holder less for each of them
+    cpdef int reset(self) except -1                            # all free, tables kept; O(1), with blocks O(largest)
+    cpdef int reset_hard(self) except -1                       # all free, tables freed
+
+    cdef int grow(self, Py_ssize_t needed) except -1
+    cdef void* resized(self, void* table, Py_ssize_t entries) except NULL
+    cdef int resize_blocks(self, Py_ssize_t capacity) except -1
+    cdef void drop(self) noexcept
+    cdef void give_run(self, Py_ssize_t begin, Py_ssize_t end) noexcept
+    cdef Py_ssize_t bytes_per_entry(self) noexcept
+    cdef int demand_live(self, int32_t identifier) except -1
+    cdef list marks(self)
+    cdef int demand_blocks(self) except -1
+    cdef void consolidate(self) noexcept
+    cdef void set_fresh_end(self) noexcept

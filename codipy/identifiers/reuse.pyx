@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Identifiers that are handed back and used again, one by one or in contiguous blocks."""
+
+cimport cython
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
+from libc.string cimport memset
+
+import operator
+
+from codipy.identifiers.blocks cimport BINS, FreeBlocks, clear, give, take, take_last
+from codipy.errors import IdentifierOverflow
+
+cdef enum:
+    FIRST_CAPACITY = 64
+    MOST = 0x7FFFFFFF     # entries of a table: `next` has 32 bits too, so the largest identifier is 2**31 - 2
+
+
+@cython.final
+@cython.no_gc
+cdef class ReuseIdentifiers:
+    """ReuseIdentifiers()
+    --
+
+    Identifiers that are handed back, the most recently freed first, and contiguous blocks of them.
+
+    Every identifier has a use count, since pending expressions hold it beside the variable; it is given back
+    when the count falls to 0. Identifier 0 is passive and never handed out. Freed blocks coalesce with their free
+    neighbours; a single identifier is cut from a free block when no single one is stored; and when a block finds no
+    room while a quarter of all identifiers are stored singly, those are turned into blocks, in one pass over the use
+    counts that at least as many releases have paid for.
+    """
+
+    def __cinit__(self):
+        self.next = 1
+        self.countdown = -1
+
+    def __dealloc__(self):
+        self.drop()
+
+    cdef int32_t assign_slow(self) except -1:
+        cdef int32_t identifier
+        if self.blocks.total > 0:
+            identifier = take(&self.blocks, 1)
+            self.set_fresh_end()
+            return identifier
+        self.grow(self.next + <Py_ssize_t>1)
+        self.next += 1
+        return self.next - 1
+
+    cpdef int32_t assign_fresh(self) except -1:
+        """Hand out an identifier that was never used since the last reset, with use count 1."""
+        if self.next >= self.capacity:
+            self.grow(self.next + <Py_ssize_t>1)
+        self.next += 1
+        self.uses[self.next - 1] = 1
+        self.live += 1
+        self.peak = max(self.peak, self.live)
+        return self.next - 1
+
+    cpdef int32_t assign_block(self, Py_ssize_t n) except -1:
+        """Hand out `n` contiguous identifiers, each with use count 1; return the first, the passive 0 for none."""
+        cdef int32_t first = 0, last = 0
+        cdef Py_ssize_t i
+        if n < 0:
+            raise ValueError(f"n must be 0 or more, not {n}")
+        if n == 0:
+            return 0
+        self.demand_blocks()
+        if n < MOST:
+            first = take(&self.blocks, <int32_t>n)
+            if first == 0 and self.stored >= n and 4 * self.stored >= self.next:
+                self.consolidate()
+                first = take(&self.blocks, <int32_t>n)
+        if first == 0:
+            # Of the free run at the end, only what it lacks is created.
+            last = self.blocks.length[self.next - 1]
+            self.grow(self.next + max(n - last, <Py_ssize_t>0))
+            first = self.next - take_last(&self.blocks, self.next)
+            if last > n:   # take compares few runs of a bin and can miss this one
+                give(&self.blocks, first + <int32_t>n, last - <int32_t>n, self.next)
+            else:
+                self.next = first + <int32_t>n
+        self.set_fresh_end()
+        for i in range(n):
+            self.uses[first + i] = 1
+        self.live += n
+        self.peak = max(self.peak, self.live)
+        return first
+
+    cpdef int release_block(self, int32_t first, Py_ssize_t n) except -1:
+        """Take one holder away from each of `n` identifiers; those that still have one are given back later, singly."""
+        cdef Py_ssize_t i, end = first + n, run = first
+        if n == 0:
+            return 0
+        if first < 1 or n < 0 or end > self.next:
+            raise ValueError(f"first and n must name identifiers that were handed out, not {n} from {first}")
+        for i in range(first, end):
+            if self.uses[i] == 0:
+                raise ValueError(f"identifier {i} of the block is free already: a block is released once")
+        self.demand_blocks()
+        for i in range(first, end):
+            self.uses[i] -= 1
+            if self.uses[i] != 0:
+                self.give_run(run, i)
+                run = i + 1
+        self.give_run(run, end)
+        self.set_fresh_end()
+        return 0
+
+    cdef void give_run(self, Py_ssize_t begin, Py_ssize_t end) noexcept:
+        if end > begin:
+            give(&self.blocks, <int32_t>begin, <int32_t>(end - begin), self.next)
+            self.live -= end - begin
+
+    cpdef int reset(self) except -1:
+        """Make every identifier free; the tables are kept."""
+        if self.blocks.length != NULL:
+            clear(&self.blocks, self.next)
+        self.next = 1
+        self.stored = 0
+        self.live = 0
+        self.set_fresh_end()
+        return 0
+
+    cpdef int reset_hard(self) except -1:
+        """Make every identifier free, and the tables' memory too."""
+        self.reset()
+        self.drop()
+        return 0
+
+    # ---- tables
+
+    cdef void drop(self) noexcept:
+        PyMem_RawFree(self.free_stack)
+        PyMem_RawFree(self.uses)
+        PyMem_RawFree(self.blocks.length)
+        PyMem_RawFree(self.blocks.after)
+        PyMem_RawFree(self.blocks.before)
+        self.free_stack = NULL
+        self.uses = NULL
+        memset(&self.blocks, 0, sizeof(FreeBlocks))
+        self.capacity = 0
+        self.fresh_end = 0
+
+    cdef void* resized(self, void* table, Py_ssize_t entries) except NULL:
+        cdef void* memory = NULL
+        if self.countdown != 0:
+            memory = PyMem_RawRealloc(table, entries * sizeof(int32_t))
+        self.countdown -= self.countdown >= 0
+        if memory == NULL:
+            raise MemoryError(f"no memory for the tables of {entries} identifiers")
+        return memory
+
+    cdef int grow(self, Py_ssize_t needed) except -1:
+        cdef Py_ssize_t capacity = max(2 * self.capacity, <Py_ssize_t>FIRST_CAPACITY)
+        if needed <= self.capacity:
+            return 0
+        if needed > MOST:
+            raise IdentifierOverflow(
+                f"{needed - self.next} more identifiers than the {self.next - 1} in use do not fit into 32 bits: "
+                f"record less at once (tape.reset, checkpoints) or drop variables that are no longer needed"
+            )
+        capacity = min(max(capacity, needed), <Py_ssize_t>MOST)
+        # If one of these fails, those before it are longer than `capacity` says, which does no harm.
+        self.free_stack = <int32_t*>self.resized(self.free_stack, capacity)
+        self.uses = <uint32_t*>self.resized(self.uses, capacity)
+        if self.blocks.length != NULL:
+            self.resize_blocks(capacity)
+        self.capacity = capacity
+        self.set_fresh_end()
+        return 0
+
+    cdef int resize_blocks(self, Py_ssize_t capacity) except -1:
+        cdef Py_ssize_t old = self.capacity if self.blocks.length != NULL else 0
+        self.blocks.after = <int32_t*>self.resized(self.blocks.after, capacity)
+        self.blocks.before = <int32_t*>self.resized(self.blocks.before, capacity)
+        # Last: that it is there says that all three are.
+        self.blocks.length = <int32_t*>self.resized(self.blocks.length, capacity)
+        memset(self.blocks.length + old, 0, (capacity - old) * sizeof(int32_t))
+        return 0
+
+    cdef int demand_blocks(self) except -1:
+        if self.blocks.length == NULL:
+            self.grow(1)
+            self.resize_blocks(self.capacity)
+        return 0
+
+    cdef void set_fresh_end(self) noexcept:
+        self.fresh_end = 0 if self.blocks.total > 0 else <int32_t>self.capacity
+
+    cdef void consolidate(self) noexcept:
+        # Free identifiers are those without a use: one pass in address order finds their maximal runs.
+        cdef int32_t i, run = 1
+        clear(&self.blocks, self.next)
+        self.stored = 0
+        for i in range(1, self.next):
+            if self.uses[i] != 0:
+                if i > run:
+                    give(&self.blocks, run, i - run, self.next)
+                run = i + 1
+        if self.next > run:
+            give(&self.blocks, run, self.next - run, self.next)
+
+    # ---- figures
+
+    @property
+    def largest(self):
+        """The largest identifier created since the last reset, in use or free: what an adjoint vector must hold."""
+        return self.next - 1
+
+    @property
+    def stored_free(self):
+        """Identifiers that wait for reuse, singly or in blocks."""
+        return self.stored + self.blocks.total
+
+    @property
+    def bytes_used(self):
+        """Bytes of the tables' entries for the identifiers created."""
+        return (self.next - 1) * self.bytes_per_entry()
+
+    @property
+    def bytes_allocated(self):
+        """Bytes of the tables."""
+        return self.capacity * self.bytes_per_entry()
+
+    cdef Py_ssize_t bytes_per_entry(self) noexcept:
+        # free_stack and uses; with blocks their three tables, too.
+        return sizeof(int32_t) * (2 if self.blocks.length == NULL else 5)
+
+    def __repr__(self):
+        return (f"ReuseIdentifiers(largest={self.largest}, live={self.live}, peak={self.peak}, "
+                f"stored_free={self.stored_free})")
+
+    # ---- tests
+
+    def py_assign(self):
+        """Hand out one identifier, for tests; C calls `assign`."""
+        return self.assign()
+
+    def py_retain(self, int32_t identifier):
+        """Add a holder, for tests; C calls `retain`, which does not check."""
+        self.demand_live(identifier)
+        self.retain(identifier)
+
+    def py_release(self, int32_t identifier):
+        """Take a holder away, for tests; C calls `release`, which does not check."""
+        self.demand_live(identifier)
+        self.release(identifier)
+
+    def uses_of(self, int32_t identifier):
+        """Return the use count of an identifier, 0 for a free one."""
+        return self.uses[identifier] if 0 < identifier < self.next else 0
+
+    cdef int demand_live(self, int32_t identifier) except -1:
+        if self.uses_of(identifier) == 0:
+            raise ValueError(f"identifier {identifier} is free or was never handed out")
+        return 0
+
+    def _set_next(self, int32_t next):
+        # For tests: 2**31 identifiers without tables for them. Only reset_hard makes the object whole again.
+        self.next = next
+        self.capacity = next
+        self.fresh_end = next
+
+    def _fail_after(self, n):
+        """Let the table growth after the next `n` fail with MemoryError, for tests; None switches it off."""
+        self.countdown = -1 if n is None else operator.index(n)
+
+    def _check(self):
+        """Verify every invariant, in O(largest); raise AssertionError with the state."""
+        cdef Py_ssize_t i
+        free = [self.free_stack[i] for i in range(self.stored)]
+        runs = self._free_blocks()
+        for first, n in runs:
+            free.extend(range(first, first + n))
+        used = [i for i in range(1, self.next) if self.uses[i] != 0]
+        problems = [
+            name for name, holds in [
+                ("every identifier is used or free, and once", sorted(free + used) == list(range(1, self.next))),
+                ("live counts the used ones", len(used) == self.live),
+                ("peak is the most", self.live <= self.peak),
+                ("blocks count their identifiers", self.blocks.total == sum([n for _, n in runs])),
+                ("tables hold every identifier", self.next <= max(self.capacity, 1)),
+                ("free blocks come before new identifiers", self.fresh_end == (0 if runs else self.capacity)),
+                ("no two free blocks touch", not {a + n for a, n in runs} & {a for a, _ in runs}),
+                ("binned runs are the marked ones", self.marks() == sorted([(a, n) for a, n in runs])),
+            ] if not holds
+        ]
+        if problems:
+            raise AssertionError(f"{self!r}: broken: {'; '.join(problems)}")
+
+    def _free_blocks(self):
+        """Return the free blocks as a list of (first, n), bin by bin."""
+        cdef int32_t run
+        cdef int index
+        runs = []
+        if self.blocks.length != NULL:
+            for index in range(BINS):
+                run = self.blocks.heads[index]
+                while run:
+                    runs.append((run, self.blocks.length[run]))
+                    run = self.blocks.after[run]
+        return runs
+
+    cdef list marks(self):
+        cdef int32_t i = 0
+        found = []
+        while self.blocks.length != NULL and i < self.next:
+            if self.blocks.length[i] > 0:
+                found.append((i, self.blocks.length[i]))
+                i += self.blocks.length[i] - 1
+                if self.blocks.length[i] != found[len(found) - 1][1]:
+                    found.append(("end", i))
+            i += 1
+        return found

@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Intern statement programs and run them: value and Jacobian."""
+from libc.stdint cimport int32_t, uint64_t
+from libc.stdlib cimport malloc, calloc, free
+from libc.string cimport memset
+
+from codipy.operations.kernels cimport op_arity, op_value_any, op_partials_any
+from codipy.operations import TABLE
+
+cdef enum:
+    BLOCK = 512              # programs per block; blocks never move
+    BLOCKS = 8192            # so at most 4 million distinct programs
+    FIRST = 3                # handles below are INPUT, ARGUMENT, CONSTANT
+
+cdef Program* blocks[BLOCKS]
+cdef int32_t interned = 0            # handles given out, the three leaves included
+cdef int32_t* slots = NULL           # open addressing: handle or 0
+cdef Py_ssize_t slots_mask = 0
+
+
+cdef const Program* program_of(int32_t handle) noexcept nogil:
+    return &blocks[handle // BLOCK][handle % BLOCK]
+
+
+cdef inline uint64_t hash_key(int32_t code, int32_t a, int32_t b, int32_t c) noexcept:
+    cdef uint64_t h = <uint64_t>code
+    h = (h * 0x9E3779B97F4A7C15ull) ^ <uint64_t>a
+    h = (h * 0x9E3779B97F4A7C15ull) ^ <uint64_t>b
+    h = (h * 0x9E3779B97F4A7C15ull) ^ <uint64_t>c
+    h *= 0x9E3779B97F4A7C15ull
+    return h ^ (h >> 29)
+
+
+cdef int32_t intern_program(int32_t code, int32_t a, int32_t b, int32_t c) except -1:
+    cdef Py_ssize_t i = <Py_ssize_t>(hash_key(code, a, b, c) & <uint64_t>slots_mask)
+    cdef const Program* p
+    while slots[i]:
+        p = program_of(slots[i])
+        if p.code == code and p.parts[0] == a and p.parts[1] == b and p.parts[2] == c:
+            return slots[i]
+        i = (i + 1) & slots_mask
+    return add_program(code, a, b, c)
+
+
+cdef int32_t add_program(int32_t code, int32_t a, int32_t b, int32_t c) except -1:
+    cdef int32_t[3] parts = [a, b, c]
+    cdef int32_t arity = op_arity(code), leaves = 0, length = 1, k, j, s, leaf, step
+    cdef int32_t roots[3]
+    cdef const Program* part
+    cdef Program* new
+    cdef int32_t handle
+    for k in range(arity):
+        leaves += program_of(parts[k]).leaves
+        length += program_of(parts[k]).length
+    if leaves > MAX_LEAVES or length > MAX_LENGTH:
+        return 0
+    cdef Instruction* instructions = <Instruction*>calloc(length, sizeof(Instruction))
+    if instructions == NULL:
+        raise MemoryError("no memory for a statement program")
+    try:
+        handle = new_slot()
+    except BaseException:
+        free(instructions)
+        raise
+    new = <Program*>program_of(handle)
+    new.code, new.leaves, new.length, new.instructions = code, leaves, length, instructions
+    new.parts[0], new.parts[1], new.parts[2] = a, b, c
+    leaf, step = 0, 0
+    for k in range(arity):
+        part = program_of(parts[k])
+        for j in range(part.length):
+            instructions[step + j].code = part.instructions[j].code
+            for s in range(3):
+                instructions[step + j].sources[s] = moved(part.instructions[j].sources[s], part.leaves,
+                                                          leaf, leaves + step)
+        for j in range(part.leaves):
+            new.is_active[leaf + j] = part.is_active[j]
+        new.active += part.active
+        new.passive += part.passive
+        leaf += part.leaves
+        step += part.length
+        roots[k] = leaf - 1 if part.length == 0 else leaves + step - 1
+    instructions[step].code = code
+    for k in range(arity):
+        instructions[step].sources[k] = roots[k]
+    insert_slot(handle)
+    return handle
+
+
+cdef inline int32_t moved(int32_t register, int32_t leaves, int32_t leaf, int32_t step) noexcept:
+    # A part's leaves come first in its own registers; here they start at `leaf`, its results at `step`.
+    return register + leaf if register < leaves else register - leaves + step
+
+
+cdef int32_t new_slot() except -1:
+    global interned
+    cdef int32_t block = interned // BLOCK
+    if block >= BLOCKS:
+        raise MemoryError("more than 4 million distinct statement expressions: use granularity='operation'")
+    if 2 * (interned + 1) > slots_mask:
+        grow_slots()
+    if blocks[block] == NULL:
+        blocks[block] = <Program*>calloc(BLOCK, sizeof(Program))
+        if blocks[block] == NULL:
+            raise MemoryError("no memory for statement programs")
+    interned += 1
+    return interned - 1
+
+
+cdef int grow_slots() except -1:
+    global slots, slots_mask
+    cdef Py_ssize_t size = 2 * (slots_mask + 1)
+    cdef int32_t* larger = <int32_t*>calloc(size, sizeof(int32_t))
+    cdef int32_t handle
+    if larger == NULL:
+        raise MemoryError("no memory for the table of statement programs")
+    free(slots)
+    slots, slots_mask = larger, size - 1
+    for handle in range(FIRST, interned):
+        insert_slot(handle)
+    return 0
+
+
+cdef void insert_slot(int32_t handle) noexcept:
+    cdef const Program* p = program_of(handle)
+    cdef Py_ssize_t i = <Py_ssize_t>(hash_key(p.code, p.parts[0], p.parts[1], p.parts[2]) & <uint64_t>slots_mask)
+    while slots[i]:
+        i = (i + 1) & slots_mask
+    slots[i] = handle
+
+
+cdef double program_value(const Program* program, double* registers) noexcept nogil:
+    """Run forward; registers[:leaves] are given, the rest is filled; returns the value of the root."""
+    cdef int32_t i
+    cdef const Instruction* step = program.instructions
+    cdef double* result = registers + program.leaves
+    for i in range(program.length):
+        result[i] = op_value_any(step[i].code, registers[step[i].sources[0]], registers[step[i].sources[1]],
+                                 registers[step[i].sources[2]])
+    return result[program.length - 1]
+
+
+cdef void program_jacobian(const Program* program, double* registers, double* jacobian) noexcept nogil:
+    """Partials of the root with respect to each leaf; registers as program_value left them.
+
+    Zero times anything is zero: a zero adjoint or a zero partial propagates nothing (inf * 0 is no NaN here).
+    """
+    cdef double bars[MAX_LEAVES + MAX_LENGTH]
+    cdef double partials[3]
+    cdef const Instruction* step
+    cdef int32_t i, k, leaves = program.leaves
+    cdef double bar
+    memset(bars, 0, (leaves + program.length) * sizeof(double))
+    bars[leaves + program.length - 1] = 1.0
+    for i in range(program.length - 1, -1, -1):
+        bar = bars[leaves + i]
+        if bar == 0.0:
+            continue
+        step = &program.instructions[i]
+        op_partials_any(step.code, registers[step.sources[0]], registers[step.sources[1]],
+                        registers[step.sources[2]], registers[leaves + i], partials)
+        for k in range(op_arity(step.code)):
+            if partials[k] != 0.0:
+                bars[step.sources[k]] += bar * partials[k]
+    for i in range(leaves):
+        jacobian[i] = bars[i]
+
+
+def describe(int32_t handle):
+    """The expression of a program as text, leaves as u0, u1, ... (active) and c0, c1, ... (passive).
+
+    Examples
+    --------
+    >>> from codipy.programs.program import describe
+    >>> describe(1)
+    'u0'
+    """
+    if not 0 <= handle < interned:
+        raise ValueError(f"handle must be in 0..{interned - 1}, got {handle}")
+    counters = [0, 0]
+    return _describe(handle, counters)
+
+
+cdef str _describe(int32_t handle, list counters):
+    if handle == INPUT:
+        return "input"
+    cdef const Program* p = program_of(handle)
+    cdef int which
+    if handle < FIRST:
+        which = 0 if handle == ARGUMENT else 1
+        counters[which] += 1
+        return f"{'uc'[which]}{counters[which] - 1}"
+    parts = [_describe(p.parts[k], counters) for k in range(op_arity(p.code))]
+    return f"{TABLE[p.code].name}({', '.join(parts)})"
+
+
+def count():
+    """How many distinct programs this process has interned, the three leaf programs included."""
+    return interned
+
+
+cdef int _start() except -1:
+    global slots, slots_mask
+    slots_mask = 1023
+    slots = <int32_t*>calloc(slots_mask + 1, sizeof(int32_t))
+    if slots == NULL:
+        raise MemoryError("no memory for the table of statement programs")
+    cdef int32_t handle
+    cdef Program* leaf
+    for handle in range(FIRST):
+        new_slot()
+        leaf = <Program*>program_of(handle)
+        leaf.code = -1
+        if handle != INPUT:
+            leaf.leaves = 1
+            leaf.is_active[0] = handle == ARGUMENT
+            leaf.active = handle == ARGUMENT
+            leaf.passive = handle == CONSTANT
+    return 0
+
+
+_start()

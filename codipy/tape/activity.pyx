@@ -1,0 +1,161 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The thread's stack of recording tapes, and the register that finds the tape of an epoch."""
+import threading
+
+from libc.stdint cimport int64_t
+from libc.string cimport memmove
+from cpython.mem cimport PyMem_Realloc
+from cpython.object cimport PyObject
+
+from codipy.tape.recorder cimport Recorder
+
+from codipy.errors import TapeError
+
+cdef extern from *:
+    """
+    CODIPY_THREAD_LOCAL void *codipy_thread_state[2] = {0, 0};   /* recorder in force; inside passive() */
+    """
+    void** codipy_thread_state
+
+
+cdef void** thread_slot() noexcept:
+    return codipy_thread_state
+
+
+cdef bint is_passive() noexcept:
+    return codipy_thread_state[1] != NULL
+
+
+class _Recordings(threading.local):
+    # The strong references that keep recording tapes alive: (tape, address of its recorder); they die with the
+    # thread. (None, 0) stands for `with codipy.passive()`.
+    def __init__(self):
+        self.stack = []
+
+
+_recordings = _Recordings()
+
+
+cdef int _enter(object tape, Recorder* recorder) except -1:
+    _recordings.stack.append((tape, <size_t>recorder))
+    codipy_thread_state[0] = recorder
+    codipy_thread_state[1] = <void*>(<size_t>(tape is None))
+    return 0
+
+
+cdef int _leave() except -1:
+    cdef list stack = _recordings.stack
+    stack.pop()
+    tape, address = stack[-1] if stack else (None, 0)
+    codipy_thread_state[0] = <void*><size_t>address
+    codipy_thread_state[1] = <void*>(<size_t>(len(stack) > 0 and tape is None))
+    return 0
+
+
+cdef int activate(object tape, Recorder* recorder) except -1:
+    _enter(tape, recorder)
+    return 0
+
+
+cdef int deactivate(object tape) except -1:
+    """End the innermost recording, which must be that of `tape`."""
+    if codipy_thread_state[0] == NULL or active_tape() is not tape:
+        raise TapeError("set_passive() on a tape that is not the innermost recording of this thread: "
+                        "end the recordings in the reverse order of their beginning")
+    _leave()
+    return 0
+
+
+def active_tape():
+    """The tape that records on this thread, or None.
+
+    Examples
+    --------
+    >>> import codipy
+    >>> with codipy.Tape() as tape:
+    ...     codipy.active_tape() is tape
+    True
+    >>> codipy.active_tape() is None
+    True
+    """
+    if codipy_thread_state[0] == NULL:
+        return None
+    return <object>(<Recorder*>codipy_thread_state[0]).tape
+
+
+cdef class passive:
+    """passive()
+    --
+
+    A context in which nothing is recorded and active values may leave as plain ones.
+
+    Results are passive and ``float(x)`` gives the value: the derivative of what is computed inside is dropped
+    on purpose.
+
+    Examples
+    --------
+    >>> import codipy
+    >>> with codipy.Tape() as tape:
+    ...     x = tape.register_input(codipy.Real(2.0))
+    ...     with codipy.passive():
+    ...         y = float(x * 3.0)
+    >>> y
+    6.0
+    """
+    def __enter__(self):
+        _enter(None, NULL)
+        return self
+
+    def __exit__(self, *exception):
+        _leave()
+        return False
+
+
+# ---- The register: serials ascend, so the entries are sorted and a look-up is a binary search. ----
+
+cdef struct Registered:
+    int64_t serial
+    PyObject* tape
+
+cdef Registered* registered = NULL
+cdef Py_ssize_t registered_count = 0, registered_size = 0
+cdef int64_t last_serial = 0
+
+
+cdef int64_t register_tape(PyObject* tape) except -1:
+    global registered, registered_count, registered_size, last_serial
+    cdef Registered* larger
+    if registered_count == registered_size:
+        larger = <Registered*>PyMem_Realloc(registered, (2 * registered_size + 8) * sizeof(Registered))
+        if larger == NULL:
+            raise MemoryError("no memory to register a tape")
+        registered, registered_size = larger, 2 * registered_size + 8
+    last_serial += 1
+    registered[registered_count].serial = last_serial
+    registered[registered_count].tape = tape
+    registered_count += 1
+    return last_serial
+
+
+cdef inline Py_ssize_t _find(int64_t serial) noexcept:
+    cdef Py_ssize_t low = 0, high = registered_count, middle
+    while low < high:
+        middle = (low + high) // 2
+        if registered[middle].serial < serial:
+            low = middle + 1
+        else:
+            high = middle
+    return low if low < registered_count and registered[low].serial == serial else -1
+
+
+cdef void unregister_tape(int64_t serial) noexcept:
+    global registered_count
+    cdef Py_ssize_t i = _find(serial)
+    if i >= 0:
+        registered_count -= 1
+        memmove(registered + i, registered + i + 1, (registered_count - i) * sizeof(Registered))
+
+
+cdef PyObject* tape_of_epoch(int64_t epoch) noexcept:
+    cdef Py_ssize_t i = _find(epoch >> 32)
+    return registered[i].tape if i >= 0 else NULL

@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+# The memory of an adjoint vector: `width` numbers for each identifier from `first` on.
+from libc.stdint cimport int32_t, int64_t
+
+
+cdef class AdjointVector:
+    cdef double* numbers               # owner; slot s starts at numbers[s * width]
+    cdef readonly Py_ssize_t slots     # identifiers that have a slot
+    cdef readonly Py_ssize_t width     # directions side by side
+    cdef readonly int32_t first        # identifier of slot 0: 0 where passive arguments are stored, else 1
+
+    cdef int64_t serial                # of the tape it belongs to
+
+    # Make room for identifiers up to `largest`, new slots 0; never more than asked for.
+    cdef int ensure(self, int32_t largest) except -1
+    cdef void zero(self) noexcept
+    cdef void release(self) noexcept
+
+    cdef inline double* origin(self) noexcept nogil:
+        """Where identifier 0 would be: origin()[identifier * width] is the identifier's first direction."""
+        return self.numbers - self.first * self.width
+
+    cdef inline double* slot(self, int32_t identifier) noexcept:
+        """The numbers of an identifier, or NULL where the vector has not grown to it (they are 0)."""
+        cdef Py_ssize_t s = identifier - self.first
+        return self.numbers + s * self.width if 0 <= s < self.slots else NULL

@@ -1,0 +1,50 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Adjoint vectors: memory sized by the identifiers that a tape used."""
+from libc.stdint cimport int32_t
+from libc.stdlib cimport calloc, realloc, free
+from libc.string cimport memset
+
+
+cdef class AdjointVector:
+    """AdjointVector()
+    --
+
+    Owner of the adjoints of one tape; whoever makes it sets `width`, `first` and `serial` before the first use.
+    """
+    def __cinit__(self, *_):
+        self.width, self.first = 1, 1
+
+    def __dealloc__(self):
+        free(self.numbers)
+
+    cdef int ensure(self, int32_t largest) except -1:
+        cdef Py_ssize_t slots = largest - self.first + 1
+        cdef double* larger
+        if slots <= self.slots:
+            return 0
+        if slots > <Py_ssize_t>((<size_t>-1) // 2 // sizeof(double) // self.width):
+            raise MemoryError(f"an adjoint vector of {slots} slots of width {self.width} does not fit the memory")
+        if self.numbers == NULL:
+            # Fresh zero pages from the system: a slot that no sweep touches costs no memory.
+            larger = <double*>calloc(slots * self.width, sizeof(double))
+        else:
+            larger = <double*>realloc(self.numbers, slots * self.width * sizeof(double))
+        if larger == NULL:
+            raise MemoryError(f"no memory for {slots} adjoints of width {self.width}")
+        if self.numbers != NULL:
+            memset(larger + self.slots * self.width, 0, (slots - self.slots) * self.width * sizeof(double))
+        self.numbers, self.slots = larger, slots
+        return 0
+
+    cdef void zero(self) noexcept:
+        if self.slots:
+            memset(self.numbers, 0, self.slots * self.width * sizeof(double))
+
+    cdef void release(self) noexcept:
+        free(self.numbers)
+        self.numbers, self.slots = NULL, 0
+
+    @property
+    def bytes_used(self):
+        """Bytes of the numbers."""
+        return self.slots * self.width * sizeof(double)

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+# The tape as the layers above see it: identifiers and numbers, no variables.
+from libc.stdint cimport int32_t, int64_t
+
+from codipy.data.position cimport Position
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.position cimport TapePosition
+from codipy.tape.recorder cimport Entry, Recorder
+from codipy.tape.strategy cimport Bounds, Strategy
+
+
+cdef class BaseTape:
+    cdef Recorder recorder
+    cdef readonly Strategy store                # streams, identifiers and sweeps of the strategy
+    cdef readonly AdjointVector adjoint_vector  # the tape's own adjoints, width 1
+    cdef readonly str strategy                  # its name, "auto" resolved
+    cdef readonly str granularity
+    cdef object chunk_size
+    cdef int64_t serial                         # upper half of every epoch of this tape
+    cdef int64_t generation                     # lower half of the last epoch drawn
+    cdef int64_t first_generation               # generations below are from before the last full reset
+    cdef list valid                             # epochs in force, ascending; the last is the recorder's
+    cdef Py_ssize_t sweeps                      # sweeps under way, on any thread
+    cdef unsigned long thread                   # that records, 0 where none does
+    cdef Py_ssize_t recordings                  # nested `with tape:` on that thread
+    cdef object __weakref__
+
+    cdef int64_t draw_epoch(self) except -1
+    cdef bint is_valid(self, int64_t epoch) except? True
+    cdef bint owns(self, int64_t epoch) noexcept
+    cdef void release_identifier(self, int32_t identifier) noexcept
+    cdef int32_t largest(self) noexcept
+    cdef int demand_idle(self, str action) except -1
+    cdef int demand_recording(self, str action) except -1
+    cdef int32_t new_input(self, double value) except -1
+    cdef int32_t new_copy(self, int32_t source, double value) except -1
+    cdef int32_t new_handmade(self, double value, const Entry* entries, Py_ssize_t count) except -1
+    cdef TapePosition checked(self, position, str name, bint at_end)
+    cdef AdjointVector checked_adjoints(self, adjoints)
+    cdef int sweep(self, int direction, start, end, AdjointVector adjoints, bint keep) except -1
+    cdef int forget_all(self) except -1

@@ -1,0 +1,400 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tape without variables: identifiers in, identifiers out; epochs, sweeps, positions, memory."""
+from bisect import bisect_left
+
+from libc.stdint cimport int32_t, int64_t
+from libc.stdlib cimport free
+from cpython.object cimport PyObject
+from cpython.pythread cimport PyThread_get_thread_ident
+
+from codipy.data.position cimport Position, new_position
+from codipy.data.stream cimport Stream
+from codipy.tape cimport activity
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.jacobian cimport Jacobian
+from codipy.tape.position cimport TapePosition, make_position
+from codipy.tape.primal cimport Primal
+from codipy.tape.recorder cimport Entry, JACOBIAN, PRIMAL, SIMPLE
+from codipy.tape.simple cimport Simple
+from codipy.tape.strategy cimport Bounds
+
+from codipy.errors import TapeError
+from codipy.tape.statistics import collect
+
+STRATEGIES = ("simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
+GRANULARITIES = ("statement", "operation")
+AUTO = "jacobian"            # what measures best for scalars: docs/design/strategies.md
+
+
+cdef enum:                   # what a sweep carries
+    REVERSE, TANGENTS, VALUES
+
+
+cdef class BaseTape:
+    """Identifiers, streams and sweeps; codipy.Tape adds the variables."""
+
+    def __cinit__(self, strategy="auto", granularity=None, chunk_size=None, *, skip_zero_jacobians=True,
+                  skip_invalid_jacobians=False, **_):
+        strategy = check_choice("strategy", strategy, STRATEGIES + ("auto",))
+        self.strategy = AUTO if strategy == "auto" else strategy
+        if granularity is None:
+            granularity = "operation" if self.strategy == "simple" else "statement"
+        self.granularity = check_choice("granularity", granularity, GRANULARITIES)
+        if self.strategy == "simple" and granularity != "operation":
+            raise ValueError("granularity: strategy='simple' records single operations; "
+                             "leave granularity out or say granularity='operation'")
+        self.chunk_size = chunk_size
+        cdef bint reuse = self.strategy.endswith("-reuse")
+        if self.strategy == "simple":
+            self.recorder.kind, self.store = SIMPLE, Simple(chunk_size)
+        elif self.strategy.startswith("jacobian"):
+            self.recorder.kind, self.store = JACOBIAN, Jacobian(reuse, chunk_size)
+        else:
+            self.recorder.kind, self.store = PRIMAL, Primal(reuse, chunk_size)
+        self.recorder.eager = self.granularity == "operation"
+        self.recorder.skip_zero = bool(skip_zero_jacobians)
+        self.recorder.skip_invalid = bool(skip_invalid_jacobians)
+        self.recorder.tape = <PyObject*>self
+        self.store.connect(&self.recorder)
+        self.valid = []
+        self.serial = activity.register_tape(<PyObject*>self)
+        self.adjoint_vector = AdjointVector()
+        self.adjoint_vector.first, self.adjoint_vector.serial = self.store.first, self.serial
+        self.draw_epoch()
+
+    def __dealloc__(self):
+        activity.unregister_tape(self.serial)
+        free(self.recorder.primals)
+
+    # ---- Epochs: which variables are in force ----
+
+    cdef int64_t draw_epoch(self) except -1:
+        """Variables made from now on are told from all earlier ones."""
+        if self.generation >= 0x7fffffff:
+            activity.unregister_tape(self.serial)
+            self.serial, self.generation = activity.register_tape(<PyObject*>self), 0
+            self.valid.clear()
+        self.generation += 1
+        self.recorder.epoch = (self.serial << 32) | self.generation
+        self.valid.append(self.recorder.epoch)
+        return self.recorder.epoch
+
+    cdef bint is_valid(self, int64_t epoch) except? True:
+        """Whether variables of this epoch are still on the tape."""
+        if epoch == self.recorder.epoch:
+            return True
+        i = bisect_left(self.valid, epoch)
+        return i < len(self.valid) and self.valid[i] == epoch
+
+    cdef bint owns(self, int64_t epoch) noexcept:
+        """Whether identifiers of this epoch still count in the reuse manager (also after a partial reset)."""
+        return epoch >> 32 == self.serial and (epoch & 0xffffffff) >= self.first_generation
+
+    cdef void release_identifier(self, int32_t identifier) noexcept:
+        if self.store.reusing is not None:
+            self.store.reusing.release(identifier)
+
+    cdef int32_t largest(self) noexcept:
+        if self.store.reusing is not None:
+            return self.store.reusing.next - 1
+        return self.store.linear.state.largest
+
+    cdef int demand_idle(self, str action) except -1:
+        if self.sweeps:
+            raise TapeError(f"{action} while a sweep is reading this tape on another thread: wait until it ends")
+        return 0
+
+    # ---- Recording ----
+
+    cdef int demand_recording(self, str action) except -1:
+        if activity.current() != &self.recorder:
+            raise TapeError(f"{action} needs the tape to be recording on this thread: "
+                            "call it inside `with tape:` or after tape.set_active()")
+        return self.demand_idle(action)
+
+    cdef int32_t new_input(self, double value) except -1:
+        self.demand_recording("register_input()")
+        return self.store.push_input(&self.recorder, value)
+
+    cdef int32_t new_copy(self, int32_t source, double value) except -1:
+        self.demand_recording("register_output()")
+        return self.store.push_copy(&self.recorder, source, value)
+
+    cdef int32_t new_handmade(self, double value, const Entry* entries, Py_ssize_t count) except -1:
+        self.demand_recording("push_statement()")
+        return self.store.push_handmade(&self.recorder, value, entries, count)
+
+    def set_active(self):
+        """Start or resume recording on this thread; recordings of different tapes nest.
+
+        Raises
+        ------
+        TapeError
+            If the tape records on another thread.
+        """
+        cdef unsigned long thread = PyThread_get_thread_ident()
+        if self.recordings and self.thread != thread:
+            raise TapeError("this tape is recording on another thread: use one tape per thread")
+        self.demand_idle("set_active()")
+        activity.activate(self, &self.recorder)
+        self.thread = thread
+        self.recordings += 1
+
+    def set_passive(self):
+        """End the recording that the last ``set_active()`` of this tape began.
+
+        Raises
+        ------
+        TapeError
+            If this tape is not the innermost recording of this thread.
+        """
+        activity.deactivate(self)
+        self.recordings -= 1
+
+    def __enter__(self):
+        self.set_active()
+        return self
+
+    def __exit__(self, *exception):
+        self.set_passive()
+        return False
+
+    @property
+    def is_active(self):
+        """Whether the tape is recording, on any thread."""
+        return self.recordings > 0
+
+    # ---- Positions ----
+
+    def position(self):
+        """The present end of the recording.
+
+        Returns
+        -------
+        TapePosition
+            Comparable and hashable; valid until the tape is reset to an earlier one.
+        """
+        cdef int64_t epoch = self.recorder.epoch
+        # A new epoch tells the variables of before from those of after, so that a reset to here finds the stale ones.
+        self.draw_epoch()
+        return make_position(self.store.root.position(), self.largest(), epoch, self.first_generation)
+
+    cdef TapePosition checked(self, position, str name, bint at_end):
+        if position is None:
+            if at_end:
+                return make_position(self.store.root.position(), self.largest(), self.recorder.epoch,
+                                     self.first_generation)
+            return make_position(new_position(self.store.root.depth, self.store.root.serial, 0), self.store.first - 1, self.valid[0], self.first_generation)
+        if type(position) is not TapePosition:
+            raise TypeError(f"{name} must be a position from tape.position(), got {type(position).__name__}")
+        cdef TapePosition place = position
+        if place.epoch >> 32 != self.serial:
+            raise TapeError(f"{name} is a position of another tape: take it from this tape's position()")
+        if not self.is_valid(place.epoch):
+            raise TapeError(f"{name} is a position from before a reset: take a new one with tape.position()")
+        return place
+
+    # ---- Sweeps ----
+
+    cdef int sweep(self, int direction, start, end, AdjointVector adjoints, bint keep) except -1:
+        cdef bint backwards = direction == REVERSE
+        cdef TapePosition first = self.checked(start, "start", backwards)
+        cdef TapePosition last = self.checked(end, "end", not backwards)
+        cdef Bounds bounds
+        if backwards:
+            if last > first:
+                raise TapeError("end lies after start: a reverse sweep runs from the later position to the earlier; "
+                                "exchange them")
+            first, last = last, first
+        elif last < first:
+            raise TapeError("end lies before start: this sweep runs from the earlier position to the later; "
+                            "exchange them")
+        if keep and self.recorder.reuse:
+            raise TapeError("keep=True needs identifiers that are not reused: "
+                            "use strategy='jacobian', 'primal' or 'simple'")
+        if direction == VALUES:
+            self.demand_idle("evaluate_primal()")
+        bounds.start, bounds.end = first.largest, last.largest
+        if adjoints is not None:
+            adjoints.ensure(self.largest())
+        self.sweeps += 1
+        self.store.root.lock()
+        try:
+            if direction == REVERSE:
+                self.store.reverse(&self.recorder, adjoints, first.streams, last.streams, bounds, keep)
+            elif direction == TANGENTS:
+                self.store.forward(&self.recorder, adjoints, first.streams, last.streams, bounds)
+            else:
+                self.store.primal(&self.recorder, first.streams, last.streams, bounds)
+        finally:
+            self.sweeps -= 1
+            if not self.sweeps:
+                self.store.root.unlock()
+        return 0
+
+    cdef AdjointVector checked_adjoints(self, adjoints):
+        if adjoints is None:
+            return self.adjoint_vector
+        if not isinstance(adjoints, AdjointVector):
+            raise TypeError(f"adjoints must come from tape.new_adjoints(), got {type(adjoints).__name__}")
+        if (<AdjointVector>adjoints).serial != self.serial:
+            raise TapeError("adjoints belong to another tape: make them with this tape's new_adjoints()")
+        return adjoints
+
+    def evaluate(self, start=None, end=None, *, adjoints=None, keep=False):
+        """Reverse sweep: from seeded adjoints to those of the inputs.
+
+        Parameters
+        ----------
+        start, end : TapePosition, optional
+            The sweep runs from `start` (default: the end of the recording) back to `end` (default: its beginning).
+        adjoints : Adjoints, optional
+            External vector from ``tape.new_adjoints(width=k)``; default is the tape's own.
+        keep : bool
+            Keep the adjoints of intermediate results; else a statement consumes its own, as in CoDiPack.
+            Only where identifiers are linear. Inputs accumulate over sweeps either way.
+
+        Raises
+        ------
+        TapeError
+            If a position is of another tape or stale, `end` lies after `start`, or `keep` meets reused identifiers.
+        KeyboardInterrupt
+            On Ctrl-C; the tape stays whole, the adjoints are partly swept: clear them.
+        """
+        self.sweep(REVERSE, start, end, self.checked_adjoints(adjoints), keep)
+
+    def evaluate_forward(self, start=None, end=None, *, adjoints=None):
+        """Forward sweep: from tangents seeded at the inputs to those of the results.
+
+        Parameters
+        ----------
+        start, end : TapePosition, optional
+            The sweep runs from `start` (default: the beginning) to `end` (default: the end of the recording).
+        adjoints : Adjoints, optional
+            External vector for the tangents; default is the tape's own.
+        """
+        self.sweep(TANGENTS, start, end, self.checked_adjoints(adjoints), False)
+
+    def evaluate_primal(self, start=None, end=None):
+        """Recompute all recorded values, from those of the inputs (see ``set_primal``).
+
+        Parameters
+        ----------
+        start, end : TapePosition, optional
+            As for ``evaluate_forward``.
+
+        Raises
+        ------
+        TapeError
+            On a Jacobian tape, and where ``push_statement`` recorded a value from outside.
+        """
+        self.sweep(VALUES, start, end, None, False)
+
+    # ---- Memory ----
+
+    def reset(self, position=None):
+        """Drop the recording, or its part after `position`; the memory is kept and adjoints are set to 0.
+
+        Parameters
+        ----------
+        position : TapePosition, optional
+            Where to return to. Variables made after it become stale: using them is an error.
+        """
+        self.demand_idle("reset()")
+        cdef TapePosition place
+        if position is None:
+            self.store.root.reset()
+            self.forget_all()
+        else:
+            place = self.checked(position, "position", False)
+            self.store.roll_back(&self.recorder, place.streams, place.largest)
+            del self.valid[bisect_left(self.valid, place.epoch) + 1:]
+            self.draw_epoch()
+        self.adjoint_vector.zero()
+
+    def reset_hard(self):
+        """Drop the recording and give its memory back, adjoints and primal values included."""
+        self.demand_idle("reset_hard()")
+        self.store.root.reset_hard()
+        self.adjoint_vector.release()
+        free(self.recorder.primals)
+        self.recorder.primals, self.recorder.primals_size = NULL, 0
+        self.forget_all()
+
+    cdef int forget_all(self) except -1:
+        self.store.forget()
+        self.valid.clear()
+        self.first_generation = self.generation + 1
+        self.draw_epoch()
+        return 0
+
+    def clear_adjoints(self):
+        """Set all adjoints of the tape's own vector to 0."""
+        self.demand_idle("clear_adjoints()")
+        self.adjoint_vector.zero()
+
+    def delete_adjoints(self):
+        """Give the memory of the tape's own adjoint vector back; it grows again when it is used."""
+        self.demand_idle("delete_adjoints()")
+        self.adjoint_vector.release()
+
+    # ---- What it is ----
+
+    @property
+    def parameters(self):
+        """The settings of this tape, by name."""
+        return {"strategy": self.strategy, "granularity": self.granularity, "chunk_size": self.chunk_size,
+                "skip_zero_jacobians": bool(self.recorder.skip_zero),
+                "skip_invalid_jacobians": bool(self.recorder.skip_invalid)}
+
+    @property
+    def statements(self):
+        """Statements on the tape."""
+        return (<Stream>self.store.streams[-1]).items
+
+    def statistics(self):
+        """Where the tape's memory goes, to the byte.
+
+        Returns
+        -------
+        Statistics
+            Items, chunks, used and allocated bytes per stream, adjoints, primal values, identifiers.
+        """
+        return collect(self)
+
+    @property
+    def _primal_vector_bytes(self):
+        """(used, allocated) bytes of the primal values."""
+        if self.recorder.kind != PRIMAL:
+            return 0, self.recorder.primals_size * sizeof(double)
+        return (min(self.largest(), self.recorder.primals_size) * sizeof(double),
+                self.recorder.primals_size * sizeof(double))
+
+    @property
+    def _identifiers(self):
+        """The manager of the tape's identifiers."""
+        return self.store.linear if self.store.reusing is None else self.store.reusing
+
+    def __repr__(self):
+        cdef object used = sum(stream.bytes_used for stream in self.store.streams)
+        return (f"<codipy.Tape strategy={self.strategy!r} granularity={self.granularity!r} "
+                f"statements={self.statements} bytes={used} {'active' if self.is_active else 'passive'}>")
+
+    def _check(self):
+        """Verify every invariant of the recording.
+
+        Raises
+        ------
+        CorruptTape
+            Naming the broken invariant.
+        """
+        self.store.check(&self.recorder)
+
+
+def check_choice(str name, value, choices):
+    """Return `value` if it is one of `choices`, else raise an error that lists them."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be one of {', '.join(map(repr, choices))}, got {type(value).__name__}")
+    if value not in choices:
+        raise ValueError(f"unknown {name} {value!r}: choose one of {', '.join(map(repr, choices))}")
+    return value

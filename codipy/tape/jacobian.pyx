@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The strategies `jacobian` and `jacobian-reuse`: a statement stores the Jacobians of its arguments.
+
+The sweeps run, for a statement ``w = phi(u)`` (Griewank and Walther, *Evaluating Derivatives*, 2008, ch. 3),
+
+    reverse:  u_bar += J^T w_bar;  w_bar = 0        forward:  w_dot = J u_dot
+
+"""
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memset
+cimport cython
+
+from codipy.data.position cimport Position
+from codipy.data.region cimport Regions, Span
+from codipy.data.stream cimport Stream
+from codipy.identifiers.linear cimport LinearIdentifiers
+from codipy.identifiers.reuse cimport ReuseIdentifiers
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.recorder cimport (
+    Entry, Recorder, INPUT_TAG, MAX_ARGUMENTS, assign_identifier, push_jacobian, reserve_statement)
+from codipy.tape.strategy cimport Bounds, Strategy, STATEMENTS_PER_SIGNAL_CHECK, check_signals
+
+
+@cython.final
+cdef class Jacobian(Strategy):
+    """Jacobian(reuse, chunk_size)
+    --
+
+    Streams, identifiers and sweeps of `jacobian` and `jacobian-reuse`.
+    """
+    def __cinit__(self, bint reuse, chunk_size):
+        statements = Stream("statement entries", ["u1", "i4"] if reuse else ["u1"], chunk_size)
+        self.root = Stream("Jacobian entries", ["f8", "i4"], chunk_size, statements)
+        self.streams = (self.root, statements)
+        self.linear = None if reuse else LinearIdentifiers()
+        self.reusing = ReuseIdentifiers() if reuse else None
+        self.first = 1
+
+    cdef int32_t push_input(self, Recorder* r, double value) except -1:
+        cdef int32_t lhs
+        if r.reuse:
+            return self.reusing.assign_fresh()
+        reserve_statement(r, 0, 0)
+        lhs = assign_identifier(r)
+        (<uint8_t*>r.statements.fields[0])[r.statements.used] = INPUT_TAG
+        r.statements.used += 1
+        return lhs
+
+    cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1:
+        cdef Entry entry
+        entry.number, entry.identifier = 1.0, source
+        return push_jacobian(r, &entry, 1 if source else 0)
+
+    cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
+        # The argument count is one byte: a wider statement is a chain of sums, each carrying the last one's result.
+        cdef Py_ssize_t done = count if count < MAX_ARGUMENTS else MAX_ARGUMENTS, part
+        cdef Entry link[MAX_ARGUMENTS]
+        cdef int32_t lhs = push_jacobian(r, entries, done), partial
+        while done < count:
+            part = min(count - done, MAX_ARGUMENTS - 1)
+            link[0].number, link[0].identifier = 1.0, lhs
+            for i in range(part):
+                link[1 + i] = entries[done + i]
+            partial, lhs = lhs, push_jacobian(r, link, part + 1)
+            if r.reuse:
+                self.reusing.release(partial)
+            done += part
+        return lhs
+
+    cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
+                     bint keep) except -1:
+        cdef Regions regions = Regions(self.root, start, end)
+        cdef Py_ssize_t cursors[2]
+        cdef Py_ssize_t statements = 0, width = adjoints.width
+        cdef int32_t lhs = bounds.end
+        cdef double* origin = adjoints.origin()
+        cdef bint reuse = r.reuse
+        with nogil:
+            while regions.next_reverse():
+                if width == 1:
+                    if reuse:
+                        reverse_region(regions.spans, origin, 1, lhs, True, keep, cursors)
+                    else:
+                        reverse_region(regions.spans, origin, 1, lhs, False, keep, cursors)
+                else:
+                    reverse_region(regions.spans, origin, width, lhs, reuse, keep, cursors)
+                regions.check(cursors, True)
+                lhs -= <int32_t>(regions.spans[1].end - regions.spans[1].begin)
+                statements += regions.spans[1].end - regions.spans[1].begin
+                if statements > STATEMENTS_PER_SIGNAL_CHECK:
+                    statements = 0
+                    check_signals()
+        return 0
+
+    cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
+                     Bounds bounds) except -1:
+        cdef Regions regions = Regions(self.root, start, end)
+        cdef Py_ssize_t cursors[2]
+        cdef Py_ssize_t statements = 0, width = adjoints.width
+        cdef int32_t lhs = bounds.start
+        cdef double* origin = adjoints.origin()
+        cdef bint reuse = r.reuse
+        with nogil:
+            while regions.next_forward():
+                if width == 1:
+                    forward_region(regions.spans, origin, 1, lhs, reuse, cursors)
+                else:
+                    forward_region(regions.spans, origin, width, lhs, reuse, cursors)
+                regions.check(cursors, False)
+                lhs += <int32_t>(regions.spans[1].end - regions.spans[1].begin)
+                statements += regions.spans[1].end - regions.spans[1].begin
+                if statements > STATEMENTS_PER_SIGNAL_CHECK:
+                    statements = 0
+                    check_signals()
+        return 0
+
+
+# ---- The kernels. `lhs` is the largest identifier at the end of the region where the walk enters. ----
+
+cdef inline void reverse_region(const Span* spans, double* origin, Py_ssize_t width, int32_t lhs, bint reuse,
+                                bint keep, Py_ssize_t* cursors) noexcept nogil:
+    cdef const double* jacobians = <const double*>spans[0].fields[0]
+    cdef const int32_t* arguments = <const int32_t*>spans[0].fields[1]
+    cdef const uint8_t* counts = <const uint8_t*>spans[1].fields[0]
+    cdef const int32_t* results = <const int32_t*>spans[1].fields[1]
+    cdef Py_ssize_t a = spans[0].end, s = spans[1].end, begin = spans[1].begin, i, d, count
+    cdef double* result
+    cdef double* argument
+    cdef double bar
+    while s > begin:
+        s -= 1
+        count = counts[s]
+        result = origin + width * (results[s] if reuse else lhs)
+        lhs -= 1
+        if count == INPUT_TAG:
+            continue             # an input keeps what it gathered
+        a -= count
+        if width == 1:
+            bar = result[0]
+            if not keep:
+                result[0] = 0.0
+            if bar != 0.0:       # a zero adjoint propagates nothing, not even inf * 0
+                for i in range(a, a + count):
+                    origin[arguments[i]] += jacobians[i] * bar
+        else:
+            for i in range(a, a + count):
+                argument = origin + width * arguments[i]
+                for d in range(width):
+                    if result[d] != 0.0:
+                        argument[d] += jacobians[i] * result[d]
+            if not keep:
+                memset(result, 0, width * sizeof(double))
+    cursors[0], cursors[1] = a, s
+
+
+cdef inline void forward_region(const Span* spans, double* origin, Py_ssize_t width, int32_t lhs, bint reuse,
+                                Py_ssize_t* cursors) noexcept nogil:
+    cdef const double* jacobians = <const double*>spans[0].fields[0]
+    cdef const int32_t* arguments = <const int32_t*>spans[0].fields[1]
+    cdef const uint8_t* counts = <const uint8_t*>spans[1].fields[0]
+    cdef const int32_t* results = <const int32_t*>spans[1].fields[1]
+    cdef Py_ssize_t a = spans[0].begin, s = spans[1].begin, end = spans[1].end, i, d, count
+    cdef double* result
+    cdef double dot, u
+    while s < end:
+        count = counts[s]
+        lhs += 1
+        result = origin + width * (results[s] if reuse else lhs)
+        s += 1
+        if count == INPUT_TAG:
+            continue             # an input keeps its seed
+        for d in range(width):
+            dot = 0.0
+            for i in range(a, a + count):
+                u = origin[width * arguments[i] + d]
+                if u != 0.0:     # as in reverse: a zero tangent propagates nothing
+                    dot += jacobians[i] * u
+            result[d] = dot
+        a += count
+    cursors[0], cursors[1] = a, s

@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+# The primal-value strategies: a statement stores its program, its arguments' identifiers and its constants.
+from codipy.data.position cimport Position
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.recorder cimport Recorder
+from codipy.tape.strategy cimport Bounds, Strategy
+cimport cython
+
+
+# Streams: constants (f8) nesting arguments (i4) nesting statements (i4 handle[, i4 lhs, f8 overwritten primal]).
+# The primal value of every identifier is in the recorder's primal vector. A handle -1 - n marks a statement made by
+# hand: n arguments whose Jacobians are its first n constants, its value the last.
+@cython.final
+cdef class Primal(Strategy):
+    cdef readonly bint handmade      # a statement of this recording cannot be recomputed
+    cdef double* primals_at(self, Recorder* r, Position position) except NULL
+    cdef int restore(self, double* primals, Position position) except -1
+    cdef int walk_reverse(self, double* primals, AdjointVector adjoints, Position start, Position end, Bounds bounds,
+                          bint keep) except -1
+    cdef int walk_forward(self, double* primals, AdjointVector adjoints, Position start, Position end,
+                          Bounds bounds) except -1

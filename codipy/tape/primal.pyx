@@ -1,0 +1,334 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The strategies `primal` and `primal-reuse`: a statement stores its program, the values live beside the tape.
+
+The Jacobians that a sweep needs are recomputed from the primal values. With reuse an identifier's value is
+overwritten while recording; a statement keeps what it overwrote, and a reverse walk puts it back.
+"""
+from libc.stdint cimport int32_t
+from libc.stdlib cimport malloc, free
+from libc.string cimport memcpy
+cimport cython
+
+from codipy.data.position cimport Position
+from codipy.data.region cimport Regions, Span
+from codipy.data.stream cimport Stream
+from codipy.identifiers.linear cimport LinearIdentifiers
+from codipy.identifiers.reuse cimport ReuseIdentifiers
+from codipy.operations.kernels cimport OP_IDENTITY, op_partials_any
+from codipy.programs.program cimport (
+    ARGUMENT, CONSTANT, INPUT, MAX_LEAVES, MAX_LENGTH, Program, intern_program, program_jacobian, program_of,
+    program_value)
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.recorder cimport (
+    Entry, Recorder, assign_identifier, grow_primals, push_primal, push_primal_result, reserve_statement)
+from codipy.tape.strategy cimport Bounds, Strategy, STATEMENTS_PER_SIGNAL_CHECK, accumulate, check_signals
+
+from codipy.errors import TapeError
+
+cdef enum:
+    HANDMADE = -1            # handles of statements made by hand: HANDMADE - number of arguments
+
+
+@cython.final
+cdef class Primal(Strategy):
+    """Primal(reuse, chunk_size)
+    --
+
+    Streams, identifiers and sweeps of `primal` and `primal-reuse`.
+    """
+    def __cinit__(self, bint reuse, chunk_size):
+        statements = Stream("statement entries", ["i4", "i4", "f8"] if reuse else ["i4"], chunk_size)
+        arguments = Stream("argument identifiers", ["i4"], chunk_size, statements)
+        self.root = Stream("passive constants", ["f8"], chunk_size, arguments)
+        self.streams = (self.root, arguments, statements)
+        self.linear = None if reuse else LinearIdentifiers()
+        self.reusing = ReuseIdentifiers() if reuse else None
+        self.first = 1
+
+    cdef int32_t push_input(self, Recorder* r, double value) except -1:
+        cdef int32_t lhs
+        if r.reuse:
+            lhs = self.reusing.assign_fresh()
+            if lhs >= r.primals_size:
+                try:
+                    grow_primals(r, lhs)
+                except BaseException:
+                    self.reusing.release(lhs)
+                    raise
+            r.primals[lhs] = value
+            return lhs
+        reserve_statement(r, 0, 0)
+        lhs = assign_identifier(r)
+        push_primal_result(r, INPUT, lhs, value)
+        return lhs
+
+    cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1:
+        cdef Entry entry
+        entry.number, entry.identifier = value, source
+        return push_primal(r, &entry, intern_program(OP_IDENTITY, ARGUMENT if source else CONSTANT, 0, 0), value)
+
+    cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
+        cdef int32_t lhs
+        cdef Py_ssize_t i
+        reserve_statement(r, count, count + 1)
+        lhs = assign_identifier(r)
+        for i in range(count):
+            (<int32_t*>r.arguments.fields[0])[r.arguments.used + i] = entries[i].identifier
+            (<double*>r.constants.fields[0])[r.constants.used + i] = entries[i].number
+        (<double*>r.constants.fields[0])[r.constants.used + count] = value
+        r.arguments.used += count
+        r.constants.used += count + 1
+        push_primal_result(r, HANDMADE - <int32_t>count, lhs, value)
+        self.handmade = True
+        return lhs
+
+    cdef int forget(self) except -1:
+        Strategy.forget(self)
+        self.handmade = False
+        return 0
+
+    cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1:
+        if r.reuse:
+            self.restore(r.primals, position)
+        return Strategy.roll_back(self, r, position, largest)
+
+    cdef bint gather(self, Recorder* r) except? True:
+        return True
+
+    cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
+                     bint keep) except -1:
+        # With reuse the walk restores overwritten values, on a copy, so that the tape is read only and can be swept
+        # again; it begins at the end of the recording even where `end` is earlier.
+        cdef double* primals = r.primals
+        if r.reuse:
+            primals = self.primals_at(r, end)
+        try:
+            self.walk_reverse(primals, adjoints, start, end, bounds, keep)
+        finally:
+            if r.reuse:
+                free(primals)
+        return 0
+
+    cdef double* primals_at(self, Recorder* r, Position position) except NULL:
+        """A copy of the primal vector as it was when the recording stood at `position`; the caller frees it."""
+        cdef double* primals = <double*>malloc((r.primals_size + 1) * sizeof(double))
+        if primals == NULL:
+            raise MemoryError(f"no memory for a copy of {r.primals_size} primal values")
+        memcpy(primals, r.primals, r.primals_size * sizeof(double))
+        try:
+            self.restore(primals, position)
+        except BaseException:
+            free(primals)
+            raise
+        return primals
+
+    cdef int restore(self, double* primals, Position position) except -1:
+        """Undo on `primals` what the statements after `position` wrote (reuse only)."""
+        cdef Regions regions = Regions(self.root, position, self.root.position())
+        cdef Py_ssize_t s
+        cdef const Span* statements
+        with nogil:
+            while regions.next_reverse():
+                statements = &regions.spans[2]
+                for s in range(statements.end - 1, statements.begin - 1, -1):
+                    primals[(<const int32_t*>statements.fields[1])[s]] = (<const double*>statements.fields[2])[s]
+        return 0
+
+    cdef int walk_reverse(self, double* primals, AdjointVector adjoints, Position start, Position end, Bounds bounds,
+                          bint keep) except -1:
+        cdef Regions regions = Regions(self.root, start, end)
+        cdef Py_ssize_t cursors[3]
+        cdef Py_ssize_t statements = 0, width = adjoints.width
+        cdef int32_t lhs = bounds.end
+        cdef double* origin = adjoints.origin()
+        cdef bint reuse = self.reusing is not None
+        with nogil:
+            while regions.next_reverse():
+                if width == 1:
+                    if reuse:
+                        reverse_region(regions.spans, primals, origin, 1, lhs, True, keep, cursors)
+                    else:
+                        reverse_region(regions.spans, primals, origin, 1, lhs, False, keep, cursors)
+                else:
+                    reverse_region(regions.spans, primals, origin, width, lhs, reuse, keep, cursors)
+                regions.check(cursors, True)
+                lhs -= <int32_t>(regions.spans[2].end - regions.spans[2].begin)
+                statements += regions.spans[2].end - regions.spans[2].begin
+                if statements > STATEMENTS_PER_SIGNAL_CHECK:
+                    statements = 0
+                    check_signals()
+        return 0
+
+    cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
+                     Bounds bounds) except -1:
+        cdef double* primals = r.primals
+        if r.reuse:
+            primals = self.primals_at(r, start)
+        try:
+            self.walk_forward(primals, adjoints, start, end, bounds)
+        finally:
+            if r.reuse:
+                free(primals)
+        return 0
+
+    cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
+        if self.handmade:
+            raise TapeError("evaluate_primal() cannot recompute a statement of push_statement(), whose value came "
+                            "from outside: record again")
+        if r.reuse:
+            # Inputs that are alive keep their value: their identifiers are never reused.
+            self.restore(r.primals, start)
+        self.walk_forward(r.primals, None, start, end, bounds)
+        if r.reuse:
+            self.walk_forward(r.primals, None, end, self.root.position(), bounds)
+        return 0
+
+    cdef int walk_forward(self, double* primals, AdjointVector adjoints, Position start, Position end,
+                          Bounds bounds) except -1:
+        """Recompute values; with adjoints None store them, else also push tangents forward."""
+        cdef Regions regions = Regions(self.root, start, end)
+        cdef Py_ssize_t cursors[3]
+        cdef Py_ssize_t statements = 0, width = 0
+        cdef int32_t lhs = bounds.start
+        cdef double* origin = NULL
+        cdef bint reuse = self.reusing is not None
+        if adjoints is not None:
+            origin, width = adjoints.origin(), adjoints.width
+        with nogil:
+            while regions.next_forward():
+                forward_region(regions.spans, primals, origin, width, lhs, reuse, cursors)
+                regions.check(cursors, False)
+                lhs += <int32_t>(regions.spans[2].end - regions.spans[2].begin)
+                statements += regions.spans[2].end - regions.spans[2].begin
+                if statements > STATEMENTS_PER_SIGNAL_CHECK:
+                    statements = 0
+                    check_signals()
+        return 0
+
+
+# ---- The kernels. `lhs` is the largest identifier at the end of the region where the walk enters. ----
+
+cdef inline void load_leaves(const Program* program, const double* primals, const int32_t* arguments,
+                             const double* constants, double* registers) noexcept nogil:
+    cdef int32_t i, active = 0, passive = 0
+    for i in range(program.leaves):
+        if program.is_active[i]:
+            registers[i] = primals[arguments[active]]
+            active += 1
+        else:
+            registers[i] = constants[passive]
+            passive += 1
+
+
+cdef inline void jacobian_of(const Program* program, double* registers, double result, double* jacobian) noexcept nogil:
+    """Partials with respect to the leaves, from their values; `result` is the statement's stored value."""
+    if program.length == 1:
+        op_partials_any(program.code, registers[0], registers[1], registers[2], result, jacobian)
+    else:
+        program_value(program, registers)
+        program_jacobian(program, registers, jacobian)
+
+
+cdef inline void reverse_region(const Span* spans, double* primals, double* origin, Py_ssize_t width, int32_t lhs,
+                                bint reuse, bint keep, Py_ssize_t* cursors) noexcept nogil:
+    cdef const double* constants = <const double*>spans[0].fields[0]
+    cdef const int32_t* arguments = <const int32_t*>spans[1].fields[0]
+    cdef const int32_t* handles = <const int32_t*>spans[2].fields[0]
+    cdef const int32_t* results = <const int32_t*>spans[2].fields[1]
+    cdef const double* overwritten = <const double*>spans[2].fields[2]
+    cdef Py_ssize_t c = spans[0].end, a = spans[1].end, s = spans[2].end, begin = spans[2].begin, d
+    cdef int32_t handle, result, i, leaf
+    cdef const Program* program
+    cdef double registers[MAX_LEAVES + MAX_LENGTH]
+    cdef double jacobian[MAX_LEAVES]
+    cdef double* bars
+    cdef double value
+    cdef bint any_bar
+    registers[0] = registers[1] = registers[2] = 0.0
+    while s > begin:
+        s -= 1
+        handle = handles[s]
+        result = results[s] if reuse else lhs
+        lhs -= 1
+        if handle == INPUT:
+            continue
+        value = primals[result]
+        if reuse:
+            primals[result] = overwritten[s]
+        bars = origin + width * result
+        any_bar = False
+        for d in range(width):
+            any_bar |= bars[d] != 0.0
+        if handle <= HANDMADE:
+            a -= HANDMADE - handle
+            c -= HANDMADE - handle + 1
+            for i in range(HANDMADE - handle):
+                accumulate(origin + width * arguments[a + i], bars, constants[c + i], width)
+        else:
+            program = program_of(handle)
+            a -= program.active
+            c -= program.passive
+            if any_bar:
+                load_leaves(program, primals, arguments + a, constants + c, registers)
+                jacobian_of(program, registers, value, jacobian)
+                leaf = 0
+                for i in range(program.active):
+                    while not program.is_active[leaf]:
+                        leaf += 1
+                    accumulate(origin + width * arguments[a + i], bars, jacobian[leaf], width)
+                    leaf += 1
+        if any_bar and not keep:
+            for d in range(width):
+                bars[d] = 0.0
+    cursors[0], cursors[1], cursors[2] = c, a, s
+
+
+cdef inline void forward_region(const Span* spans, double* primals, double* origin, Py_ssize_t width, int32_t lhs,
+                                bint reuse, Py_ssize_t* cursors) noexcept nogil:
+    cdef const double* constants = <const double*>spans[0].fields[0]
+    cdef const int32_t* arguments = <const int32_t*>spans[1].fields[0]
+    cdef const int32_t* handles = <const int32_t*>spans[2].fields[0]
+    cdef const int32_t* results = <const int32_t*>spans[2].fields[1]
+    cdef double* overwritten = <double*>spans[2].fields[2]
+    cdef Py_ssize_t c = spans[0].begin, a = spans[1].begin, s, d
+    cdef int32_t handle, result, i, leaf
+    cdef const Program* program
+    cdef double registers[MAX_LEAVES + MAX_LENGTH]
+    cdef double jacobian[MAX_LEAVES]
+    cdef double* dots
+    cdef double value
+    registers[0] = registers[1] = registers[2] = 0.0
+    for s in range(spans[2].begin, spans[2].end):
+        handle = handles[s]
+        lhs += 1
+        result = results[s] if reuse else lhs
+        if handle == INPUT:
+            continue
+        dots = origin + width * result
+        for d in range(width):
+            dots[d] = 0.0
+        if handle <= HANDMADE:
+            for i in range(HANDMADE - handle):
+                accumulate(dots, origin + width * arguments[a + i], constants[c + i], width)
+            a += HANDMADE - handle
+            c += HANDMADE - handle + 1
+            value = constants[c - 1]
+        else:
+            program = program_of(handle)
+            load_leaves(program, primals, arguments + a, constants + c, registers)
+            value = program_value(program, registers)
+            if width:
+                program_jacobian(program, registers, jacobian)
+                leaf = 0
+                for i in range(program.active):
+                    while not program.is_active[leaf]:
+                        leaf += 1
+                    accumulate(dots, origin + width * arguments[a + i], jacobian[leaf], width)
+                    leaf += 1
+            a += program.active
+            c += program.passive
+        if reuse and not width:
+            overwritten[s] = primals[result]
+        if reuse or not width:
+            primals[result] = value
+    cursors[0], cursors[1], cursors[2] = c, a, s

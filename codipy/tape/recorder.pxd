@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+# The hot state of a recording tape, and the three kernels that push a statement onto its streams.
+#
+# A Recorder is plain memory inside its Tape: no reference counts, no virtual calls. Everything borrowed here lives
+# as long as the tape does. The pushes never allocate: room is made first, from the innermost stream to the root, so
+# a statement is whole on the tape or not at all.
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from cpython.object cimport PyObject
+
+from codipy.data.stream cimport Cursor, Stream
+from codipy.identifiers.linear cimport LinearIdentifiers
+from codipy.identifiers.reuse cimport ReuseIdentifiers
+from codipy.programs.program cimport Program, program_of
+
+cdef enum StrategyKind:
+    JACOBIAN                 # an entry's number is the Jacobian
+    PRIMAL                   # an entry's number is the argument's primal value
+    SIMPLE                   # as PRIMAL, and passive arguments are stored like active ones
+
+cdef enum:
+    INPUT_TAG = 255          # argument count of a Jacobian statement that marks an input
+    MAX_ARGUMENTS = 254      # the argument count is one byte
+
+# One argument of a pending expression or of a statement about to be pushed.
+cdef struct Entry:
+    double number            # see StrategyKind
+    int32_t identifier       # 0: a passive constant (never in JACOBIAN)
+
+cdef struct Recorder:
+    int64_t epoch            # variables of this epoch are valid at once; of others, ask the tape
+    StrategyKind kind
+    bint eager               # operation granularity: every result is pushed when it is made
+    bint reuse               # identifiers are handed back when their variable dies
+    bint skip_zero           # zero Jacobians are not stored
+    bint skip_invalid        # NaN and infinite Jacobians are not stored
+    Cursor* statements       # innermost stream: argument counts, program handles or operation codes
+    Cursor* arguments        # Jacobian + identifier, or identifier
+    Cursor* constants        # value strategies: passive constants (PRIMAL) or argument primals (SIMPLE)
+    double* primals          # PRIMAL: the primal value of each identifier
+    Py_ssize_t primals_size  # slots allocated in primals
+    PyObject* linear         # LinearIdentifiers, or NULL
+    PyObject* reusing        # ReuseIdentifiers, or NULL
+    PyObject* streams[3]     # the Streams of the three cursors, in the order of their reservation
+    PyObject* tape           # the tape that this recorder is part of
+
+
+# Slow paths, in recorder.pyx: open chunks, innermost stream first, and grow the primal vector.
+cdef int make_room(Recorder* r, Py_ssize_t arguments, Py_ssize_t constants) except -1
+cdef int grow_primals(Recorder* r, Py_ssize_t identifier) except -1
+
+
+cdef inline int reserve_statement(Recorder* r, Py_ssize_t arguments, Py_ssize_t constants) except -1:
+    if (r.statements.used >= r.statements.limit or r.arguments.used + arguments > r.arguments.limit
+            or (r.kind != JACOBIAN and r.constants.used + constants > r.constants.limit)):
+        return make_room(r, arguments, constants)
+    return 0
+
+
+cdef inline int32_t assign_identifier(Recorder* r) except -1:
+    """The identifier of the next statement's result; with PRIMAL, room for its value as well."""
+    cdef int32_t identifier
+    if r.reuse:
+        identifier = (<ReuseIdentifiers>r.reusing).assign()
+    else:
+        identifier = (<LinearIdentifiers>r.linear).assign()
+    if r.kind == PRIMAL and identifier >= r.primals_size:
+        try:
+            grow_primals(r, identifier)
+        except BaseException:
+            withdraw_identifier(r, identifier)
+            raise
+    return identifier
+
+
+cdef inline void withdraw_identifier(Recorder* r, int32_t identifier) noexcept:
+    if r.reuse:
+        (<ReuseIdentifiers>r.reusing).release(identifier)
+    else:
+        (<LinearIdentifiers>r.linear).state.largest -= 1
+
+
+cdef inline int32_t push_jacobian(Recorder* r, const Entry* entries, Py_ssize_t count) except -1:
+    """Push `count` <= MAX_ARGUMENTS arguments as one statement; returns the result's identifier."""
+    reserve_statement(r, count, 0)
+    cdef int32_t lhs = assign_identifier(r)
+    cdef double* jacobians = (<double*>r.arguments.fields[0]) + r.arguments.used
+    cdef int32_t* identifiers = (<int32_t*>r.arguments.fields[1]) + r.arguments.used
+    cdef Py_ssize_t i, kept = 0
+    cdef double number
+    for i in range(count):
+        number = entries[i].number
+        jacobians[kept] = number
+        identifiers[kept] = entries[i].identifier
+        # x - x is 0 for every finite x and NaN for NaN and the infinities.
+        kept += not ((number == 0.0 and r.skip_zero) or (r.skip_invalid and number - number != 0.0))
+    r.arguments.used += kept
+    (<uint8_t*>r.statements.fields[0])[r.statements.used] = <uint8_t>kept
+    if r.reuse:
+        (<int32_t*>r.statements.fields[1])[r.statements.used] = lhs
+    r.statements.used += 1
+    return lhs
+
+
+cdef inline int32_t push_primal(Recorder* r, const Entry* entries, int32_t handle, double value) except -1:
+    """Push the program `handle` applied to the entries, in the order of its leaves."""
+    cdef const Program* program = program_of(handle)
+    reserve_statement(r, program.active, program.passive)
+    cdef int32_t lhs = assign_identifier(r)
+    cdef int32_t* identifiers = (<int32_t*>r.arguments.fields[0]) + r.arguments.used
+    cdef double* constants = (<double*>r.constants.fields[0]) + r.constants.used
+    cdef Py_ssize_t i, active = 0, passive = 0
+    for i in range(program.leaves):
+        if program.is_active[i]:
+            identifiers[active] = entries[i].identifier
+            active += 1
+        else:
+            constants[passive] = entries[i].number
+            passive += 1
+    r.arguments.used += active
+    r.constants.used += passive
+    push_primal_result(r, handle, lhs, value)
+    return lhs
+
+
+cdef inline void push_primal_result(Recorder* r, int32_t handle, int32_t lhs, double value) noexcept:
+    (<int32_t*>r.statements.fields[0])[r.statements.used] = handle
+    if r.reuse:
+        (<int32_t*>r.statements.fields[1])[r.statements.used] = lhs
+        (<double*>r.statements.fields[2])[r.statements.used] = r.primals[lhs]
+    r.statements.used += 1
+    r.primals[lhs] = value
+
+
+cdef inline int32_t push_simple(Recorder* r, const Entry* entries, Py_ssize_t count, int32_t code) except -1:
+    """Push one operation: its code, the identifiers of its arguments and result, its arguments' primals."""
+    reserve_statement(r, count + 1, count)
+    cdef int32_t lhs = assign_identifier(r)
+    cdef int32_t* identifiers = (<int32_t*>r.arguments.fields[0]) + r.arguments.used
+    cdef double* primals = (<double*>r.constants.fields[0]) + r.constants.used
+    cdef Py_ssize_t i
+    for i in range(count):
+        identifiers[i] = entries[i].identifier
+        primals[i] = entries[i].number
+    identifiers[count] = lhs
+    r.arguments.used += count + 1
+    r.constants.used += count
+    (<int32_t*>r.statements.fields[0])[r.statements.used] = code
+    r.statements.used += 1
+    return lhs
+
+
+cdef inline int32_t push_expression(Recorder* r, const Entry* entries, Py_ssize_t count, int32_t handle,
+                                    double value) except -1:
+    """Push a pending expression as a statement, whatever the strategy."""
+    if r.kind == JACOBIAN:
+        return push_jacobian(r, entries, count)
+    if r.kind == PRIMAL:
+        return push_primal(r, entries, handle, value)
+    return push_simple(r, entries, count, program_of(handle).code)

@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# The simple strategy: one operation is one statement, everything it needs is stored beside it.
+from libc.stdint cimport int32_t
+from codipy.data.position cimport Position
+from codipy.tape.recorder cimport Recorder
+from codipy.tape.strategy cimport Strategy
+cimport cython
+
+
+# Streams: argument primals (f8) nesting identifiers (i4: arguments, then result) nesting operators (i4 code).
+# A passive argument is stored with identifier 0, so slot 0 of the adjoints exists and gathers what nobody reads.
+# A code from OP_COUNT on marks a statement made by hand: code - OP_COUNT arguments, Jacobians as its primals.
+@cython.final
+cdef class Simple(Strategy):
+    cdef readonly bint handmade      # a statement of this recording cannot be recomputed
+    cdef int32_t gathered            # identifiers whose primal is in the recorder's primal vector
+    cdef int walk_forward(self, double* values, double* origin, Py_ssize_t width, Position start,
+                          Position end) except -1

@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The strategy `simple`: operator code, argument and result identifiers, argument primals.
+
+It is the tape to read first: no statements, no programs, no reuse. CoDiPack's documentation builds one like it.
+"""
+from libc.stdint cimport int32_t
+cimport cython
+
+from codipy.data.position cimport Position, new_position
+from codipy.data.region cimport Regions, Span
+from codipy.data.stream cimport Stream
+from codipy.identifiers.linear cimport LinearIdentifiers
+from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY, op_arity, op_partials_any, op_value_any
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.recorder cimport Entry, Recorder, grow_primals, push_simple
+from codipy.tape.strategy cimport Bounds, Strategy, STATEMENTS_PER_SIGNAL_CHECK, accumulate, check_signals
+
+from codipy.errors import TapeError
+
+
+@cython.final
+cdef class Simple(Strategy):
+    """Simple(chunk_size)
+    --
+
+    Streams, identifiers and sweeps of `simple`.
+    """
+    def __cinit__(self, chunk_size):
+        operators = Stream("operator data", ["i4"], chunk_size)
+        identifiers = Stream("identifier data", ["i4"], chunk_size, operators)
+        self.root = Stream("primal data", ["f8"], chunk_size, identifiers)
+        self.streams = (self.root, identifiers, operators)
+        self.linear = LinearIdentifiers()
+        self.first = 0
+
+    cdef int32_t push_input(self, Recorder* r, double value) except -1:
+        return self.linear.assign()
+
+    cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1:
+        cdef Entry entry
+        entry.number, entry.identifier = value, source
+        return push_simple(r, &entry, 1, OP_IDENTITY)
+
+    cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
+        self.handmade = True
+        return push_simple(r, entries, count, OP_COUNT + <int32_t>count)
+
+    cdef int forget(self) except -1:
+        Strategy.forget(self)
+        self.gathered, self.handmade = 0, False
+        return 0
+
+    cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1:
+        self.gathered = 0
+        return Strategy.roll_back(self, r, position, largest)
+
+    cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
+                     bint keep) except -1:
+        cdef Regions regions = Regions(self.root, start, end)
+        cdef Py_ssize_t cursors[3]
+        cdef Py_ssize_t statements = 0
+        with nogil:
+            while regions.next_reverse():
+                reverse_region(regions.spans, adjoints.origin(), adjoints.width, keep, cursors)
+                regions.check(cursors, True)
+                statements += regions.spans[2].end - regions.spans[2].begin
+                if statements > STATEMENTS_PER_SIGNAL_CHECK:
+                    statements = 0
+                    check_signals()
+        return 0
+
+    cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
+                     Bounds bounds) except -1:
+        self.walk_forward(NULL, adjoints.origin(), adjoints.width, start, end)
+        return 0
+
+    cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
+        if self.handmade:
+            raise TapeError("evaluate_primal() cannot recompute a statement of push_statement(), whose value came "
+                            "from outside: record again")
+        self.gather(r)
+        self.walk_forward(r.primals, NULL, 0, start, end)
+        return 0
+
+    cdef bint gather(self, Recorder* r) except? True:
+        """Make the primal vector from the arguments' stored primals, once per recording.
+
+        An identifier that was never an argument has no stored primal; evaluate_primal computes it.
+        """
+        cdef Regions regions
+        cdef const int32_t* identifiers
+        cdef const double* primals
+        cdef Py_ssize_t a, p, s
+        cdef int32_t k
+        if self.gathered == self.linear.state.largest + 1:
+            return True
+        if self.linear.state.largest >= r.primals_size:
+            grow_primals(r, self.linear.state.largest)
+        regions = Regions(self.root, new_position(self.root.depth, self.root.serial, 0), self.root.position())
+        while regions.next_forward():
+            primals, identifiers = <const double*>regions.spans[0].fields[0], <const int32_t*>regions.spans[1].fields[0]
+            p, a = regions.spans[0].begin, regions.spans[1].begin
+            for s in range(regions.spans[2].begin, regions.spans[2].end):
+                for k in range(arguments_of((<const int32_t*>regions.spans[2].fields[0])[s])):
+                    if identifiers[a] >= self.gathered:
+                        r.primals[identifiers[a]] = primals[p]
+                    a += 1
+                    p += 1
+                a += 1
+        self.gathered = self.linear.state.largest + 1
+        return True
+
+    cdef int walk_forward(self, double* values, double* origin, Py_ssize_t width, Position start,
+                          Position end) except -1:
+        """Push tangents forward (values NULL), or recompute values and store them as the arguments' primals."""
+        cdef Regions regions = Regions(self.root, start, end)
+        cdef Py_ssize_t cursors[3]
+        cdef Py_ssize_t statements = 0
+        with nogil:
+            while regions.next_forward():
+                forward_region(regions.spans, values, origin, width, cursors)
+                regions.check(cursors, False)
+                statements += regions.spans[2].end - regions.spans[2].begin
+                if statements > STATEMENTS_PER_SIGNAL_CHECK:
+                    statements = 0
+                    check_signals()
+        return 0
+
+
+# ---- The kernels. ----
+
+cdef inline int32_t arguments_of(int32_t code) noexcept nogil:
+    return op_arity(code) if code < OP_COUNT else code - OP_COUNT
+
+
+cdef inline void partials_of(int32_t code, const double* primals, double* partials) noexcept nogil:
+    """Partials of an operation at its arguments' primals; arguments beyond its arity are 0."""
+    cdef double u[3]
+    cdef int32_t k, arity = op_arity(code)
+    for k in range(3):
+        u[k] = primals[k] if k < arity else 0.0
+    op_partials_any(code, u[0], u[1], u[2], op_value_any(code, u[0], u[1], u[2]), partials)
+
+
+cdef inline void reverse_region(const Span* spans, double* origin, Py_ssize_t width, bint keep,
+                                Py_ssize_t* cursors) noexcept nogil:
+    cdef const double* primals = <const double*>spans[0].fields[0]
+    cdef const int32_t* identifiers = <const int32_t*>spans[1].fields[0]
+    cdef const int32_t* codes = <const int32_t*>spans[2].fields[0]
+    cdef Py_ssize_t p = spans[0].end, a = spans[1].end, s, d
+    cdef double partials[3]
+    cdef const double* jacobian
+    cdef double* bars
+    cdef int32_t k, count
+    cdef bint any_bar
+    for s in range(spans[2].end - 1, spans[2].begin - 1, -1):
+        count = arguments_of(codes[s])
+        a -= count + 1
+        p -= count
+        bars = origin + width * identifiers[a + count]
+        any_bar = False
+        for d in range(width):
+            any_bar |= bars[d] != 0.0
+        if not any_bar:
+            continue
+        jacobian = primals + p
+        if codes[s] < OP_COUNT:
+            partials_of(codes[s], primals + p, partials)
+            jacobian = partials
+        for k in range(count):
+            accumulate(origin + width * identifiers[a + k], bars, jacobian[k], width)
+        if not keep:
+            for d in range(width):
+                bars[d] = 0.0
+    cursors[0], cursors[1], cursors[2] = p, a, spans[2].begin
+
+
+cdef inline void forward_region(const Span* spans, double* values, double* origin, Py_ssize_t width,
+                                Py_ssize_t* cursors) noexcept nogil:
+    cdef double* primals = <double*>spans[0].fields[0]
+    cdef const int32_t* identifiers = <const int32_t*>spans[1].fields[0]
+    cdef const int32_t* codes = <const int32_t*>spans[2].fields[0]
+    cdef Py_ssize_t p = spans[0].begin, a = spans[1].begin, s, d
+    cdef double partials[3]
+    cdef const double* jacobian
+    cdef double* dots
+    cdef int32_t k, count
+    for s in range(spans[2].begin, spans[2].end):
+        count = arguments_of(codes[s])
+        if values != NULL:
+            for k in range(count):
+                if identifiers[a + k]:
+                    primals[p + k] = values[identifiers[a + k]]
+            values[identifiers[a + count]] = op_value_any(codes[s], primals[p], primals[p + 1] if count > 1 else 0.0,
+                                                          primals[p + 2] if count > 2 else 0.0)
+        else:
+            jacobian = primals + p
+            if codes[s] < OP_COUNT:
+                partials_of(codes[s], primals + p, partials)
+                jacobian = partials
+            dots = origin + width * identifiers[a + count]
+            for d in range(width):
+                dots[d] = 0.0
+            for k in range(count):
+                if identifiers[a + k]:
+                    accumulate(dots, origin + width * identifiers[a + k], jacobian[k], width)
+        a += count + 1
+        p += count
+    cursors[0], cursors[1], cursors[2] = p, a, spans[2].end

@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a tape's memory goes, to the byte; every figure is read from the structure that owns the memory."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+_RULE = 53
+
+
+@dataclass(frozen=True)
+class Amount:
+    """Bytes in use and bytes taken from the system."""
+
+    used: int
+    allocated: int
+
+    def __sub__(self, earlier):
+        return Amount(self.used - earlier.used, self.allocated - earlier.allocated)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One structure of the tape: its counts by name, and its memory."""
+
+    title: str
+    counts: dict
+    memory: Amount
+
+    def __sub__(self, earlier):
+        counts = {name: count - earlier.counts[name] for name, count in self.counts.items()}
+        return Section(self.title, counts, self.memory - earlier.memory)
+
+
+@dataclass(frozen=True)
+class Statistics:
+    """The memory of one tape at one moment.
+
+    Attributes
+    ----------
+    tape : str
+        Strategy and granularity.
+    sections : tuple of Section
+        Adjoint vector, primal values, identifiers and each data stream.
+    total : Amount
+        Sums over the sections, in bytes.
+
+    Examples
+    --------
+    >>> import codipy
+    >>> tape = codipy.Tape(strategy="jacobian")
+    >>> with tape:
+    ...     x = tape.register_input(3.0)
+    ...     y = tape.register_output(x * x)
+    >>> before = tape.statistics()
+    >>> y.gradient = 1.0
+    >>> (tape.statistics() - before).total.used
+    24
+    """
+
+    tape: str
+    sections: tuple
+
+    @property
+    def total(self):
+        """Bytes of all sections."""
+        return Amount(sum(section.memory.used for section in self.sections),
+                      sum(section.memory.allocated for section in self.sections))
+
+    def __getitem__(self, title):
+        for section in self.sections:
+            if section.title == title:
+                return section
+        raise KeyError(f"no section {title!r}: there are {', '.join(repr(s.title) for s in self.sections)}")
+
+    def __sub__(self, earlier):
+        if self.tape != earlier.tape:
+            raise ValueError(f"statistics of different tapes cannot be subtracted: {self.tape} and {earlier.tape}")
+        return Statistics(self.tape, tuple(a - b for a, b in zip(self.sections, earlier.sections)))
+
+    def to_dict(self):
+        """Raw counts and bytes, ready for JSON."""
+        result = {"tape": self.tape, "total": {"used": self.total.used, "allocated": self.total.allocated}}
+        for section in self.sections:
+            result[section.title] = {**section.counts, "used": section.memory.used,
+                                     "allocated": section.memory.allocated}
+        return result
+
+    def csv_header(self):
+        """Names of the columns of ``to_csv_row``, joined by commas."""
+        return ",".join(name for name, _ in self._cells())
+
+    def to_csv_row(self):
+        """Raw figures in one line, joined by commas, in the order of ``csv_header``."""
+        return ",".join(str(value) for _, value in self._cells())
+
+    def _cells(self):
+        yield "tape", self.tape
+        for title, figures in self.to_dict().items():
+            if title != "tape":
+                for name, value in figures.items():
+                    yield f"{title} {name}".replace(",", ""), value
+
+    def __str__(self):
+        lines = [f"codipy tape statistics ({self.tape})", "-" * _RULE]
+        total = self.total
+        lines += _rows("Total memory", {}, total)
+        for section in self.sections:
+            lines += ["-" * _RULE, *_rows(section.title[0].upper() + section.title[1:], section.counts, section.memory)]
+        return "\n".join([*lines, "-" * _RULE])
+
+
+def _rows(title, counts, memory):
+    yield title
+    for name, count in counts.items():
+        yield f"  {name[0].upper() + name[1:]:<20} {count:>20}"
+    yield f"  {'Memory used':<20} {readable(memory.used):>20}"
+    yield f"  {'Memory allocated':<20} {readable(memory.allocated):>20}"
+
+
+def readable(size):
+    """Bytes as text: B, KB, MB or GB by 1024, two decimals.
+
+    Examples
+    --------
+    >>> readable(16448)
+    '16.06 KB'
+    """
+    size = float(size)
+    for unit in ("B", "KB", "MB"):
+        if abs(size) < 1024:
+            return f"{size:.2f} {unit}"
+        size /= 1024
+    return f"{size:.2f} GB"
+
+
+def collect(tape):
+    """The Statistics of a BaseTape, read from its streams, vectors and identifiers."""
+    vector, manager = tape.adjoint_vector, tape._identifiers
+    used, allocated = tape._primal_vector_bytes
+    stored = getattr(manager, "stored_free", 0)
+    passive = 1 - tape.store.first      # the passive index counts where it has an adjoint slot
+    sections = [
+        Section("adjoint vector", {"number of adjoints": vector.slots}, Amount(vector.bytes_used, vector.bytes_used)),
+        Section("identifiers", {"max live indices": manager.peak + passive, "live indices": manager.live + passive,
+                                "largest index": manager.largest, "stored free": stored},
+                Amount(getattr(manager, "bytes_used", 0), getattr(manager, "bytes_allocated", 0))),
+    ]
+    if allocated:
+        sections.append(Section("primal values", {"number of values": used // 8}, Amount(used, allocated)))
+    sections += [
+        Section(stream.name, {"number of chunks": stream.chunks, "number of items": stream.items},
+                Amount(stream.bytes_used, stream.bytes_allocated))
+        for stream in reversed(tape.store.streams)]
+    return Statistics(f"{tape.strategy}, {tape.granularity}", tuple(sections))

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: Apache-2.0
+# What a taping strategy is to its tape: the streams it fills, the identifiers it hands out, and its three sweeps.
+from libc.stdint cimport int32_t
+
+from codipy.data.position cimport Position
+from codipy.data.stream cimport Stream
+from codipy.identifiers.linear cimport LinearIdentifiers
+from codipy.identifiers.reuse cimport ReuseIdentifiers
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.recorder cimport Entry, Recorder
+
+
+# A joint place in the streams together with the identifiers given out until then.
+cdef struct Bounds:
+    int32_t start            # largest identifier at the start of the swept range (linear strategies)
+    int32_t end              # and at its end
+
+
+cdef class Strategy:
+    cdef readonly Stream root                   # the outermost stream
+    cdef readonly tuple streams                 # root first, innermost last
+    cdef LinearIdentifiers linear               # one of the two is None
+    cdef ReuseIdentifiers reusing
+    cdef readonly int32_t first                 # identifier of the first adjoint slot
+
+    cdef void connect(self, Recorder* r) noexcept
+    # Inputs are statements of no argument where identifiers are linear; with reuse they take an identifier that
+    # the recording never used, so that no statement before them shares their adjoint.
+    cdef int32_t push_input(self, Recorder* r, double value) except -1
+    # A copy of `source`; source 0 is a passive value.
+    cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1
+    # A statement made by hand: `value` and Jacobians come from outside.
+    cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1
+    # Drop everything, or what came after a position; verify the recording's invariants.
+    cdef int forget(self) except -1
+    cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1
+    cdef int check(self, Recorder* r) except -1
+    # Make sure that r.primals holds the value of every identifier; 0 where the strategy stores no values.
+    cdef bint gather(self, Recorder* r) except? True
+    # Sweeps over [start, end]; the GIL is released inside. `keep`: intermediate adjoints are not consumed.
+    cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
+                     bint keep) except -1
+    cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
+                     Bounds bounds) except -1
+    cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1
+
+
+# How many statements a sweep may run between two looks for Ctrl-C.
+cdef enum:
+    STATEMENTS_PER_SIGNAL_CHECK = 1 << 21
+
+cdef int check_signals() except -1 with gil
+
+
+# The inner loop of every sweep over stored values, written once.
+cdef inline void accumulate(double* target, const double* bars, double jacobian, Py_ssize_t width) noexcept nogil:
+    """target += jacobian * bars, where zero times anything is zero."""
+    cdef Py_ssize_t d
+    if jacobian != 0.0:
+        for d in range(width):
+            if bars[d] != 0.0:
+                target[d] += jacobian * bars[d]

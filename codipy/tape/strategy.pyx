@@ -1,0 +1,74 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interface of a taping strategy, which Jacobian, Primal and Simple implement."""
+from libc.stdint cimport int32_t
+from cpython.exc cimport PyErr_CheckSignals
+from cpython.object cimport PyObject
+
+from codipy.data.position cimport Position
+from codipy.data.stream cimport Stream
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.recorder cimport Entry, Recorder
+
+from codipy.errors import TapeError
+
+
+cdef class Strategy:
+    """Abstract: Jacobian, Primal and Simple implement it."""
+
+    cdef void connect(self, Recorder* r) noexcept:
+        """Point the recorder at the streams' cursors and at the identifiers."""
+        cdef Py_ssize_t i
+        for i in range(len(self.streams)):
+            r.streams[i] = <PyObject*>self.streams[len(self.streams) - 1 - i]
+        r.statements = &(<Stream>r.streams[0]).cursor
+        r.arguments = &(<Stream>r.streams[1]).cursor
+        r.constants = &(<Stream>r.streams[2]).cursor if r.streams[2] != NULL else NULL
+        r.reuse = self.reusing is not None
+        r.linear = <PyObject*>self.linear
+        r.reusing = <PyObject*>self.reusing
+
+    cdef int32_t push_input(self, Recorder* r, double value) except -1:
+        raise NotImplementedError
+
+    cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1:
+        raise NotImplementedError
+
+    cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
+        raise NotImplementedError
+
+    cdef int forget(self) except -1:
+        if self.reusing is not None:
+            self.reusing.reset()
+        else:
+            self.linear.reset()
+        return 0
+
+    cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1:
+        """Reused identifiers are not taken back: they return when their stale variables die."""
+        self.root.reset_to(position)
+        if self.linear is not None:
+            self.linear.reset_to(largest)
+        return 0
+
+    cdef int check(self, Recorder* r) except -1:
+        raise NotImplementedError
+
+    cdef bint gather(self, Recorder* r) except? True:
+        return False
+
+    cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
+                     bint keep) except -1:
+        raise NotImplementedError
+
+    cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
+                     Bounds bounds) except -1:
+        raise NotImplementedError
+
+    cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
+        raise TapeError("evaluate_primal() needs a tape that stores values: "
+                        "use strategy='simple', 'primal' or 'primal-reuse'")
+
+
+cdef int check_signals() except -1 with gil:
+    """Let Ctrl-C end a sweep."""
+    return PyErr_CheckSignals()

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Builds every `codipy/**/*.pyx` with one table of Cython directives and one table of C flags.
+
+Switches (environment; each is a build of its own, see the Makefile):
+CODIPY_DEBUG=1     bounds checks and assertions, -O1 -g
+CODIPY_TRACE=1     line tracing for coverage
+CODIPY_SANITIZE=1  AddressSanitizer and UndefinedBehaviorSanitizer
+"""
+
+import importlib
+import os
+import sys
+import types
+from pathlib import Path
+
+import numpy
+from Cython.Build import cythonize
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+
+DEBUG, TRACE, SANITIZE = (os.environ.get(f"CODIPY_{name}") == "1" for name in ("DEBUG", "TRACE", "SANITIZE"))
+
+DIRECTIVES = {
+    "language_level": 3, "cdivision": True, "wraparound": False,
+    "boundscheck": DEBUG, "initializedcheck": DEBUG, "linetrace": TRACE,
+}
+
+# Never -march=native nor -ffast-math: wheels run everywhere, and values are bit for bit Python's.
+C_FLAGS = {
+    "release": ["-O3", "-ffp-contract=off", "-fno-math-errno"],
+    "checked": ["-O1", "-g", "-UNDEBUG", "-ffp-contract=off", "-fno-math-errno"],
+    "sanitize": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer"],
+    "msvc": ["/O2", "/fp:precise", "/std:c11"],
+}
+MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]
+if TRACE:  # sys.monitoring would leave the coverage report silently empty
+    MACROS += [("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
+if not (DEBUG or TRACE):
+    MACROS += [("CYTHON_WITHOUT_ASSERTIONS", "1")]
+
+KIND = "msvc" if sys.platform == "win32" else "checked" if DEBUG or TRACE or SANITIZE else "release"
+SANITIZER = C_FLAGS["sanitize"] if SANITIZE else []
+
+
+def write_kernels():
+    """Write the C kernels of the operations table; `codipy` itself cannot be imported before it is built."""
+    root = Path(__file__).parent
+    for name in ("codipy", "codipy.operations"):  # bare packages: their __init__ never runs
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__path__ = [str(root.joinpath(*name.split(".")))]
+    importlib.import_module("codipy.operations.codegen").write(root / "codipy" / "operations")
+    for name in [name for name in sys.modules if name.split(".")[0] == "codipy"]:
+        del sys.modules[name]
+
+
+def extensions():
+    """One extension module for each `.pyx` that is there; every header rebuilds them all, C's own includes too."""
+    headers = [str(header) for header in sorted(Path("codipy").rglob("*.h"))]
+    return [
+        Extension(
+            ".".join(pyx.with_suffix("").parts), [str(pyx)], depends=headers, include_dirs=[".", numpy.get_include()],
+            define_macros=MACROS, extra_compile_args=C_FLAGS[KIND] + SANITIZER, extra_link_args=SANITIZER,
+        )
+        for pyx in sorted(Path("codipy").rglob("*.pyx"))
+    ]
+
+
+class BuildExtensions(build_ext):
+    """Translate and compile only when extensions are built, so that an sdist holds no generated C."""
+
+    def finalize_options(self):
+        stamp, settings = Path("build", "settings"), repr((DIRECTIVES, MACROS, C_FLAGS[KIND], SANITIZER))
+        self.force = self.force or not stamp.exists() or stamp.read_text() != settings
+        self.parallel = int(self.parallel or os.cpu_count() or 1)
+        if self.inplace or self.editable_mode:  # one place, so that an editable install is not compiled again
+            self.build_lib = self.build_temp = str(Path("build", "inplace"))
+        self.distribution.ext_modules = cythonize(
+            extensions(), compiler_directives=DIRECTIVES, nthreads=self.parallel, force=self.force
+        )
+        stamp.parent.mkdir(exist_ok=True)
+        stamp.write_text(settings)
+        super().finalize_options()
+
+
+if __name__ == "__main__":  # Cython's worker processes may import this file
+    write_kernels()  # here and not in build_ext: a wheel's data files are collected before it runs
+    setup(license="Apache-2.0", ext_modules=extensions(), cmdclass={"build_ext": BuildExtensions})

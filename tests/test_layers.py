@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The layers' arrows point downward: reads every import, cimport and include of the package and fails on one upward."""
+
+import posixpath
+import re
+from pathlib import Path
+
+import pytest
+
+PACKAGE = Path(__file__).parents[1] / "codipy"
+
+# Who may see whom. A layer sees itself; `errors` and nothing else is seen by all; nobody sees the top.
+BOTTOM = {"errors"}
+STORES = {"data", "identifiers", "operations"}
+TOP = {"codipy", "math", "testing", "cli"}
+MAY_SEE = {"errors": set()}
+MAY_SEE |= dict.fromkeys(STORES, BOTTOM)
+MAY_SEE["programs"] = BOTTOM | STORES
+MAY_SEE["tape"] = MAY_SEE["programs"] | {"programs"}
+MAY_SEE["active"] = MAY_SEE["numpy"] = MAY_SEE["tape"] | {"tape", "active", "numpy"}
+MAY_SEE["tools"] = MAY_SEE["active"]
+MAY_SEE |= dict.fromkeys(TOP, MAY_SEE["tools"] | {"tools"} | TOP)
+
+STRINGS = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
+FROM = re.compile(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+c?import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)
+IMPORT = re.compile(r"^[ \t]*c?import[ \t]+([\w., \t]+)", re.MULTILINE)
+BY_NAME = re.compile(r"\b(?:import_module|__import__)\([\"']([\w.]+)[\"']")
+INCLUDE = re.compile(r"(?:#[ \t]*include|cdef extern from)[ \t]+[\"']([\w./]+\.h)[\"']")
+
+
+def layer_of(module):
+    """The layer of a dotted name inside the package: `codipy.tape.tape` is of `tape`, `codipy` of the top."""
+    parts = module.split(".")
+    return parts[1] if len(parts) > 1 else "codipy"
+
+
+def module_of(path):
+    """The dotted name of a file of the package."""
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def targets(text, module, is_package):
+    """Every codipy module that `text`, the source of `module`, names in an import, a cimport or an include."""
+    here = module.split(".") if is_package else module.split(".")[:-1]
+    for header in INCLUDE.findall(text):
+        path = header if header.startswith("codipy/") else posixpath.join(*here, header)
+        yield posixpath.normpath(path).removesuffix(".h").replace("/", ".")
+    yield from (name for name in BY_NAME.findall(text) if name.split(".")[0] == "codipy")
+    text = STRINGS.sub('""', text).replace("\\\n", " ")
+    for names in IMPORT.findall(text):
+        words = (name.split()[0] for name in names.split(",") if name.strip())
+        yield from (word for word in words if word.split(".")[0] == "codipy")
+    for source, names in FROM.findall(text):
+        dots = len(source) - len(source.lstrip("."))
+        base = here[: len(here) - dots + 1] if dots else []
+        full = ".".join([*base, *filter(None, source.lstrip(".").split("."))])
+        if full.split(".")[0] != "codipy":
+            continue
+        for name in re.sub(r"#[^\n]*", "", names).strip("() \n").split(","):
+            if name.strip():  # what is no layer is a public name, which the top hands out
+                yield f"{full}.{name.split()[0]}" if full == "codipy" and name.split()[0] in MAY_SEE else full
+
+
+def upward(text, module, is_package=False):
+    """The arrows of one source text that its layer may not have."""
+    layer = layer_of(module)
+    return sorted(
+        f"{module} -> {target}"
+        for target in set(targets(text, module, is_package))
+        if layer_of(target) != layer and layer_of(target) not in MAY_SEE[layer]
+    )
+
+
+def sources():
+    return sorted(path for path in PACKAGE.rglob("*") if path.suffix in {".py", ".pyx", ".pxd", ".pyi", ".h"})
+
+
+def test_no_arrow_points_upward():
+    wrong = []
+    for path in sources():
+        wrong += upward(path.read_text(encoding="utf-8"), module_of(path), path.stem == "__init__")
+    assert not wrong, "\n".join(wrong)
+
+
+def test_every_file_belongs_to_a_layer():
+    unknown = {layer_of(module_of(path)) for path in sources()} - MAY_SEE.keys()
+    assert not unknown, f"say in MAY_SEE what these may see: {sorted(unknown)}"
+
+
+def test_the_reader_sees_the_arrows_that_are_there():
+    """A reader that finds nothing would pass on anything."""
+    seen = {
+        (layer_of(module_of(path)), layer_of(target))
+        for path in sources()
+        for target in targets(path.read_text(encoding="utf-8"), module_of(path), path.stem == "__init__")
+    }
+    for arrow in [("tape", "data"), ("tape", "programs"), ("programs", "operations"), ("active", "tape")]:
+        assert arrow in seen
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("codipy.data.stream", "from codipy.tape.tape cimport Tape"),
+        ("codipy.data.stream", "from codipy.identifiers cimport linear"),
+        ("codipy.data.stream", "from ..operations import table"),
+        ("codipy.identifiers.reuse", "cimport codipy.data.chunk as chunk"),
+        ("codipy.operations.table", "import numpy, codipy.programs.program"),
+        ("codipy.programs.program", "    from codipy import (\n        errors,\n        tape,\n    )"),
+        ("codipy.programs.program", "from codipy import errors, \\\n    tape"),
+        ("codipy.tape.tape", 'cdef extern from "codipy/active/real.h" nogil:'),
+        ("codipy.tape.kernels", '#include "codipy/active/real.h"'),
+        ("codipy.tape.kernels", '#include "../active/real.h"'),
+        ("codipy.tape.tape", 'real = importlib.import_module("codipy.active.real")'),
+        ("codipy.active.real", "from codipy.tools.drivers import grad"),
+        ("codipy.tools.drivers", "import codipy"),
+        ("codipy.tools.drivers", "from codipy import testing"),
+        ("codipy.tools.drivers", "from codipy import Tape"),
+        ("codipy.tools.drivers", "from ..testing import check_derivatives"),
+        ("codipy.errors", "from codipy.data import Stream"),
+    ],
+)
+def test_an_arrow_upward_is_caught(module, line):
+    innocent = '"""Text: from codipy.tape import this."""\nimport numpy as np\n'
+    assert upward(innocent, module) == []
+    assert len(upward(innocent + line + "\n", module)) == 1
+
+
+@pytest.mark.parametrize(
+    ("module", "line"),
+    [
+        ("codipy.tape.tape", "from codipy.data.stream cimport Stream"),
+        ("codipy.tape.tape", "from codipy import errors"),
+        ("codipy.data.stream", "from ..errors import TapeError"),
+        ("codipy.data.stream", "from .chunk cimport Chunk"),
+        ("codipy.tools.drivers", "from codipy.active import Real"),
+        ("codipy.tape.tape", '#include "recorder.h"'),
+        ("codipy.tape.tape", '#include "../data/pages.h"'),
+        ("codipy.testing", "from codipy.tools import grad"),
+        ("codipy.testing", "from codipy import Tape"),
+        ("codipy.cli", "import codipy"),
+    ],
+)
+def test_an_arrow_downward_is_allowed(module, line):
+    assert upward(line + "\n", module) == []
+    assert list(targets(line + "\n", module, False))
