@@ -63,7 +63,7 @@ def says_what_it_is_for(text):
         return True  # an empty __init__.pxd says all there is to say
     text = text[1:] if text[0].startswith("#!") else text
     after = [line for line in text[1:4] if line.strip(" */#")]
-    sentence = re.match(r"""(?:\#|/\*|\*|[rR]?\"\"\"|//)?\s*([A-Z`"'].*)""", after[0].strip()) if after else None
+    sentence = re.match(r"""(?:\#|/\*|\*|//|[rR]?\"\"\")\s*(\S.*)""", after[0].strip()) if after else None
     return HEADER in text[0] and sentence is not None and len(sentence.group(1).split()) >= 3
 
 

@@ -60,6 +60,17 @@ cdef inline PyObject* new_real(double value, int size) except NULL:
     return x
 
 
+cdef inline void release_here(Recorder* r, Real x) noexcept:
+    """A reuse manager no longer counts x, whose epoch is the recorder's."""
+    cdef Entry* entries = x.own
+    cdef int i
+    if x.identifier:
+        (<ReuseIdentifiers>r.reusing).release(x.identifier)
+    for i in range(x.count + x.kept):
+        if entries[i].identifier:
+            (<ReuseIdentifiers>r.reusing).release(entries[i].identifier)
+
+
 cdef inline double scaled(double partial, double jacobian) noexcept:
     """partial * jacobian, where zero times anything is zero."""
     cdef double product = partial * jacobian

@@ -4,14 +4,13 @@ import numbers
 
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
 from codipy.active.real cimport OWNS, Real
-from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.operations.kernels cimport op_value_any
 from codipy.tape.activity cimport is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
@@ -21,24 +20,22 @@ from codipy.errors import TapeError
 from codipy.operations import TABLE
 from codipy.operations.callables import python_callable
 
+cdef extern from "codipy/active/inline.h":
+    pass
+
 
 cdef int identify(Recorder* r, Real x) except -1:
     cdef int32_t identifier = push_expression(r, x.own, x.count, x.program, x.primal)
-    cdef Entry* entries = x.own
-    cdef int i
-    x.identifier = identifier
     if x.epoch == r.epoch:
         if r.reuse:
-            for i in range(x.count):
-                if entries[i].identifier:
-                    (<ReuseIdentifiers>r.reusing).release(entries[i].identifier)
+            release_here(r, x)
     else:
         # The expression is older than the last position. A reset to there drops the statement but not the variable,
         # which is then pushed again from the entries that it keeps: see readmit.
-        x.made = x.made if x.kept else x.epoch
+        x.made = x.epoch
         x.kept = x.count
         x.epoch = r.epoch
-    x.count = 0
+    x.identifier, x.count = identifier, 0
     return 0
 
 

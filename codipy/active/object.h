@@ -20,26 +20,34 @@ enum { CODIPY_FREE_LIMIT = 256 };
 typedef struct { PyObject *head; int count; } codipy_free_list;
 static codipy_free_list codipy_free[CODIPY_SIZES];
 
-/* The link of a free Real lies in its type field. */
+/* The link of a free Real lies behind its header, so that a rebirth only sets the reference count. */
+#define CODIPY_LINK(object) (*(PyObject **)((object) + 1))
+
 static inline PyObject *codipy_birth(PyTypeObject *type, size_t entry, int size) {
     codipy_free_list *list = &codipy_free[size];
-    size_t basic = (size_t)type->tp_basicsize;      /* with room for one entry */
     PyObject *object = list->head;
-    if (CODIPY_FREE_LIMIT && object != NULL) {
-        list->head = (PyObject *)object->ob_type;
-        list->count--;
-    } else {
-        object = (PyObject *)PyObject_Malloc(basic + entry * (size_t)(codipy_entries_of[size] - 1));
+    if (object == NULL) {
+        /* tp_basicsize has room for one entry. */
+        object = (PyObject *)PyObject_Malloc((size_t)type->tp_basicsize
+                                             + entry * (size_t)(codipy_entries_of[size] - 1));
         if (object == NULL)
             return PyErr_NoMemory();
+        return PyObject_Init(object, type);
     }
+    list->head = CODIPY_LINK(object);
+    list->count--;
+#ifdef Py_REF_DEBUG
     return PyObject_Init(object, type);
+#else
+    Py_SET_REFCNT(object, 1);
+    return object;
+#endif
 }
 
 static inline void codipy_death(PyObject *object, int size) {
     codipy_free_list *list = &codipy_free[size];
     if (list->count < CODIPY_FREE_LIMIT) {
-        object->ob_type = (PyTypeObject *)list->head;
+        CODIPY_LINK(object) = list->head;
         list->head = object;
         list->count++;
     } else {
@@ -53,7 +61,7 @@ static inline int codipy_clear_free_lists(void) {
     for (int size = 0; size < CODIPY_SIZES; size++) {
         while (codipy_free[size].head != NULL) {
             PyObject *object = codipy_free[size].head;
-            codipy_free[size].head = (PyObject *)object->ob_type;
+            codipy_free[size].head = CODIPY_LINK(object);
             PyObject_Free(object);
             freed++;
         }

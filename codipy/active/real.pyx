@@ -2,7 +2,6 @@
 """The active scalar."""
 import math
 import numbers
-import sys
 
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t
@@ -11,13 +10,17 @@ from cpython.object cimport PyObject, PyTypeObject, Py_TYPE, PyObject_RichCompar
 cimport cython
 
 from codipy.active.expression cimport (
-    as_number, codipy_clear_free_lists, codipy_death, codipy_new_reference, combine, identify, make_passive, new_real,
-    python_value, readmit, release_uses)
+    as_number, codipy_clear_free_lists, codipy_death, codipy_new_reference, combine, identify, new_real,
+    python_value, readmit, release_here, release_uses)
 from codipy.operations.kernels cimport *
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
+from codipy.tape.recorder cimport Recorder
 
 from codipy.errors import ActiveError, TapeError
+
+cdef extern from "codipy/active/inline.h":
+    pass
 
 
 cdef inline int take(PyObject* o, PyObject** operand, double* number) except -1:
@@ -364,8 +367,13 @@ numbers.Real.register(Real)
 # ---- Death: Cython's own tp_dealloc would give the memory back and knows nothing of the free lists. ----
 
 cdef void bury(PyObject* x) noexcept:
+    cdef Recorder* r
     if (<Real>x).flags & OWNS:
-        release_uses(<Real>x)
+        r = current()
+        if r != NULL and r.epoch == (<Real>x).epoch:
+            release_here(r, <Real>x)
+        else:
+            release_uses(<Real>x)
     codipy_death(x, (<Real>x).size)
 
 

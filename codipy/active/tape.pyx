@@ -7,9 +7,8 @@ from cpython.object cimport PyObject
 from codipy.active.adjoints cimport Adjoints
 from codipy.active.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OWNS, Real, new_identified
-from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Entry, PRIMAL, SIMPLE
+from codipy.tape.recorder cimport Entry, SIMPLE
 
 from codipy.errors import TapeError
 

@@ -100,8 +100,6 @@ cdef class Stream:
         cdef Block block
         if root.locks:
             raise TapeError("a sweep is reading this tape; record after it ends")
-        if n < 0:
-            raise ValueError(f"n must be 0 or more, not {n}")
         try:
             # An open chunk without items is used again, so that every chunk but the current one has some.
             if self.cursor.used > 0:
@@ -416,6 +414,8 @@ cdef class Stream:
 
     def py_reserve(self, Py_ssize_t n):
         """Make room for `n` items, for tests; `py_push` then takes up to `n`."""
+        if n < 0:
+            raise ValueError(f"n must be 0 or more, not {n}")
         self.reserve(n)
         self.mark = self.cursor.used
         self.reserved = n

@@ -6,8 +6,8 @@ from libc.stdint cimport int32_t, uint64_t
 cdef enum:
     EXACT = 32           # runs shorter than this have a bin for each length
     STEPS = 16           # longer ones share: 16 bins per power of two, so a bin's lengths differ by less than 1/16
-    BINS = 32 + 26 * 16
-    WORDS = (32 + 26 * 16 + 63) // 64
+    BINS = 448           # EXACT + 26 * STEPS: powers of two from 2**5 to 2**30
+    WORDS = 7            # BINS / 64; a literal, since a division here compiles under the cdivision directive only
     LOOKS = 8            # runs of one bin that are compared for the best fit: O(1)
 
 # Tables are indexed by identifier and owned by ReuseIdentifiers. A free run [f, f + n) has length[f] =

@@ -65,12 +65,13 @@ cdef class ReuseIdentifiers:
             raise ValueError(f"n must be 0 or more, not {n}")
         if n == 0:
             return 0
+        if n >= MOST:
+            return self.overflow(n)
         self.demand_blocks()
-        if n < MOST:
+        first = take(&self.blocks, <int32_t>n)
+        if first == 0 and self.stored >= n and 4 * self.stored >= self.next:
+            self.consolidate()
             first = take(&self.blocks, <int32_t>n)
-            if first == 0 and self.stored >= n and 4 * self.stored >= self.next:
-                self.consolidate()
-                first = take(&self.blocks, <int32_t>n)
         if first == 0:
             # Of the free run at the end, only what it lacks is created.
             last = self.blocks.length[self.next - 1]
@@ -89,11 +90,12 @@ cdef class ReuseIdentifiers:
 
     cpdef int release_block(self, int32_t first, Py_ssize_t n) except -1:
         """Take one holder away from each of `n` identifiers; those that still have one are given back later, singly."""
-        cdef Py_ssize_t i, end = first + n, run = first
+        cdef Py_ssize_t i, end, run = first
         if n == 0:
             return 0
-        if first < 1 or n < 0 or end > self.next:
+        if first < 1 or n < 0 or n > self.next - first:
             raise ValueError(f"first and n must name identifiers that were handed out, not {n} from {first}")
+        end = first + n
         for i in range(first, end):
             if self.uses[i] == 0:
                 raise ValueError(f"identifier {i} of the block is free already: a block is released once")
@@ -156,10 +158,7 @@ cdef class ReuseIdentifiers:
         if needed <= self.capacity:
             return 0
         if needed > MOST:
-            raise IdentifierOverflow(
-                f"{needed - self.next} more identifiers than the {self.next - 1} in use do not fit into 32 bits: "
-                f"record less at once (tape.reset, checkpoints) or drop variables that are no longer needed"
-            )
+            return self.overflow(needed - self.next)
         capacity = min(max(capacity, needed), <Py_ssize_t>MOST)
         # If one of these fails, those before it are longer than `capacity` says, which does no harm.
         self.free_stack = <int32_t*>self.resized(self.free_stack, capacity)
@@ -169,6 +168,12 @@ cdef class ReuseIdentifiers:
         self.capacity = capacity
         self.set_fresh_end()
         return 0
+
+    cdef int overflow(self, Py_ssize_t n) except -1:
+        raise IdentifierOverflow(
+            f"{n} more identifiers than the {self.next - 1} there are do not fit into 32 bits: record less at once "
+            f"(tape.reset, checkpoints) or drop variables that are no longer needed"
+        )
 
     cdef int resize_blocks(self, Py_ssize_t capacity) except -1:
         cdef Py_ssize_t old = self.capacity if self.blocks.length != NULL else 0

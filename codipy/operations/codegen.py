@@ -31,7 +31,8 @@ def code_name(row):
 
 def in_c(expression):
     """The expression with every integer as a double, so that no division is one of integers."""
-    return re.sub(r"(?<![\w.])(\d+)(?![\w.])", r"\1.0", expression)
+    words = r"[A-Za-z_]\w*|\d[\d.]*(?:e[+-]?\d+)?"
+    return re.sub(words, lambda word: word[0] + ".0" if word[0].isdigit() else word[0], expression)
 
 
 def _statements(function, row):

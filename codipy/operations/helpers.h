@@ -41,6 +41,13 @@ OP_INLINE double floor_mod(double x, double y)
     return (y < 0) != (r < 0) ? r + y : r;
 }
 
+/* Python's math.remainder: glibc gives some zeros the wrong sign where y is subnormal. */
+OP_INLINE double nearest_mod(double x, double y)
+{
+    double r = remainder(x, y);
+    return r == 0 ? copysign(0.0, x) : r;
+}
+
 /* ---- x**y: the exponents that programs write cost a product; w / x replaces a second pow() where w is exact. ---- */
 static inline double power_x(double x, double y, double w)
 {
@@ -139,7 +146,7 @@ static inline double atan2_xy(double x, double y)
 
 /* ---- The parts of a double. ---- */
 /* x * 2**y; beyond 4200 in either direction every double has become 0 or inf. */
-OP_INLINE double scale(double x, double y) { return ldexp(x, y > 4200 ? 4200 : y < -4200 ? -4200 : (int)y); }
+OP_INLINE double scale(double x, double y) { return ldexp(x, y > 4200 ? 4200 : y > -4200 ? (int)y : -4200); }
 
 OP_INLINE double mantissa(double x)
 {

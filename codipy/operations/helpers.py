@@ -62,7 +62,7 @@ def lgamma(x):
         return numpy.float64(math.inf)
 
 
-def remainder(x, y):
+def nearest_mod(x, y):
     """x - n * y for the whole n nearest to x / y."""
     try:
         return numpy.float64(math.remainder(x, y))
@@ -80,7 +80,7 @@ def fma(x, y, z):
     try:
         return numpy.float64(math.copysign(exact.numerator / exact.denominator, exact))
     except OverflowError:
-        return numpy.float64(math.copysign(math.inf, exact.numerator))
+        return numpy.float64(math.inf if exact > 0 else -math.inf)
 
 
 def pick(condition, yes, no):
@@ -203,7 +203,7 @@ def atan2_xy(x, y):
 
 def scale(x, y):
     """x * 2**y for a whole number y."""
-    return ldexp(x, int(min(max(y, -4200.0), 4200.0)))
+    return ldexp(x, 4200 if y > 4200 else int(y) if y > -4200 else -4200)
 
 
 def mantissa(x):

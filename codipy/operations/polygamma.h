@@ -53,7 +53,7 @@ static inline double trigamma(double x)
     int k;
     if (x <= 0) {
         u = sin(PI * from_nearest(x));
-        if (u == 0) return x < -1e300 ? NAN : INFINITY;
+        if (u == 0) return INFINITY; /* the poles 0, -1, -2, ... */
         rest = PI / u * (PI / u);
         sign = -1.0;
         x = 1 - x;

@@ -52,7 +52,7 @@ def trigamma(x):
     if x <= 0:
         u = numpy.sin(math.pi * (x - numpy.rint(x)))
         if u == 0:
-            return math.nan if x < -1e300 else math.inf
+            return math.inf
         rest, sign = math.pi / u * (math.pi / u), -1.0
         x = 1 - x
     while x < 10:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Intern statement programs and run them: value and Jacobian."""
 from libc.stdint cimport int32_t, uint64_t
-from libc.stdlib cimport malloc, calloc, free
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from codipy.operations.kernels cimport op_arity, op_value_any, op_partials_any
@@ -22,17 +22,14 @@ cdef const Program* program_of(int32_t handle) noexcept nogil:
     return &blocks[handle // BLOCK][handle % BLOCK]
 
 
-cdef inline uint64_t hash_key(int32_t code, int32_t a, int32_t b, int32_t c) noexcept:
-    cdef uint64_t h = <uint64_t>code
-    h = (h * 0x9E3779B97F4A7C15ull) ^ <uint64_t>a
-    h = (h * 0x9E3779B97F4A7C15ull) ^ <uint64_t>b
-    h = (h * 0x9E3779B97F4A7C15ull) ^ <uint64_t>c
-    h *= 0x9E3779B97F4A7C15ull
-    return h ^ (h >> 29)
+cdef inline Py_ssize_t slot_of(int32_t code, int32_t a, int32_t b, int32_t c) noexcept:
+    # One multiplication (Fibonacci hashing): this runs once for every operation that is recorded by value.
+    cdef uint64_t key = (<uint64_t>a << 40) ^ (<uint64_t>b << 20) ^ (<uint64_t>c << 8) ^ <uint64_t>code
+    return <Py_ssize_t>((key * 0x9E3779B97F4A7C15ull) >> 32) & slots_mask
 
 
 cdef int32_t intern_program(int32_t code, int32_t a, int32_t b, int32_t c) except -1:
-    cdef Py_ssize_t i = <Py_ssize_t>(hash_key(code, a, b, c) & <uint64_t>slots_mask)
+    cdef Py_ssize_t i = slot_of(code, a, b, c)
     cdef const Program* p
     while slots[i]:
         p = program_of(slots[i])
@@ -123,7 +120,7 @@ cdef int grow_slots() except -1:
 
 cdef void insert_slot(int32_t handle) noexcept:
     cdef const Program* p = program_of(handle)
-    cdef Py_ssize_t i = <Py_ssize_t>(hash_key(p.code, p.parts[0], p.parts[1], p.parts[2]) & <uint64_t>slots_mask)
+    cdef Py_ssize_t i = slot_of(p.code, p.parts[0], p.parts[1], p.parts[2])
     while slots[i]:
         i = (i + 1) & slots_mask
     slots[i] = handle

@@ -46,7 +46,7 @@ cdef int _enter(object tape, Recorder* recorder) except -1:
 cdef int _leave() except -1:
     cdef list stack = _recordings.stack
     stack.pop()
-    tape, address = stack[-1] if stack else (None, 0)
+    tape, address = stack[len(stack) - 1] if stack else (None, 0)
     codipy_thread_state[0] = <void*><size_t>address
     codipy_thread_state[1] = <void*>(<size_t>(len(stack) > 0 and tape is None))
     return 0

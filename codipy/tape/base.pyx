@@ -7,7 +7,7 @@ from libc.stdlib cimport free
 from cpython.object cimport PyObject
 from cpython.pythread cimport PyThread_get_thread_ident
 
-from codipy.data.position cimport Position, new_position
+from codipy.data.position cimport new_position
 from codipy.data.stream cimport Stream
 from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector
@@ -19,6 +19,7 @@ from codipy.tape.simple cimport Simple
 from codipy.tape.strategy cimport Bounds
 
 from codipy.errors import TapeError
+from codipy.tape.check import check
 from codipy.tape.statistics import collect
 
 STRATEGIES = ("simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
@@ -350,7 +351,7 @@ cdef class BaseTape:
     @property
     def statements(self):
         """Statements on the tape."""
-        return (<Stream>self.store.streams[-1]).items
+        return (<Stream>self.store.streams[len(self.store.streams) - 1]).items
 
     def statistics(self):
         """Where the tape's memory goes, to the byte.
@@ -388,7 +389,7 @@ cdef class BaseTape:
         CorruptTape
             Naming the broken invariant.
         """
-        self.store.check(&self.recorder)
+        check(self, new_position(self.store.root.depth, self.store.root.serial, 0))
 
 
 def check_choice(str name, value, choices):

@@ -91,7 +91,7 @@ cdef class Simple(Strategy):
         cdef const int32_t* identifiers
         cdef const double* primals
         cdef Py_ssize_t a, p, s
-        cdef int32_t k
+        cdef int32_t _k
         if self.gathered == self.linear.state.largest + 1:
             return True
         if self.linear.state.largest >= r.primals_size:
@@ -101,7 +101,7 @@ cdef class Simple(Strategy):
             primals, identifiers = <const double*>regions.spans[0].fields[0], <const int32_t*>regions.spans[1].fields[0]
             p, a = regions.spans[0].begin, regions.spans[1].begin
             for s in range(regions.spans[2].begin, regions.spans[2].end):
-                for k in range(arguments_of((<const int32_t*>regions.spans[2].fields[0])[s])):
+                for _k in range(arguments_of((<const int32_t*>regions.spans[2].fields[0])[s])):
                     if identifiers[a] >= self.gathered:
                         r.primals[identifiers[a]] = primals[p]
                     a += 1

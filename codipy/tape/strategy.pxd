@@ -31,10 +31,9 @@ cdef class Strategy:
     cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1
     # A statement made by hand: `value` and Jacobians come from outside.
     cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1
-    # Drop everything, or what came after a position; verify the recording's invariants.
+    # Drop everything, or what came after a position.
     cdef int forget(self) except -1
     cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1
-    cdef int check(self, Recorder* r) except -1
     # Make sure that r.primals holds the value of every identifier; 0 where the strategy stores no values.
     cdef bint gather(self, Recorder* r) except? True
     # Sweeps over [start, end]; the GIL is released inside. `keep`: intermediate adjoints are not consumed.

@@ -50,9 +50,6 @@ cdef class Strategy:
             self.linear.reset_to(largest)
         return 0
 
-    cdef int check(self, Recorder* r) except -1:
-        raise NotImplementedError
-
     cdef bint gather(self, Recorder* r) except? True:
         return False
 

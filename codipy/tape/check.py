@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verify the invariants of a recording by reading the streams' own bytes, slowly and independently of the sweeps."""
+import re
+
+import numpy as np
+
+from codipy.data import Regions
+from codipy.errors import CorruptTape
+from codipy.operations import TABLE
+from codipy.programs.program import describe
+
+_INPUT_TAG = 255         # argument count that marks an input (jacobian.pxd)
+_HANDMADE = -1           # handles from here downwards: statements made by hand (primal.pxd)
+
+
+def check(tape, origin):
+    """Verify every invariant of a recording.
+
+    Parameters
+    ----------
+    tape : BaseTape
+        The tape; it is only read, and may be recording on this thread.
+    origin : Position
+        Where the recording began: the origin of its streams.
+
+    Raises
+    ------
+    CorruptTape
+        Naming the broken invariant.
+    """
+    store, identifiers = tape.store, tape._identifiers
+    store.root._check()
+    try:
+        identifiers._check()
+    except AssertionError as error:
+        raise CorruptTape(str(error)) from error
+    fields = [_whole(stream) for stream in store.streams]
+    kind = tape.strategy.removesuffix("-reuse")
+    needs, arguments, results = _READERS[kind](fields, identifiers.largest)
+    _check_counts(store, origin, needs)
+    per_statement = needs[0] if kind == "jacobian" else needs[1] - (kind == "simple")
+    users = np.repeat(results, per_statement)
+    lowest = 1 - (kind == "simple")        # simple stores passive arguments too, as identifier 0
+    _demand(np.all(arguments >= lowest), f"arguments are identifiers from {lowest} on")
+    _demand(np.all(arguments <= identifiers.largest), "arguments were handed out by the identifier manager")
+    _demand(np.all(results >= 1), "no statement has the passive identifier 0 as its result")
+    _demand(np.all(results <= identifiers.largest), "results were handed out by the identifier manager")
+    if tape.strategy.endswith("-reuse"):
+        # An argument outlives the push of its statement, so the result cannot have been given its identifier.
+        _demand(np.all(arguments != users), "no argument shares the identifier of its own result")
+    else:
+        _demand(np.all(arguments < users), "arguments were created before the result of their statement")
+        _demand(np.all(np.diff(results) > 0), "results grow with the statements")
+    if kind == "primal":
+        values = tape._primal_vector_bytes[1] // 8
+        _demand(identifiers.largest == 0 or values > identifiers.largest, "every identifier has a primal value")
+
+
+def _demand(holds, invariant):
+    if not holds:
+        raise CorruptTape(f"the recording breaks the invariant: {invariant}")
+
+
+def _whole(stream):
+    """The fields of a stream, each joined over all chunks."""
+    chunks = [stream.chunk_views(i) for i in range(stream.chunks)]
+    return [np.concatenate([chunk[k] for chunk in chunks] or [np.empty(0, dtype)])
+            for k, dtype in enumerate(stream.dtypes)]
+
+
+def _check_counts(store, origin, needs):
+    """Per region, the items of every stream are those that the region's statements need, and none is left over."""
+    done = [0] * len(needs)
+    for number, spans in enumerate(list(Regions(store.root, origin, store.root.position()).forward())):
+        statements = slice(done[-1], done[-1] + spans[-1][2] - spans[-1][1])
+        for level, (stream, (_, begin, end)) in enumerate(zip(store.streams, spans)):
+            _demand(needs[level][statements].sum() == end - begin,
+                    f"the statements of region {number} need the {end - begin} items it has in {stream.name!r}")
+            done[level] += end - begin
+    for stream, count in zip(store.streams, done):
+        _demand(count == stream.items, f"the regions cover all items of {stream.name!r}")
+
+
+# ---- What each strategy stores: items needed per statement and stream (root first), arguments, results. ----
+
+def _read_jacobian(fields, largest):
+    (_, arguments), (counts, *reused) = fields
+    counts = counts.astype(np.int64)
+    if not reused:
+        _demand(len(counts) == largest, "there are as many identifiers as statements")
+    else:
+        _demand(not np.any(counts == _INPUT_TAG), "inputs are no statements where identifiers are reused")
+    counts[counts == _INPUT_TAG] = 0
+    return [counts, np.ones_like(counts)], arguments, reused[0] if reused else np.arange(1, len(counts) + 1)
+
+
+def _read_primal(fields, largest):
+    _, (arguments,), (handles, *reused) = fields
+    distinct, which = np.unique(handles, return_inverse=True)
+    leaves = np.array([_leaves(int(handle)) for handle in distinct], dtype=np.int64).reshape(-1, 2)[which]
+    if not reused:
+        _demand(len(handles) == largest, "there are as many identifiers as statements")
+    else:
+        _demand(not np.any(handles == 0), "inputs are no statements where identifiers are reused")
+    results = reused[0] if reused else np.arange(1, len(handles) + 1)
+    return [leaves[:, 1], leaves[:, 0], np.ones_like(leaves[:, 0])], arguments, results
+
+
+def _leaves(handle):
+    """Active arguments and passive constants of a program handle."""
+    if handle <= _HANDMADE:
+        return _HANDMADE - handle, _HANDMADE - handle + 1
+    try:
+        text = describe(handle)
+    except ValueError as error:
+        raise CorruptTape(f"a statement names an unknown program: {error}") from error
+    _demand("(" in text or text == "input", f"handle {handle} is a statement's program, not a bare leaf")
+    return len(re.findall(r"\bu\d+\b", text)), len(re.findall(r"\bc\d+\b", text))
+
+
+def _read_simple(fields, largest):
+    _, (identifiers,), (codes,) = fields
+    _demand(np.all(codes >= 0), "operator codes are codes of the table or count the arguments of a handmade statement")
+    arities = np.array([row.arity for row in TABLE], dtype=np.int64)
+    counts = np.where(codes < len(TABLE), arities[np.minimum(codes, len(TABLE) - 1)], codes - len(TABLE))
+    ends = np.cumsum(counts + 1) - 1
+    _demand(len(ends) == 0 or ends[-1] == len(identifiers) - 1, "every operation has its arguments and its result")
+    is_result = np.zeros(len(identifiers), dtype=bool)
+    is_result[ends] = True
+    return [counts, counts + 1, np.ones_like(counts)], identifiers[~is_result], identifiers[is_result]
+
+
+_READERS = {"jacobian": _read_jacobian, "primal": _read_primal, "simple": _read_simple}
