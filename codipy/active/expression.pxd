@@ -79,80 +79,105 @@ cdef inline double scaled(double partial, double jacobian) noexcept:
     return product
 
 
+cdef inline int admit(Recorder* r, PyObject** operand) except -1:
+    """How many entries an operand brings; an operand that is used again is pushed first. Passive: 0, and NULL."""
+    cdef PyObject* x = operand[0]
+    if x == NULL:
+        return 0
+    if r == NULL or (<Real>x).epoch != r.epoch:
+        if not readmit(r, <Real>x):
+            operand[0] = NULL
+            return 0
+    if (<Real>x).count == 0:
+        return 1
+    if codipy_is_temporary(x):
+        return (<Real>x).count
+    identify(r, <Real>x)
+    return 1
+
+
+cdef inline int32_t program_of_operand(PyObject* x) noexcept:
+    if x == NULL:
+        return CONSTANT
+    return (<Real>x).program if (<Real>x).count else <int32_t>ARGUMENT
+
+
+cdef inline Entry* merge(bint jacobian, Entry* entries, PyObject* x, double partial, double u) noexcept:
+    """Write an operand's entries for a result whose partial is `partial`; u is its primal. Returns the end."""
+    cdef Entry* source
+    cdef Entry* end
+    if x == NULL:
+        if not jacobian:
+            entries.number, entries.identifier = u, 0
+            entries += 1
+    elif (<Real>x).count == 0:
+        entries.number, entries.identifier = partial if jacobian else u, (<Real>x).identifier
+        entries += 1
+    else:
+        (<Real>x).flags |= MERGED
+        source = (<Real>x).own
+        end = source + (<Real>x).count
+        while source < end:
+            entries.number = scaled(partial, source.number) if jacobian else source.number
+            entries.identifier = source.identifier
+            entries += 1
+            source += 1
+    return entries
+
+
 cdef inline PyObject* combine(int code, int n, PyObject** operands, const double* u, double value) except NULL:
     """The Real of one operation; inlined with `code` and `n` known, so that only its own partials remain.
 
-    operands[k] is a Real with an epoch, or NULL for a passive argument of value u[k].
+    operands[k] is a Real with an epoch, or NULL for a passive argument of value u[k]. Written without a loop over
+    the operands: gcc did not unroll it, which cost a tenth.
     """
     cdef Recorder* r = current()
-    cdef PyObject* x
     cdef PyObject* result
     cdef Entry* entries
-    cdef Entry* source
+    cdef Entry* end
     cdef double partials[3]
-    cdef int32_t parts[3]
     cdef int32_t program = 0
-    parts[0] = parts[1] = parts[2] = 0
-    cdef int k, j, total = 0, active = 0
-    for k in range(n):
-        x = operands[k]
-        if x == NULL:
-            continue
-        if r == NULL or (<Real>x).epoch != r.epoch:
-            if not readmit(r, <Real>x):
-                operands[k] = NULL
-                continue
-        if (<Real>x).count and not codipy_is_temporary(x):
-            identify(r, <Real>x)
-        active += 1
-        total += (<Real>x).count + ((<Real>x).count == 0)
-    if active == 0:
+    cdef bint jacobian
+    cdef int k, total = admit(r, operands)
+    if n > 1:
+        total += admit(r, operands + 1)
+    if n > 2:
+        total += admit(r, operands + 2)
+    if total == 0:
         return new_real(value, 0)
-    if r.kind != JACOBIAN:
-        total += n - active
-        for k in range(n):
-            parts[k] = CONSTANT if operands[k] == NULL else (
-                (<Real>operands[k]).program if (<Real>operands[k]).count else <int32_t>ARGUMENT)
-        program = intern_program(code, parts[0], parts[1], parts[2])
-    if total > MAX_LEAVES or (program == 0 and r.kind != JACOBIAN):
+    jacobian = r.kind == JACOBIAN
+    if not jacobian:
+        total += ((operands[0] == NULL) + (n > 1 and operands[1] == NULL) + (n > 2 and operands[2] == NULL))
+        program = intern_program(code, program_of_operand(operands[0]), program_of_operand(operands[1]) if n > 1 else 0,
+                                 program_of_operand(operands[2]) if n > 2 else 0)
+    if total > MAX_LEAVES or (program == 0 and not jacobian):
+        total = 0
         for k in range(n):
             if operands[k] != NULL and (<Real>operands[k]).count:
                 identify(r, <Real>operands[k])
-            parts[k] = CONSTANT if operands[k] == NULL else ARGUMENT
-        total = active if r.kind == JACOBIAN else n
-        if r.kind != JACOBIAN:
-            program = intern_program(code, parts[0], parts[1], parts[2])
+            total += not jacobian or operands[k] != NULL
+        if not jacobian:
+            program = intern_program(code, program_of_operand(operands[0]),
+                                     program_of_operand(operands[1]) if n > 1 else 0,
+                                     program_of_operand(operands[2]) if n > 2 else 0)
     result = new_real(value, (total > 1) + (total > FEW_ENTRIES))
     (<Real>result).epoch = r.epoch
     (<Real>result).program = program
     (<Real>result).count = <uint8_t>total
-    entries = (<Real>result).own
-    if r.kind == JACOBIAN:
+    if jacobian:
         op_partials(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0, value, partials)
-    for k in range(n):
-        x = operands[k]
-        if x == NULL:
-            if r.kind != JACOBIAN:
-                entries.number = u[k]
-                entries.identifier = 0
-                entries += 1
-        elif (<Real>x).count == 0:
-            entries.number = partials[k] if r.kind == JACOBIAN else u[k]
-            entries.identifier = (<Real>x).identifier
-            entries += 1
-        else:
-            (<Real>x).flags |= MERGED
-            source = (<Real>x).own
-            for j in range((<Real>x).count):
-                entries.number = scaled(partials[k], source[j].number) if r.kind == JACOBIAN else source[j].number
-                entries.identifier = source[j].identifier
-                entries += 1
+    entries = merge(jacobian, (<Real>result).own, operands[0], partials[0], u[0])
+    if n > 1:
+        entries = merge(jacobian, entries, operands[1], partials[1], u[1])
+    if n > 2:
+        entries = merge(jacobian, entries, operands[2], partials[2], u[2])
     if r.reuse:
         (<Real>result).flags |= OWNS
-        entries = (<Real>result).own
-        for j in range(total):
-            if entries[j].identifier:
-                (<ReuseIdentifiers>r.reusing).retain(entries[j].identifier)
+        end, entries = entries, (<Real>result).own
+        while entries < end:
+            if entries.identifier:
+                (<ReuseIdentifiers>r.reusing).retain(entries.identifier)
+            entries += 1
     if r.eager:
         identify_new(r, result)
     return result

@@ -215,14 +215,13 @@ cdef class Stream:
     cpdef int check_position(self, Position position) except -1:
         """Raise `TapeError` unless the position is one of this nest and lies in what is recorded now."""
         cdef Stream root = self.root()
-        cdef Py_ssize_t later
         if position is None:
             raise TypeError("position must be a Position, not None")
         if position.nest != root.serial or position.depth != root.depth:
             raise TapeError("the position is of another tape: use one that this tape's position() returned")
         # The rollbacks kept are those that no later one undercut, so their positions grow, and the
         # first one after the position was taken is the lowest of all that came after it.
-        later = bisect_right(root.rollbacks, position.generation, key=itemgetter(0))
+        cdef Py_ssize_t later = bisect_right(root.rollbacks, position.generation, key=itemgetter(0))
         if later < len(root.rollbacks) and position.compare(root.rollbacks[later][1]) > 0:
             raise TapeError("the position is from before a reset and what lay there is gone: take a new one after it")
         if position.compare(root.position()) > 0:
@@ -234,12 +233,11 @@ cdef class Stream:
     cpdef int reset_to(self, Position position) except -1:
         """Drop what was recorded after the position; chunks are kept, views of what is dropped keep their values."""
         cdef Stream root = self.root(), stream
-        cdef list kept
         if root.locks:
             raise TapeError("a sweep is reading this tape; reset after it ends")
         root.check_position(position)
         # Everything that allocates comes before the first change.
-        kept = [entry for entry in root.rollbacks if position.compare(entry[1]) > 0]
+        cdef list kept = [entry for entry in root.rollbacks if position.compare(entry[1]) > 0]
         kept.append((root.generation + 1, position))
         root.rollbacks = kept
         root.generation += 1

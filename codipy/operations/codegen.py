@@ -52,15 +52,14 @@ def _function(name):
     """The text of one function and, where interpreters call it, of its variant for codes known at run time."""
     result, parameters, arguments = SIGNATURES[name]
     lines = [f"OP_INLINE {result} {name}({parameters})", "{"]
-    used = "" if name == "op_arity" else "(void)x; (void)y; (void)z; " + ("" if name == "op_value" else "(void)w; ")
-    lines += ["    " + used] if used else []
     lines += ["    switch (code) {"]
     lines += [f"    case {code_name(row)}: {_statements(name, row)}" for row in TABLE]
-    lines += ["    }", "    return;" if result == "void" else f"    return {'0' if result == 'int' else 'NAN'};", "}", ""]
+    unknown = {"void": "return;", "int": "return 0;", "double": "return NAN;"}[result]
+    lines += ["    }", f"    {unknown}", "}", ""]
     if arguments:
-        keyword = "" if result == "void" else "return "
-        lines += [f"static inline {result} {name}_any({parameters})", "{", f"    {keyword}{name}(code, {arguments});", "}", ""]
-    return [line.rstrip() for line in lines]
+        call = f"{'' if result == 'void' else 'return '}{name}(code, {arguments});"
+        lines += [f"static inline {result} {name}_any({parameters})", "{", f"    {call}", "}", ""]
+    return lines
 
 
 def header():
@@ -68,7 +67,7 @@ def header():
     flags = ", ".join(str(int(row.python_value)) for row in TABLE)
     lines = [
         "/* SPDX-License-Identifier: Apache-2.0 */",
-        "/* The operations table as C, written by codipy/operations/codegen.py at build time: edit table.py instead. */",
+        "/* The operations table as C, written by codipy/operations/codegen.py at build time: edit table.py. */",
         "#ifndef CODIPY_OPERATIONS_KERNELS_H",
         "#define CODIPY_OPERATIONS_KERNELS_H",
         '#include "helpers.h"',
@@ -91,7 +90,7 @@ def declarations():
     """Return the text of `kernels.pxd`."""
     lines = [
         "# SPDX-License-Identifier: Apache-2.0",
-        "# What kernels.h offers to Cython, written by codipy/operations/codegen.py at build time: edit table.py instead.",
+        "# What kernels.h offers to Cython, written by codipy/operations/codegen.py at build time: edit table.py.",
         f'cdef extern from "{INCLUDE}" nogil:',
         "    enum:",
         *[f"        {code_name(row)}" for row in TABLE],

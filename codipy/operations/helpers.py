@@ -11,7 +11,7 @@ from fractions import Fraction
 
 import numpy
 
-from .polygamma import digamma, tetragamma, trigamma
+from .polygamma import digamma, tetragamma, trigamma  # noqa: F401 (the expressions use them)
 
 __all__ = ["evaluate"]
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""digamma and its first two derivatives, the text of polygamma.h in Python; that file says where the formulas are from."""
+"""digamma and its first two derivatives: polygamma.h in Python, where the sources of the formulas are named."""
 
 import math
 

@@ -70,7 +70,8 @@ def render():
         ]
         for row in TABLE
     ]  # fmt: skip
-    columns = ["name", "Python", "NumPy, SciPy", "value w", "partials", "second: xx, xy, yy, xz, yz, zz", "where there is a kink"]
+    second = "second: xx, xy, yy, xz, yz, zz"
+    columns = ["name", "Python", "NumPy, SciPy", "value w", "partials", second, "where there is a kink"]
     passive = [[_code(row.name), _python(row), _code(*_numpy(row))] for row in PASSIVE]
     return HEAD + "\n" + _table(columns, rows) + PASSIVE_HEAD + "\n" + _table(["name", "Python", "NumPy"], passive)
 

@@ -143,14 +143,23 @@ _POWERS = (
         "sqrt", "sqrt(x)", "0.5 / fabs(w)", "-0.25 / (fabs(w) * fabs(x))", POSITIVE,
         kink="inf at 0; a zero adjoint propagates nothing, so `where(x > 0, sqrt(x), 0)` is safe",
     ),
-    _math("cbrt", "cbrt(x)", "1 / (3 * w * w)", "-2 / (9 * w * w) / x", POSITIVE, python="cbrt", scipy="cbrt", kink="inf at 0"),
+    _math(
+        "cbrt", "cbrt(x)", "1 / (3 * w * w)", "-2 / (9 * w * w) / x", POSITIVE, python="cbrt", scipy="cbrt",
+        kink="inf at 0",
+    ),
     _math("exp", "exp(x)", "w", "w", edges=((710.0,), (-746.0,), (-740.0,))),
     _math("exp2", "exp2(x)", "w * LN2", "w * LN2 * LN2", python="exp2", scipy="exp2", edges=((1024.0,), (-1070.5,))),
-    _math("expm1", "expm1(x)", "expm1_slope(x, w)", "expm1_slope(x, w)", scipy="expm1", edges=((710.0,), (-50.0,), (1e-300,))),
+    _math(
+        "expm1", "expm1(x)", "expm1_slope(x, w)", "expm1_slope(x, w)", scipy="expm1",
+        edges=((710.0,), (-50.0,), (1e-300,)),
+    ),
     _math("log", "log(x)", "1 / x", "-1 / x / x", POSITIVE),
     _math("log2", "log2(x)", "1 / (x * LN2)", "-1 / (x * LN2) / x", POSITIVE),
     _math("log10", "log10(x)", "1 / (x * LN10)", "-1 / (x * LN10) / x", POSITIVE),
-    _math("log1p", "log1p(x)", "1 / (1 + x)", "-1 / (1 + x) / (1 + x)", (-0.99, 8.0), scipy="log1p", edges=((-1.0,), (1e-300,))),
+    _math(
+        "log1p", "log1p(x)", "1 / (1 + x)", "-1 / (1 + x) / (1 + x)", (-0.99, 8.0), scipy="log1p",
+        edges=((-1.0,), (1e-300,)),
+    ),
 )  # fmt: skip
 
 _TRIGONOMETRIC = (
@@ -190,7 +199,8 @@ _TRIGONOMETRIC = (
     Operation(
         "hypot", "math.hypot", "hypot(x, y)", ("hypot_x(x, y, w)", "hypot_x(y, x, w)"),
         ("hypot_xx(x, y, w)", "-ratio(ratio(x, w) * ratio(y, w), w)", "hypot_xx(y, x, w)"), math_name="hypot",
-        numpy=("hypot",), python_value=True, edges=((1e300, 1e300), (1e-320, 1e-320), (1.7e308, 1.7e308)), kink="0 at (0, 0)",
+        numpy=("hypot",), python_value=True, edges=((1e300, 1e300), (1e-320, 1e-320), (1.7e308, 1.7e308)),
+        kink="0 at (0, 0)",
     ),
     _linear("degrees", "math.degrees", "x * DEGREES", "DEGREES", math_name="degrees", numpy=("degrees", "rad2deg")),
     _linear("radians", "math.radians", "x * RADIANS", "RADIANS", math_name="radians", numpy=("radians", "deg2rad")),
@@ -217,7 +227,10 @@ _SPECIAL = (
     ),
     Operation(
         "logaddexp", "logaddexp", "logaddexp(x, y)", ("expit(difference(x, y))", "expit(difference(y, x))"),
-        ("logistic_density(difference(x, y))", "-logistic_density(difference(x, y))", "logistic_density(difference(x, y))"),
+        (
+            "logistic_density(difference(x, y))", "-logistic_density(difference(x, y))",
+            "logistic_density(difference(x, y))",
+        ),
         numpy=("logaddexp",), edges=((1000.0, 1000.5), (-1000.0, 800.0), (-INF, 1.0), (-INF, -INF)),
         kink="1/2 and 1/2 where both arguments are the same infinity",
     ),
@@ -230,11 +243,13 @@ _PIECEWISE = (
     ),
     _linear(
         "maximum", "maximum", "pick((y > x) | (y != y), y, x)", "pick((y > x) | (y != y), 0, 1)",
-        "pick((y > x) | (y != y), 1, 0)", numpy=("maximum",), domain=(REAL, (-3.5, 3.5)), kink="a tie goes to the first argument; NaN wins",
+        "pick((y > x) | (y != y), 1, 0)", numpy=("maximum",), domain=(REAL, (-3.5, 3.5)),
+        kink="a tie goes to the first argument; NaN wins",
     ),
     _linear(
         "minimum", "minimum", "pick((y < x) | (y != y), y, x)", "pick((y < x) | (y != y), 0, 1)",
-        "pick((y < x) | (y != y), 1, 0)", numpy=("minimum",), domain=(REAL, (-3.5, 3.5)), kink="a tie goes to the first argument; NaN wins",
+        "pick((y < x) | (y != y), 1, 0)", numpy=("minimum",), domain=(REAL, (-3.5, 3.5)),
+        kink="a tie goes to the first argument; NaN wins",
     ),
     _linear(
         "fmax", "fmax", "pick((y > x) | (x != x), y, x)", "pick((y > x) | (x != x), 0, 1)",
@@ -252,7 +267,8 @@ _PIECEWISE = (
         kink="x * 2**y with a whole number y, which is never differentiated",
     ),
     _linear(
-        "mantissa", "mantissa", "mantissa(x)", "mantissa_slope(x)", domain=((-3.9, 3.9),), edges=((1.0,), (5e-324,), (1.7e308,)),
+        "mantissa", "mantissa", "mantissa(x)", "mantissa_slope(x)", domain=((-3.9, 3.9),),
+        edges=((1.0,), (5e-324,), (1.7e308,)),
         kink="`frexp(x)[0]`: the exponent is held fixed",
     ),
     _linear(

@@ -55,7 +55,7 @@ def test_the_first_one_may_be_another():
 def test_overflow():
     identifiers = LinearIdentifiers()
     identifiers._set_largest(MOST - 2)
-    with pytest.raises(IdentifierOverflow, match=r"3 more identifiers than the 2147483645 .* strategy='jacobian-reuse'"):
+    with pytest.raises(IdentifierOverflow, match=r"3 more .* the 2147483645 .* strategy='jacobian-reuse'"):
         identifiers.assign_block(3)
     assert identifiers.largest == MOST - 2
     assert identifiers.py_assign() == MOST - 1

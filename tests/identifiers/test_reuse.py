@@ -113,6 +113,22 @@ def test_a_held_element_survives_its_block():
     identifiers._check()
 
 
+def test_a_fresh_one_was_never_used():
+    identifiers = ReuseIdentifiers()
+    first = identifiers.assign_block(70)
+    identifiers.release_block(first, 10)
+    identifiers.py_release(70)
+    assert [identifiers.assign_fresh() for _ in range(100)] == list(range(71, 171))
+    assert (identifiers.live, identifiers.stored_free, identifiers.peak) == (159, 11, 159)
+    assert identifiers.uses_of(71) == 1
+    identifiers._check()
+    identifiers.py_release(71)
+    assert identifiers.py_assign() == 71
+    identifiers._set_next(MOST + 1)
+    with pytest.raises(IdentifierOverflow):
+        identifiers.assign_fresh()
+
+
 def test_resets():
     identifiers = ReuseIdentifiers()
     identifiers.assign_block(10)
@@ -244,6 +260,13 @@ class Use(RuleBasedStateMachine):
             identifier = self.manager.py_assign()
             self.twin.assigned(identifier, 1)
             self.held.append((identifier, 0))
+
+    @rule()
+    def fresh(self):
+        identifier = self.manager.assign_fresh()
+        assert identifier == self.twin.largest + 1
+        self.twin.assigned(identifier, 1)
+        self.held.append((identifier, 0))
 
     @precondition(lambda self: self.held)
     @rule(data=st.data(), times=st.integers(1, 30))

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The readable twin of the reuse manager: a use count per identifier in a dict; it says what is allowed, not which number."""
+"""The readable twin of the reuse manager: use counts in a dict; it says what is allowed, not which number."""
 
 
 class TwinReuse:

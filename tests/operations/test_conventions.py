@@ -94,7 +94,8 @@ LARGE = [
 
 
 def same(found, expected):
-    return (found != found and expected != expected) or math.isclose(found, expected, rel_tol=1e-3 if abs(found) < 1e-310 else 1e-14)
+    tolerance = 1e-3 if abs(found) < 1e-310 else 1e-14  # subnormal numbers have few digits
+    return (found != found and expected != expected) or math.isclose(found, expected, rel_tol=tolerance)
 
 
 @pytest.mark.parametrize(("name", "arguments", "expected"), CONVENTIONS + LARGE)
@@ -129,10 +130,11 @@ def test_second_partials(name, arguments, expected):
     assert all(map(same, found, expected)), found
 
 
-@pytest.mark.parametrize("row", TABLE, ids=[row.name for row in TABLE])
+CURVED = [row for row in TABLE if set(row.second) != {"0"} and row.name != "fma"]
+
+
+@pytest.mark.parametrize("row", CURVED, ids=[row.name for row in CURVED])
 def test_nan_goes_through(row):
-    """A NaN argument never gives a finite derivative where the derivative depends on the argument."""
-    if row.second == ("0",) * len(row.second) or row.name in {"square", "fma"}:
-        pytest.skip("the derivative does not depend on the arguments alone")
+    """A NaN argument never gives a finite derivative where the derivative depends on every argument."""
     arguments = (NAN,) * row.arity
     assert all(p != p for p in c.partials(row.name, NAN, *arguments))

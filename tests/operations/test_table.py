@@ -20,16 +20,18 @@ from .sampling import names
 ROOT = Path(__file__).parents[2]
 NEWER = {"fma", "cbrt", "exp2", "fmax", "fmin", "signbit"}  # `math` has these from 3.11, 3.13 or 3.15 on
 
-REQUIRED = """
-    add subtract multiply divide power negative positive identity absolute mod fmod remainder sqrt cbrt exp exp2 expm1
-    log log2 log10 log1p sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh hypot erf erfc gamma lgamma
-    digamma expit logaddexp copysign fabs fma degrees radians maximum minimum fmax fmin square reciprocal scale mantissa
-    fraction
-""".split()
+REQUIRED = {
+    "add", "subtract", "multiply", "divide", "power", "negative", "positive", "identity", "absolute", "mod", "fmod",
+    "remainder", "sqrt", "cbrt", "exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sin", "cos", "tan",
+    "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "hypot", "erf", "erfc",
+    "gamma", "lgamma", "digamma", "expit", "logaddexp", "copysign", "fabs", "fma", "degrees", "radians", "maximum",
+    "minimum", "fmax", "fmin", "square", "reciprocal", "scale", "mantissa", "fraction",
+}  # fmt: skip
 
 
 def test_every_operation_is_there_once():
-    assert sorted(names()) == sorted(REQUIRED)
+    assert set(names()) == REQUIRED
+    assert len(names()) == len(REQUIRED)
     assert [row.code for row in TABLE] == list(range(len(TABLE)))
     assert list(BY_NAME.values()) == list(TABLE)
     assert kernels_python.count() == len(TABLE)
@@ -93,8 +95,9 @@ def test_scipy_spellings_exist():
 @pytest.mark.parametrize(
     ("name", "arguments", "expected"),
     [
-        ("floor", (-1.5,), -2), ("ceil", (-1.5,), -1), ("trunc", (-1.5,), -1), ("round", (2.5,), 2), ("sign", (-3.0,), -1.0),
-        ("sign", (0.0,), 0.0), ("signbit", (-0.0,), True), ("signbit", (0.0,), False), ("isnan", (math.nan,), True),
+        ("floor", (-1.5,), -2), ("ceil", (-1.5,), -1), ("trunc", (-1.5,), -1), ("round", (2.5,), 2),
+        ("sign", (-3.0,), -1.0), ("sign", (0.0,), 0.0), ("signbit", (-0.0,), True), ("signbit", (0.0,), False),
+        ("isnan", (math.nan,), True),
         ("isfinite", (math.inf,), False), ("isinf", (math.inf,), True), ("isclose", (1.0, 1.0 + 1e-12), True),
         ("floordiv", (-7.0, 2.0), -4.0), ("equal", (0.0, -0.0), True), ("not_equal", (1.0, 1.0), False),
         ("less", (1.0, 2.0), True), ("less_equal", (2.0, 2.0), True), ("greater", (1.0, 2.0), False),

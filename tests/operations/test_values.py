@@ -2,7 +2,6 @@
 """Values are Python's to the last bit, and so are the exceptions; the readable twin computes what C computes."""
 
 import math
-import sys
 
 import numpy as np
 import pytest
@@ -73,7 +72,7 @@ def test_the_twin_computes_the_same_value(row):
     [
         ("divide", (1.0, 0.0), ZeroDivisionError, "division by zero"),
         ("reciprocal", (0.0,), ZeroDivisionError, "division by zero"),
-        ("mod", (1.0, 0.0), ZeroDivisionError, "modulo"),
+        ("mod", (1.0, 0.0), ZeroDivisionError, "modulo|zero"),
         ("power", (0.0, -1.0), ZeroDivisionError, "negative power"),
         ("power", (10.0, 400.0), OverflowError, "."),
         ("sqrt", (-1.0,), ValueError, "."),
@@ -94,8 +93,6 @@ def test_the_twin_computes_the_same_value(row):
 def test_pythons_exceptions(name, arguments, error, message):
     """The C value is not finite, so Python is asked and raises."""
     assert not math.isfinite(c.value(name, *arguments))
-    if "modulo" in message and sys.version_info >= (3, 14):
-        message = "division by zero"
     with pytest.raises(error, match=message):
         python_callable(BY_NAME[name].python)(*arguments)
 
@@ -105,7 +102,9 @@ def test_a_negative_base_leaves_the_reals():
     assert isinstance(python(BY_NAME["power"], (-8.0, 1 / 3)), complex)
 
 
-@pytest.mark.parametrize("name", ["maximum", "minimum", "fmax", "fmin", "logaddexp", "square", "reciprocal", "copysign"])
+@pytest.mark.parametrize(
+    "name", ["maximum", "minimum", "fmax", "fmin", "logaddexp", "square", "reciprocal", "copysign"]
+)
 def test_numpy_agrees(name):
     """These follow NumPy where Python has nothing; a tie of zeros is left to NumPy's loops."""
     row = BY_NAME[name]

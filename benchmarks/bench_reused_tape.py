@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Does a small gradient stay cheap under every strategy, or does some tape sort or clear whole pools?"""
+import math
+
+import models
+from timing import Figure, gradient, in_turns, ratio
+
+STRATEGIES = ("simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
+
+
+def measure(n=10, repeats=25):
+    """Rosenbrock with ten inputs on reused tapes; the worst strategy counts."""
+    import codipy
+    import codipy.math
+
+    x = [-1.2 + 0.21 * i for i in range(n)]
+
+    def active(inputs):
+        return models.rosenbrock(inputs, codipy.math)
+
+    tapes = [codipy.Tape(strategy=strategy) for strategy in STRATEGIES]
+    plain, *times = in_turns([lambda: models.rosenbrock(x, math)]
+                             + [lambda tape=tape: gradient(tape, active, x) for tape in tapes], repeats)
+    ratios = [ratio(taken, plain)[0] for taken in times]
+    worst = max(range(len(ratios)), key=ratios.__getitem__)
+    detail = ", ".join(f"{name} {value:.2f}" for name, value in zip(STRATEGIES, ratios))
+    return Figure(f"Rosenbrock n={n}, reused tape, every strategy, worst: gradient / plain run", ratios[worst], 5.0,
+                  detail=f"{detail}; {ratio(times[worst], plain)[1]}", question="reused-tape")
+
+
+QUESTIONS = {"reused-tape": measure}
