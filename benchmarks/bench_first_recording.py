@@ -3,6 +3,7 @@
 
 Each pair is measured in a process of its own, since a pool or an allocator that is warm would hide it.
 """
+import os
 import statistics
 import subprocess
 import sys
@@ -34,9 +35,10 @@ def pair():
 
 def measure(repeats=7):
     """Median over processes of second / first."""
-    pairs = []
+    pairs, environment = [], {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
     for _ in range(repeats):
-        done = subprocess.run([sys.executable, __file__], check=True, capture_output=True, text=True)
+        done = subprocess.run([sys.executable, __file__], check=True, capture_output=True, text=True,
+                              env=environment)
         pairs.append([float(word) for word in done.stdout.split()])
     ratios = [second / first for first, second, _ in pairs]
     first, second = (statistics.median(column) for column in list(zip(*pairs))[:2])

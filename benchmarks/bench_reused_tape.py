@@ -3,7 +3,7 @@
 import math
 
 import models
-from timing import Figure, gradient, in_turns, ratio
+from timing import Figure, in_turns, ratio
 
 STRATEGIES = ("simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
 
@@ -18,9 +18,9 @@ def measure(n=10, repeats=25):
     def active(inputs):
         return models.rosenbrock(inputs, codipy.math)
 
-    tapes = [codipy.Tape(strategy=strategy) for strategy in STRATEGIES]
+    drivers = [codipy.value_and_grad(active, strategy=strategy) for strategy in STRATEGIES]
     plain, *times = in_turns([lambda: models.rosenbrock(x, math)]
-                             + [lambda tape=tape: gradient(tape, active, x) for tape in tapes], repeats)
+                             + [lambda driver=driver: driver(x) for driver in drivers], repeats)
     ratios = [ratio(taken, plain)[0] for taken in times]
     worst = max(range(len(ratios)), key=ratios.__getitem__)
     detail = ", ".join(f"{name} {value:.2f}" for name, value in zip(STRATEGIES, ratios))

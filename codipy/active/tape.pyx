@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t
 from libc.stdlib cimport malloc, free
 from cpython.object cimport PyObject
+cimport cython
 
 from codipy.active.adjoints cimport Adjoints
 from codipy.active.expression cimport as_number, identify, make_passive, readmit
@@ -13,6 +14,7 @@ from codipy.tape.recorder cimport Entry, SIMPLE
 from codipy.errors import TapeError
 
 
+@cython.no_gc_clear
 cdef class Tape(BaseTape):
     """Tape(strategy='auto', granularity=None, chunk_size=None, *, skip_zero_jacobians=True, skip_invalid_jacobians=False)
     --

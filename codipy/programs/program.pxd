@@ -11,6 +11,7 @@
 from libc.stdint cimport int32_t, uint8_t
 
 cdef enum:
+    BLOCK = 512              # programs per block of their storage
     MAX_LEAVES = 16          # entries that a pending expression holds before it is pushed
     MAX_LENGTH = 48          # operations in one program
     INPUT = 0                # handle: a statement of no argument whose value comes from outside
@@ -34,6 +35,11 @@ cdef struct Program:
 # The handle of `code` applied to the programs a, b, c (0 where the operation has fewer operands).
 # -1 with MemoryError; 0 when the result would exceed MAX_LEAVES or MAX_LENGTH: push an operand first.
 cdef int32_t intern_program(int32_t code, int32_t a, int32_t b, int32_t c) except -1
-cdef const Program* program_of(int32_t handle) noexcept nogil
+# Where the programs are, for program_at: a call into another module for every statement was a tenth of a sweep.
+cdef Program** program_blocks() noexcept nogil
+
+cdef inline const Program* program_at(Program** blocks, int32_t handle) noexcept nogil:
+    return blocks[<unsigned int>handle // BLOCK] + <unsigned int>handle % BLOCK
+
 cdef double program_value(const Program* program, double* registers) noexcept nogil
 cdef void program_jacobian(const Program* program, double* registers, double* jacobian) noexcept nogil

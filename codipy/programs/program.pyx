@@ -8,8 +8,7 @@ from codipy.operations.kernels cimport op_arity, op_value_any, op_partials_any
 from codipy.operations import TABLE
 
 cdef enum:
-    BLOCK = 512              # programs per block; blocks never move
-    BLOCKS = 8192            # so at most 4 million distinct programs
+    BLOCKS = 8192            # of programs; they never move; at most 4 million distinct programs
     FIRST = 3                # handles below are INPUT, ARGUMENT, CONSTANT
 
 cdef Program* blocks[BLOCKS]
@@ -18,8 +17,12 @@ cdef int32_t* slots = NULL           # open addressing: handle or 0
 cdef Py_ssize_t slots_mask = 0
 
 
-cdef const Program* program_of(int32_t handle) noexcept nogil:
-    return &blocks[handle // BLOCK][handle % BLOCK]
+cdef Program** program_blocks() noexcept nogil:
+    return blocks
+
+
+cdef inline const Program* program_of(int32_t handle) noexcept nogil:
+    return program_at(blocks, handle)
 
 
 cdef inline Py_ssize_t slot_of(int32_t code, int32_t a, int32_t b, int32_t c) noexcept:

@@ -9,6 +9,7 @@ cdef class AdjointVector:
     cdef readonly Py_ssize_t width     # directions side by side
     cdef readonly int32_t first        # identifier of slot 0: 0 where passive arguments are stored, else 1
 
+    cdef bint swept                    # a sweep is using it, on some thread
     cdef int64_t serial                # of the tape it belongs to
 
     # Make room for identifiers up to `largest`, new slots 0; never more than asked for.

@@ -21,6 +21,7 @@ cdef class BaseTape:
     cdef int64_t first_generation               # generations below are from before the last full reset
     cdef list valid                             # epochs in force, ascending; the last is the recorder's
     cdef Py_ssize_t sweeps                      # sweeps under way, on any thread
+    cdef bint rewriting                         # one of them is evaluate_primal
     cdef unsigned long thread                   # that records, 0 where none does
     cdef Py_ssize_t recordings                  # nested `with tape:` on that thread
     cdef object __weakref__

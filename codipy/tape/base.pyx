@@ -5,6 +5,7 @@ from bisect import bisect_left
 from libc.stdint cimport int32_t, int64_t
 from libc.stdlib cimport free
 from cpython.object cimport PyObject
+cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
 
 from codipy.data.position cimport new_position
@@ -31,11 +32,12 @@ cdef enum:                   # what a sweep carries
     REVERSE, TANGENTS, VALUES
 
 
+@cython.no_gc_clear          # a Real that dies in the same cycle gives its identifier back to the store
 cdef class BaseTape:
     """Identifiers, streams and sweeps; codipy.Tape adds the variables."""
 
     def __cinit__(self, strategy="auto", granularity=None, chunk_size=None, *, skip_zero_jacobians=True,
-                  skip_invalid_jacobians=False, **_):
+                  skip_invalid_jacobians=False):
         strategy = check_choice("strategy", strategy, STRATEGIES + ("auto",))
         self.strategy = AUTO if strategy == "auto" else strategy
         if granularity is None:
@@ -213,11 +215,17 @@ cdef class BaseTape:
         if keep and self.recorder.reuse:
             raise TapeError("keep=True needs identifiers that are not reused: "
                             "use strategy='jacobian', 'primal' or 'simple'")
+        if self.rewriting:
+            raise TapeError("evaluate_primal() is rewriting this tape's values on another thread: wait until it ends")
         if direction == VALUES:
             self.demand_idle("evaluate_primal()")
+        elif adjoints.swept:
+            raise TapeError("another thread is sweeping with these adjoints: give each thread tape.new_adjoints()")
         bounds.start, bounds.end = first.largest, last.largest
         if adjoints is not None:
             adjoints.ensure(self.largest())
+            adjoints.swept = True
+        self.rewriting = direction == VALUES
         self.sweeps += 1
         self.store.root.lock()
         try:
@@ -229,8 +237,10 @@ cdef class BaseTape:
                 self.store.primal(&self.recorder, first.streams, last.streams, bounds)
         finally:
             self.sweeps -= 1
-            if not self.sweeps:
-                self.store.root.unlock()
+            self.rewriting = False
+            self.store.root.unlock()
+            if adjoints is not None:
+                adjoints.swept = False
         return 0
 
     cdef AdjointVector checked_adjoints(self, adjoints):
@@ -321,6 +331,8 @@ cdef class BaseTape:
         free(self.recorder.primals)
         self.recorder.primals, self.recorder.primals_size = NULL, 0
         self.forget_all()
+        if self.store.reusing is not None:
+            self.store.reusing.reset_hard()
 
     cdef int forget_all(self) except -1:
         self.store.forget()

@@ -14,10 +14,10 @@ from codipy.data.region cimport Regions, Span
 from codipy.data.stream cimport Stream
 from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.identifiers.reuse cimport ReuseIdentifiers
-from codipy.operations.kernels cimport OP_IDENTITY, op_partials_any
+from codipy.operations.kernels cimport OP_IDENTITY, op_partial, op_partials_any
 from codipy.programs.program cimport (
-    ARGUMENT, CONSTANT, INPUT, MAX_LEAVES, MAX_LENGTH, Program, intern_program, program_jacobian, program_of,
-    program_value)
+    ARGUMENT, CONSTANT, INPUT, MAX_LEAVES, MAX_LENGTH, Program, intern_program, program_at, program_blocks,
+    program_jacobian, program_value)
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport (
     Entry, Recorder, assign_identifier, grow_primals, push_primal, push_primal_result, reserve_statement)
@@ -220,8 +220,15 @@ cdef inline void load_leaves(const Program* program, const double* primals, cons
             passive += 1
 
 
-cdef inline void jacobian_of(const Program* program, double* registers, double result, double* jacobian) noexcept nogil:
-    """Partials with respect to the leaves, from their values; `result` is the statement's stored value."""
+cdef inline void jacobian_of(const Program* program, const double* primals, const int32_t* arguments,
+                             const double* constants, double result, double* jacobian) noexcept nogil:
+    """Partials with respect to the leaves; `result` is the statement's stored value."""
+    cdef double registers[MAX_LEAVES + MAX_LENGTH]
+    if program.leaves == 1 and program.length == 1:
+        jacobian[0] = op_partial(program.code, 0, primals[arguments[0]], 0.0, 0.0, result)
+        return
+    registers[1] = registers[2] = 0.0
+    load_leaves(program, primals, arguments, constants, registers)
     if program.length == 1:
         op_partials_any(program.code, registers[0], registers[1], registers[2], result, jacobian)
     else:
@@ -239,12 +246,11 @@ cdef inline void reverse_region(const Span* spans, double* primals, double* orig
     cdef Py_ssize_t c = spans[0].end, a = spans[1].end, s = spans[2].end, begin = spans[2].begin, d
     cdef int32_t handle, result, i, leaf
     cdef const Program* program
-    cdef double registers[MAX_LEAVES + MAX_LENGTH]
+    cdef Program** programs = program_blocks()
     cdef double jacobian[MAX_LEAVES]
     cdef double* bars
     cdef double value
     cdef bint any_bar
-    registers[0] = registers[1] = registers[2] = 0.0
     while s > begin:
         s -= 1
         handle = handles[s]
@@ -265,12 +271,11 @@ cdef inline void reverse_region(const Span* spans, double* primals, double* orig
             for i in range(HANDMADE - handle):
                 accumulate(origin + width * arguments[a + i], bars, constants[c + i], width)
         else:
-            program = program_of(handle)
+            program = program_at(programs, handle)
             a -= program.active
             c -= program.passive
             if any_bar:
-                load_leaves(program, primals, arguments + a, constants + c, registers)
-                jacobian_of(program, registers, value, jacobian)
+                jacobian_of(program, primals, arguments + a, constants + c, value, jacobian)
                 leaf = 0
                 for i in range(program.active):
                     while not program.is_active[leaf]:
@@ -293,6 +298,7 @@ cdef inline void forward_region(const Span* spans, double* primals, double* orig
     cdef Py_ssize_t c = spans[0].begin, a = spans[1].begin, s, d
     cdef int32_t handle, result, i, leaf
     cdef const Program* program
+    cdef Program** programs = program_blocks()
     cdef double registers[MAX_LEAVES + MAX_LENGTH]
     cdef double jacobian[MAX_LEAVES]
     cdef double* dots
@@ -314,7 +320,7 @@ cdef inline void forward_region(const Span* spans, double* primals, double* orig
             c += HANDMADE - handle + 1
             value = constants[c - 1]
         else:
-            program = program_of(handle)
+            program = program_at(programs, handle)
             load_leaves(program, primals, arguments + a, constants + c, registers)
             value = program_value(program, registers)
             if width:
@@ -331,4 +337,4 @@ cdef inline void forward_region(const Span* spans, double* primals, double* orig
             overwritten[s] = primals[result]
         if reuse or not width:
             primals[result] = value
-    cursors[0], cursors[1], cursors[2] = c, a, s
+    cursors[0], cursors[1], cursors[2] = c, a, spans[2].end

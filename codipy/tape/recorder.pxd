@@ -10,7 +10,7 @@ from cpython.object cimport PyObject
 from codipy.data.stream cimport Cursor, Stream
 from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.identifiers.reuse cimport ReuseIdentifiers
-from codipy.programs.program cimport Program, program_of
+from codipy.programs.program cimport Program, program_at
 
 cdef enum StrategyKind:
     JACOBIAN                 # an entry's number is the Jacobian
@@ -38,6 +38,7 @@ cdef struct Recorder:
     Cursor* constants        # value strategies: passive constants (PRIMAL) or argument primals (SIMPLE)
     double* primals          # PRIMAL: the primal value of each identifier
     Py_ssize_t primals_size  # slots allocated in primals
+    Program** programs       # where the process keeps the statement programs
     PyObject* linear         # LinearIdentifiers, or NULL
     PyObject* reusing        # ReuseIdentifiers, or NULL
     PyObject* streams[3]     # the Streams of the three cursors, in the order of their reservation
@@ -103,7 +104,7 @@ cdef inline int32_t push_jacobian(Recorder* r, const Entry* entries, Py_ssize_t 
 
 cdef inline int32_t push_primal(Recorder* r, const Entry* entries, int32_t handle, double value) except -1:
     """Push the program `handle` applied to the entries, in the order of its leaves."""
-    cdef const Program* program = program_of(handle)
+    cdef const Program* program = program_at(r.programs, handle)
     reserve_statement(r, program.active, program.passive)
     cdef int32_t lhs = assign_identifier(r)
     cdef int32_t* identifiers = (<int32_t*>r.arguments.fields[0]) + r.arguments.used
@@ -156,4 +157,4 @@ cdef inline int32_t push_expression(Recorder* r, const Entry* entries, Py_ssize_
         return push_jacobian(r, entries, count)
     if r.kind == PRIMAL:
         return push_primal(r, entries, handle, value)
-    return push_simple(r, entries, count, program_of(handle).code)
+    return push_simple(r, entries, count, program_at(r.programs, handle).code)

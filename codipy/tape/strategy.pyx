@@ -6,6 +6,7 @@ from cpython.object cimport PyObject
 
 from codipy.data.position cimport Position
 from codipy.data.stream cimport Stream
+from codipy.programs.program cimport program_blocks
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Entry, Recorder
 
@@ -23,6 +24,7 @@ cdef class Strategy:
         r.statements = &(<Stream>r.streams[0]).cursor
         r.arguments = &(<Stream>r.streams[1]).cursor
         r.constants = &(<Stream>r.streams[2]).cursor if r.streams[2] != NULL else NULL
+        r.programs = program_blocks()
         r.reuse = self.reusing is not None
         r.linear = <PyObject*>self.linear
         r.reusing = <PyObject*>self.reusing

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The same functions under other packages (`make bench-peers`): gradient / plain floats, in turns within one run."""
+import importlib
+import math
+from functools import partial
+
+from bench_gradients import TITLES, WORK
+from timing import in_turns, ratio
+
+DEFAULT = ("lorenz", "rosenbrock", "lu", "chain-sin")
+
+
+def codipy(function):
+    """This package."""
+    names = importlib.import_module("codipy.math")
+    return importlib.import_module("codipy").value_and_grad(partial(function, m=names))
+
+
+def autograd(function):
+    """autograd, on a list of floats."""
+    names = importlib.import_module("autograd.numpy")
+    return importlib.import_module("autograd").value_and_grad(lambda x: function(x, names))
+
+
+def xad(function):
+    """XAD's Python bindings, one tape for each gradient."""
+    adjoint, names = importlib.import_module("xad.adj_1st"), importlib.import_module("xad.math")
+
+    def run(x):
+        with adjoint.Tape() as tape:
+            inputs = [adjoint.Real(v) for v in x]
+            for value in inputs:
+                tape.registerInput(value)
+            tape.newRecording()
+            result = function(inputs, names)
+            tape.registerOutput(result)
+            result.derivative = 1.0
+            tape.computeAdjoints()
+            return [value.derivative for value in inputs]
+
+    return run
+
+
+def torch(function):
+    """PyTorch, a scalar tensor for each number."""
+    package = importlib.import_module("torch")
+
+    def run(x):
+        inputs = [package.tensor(v, dtype=package.float64, requires_grad=True) for v in x]
+        function(inputs, package).backward()
+        return [float(value.grad) for value in inputs]
+
+    return run
+
+
+def casadi(function):
+    """CasADi: expressions built, differentiated and evaluated; no branches on values."""
+    package = importlib.import_module("casadi")
+
+    def run(x):
+        inputs = [package.SX.sym(f"x{i}") for i in range(len(x))]
+        vector = package.vertcat(*inputs)
+        run_it = package.Function("g", [vector], [package.gradient(function(inputs, package), vector)])
+        return run_it(x).full().ravel().tolist()
+
+    return run
+
+
+def jax(function):
+    """JAX without jit, which would compile the unrolled loop for minutes."""
+    package, names = importlib.import_module("jax"), importlib.import_module("jax.numpy")
+    package.config.update("jax_enable_x64", True)
+    return package.value_and_grad(lambda x: function(x, names))
+
+
+PEERS = (codipy, autograd, xad, torch, casadi, jax)
+
+
+def main(questions=(), repeats=5):
+    """Print one line for each function and package; what cannot be imported or run says so."""
+    for name in questions or DEFAULT:
+        function, x, _ = WORK[name]
+        print(TITLES[name])
+        for peer in PEERS:
+            try:
+                run = peer(function)
+            except ImportError as error:
+                print(f"  {peer.__name__:<10} skipped: {error}")
+                continue
+            try:
+                plain, times = in_turns([lambda: function(list(x), math), lambda run=run: run(list(x))], repeats)
+            except Exception as error:      # a package that cannot run plain loops says what stopped it
+                print(f"  {peer.__name__:<10} does not run: {type(error).__name__}: {str(error).splitlines()[0][:80]}")
+                continue
+            reached, detail = ratio(times, plain)
+            print(f"  {peer.__name__:<10} {reached:10.2f}   ({detail})", flush=True)
+    return 0
