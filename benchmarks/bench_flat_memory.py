@@ -28,8 +28,9 @@ def growth(action, repeats, warm):
 
 def cycles(repeats=100_000):
     """Record, evaluate, reset: all five strategies take turns."""
-    import codipy
     from bench_reused_tape import STRATEGIES
+
+    import codipy
 
     tapes = [codipy.Tape(strategy=strategy) for strategy in STRATEGIES]
     x = [-1.2, 1.0, 0.7]

@@ -10,7 +10,7 @@ from functools import partial
 
 import chains
 import models
-from timing import Figure, gradient, in_turns, ratio
+from timing import Figure, in_turns, ratio
 
 
 def linear_system(n=30):

@@ -82,16 +82,19 @@ def main(questions=(), repeats=5):
         function, x, _ = WORK[name]
         print(TITLES[name])
         for peer in PEERS:
-            try:
-                run = peer(function)
-            except ImportError as error:
-                print(f"  {peer.__name__:<10} skipped: {error}")
-                continue
-            try:
-                plain, times = in_turns([lambda: function(list(x), math), lambda run=run: run(list(x))], repeats)
-            except Exception as error:      # a package that cannot run plain loops says what stopped it
-                print(f"  {peer.__name__:<10} does not run: {type(error).__name__}: {str(error).splitlines()[0][:80]}")
-                continue
-            reached, detail = ratio(times, plain)
-            print(f"  {peer.__name__:<10} {reached:10.2f}   ({detail})", flush=True)
+            print(f"  {peer.__name__:<10} {measure(peer, function, x, repeats)}", flush=True)
     return 0
+
+
+def measure(peer, function, x, repeats):
+    """What one package reaches, as text."""
+    try:
+        run = peer(function)
+    except ImportError as error:
+        return f"skipped: {error}"
+    try:
+        plain, times = in_turns([lambda: function(list(x), math), lambda: run(list(x))], repeats)
+    except Exception as error:      # a package that cannot run plain loops says what stopped it
+        return f"does not run: {type(error).__name__}: {str(error).splitlines()[0][:80]}"
+    reached, detail = ratio(times, plain)
+    return f"{reached:10.2f}   ({detail})"

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reverse-mode automatic differentiation of Python code on chunked data streams."""
+from codipy import math as math
 from codipy.active import Adjoints as Adjoints
 from codipy.active import Real as Real
 from codipy.active import Tape as Tape

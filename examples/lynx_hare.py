@@ -5,10 +5,12 @@
 
 Six parameters, all positive, so their logarithms are fitted: alpha, beta, gamma, delta and both counts of 1900.
 The misfit is that of log-normal scatter. `misfit` is plain Python: codipy differentiates it as it stands, and
-`codipy compare examples/lynx_hare.py:misfit` compares all taping strategies on it. Needs scipy and matplotlib.
+`codipy compare examples/lynx_hare.py:misfit` compares all taping strategies on it. Needs scipy and matplotlib; an
+argument says where the figure goes.
 """
 import csv
 import statistics
+import sys
 import time
 from pathlib import Path
 
@@ -95,8 +97,8 @@ def record(x):
     return tape
 
 
-def draw(x, path=HERE / "lynx_hare.png"):
-    """Counts and fitted curves, as a PNG."""
+def draw(x, path):
+    """Counts and fitted curves, as a figure."""
     import matplotlib
     matplotlib.use("Agg")
     from matplotlib import pyplot
@@ -112,11 +114,10 @@ def draw(x, path=HERE / "lynx_hare.png"):
     axes.legend()
     figure.savefig(path, dpi=120)
     pyplot.close(figure)
-    return path
 
 
-def main():
-    """Fit, and print what came out and what it cost."""
+def main(path=HERE / "lynx_hare.png"):
+    """Fit, print what came out and what it cost, and draw it."""
     result = fit()
     x = result.x.tolist()
     print(f"misfit {misfit(x0):.4f} -> {result.fun:.4f} after {result.nit} iterations, {result.nfev} gradients;"
@@ -131,8 +132,9 @@ def main():
     plain, both = gradient_cost(x)
     print(f"\nplain run {1e3 * plain:.2f} ms, value and gradient {1e3 * both:.2f} ms: {both / plain:.2f} plain runs\n")
     print(record(x).statistics())
-    print(f"\nwrote {draw(x).name}")
+    draw(x, path)
+    print(f"\nwrote {Path(path).name}")
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -20,7 +20,7 @@ from codipy.errors import TapeError
 from codipy.operations import TABLE
 from codipy.operations.callables import python_callable
 
-cdef extern from "codipy/active/inline.h":
+cdef extern from "codipy/inline.h":
     pass
 
 

@@ -7,8 +7,10 @@ which the interpreter does not specialise.
 """
 from types import MethodType
 
+import numpy as np
+
 from libc.math cimport isfinite
-from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_AsDouble, PyFloat_CheckExact, PyFloat_FromDouble
 from cpython.long cimport PyLong_AsLong
 from cpython.mem cimport PyMem_Malloc
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
@@ -16,9 +18,9 @@ from cpython.ref cimport Py_INCREF
 
 from codipy.active.expression cimport callable_of
 from codipy.active.real cimport Real, apply1, apply2, apply3
-from codipy.operations.kernels cimport op_python_value, op_value_any
+from codipy.operations.kernels cimport op_arity, op_python_value, op_value_any
 
-from codipy.operations import TABLE
+from codipy.operations import BY_NAME, TABLE
 
 cdef extern from "Python.h":
     ctypedef struct PyMethodDef:
@@ -47,19 +49,46 @@ cdef object call1(PyObject* self, PyObject* x):
 
 cdef object call_many(PyObject* self, PyObject* const* arguments, Py_ssize_t count):
     cdef int code = <int>PyLong_AsLong(<object>self)
+    cdef PyObject* operands[3]
     cdef Py_ssize_t i
-    row = TABLE[code]
-    if count != row.arity:
-        raise TypeError(f"{row.math_name or row.name} expected {row.arity} arguments, got {count}")
+    cdef bint has_real = False
+    cdef list converted = None
+    if count != op_arity(code):
+        raise TypeError(f"{TABLE[code].math_name or TABLE[code].name} expected {op_arity(code)} arguments, got {count}")
     for i in range(count):
-        if Py_TYPE(<object>arguments[i]) == <PyTypeObject*>Real:
-            result = (apply2(code, arguments[0], arguments[1]) if count == 2 else
-                      apply3(code, arguments[0], arguments[1], arguments[2]))
-            if result is NotImplemented:
-                raise TypeError(f"{row.math_name or row.name}: arguments must be real numbers, got "
-                                f"{', '.join(type(<object>arguments[k]).__name__ for k in range(count))}")
-            return result
-    return plain(code, arguments, count)
+        has_real |= Py_TYPE(<object>arguments[i]) == <PyTypeObject*>Real
+    if not has_real:
+        return plain(code, arguments, count)
+    for i in range(count):
+        operands[i] = arguments[i]
+        if Py_TYPE(<object>arguments[i]) != <PyTypeObject*>Real and not PyFloat_CheckExact(<object>arguments[i]):
+            # What `math` takes for a number, with its error for anything else.
+            converted = converted or []
+            number = PyFloat_FromDouble(PyFloat_AsDouble(<object>arguments[i]))
+            converted.append(number)
+            operands[i] = <PyObject*>number
+    if count == 1:
+        return apply1(code, operands[0])
+    if count == 2:
+        return apply2(code, operands[0], operands[1])
+    return apply3(code, operands[0], operands[1], operands[2])
+
+
+# Functions that take other numbers of arguments than their row: the parameters, and who computes the other cases.
+_VARIADIC = {"log": "x, /, *base", "hypot": "*coordinates"}
+_others = {}
+
+
+def extend(str name, function):
+    """Let `function` compute the calls of ``FUNCTIONS[name]`` with other numbers of arguments than its row has."""
+    _others[BY_NAME[name].code] = function
+
+
+cdef object call_variadic(PyObject* self, PyObject* const* arguments, Py_ssize_t count):
+    cdef int code = <int>PyLong_AsLong(<object>self)
+    if count == op_arity(code):
+        return call1(self, arguments[0]) if count == 1 else call_many(self, arguments, count)
+    return PyObject_Vectorcall(_others[code], arguments, count, NULL)
 
 
 cdef object plain(int code, PyObject* const* arguments, Py_ssize_t count):
@@ -80,12 +109,14 @@ cdef object make_function(row, str name):
     cdef PyMethodDef* definition = <PyMethodDef*>PyMem_Malloc(sizeof(PyMethodDef))
     if definition == NULL:
         raise MemoryError("no memory for the functions of the operations table")
-    parameters = ", ".join("xyz"[:row.arity])
-    texts = (name.encode(), f"{name}({parameters}, /)\n--\n\nOperation {row.name}: {row.value}; see docs/operations.md.".encode())
+    cdef bint variadic = row.name in _VARIADIC
+    parameters = _VARIADIC.get(row.name) or ", ".join("xyz"[:row.arity]) + ", /"
+    texts = (name.encode(),
+             f"{name}({parameters})\n--\n\nOperation {row.name}: {row.value}; see docs/operations.md.".encode())
     Py_INCREF(texts)
     definition.ml_name, definition.ml_doc = texts[0], texts[1]
-    definition.ml_meth = <void*>call1 if row.arity == 1 else <void*>call_many
-    definition.ml_flags = METH_O if row.arity == 1 else METH_FASTCALL
+    definition.ml_meth = <void*>call_variadic if variadic else <void*>call1 if row.arity == 1 else <void*>call_many
+    definition.ml_flags = METH_O if row.arity == 1 and not variadic else METH_FASTCALL
     return PyCFunction_NewEx(definition, row.code, "codipy.math")
 
 
@@ -104,18 +135,15 @@ cdef class Method:
         return self.function if x is None else MethodType(self.function, x)
 
 
-def _numpy_names(row):
-    return (row.numpy,) if isinstance(row.numpy, str) else tuple(row.numpy or ())
-
-
 FUNCTIONS = {row.name: make_function(row, row.math_name or row.name) for row in TABLE}
 
 cdef int _add_methods() except -1:
     methods = <dict>(<PyTypeObject*>Real).tp_dict
     for row in TABLE:
-        for name in (row.name, row.math_name, *_numpy_names(row)):
+        for name in (row.name, row.math_name, *row.numpy):
             if name and name not in methods:
                 methods[name] = Method(FUNCTIONS[row.name])
+    methods["rint"] = Method(np.rint)        # passive, but np.rint and np.round call it on object arrays
     PyType_Modified(<PyTypeObject*>Real)
     return 0
 

@@ -19,7 +19,7 @@ from codipy.tape.recorder cimport Recorder
 
 from codipy.errors import ActiveError, TapeError
 
-cdef extern from "codipy/active/inline.h":
+cdef extern from "codipy/inline.h":
     pass
 
 

@@ -1,56 +1,90 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's universal functions on Reals."""
+import sys
+
 import numpy as np
 
 from cpython.object cimport PyObject
 
 from codipy.active.expression cimport as_number
 from codipy.active.real cimport Real, apply_with_value
+from codipy.tape.activity cimport is_passive
 
 from codipy.errors import ActiveError
-from codipy.operations import PASSIVE, TABLE
+from codipy.operations import BY_NAME, PASSIVE, TABLE
 
-
-
-def _names(row):
-    return (row.numpy,) if isinstance(row.numpy, str) else tuple(row.numpy or ())
-
-
-_DIFFERENTIABLE = {name: row for row in TABLE for name in (*_names(row), row.scipy) if name}
-_PASSIVE = {name for row in PASSIVE for name in _names(row)}
+# By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
+_ROWS = {getattr(np, name): row for row in TABLE for name in row.numpy if hasattr(np, name)}
+_PASSIVE = {getattr(np, name) for row in PASSIVE for name in row.numpy if hasattr(np, name)}
+# Two results, one of them with a derivative: its row and its place.
+_PAIRS = {np.modf: (BY_NAME["fraction"], 0), np.frexp: (BY_NAME["mantissa"], 0), np.divmod: (BY_NAME["mod"], 1)}
+_HARMLESS = {"out", "casting", "order", "subok"}
 
 
 def call_ufunc(ufunc, str method, tuple inputs, dict options):
-    """``Real.__array_ufunc__``: the value is the ufunc's own, the derivative the table's.
+    """``Real.__array_ufunc__``: the value is the ufunc's own in double precision, the derivative the table's.
 
     Arrays among the inputs become object arrays of Reals, element by element.
 
     Raises
     ------
     ActiveError
-        For a ufunc that has no row, and for ``out=`` into a plain array.
+        For a ufunc that has no row, and for ``out=`` into a plain array, if a derivative would be lost.
+    TypeError
+        For an operand that is no real number, and for ``where=``, ``dtype=`` and ``signature=``.
     """
     name = ufunc.__name__
-    if options.get("out") is not None and any(out.dtype != object for out in options["out"] if out is not None):
-        raise ActiveError(f"np.{name}: out= is a plain array and would lose the derivative of a Real; leave out= away")
-    if method != "__call__" or any(_is_array(x) for x in inputs):
+    cdef bint active = not is_passive() and any([isinstance(x, Real) and x.is_active for x in inputs])
+    outputs = [out for out in options.get("out") or () if out is not None]
+    if any([out.dtype != object for out in outputs]):
+        if active:
+            raise ActiveError(f"np.{name}: out= is a plain array and would lose the derivative of a Real: leave out= "
+                              "away (for `a *= x` write `a = a * x`) or use an array of dtype object")
+        return getattr(ufunc, method)(*map(_value, inputs), **options)
+    if method != "__call__" or outputs or any(map(_is_array, inputs)):
         return getattr(ufunc, method)(*map(_as_object_array, inputs), **options)
-    if name in _PASSIVE:
-        return ufunc(*map(_value, inputs), **options)
-    row = _DIFFERENTIABLE.get(name)
-    if row is None or len(inputs) != row.arity:
-        if any(isinstance(x, Real) and x.is_active for x in inputs):
-            raise ActiveError(f"np.{name} has no derivative in codipy's table of operations: use an operation of "
-                              "codipy.math, or take x.value where the derivative is not wanted")
-        return ufunc(*map(_value, inputs), **options)
-    value = ufunc(*map(_value, inputs), **options)
+    if not options.keys() <= _HARMLESS:
+        raise TypeError(f"np.{name}: {', '.join(sorted(options.keys() - _HARMLESS))}= cannot be used with a Real: "
+                        "leave it away")
+    values = [_value(x) for x in inputs]
+    if ufunc in _PASSIVE:
+        return ufunc(*values, **options)
+    if ufunc in _PAIRS:
+        row, place = _PAIRS[ufunc]
+        results = list(ufunc(*values, **options))
+        results[place] = _record(row, name, inputs, results[place])
+        return tuple(results)
+    row = _ROWS.get(ufunc) or _scipy_rows().get(ufunc)
+    if row is not None:
+        return _record(row, name, inputs, ufunc(*values, **options))
+    if active:
+        raise ActiveError(f"np.{name} has no derivative in codipy's table of operations: use an operation of "
+                          "codipy.math, or take x.value where the derivative is not wanted")
+    return ufunc(*values, **options)
+
+
+cdef _record(row, str name, tuple inputs, value):
     cdef PyObject* operands[3]
     cdef double u[3]
     cdef Py_ssize_t k
     for k in range(len(inputs)):
         operands[k] = <PyObject*>inputs[k]
-        u[k] = _value(inputs[k])
+        if isinstance(inputs[k], Real):
+            u[k] = (<Real>inputs[k]).primal
+        elif as_number(operands[k], u + k) != 1:
+            raise TypeError(f"np.{name}: operands must be real numbers, got {type(inputs[k]).__name__}")
     return apply_with_value(row.code, row.arity, operands, u, value)
+
+
+cdef dict _scipy_found = {}
+
+
+cdef dict _scipy_rows():
+    """The rows of scipy.special's ufuncs, as soon as somebody has imported it."""
+    special = sys.modules.get("scipy.special")
+    if special is not None and not _scipy_found:
+        _scipy_found.update({getattr(special, row.scipy): row for row in TABLE if row.scipy})
+    return _scipy_found
 
 
 def _is_array(x):
@@ -58,7 +92,8 @@ def _is_array(x):
 
 
 def _value(x):
-    return (<Real>x).primal if isinstance(x, Real) else x
+    # Not a Python float: NumPy would round that to the precision of a float32 beside it.
+    return np.float64((<Real>x).primal) if isinstance(x, Real) else x
 
 
 def _as_object_array(x):

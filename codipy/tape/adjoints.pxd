@@ -6,6 +6,8 @@ from libc.stdint cimport int32_t, int64_t
 cdef class AdjointVector:
     cdef double* numbers               # owner; slot s starts at numbers[s * width]
     cdef readonly Py_ssize_t slots     # identifiers that have a slot
+    cdef Py_ssize_t capacity           # slots that there is memory for; all from `slots` on are 0, so that clearing
+                                       # costs what was used since the last time and not what was ever used
     cdef readonly Py_ssize_t width     # directions side by side
     cdef readonly int32_t first        # identifier of slot 0: 0 where passive arguments are stored, else 1
 

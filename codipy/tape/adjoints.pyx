@@ -22,6 +22,9 @@ cdef class AdjointVector:
         cdef double* larger
         if slots <= self.slots:
             return 0
+        if slots <= self.capacity:
+            self.slots = slots
+            return 0
         if slots > <Py_ssize_t>((<size_t>-1) // 2 // sizeof(double) // self.width):
             raise MemoryError(f"an adjoint vector of {slots} slots of width {self.width} does not fit the memory")
         if self.numbers == NULL:
@@ -32,19 +35,25 @@ cdef class AdjointVector:
         if larger == NULL:
             raise MemoryError(f"no memory for {slots} adjoints of width {self.width}")
         if self.numbers != NULL:
-            memset(larger + self.slots * self.width, 0, (slots - self.slots) * self.width * sizeof(double))
-        self.numbers, self.slots = larger, slots
+            memset(larger + self.capacity * self.width, 0, (slots - self.capacity) * self.width * sizeof(double))
+        self.numbers, self.slots, self.capacity = larger, slots, slots
         return 0
 
     cdef void zero(self) noexcept:
         if self.slots:
             memset(self.numbers, 0, self.slots * self.width * sizeof(double))
+            self.slots = 0
 
     cdef void release(self) noexcept:
         free(self.numbers)
-        self.numbers, self.slots = NULL, 0
+        self.numbers, self.slots, self.capacity = NULL, 0, 0
 
     @property
     def bytes_used(self):
-        """Bytes of the numbers."""
+        """Bytes of the numbers that have a slot."""
         return self.slots * self.width * sizeof(double)
+
+    @property
+    def bytes_allocated(self):
+        """Bytes of the memory behind them."""
+        return self.capacity * self.width * sizeof(double)

@@ -25,6 +25,9 @@ from codipy.tape.strategy cimport Bounds, Strategy, STATEMENTS_PER_SIGNAL_CHECK,
 
 from codipy.errors import TapeError
 
+cdef extern from "codipy/inline.h":
+    pass
+
 cdef enum:
     HANDMADE = -1            # handles of statements made by hand: HANDMADE - number of arguments
 
@@ -274,7 +277,7 @@ cdef inline void reverse_region(const Span* spans, double* primals, double* orig
             program = program_at(programs, handle)
             a -= program.active
             c -= program.passive
-            if any_bar:
+            if any_bar and program.active:     # an output that depends on nothing has no argument to read
                 jacobian_of(program, primals, arguments + a, constants + c, value, jacobian)
                 leaf = 0
                 for i in range(program.active):

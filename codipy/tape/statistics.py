@@ -140,7 +140,8 @@ def collect(tape):
     stored = getattr(manager, "stored_free", 0)
     passive = 1 - tape.store.first      # the passive index counts where it has an adjoint slot
     sections = [
-        Section("adjoint vector", {"number of adjoints": vector.slots}, Amount(vector.bytes_used, vector.bytes_used)),
+        Section("adjoint vector", {"number of adjoints": vector.slots},
+                Amount(vector.bytes_used, vector.bytes_allocated)),
         Section("identifiers", {"max live indices": manager.peak + passive, "live indices": manager.live + passive,
                                 "largest index": manager.largest, "stored free": stored},
                 Amount(getattr(manager, "bytes_used", 0), getattr(manager, "bytes_allocated", 0))),

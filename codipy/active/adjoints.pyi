@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: Apache-2.0
+"""External adjoint vectors: several directions in one sweep, or sweeps beside the tape's own."""
+
+from collections.abc import Sequence
+from typing import Any, SupportsFloat, final
+
+from numpy.typing import NDArray
+
+from codipy.active.real import Real
+from codipy.active.tape import Tape
+from codipy.tape.adjoints import AdjointVector
+
+@final
+class Adjoints(AdjointVector):
+    def __new__(cls, tape: Tape, width: int) -> Adjoints: ...
+    @property
+    def tape(self) -> Tape: ...
+    # float for width 1, else a new array
+    def __getitem__(self, x: Real, /) -> Any: ...
+    def __setitem__(self, x: Real, seed: SupportsFloat | Sequence[float] | NDArray[Any], /) -> None: ...
+    def clear(self) -> None: ...

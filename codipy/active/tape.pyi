@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tape that people use: it joins recording and sweeps with variables."""
+
+from collections.abc import Iterable
+from typing import SupportsFloat
+
+from codipy.active.adjoints import Adjoints
+from codipy.active.real import Real
+from codipy.tape.base import BaseTape
+
+class Tape(BaseTape):
+    def register_input(self, x: Real | SupportsFloat) -> Real: ...
+    def register_output(self, y: Real | SupportsFloat) -> Real: ...
+    def push_statement(
+        self, value: SupportsFloat, arguments: Iterable[Real | SupportsFloat], jacobians: Iterable[SupportsFloat]
+    ) -> Real: ...
+    def new_adjoints(self, width: int = 1) -> Adjoints: ...
+    def set_primal(self, x: Real, value: SupportsFloat) -> None: ...
+    def get_primal(self, x: Real) -> float: ...

@@ -1,0 +1,12 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The interface of a taping strategy, which Jacobian, Primal and Simple implement."""
+
+from codipy.data.stream import Stream
+
+class Strategy:
+    @property
+    def root(self) -> Stream: ...
+    @property
+    def streams(self) -> tuple[Stream, ...]: ...
+    @property
+    def first(self) -> int: ...

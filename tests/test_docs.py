@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The documents run: every Python block of a page is executed in turn, and prints what the text block below it says."""
+
+import contextlib
+import io
+import re
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PYTHON_PAGES = [page for page in PAGES if "```python\n" in page.read_text(encoding="utf-8")]
+BLOCK = re.compile(r"^```(\w*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def name(page):
+    return page.relative_to(ROOT).as_posix()
+
+
+def run_page(text):
+    """Yield (expected, printed) for each Python block; expected is None where no text block follows."""
+    namespace = {"__name__": "page"}
+    found = [(match.group(1), match.group(2)) for match in BLOCK.finditer(text)]
+    for number, (language, body) in enumerate(found):
+        if language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(body, f"block {number}", "exec"), namespace)
+            following = found[number + 1] if number + 1 < len(found) else ("", "")
+            yield following[1] if following[0] == "text" else None, printed.getvalue()
+
+
+@pytest.mark.parametrize("page", PYTHON_PAGES, ids=name)
+def test_page_runs_and_prints_what_it_says(page):
+    for expected, printed in run_page(page.read_text(encoding="utf-8")):
+        assert printed == (expected or "")
+
+
+def test_a_wrong_output_is_caught():
+    page = "```python\nx = 2\nprint(x)\n```\n```text\n3\n```\n"
+    assert list(run_page(page)) == [("3\n", "2\n")]
+    with pytest.raises(ZeroDivisionError):
+        list(run_page("```python\n1 / 0\n```\n"))
+
+
+def test_there_are_tutorials_to_run():
+    assert len(PYTHON_PAGES) >= 4
+    assert ROOT / "README.md" in PYTHON_PAGES
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name)
+def test_links_lead_somewhere(page):
+    text = BLOCK.sub("", page.read_text(encoding="utf-8"))
+    links = [link for link in re.findall(r"\]\(([^)\s]+)\)", text) if "://" not in link and not link.startswith("#")]
+    assert [link for link in links if not (page.parent / unquote(link.split("#")[0])).exists()] == []
+
+
+def test_the_readme_shows_a_whole_example():
+    first = next(body for language, body in BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
+                 if language == "python")
+    assert 10 <= len(first.splitlines()) <= 20
