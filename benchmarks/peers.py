@@ -17,9 +17,10 @@ def codipy(function):
 
 
 def autograd(function):
-    """autograd, on a list of floats."""
+    """autograd, on an array: on a list every look at an item costs the whole list."""
     names = importlib.import_module("autograd.numpy")
-    return importlib.import_module("autograd").value_and_grad(lambda x: function(x, names))
+    driver = importlib.import_module("autograd").value_and_grad(lambda x: function(x, names))
+    return lambda x: driver(names.array(x))
 
 
 def xad(function):
@@ -76,7 +77,7 @@ def jax(function):
 PEERS = (codipy, autograd, xad, torch, casadi, jax)
 
 
-def main(questions=(), repeats=5):
+def main(questions=(), repeats=3):
     """Print one line for each function and package; what cannot be imported or run says so."""
     for name in questions or DEFAULT:
         function, x, _ = WORK[name]

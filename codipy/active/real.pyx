@@ -97,11 +97,6 @@ cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int fl
     return x
 
 
-cdef inline object plain_float(o):
-    """A Real's value, anything else as it is."""
-    return (<Real>o).primal if type(o) is Real else o
-
-
 cdef int refuse_if_active(Real x, str what, str instead) except -1:
     if x.epoch and not is_passive():
         raise ActiveError(f"{what} of an active Real would lose its derivative: {instead}")
@@ -210,10 +205,10 @@ cdef class Real:
 
     def __floordiv__(x, y):
         cdef PyObject* operand
-        cdef double number
-        if not take(<PyObject*>x, &operand, &number) or not take(<PyObject*>y, &operand, &number):
+        cdef double a, b
+        if not take(<PyObject*>x, &operand, &a) or not take(<PyObject*>y, &operand, &b):
             return NotImplemented
-        return plain_float(x) // plain_float(y)
+        return <object>a // <object>b       # of Python floats: C and NumPy divide by zero
 
     def __divmod__(x, y):
         quotient = Real.__floordiv__(x, y) if type(x) is Real else Real.__rfloordiv__(y, x)
@@ -256,7 +251,8 @@ cdef class Real:
         return self.primal != 0.0
 
     def __hash__(self):
-        return hash(self.primal)
+        # NaN is not equal to itself, so containers find it by identity; a float made here has another one each time.
+        return hash(self.primal) if self.primal == self.primal else object.__hash__(self)
 
     def __int__(self):
         return int(self.primal)
@@ -275,6 +271,8 @@ cdef class Real:
 
     def as_integer_ratio(self):
         """The value as a ratio of integers, as ``float.as_integer_ratio``."""
+        # statistics.mean and Fraction calculate with it, and would make passive numbers.
+        refuse_if_active(self, "as_integer_ratio()", "take x.value.as_integer_ratio()")
         return self.primal.as_integer_ratio()
 
     def is_integer(self):

@@ -91,8 +91,6 @@ cdef class Stream:
             inner.depth -= 1
             inner = inner.nested
 
-    # ---- recording
-
     cdef int open_chunk(self, Py_ssize_t n) except -1:
         cdef Stream root = self.root(), stream
         cdef Py_ssize_t target = self.table.current, capacity, nbytes = 0
@@ -186,8 +184,6 @@ cdef class Stream:
             stream.reserved = 0
             stream = stream.nested
 
-    # ---- positions
-
     cdef Stream root(self):
         cdef Stream stream = self
         while stream.outer != NULL:
@@ -214,21 +210,26 @@ cdef class Stream:
 
     cpdef int check_position(self, Position position) except -1:
         """Raise `TapeError` unless the position is one of this nest and lies in what is recorded now."""
-        cdef Stream root = self.root()
+        cdef Stream root = self.root(), stream = root
+        cdef Place now
+        cdef int order = 0
         if position is None:
             raise TypeError("position must be a Position, not None")
         if position.nest != root.serial or position.depth != root.depth:
             raise TapeError("the position is of another tape: use one that this tape's position() returned")
         # The rollbacks kept are those that no later one undercut, so their positions grow, and the
         # first one after the position was taken is the lowest of all that came after it.
-        cdef Py_ssize_t later = bisect_right(root.rollbacks, position.generation, key=itemgetter(0))
-        if later < len(root.rollbacks) and position.compare(root.rollbacks[later][1]) > 0:
-            raise TapeError("the position is from before a reset and what lay there is gone: take a new one after it")
-        if position.compare(root.position()) > 0:
+        if position.generation != root.generation:
+            later = bisect_right(root.rollbacks, position.generation, key=itemgetter(0))
+            if later < len(root.rollbacks) and position.compare(root.rollbacks[later][1]) > 0:
+                raise TapeError("the position is from before a reset and what lay there is gone: take a new one after it")
+        while stream is not None and order == 0:
+            now = stream.place()
+            order = compare_places(&position.places[stream.level], &now, 1)
+            stream = stream.nested
+        if order > 0:
             raise TapeError("the position lies behind the end of the tape: take it with position()")
         return 0
-
-    # ---- rolling back
 
     cpdef int reset_to(self, Position position) except -1:
         """Drop what was recorded after the position; chunks are kept, views of what is dropped keep their values."""
@@ -287,8 +288,6 @@ cdef class Stream:
         memset(&self.cursor, 0, sizeof(Cursor))
         self.reserved = 0
 
-    # ---- locking
-
     cpdef int lock(self) except -1:
         """Make every reservation and reset of the nest fail until `unlock`; may be called several times."""
         cdef Stream stream = self.root()
@@ -312,8 +311,6 @@ cdef class Stream:
                 stream.cursor.limit = stream.table.chunks[stream.table.current].limit
             stream = stream.nested
         return 0
-
-    # ---- figures
 
     @property
     def chunk_size(self):

@@ -16,6 +16,7 @@ cdef class BaseTape:
     cdef readonly str strategy                  # its name, "auto" resolved
     cdef readonly str granularity
     cdef object chunk_size
+    cdef Position root_begin                    # where every recording begins
     cdef int64_t serial                         # upper half of every epoch of this tape
     cdef int64_t generation                     # lower half of the last epoch drawn
     cdef int64_t first_generation               # generations below are from before the last full reset
@@ -36,7 +37,7 @@ cdef class BaseTape:
     cdef int32_t new_input(self, double value) except -1
     cdef int32_t new_copy(self, int32_t source, double value) except -1
     cdef int32_t new_handmade(self, double value, const Entry* entries, Py_ssize_t count) except -1
-    cdef TapePosition checked(self, position, str name, bint at_end)
+    cdef TapePosition checked(self, position, str name)
     cdef AdjointVector checked_adjoints(self, adjoints)
     cdef int sweep(self, int direction, start, end, AdjointVector adjoints, bint keep) except -1
     cdef int forget_all(self) except -1

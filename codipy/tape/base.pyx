@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
 
-from codipy.data.position cimport new_position
+from codipy.data.position cimport Position
 from codipy.data.stream cimport Stream
 from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector
@@ -59,6 +59,7 @@ cdef class BaseTape:
         self.recorder.skip_invalid = bool(skip_invalid_jacobians)
         self.recorder.tape = <PyObject*>self
         self.store.connect(&self.recorder)
+        self.root_begin = self.store.root.position()
         self.valid = []
         self.serial = activity.register_tape(<PyObject*>self)
         self.adjoint_vector = AdjointVector()
@@ -182,12 +183,7 @@ cdef class BaseTape:
         self.draw_epoch()
         return make_position(self.store.root.position(), self.largest(), epoch, self.first_generation)
 
-    cdef TapePosition checked(self, position, str name, bint at_end):
-        if position is None:
-            if at_end:
-                return make_position(self.store.root.position(), self.largest(), self.recorder.epoch,
-                                     self.first_generation)
-            return make_position(new_position(self.store.root.depth, self.store.root.serial, 0), self.store.first - 1, self.valid[0], self.first_generation)
+    cdef TapePosition checked(self, position, str name):
         if type(position) is not TapePosition:
             raise TypeError(f"{name} must be a position from tape.position(), got {type(position).__name__}")
         cdef TapePosition place = position
@@ -201,16 +197,24 @@ cdef class BaseTape:
 
     cdef int sweep(self, int direction, start, end, AdjointVector adjoints, bint keep) except -1:
         cdef bint backwards = direction == REVERSE
-        cdef TapePosition first = self.checked(start, "start", backwards)
-        cdef TapePosition last = self.checked(end, "end", not backwards)
+        cdef Position first = self.root_begin, last = None
+        cdef TapePosition place
         cdef Bounds bounds
+        bounds.start, bounds.end = 0, self.largest()
         if backwards:
-            if last > first:
-                raise TapeError("end lies after start: a reverse sweep runs from the later position to the earlier; "
-                                "exchange them")
-            first, last = last, first
-        elif last < first:
-            raise TapeError("end lies before start: this sweep runs from the earlier position to the later; "
+            start, end = end, start      # from here on in the order of recording
+        if start is not None:
+            place = self.checked(start, "end" if backwards else "start")
+            first, bounds.start = place.streams, place.largest
+        if end is not None:
+            place = self.checked(end, "start" if backwards else "end")
+            last, bounds.end = place.streams, place.largest
+        else:
+            last = self.store.root.position()
+        if start is not None and last < first:
+            raise TapeError("end lies after start: a reverse sweep runs from the later position to the earlier; "
+                            "exchange them" if backwards else
+                            "end lies before start: this sweep runs from the earlier position to the later; "
                             "exchange them")
         if keep and self.recorder.reuse:
             raise TapeError("keep=True needs identifiers that are not reused: "
@@ -221,7 +225,6 @@ cdef class BaseTape:
             self.demand_idle("evaluate_primal()")
         elif adjoints.swept:
             raise TapeError("another thread is sweeping with these adjoints: give each thread tape.new_adjoints()")
-        bounds.start, bounds.end = first.largest, last.largest
         if adjoints is not None:
             adjoints.ensure(self.largest())
             adjoints.swept = True
@@ -230,11 +233,11 @@ cdef class BaseTape:
         self.store.root.lock()
         try:
             if direction == REVERSE:
-                self.store.reverse(&self.recorder, adjoints, first.streams, last.streams, bounds, keep)
+                self.store.reverse(&self.recorder, adjoints, first, last, bounds, keep)
             elif direction == TANGENTS:
-                self.store.forward(&self.recorder, adjoints, first.streams, last.streams, bounds)
+                self.store.forward(&self.recorder, adjoints, first, last, bounds)
             else:
-                self.store.primal(&self.recorder, first.streams, last.streams, bounds)
+                self.store.primal(&self.recorder, first, last, bounds)
         finally:
             self.sweeps -= 1
             self.rewriting = False
@@ -317,7 +320,7 @@ cdef class BaseTape:
             self.store.root.reset()
             self.forget_all()
         else:
-            place = self.checked(position, "position", False)
+            place = self.checked(position, "position")
             self.store.roll_back(&self.recorder, place.streams, place.largest)
             del self.valid[bisect_left(self.valid, place.epoch) + 1:]
             self.draw_epoch()
@@ -401,7 +404,7 @@ cdef class BaseTape:
         CorruptTape
             Naming the broken invariant.
         """
-        check(self, new_position(self.store.root.depth, self.store.root.serial, 0))
+        check(self, self.root_begin)
 
 
 def check_choice(str name, value, choices):

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What people call instead of handling a tape themselves: derivatives of functions, and comparisons of strategies."""
+from codipy.tools.compare import compare as compare
 from codipy.tools.drivers import grad as grad
 from codipy.tools.drivers import value_and_grad as value_and_grad
 from codipy.tools.pool import clear_tapes as clear_tapes

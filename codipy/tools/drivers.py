@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from codipy.active import Real
-from codipy.active.bulk import all_floats, as_float, pull_back, register_floats
+from codipy.active.bulk import all_floats, pull_back, register_floats
 from codipy.tools.pool import borrow, give_back
+from codipy.tools.problem import name_of, register_result
 from codipy.tools.trees import flatten, rebuild
 
 __all__ = ["grad", "value_and_grad"]
@@ -55,7 +55,7 @@ def grad(f, argnums=0, *, strategy="auto", granularity=None):
     def gradient(*args, **kwargs):
         return driver(*args, **kwargs)[1]
 
-    gradient.__doc__ = f"Gradient of {_name(f)} by argument {argnums}."
+    gradient.__doc__ = f"Gradient of {name_of(f)} by argument {argnums}."
     return gradient
 
 
@@ -92,8 +92,8 @@ def value_and_grad(f, argnums=0, *, strategy="auto", granularity=None):
     def value_and_gradient(*args, **kwargs):
         args = list(args)
         if len(args) <= max(positions):
-            raise TypeError(f"{_name(f)} got {len(args)} positional arguments, but argnums is {argnums}: pass what is "
-                            "differentiated by position")
+            raise TypeError(f"{name_of(f)} got {len(args)} positional arguments, but argnums is {argnums}: "
+                            "pass what is differentiated by position")
         trees = [args[position] for position in positions]
         leaves = trees[0]
         # The usual case, one list of floats, is not walked in Python.
@@ -109,7 +109,7 @@ def value_and_grad(f, argnums=0, *, strategy="auto", granularity=None):
                 # f gets containers of its own, since it may change them.
                 for position, tree in zip(positions, [inputs.copy()] if flat else rebuild(trees, inputs)):
                     args[position] = tree
-                output = _registered(tape, f(*args, **kwargs), f)
+                output = register_result(tape, f(*args, **kwargs), f)
             gradient = pull_back(tape, output, inputs)
             value = output.value
         finally:
@@ -119,7 +119,7 @@ def value_and_grad(f, argnums=0, *, strategy="auto", granularity=None):
             gradient = tuple(gradients) if isinstance(argnums, tuple) else gradients[0]
         return value, gradient
 
-    value_and_gradient.__doc__ = f"Value and gradient of {_name(f)} by argument {argnums}."
+    value_and_gradient.__doc__ = f"Value and gradient of {name_of(f)} by argument {argnums}."
     return value_and_gradient
 
 
@@ -134,18 +134,3 @@ def _positions(argnums):
     if several and len(set(argnums)) < max(len(argnums), 1):
         raise ValueError(f"argnums must name each argument once, and at least one, got {argnums!r}")
     return argnums if several else (argnums,)
-
-
-def _registered(tape, result, f):
-    """The result of f as an output of the tape; it must be one real number."""
-    if type(result) is not Real:
-        number = as_float(result)
-        if number is None:
-            fix = "does it return on every path?" if result is None else "return one number"
-            raise TypeError(f"{_name(f)} must return one real number, got {type(result).__name__}: {fix}")
-        result = number
-    return tape.register_output(result)
-
-
-def _name(f):
-    return getattr(f, "__name__", None) or type(f).__name__

@@ -10,7 +10,7 @@ from codipy.active import Real
 from codipy.active.bulk import as_float
 from codipy.errors import ActiveError
 
-__all__ = ["flatten", "map_leaves", "rebuild", "value"]
+__all__ = ["flatten", "map_leaves", "paths", "rebuild", "value"]
 
 
 def flatten(tree, path, leaves):
@@ -36,7 +36,10 @@ def flatten(tree, path, leaves):
         leaves.append(tree)
     elif isinstance(tree, (list, tuple)):
         for index, branch in enumerate(tree):
-            flatten(branch, f"{path}[{index}]", leaves)
+            if type(branch) is float:      # a path is text: not one for every number
+                leaves.append(branch)
+            else:
+                flatten(branch, f"{path}[{index}]", leaves)
     elif isinstance(tree, dict):
         for key, branch in tree.items():
             flatten(branch, f"{path}[{key!r}]", leaves)
@@ -63,6 +66,17 @@ def _leaf(leaf, path):
 def _said(leaf):
     text = "None" if leaf is None else f"{type(leaf).__name__} {leaf!r}"
     return text if len(text) <= 60 else f"{type(leaf).__name__}"
+
+
+def paths(tree, path):
+    """The paths of the numbers of `tree`, in the order of `flatten`."""
+    if isinstance(tree, dict):
+        items = tree.items()
+    elif isinstance(tree, (list, tuple)):
+        items = enumerate(tree)
+    else:
+        return [path]
+    return [name for key, branch in items for name in paths(branch, f"{path}[{key!r}]")]
 
 
 def map_leaves(function, tree):

@@ -125,9 +125,6 @@ def _unary(symbol, name):
     setattr(TwinReal, f"__{symbol}__", lambda self: combine(name, (count(self) <= OPERATOR,), (self,)))
 
 
-for _symbol, _name in [("add", "add"), ("sub", "subtract"), ("mul", "multiply"), ("truediv", "divide"), ("pow", "power"),
-                       ("mod", "mod")]:  # fmt: skip
-    _operators(_symbol, _name)
 def _comparison(symbol):
     compare = getattr(operator, symbol)
     setattr(TwinReal, f"__{symbol}__", lambda self, other: compare(self.value, plain(other)))
@@ -135,6 +132,9 @@ def _comparison(symbol):
 
 for _symbol in ("lt", "le", "gt", "ge"):
     _comparison(_symbol)
+_BINARY = {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power", "mod": "mod"}
+for _symbol, _name in _BINARY.items():
+    _operators(_symbol, _name)
 for _symbol, _name in [("neg", "negative"), ("pos", "positive"), ("abs", "absolute")]:
     _unary(_symbol, _name)
 

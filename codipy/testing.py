@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of derivatives for tests: finite differences against forward against reverse, under every strategy."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from codipy.active import Tape
+from codipy.tools.differences import agreement, finite_differences
+from codipy.tools.problem import Problem, name_of
+from codipy.tools.settings import settings
+from codipy.tools.table import table
+
+__all__ = ["DerivativeError", "Report", "check_derivatives"]
+
+_DIRECTIONS = 16      # forward sweeps carry the unit directions up to here, else so many random ones
+_SHOWN = 12           # components that a failure shows
+
+
+@dataclass(frozen=True)
+class Row:
+    """One way to record, and how far its derivatives are off, over what is allowed: 1 is the limit."""
+
+    strategy: str
+    granularity: str
+    value: float            # recorded against plain value
+    differences: float      # reverse against finite differences
+    forward: float          # forward against reverse
+
+    @property
+    def passed(self):
+        """Whether nothing is over the limit; NaN never passes."""
+        return max(self.value, self.differences, self.forward) <= 1.0
+
+
+@dataclass(frozen=True)
+class Report:
+    """What `check_derivatives` found.
+
+    Attributes
+    ----------
+    function : str
+        Its name.
+    value : float
+        The plain value.
+    names : list of str
+        The numbers that it was differentiated by.
+    differences, allowed : numpy.ndarray
+        Finite differences, and how far a derivative may be from them.
+    gradients : dict
+        (strategy, granularity) -> gradient of the reverse sweep.
+    rows : list of Row
+        One for each way to record.
+    """
+
+    function: str
+    value: float
+    names: list
+    differences: np.ndarray
+    allowed: np.ndarray
+    gradients: dict
+    rows: list
+
+    @property
+    def passed(self):
+        """Whether every row is within the limits."""
+        return all(row.passed for row in self.rows)
+
+    def __str__(self):
+        verdict = "derivatives agree" if self.passed else "derivatives disagree"
+        lines = [f"{self.function}: {verdict} (value {self.value!r}, {len(self.names)} numbers)",
+                 "Errors as multiples of what is allowed:"]
+        lines += table(["strategy", "granularity", "value", "finite differences", "forward", ""], [
+            [row.strategy, row.granularity, f"{row.value:.2g}", f"{row.differences:.2g}", f"{row.forward:.2g}",
+             "" if row.passed else "<- wrong"] for row in self.rows], texts=2)
+        for row in self.rows:
+            if not row.passed:
+                lines += self._components(row)
+                break      # the first says it: nine times the same components help nobody
+        return "\n".join(lines)
+
+    def _components(self, row):
+        gradient = self.gradients[row.strategy, row.granularity]
+        difference = agreement(gradient, self.differences)
+        with np.errstate(invalid="ignore"):
+            worst = np.argsort(-np.nan_to_num(difference / self.allowed, nan=0.0), kind="stable")[:_SHOWN]
+        yield f"Worst of {row.strategy}, {row.granularity}:"
+        yield from table(["number", "reverse", "finite difference", "difference", "allowed"], [
+            [self.names[i], f"{gradient[i]:.12g}", f"{self.differences[i]:.12g}", f"{difference[i]:.2g}",
+             f"{self.allowed[i]:.2g}"] for i in worst], texts=1)
+
+
+class DerivativeError(AssertionError):
+    """Derivatives disagree; `report` has the figures, the message is their table."""
+
+    def __init__(self, report):
+        super().__init__(str(report))
+        self.report = report
+
+
+def check_derivatives(f, *x, strategies=None, granularities=None, chunk_size=None, rtol=1e-6, atol=1e-9, step=None):
+    """Check the derivatives of a function at a point: finite differences against reverse against forward sweeps.
+
+    Parameters
+    ----------
+    f : callable
+        Plain Python; returns one real number.
+    *x : number, list, tuple or dict
+        Its arguments; all are differentiated by.
+    strategies, granularities : str or sequence of str, optional
+        How to record; default is every way there is.
+    chunk_size : int, optional
+        Of the tapes: see `Tape`.
+    rtol, atol : float
+        Allowed relative and absolute error; the error that finite differences have by themselves comes on top.
+    step : float, optional
+        Of the finite differences, relative to the size of each number.
+
+    Returns
+    -------
+    Report
+        Printable.
+
+    Raises
+    ------
+    DerivativeError
+        An AssertionError with a table of what is wrong, and the report.
+
+    Examples
+    --------
+    >>> from codipy.testing import check_derivatives
+    >>> report = check_derivatives(lambda x, y: x * y[0] ** 2, 2.0, [3.0])
+    >>> report.passed, report.differences.round(6).tolist()
+    (True, [9.0, 12.0])
+    """
+    problem = Problem(f, x)
+    value = problem.value(problem.leaves)
+    differences, errors = finite_differences(problem.value, problem.leaves, step)
+    allowed = atol + rtol * np.nan_to_num(np.abs(differences), nan=0.0) + errors
+    rows, gradients = [], {}
+    for strategy, granularity in settings(strategies, granularities):
+        tape = Tape(strategy, granularity, chunk_size)
+        recorded, gradient = problem.gradient(tape)
+        gradients[strategy, granularity] = gradient = np.array(gradient)
+        rows.append(Row(
+            strategy, granularity,
+            _over(agreement(np.array([recorded]), np.array([value])), atol + rtol * abs(value)),
+            _over(agreement(gradient, differences), allowed),
+            _forward_error(problem, tape, gradient, rtol, atol)))
+    report = Report(name_of(f), value, problem.names(), differences, allowed, gradients, rows)
+    if not report.passed:
+        raise DerivativeError(report)
+    return report
+
+
+def _over(difference, allowed):
+    """The largest multiple of what is allowed; no difference is 0 whatever is allowed."""
+    with np.errstate(invalid="ignore", divide="ignore"):
+        multiple = np.where((difference == 0.0) | np.isinf(allowed), 0.0, difference / allowed)
+    return float(multiple.max(initial=0.0))
+
+
+def _forward_error(problem, tape, gradient, rtol, atol):
+    """Forward derivatives against the gradient, in all unit directions or in some random ones."""
+    count = len(gradient)
+    if not count:
+        return 0.0
+    directions = (np.eye(count) if count <= _DIRECTIONS else
+                  np.random.default_rng(count).standard_normal((count, _DIRECTIONS)))
+    tape.reset()
+    inputs, output = problem.record(tape)
+    tangents = tape.new_adjoints(width=directions.shape[1])
+    for variable, row in zip(inputs, directions):
+        tangents[variable] = row
+    tape.evaluate_forward(adjoints=tangents)
+    forward = np.atleast_1d(tangents[output])
+    with np.errstate(invalid="ignore"):      # zero times anything is zero, as in the sweeps
+        terms = np.where(directions == 0.0, 0.0, directions * gradient[:, None])
+        return _over(agreement(forward, terms.sum(axis=0)), atol + rtol * np.abs(terms).sum(axis=0))

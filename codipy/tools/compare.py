@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One function under every strategy: what recording and sweeping cost, and whether the gradients agree."""
+from __future__ import annotations
+
+import gc
+import time
+from contextlib import contextmanager
+
+import numpy as np
+
+from codipy.active import Tape
+from codipy.active.bulk import pull_back
+from codipy.tools.differences import agreement, finite_differences, largest_difference
+from codipy.tools.problem import Problem, name_of
+from codipy.tools.report import Comparison, Row, Times
+from codipy.tools.settings import settings
+
+__all__ = ["compare"]
+
+_LONG_ENOUGH = 2e-3      # seconds of plain runs in one measurement, so that the clock's resolution does not matter
+_MOST_RUNS = 1000
+
+
+def compare(f, *x, strategies=None, granularities=None, chunk_size=None, repeat=7, rtol=1e-8, progress=None):
+    """Run a function under every strategy and granularity and compare time, memory and gradients.
+
+    Parameters
+    ----------
+    f : callable
+        Plain Python; returns one real number.
+    *x : number, list, tuple or dict
+        Its arguments; all are differentiated by.
+    strategies, granularities : str or sequence of str, optional
+        What to compare; default is all there is.
+    chunk_size : int, optional
+        Of the tapes: see `Tape`.
+    repeat : int
+        Measurements of each, interleaved, so that a slow moment of the machine meets them all.
+    rtol : float
+        Gradients that differ by more, relative to the largest component, disagree.
+    progress : callable, optional
+        Called with (steps done, steps in all) now and then.
+
+    Returns
+    -------
+    Comparison
+        Printable, with ``rows``, ``agree``, ``to_dict()`` and ``to_csv()``.
+
+    Examples
+    --------
+    >>> import codipy
+    >>> result = codipy.compare(lambda x: x[0] * x[1], [2.0, 3.0], strategies="jacobian", repeat=1)
+    >>> [(row.granularity, row.statements, row.gradient) for row in result.rows], result.agree
+    ([('statement', 3, [3.0, 2.0]), ('operation', 4, [3.0, 2.0])], True)
+    """
+    if isinstance(repeat, bool) or not isinstance(repeat, int):
+        raise TypeError(f"repeat must be an int, got {type(repeat).__name__}")
+    if repeat < 1:
+        raise ValueError(f"repeat must be at least 1, got {repeat}")
+    problem = Problem(f, x)
+    pairs = settings(strategies, granularities)
+    step, steps = 0, (repeat + 1) * (len(pairs) + 1)
+
+    def advance():
+        nonlocal step
+        step += 1
+        if progress is not None:
+            progress(step, steps)
+
+    runs = _runs(problem)
+    value = problem.value(problem.leaves)
+    differences, errors = finite_differences(problem.value, problem.leaves)
+    advance()
+    tapes = [Tape(strategy, granularity, chunk_size) for strategy, granularity in pairs]
+    seen = []
+    for tape in tapes:
+        seen.append(_look(problem, tape))
+        advance()
+    plain, taped = [], [([], []) for _ in tapes]
+    with _no_garbage_collection():
+        for _ in range(repeat):
+            plain.append(_time_plain(problem, runs))
+            advance()
+            for tape, (records, reverses) in zip(tapes, taped):
+                record, reverse = _time_tape(problem, tape, runs)
+                records.append(record / plain[-1])
+                reverses.append(reverse / plain[-1])
+                advance()
+    reference = np.median([gradient for gradient, _, _ in seen], axis=0)
+    rows = [
+        _row(tape, Times.of(records), Times.of(reverses), *figures, reference, differences)
+        for tape, (records, reverses), figures in zip(tapes, taped, seen)]
+    return Comparison(
+        function=name_of(f), value=value, numbers=len(problem.leaves), repeat=repeat, runs=runs,
+        plain=Times.of(plain), rows=rows,
+        disagreements=list(_disagreements(rows, reference, differences, errors, problem.names(), rtol)))
+
+
+def _look(problem, tape):
+    """Gradient, statistics and statements of one run, with the inputs and the output still alive."""
+    inputs, output = problem.record(tape)
+    gradient = np.array(pull_back(tape, output, inputs))
+    figures = gradient, tape.statistics(), tape.statements
+    tape.reset()
+    return figures
+
+
+def _runs(problem):
+    """How many runs one measurement takes."""
+    start = time.perf_counter()
+    problem.value(problem.leaves)
+    return max(1, min(_MOST_RUNS, int(_LONG_ENOUGH / max(time.perf_counter() - start, 1e-9))))
+
+
+@contextmanager
+def _no_garbage_collection():
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _time_plain(problem, runs):
+    """Seconds of one plain run; the arguments are made before, as for a recording."""
+    clock, taken = time.perf_counter, 0.0
+    for _ in range(runs):
+        arguments = problem.arguments(problem.leaves)
+        start = clock()
+        problem.f(*arguments)
+        taken += clock() - start
+    return taken / runs
+
+
+def _time_tape(problem, tape, runs):
+    """Seconds of one recording, registration included, and of its reverse sweep, gradient included."""
+    clock, record, reverse = time.perf_counter, 0.0, 0.0
+    for _ in range(runs):
+        start = clock()
+        inputs, output = problem.record(tape)
+        recorded = clock()
+        pull_back(tape, output, inputs)
+        reverse += clock() - recorded
+        record += recorded - start
+        tape.reset()
+    return record / runs, reverse / runs
+
+
+def _row(tape, record, reverse, gradient, figures, statements, reference, differences):
+    identifiers = figures["identifiers"].counts
+    known = np.isfinite(differences)
+    return Row(
+        strategy=tape.strategy, granularity=tape.granularity, record=record, reverse=reverse,
+        used=figures.total.used, allocated=figures.total.allocated,
+        adjoint_bytes=figures["adjoint vector"].memory.used,
+        streams={section.title: section.memory.used for section in figures.sections
+                 if section.title not in ("adjoint vector", "identifiers")},
+        statements=statements, live_identifiers=identifiers["live indices"],
+        peak_identifiers=identifiers["max live indices"], gradient=gradient.tolist(),
+        gradient_difference=largest_difference(gradient, reference),
+        finite_difference=largest_difference(gradient[known], differences[known]))
+
+
+def _disagreements(rows, reference, differences, errors, names, rtol):
+    """One line for each row whose gradient is not that of the others, or not that of finite differences."""
+    finite = np.abs(reference[np.isfinite(reference)])
+    scale = finite.max(initial=0.0) or 1.0
+    allowed = errors + 1e-5 * scale
+    for row in rows:
+        gradient = np.array(row.gradient)
+        far = agreement(gradient, reference)
+        off = np.where(np.isfinite(differences), agreement(gradient, differences) - allowed, -1.0)
+        if not far.max(initial=0.0) <= rtol * scale:
+            i, other, value = int(far.argmax()), "the median of all strategies", reference
+        elif off.max(initial=0.0) > 0.0:
+            i, other, value = int(off.argmax()), "finite differences", differences
+        else:
+            continue
+        yield (f"{row.strategy}, {row.granularity} disagrees with {other}: the derivative by {names[i]} is "
+               f"{gradient[i]:.12g}, not {value[i]:.12g}")

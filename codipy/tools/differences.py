@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Finite differences with the error that they must be allowed, and differences between gradients."""
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+
+__all__ = ["agreement", "finite_differences", "largest_difference"]
+
+_EPSILON = sys.float_info.epsilon
+_SMALLEST = 1e-3      # numbers below this in size take its step: they may well be zeros of no scale of their own
+
+
+def finite_differences(function, x, step=None):
+    """Central differences at `x`, one number after the other.
+
+    Parameters
+    ----------
+    function : callable
+        Takes a list of floats and returns a float.
+    x : list of float
+        The point.
+    step : float, optional
+        Relative to the size of each number; default is the cube root of the machine's precision, which balances the
+        error of the formula and that of rounding. A step that leaves the domain of the function is made smaller.
+
+    Returns
+    -------
+    tuple of numpy.ndarray
+        The derivatives, and how wrong each may be: rounding, and the change when the step is doubled. NaN and
+        infinity where no step works.
+    """
+    relative = _EPSILON ** (1 / 3) if step is None else step
+    result = np.full((len(x), 2), [math.nan, math.inf])
+    for i, number in enumerate(x):
+        h = relative * max(abs(number), _SMALLEST)
+        for _ in range(8):
+            found = _central(function, x, i, h)
+            if found is not None:
+                result[i] = found
+                break
+            h /= 16.0
+    return result[:, 0], result[:, 1]
+
+
+def _central(function, x, i, h):
+    values, steps = [], []
+    for factor in (1.0, -1.0, 2.0, -2.0):
+        moved = x.copy()
+        moved[i] += factor * h
+        steps.append(moved[i] - x[i])
+        try:
+            values.append(function(moved))
+        except (ArithmeticError, ValueError):
+            return None
+    if not all(map(math.isfinite, values)):
+        return None
+    near = (values[0] - values[1]) / (steps[0] - steps[1])
+    far = (values[2] - values[3]) / (steps[2] - steps[3])
+    rounding = 16.0 * _EPSILON * max(map(abs, values)) / h
+    return near, abs(near - far) + rounding
+
+
+def largest_difference(a, b):
+    """The largest difference of two arrays over the largest size in `b`; equal infinities and NaN are no difference."""
+    difference = agreement(a, b)
+    finite = np.abs(b[np.isfinite(b)])
+    scale = finite.max() if finite.size and finite.max() > 0.0 else 1.0
+    return float(difference.max(initial=0.0) / scale)
+
+
+def agreement(a, b):
+    """|a - b| element by element: 0 for equal infinities and for NaN with NaN, infinite for NaN with a number."""
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(a - b)
+    difference[(a == b) | (np.isnan(a) & np.isnan(b))] = 0.0
+    return np.where(np.isnan(difference), np.inf, difference)
