@@ -12,7 +12,6 @@ from pathlib import Path
 from codipy.tape.base import GRANULARITIES, STRATEGIES
 from codipy.tools import compare
 from codipy.tools.memory import measure
-from codipy.tools.problem import Problem
 from codipy.tools.settings import settings
 from codipy.tools.target import TargetError, load, user_traceback
 
@@ -77,17 +76,12 @@ def _compare(options):
         pairs = settings(options.strategy, options.granularity)
     except ValueError as error:
         raise TargetError(str(error)) from None
-    memory = []
-    if options.memory:
-        # Before the comparison: a new process starts with the peak of this one.
-        problem = Problem(function, arguments)
-        problem.value(problem.leaves)      # an error of the user's is shown from here
-        with _progress("memory") as progress:
-            memory = measure(options.target, options.at, pairs, options.chunk_size, progress)
     with _progress("time") as progress:
         result = compare(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                          chunk_size=options.chunk_size, repeat=options.repeat, progress=progress)
-    result.memory = memory
+    if options.memory:
+        with _progress("memory") as progress:
+            result.memory = measure(options.target, options.at, pairs, options.chunk_size, progress)
     for path, text in ((options.json, json.dumps(result.to_dict(), indent=1)), (options.csv, result.to_csv())):
         if path is not None:
             try:

@@ -2,8 +2,10 @@
 """The documents run: every Python block of a page is executed in turn, and prints what the text block below it says."""
 
 import contextlib
+import importlib.util
 import io
 import re
+import sys
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -61,3 +63,18 @@ def test_the_readme_shows_a_whole_example():
     first = next(body for language, body in BLOCK.findall((ROOT / "README.md").read_text(encoding="utf-8"))
                  if language == "python")
     assert 10 <= len(first.splitlines()) <= 20
+
+
+def test_every_figure_stands_in_the_table(monkeypatch):
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    spec = importlib.util.spec_from_file_location("benchmarks_run", ROOT / "benchmarks" / "run.py")
+    run = importlib.util.module_from_spec(spec)
+    before = set(sys.modules)
+    try:
+        spec.loader.exec_module(run)
+        questions = set(run.questions())
+    finally:
+        for added in set(sys.modules) - before:     # their names are short: no other test may find them
+            del sys.modules[added]
+    table = (ROOT / "docs" / "design" / "figures.md").read_text(encoding="utf-8")
+    assert set(re.findall(r"`python benchmarks/run\.py ([\w-]+)` \|", table)) == questions

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples: each checks itself against a known answer, and the lynx and hare fit is the known one."""
+"""Examples and benchmarks run: each example checks itself against a known answer, and so does the fit to real data."""
 
 import importlib.util
 import os
@@ -90,3 +90,21 @@ def test_the_counts_are_all_there_and_name_their_source():
     assert example.YEARS == list(range(1900, 1921))
     assert min(example.HARES + example.LYNXES) > 0.0
     assert "Hewitt 1921" in (EXAMPLES / "data" / "lynx_hare.csv").read_text(encoding="utf-8").splitlines()[0]
+
+
+def run_benchmark(*arguments):
+    return subprocess.run([sys.executable, str(ROOT / "benchmarks" / "run.py"), *arguments], capture_output=True,
+                          text=True, check=False)
+
+
+@pytest.mark.release
+def test_a_statement_takes_the_bytes_of_the_design():
+    done = run_benchmark("bytes")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "0.00 B  target <= 0 B" in done.stdout
+
+
+def test_an_unknown_question_lists_the_known_ones():
+    done = run_benchmark("speed")
+    assert done.returncode == 2
+    assert "'speed'" in done.stderr and "bandwidth" in done.stderr

@@ -10,10 +10,10 @@ import pytest
 PACKAGE = Path(__file__).parents[1] / "codipy"
 
 # Who may see whom. A layer sees itself; `errors` and nothing else is seen by all; nobody sees the top.
-BOTTOM = {"errors"}
+BOTTOM = {"errors", "inline"}
 STORES = {"data", "identifiers", "operations"}
-TOP = {"codipy", "math", "testing", "cli"}
-MAY_SEE = {"errors": set()}
+TOP = {"__main__", "codipy", "math", "testing", "cli"}
+MAY_SEE = {"errors": set(), "inline": set()}
 MAY_SEE |= dict.fromkeys(STORES, BOTTOM)
 MAY_SEE["programs"] = BOTTOM | STORES
 MAY_SEE["tape"] = MAY_SEE["programs"] | {"programs"}

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Many inputs in one call: what the drivers do around a recording, without a Python call per number."""
+"""What the drivers do around a recording, without a Python call per number: inputs in, one run, gradient out."""
 import numpy as np
 
 from libc.stdint cimport int32_t
@@ -47,7 +47,7 @@ def as_float(number):
     return result
 
 
-def register_floats(Tape tape not None, list numbers not None):
+cpdef list register_floats(Tape tape, list numbers):
     """New inputs of a recording tape, one for each number.
 
     Parameters
@@ -78,7 +78,7 @@ def register_floats(Tape tape not None, list numbers not None):
     return inputs
 
 
-def pull_back(Tape tape not None, output, list inputs not None):
+cpdef list pull_back(Tape tape, output, list inputs):
     """Seed one output with 1, sweep the whole tape and read the adjoints of the inputs.
 
     Parameters
@@ -104,3 +104,43 @@ def pull_back(Tape tape not None, output, list inputs not None):
         slot = tape.adjoint_vector.slot(tape.identifier_of(x, "inputs"))
         gradients.append(slot[0])
     return gradients
+
+
+def value_and_gradient(Tape tape not None, f, list args not None, dict kwargs not None, list leaves not None, place,
+                       check):
+    """Record one run of a function on an empty tape and sweep back; the recording stays.
+
+    Parameters
+    ----------
+    tape : Tape
+        Empty, its adjoints are 0.
+    f : callable
+        Returns one real number.
+    args, kwargs : list, dict
+        Its arguments; `args` is changed.
+    leaves : list of float
+        The inputs' values.
+    place : int or callable
+        Where in `args` the list of inputs goes; or ``place(args, inputs)`` puts them there.
+    check : callable
+        ``check(result, f)`` makes a number of a result that is no Real, or raises.
+
+    Returns
+    -------
+    tuple
+        Value and list of derivatives.
+    """
+    cdef list inputs
+    cdef Real output
+    tape.set_active()
+    try:
+        inputs = register_floats(tape, leaves)
+        if type(place) is int:
+            args[place] = inputs.copy()      # f may change its list
+        else:
+            place(args, inputs)
+        result = f(*args, **kwargs)
+        output = tape.register_output(result if type(result) is Real else check(result, f))
+    finally:
+        tape.set_passive()
+    return output.primal, pull_back(tape, output, inputs)

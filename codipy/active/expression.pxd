@@ -15,7 +15,6 @@ from codipy.active.real cimport MERGED, OWNS, Real
 from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.operations.kernels cimport op_partials
 from codipy.programs.program cimport ARGUMENT, CONSTANT, MAX_LEAVES, intern_program
-from codipy.tape.activity cimport current
 from codipy.tape.recorder cimport Entry, Recorder, JACOBIAN
 
 cdef extern from "codipy/active/object.h":
@@ -41,7 +40,8 @@ cdef void release_uses(Real x) noexcept
 # Python's own callable for each row of the table, or None.
 cdef object callable_of(int code)
 # The value of an operation by Python's own callable: its exceptions, infinities and NaN, and rows without a C twin.
-cdef int python_value(int code, int n, const double* u, double* value) except -1
+# Its arguments go by value: an address that leaves the operators keeps gcc from holding the numbers in registers.
+cdef double python_value(int code, int n, double x, double y, double z) except? -1.0
 # 1: `number` is the value of o, which is no Real; 0: o is no real number.
 cdef int as_number(PyObject* o, double* number) except -1
 
@@ -125,13 +125,15 @@ cdef inline Entry* merge(bint jacobian, Entry* entries, PyObject* x, double part
     return entries
 
 
-cdef inline PyObject* combine(int code, int n, PyObject** operands, const double* u, double value) except NULL:
-    """The Real of one operation; inlined with `code` and `n` known, so that only its own partials remain.
+cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
+                              bint plain) except NULL:
+    """The Real of one operation, in the recording r (NULL: none).
 
-    operands[k] is a Real with an epoch, or NULL for a passive argument of value u[k]. Written without a loop over
-    the operands: gcc did not unroll it, which cost a tenth.
+    operands[k] is a Real with an epoch, or NULL for a passive argument of value u[k]. Operators inline it with
+    `code`, `n` and `plain` (see Recorder) as literals, so that only their own partials and the path of the default
+    strategy remain; all else goes through one general copy. Written without a loop over the operands: gcc did not
+    unroll it, which cost a tenth.
     """
-    cdef Recorder* r = current()
     cdef PyObject* result
     cdef Entry* entries
     cdef Entry* end
@@ -145,7 +147,7 @@ cdef inline PyObject* combine(int code, int n, PyObject** operands, const double
         total += admit(r, operands + 2)
     if total == 0:
         return new_real(value, 0)
-    jacobian = r.kind == JACOBIAN
+    jacobian = plain or r.kind == JACOBIAN
     if not jacobian:
         total += ((operands[0] == NULL) + (n > 1 and operands[1] == NULL) + (n > 2 and operands[2] == NULL))
         program = intern_program(code, program_of_operand(operands[0]), program_of_operand(operands[1]) if n > 1 else 0,
@@ -171,13 +173,13 @@ cdef inline PyObject* combine(int code, int n, PyObject** operands, const double
         entries = merge(jacobian, entries, operands[1], partials[1], u[1])
     if n > 2:
         entries = merge(jacobian, entries, operands[2], partials[2], u[2])
-    if r.reuse:
+    if not plain and r.reuse:
         (<Real>result).flags |= OWNS
         end, entries = entries, (<Real>result).own
         while entries < end:
             if entries.identifier:
                 (<ReuseIdentifiers>r.reusing).retain(entries.identifier)
             entries += 1
-    if r.eager:
+    if not plain and r.eager:
         identify_new(r, result)
     return result

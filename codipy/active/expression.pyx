@@ -99,22 +99,21 @@ cdef object callable_of(int code):
     return callables[code]
 
 
-cdef int python_value(int code, int n, const double* u, double* value) except -1:
+cdef double python_value(int code, int n, double x, double y, double z) except? -1.0:
     function = callables[code]
     if function is None:
-        value[0] = op_value_any(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0)
-        return 0
+        return op_value_any(code, x, y, z)
     if n == 1:
-        result = function(u[0])
+        result = function(x)
     elif n == 2:
-        result = function(u[0], u[1])
+        result = function(x, y)
     else:
-        result = function(u[0], u[1], u[2])
+        result = function(x, y, z)
     if type(result) is complex:
-        raise ValueError(f"{TABLE[code].name}{tuple([u[i] for i in range(n)])} is complex ({result}): "
+        arguments = ", ".join(map(repr, (x, y, z)[:n]))
+        raise ValueError(f"{TABLE[code].name}({arguments}) is complex ({result}): "
                          "codipy differentiates real functions; keep the argument in the real domain")
-    value[0] = result
-    return 0
+    return result
 
 
 cdef int as_number(PyObject* o, double* number) except -1:

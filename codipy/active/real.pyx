@@ -25,6 +25,7 @@ cdef extern from "codipy/inline.h":
 
 cdef inline int take(PyObject* o, PyObject** operand, double* number) except -1:
     """Value and, where it has an epoch, the Real of an operand; 0 where it is no real number."""
+    cdef double converted
     operand[0] = NULL
     if Py_TYPE(<object>o) == <PyTypeObject*>Real:
         number[0] = (<Real>o).primal
@@ -34,51 +35,57 @@ cdef inline int take(PyObject* o, PyObject** operand, double* number) except -1:
     if PyFloat_CheckExact(<object>o):
         number[0] = PyFloat_AS_DOUBLE(<object>o)
         return 1
-    return as_number(o, number)
+    if not as_number(o, &converted):
+        return 0
+    number[0] = converted
+    return 1
 
 
-cdef inline object unary(int code, PyObject* x):
-    cdef PyObject* operands[1]
-    cdef double u[1]
-    cdef double value
-    if not take(x, operands, u):
-        return NotImplemented
-    value = op_value(code, u[0], 0.0, 0.0)
-    if op_python_value[code] or not isfinite(value):
-        python_value(code, 1, u, &value)
-    return codipy_new_reference(combine(code, 1, operands, u, value))
-
-
-cdef inline object binary(int code, PyObject* x, PyObject* y):
-    cdef PyObject* operands[2]
-    cdef double u[2]
-    cdef double value
-    if not take(x, operands, u) or not take(y, operands + 1, u + 1):
-        return NotImplemented
-    value = op_value(code, u[0], u[1], 0.0)
-    if op_python_value[code] or not isfinite(value):
-        python_value(code, 2, u, &value)
-    return codipy_new_reference(combine(code, 2, operands, u, value))
-
-
-cdef object apply1(int code, PyObject* x):
-    return unary(code, x)
-
-
-cdef object apply2(int code, PyObject* x, PyObject* y):
-    return binary(code, x, y)
-
-
-cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z):
+cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z):
+    """The Real of an operation; with `code` and `n` known only this operation remains."""
     cdef PyObject* operands[3]
     cdef double u[3]
     cdef double value
-    if not take(x, operands, u) or not take(y, operands + 1, u + 1) or not take(z, operands + 2, u + 2):
+    cdef Recorder* r
+    u[1] = u[2] = 0.0
+    if not take(x, operands, u):
         return NotImplemented
-    value = op_value_any(code, u[0], u[1], u[2])
+    if n > 1 and not take(y, operands + 1, u + 1):
+        return NotImplemented
+    if n > 2 and not take(z, operands + 2, u + 2):
+        return NotImplemented
+    value = op_value(code, u[0], u[1], u[2])
     if op_python_value[code] or not isfinite(value):
-        python_value(code, 3, u, &value)
-    return codipy_new_reference(combine(code, 3, operands, u, value))
+        value = python_value(code, n, u[0], u[1], u[2])
+    r = current()
+    if r != NULL and r.plain:
+        return codipy_new_reference(combine(r, code, n, operands, u, value, True))
+    return codipy_new_reference(combine_any(r, code, n, operands, u, value))
+
+
+cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u,
+                           double value) except NULL:
+    return combine(r, code, n, operands, u, value, False)
+
+
+cdef inline object unary(int code, PyObject* x):
+    return apply(code, 1, x, NULL, NULL)
+
+
+cdef inline object binary(int code, PyObject* x, PyObject* y):
+    return apply(code, 2, x, y, NULL)
+
+
+cdef object apply1(int code, PyObject* x):
+    return apply(code, 1, x, NULL, NULL)
+
+
+cdef object apply2(int code, PyObject* x, PyObject* y):
+    return apply(code, 2, x, y, NULL)
+
+
+cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z):
+    return apply(code, 3, x, y, z)
 
 
 cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, double value):
@@ -88,7 +95,7 @@ cdef object apply_with_value(int code, int n, PyObject** operands, const double*
         active[k] = operands[k] if Py_TYPE(<object>operands[k]) == <PyTypeObject*>Real else NULL
         if active[k] != NULL and (<Real>active[k]).epoch == 0:
             active[k] = NULL
-    return codipy_new_reference(combine(code, n, active, u, value))
+    return codipy_new_reference(combine_any(current(), code, n, active, u, value))
 
 
 cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags):

@@ -57,6 +57,8 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     row = _ROWS.get(ufunc) or _scipy_rows().get(ufunc)
     if row is not None:
         return _record(row, name, inputs, ufunc(*values, **options))
+    if all([set(types) <= set("O->") for types in ufunc.types]):
+        return ufunc(*map(_as_object_array, inputs), **options)      # np.frompyfunc: Python code that sees the Reals
     if active:
         raise ActiveError(f"np.{name} has no derivative in codipy's table of operations: use an operation of "
                           "codipy.math, or take x.value where the derivative is not wanted")

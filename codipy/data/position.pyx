@@ -2,7 +2,7 @@
 """A joint place in all streams of a nest."""
 
 cimport cython
-from cpython.object cimport Py_EQ, Py_GE, Py_GT, Py_LE, Py_LT, Py_NE
+from cpython.object cimport Py_EQ, Py_GT, Py_LE, Py_LT, Py_NE
 
 from codipy.data cimport pool
 from codipy.errors import TapeError

@@ -64,6 +64,8 @@ static inline double power_x(double x, double y, double w)
 static inline double power_y(double x, double y, double w)
 {
     (void)y;
+    if (x < 0)
+        return NAN; /* not log(x): its floating-point flag would make NumPy's object loops warn of x**2 */
     return x == 0 || (w == 0 && x > 0) ? 0.0 : w * log(x);
 }
 

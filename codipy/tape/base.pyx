@@ -57,6 +57,7 @@ cdef class BaseTape:
         self.recorder.eager = self.granularity == "operation"
         self.recorder.skip_zero = bool(skip_zero_jacobians)
         self.recorder.skip_invalid = bool(skip_invalid_jacobians)
+        self.recorder.plain = self.recorder.kind == JACOBIAN and not reuse and not self.recorder.eager
         self.recorder.tape = <PyObject*>self
         self.store.connect(&self.recorder)
         self.root_begin = self.store.root.position()

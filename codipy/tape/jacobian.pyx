@@ -52,19 +52,33 @@ cdef class Jacobian(Strategy):
         return push_jacobian(r, &entry, 1 if source else 0)
 
     cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
+        if count <= MAX_ARGUMENTS:
+            return push_jacobian(r, entries, count)
         # The argument count is one byte: a wider statement is a chain of sums, each carrying the last one's result.
-        cdef Py_ssize_t done = count if count < MAX_ARGUMENTS else MAX_ARGUMENTS, part
+        # Room for all of it comes first, so that a failure on the way is undone by setting the cursors back.
+        cdef Py_ssize_t links = (count - 2) // (MAX_ARGUMENTS - 1) + 1, done = MAX_ARGUMENTS, part, i
+        self.root.nested.reserve(links)
+        self.root.reserve(count + links - 1)
+        cdef Py_ssize_t statements = r.statements.used, arguments = r.arguments.used
         cdef Entry link[MAX_ARGUMENTS]
         cdef int32_t lhs = push_jacobian(r, entries, done), partial
-        while done < count:
-            part = min(count - done, MAX_ARGUMENTS - 1)
-            link[0].number, link[0].identifier = 1.0, lhs
-            for i in range(part):
-                link[1 + i] = entries[done + i]
-            partial, lhs = lhs, push_jacobian(r, link, part + 1)
+        try:
+            while done < count:
+                part = min(count - done, MAX_ARGUMENTS - 1)
+                link[0].number, link[0].identifier = 1.0, lhs
+                for i in range(part):
+                    link[1 + i] = entries[done + i]
+                partial, lhs = lhs, push_jacobian(r, link, part + 1)
+                if r.reuse:
+                    self.reusing.release(partial)
+                done += part
+        except BaseException:
             if r.reuse:
-                self.reusing.release(partial)
-            done += part
+                self.reusing.release(lhs)
+            else:
+                self.linear.state.largest -= <int32_t>(r.statements.used - statements)
+            r.statements.used, r.arguments.used = statements, arguments
+            raise
         return lhs
 
     cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The primal-value strategies: a statement stores its program, its arguments' identifiers and its constants.
 from codipy.data.position cimport Position
+from codipy.data.region cimport Regions
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.strategy cimport Bounds, Strategy
@@ -17,5 +18,4 @@ cdef class Primal(Strategy):
     cdef int restore(self, double* primals, Position position) except -1
     cdef int walk_reverse(self, double* primals, AdjointVector adjoints, Position start, Position end, Bounds bounds,
                           bint keep) except -1
-    cdef int walk_forward(self, double* primals, AdjointVector adjoints, Position start, Position end,
-                          Bounds bounds) except -1
+    cdef int walk_forward(self, double* primals, AdjointVector adjoints, Regions regions, Bounds bounds) except -1

@@ -168,7 +168,7 @@ cdef class Primal(Strategy):
         if r.reuse:
             primals = self.primals_at(r, start)
         try:
-            self.walk_forward(primals, adjoints, start, end, bounds)
+            self.walk_forward(primals, adjoints, Regions(self.root, start, end), bounds)
         finally:
             if r.reuse:
                 free(primals)
@@ -178,18 +178,16 @@ cdef class Primal(Strategy):
         if self.handmade:
             raise TapeError("evaluate_primal() cannot recompute a statement of push_statement(), whose value came "
                             "from outside: record again")
+        cdef Regions regions = Regions(self.root, start, self.root.position() if r.reuse else end)
         if r.reuse:
-            # Inputs that are alive keep their value: their identifiers are never reused.
+            # Inputs that are alive keep their value: their identifiers are never reused. Once values are taken back
+            # nothing may fail until all are there again, so what allocates comes first and Ctrl-C waits.
             self.restore(r.primals, start)
-        self.walk_forward(r.primals, None, start, end, bounds)
-        if r.reuse:
-            self.walk_forward(r.primals, None, end, self.root.position(), bounds)
+        self.walk_forward(r.primals, None, regions, bounds)
         return 0
 
-    cdef int walk_forward(self, double* primals, AdjointVector adjoints, Position start, Position end,
-                          Bounds bounds) except -1:
+    cdef int walk_forward(self, double* primals, AdjointVector adjoints, Regions regions, Bounds bounds) except -1:
         """Recompute values; with adjoints None store them, else also push tangents forward."""
-        cdef Regions regions = Regions(self.root, start, end)
         cdef Py_ssize_t cursors[3]
         cdef Py_ssize_t statements = 0, width = 0
         cdef int32_t lhs = bounds.start
@@ -203,7 +201,7 @@ cdef class Primal(Strategy):
                 regions.check(cursors, False)
                 lhs += <int32_t>(regions.spans[2].end - regions.spans[2].begin)
                 statements += regions.spans[2].end - regions.spans[2].begin
-                if statements > STATEMENTS_PER_SIGNAL_CHECK:
+                if statements > STATEMENTS_PER_SIGNAL_CHECK and (width or not reuse):
                     statements = 0
                     check_signals()
         return 0

@@ -29,6 +29,7 @@ cdef struct Entry:
 cdef struct Recorder:
     int64_t epoch            # variables of this epoch are valid at once; of others, ask the tape
     StrategyKind kind
+    bint plain               # JACOBIAN, linear, by statement: the default, for which operators have a path of their own
     bint eager               # operation granularity: every result is pushed when it is made
     bint reuse               # identifiers are handed back when their variable dies
     bint skip_zero           # zero Jacobians are not stored

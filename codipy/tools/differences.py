@@ -10,7 +10,7 @@ import numpy as np
 __all__ = ["agreement", "finite_differences", "largest_difference"]
 
 _EPSILON = sys.float_info.epsilon
-_SMALLEST = 1e-3      # numbers below this in size take its step: they may well be zeros of no scale of their own
+_GOOD = 1e-6      # relative error with which a step is taken as it is
 
 
 def finite_differences(function, x, step=None):
@@ -23,8 +23,9 @@ def finite_differences(function, x, step=None):
     x : list of float
         The point.
     step : float, optional
-        Relative to the size of each number; default is the cube root of the machine's precision, which balances the
-        error of the formula and that of rounding. A step that leaves the domain of the function is made smaller.
+        For numbers up to 1 in size, above times the root of the size; default is the cube root of the machine's
+        precision, which balances the error of the formula and that of rounding. Smaller ones are tried where it
+        leaves the domain of the function or does badly.
 
     Returns
     -------
@@ -32,20 +33,22 @@ def finite_differences(function, x, step=None):
         The derivatives, and how wrong each may be: rounding, and the change when the step is doubled. NaN and
         infinity where no step works.
     """
-    relative = _EPSILON ** (1 / 3) if step is None else step
+    first = _EPSILON ** (1 / 3) if step is None else step
     result = np.full((len(x), 2), [math.nan, math.inf])
     for i, number in enumerate(x):
-        h = relative * max(abs(number), _SMALLEST)
+        h = first * math.sqrt(max(abs(number), 1.0))
         for _ in range(8):
-            found = _central(function, x, i, h)
-            if found is not None:
-                result[i] = found
+            found, error, rounding = _central(function, x, i, h)
+            if error < result[i, 1]:
+                result[i] = found, error
+            if error <= max(_GOOD * abs(found), 2.0 * rounding):      # below that a smaller step is a worse one
                 break
             h /= 16.0
     return result[:, 0], result[:, 1]
 
 
 def _central(function, x, i, h):
+    """The derivative, its error, and what of the error is rounding; the error is infinite outside the domain."""
     values, steps = [], []
     for factor in (1.0, -1.0, 2.0, -2.0):
         moved = x.copy()
@@ -53,14 +56,14 @@ def _central(function, x, i, h):
         steps.append(moved[i] - x[i])
         try:
             values.append(function(moved))
-        except (ArithmeticError, ValueError):
-            return None
-    if not all(map(math.isfinite, values)):
-        return None
+        except (ArithmeticError, ValueError, TypeError):      # TypeError: a power that became complex
+            return math.nan, math.inf, 0.0
+    if not all(map(math.isfinite, values)) or 0.0 in steps:
+        return math.nan, math.inf, 0.0
     near = (values[0] - values[1]) / (steps[0] - steps[1])
     far = (values[2] - values[3]) / (steps[2] - steps[3])
     rounding = 16.0 * _EPSILON * max(map(abs, values)) / h
-    return near, abs(near - far) + rounding
+    return near, abs(near - far) + rounding, rounding
 
 
 def largest_difference(a, b):

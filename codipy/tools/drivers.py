@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import functools
 
-from codipy.active.bulk import all_floats, pull_back, register_floats
+from codipy.active.bulk import all_floats, value_and_gradient
 from codipy.tools.pool import borrow, give_back
-from codipy.tools.problem import name_of, register_result
+from codipy.tools.problem import check_result, name_of
 from codipy.tools.trees import flatten, rebuild
 
 __all__ = ["grad", "value_and_grad"]
@@ -88,39 +88,39 @@ def value_and_grad(f, argnums=0, *, strategy="auto", granularity=None):
     give_back(settings, borrow(settings))      # unknown settings fail here, not in the first call
     positions = _positions(argnums)
 
+    first, last, several = positions[0], max(positions), isinstance(argnums, tuple)
+
     @functools.wraps(f)
-    def value_and_gradient(*args, **kwargs):
+    def driver(*args, **kwargs):
         args = list(args)
-        if len(args) <= max(positions):
+        if len(args) <= last:
             raise TypeError(f"{name_of(f)} got {len(args)} positional arguments, but argnums is {argnums}: "
                             "pass what is differentiated by position")
-        trees = [args[position] for position in positions]
-        leaves = trees[0]
+        leaves, place, trees = args[first], first, None
         # The usual case, one list of floats, is not walked in Python.
-        flat = type(argnums) is int and type(leaves) is list and all_floats(leaves)
-        if not flat:
-            leaves = []
+        if several or type(leaves) is not list or not all_floats(leaves):
+            leaves, trees = [], [args[position] for position in positions]
             for position, tree in zip(positions, trees):
                 flatten(tree, f"argument {position}", leaves)
+            place = functools.partial(_place, positions, trees)
         tape = borrow(settings)
         try:
-            with tape:
-                inputs = register_floats(tape, leaves)
-                # f gets containers of its own, since it may change them.
-                for position, tree in zip(positions, [inputs.copy()] if flat else rebuild(trees, inputs)):
-                    args[position] = tree
-                output = register_result(tape, f(*args, **kwargs), f)
-            gradient = pull_back(tape, output, inputs)
-            value = output.value
+            value, gradient = value_and_gradient(tape, f, args, kwargs, leaves, place, check_result)
         finally:
             give_back(settings, tape)
-        if not flat:
+        if trees is not None:
             gradients = rebuild(trees, gradient)
-            gradient = tuple(gradients) if isinstance(argnums, tuple) else gradients[0]
+            gradient = tuple(gradients) if several else gradients[0]
         return value, gradient
 
-    value_and_gradient.__doc__ = f"Value and gradient of {name_of(f)} by argument {argnums}."
-    return value_and_gradient
+    driver.__doc__ = f"Value and gradient of {name_of(f)} by argument {argnums}."
+    return driver
+
+
+def _place(positions, trees, args, inputs):
+    """Put trees of the form of `trees` made of `inputs` at their positions."""
+    for position, tree in zip(positions, rebuild(trees, inputs)):
+        args[position] = tree
 
 
 def _positions(argnums):

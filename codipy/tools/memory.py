@@ -20,6 +20,8 @@ __all__ = ["measure"]
 
 _INTERVAL = 0.01      # seconds between samples
 _SLACK = 4 << 20      # bytes: the last pages that come and go around a sample
+# A process starts with the peak of the one that made it, in getrusage; so a small one makes it.
+_LAUNCHER = [sys.executable, "-c", "import subprocess, sys; sys.exit(subprocess.call(sys.argv[1:]))"]
 
 
 def measure(target, at=None, pairs=(), chunk_size=None, progress=None):
@@ -64,7 +66,7 @@ def _in_its_own_process(request):
     with tempfile.TemporaryDirectory() as folder:
         asked, result = Path(folder, "request.json"), Path(folder, "result.json")
         asked.write_text(json.dumps(request), encoding="utf-8")
-        command = [sys.executable, "-m", "codipy.tools.memory", str(asked), str(result)]
+        command = [*_LAUNCHER, sys.executable, "-m", "codipy.tools.memory", str(asked), str(result)]
         run = subprocess.run(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, check=False)
         if run.returncode:
             raise TargetError(f"the memory run of {request['strategy']} failed:\n{run.stderr.rstrip()}")

@@ -47,7 +47,8 @@ def load(target, at=None):
     module = _run(path)
     function = getattr(module, name, None)
     if not callable(function):
-        there = [key for key, value in vars(module).items() if inspect.isfunction(value) and key[0] != "_"]
+        there = [key for key, value in vars(module).items()
+                 if inspect.isfunction(value) and value.__module__ == module.__name__]
         raise TargetError(f"{path.name} has no function {name!r}: there are {', '.join(there) or 'none'}")
     return function, _arguments(function, _point(module, function, name, at))
 

@@ -257,7 +257,7 @@ def test_a_nested_stream_outlives_the_outer_one():
         middle.reset_to(position)
     push(inner, *range(5))
     middle._check()
-    root = Stream("root", ["f8"], 2, Stream("new", ["f8"]))
+    _root = Stream("root", ["f8"], 2, Stream("new", ["f8"]))
     del middle
     assert (inner.level, inner.depth, inner.items) == (0, 1, 0)
     outer = Stream("outer", ["f8"], 2, inner)

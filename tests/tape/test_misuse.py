@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What bad use gets: an error that names the argument and the fix, and a tape that stays whole and usable."""
+
+import pytest
+
+import codipy
+from codipy.active import FUNCTIONS
+from codipy.errors import TapeError
+from tests.recording import VARIANTS
+
+STRATEGIES = ["simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
+each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+
+
+@pytest.fixture
+def tape(request):
+    return codipy.Tape(strategy=getattr(request, "param", "jacobian"), chunk_size=4)
+
+
+every_tape = pytest.mark.parametrize("tape", STRATEGIES, indirect=True)
+
+
+def still_works(tape):
+    """The tape records, sweeps and is whole after what went wrong; the earlier recording is on it still."""
+    with tape:
+        x = tape.register_input(3.0)
+        y = tape.register_output(x * x + 1.0)
+    tape._check()
+    tape.clear_adjoints()
+    y.gradient = 1.0
+    tape.evaluate()
+    assert (y.value, x.gradient) == (10.0, 6.0)
+
+
+def uses(tape, x):
+    """Every way in which a variable can be used."""
+    return {
+        "operator": lambda: x * 2.0,
+        "reflected": lambda: 2.0 - x,
+        "function": lambda: FUNCTIONS["sin"](x),
+        "register_output": lambda: tape.register_output(x),
+        "push_statement": lambda: tape.push_statement(1.0, [x], [1.0]),
+        "gradient": lambda: x.gradient,
+        "seed": lambda: setattr(x, "gradient", 1.0),
+    }
+
+
+def all_refused(tape, x, *left_out):
+    statements = tape.statements
+    with tape:
+        for name, use in uses(tape, x).items():
+            if name not in left_out:
+                with pytest.raises(TapeError):
+                    use()
+                tape._check()
+    assert tape.statements == statements
+    still_works(tape)
+
+
+@every_tape
+def test_variables_of_before_a_reset(tape):
+    with tape:
+        x = tape.register_input(2.0)
+        y = FUNCTIONS["sin"](x * x)
+        z = tape.register_output(x + 1.0)
+    for reset in (tape.reset, tape.reset_hard):
+        reset()
+        for stale in (x, y, z):
+            all_refused(tape, stale)
+    assert (x.value, z.value) == (2.0, 3.0)
+
+
+@every_tape
+def test_variables_of_after_a_position(tape):
+    with tape:
+        x = tape.register_input(2.0)
+        pending = x * x
+        place = tape.position()
+        late = tape.register_input(1.0)
+        y = tape.register_output(pending * late)
+    tape.reset(place)
+    all_refused(tape, y)
+    all_refused(tape, late)
+    with tape:
+        z = tape.register_output(pending + x)
+    tape.clear_adjoints()
+    z.gradient = 1.0
+    tape.evaluate()
+    assert x.gradient == 5.0
+
+
+@every_tape
+def test_variables_of_another_tape(tape):
+    other = codipy.Tape(strategy=tape.strategy)
+    with other:
+        x = other.register_input(2.0)
+        y = x * 3.0
+    all_refused(tape, x, "gradient", "seed")
+    all_refused(tape, y, "gradient", "seed")
+    with pytest.raises(TapeError, match="another tape|not a variable of this tape"):
+        tape.new_adjoints()[x]
+    del other
+    all_refused(tape, x)
+    assert "gone" in repr(x)
+
+
+@every_tape
+def test_variables_while_nothing_records(tape):
+    with tape:
+        x = tape.register_input(2.0)
+    for name, use in uses(tape, x).items():
+        if name not in ("gradient", "seed"):
+            with pytest.raises(TapeError, match="recording"):
+                use()
+    still_works(tape)
+
+
+def test_gradients_of_what_has_none():
+    tape = codipy.Tape()
+    for x in (codipy.Real(2.0), codipy.Real()):
+        with pytest.raises(TapeError, match="register"):
+            x.gradient
+    with tape:
+        x = tape.register_input(2.0)
+        pending = x * x
+        with pytest.raises(TapeError, match="register_output"):
+            pending.gradient
+    still_works(tape)
+
+
+@pytest.mark.parametrize("wrong", [None, "1", 1j, [1.0], object(), codipy.Real(1.0)], ids=repr)
+def test_seeds_of_a_wrong_type(tape, wrong):
+    with tape:
+        x = tape.register_input(2.0)
+        with pytest.raises(TypeError, match="seed"):
+            x.gradient = wrong
+        if not isinstance(wrong, codipy.Real):
+            for register in (tape.register_input, tape.register_output):
+                with pytest.raises(TypeError, match="Real or a real number"):
+                    register(wrong)
+    still_works(tape)
+
+
+def test_statements_made_by_hand(tape):
+    with tape:
+        x = tape.register_input(2.0)
+        with pytest.raises(ValueError, match="same length"):
+            tape.push_statement(1.0, [x], [])
+        for arguments in (("1", [x], [1.0]), (1.0, ["x"], [1.0]), (1.0, [x], ["1"]), (x, [x], [1.0]), (1.0, [x], [x])):
+            with pytest.raises(TypeError, match=r"value|arguments\[0\]|jacobians\[0\]"):
+                tape.push_statement(*arguments)
+        assert not tape.push_statement(1.0, [3.0, codipy.Real(2.0)], [1.0, 1.0]).is_active
+        assert tape.statements == 1
+    still_works(tape)
+
+
+@pytest.mark.parametrize("name", ["strategy", "granularity"])
+def test_unknown_names_list_the_valid_ones(name):
+    with pytest.raises(ValueError, match="jacobian-reuse|statement"):
+        codipy.Tape(**{name: "fast"})
+    with pytest.raises(TypeError, match=name):
+        codipy.Tape(**{name: 3})
+
+
+def test_simple_has_no_statements():
+    with pytest.raises(ValueError, match="granularity"):
+        codipy.Tape(strategy="simple", granularity="statement")
+
+
+@pytest.mark.parametrize(("size", "error"), [(0, ValueError), (-1, ValueError), (2.0, TypeError), ("4", TypeError)])
+@each_strategy
+def test_chunk_sizes(strategy, size, error):
+    with pytest.raises(error, match="chunk_size"):
+        codipy.Tape(strategy=strategy, chunk_size=size)
+
+
+@every_tape
+def test_positions(tape):
+    other = codipy.Tape(strategy=tape.strategy)
+    with tape:
+        x = tape.register_input(2.0)
+        early = tape.position()
+        y = tape.register_output(x * x)
+        late = tape.position()
+    foreign = other.position()
+    for sweep in (tape.evaluate, tape.evaluate_forward, tape.reset):
+        with pytest.raises(TapeError, match="another tape"):
+            sweep(foreign)
+        with pytest.raises(TypeError, match="position"):
+            sweep(3)
+    with pytest.raises(TapeError, match="end lies after start"):
+        tape.evaluate(early, late)
+    with pytest.raises(TapeError, match="end lies before start"):
+        tape.evaluate_forward(late, early)
+    with pytest.raises(TapeError, match="different tapes"):
+        early < foreign  # noqa: B015
+    assert early != foreign
+    assert early < late
+    tape.reset(early)
+    for sweep in (tape.evaluate, tape.evaluate_forward, tape.reset):
+        with pytest.raises(TapeError, match="before a reset"):
+            sweep(late)
+    tape.reset()
+    with pytest.raises(TapeError, match="before a reset"):
+        tape.reset(early)
+    assert y.value == 4.0
+    still_works(tape)
+
+
+@every_tape
+def test_adjoints_of_another_tape(tape):
+    other = codipy.Tape(strategy=tape.strategy)
+    with pytest.raises(TapeError, match="another tape"):
+        tape.evaluate(adjoints=other.new_adjoints())
+    with pytest.raises(TypeError, match="new_adjoints"):
+        tape.evaluate(adjoints=[1.0])
+    with pytest.raises(ValueError, match="width"):
+        tape.new_adjoints(0)
+    with pytest.raises(TypeError, match="width"):
+        tape.new_adjoints(1.5)
+    still_works(tape)
+
+
+@pytest.mark.parametrize("strategy", ["jacobian", "jacobian-reuse"])
+def test_evaluate_primal_needs_values(strategy):
+    tape = codipy.Tape(strategy=strategy)
+    with tape:
+        x = tape.register_input(2.0)
+        tape.register_output(x * x)
+    for use in (tape.evaluate_primal, lambda: tape.set_primal(x, 1.0), lambda: tape.get_primal(x)):
+        with pytest.raises(TapeError, match="primal"):
+            use()
+    still_works(tape)
+
+
+def test_only_inputs_take_new_values():
+    tape = codipy.Tape(strategy="primal")
+    with tape:
+        x = tape.register_input(2.0)
+        y = tape.register_output(x * x)
+    with pytest.raises(TapeError, match="not an input"):
+        tape.set_primal(y, 1.0)
+    with pytest.raises(TypeError, match="value"):
+        tape.set_primal(x, "1")
+    still_works(tape)
+
+
+@pytest.mark.parametrize("strategy", ["jacobian-reuse", "primal-reuse"])
+def test_keep_needs_linear_identifiers(strategy):
+    tape = codipy.Tape(strategy=strategy)
+    with pytest.raises(TapeError, match="keep"):
+        tape.evaluate(keep=True)
+    still_works(tape)
+
+
+@pytest.mark.parametrize("strategy", ["simple", "jacobian", "primal"])
+def test_keep_keeps(strategy):
+    tape = codipy.Tape(strategy=strategy)
+    with tape:
+        x = tape.register_input(2.0)
+        y = tape.register_output(x * 3.0)
+        z = tape.register_output(y * 5.0)
+    for keep, left in ((True, (5.0, 1.0)), (False, (0.0, 0.0))):
+        tape.clear_adjoints()
+        z.gradient = 1.0
+        tape.evaluate(keep=keep)
+        assert (x.gradient, y.gradient, z.gradient) == (15.0, *left)
+
+
+@pytest.mark.parametrize(("strategy", "granularity"), VARIANTS, ids=map("-".join, VARIANTS))
+def test_an_exception_while_recording(strategy, granularity):
+    tape = codipy.Tape(strategy=strategy, granularity=granularity)
+    for body in (lambda x: 1.0 / (x - x), lambda x: FUNCTIONS["log"](x - 5.0), lambda x: FUNCTIONS["exp"](x * 1e6)):
+        with pytest.raises((ZeroDivisionError, ValueError, OverflowError)):
+            with tape:
+                body(tape.register_input(2.0))
+        assert codipy.active_tape() is None
+        assert not tape.is_active
+        tape._check()
+    still_works(tape)
+
+
+def test_recordings_end_in_reverse_order():
+    first, second = codipy.Tape(), codipy.Tape()
+    first.set_active()
+    second.set_active()
+    with pytest.raises(TapeError, match="innermost"):
+        first.set_passive()
+    second.set_passive()
+    first.set_passive()
+    with pytest.raises(TapeError, match="innermost"):
+        first.set_passive()
+    assert codipy.active_tape() is None
+    still_works(first)
+    still_works(second)
+
+
+@every_tape
+def test_registering_outside_a_recording(tape):
+    for use in (tape.register_input, tape.register_output, lambda x: tape.push_statement(x, [], [])):
+        with pytest.raises(TapeError, match="recording"):
+            use(1.0)
+    still_works(tape)
+
+
+@every_tape
+def test_evaluate_while_recording(tape):
+    with tape:
+        x = tape.register_input(2.0)
+        pending = x * x
+        y = tape.register_output(pending * 3.0)
+        y.gradient = 1.0
+        tape.evaluate()
+        assert x.gradient == 12.0
+        z = tape.register_output(pending + x)
+    tape.clear_adjoints()
+    z.gradient = 1.0
+    tape.evaluate()
+    assert x.gradient == 5.0
+    tape._check()
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf"), -float("inf")])
+@every_tape
+def test_seeds_and_values_that_are_not_finite(tape, bad):
+    with tape:
+        x, y = tape.register_input(bad), tape.register_input(2.0)
+        z = tape.register_output(x * y)
+        w = tape.register_output(y * 3.0)
+    z.gradient = 1.0
+    tape.evaluate()
+    assert x.gradient == 2.0
+    assert repr(y.gradient) == repr(bad)
+    tape.clear_adjoints()
+    w.gradient = bad
+    tape.evaluate()
+    assert (x.gradient, repr(y.gradient)) == (0.0, repr(3.0 * bad))
+    still_works(tape)

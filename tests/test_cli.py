@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command: what it prints and writes, its exit status, and what it says about bad files."""
+import csv
+import importlib.util
+import json
+import subprocess
+import sys
+import types
+
+import pytest
+
+import codipy
+from codipy import cli
+
+FILE = '''
+from dataclasses import dataclass
+import helper
+x0 = [1.0, 2.0, 3.0]
+other = [2.0, 2.0]
+pair = (2.0, [3.0])
+text = "no point"
+
+@dataclass
+class Scale:
+    by: float = 2.0
+
+def cost(x):
+    total = 0.0
+    for number in x:
+        total = total + helper.square(number) * Scale().by
+    return total
+
+def own(x):
+    return x * x
+own.x0 = 5.0
+
+def two(x, y):
+    return x * y[0]
+
+def tuple_of(x):
+    return x[0] * x[1][0]
+
+def fails(x):
+    return [][len(x)]
+
+def returns_nothing(x):
+    pass
+'''
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """The path of FILE; the path and the modules of the process are restored."""
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    for name in ("model", "helper"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    (tmp_path / "helper.py").write_text("def square(x):\n    return x * x\n")
+    path = tmp_path / "model.py"
+    path.write_text(FILE)
+    yield path
+    for name in ("model", "helper"):
+        sys.modules.pop(name, None)
+
+
+def run(*words):
+    return cli.main(["compare", "--repeat", "1", *map(str, words)])
+
+
+def test_all_agree(file, capsys):
+    assert run(f"{file}:cost") == 0
+    out, err = capsys.readouterr()
+    assert out.startswith("cost: value 28, 3 numbers") and "All gradients agree." in out and err == ""
+    rows = [line for line in out.splitlines() if line.startswith(("simple", "jacobian", "primal"))]
+    assert len(rows) == 18 and "\x1b" not in out      # two tables, no colours in a pipe
+
+
+def test_files_hold_what_the_table_says(file, tmp_path, capsys):
+    assert run(f"{file}:cost", "--json", tmp_path / "a.json", "--csv", tmp_path / "a.csv", "--chunk-size", 16) == 0
+    found = json.loads((tmp_path / "a.json").read_text())
+    assert found["function"] == "cost" and found["value"] == 28.0 and found["agree"] is True and found["memory"] == []
+    assert [row["gradient"] for row in found["rows"]] == [[4.0, 8.0, 12.0]] * 9
+    with open(tmp_path / "a.csv", newline="") as text:
+        rows = list(csv.DictReader(text))
+    assert [int(row["used"]) for row in rows] == [row["used"] for row in found["rows"]]
+    tape = codipy.Tape("jacobian", chunk_size=16)
+    with tape:
+        x = [tape.register_input(v) for v in (1.0, 2.0, 3.0)]
+        y = tape.register_output(sys.modules["model"].cost(x))
+    y.gradient = 1.0
+    tape.evaluate()
+    assert found["rows"][1]["strategy"] == "jacobian"
+    assert found["rows"][1]["allocated"] == tape.statistics().total.allocated
+
+
+def test_the_point(file, capsys):
+    for words, value in [
+        ([f"{file}:cost", "--at", "other"], 16.0),
+        ([f"{file}:own"], 25.0),
+        ([f"{file}:two", "--at", "pair"], 6.0),
+        ([f"{file}:tuple_of", "--at", "pair"], 6.0),
+    ]:
+        assert run(*words, "--strategy", "jacobian") == 0
+        assert f"value {value:g}," in capsys.readouterr().out
+    assert run(f"{file}:own", "--at", "text") == 2
+    assert "argument 0 is not a real number but str 'no point'" in capsys.readouterr().err
+
+
+def test_a_choice_of_strategies(file, capsys):
+    assert run(f"{file}:cost", "--strategy", "primal", "--strategy", "simple", "--granularity", "operation") == 0
+    rows = [line.split()[:2] for line in capsys.readouterr().out.splitlines() if "operation" in line]
+    assert rows == [["primal", "operation"], ["simple", "operation"]] * 2
+
+
+def test_a_wrong_strategy_is_exit_status_1(file, capsys, monkeypatch):
+    class Wrong(codipy.Tape):
+        def register_output(self, y):
+            return super().register_output(y * 1.5 if self.strategy == "primal-reuse" else y)
+
+    monkeypatch.setattr(importlib.import_module("codipy.tools.compare"), "Tape", Wrong)
+    assert run(f"{file}:cost") == 1
+    last = capsys.readouterr().out.rstrip().splitlines()[-2:]
+    assert last[0].startswith("primal-reuse, statement disagrees with the median of all strategies: the derivative by "
+                              "argument 0[2] is 18, not 12")
+    assert last[1].startswith("primal-reuse, operation disagrees")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["{}:missing"], "model.py has no function 'missing': there are cost, own, two"),
+        (["{}:x0"], "model.py has no function 'x0'"),
+        (["{}"], "is not of the form FILE.py:FUNCTION"),
+        (["{}:cost()"], "is not of the form FILE.py:FUNCTION"),
+        (["none.py:cost"], "there is no file none.py"),
+        (["{}:cost", "--at", "nowhere"], "--at nowhere: the file has no such name"),
+        (["{}:cost", "--strategy", "simple", "--granularity", "statement"], "operations only"),
+        (["{}:cost", "--json", "no-such-folder/a.json"], "cannot write no-such-folder"),
+    ],
+)
+def test_what_cannot_be_run_is_exit_status_2(file, words, said, capsys):
+    assert run(*(word.format(file) for word in words)) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and err.startswith("codipy compare: ") and said in err
+
+
+def test_no_point_at_all(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    (tmp_path / "pointless.py").write_text("def f(x):\n    return x\n")
+    assert run(f"{tmp_path / 'pointless.py'}:f") == 2
+    assert "set f.x0 or x0 in the file, or name a variable of it with --at" in capsys.readouterr().err
+    sys.modules.pop("pointless")
+
+
+def test_errors_of_the_function_show_its_traceback(file, capsys):
+    assert run(f"{file}:fails") == 2
+    err = capsys.readouterr().err
+    assert "return [][len(x)]" in err and f'File "{file}"' in err and err.rstrip().endswith("out of range")
+    assert "codipy" not in err.replace(str(file), "")
+    assert run(f"{file}:returns_nothing") == 2
+    assert "returns_nothing must return one real number, got NoneType" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("source", "said"),
+    [("1 / 0\n", "ZeroDivisionError"), ("def f(:\n", "SyntaxError"), ("import no_such_module\n", "no_such_module")],
+)
+def test_errors_of_the_file_show_its_traceback(tmp_path, source, said, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    path = tmp_path / "broken.py"
+    path.write_text(source)
+    assert run(f"{path}:f") == 2
+    err = capsys.readouterr().err
+    assert said in err and str(path) in err and source.strip() in err and "importlib" not in err
+    sys.modules.pop("broken", None)
+
+
+@pytest.mark.parametrize("words", [["--repeat", "0"], ["--chunk-size", "-4"], ["--chunk-size", "x"],
+                                   ["--strategy", "fast"], ["--granularity", "loop"]])
+def test_bad_options_name_themselves(file, words, capsys):
+    with pytest.raises(SystemExit) as caught:
+        run(f"{file}:cost", *words)
+    assert caught.value.code == 2 and words[0] in capsys.readouterr().err
+
+
+def test_no_command(capsys):
+    with pytest.raises(SystemExit) as caught:
+        cli.main([])
+    assert caught.value.code == 2 and "COMMAND" in capsys.readouterr().err
+
+
+def test_as_a_module(file):
+    command = [sys.executable, "-m", "codipy", "compare", f"{file}:cost", "--repeat", "1", "--strategy", "jacobian"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0 and "All gradients agree." in done.stdout and done.stderr == ""
+
+
+def test_the_progress_bar(file, capsys, monkeypatch):
+    pytest.importorskip("rich")
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    assert run(f"{file}:cost", "--strategy", "jacobian") == 0
+    out, err = capsys.readouterr()
+    assert "time" in err and "100%" in err and "100%" not in out
+
+
+def test_no_progress_bar_without_rich(file, capsys, monkeypatch):
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setattr(cli, "importlib", types.SimpleNamespace(util=types.SimpleNamespace(find_spec=lambda _: None)))
+    assert run(f"{file}:cost", "--strategy", "jacobian") == 0
+    assert capsys.readouterr().err == ""
+
+
+def test_memory_without_the_profiler_says_what_to_install(file, capsys, monkeypatch):
+    monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
+    assert cli.measure.__module__ == "codipy.tools.memory"
+    with pytest.raises(codipy.tools.target.TargetError, match=r"pip install 'codipy\[study\]'"):
+        cli.measure(f"{file}:cost")
+
+
+def test_memory(file, tmp_path, capsys):
+    pytest.importorskip("memory_profiler")
+    assert run(f"{file}:cost", "--strategy", "jacobian", "--memory", "--json", tmp_path / "a.json") == 0
+    assert "Peak resident memory, each in a process of its own:" in capsys.readouterr().out
+    rows = json.loads((tmp_path / "a.json").read_text())["memory"]
+    assert [row["strategy"] for row in rows] == ["plain", "jacobian", "jacobian"]
+    for row in rows:
+        assert row["peak"] == max(size for _, size in row["curve"]) > 10 << 20
+        assert row["over_plain"] == row["peak"] - rows[0]["peak"]
+        assert row["curve"][0][0] == 0.0 and row["warning"] is None
+        assert row["rusage"] is None or abs(row["rusage"] - row["peak"]) < row["peak"] // 10

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""check_derivatives: passes what is right, and shows where and how much what is wrong is wrong."""
+import math
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy import testing
+from codipy.testing import DerivativeError, check_derivatives
+
+
+def smooth(a, x, p):
+    total = a
+    for k, number in enumerate(x):
+        total = total + (k + 1.0) * number**2 / (1.0 + p["scale"] * number**2)
+    return total * p["factor"][0]
+
+
+ARGUMENTS = (1.5, [0.3, -2.0, 1e-4], {"scale": 0.5, "factor": (2.0,)})
+
+
+def with_jacobians(*jacobians):
+    """A product whose recording states these Jacobians; plain runs know nothing of them."""
+
+    def product(x):
+        tape = codipy.active_tape()
+        if tape is None:
+            return x[0] * x[1]
+        return tape.push_statement(x[0].value * x[1].value, x, jacobians)
+
+    return product
+
+
+def test_what_is_right_passes_under_every_setting():
+    report = check_derivatives(smooth, *ARGUMENTS)
+    assert report.passed and len(report.rows) == len(report.gradients) == 9
+    assert report.value == smooth(*ARGUMENTS)
+    assert report.names[1] == "argument 1[0]" and report.names[-1] == "argument 2['factor'][0]"
+    assert "smooth: derivatives agree" in str(report) and "wrong" not in str(report)
+    for gradient in report.gradients.values():
+        assert gradient == pytest.approx(report.differences, rel=1e-6, abs=1e-9)
+    assert codipy.check_derivatives is check_derivatives
+
+
+def test_a_choice_of_settings():
+    report = check_derivatives(smooth, *ARGUMENTS, strategies="primal", granularities=["operation"], chunk_size=4)
+    assert [(row.strategy, row.granularity) for row in report.rows] == [("primal", "operation")]
+    with pytest.raises(ValueError, match="unknown strategy 'fast'"):
+        check_derivatives(smooth, *ARGUMENTS, strategies=["fast"])
+    with pytest.raises(ValueError, match="operations only"):
+        check_derivatives(smooth, *ARGUMENTS, strategies="simple", granularities="statement")
+
+
+def test_many_numbers_take_random_directions():
+    x = [math.sin(k) for k in range(40)]
+    assert check_derivatives(lambda v: sum(a * b for a, b in zip(v, v[1:])), x).passed
+
+
+def test_a_function_of_nothing_and_a_constant():
+    assert check_derivatives(lambda x: 3.0, []).passed
+    assert check_derivatives(lambda x: 3.0, [1.0, 0.0]).passed
+
+
+@pytest.mark.parametrize("jacobians", [(1.0, 2.0), (3.0, math.nan), (-3.0, 2.0), (3.0, 2.0001), (0.0, 0.0)])
+def test_a_wrong_derivative_is_shown(jacobians):
+    with pytest.raises(AssertionError) as caught:
+        check_derivatives(with_jacobians(*jacobians), [2.0, 3.0])
+    text, report = str(caught.value), caught.value.report
+    assert isinstance(caught.value, DerivativeError) and not report.passed
+    assert text == str(report)
+    assert text.count("<- wrong") == 9 and "product: derivatives disagree" in text
+    worst = 0 if jacobians[0] != 3.0 else 1
+    assert f"argument 0[{worst}]" in text.split("Worst of simple, operation:")[1].splitlines()[3]
+    check_derivatives(with_jacobians(3.0, 2.0), [2.0, 3.0])
+
+
+def test_a_wrong_value_is_shown():
+    def other_when_recorded(x):
+        return x * 2.0 if codipy.active_tape() is None else x * 2.0 + 1e-3
+
+    with pytest.raises(DerivativeError) as caught:
+        check_derivatives(other_when_recorded, 1.0)
+    assert all(row.value > 1.0 >= max(row.differences, row.forward) for row in caught.value.report.rows)
+
+
+def test_one_wrong_strategy_is_told_from_the_others(monkeypatch):
+    class Wrong(codipy.Tape):
+        def evaluate_forward(self, *, adjoints):
+            if self.strategy != "primal":
+                super().evaluate_forward(adjoints=adjoints)
+
+    monkeypatch.setattr(testing, "Tape", Wrong)
+    with pytest.raises(DerivativeError) as caught:
+        check_derivatives(smooth, *ARGUMENTS)
+    wrong = [row for row in caught.value.report.rows if not row.passed]
+    assert [row.strategy for row in wrong] == ["primal", "primal"]
+    assert all(row.forward > 1.0 >= row.differences for row in wrong)
+
+
+def test_the_edge_of_a_domain_is_stepped_around():
+    report = check_derivatives(lambda x: x**0.5, 1e-9)
+    assert report.passed and math.isfinite(report.differences[0])
+    assert report.gradients["jacobian", "statement"][0] == pytest.approx(0.5 * 1e-9**-0.5)
+
+
+def test_where_no_step_is_possible_forward_against_reverse_remains():
+    def only_here(x):
+        if x != 2.0:
+            raise ValueError("elsewhere")
+        return x * x
+
+    report = check_derivatives(only_here, 2.0)
+    assert report.passed and math.isnan(report.differences[0]) and report.allowed[0] == math.inf
+
+
+def test_errors_of_the_function_come_through():
+    with pytest.raises(ZeroDivisionError):
+        check_derivatives(lambda x: x / 0.0, 1.0)
+    with pytest.raises(TypeError, match="must return one real number, got list"):
+        check_derivatives(lambda x: [x], 1.0)
+    with pytest.raises(TypeError, match=r"argument 1\[0\]"):
+        check_derivatives(lambda x, y: x, 1.0, [np.zeros(2)])

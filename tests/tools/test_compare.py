@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""codipy.compare: rows, figures that the tape itself confirms, and verdicts."""
+import csv
+import gc
+import io
+import json
+import math
+
+import pytest
+
+import codipy
+from codipy.tools import compare as compare_function
+from codipy.tools.report import Times
+from codipy.tools.settings import settings
+
+
+def cost(x, factor):
+    total = factor
+    for number in x:
+        total = total * number + number * number
+    return total
+
+
+POINT = ([1.0, 2.0, 0.5, 3.0], 2.0)
+
+
+def wrong_under(*strategies):
+    """A product that claims a wrong Jacobian when one of these strategies records."""
+
+    def product(x):
+        tape = codipy.active_tape()
+        if tape is None or tape.strategy not in strategies:
+            return x[0] * x[1]
+        return tape.push_statement(x[0].value * x[1].value, x, [x[1].value, 7.0])
+
+    return product
+
+
+@pytest.fixture(scope="module")
+def result():
+    return codipy.compare(cost, *POINT, repeat=3)
+
+
+def test_every_setting_has_a_row(result):
+    assert [(row.strategy, row.granularity) for row in result.rows] == settings()
+    assert len(result.rows) == 9 and result.agree and result.disagreements == []
+    assert result.function == "cost" and result.value == cost(*POINT) and result.numbers == 5
+
+
+def test_figures_are_those_of_the_tape(result):
+    for row in result.rows:
+        tape = codipy.Tape(row.strategy, row.granularity)
+        with tape:
+            x = [tape.register_input(number) for number in POINT[0]]
+            factor = tape.register_input(POINT[1])
+            y = tape.register_output(cost(x, factor))
+        y.gradient = 1.0
+        tape.evaluate()
+        statistics = tape.statistics()
+        assert (row.used, row.allocated) == (statistics.total.used, statistics.total.allocated)
+        assert row.statements == tape.statements
+        assert row.adjoint_bytes == statistics["adjoint vector"].memory.used
+        assert row.live_identifiers == statistics["identifiers"].counts["live indices"]
+        assert row.peak_identifiers == statistics["identifiers"].counts["max live indices"]
+        assert set(row.streams) >= {stream.name for stream in tape.store.streams}
+        assert all(statistics[name].memory.used == used for name, used in row.streams.items())
+        assert row.gradient == [v.gradient for v in [*x, factor]]
+        assert row.gradient_difference < 1e-14 and row.finite_difference < 1e-7
+        assert row.record.median > 0.0 and row.reverse.median > 0.0 and row.record.spread >= 0.0
+
+
+def test_text(result):
+    text = str(result)
+    assert text.startswith(f"cost: value {result.value:.12g}, 5 numbers, plain run ")
+    for row in result.rows:
+        assert f"{row.strategy:<14}  {row.granularity:<11}" in text
+    assert "All gradients agree." in text and "Jacobian entries" in text and "resident" not in text
+
+
+def test_json(result):
+    read = json.loads(json.dumps(result.to_dict()))
+    assert read["agree"] is True and read["numbers"] == 5 and read["repeat"] == 3
+    for row, dictionary in zip(result.rows, read["rows"]):
+        assert dictionary["streams"] == row.streams
+        assert dictionary["record"] == {"median": row.record.median, "spread": row.record.spread}
+
+
+def test_csv(result):
+    rows = list(csv.DictReader(io.StringIO(result.to_csv())))
+    assert len(rows) == 9
+    for row, cells in zip(result.rows, rows):
+        assert cells["strategy"] == row.strategy and int(cells["used"]) == row.used
+        assert float(cells["record median"]) == row.record.median
+        assert {name: int(cells[f"used by {name}"]) for name in row.streams} == row.streams
+    assert rows[0]["used by Jacobian entries"] == "" and rows[1]["used by operator data"] == ""
+
+
+def test_one_wrong_strategy_is_named():
+    result = codipy.compare(wrong_under("primal"), [2.0, 3.0], repeat=1)
+    assert not result.agree
+    assert [line.split(" disagrees")[0] for line in result.disagreements] == ["primal, statement", "primal, operation"]
+    assert "median of all strategies: the derivative by argument 0[1] is 7, not 2" in result.disagreements[0]
+    assert result.disagreements[0] in str(result) and "All gradients agree" not in str(result)
+    assert {row.strategy for row in result.rows if row.gradient_difference > 1.0} == {"primal"}
+
+
+def test_all_wrong_in_the_same_way_is_seen_by_finite_differences():
+    result = codipy.compare(wrong_under("jacobian"), [2.0, 3.0], strategies="jacobian", repeat=1)
+    assert len(result.disagreements) == 2
+    assert "finite differences: the derivative by argument 0[1] is 7, not 2" in result.disagreements[0]
+    assert result.rows[0].gradient_difference == 0.0 and result.rows[0].finite_difference > 1.0
+
+
+def test_nan_in_one_strategy_is_a_disagreement():
+    def f(x):
+        tape = codipy.active_tape()
+        if tape is None or tape.strategy != "simple":
+            return x * x
+        return tape.push_statement(x.value * x.value, [x], [math.nan])
+
+    result = codipy.compare(f, 2.0, repeat=1)
+    assert [line.split(",")[0] for line in result.disagreements] == ["simple"]
+
+
+def test_a_choice_and_a_chunk_size():
+    small = codipy.compare(cost, *POINT, strategies=["primal", "simple"], granularities="operation", chunk_size=4,
+                           repeat=1)
+    large = codipy.compare(cost, *POINT, strategies=["primal", "simple"], granularities="operation", chunk_size=4096,
+                           repeat=1)
+    assert [row.strategy for row in small.rows] == ["primal", "simple"]
+    for a, b in zip(small.rows, large.rows):
+        assert a.used == b.used and a.allocated < b.allocated and a.record.spread == 0.0
+
+
+def test_progress_reaches_its_end():
+    seen = []
+    codipy.compare(cost, *POINT, strategies="jacobian", repeat=2, progress=lambda *step: seen.append(step))
+    assert seen == [(k, 9) for k in range(1, 10)]
+
+
+def test_garbage_collection_is_restored():
+    def fails(x):
+        if not gc.isenabled():
+            raise RuntimeError("while timing")
+        return x
+
+    with pytest.raises(RuntimeError, match="while timing"):
+        codipy.compare(fails, 1.0, repeat=1)
+    assert gc.isenabled() and codipy.active_tape() is None
+
+
+def test_a_function_that_changes_its_argument():
+    def f(x):
+        x[0] = x[0] * x[0]
+        return x[0] + x.pop()
+
+    assert codipy.compare(f, [3.0, 1.0], repeat=2).rows[0].gradient == [6.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "said"),
+    [
+        ({"strategies": "fast"}, ValueError, "unknown strategy 'fast'"),
+        ({"granularities": ["loop"]}, ValueError, "unknown granularity 'loop'"),
+        ({"strategies": "simple", "granularities": "statement"}, ValueError, "operations only"),
+        ({"repeat": 0}, ValueError, "repeat must be at least 1"),
+        ({"repeat": 1.5}, TypeError, "repeat must be an int"),
+        ({"chunk_size": 0}, ValueError, "chunk_size"),
+    ],
+)
+def test_bad_options(options, error, said):
+    with pytest.raises(error, match=said):
+        codipy.compare(cost, *POINT, **options)
+
+
+def test_times():
+    assert Times.of([2.0]) == Times(2.0, 0.0)
+    assert Times.of([1.0, 2.0, 3.0, 4.0, 50.0]) == Times(3.0, 1.0)
+    assert str(Times(1.234, 0.5)) == "1.23 ± 0.50"
+    assert compare_function is codipy.compare
