@@ -11,6 +11,19 @@ argument; plain numbers give plain numbers.
   operations gives their exactly rounded values: ``tape.evaluate_primal()`` refuses a tape that holds one.
 * ``floor``, ``ceil``, ``trunc``, ``ulp``, ``nextafter`` and the predicates give plain values.
 * The functions of integers (``comb``, ``factorial``, ``gcd``, ...) are those of ``math``.
+
+Examples
+--------
+>>> import codipy
+>>> from codipy import math
+>>> tape = codipy.Tape()
+>>> with tape:
+...     x, y = tape.register_input(3.0), tape.register_input(4.0)
+...     z = tape.register_output(math.hypot(x, y) + math.log(x, 10))
+>>> z.gradient = 1.0
+>>> tape.evaluate()
+>>> y.gradient, math.hypot(3.0, 4.0), math.floor(x)
+(0.8, 5.0, 3)
 """
 
 from __future__ import annotations

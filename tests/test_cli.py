@@ -52,14 +52,11 @@ def returns_nothing(x):
 def file(tmp_path, monkeypatch):
     """The path of FILE; the path and the modules of the process are restored."""
     monkeypatch.setattr(sys, "path", sys.path.copy())
-    for name in ("model", "helper"):
-        monkeypatch.delitem(sys.modules, name, raising=False)
     (tmp_path / "helper.py").write_text("def square(x):\n    return x * x\n")
     path = tmp_path / "model.py"
     path.write_text(FILE)
     yield path
-    for name in ("model", "helper"):
-        sys.modules.pop(name, None)
+    sys.modules.pop("helper", None)
 
 
 def run(*words):
@@ -85,7 +82,7 @@ def test_files_hold_what_the_table_says(file, tmp_path, capsys):
     tape = codipy.Tape("jacobian", chunk_size=16)
     with tape:
         x = [tape.register_input(v) for v in (1.0, 2.0, 3.0)]
-        y = tape.register_output(sys.modules["model"].cost(x))
+        y = tape.register_output(sys.modules["codipy_target"].cost(x))
     y.gradient = 1.0
     tape.evaluate()
     assert found["rows"][1]["strategy"] == "jacobian"
@@ -148,7 +145,16 @@ def test_no_point_at_all(tmp_path, capsys, monkeypatch):
     (tmp_path / "pointless.py").write_text("def f(x):\n    return x\n")
     assert run(f"{tmp_path / 'pointless.py'}:f") == 2
     assert "set f.x0 or x0 in the file, or name a variable of it with --at" in capsys.readouterr().err
-    sys.modules.pop("pointless")
+
+
+def test_a_script_that_exits_and_a_file_named_like_a_module(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    path = tmp_path / "json.py"
+    path.write_text("import sys\nx0 = 3.0\ndef f(x):\n    return x * x\n")
+    assert run(f"{path}:f", "--strategy", "simple") == 0 and sys.modules["json"] is json
+    path.write_text(path.read_text() + "sys.exit(0)\n")
+    assert run(f"{path}:f") == 2
+    assert "json.py called exit() while it was loaded" in capsys.readouterr().err
 
 
 def test_errors_of_the_function_show_its_traceback(file, capsys):
@@ -171,7 +177,6 @@ def test_errors_of_the_file_show_its_traceback(tmp_path, source, said, capsys, m
     assert run(f"{path}:f") == 2
     err = capsys.readouterr().err
     assert said in err and str(path) in err and source.strip() in err and "importlib" not in err
-    sys.modules.pop("broken", None)
 
 
 @pytest.mark.parametrize("words", [["--repeat", "0"], ["--chunk-size", "-4"], ["--chunk-size", "x"],

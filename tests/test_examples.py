@@ -97,7 +97,6 @@ def run_benchmark(*arguments):
                           text=True, check=False)
 
 
-@pytest.mark.release
 def test_a_statement_takes_the_bytes_of_the_design():
     done = run_benchmark("bytes")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -34,6 +34,7 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         For an operand that is no real number, and for ``where=``, ``dtype=`` and ``signature=``.
     """
     name = ufunc.__name__
+    method = sys.intern(method)     # NumPy makes a new string for each call, and Python's cache of attributes keeps it
     cdef bint active = not is_passive() and any([isinstance(x, Real) and x.is_active for x in inputs])
     outputs = [out for out in options.get("out") or () if out is not None]
     if any([out.dtype != object for out in outputs]):

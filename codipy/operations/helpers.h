@@ -23,6 +23,7 @@
 #define TWO_OVER_SQRT_PI 1.1283791670955126
 
 #include "polygamma.h"
+#include "trigonometry.h"
 
 /* -1, 0 or 1, and NaN of NaN. */
 OP_INLINE double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x == 0 ? 0.0 : x; }

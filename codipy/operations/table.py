@@ -163,8 +163,8 @@ _POWERS = (
 )  # fmt: skip
 
 _TRIGONOMETRIC = (
-    _math("sin", "sin(x)", "cos(x)", "-w", edges=((1e22,), (1e300,))),
-    _math("cos", "cos(x)", "-sin(x)", "-w", edges=((1e22,), (1e300,))),
+    _math("sin", "sin(x)", "slope_cos(x)", "-w", edges=((1e22,), (1e300,))),
+    _math("cos", "cos(x)", "-slope_sin(x)", "-w", edges=((1e22,), (1e300,))),
     _math("tan", "tan(x)", "1 + w * w", "2 * w * (1 + w * w)", (-1.4, 1.4), edges=((1e22,),)),
     _math(
         "asin", "asin(x)", "1 / sqrt((1 - x) * (1 + x))", "x / ((1 - x) * (1 + x)) / sqrt((1 - x) * (1 + x))",

@@ -13,7 +13,7 @@ _EPSILON = sys.float_info.epsilon
 _GOOD = 1e-6      # relative error with which a step is taken as it is
 
 
-def finite_differences(function, x, step=None):
+def finite_differences(function, x, step=None, only=None):
     """Central differences at `x`, one number after the other.
 
     Parameters
@@ -26,17 +26,19 @@ def finite_differences(function, x, step=None):
         For numbers up to 1 in size, above times the root of the size; default is the cube root of the machine's
         precision, which balances the error of the formula and that of rounding. Smaller ones are tried where it
         leaves the domain of the function or does badly.
+    only : iterable of int, optional
+        Which numbers of `x`; default is all.
 
     Returns
     -------
     tuple of numpy.ndarray
         The derivatives, and how wrong each may be: rounding, and the change when the step is doubled. NaN and
-        infinity where no step works.
+        infinity where no step works, and for numbers that `only` leaves out.
     """
     first = _EPSILON ** (1 / 3) if step is None else step
     result = np.full((len(x), 2), [math.nan, math.inf])
-    for i, number in enumerate(x):
-        h = first * math.sqrt(max(abs(number), 1.0))
+    for i in range(len(x)) if only is None else only:
+        h = first * math.sqrt(max(abs(x[i]), 1.0))
         for _ in range(8):
             found, error, rounding = _central(function, x, i, h)
             if error < result[i, 1]:

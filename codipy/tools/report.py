@@ -84,6 +84,8 @@ class Comparison:
         What it returned.
     numbers : int
         How many it was differentiated by.
+    differenced : int
+        How many of them have finite differences: not all, where that would take long.
     repeat, runs : int
         Measurements, and runs in each.
     plain : Times
@@ -99,6 +101,7 @@ class Comparison:
     function: str
     value: float
     numbers: int
+    differenced: int
     repeat: int
     runs: int
     plain: Times
@@ -129,7 +132,10 @@ class Comparison:
             f"{self.function}: value {self.value:.12g}, {self.numbers} numbers, plain run "
             f"{_seconds(self.plain.median)} ± {_seconds(self.plain.spread)}",
             f"Times are multiples of the plain run: median ± half the distance of the quartiles of {self.repeat} "
-            "interleaved measurements.", ""]
+            "interleaved measurements."]
+        if self.differenced < self.numbers:
+            lines.append(f"Finite differences are those of {self.differenced} numbers.")
+        lines.append("")
         lines += table(
             ["strategy", "granularity", "record", "reverse", "used", "allocated", "adjoints", "statements", "live",
              "peak", "difference", "finite diff."],

@@ -10,6 +10,8 @@ from pathlib import Path
 
 __all__ = ["TargetError", "load", "user_traceback"]
 
+_NAME = "codipy_target"      # not that of the file: it may be that of a module that others need
+
 
 class TargetError(ValueError):
     """The words on the command line name nothing that can be run."""
@@ -57,10 +59,14 @@ def _run(path):
     folder = str(path.resolve().parent)
     if folder not in sys.path:
         sys.path.insert(0, folder)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
+    spec = importlib.util.spec_from_file_location(_NAME, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[path.stem] = module      # dataclasses and pickle look a module up by its name
-    spec.loader.exec_module(module)
+    sys.modules[_NAME] = module      # dataclasses look a module up by its name
+    try:
+        spec.loader.exec_module(module)
+    except SystemExit:
+        raise TargetError(f"{path.name} called exit() while it was loaded: put what a script does under "
+                          "if __name__ == '__main__'") from None
     return module
 
 

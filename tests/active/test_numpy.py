@@ -321,3 +321,13 @@ def test_rounding_of_object_arrays_is_passive():
             assert [float(v) for v in function(a)] == function(np.array([-1.5, 2.5])).tolist()
         assert (a > 0).tolist() == [False, True] and np.argmax(a) == 1
     assert np.round(Real(2.6)) == 3.0
+
+
+def test_functions_as_methods():
+    with codipy.Tape() as tape:
+        x = tape.register_input(2.0)
+        assert x.log(10).value == math.log(2.0, 10) and x.log().value == math.log(2.0)
+        assert x.hypot(3.0, 6.0).value == 7.0 and x.atan2(1.0).value == math.atan2(2.0, 1.0) and x.arctan().is_active
+        assert x.fma(3.0, 1.0).value == 7.0 and Real.sin is codipy.math.sin
+        with pytest.raises(TypeError, match="expected 2 arguments, got 1"):
+            x.atan2()

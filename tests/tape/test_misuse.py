@@ -193,7 +193,7 @@ def test_positions(tape):
     with pytest.raises(TapeError, match="end lies before start"):
         tape.evaluate_forward(late, early)
     with pytest.raises(TapeError, match="different tapes"):
-        early < foreign  # noqa: B015
+        early < foreign
     assert early != foreign
     assert early < late
     tape.reset(early)
@@ -271,9 +271,8 @@ def test_keep_keeps(strategy):
 def test_an_exception_while_recording(strategy, granularity):
     tape = codipy.Tape(strategy=strategy, granularity=granularity)
     for body in (lambda x: 1.0 / (x - x), lambda x: FUNCTIONS["log"](x - 5.0), lambda x: FUNCTIONS["exp"](x * 1e6)):
-        with pytest.raises((ZeroDivisionError, ValueError, OverflowError)):
-            with tape:
-                body(tape.register_input(2.0))
+        with pytest.raises((ZeroDivisionError, ValueError, OverflowError)), tape:
+            body(tape.register_input(2.0))
         assert codipy.active_tape() is None
         assert not tape.is_active
         tape._check()

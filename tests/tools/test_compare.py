@@ -2,6 +2,7 @@
 """codipy.compare: rows, figures that the tape itself confirms, and verdicts."""
 import csv
 import gc
+import importlib
 import io
 import json
 import math
@@ -136,6 +137,15 @@ def test_progress_reaches_its_end():
     seen = []
     codipy.compare(cost, *POINT, strategies="jacobian", repeat=2, progress=lambda *step: seen.append(step))
     assert seen == [(k, 9) for k in range(1, 10)]
+
+
+def test_finite_differences_of_some_numbers_where_all_would_take_long(monkeypatch):
+    module = importlib.import_module("codipy.tools.compare")
+    monkeypatch.setattr(module, "_DIFFERENCING", 1e-9)
+    result = codipy.compare(cost, *POINT, strategies="simple", repeat=1)
+    assert result.agree and (result.differenced, result.numbers) == (1, 5)
+    assert "Finite differences are those of 1 numbers." in str(result)
+    assert result.rows[0].finite_difference < 1e-7
 
 
 def test_garbage_collection_is_restored():

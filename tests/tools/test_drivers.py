@@ -279,6 +279,24 @@ def test_a_function_that_leaves_a_recording_open_does_not_spoil_the_pool():
     assert codipy.grad(lambda x: x * x)(4.0) == 8.0
 
 
+def test_inside_passive_a_driver_records_all_the_same():
+    with codipy.passive():
+        assert codipy.grad(lambda x: x * x)(3.0) == 6.0
+        assert codipy.active_tape() is None
+
+
+def test_a_small_call_after_a_large_one_is_right():
+    def f(x, n):
+        total = x
+        for _ in range(n):
+            total = total * 1.0 + x
+        return total
+
+    for strategy, granularity in SETTINGS:
+        driver = codipy.grad(f, strategy=strategy, granularity=granularity)
+        assert [driver(2.0, n) for n in (1, 3000, 0, 2)] == [2.0, 3001.0, 1.0, 3.0]
+
+
 def test_threads_have_tapes_of_their_own():
     driver = codipy.grad(rosenbrock)
     points = [[0.1 * k + 0.01 * j for j in range(30)] for k in range(4)]

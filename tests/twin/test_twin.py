@@ -2,10 +2,10 @@
 """Every strategy stores exactly what its readable twin stores, and sweeps to the same gradients."""
 
 import pytest
-from codipy.programs.program import describe
 
 import codipy
 from codipy.operations import TABLE
+from codipy.programs.program import describe
 from tests.functions import CATALOGUE
 from tests.namespaces import outputs_of
 from tests.recording import VARIANTS, fields, record

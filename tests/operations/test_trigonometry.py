@@ -1,0 +1,24 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The fast sine and cosine of the partials are as exact as their header says, multiples of pi / 2 included."""
+import math
+import random
+
+import pytest
+
+from codipy.operations import kernels_python as c
+
+POINTS = [0.0, -0.0, 1e-300, 1e5, 1.0000001e5, 1e22, *(k * math.pi / 2 for k in range(-50, 51)), 6e4 * math.pi / 2]
+
+
+@pytest.mark.parametrize("name, exact", [("sin", math.cos), ("cos", lambda x: -math.sin(x))])
+def test_partial_within_two_ulps_of_libm(name, exact):
+    generator = random.Random(5)
+    points = POINTS + [generator.uniform(-10, 10) for _ in range(20000)] + [generator.uniform(-1e5, 1e5) for _ in range(20000)]
+    for x in points:
+        partial = c.partials(name, math.sin(x) if name == "sin" else math.cos(x), x)[0]
+        assert abs(partial - exact(x)) <= 2 * math.ulp(exact(x)), x
+
+
+@pytest.mark.parametrize("x", [math.inf, -math.inf, math.nan])
+def test_no_partial_where_there_is_no_value(x):
+    assert math.isnan(c.partials("sin", math.nan, x)[0])

@@ -1,0 +1,15 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The examples in the docstrings of the drivers and tools run."""
+import doctest
+import importlib
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["testing", "tools.compare", "tools.drivers", "tools.pool", "tools.table", "tools.trees"],
+)
+def test_examples(name):
+    result = doctest.testmod(importlib.import_module(f"codipy.{name}"))
+    assert result.attempted > 0 and result.failed == 0
