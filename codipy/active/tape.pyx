@@ -10,6 +10,7 @@ from codipy.active.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OWNS, Real, new_identified
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, SIMPLE
+from codipy.tape.simple cimport is_unknown
 
 from codipy.errors import TapeError
 
@@ -225,7 +226,10 @@ cdef class Tape(BaseTape):
         x : Real
             A registered variable of this tape.
         """
-        return self.primal_slot(self.identifier_of(x, "x"))[0]
+        cdef double value = self.primal_slot(self.identifier_of(x, "x"))[0]
+        if self.recorder.kind == SIMPLE and is_unknown(value):
+            return (<Real>x).primal      # nothing has read or recomputed it since it was recorded
+        return value
 
     cdef double* primal_slot(self, int32_t identifier) except NULL:
         if not self.store.gather(&self.recorder):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The simple strategy: one operation is one statement, everything it needs is stored beside it.
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
+from libc.string cimport memcpy
 from codipy.data.position cimport Position
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.strategy cimport Strategy
@@ -16,3 +17,10 @@ cdef class Simple(Strategy):
     cdef int32_t gathered            # identifiers whose primal is in the recorder's primal vector
     cdef int walk_forward(self, double* values, double* origin, Py_ssize_t width, Position start,
                           Position end) except -1
+
+
+# A slot of the primal vector whose value is not known yet has all bits set: a NaN that no arithmetic makes.
+cdef inline bint is_unknown(double value) noexcept nogil:
+    cdef int64_t bits
+    memcpy(&bits, &value, sizeof(double))
+    return bits == -1

@@ -4,6 +4,7 @@
 It is the tape to read first: no statements, no programs, no reuse. CoDiPack's documentation builds one like it.
 """
 from libc.stdint cimport int32_t
+from libc.string cimport memset
 cimport cython
 
 from codipy.data.position cimport Position, new_position
@@ -85,7 +86,8 @@ cdef class Simple(Strategy):
     cdef bint gather(self, Recorder* r) except? True:
         """Make the primal vector from the arguments' stored primals, once per recording.
 
-        An identifier that was never an argument has no stored primal; evaluate_primal computes it.
+        An identifier that was not an argument so far has no stored primal: it stays unknown until it is one, until
+        evaluate_primal computes it, or until set_primal gives it.
         """
         cdef Regions regions
         cdef const int32_t* identifiers
@@ -97,12 +99,13 @@ cdef class Simple(Strategy):
         if self.linear.state.largest >= r.primals_size:
             grow_primals(r, self.linear.state.largest)
         regions = Regions(self.root, new_position(self.root.depth, self.root.serial, 0), self.root.position())
+        memset(r.primals + self.gathered, 0xFF, (self.linear.state.largest + 1 - self.gathered) * sizeof(double))
         while regions.next_forward():
             primals, identifiers = <const double*>regions.spans[0].fields[0], <const int32_t*>regions.spans[1].fields[0]
             p, a = regions.spans[0].begin, regions.spans[1].begin
             for s in range(regions.spans[2].begin, regions.spans[2].end):
                 for _k in range(arguments_of((<const int32_t*>regions.spans[2].fields[0])[s])):
-                    if identifiers[a] >= self.gathered:
+                    if is_unknown(r.primals[identifiers[a]]):
                         r.primals[identifiers[a]] = primals[p]
                     a += 1
                     p += 1

@@ -52,9 +52,11 @@ def errors(count):
 
 
 def ufuncs(count):
+    # Not np.exp(a): NumPy makes a string of the method's name for each element, and Python's cache of attributes keeps
+    # up to 4096 of them.
     x, a = Real(1.5), np.array([Real(1.0), Real(2.0)])
     for _ in range(count):
-        np.sin(x), np.add(x, 2.0), a @ a, np.exp(a), a * x, np.divmod(x, 2.0)
+        np.sin(x), np.add(x, 2.0), a @ a, a * x, np.divmod(x, 2.0)
 
 
 def functions(count):

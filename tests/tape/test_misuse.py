@@ -335,3 +335,28 @@ def test_seeds_and_values_that_are_not_finite(tape, bad):
     tape.evaluate()
     assert (x.gradient, repr(y.gradient)) == (0.0, repr(3.0 * bad))
     still_works(tape)
+
+
+@pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
+def test_values_are_known_at_any_time(strategy):
+    """Also of results that no statement has used yet, of unused inputs, and when recording goes on after a look."""
+    tape = codipy.Tape(strategy=strategy)
+    with tape:
+        x, late = tape.register_input(3.0), tape.register_input(5.0)
+        y = tape.register_output(x * x)
+        assert [tape.get_primal(v) for v in (x, late, y)] == [3.0, 5.0, 9.0]
+        place = tape.position()
+        z = tape.register_output(late * y)
+        assert tape.get_primal(z) == 45.0
+    for start in (place, None):
+        tape.evaluate_primal(start)
+        assert [tape.get_primal(v) for v in (x, late, y, z)] == [3.0, 5.0, 9.0, 45.0]
+        tape.clear_adjoints()
+        z.gradient = 1.0
+        tape.evaluate()
+        assert (x.gradient, late.gradient) == (30.0, 9.0)
+    tape.set_primal(late, 2.0)
+    assert [tape.get_primal(v) for v in (late, z)] == [2.0, 45.0]
+    tape.evaluate_primal()
+    assert [tape.get_primal(v) for v in (y, z)] == [9.0, 18.0]
+    tape._check()
