@@ -12,6 +12,7 @@ from fractions import Fraction
 import numpy
 
 from .polygamma import digamma, tetragamma, trigamma  # noqa: F401 (the expressions use them)
+from .trigonometry import slope_cos, slope_sin  # noqa: F401
 
 __all__ = ["evaluate"]
 
@@ -38,7 +39,6 @@ exp, exp2, expm1, log, log2, log10, log1p, sqrt, cbrt, pow = map(
     ["exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "cbrt", "power"],
 )  # fmt: skip
 sin, cos, tan, sinh, cosh, tanh = map(_ieee, ["sin", "cos", "tan", "sinh", "cosh", "tanh"])
-slope_sin, slope_cos = sin, cos      # in C: trigonometry.h
 asin, acos, atan, atan2 = map(_ieee, ["asin", "acos", "atan", "atan2"], ["arcsin", "arccos", "arctan", "arctan2"])
 asinh, acosh, atanh = map(_ieee, ["asinh", "acosh", "atanh"], ["arcsinh", "arccosh", "arctanh"])
 fabs, fmod, hypot, copysign, ldexp = map(_ieee, ["fabs", "fmod", "hypot", "copysign", "ldexp"])
