@@ -14,10 +14,10 @@
 #define CODIPY_LINE ((size_t)64)        /* alignment of every array: one cache line, one AVX-512 register */
 #define CODIPY_HUGE ((size_t)1 << 21)   /* size and alignment of a huge page on x86-64 and arm64 */
 
-/* Whether the advice pays (16 MB chunks written for the first time, 20 runs each, a virtual machine of two busy cores):
- * 64 MB: median 5.0 GB/s (0.2 to 7.3) with it, 1.1 (0.9 to 1.4) without, so 64 MB and less gain clearly.
- * 384 MB: 2.5 GB/s (0.2 to 12.1) with it, 2.4 (1.0 to 2.6) without: the median gains nothing, and some runs are far
- * slower; the kernel counted no compaction, and the cause is not known. Alignment alone, without advice: no gain.
+/* Whether the advice pays: `python benchmarks/bench_huge_pages.py` writes 16 MB chunks for the first time with and
+ * without it. On a quiet virtual machine 64 MB took the writes from 2.5 to 18 GB/s and 384 MB from 2.3 to 17; on a busy
+ * one the median of 384 MB gained nothing, and single runs were far slower both times (docs/design/streams.md).
+ * Alignment alone, without advice: no gain.
  *
  * NULL when there is no memory. The system may decline the advice: then the pages are ordinary ones. */
 static void *codipy_pages_new(size_t bytes) {

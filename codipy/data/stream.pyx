@@ -263,10 +263,9 @@ cdef class Stream:
         return 0
 
     cdef void roll_back(self, Place place) noexcept:
-        cdef Place now = self.place()
         cdef Chunk* chunk
         self.reserved = 0
-        if self.table.count == 0 or compare_places(&place, &now, 1) == 0:
+        if self.table.count == 0 or (place.chunk == self.table.current and place.item == self.cursor.used):
             return
         chunk = &self.table.chunks[place.chunk]
         if not is_viewed(chunk):

@@ -336,3 +336,16 @@ def test_check_finds_a_broken_stream(used):
         twin.streams[1]._check()
     twin.root._set_used(3)
     twin.check()
+
+
+def test_rolling_back_gives_an_empty_chunk_back():
+    stream = Stream("integers", ["i4"], 4)
+    stream.py_reserve(4)
+    for i in range(3):
+        stream.py_push(i)
+    end = stream.position()
+    stream.py_reserve(2)  # opens a chunk that nothing is pushed to
+    stream.reset_to(end)
+    stream.py_reserve(1)
+    stream.py_push(3)
+    assert stream.chunk_views(0)[0].tolist() == [0, 1, 2, 3] and stream.chunks == 1
