@@ -11,7 +11,7 @@
 from libc.stdint cimport int32_t, uint8_t
 from cpython.object cimport PyObject, PyTypeObject
 
-from codipy.active.real cimport MERGED, OWNS, Real
+from codipy.active.real cimport MERGED, OWNS, Real, identify_plain
 from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.operations.kernels cimport op_partials
 from codipy.programs.program cimport ARGUMENT, CONSTANT, MAX_LEAVES, intern_program
@@ -79,7 +79,7 @@ cdef inline double scaled(double partial, double jacobian) noexcept:
     return product
 
 
-cdef inline int admit(Recorder* r, PyObject** operand) except -1:
+cdef inline int admit(Recorder* r, PyObject** operand, bint plain) except -1:
     """How many entries an operand brings; an operand that is used again is pushed first. Passive: 0, and NULL."""
     cdef PyObject* x = operand[0]
     if x == NULL:
@@ -92,7 +92,10 @@ cdef inline int admit(Recorder* r, PyObject** operand) except -1:
         return 1
     if codipy_is_temporary(x):
         return (<Real>x).count
-    identify(r, <Real>x)
+    if plain:
+        identify_plain(r, x)
+    else:
+        identify(r, <Real>x)
     return 1
 
 
@@ -140,11 +143,11 @@ cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands,
     cdef double partials[3]
     cdef int32_t program = 0
     cdef bint jacobian
-    cdef int k, total = admit(r, operands)
+    cdef int k, total = admit(r, operands, plain)
     if n > 1:
-        total += admit(r, operands + 1)
+        total += admit(r, operands + 1, plain)
     if n > 2:
-        total += admit(r, operands + 2)
+        total += admit(r, operands + 2, plain)
     if total == 0:
         return new_real(value, 0)
     jacobian = plain or r.kind == JACOBIAN

@@ -40,5 +40,7 @@ cdef object apply2(int code, PyObject* x, PyObject* y)
 cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z)
 # The same with a value that the caller has: NumPy's, say. operands[k] is any object, its value u[k].
 cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, double value)
+# expression.pxd's `identify` for a plain recorder (see Recorder), here beside the operators that call it most.
+cdef int identify_plain(Recorder* r, PyObject* x) except -1
 # A Real that is on a tape already.
 cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags)

@@ -15,7 +15,7 @@ from codipy.active.expression cimport (
 from codipy.operations.kernels cimport *
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Recorder
+from codipy.tape.recorder cimport Recorder, push_jacobian
 
 from codipy.errors import ActiveError, TapeError
 
@@ -55,12 +55,20 @@ cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z)
     if n > 2 and not take(z, operands + 2, u + 2):
         return NotImplemented
     value = op_value(code, u[0], u[1], u[2])
-    if op_python_value[code] or not isfinite(value):
+    if op_python_value[code] or not (op_total[code] or isfinite(value)):
         value = python_value(code, n, u[0], u[1], u[2])
     r = current()
     if r != NULL and r.plain:
         return codipy_new_reference(combine(r, code, n, operands, u, value, True))
     return codipy_new_reference(combine_any(r, code, n, operands, u, value))
+
+
+cdef int identify_plain(Recorder* r, PyObject* x) except -1:
+    if (<Real>x).epoch != r.epoch:
+        return identify(r, <Real>x)
+    (<Real>x).identifier = push_jacobian(r, (<Real>x).own, (<Real>x).count, True)
+    (<Real>x).count = 0
+    return 0
 
 
 cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u,

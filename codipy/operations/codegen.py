@@ -64,7 +64,9 @@ def _function(name):
 
 def header():
     """Return the text of `kernels.h`."""
-    flags = ", ".join(str(int(row.python_value)) for row in TABLE)
+    python_value, total = (
+        ", ".join(str(int(getattr(row, flag))) for row in TABLE) for flag in ("python_value", "total")
+    )
     lines = [
         "/* SPDX-License-Identifier: Apache-2.0 */",
         "/* The operations table as C, written by codipy/operations/codegen.py at build time: edit table.py. */",
@@ -78,7 +80,9 @@ def header():
         "};",
         "",
         "/* Whether the value to record is Python's own even where the C value is finite. */",
-        f"static const unsigned char op_python_value[OP_COUNT] = {{{flags}}};",
+        f"static const unsigned char op_python_value[OP_COUNT] = {{{python_value}}};",
+        "/* Whether the C value is Python's even where it is not finite. */",
+        f"static const unsigned char op_total[OP_COUNT] = {{{total}}};",
         "",
     ]
     for name in SIGNATURES:
@@ -96,6 +100,7 @@ def declarations():
         *[f"        {code_name(row)}" for row in TABLE],
         "        OP_COUNT",
         "    const unsigned char op_python_value[]",
+        "    const unsigned char op_total[]",
     ]
     for name, (result, parameters, arguments) in SIGNATURES.items():
         parameters = parameters.replace("double *", "double* ")

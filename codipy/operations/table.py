@@ -43,6 +43,8 @@ class Operation:
         Arguments at which the value is tested beside zeros, infinities and NaN.
     python_value : bool
         Whether the C value may differ from Python's, so that only `python` gives the value to record.
+    total : bool
+        Whether Python never raises and the C value is Python's also where it is not finite, so that nobody need look.
     constant : tuple of int
         Arguments that are never differentiated (the exponent of `scale`).
     code : int
@@ -61,6 +63,7 @@ class Operation:
     domain: tuple = (REAL, REAL, REAL)
     edges: tuple = ()
     python_value: bool = False
+    total: bool = False
     constant: tuple = ()
     code: int = -1
 
@@ -92,9 +95,9 @@ def _math(name, value, partial, second, *domain, numpy=None, **more):
 
 
 _ARITHMETIC = (
-    _linear("add", "operator.add", "x + y", "1", "1", numpy=("add",)),
-    _linear("subtract", "operator.sub", "x - y", "1", "-1", numpy=("subtract",)),
-    Operation("multiply", "operator.mul", "x * y", ("y", "x"), ("0", "1", "0"), numpy=("multiply",)),
+    _linear("add", "operator.add", "x + y", "1", "1", numpy=("add",), total=True),
+    _linear("subtract", "operator.sub", "x - y", "1", "-1", numpy=("subtract",), total=True),
+    Operation("multiply", "operator.mul", "x * y", ("y", "x"), ("0", "1", "0"), numpy=("multiply",), total=True),
     Operation(
         "divide", "operator.truediv", "x / y", ("1 / y", "-w / y"), ("0", "-1 / y / y", "2 * w / y / y"),
         numpy=("divide", "true_divide"), domain=(REAL, POSITIVE),
@@ -108,10 +111,10 @@ _ARITHMETIC = (
         edges=((-2.0, 3.0), (-2.0, -3.0), (-8.0, 1 / 3), (0.0, -1.0), (0.0, 0.5), (1e200, 2.0), (3.0, -1000.0)),
         kink="in x: inf where x = 0 and 0 < y < 1, 0 where y = 0; in y: 0 where x = 0, nan where x < 0",
     ),
-    _linear("negative", "operator.neg", "-x", "-1", numpy=("negative",)),
-    _linear("positive", "operator.pos", "x", "1", numpy=("positive",)),
-    _linear("identity", "operator.pos", "x", "1", numpy=("conjugate", "conj")),
-    _linear("absolute", "operator.abs", "fabs(x)", "sign(x)", numpy=("absolute", "abs"), kink="0 at 0"),
+    _linear("negative", "operator.neg", "-x", "-1", numpy=("negative",), total=True),
+    _linear("positive", "operator.pos", "x", "1", numpy=("positive",), total=True),
+    _linear("identity", "operator.pos", "x", "1", numpy=("conjugate", "conj"), total=True),
+    _linear("absolute", "operator.abs", "fabs(x)", "sign(x)", numpy=("absolute", "abs"), kink="0 at 0", total=True),
     _linear("fabs", "math.fabs", "fabs(x)", "sign(x)", math_name="fabs", numpy=("fabs",), kink="0 at 0"),
     Operation("square", "square", "x * x", ("2 * x",), ("2",), numpy=("square",)),
     Operation(

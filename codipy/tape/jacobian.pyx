@@ -49,11 +49,11 @@ cdef class Jacobian(Strategy):
     cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1:
         cdef Entry entry
         entry.number, entry.identifier = 1.0, source
-        return push_jacobian(r, &entry, 1 if source else 0)
+        return push_jacobian(r, &entry, 1 if source else 0, False)
 
     cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
         if count <= MAX_ARGUMENTS:
-            return push_jacobian(r, entries, count)
+            return push_jacobian(r, entries, count, False)
         # The argument count is one byte: a wider statement is a chain of sums, each carrying the last one's result.
         # Room for all of it comes first, so that a failure on the way is undone by setting the cursors back.
         cdef Py_ssize_t links = (count - 2) // (MAX_ARGUMENTS - 1) + 1, done = MAX_ARGUMENTS, part, i
@@ -61,14 +61,14 @@ cdef class Jacobian(Strategy):
         self.root.reserve(count + links - 1)
         cdef Py_ssize_t statements = r.statements.used, arguments = r.arguments.used
         cdef Entry link[MAX_ARGUMENTS]
-        cdef int32_t lhs = push_jacobian(r, entries, done), partial
+        cdef int32_t lhs = push_jacobian(r, entries, done, False), partial
         try:
             while done < count:
                 part = min(count - done, MAX_ARGUMENTS - 1)
                 link[0].number, link[0].identifier = 1.0, lhs
                 for i in range(part):
                     link[1 + i] = entries[done + i]
-                partial, lhs = lhs, push_jacobian(r, link, part + 1)
+                partial, lhs = lhs, push_jacobian(r, link, part + 1, False)
                 if r.reuse:
                     self.reusing.release(partial)
                 done += part
@@ -164,9 +164,10 @@ cdef inline void reverse_region(const Span* spans, double* origin, Py_ssize_t wi
         if count == INPUT_TAG:
             continue             # an input keeps what it gathered
         a -= count
-        codipy_prefetch(jacobians + a - AHEAD)
-        codipy_prefetch(jacobians + a - AHEAD - 8)
-        codipy_prefetch(arguments + a - AHEAD)
+        if a >= AHEAD:
+            codipy_prefetch(jacobians + a - AHEAD)
+            codipy_prefetch(jacobians + a - AHEAD + 8)
+            codipy_prefetch(arguments + a - AHEAD)
         if width == 1:
             bar = result[0]
             if not keep:

@@ -4,7 +4,9 @@
 # A Recorder is plain memory inside its Tape: no reference counts, no virtual calls. Everything borrowed here lives
 # as long as the tape does. The pushes never allocate: room is made first, from the innermost stream to the root, so
 # a statement is whole on the tape or not at all.
-from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.math cimport isfinite
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
+from libc.string cimport memcpy
 from cpython.object cimport PyObject
 
 from codipy.data.stream cimport Cursor, Stream
@@ -81,23 +83,39 @@ cdef inline void withdraw_identifier(Recorder* r, int32_t identifier) noexcept:
         (<LinearIdentifiers>r.linear).state.largest -= 1
 
 
-cdef inline int32_t push_jacobian(Recorder* r, const Entry* entries, Py_ssize_t count) except -1:
-    """Push `count` <= MAX_ARGUMENTS arguments as one statement; returns the result's identifier."""
+cdef inline Py_ssize_t drop_invalid(double* jacobians, int32_t* identifiers, Py_ssize_t count) noexcept:
+    """Keep the finite Jacobians; returns how many."""
+    cdef Py_ssize_t i, kept = 0
+    for i in range(count):
+        jacobians[kept] = jacobians[i]
+        identifiers[kept] = identifiers[i]
+        kept += isfinite(jacobians[i])
+    return kept
+
+
+cdef inline int32_t push_jacobian(Recorder* r, const Entry* entries, Py_ssize_t count, bint plain) except -1:
+    """Push `count` <= MAX_ARGUMENTS arguments as one statement; returns the result's identifier.
+
+    `plain` is the recorder's, as a literal where it is known.
+    """
     reserve_statement(r, count, 0)
-    cdef int32_t lhs = assign_identifier(r)
+    cdef int32_t lhs = (<LinearIdentifiers>r.linear).assign() if plain else assign_identifier(r)
     cdef double* jacobians = (<double*>r.arguments.fields[0]) + r.arguments.used
     cdef int32_t* identifiers = (<int32_t*>r.arguments.fields[1]) + r.arguments.used
+    cdef int keep_zero = not r.skip_zero
     cdef Py_ssize_t i, kept = 0
-    cdef double number
+    cdef uint64_t bits
     for i in range(count):
-        number = entries[i].number
-        jacobians[kept] = number
+        jacobians[kept] = entries[i].number
         identifiers[kept] = entries[i].identifier
-        # x - x is 0 for every finite x and NaN for NaN and the infinities.
-        kept += not ((number == 0.0 and r.skip_zero) or (r.skip_invalid and number - number != 0.0))
+        # Whether the number is not +-0, without a branch and without a comparison that knows NaN.
+        memcpy(&bits, &entries[i].number, sizeof(bits))
+        kept += ((bits << 1) != 0) | keep_zero
+    if r.skip_invalid:
+        kept = drop_invalid(jacobians, identifiers, kept)
     r.arguments.used += kept
     (<uint8_t*>r.statements.fields[0])[r.statements.used] = <uint8_t>kept
-    if r.reuse:
+    if not plain and r.reuse:
         (<int32_t*>r.statements.fields[1])[r.statements.used] = lhs
     r.statements.used += 1
     return lhs
@@ -155,7 +173,7 @@ cdef inline int32_t push_expression(Recorder* r, const Entry* entries, Py_ssize_
                                     double value) except -1:
     """Push a pending expression as a statement, whatever the strategy."""
     if r.kind == JACOBIAN:
-        return push_jacobian(r, entries, count)
+        return push_jacobian(r, entries, count, False)
     if r.kind == PRIMAL:
         return push_primal(r, entries, handle, value)
     return push_simple(r, entries, count, program_at(r.programs, handle).code)

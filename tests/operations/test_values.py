@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values are Python's to the last bit, and so are the exceptions; the readable twin computes what C computes."""
 
+import itertools
 import math
 
 import numpy as np
@@ -123,3 +124,12 @@ def test_scipy_agrees(name):
     for point in inside(row, 300):
         expected = float(getattr(special, row.scipy)(*point))
         assert math.isclose(c.value(name, *point), expected, rel_tol=1e-14, abs_tol=1e-15), point
+
+
+@pytest.mark.parametrize("name", [row.name for row in TABLE if row.total])
+def test_total_rows_are_pythons_where_nothing_is_finite(name):
+    special = [0.0, -0.0, 1.5, 1.7e308, -1.7e308, 5e-324, math.inf, -math.inf, math.nan]
+    row = BY_NAME[name]
+    for arguments in itertools.product(special, repeat=row.arity):
+        expected, value = python_callable(row.python)(*arguments), c.value(name, *arguments)
+        assert bits(value) == bits(expected)
