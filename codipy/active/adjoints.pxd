@@ -8,3 +8,4 @@ cimport cython
 @cython.final
 cdef class Adjoints(AdjointVector):
     cdef readonly Tape tape
+    cdef int demand_idle(self, str action) except -1

@@ -11,6 +11,8 @@ from codipy.active.tape cimport Tape
 from codipy.active.real cimport Real
 from codipy.tape.adjoints cimport AdjointVector
 
+from codipy.errors import TapeError
+
 
 @cython.final
 cdef class Adjoints(AdjointVector):
@@ -38,12 +40,14 @@ cdef class Adjoints(AdjointVector):
         if not 1 <= width <= 1 << 20:
             raise ValueError(f"width must be from 1 to {1 << 20}, got {width}")
         self.tape, self.width, self.first, self.serial = tape, width, tape.store.first, tape.serial
+        self.resets = tape.resets
 
     def __getitem__(self, x):
         """float (width 1) or a new array of `width` numbers."""
         cdef int32_t identifier = self.tape.identifier_of(x, "x")
-        cdef double* numbers = self.slot(identifier)
         cdef Py_ssize_t d
+        self.tape.renew(self)
+        cdef double* numbers = self.slot(identifier)
         if self.width == 1:
             return 0.0 if numbers == NULL else numbers[0]
         result = np.zeros(self.width)
@@ -54,7 +58,7 @@ cdef class Adjoints(AdjointVector):
 
     def __setitem__(self, x, seed):
         """Seed with one number for all directions, or one for each."""
-        cdef int32_t identifier = self.tape.identifier_of(x, "x")
+        cdef int32_t identifier
         cdef Py_ssize_t d
         cdef double number
         cdef double[::1] numbers
@@ -67,10 +71,19 @@ cdef class Adjoints(AdjointVector):
                 raise TypeError(f"seed must be a number or {self.width} numbers, got {type(seed).__name__}") from error
             if numbers.shape[0] != self.width:
                 raise ValueError(f"seed must be a number or {self.width} numbers, got {numbers.shape[0]}")
+        identifier = self.tape.identifier_of(x, "x")     # now: a seed may be Python code, which may reset the tape
+        self.demand_idle("setting an adjoint")
+        self.tape.renew(self)
         self.ensure(self.tape.largest())
         for d in range(self.width):
             self.slot(identifier)[d] = numbers[d]
 
     def clear(self):
         """Set all adjoints to 0."""
+        self.demand_idle("clear()")
         self.zero()
+
+    cdef int demand_idle(self, str action) except -1:
+        if self.swept:
+            raise TapeError(f"{action} while a sweep on another thread uses these adjoints: wait until it ends")
+        return 0

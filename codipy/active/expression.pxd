@@ -171,6 +171,8 @@ cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands,
     (<Real>result).count = <uint8_t>total
     if jacobian:
         op_partials(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0, value, partials)
+    else:
+        partials[0] = partials[1] = partials[2] = 0.0
     entries = merge(jacobian, (<Real>result).own, operands[0], partials[0], u[0])
     if n > 1:
         entries = merge(jacobian, entries, operands[1], partials[1], u[1])

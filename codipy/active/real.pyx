@@ -226,10 +226,11 @@ cdef class Real:
         return <object>a // <object>b       # of Python floats: C and NumPy divide by zero
 
     def __divmod__(x, y):
-        quotient = Real.__floordiv__(x, y) if type(x) is Real else Real.__rfloordiv__(y, x)
-        if quotient is NotImplemented:
+        cdef PyObject* operand
+        cdef double a, b
+        if not take(<PyObject*>x, &operand, &a) or not take(<PyObject*>y, &operand, &b):
             return NotImplemented
-        return quotient, binary(OP_MOD, <PyObject*>x, <PyObject*>y)
+        return divmod(<object>a, <object>b)[0], binary(OP_MOD, <PyObject*>x, <PyObject*>y)
 
     def __neg__(self):
         return unary(OP_NEGATIVE, <PyObject*>self)
@@ -317,20 +318,17 @@ cdef class Real:
 
     def __copy__(self):
         """A second variable on the same adjoint slot."""
-        cdef PyObject* found
+        cdef PyObject* found = tape_of_epoch(self.epoch)
         if not self.epoch:
             return Real(self.primal)
-        if self.count:
-            found = tape_of_epoch(self.epoch)
-            if found == NULL:
-                raise TapeError(f"{self!r} cannot be copied: its tape no longer exists; copy x.value")
-            if readmit(&(<BaseTape>found).recorder, self) and self.count:
-                identify(&(<BaseTape>found).recorder, self)
-        cdef Real new = new_identified(self.primal, self.epoch, self.identifier, self.flags & OWNS)
-        if new.flags & OWNS:
-            found = tape_of_epoch(self.epoch)
-            if found != NULL and (<BaseTape>found).owns(self.epoch):
-                (<BaseTape>found).store.reusing.retain(self.identifier)
+        if self.count and found == NULL:
+            raise TapeError(f"{self!r} cannot be copied: its tape no longer exists; copy x.value")
+        # An expression may be pending, or be so again after a reset.
+        if found != NULL and (self.count or self.kept) and readmit(&(<BaseTape>found).recorder, self) and self.count:
+            identify(&(<BaseTape>found).recorder, self)
+        cdef Real new = new_identified(self.primal, self.epoch, self.identifier, self.flags & (OWNS | MERGED))
+        if new.flags & OWNS and found != NULL and (<BaseTape>found).owns(self.epoch):
+            (<BaseTape>found).store.reusing.retain(self.identifier)
         return new
 
     def __deepcopy__(self, memo):

@@ -163,19 +163,20 @@ cdef class Tape(BaseTape):
         if entries == NULL:
             raise MemoryError(f"no memory for a statement of {len(inputs)} arguments")
         try:
-            for i in range(len(inputs)):
-                if type(numbers[i]) is Real or as_number(<PyObject*>numbers[i], &number) != 1:
+            for i in range(len(inputs)):     # what may run Python code, which may reset the tape, comes first
+                if type(numbers[i]) is Real or as_number(<PyObject*>numbers[i], &entries[i].number) != 1:
                     raise TypeError(f"jacobians[{i}] must be a plain real number, got {type(numbers[i]).__name__}")
+                if type(inputs[i]) is not Real and as_number(<PyObject*>inputs[i], &number) != 1:
+                    raise TypeError(f"arguments[{i}] must be a Real or a number, got {type(inputs[i]).__name__}")
+            for i in range(len(inputs)):
                 if type(inputs[i]) is not Real:
-                    if as_number(<PyObject*>inputs[i], &entries[count].number) != 1:
-                        raise TypeError(f"arguments[{i}] must be a Real or a number, got {type(inputs[i]).__name__}")
                     continue
                 variable = inputs[i]
                 if not variable.epoch or not readmit(&self.recorder, variable):
                     continue
                 if variable.count:
                     identify(&self.recorder, variable)
-                entries[count].number, entries[count].identifier = number, variable.identifier
+                entries[count].number, entries[count].identifier = entries[i].number, variable.identifier
                 count += 1
             if count == 0:
                 return Real(primal)

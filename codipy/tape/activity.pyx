@@ -26,26 +26,45 @@ cdef bint is_passive() noexcept:
     return codipy_thread_state[1] != NULL
 
 
+cdef class _Stack:
+    # The strong references that keep recording tapes alive: (tape, address of its recorder). (None, 0) stands for
+    # `with codipy.passive()`. They die with the thread, or with Python's view of one that C made; what else dies on it
+    # later, and the next Python code on it, must not find the recorder in force then.
+    cdef list entries
+    cdef void** state
+
+    def __cinit__(self):
+        self.entries, self.state = [], codipy_thread_state
+
+    def __dealloc__(self):
+        if self.state == codipy_thread_state:
+            codipy_thread_state[0] = codipy_thread_state[1] = NULL
+
+
 class _Recordings(threading.local):
-    # The strong references that keep recording tapes alive: (tape, address of its recorder); they die with the
-    # thread. (None, 0) stands for `with codipy.passive()`.
     def __init__(self):
-        self.stack = []
+        self.stack = _Stack()
 
 
 _recordings = _Recordings()
 
 
 cdef int _enter(object tape, Recorder* recorder) except -1:
-    _recordings.stack.append((tape, <size_t>recorder))
+    (<_Stack>_recordings.stack).entries.append((tape, <size_t>recorder))
     codipy_thread_state[0] = recorder
     codipy_thread_state[1] = <void*>(<size_t>(tape is None))
     return 0
 
 
-cdef int _leave() except -1:
-    cdef list stack = _recordings.stack
-    stack.pop()
+cdef int _leave(object tape) except -1:
+    """Take the last entry of `tape`, which for passive() need not be the innermost: a generator may end it late."""
+    cdef list stack = (<_Stack>_recordings.stack).entries
+    cdef Py_ssize_t i = len(stack) - 1
+    while i >= 0 and stack[i][0] is not tape:
+        i -= 1
+    if i < 0:
+        raise TapeError("passive() ends on a thread where it did not begin")
+    del stack[i]
     tape, address = stack[len(stack) - 1] if stack else (None, 0)
     codipy_thread_state[0] = <void*><size_t>address
     codipy_thread_state[1] = <void*>(<size_t>(len(stack) > 0 and tape is None))
@@ -62,7 +81,7 @@ cdef int deactivate(object tape) except -1:
     if codipy_thread_state[0] == NULL or active_tape() is not tape:
         raise TapeError("set_passive() on a tape that is not the innermost recording of this thread: "
                         "end the recordings in the reverse order of their beginning")
-    _leave()
+    _leave(tape)
     return 0
 
 
@@ -107,7 +126,7 @@ cdef class passive:
         return self
 
     def __exit__(self, *exception):
-        _leave()
+        _leave(None)
         return False
 
 

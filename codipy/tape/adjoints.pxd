@@ -13,6 +13,7 @@ cdef class AdjointVector:
 
     cdef bint swept                    # a sweep is using it, on some thread
     cdef int64_t serial                # of the tape it belongs to
+    cdef int64_t resets                # of the tape when the numbers were written: see BaseTape.renew
 
     # Make room for identifiers up to `largest`, new slots 0; never more than asked for.
     cdef int ensure(self, int32_t largest) except -1
@@ -21,7 +22,7 @@ cdef class AdjointVector:
 
     cdef inline double* origin(self) noexcept nogil:
         """Where identifier 0 would be: origin()[identifier * width] is the identifier's first direction."""
-        return self.numbers - self.first * self.width
+        return self.numbers - self.first * self.width if self.numbers != NULL else NULL     # an empty tape
 
     cdef inline double* slot(self, int32_t identifier) noexcept:
         """The numbers of an identifier, or NULL where the vector has not grown to it (they are 0)."""

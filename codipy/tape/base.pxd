@@ -21,9 +21,10 @@ cdef class BaseTape:
     cdef int64_t generation                     # lower half of the last epoch drawn
     cdef int64_t first_generation               # generations below are from before the last full reset
     cdef list valid                             # epochs in force, ascending; the last is the recorder's
+    cdef int64_t resets                         # so far, partial ones included
     cdef Py_ssize_t sweeps                      # sweeps under way, on any thread
     cdef bint rewriting                         # one of them is evaluate_primal
-    cdef unsigned long thread                   # that records, 0 where none does
+    cdef unsigned long thread                   # that records, or did last
     cdef Py_ssize_t recordings                  # nested `with tape:` on that thread
     cdef object __weakref__
 
@@ -39,5 +40,6 @@ cdef class BaseTape:
     cdef int32_t new_handmade(self, double value, const Entry* entries, Py_ssize_t count) except -1
     cdef TapePosition checked(self, position, str name)
     cdef AdjointVector checked_adjoints(self, adjoints)
+    cdef void renew(self, AdjointVector adjoints) noexcept
     cdef int sweep(self, int direction, start, end, AdjointVector adjoints, bint keep) except -1
     cdef int forget_all(self) except -1

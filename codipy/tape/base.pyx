@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tape without variables: identifiers in, identifiers out; epochs, sweeps, positions, memory."""
+import sys
 from bisect import bisect_left
 
 from libc.stdint cimport int32_t, int64_t
@@ -139,7 +140,9 @@ cdef class BaseTape:
         """
         cdef unsigned long thread = PyThread_get_thread_ident()
         if self.recordings and self.thread != thread:
-            raise TapeError("this tape is recording on another thread: use one tape per thread")
+            if self.thread in sys._current_frames():
+                raise TapeError("this tape is recording on another thread: use one tape per thread")
+            self.recordings = 0      # that thread ended in the middle of its recording
         self.demand_idle("set_active()")
         activity.activate(self, &self.recorder)
         self.thread = thread
@@ -254,7 +257,14 @@ cdef class BaseTape:
             raise TypeError(f"adjoints must come from tape.new_adjoints(), got {type(adjoints).__name__}")
         if (<AdjointVector>adjoints).serial != self.serial:
             raise TapeError("adjoints belong to another tape: make them with this tape's new_adjoints()")
+        self.renew(adjoints)
         return adjoints
+
+    cdef void renew(self, AdjointVector adjoints) noexcept:
+        """Set to 0 what an external vector holds from before a reset: adjoints of variables that are gone."""
+        if adjoints.resets != self.resets:
+            adjoints.zero()
+            adjoints.resets = self.resets
 
     def evaluate(self, start=None, end=None, *, adjoints=None, keep=False):
         """Reverse sweep: from seeded adjoints to those of the inputs.
@@ -326,12 +336,14 @@ cdef class BaseTape:
             del self.valid[bisect_left(self.valid, place.epoch) + 1:]
             self.draw_epoch()
         self.adjoint_vector.zero()
+        self.adjoint_vector.resets = self.resets = self.resets + 1
 
     def reset_hard(self):
         """Drop the recording and give its memory back, adjoints and primal values included."""
         self.demand_idle("reset_hard()")
         self.store.root.reset_hard()
         self.adjoint_vector.release()
+        self.adjoint_vector.resets = self.resets = self.resets + 1
         free(self.recorder.primals)
         self.recorder.primals, self.recorder.primals_size = NULL, 0
         self.forget_all()

@@ -18,7 +18,8 @@ from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport (
     Entry, Recorder, INPUT_TAG, MAX_ARGUMENTS, assign_identifier, push_jacobian, reserve_statement)
-from codipy.tape.strategy cimport Bounds, Strategy, STATEMENTS_PER_SIGNAL_CHECK, check_signals
+from codipy.tape.strategy cimport Bounds, Strategy
+from codipy.tape.walk cimport Kernel, Sweep, walk
 
 
 @cython.final
@@ -39,7 +40,7 @@ cdef class Jacobian(Strategy):
     cdef int32_t push_input(self, Recorder* r, double value) except -1:
         cdef int32_t lhs
         if r.reuse:
-            return self.reusing.assign_fresh()
+            return self.fresh_input()
         reserve_statement(r, 0, 0)
         lhs = assign_identifier(r)
         (<uint8_t*>r.statements.fields[0])[r.statements.used] = INPUT_TAG
@@ -83,50 +84,14 @@ cdef class Jacobian(Strategy):
 
     cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
                      bint keep) except -1:
-        cdef Regions regions = Regions(self.root, start, end)
-        cdef Py_ssize_t cursors[2]
-        cdef Py_ssize_t statements = 0, width = adjoints.width
-        cdef int32_t lhs = bounds.end
-        cdef double* origin = adjoints.origin()
-        cdef bint reuse = r.reuse
-        with nogil:
-            while regions.next_reverse():
-                if width == 1:
-                    if reuse:
-                        reverse_region(regions.spans, origin, 1, lhs, True, keep, cursors)
-                    else:
-                        reverse_region(regions.spans, origin, 1, lhs, False, keep, cursors)
-                else:
-                    reverse_region(regions.spans, origin, width, lhs, reuse, keep, cursors)
-                regions.check(cursors, True)
-                lhs -= <int32_t>(regions.spans[1].end - regions.spans[1].begin)
-                statements += regions.spans[1].end - regions.spans[1].begin
-                if statements > STATEMENTS_PER_SIGNAL_CHECK:
-                    statements = 0
-                    check_signals()
-        return 0
+        cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, bounds.end, r.reuse, keep, False)
+        cdef Kernel kernel = reverse_wide if adjoints.width > 1 else reverse_reuse if r.reuse else reverse_linear
+        return walk(Regions(self.root, start, end), kernel, &sweep, True)
 
     cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
                      Bounds bounds) except -1:
-        cdef Regions regions = Regions(self.root, start, end)
-        cdef Py_ssize_t cursors[2]
-        cdef Py_ssize_t statements = 0, width = adjoints.width
-        cdef int32_t lhs = bounds.start
-        cdef double* origin = adjoints.origin()
-        cdef bint reuse = r.reuse
-        with nogil:
-            while regions.next_forward():
-                if width == 1:
-                    forward_region(regions.spans, origin, 1, lhs, reuse, cursors)
-                else:
-                    forward_region(regions.spans, origin, width, lhs, reuse, cursors)
-                regions.check(cursors, False)
-                lhs += <int32_t>(regions.spans[1].end - regions.spans[1].begin)
-                statements += regions.spans[1].end - regions.spans[1].begin
-                if statements > STATEMENTS_PER_SIGNAL_CHECK:
-                    statements = 0
-                    check_signals()
-        return 0
+        cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, bounds.start, r.reuse, False, False)
+        return walk(Regions(self.root, start, end), forward_wide if adjoints.width > 1 else forward_single, &sweep, False)
 
 
 cdef extern from *:
@@ -144,7 +109,7 @@ cdef enum:
                              # `python benchmarks/run.py bandwidth`: 57 % of the triad without, 67 % with it
 
 
-# ---- The kernels. `lhs` is the largest identifier at the end of the region where the walk enters. ----
+# ---- The kernels; their parameters are those of Sweep. ----
 
 cdef inline void reverse_region(const Span* spans, double* origin, Py_ssize_t width, int32_t lhs, bint reuse,
                                 bint keep, Py_ssize_t* cursors) noexcept nogil:
@@ -211,3 +176,23 @@ cdef inline void forward_region(const Span* spans, double* origin, Py_ssize_t wi
             result[d] = dot
         a += count
     cursors[0], cursors[1] = a, s
+
+
+cdef void reverse_linear(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    reverse_region(spans, sweep.origin, 1, sweep.lhs, False, sweep.keep, cursors)
+
+
+cdef void reverse_reuse(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    reverse_region(spans, sweep.origin, 1, sweep.lhs, True, sweep.keep, cursors)
+
+
+cdef void reverse_wide(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    reverse_region(spans, sweep.origin, sweep.width, sweep.lhs, sweep.reuse, sweep.keep, cursors)
+
+
+cdef void forward_single(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    forward_region(spans, sweep.origin, 1, sweep.lhs, sweep.reuse, cursors)
+
+
+cdef void forward_wide(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    forward_region(spans, sweep.origin, sweep.width, sweep.lhs, sweep.reuse, cursors)

@@ -22,10 +22,11 @@ cdef class TapePosition:
         if type(other) is not TapePosition:
             return NotImplemented
         cdef TapePosition right = other
-        if self.epoch >> 32 != right.epoch >> 32:
+        if self.epoch >> 32 != right.epoch >> 32 or self.first_generation != right.first_generation:
             if op == 2 or op == 3:
                 return op == 3
-            raise TapeError("positions of different tapes have no order: compare positions of one tape")
+            raise TapeError("positions of different tapes or recordings have no order: "
+                            "compare positions of one recording")
         if op == 0:
             return self.streams < right.streams
         if op == 1:

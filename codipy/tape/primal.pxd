@@ -1,10 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # The primal-value strategies: a statement stores its program, its arguments' identifiers and its constants.
 from codipy.data.position cimport Position
-from codipy.data.region cimport Regions
-from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Recorder
-from codipy.tape.strategy cimport Bounds, Strategy
+from codipy.tape.strategy cimport Strategy
 cimport cython
 
 
@@ -13,9 +11,6 @@ cimport cython
 # hand: n arguments whose Jacobians are its first n constants, its value the last.
 @cython.final
 cdef class Primal(Strategy):
-    cdef readonly bint handmade      # a statement of this recording cannot be recomputed
+    cdef readonly Position handmade  # where the first statement is that cannot be recomputed, or None
     cdef double* primals_at(self, Recorder* r, Position position) except NULL
     cdef int restore(self, double* primals, Position position) except -1
-    cdef int walk_reverse(self, double* primals, AdjointVector adjoints, Position start, Position end, Bounds bounds,
-                          bint keep) except -1
-    cdef int walk_forward(self, double* primals, AdjointVector adjoints, Regions regions, Bounds bounds) except -1

@@ -21,7 +21,8 @@ from codipy.programs.program cimport (
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport (
     Entry, Recorder, assign_identifier, grow_primals, push_primal, push_primal_result, reserve_statement)
-from codipy.tape.strategy cimport Bounds, Strategy, STATEMENTS_PER_SIGNAL_CHECK, accumulate, check_signals
+from codipy.tape.strategy cimport Bounds, Strategy, accumulate
+from codipy.tape.walk cimport Sweep, walk
 
 from codipy.errors import TapeError
 
@@ -51,11 +52,12 @@ cdef class Primal(Strategy):
     cdef int32_t push_input(self, Recorder* r, double value) except -1:
         cdef int32_t lhs
         if r.reuse:
-            lhs = self.reusing.assign_fresh()
+            lhs = self.fresh_input()
             if lhs >= r.primals_size:
                 try:
                     grow_primals(r, lhs)
                 except BaseException:
+                    self.reusing.release(self.inputs.pop())
                     self.reusing.release(lhs)
                     raise
             r.primals[lhs] = value
@@ -73,6 +75,7 @@ cdef class Primal(Strategy):
     cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
         cdef int32_t lhs
         cdef Py_ssize_t i
+        cdef Position here = self.root.position() if self.handmade is None else self.handmade
         reserve_statement(r, count, count + 1)
         lhs = assign_identifier(r)
         for i in range(count):
@@ -82,17 +85,19 @@ cdef class Primal(Strategy):
         r.arguments.used += count
         r.constants.used += count + 1
         push_primal_result(r, HANDMADE - <int32_t>count, lhs, value)
-        self.handmade = True
+        self.handmade = here
         return lhs
 
     cdef int forget(self) except -1:
         Strategy.forget(self)
-        self.handmade = False
+        self.handmade = None
         return 0
 
     cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1:
         if r.reuse:
             self.restore(r.primals, position)
+        if self.handmade is not None and position.compare(self.handmade) <= 0:
+            self.handmade = None
         return Strategy.roll_back(self, r, position, largest)
 
     cdef bint gather(self, Recorder* r) except? True:
@@ -103,10 +108,13 @@ cdef class Primal(Strategy):
         # With reuse the walk restores overwritten values, on a copy, so that the tape is read only and can be swept
         # again; it begins at the end of the recording even where `end` is earlier.
         cdef double* primals = r.primals
+        cdef Sweep sweep
         if r.reuse:
             primals = self.primals_at(r, end)
         try:
-            self.walk_reverse(primals, adjoints, start, end, bounds, keep)
+            sweep = Sweep(adjoints.origin(), adjoints.width, primals, bounds.end, r.reuse, keep, False)
+            walk(Regions(self.root, start, end),
+                 reverse_wide if adjoints.width > 1 else reverse_reuse if r.reuse else reverse_linear, &sweep, True)
         finally:
             if r.reuse:
                 free(primals)
@@ -137,77 +145,57 @@ cdef class Primal(Strategy):
                     primals[(<const int32_t*>statements.fields[1])[s]] = (<const double*>statements.fields[2])[s]
         return 0
 
-    cdef int walk_reverse(self, double* primals, AdjointVector adjoints, Position start, Position end, Bounds bounds,
-                          bint keep) except -1:
-        cdef Regions regions = Regions(self.root, start, end)
-        cdef Py_ssize_t cursors[3]
-        cdef Py_ssize_t statements = 0, width = adjoints.width
-        cdef int32_t lhs = bounds.end
-        cdef double* origin = adjoints.origin()
-        cdef bint reuse = self.reusing is not None
-        with nogil:
-            while regions.next_reverse():
-                if width == 1:
-                    if reuse:
-                        reverse_region(regions.spans, primals, origin, 1, lhs, True, keep, cursors)
-                    else:
-                        reverse_region(regions.spans, primals, origin, 1, lhs, False, keep, cursors)
-                else:
-                    reverse_region(regions.spans, primals, origin, width, lhs, reuse, keep, cursors)
-                regions.check(cursors, True)
-                lhs -= <int32_t>(regions.spans[2].end - regions.spans[2].begin)
-                statements += regions.spans[2].end - regions.spans[2].begin
-                if statements > STATEMENTS_PER_SIGNAL_CHECK:
-                    statements = 0
-                    check_signals()
-        return 0
-
     cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
                      Bounds bounds) except -1:
         cdef double* primals = r.primals
+        cdef Sweep sweep
         if r.reuse:
             primals = self.primals_at(r, start)
         try:
-            self.walk_forward(primals, adjoints, Regions(self.root, start, end), bounds)
+            sweep = Sweep(adjoints.origin(), adjoints.width, primals, bounds.start, r.reuse, False, False)
+            walk(Regions(self.root, start, end), forward_any, &sweep, False)
         finally:
             if r.reuse:
                 free(primals)
         return 0
 
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
-        if self.handmade:
+        if self.handmade is not None:
             raise TapeError("evaluate_primal() cannot recompute a statement of push_statement(), whose value came "
                             "from outside: record again")
-        cdef Regions regions = Regions(self.root, start, self.root.position() if r.reuse else end)
+        cdef Regions regions = Regions(self.root, start, end), later
         if r.reuse:
-            # Inputs that are alive keep their value: their identifiers are never reused. Once values are taken back
-            # nothing may fail until all are there again, so what allocates comes first and Ctrl-C waits.
-            self.restore(r.primals, start)
-        self.walk_forward(r.primals, None, regions, bounds)
-        return 0
-
-    cdef int walk_forward(self, double* primals, AdjointVector adjoints, Regions regions, Bounds bounds) except -1:
-        """Recompute values; with adjoints None store them, else also push tangents forward."""
-        cdef Py_ssize_t cursors[3]
-        cdef Py_ssize_t statements = 0, width = 0
-        cdef int32_t lhs = bounds.start
-        cdef double* origin = NULL
-        cdef bint reuse = self.reusing is not None
-        if adjoints is not None:
-            origin, width = adjoints.origin(), adjoints.width
-        with nogil:
-            while regions.next_forward():
-                forward_region(regions.spans, primals, origin, width, lhs, reuse, cursors)
-                regions.check(cursors, False)
-                lhs += <int32_t>(regions.spans[2].end - regions.spans[2].begin)
-                statements += regions.spans[2].end - regions.spans[2].begin
-                if statements > STATEMENTS_PER_SIGNAL_CHECK and (width or not reuse):
-                    statements = 0
-                    check_signals()
+            # Inputs keep their value: their identifiers are never reused. Once values are taken back nothing may fail
+            # until all are there again, so what allocates comes first and Ctrl-C waits.
+            later = Regions(self.root, end, self.root.position())
+            exchange(r.primals, Regions(self.root, start, self.root.position()), True)
+        cdef Sweep sweep = Sweep(NULL, 0, r.primals, bounds.start, r.reuse, False, r.reuse)
+        walk(regions, forward_any, &sweep, False)
+        if r.reuse:
+            exchange(r.primals, later, False)
         return 0
 
 
-# ---- The kernels. `lhs` is the largest identifier at the end of the region where the walk enters. ----
+cdef int exchange(double* primals, Regions regions, bint reverse) except -1:
+    """Exchange what the statements wrote for what they overwrote; once in each direction leaves all as it was."""
+    cdef Py_ssize_t i, s, n
+    cdef double* overwritten
+    cdef double value
+    cdef int32_t result
+    with nogil:
+        while regions.next_reverse() if reverse else regions.next_forward():
+            overwritten = <double*>regions.spans[2].fields[2]
+            n = regions.spans[2].end - regions.spans[2].begin
+            for i in range(n):
+                s = regions.spans[2].end - 1 - i if reverse else regions.spans[2].begin + i
+                result = (<const int32_t*>regions.spans[2].fields[1])[s]
+                value = primals[result]
+                primals[result] = overwritten[s]
+                overwritten[s] = value
+    return 0
+
+
+# ---- The kernels; their parameters are those of Sweep. ----
 
 cdef inline void load_leaves(const Program* program, const double* primals, const int32_t* arguments,
                              const double* constants, double* registers) noexcept nogil:
@@ -339,3 +327,19 @@ cdef inline void forward_region(const Span* spans, double* primals, double* orig
         if reuse or not width:
             primals[result] = value
     cursors[0], cursors[1], cursors[2] = c, a, spans[2].end
+
+
+cdef void reverse_linear(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    reverse_region(spans, sweep.primals, sweep.origin, 1, sweep.lhs, False, sweep.keep, cursors)
+
+
+cdef void reverse_reuse(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    reverse_region(spans, sweep.primals, sweep.origin, 1, sweep.lhs, True, sweep.keep, cursors)
+
+
+cdef void reverse_wide(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    reverse_region(spans, sweep.primals, sweep.origin, sweep.width, sweep.lhs, sweep.reuse, sweep.keep, cursors)
+
+
+cdef void forward_any(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    forward_region(spans, sweep.primals, sweep.origin, sweep.width, sweep.lhs, sweep.reuse, cursors)

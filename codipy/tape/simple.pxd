@@ -13,10 +13,8 @@ cimport cython
 # A code from OP_COUNT on marks a statement made by hand: code - OP_COUNT arguments, Jacobians as its primals.
 @cython.final
 cdef class Simple(Strategy):
-    cdef readonly bint handmade      # a statement of this recording cannot be recomputed
+    cdef readonly Position handmade  # where the first statement is that cannot be recomputed, or None
     cdef int32_t gathered            # identifiers whose primal is in the recorder's primal vector
-    cdef int walk_forward(self, double* values, double* origin, Py_ssize_t width, Position start,
-                          Position end) except -1
 
 
 # A slot of the primal vector whose value is not known yet has all bits set: a NaN that no arithmetic makes.

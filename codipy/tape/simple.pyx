@@ -14,7 +14,8 @@ from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY, op_arity, op_partials_any, op_value_any
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Entry, Recorder, grow_primals, push_simple
-from codipy.tape.strategy cimport Bounds, Strategy, STATEMENTS_PER_SIGNAL_CHECK, accumulate, check_signals
+from codipy.tape.strategy cimport Bounds, Strategy, accumulate
+from codipy.tape.walk cimport Sweep, walk
 
 from codipy.errors import TapeError
 
@@ -43,45 +44,39 @@ cdef class Simple(Strategy):
         return push_simple(r, &entry, 1, OP_IDENTITY)
 
     cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
-        self.handmade = True
-        return push_simple(r, entries, count, OP_COUNT + <int32_t>count)
+        cdef Position here = self.root.position() if self.handmade is None else self.handmade
+        cdef int32_t lhs = push_simple(r, entries, count, OP_COUNT + <int32_t>count)
+        self.handmade = here
+        return lhs
 
     cdef int forget(self) except -1:
         Strategy.forget(self)
-        self.gathered, self.handmade = 0, False
+        self.gathered, self.handmade = 0, None
         return 0
 
     cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1:
-        self.gathered = 0
+        self.gathered = min(self.gathered, largest + 1)     # what set_primal() gave is known nowhere else
+        if self.handmade is not None and position.compare(self.handmade) <= 0:
+            self.handmade = None
         return Strategy.roll_back(self, r, position, largest)
 
     cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
                      bint keep) except -1:
-        cdef Regions regions = Regions(self.root, start, end)
-        cdef Py_ssize_t cursors[3]
-        cdef Py_ssize_t statements = 0
-        with nogil:
-            while regions.next_reverse():
-                reverse_region(regions.spans, adjoints.origin(), adjoints.width, keep, cursors)
-                regions.check(cursors, True)
-                statements += regions.spans[2].end - regions.spans[2].begin
-                if statements > STATEMENTS_PER_SIGNAL_CHECK:
-                    statements = 0
-                    check_signals()
-        return 0
+        cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, 0, False, keep, False)
+        return walk(Regions(self.root, start, end), reverse_any, &sweep, True)
 
     cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
                      Bounds bounds) except -1:
-        self.walk_forward(NULL, adjoints.origin(), adjoints.width, start, end)
-        return 0
+        cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, 0, False, False, False)
+        return walk(Regions(self.root, start, end), forward_any, &sweep, False)
 
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
-        if self.handmade:
+        if self.handmade is not None:
             raise TapeError("evaluate_primal() cannot recompute a statement of push_statement(), whose value came "
                             "from outside: record again")
         self.gather(r)
-        self.walk_forward(r.primals, NULL, 0, start, end)
-        return 0
+        cdef Sweep sweep = Sweep(NULL, 0, r.primals, 0, False, False, False)
+        return walk(Regions(self.root, start, end), forward_any, &sweep, False)
 
     cdef bint gather(self, Recorder* r) except? True:
         """Make the primal vector from the arguments' stored primals, once per recording.
@@ -112,22 +107,6 @@ cdef class Simple(Strategy):
                 a += 1
         self.gathered = self.linear.state.largest + 1
         return True
-
-    cdef int walk_forward(self, double* values, double* origin, Py_ssize_t width, Position start,
-                          Position end) except -1:
-        """Push tangents forward (values NULL), or recompute values and store them as the arguments' primals."""
-        cdef Regions regions = Regions(self.root, start, end)
-        cdef Py_ssize_t cursors[3]
-        cdef Py_ssize_t statements = 0
-        with nogil:
-            while regions.next_forward():
-                forward_region(regions.spans, values, origin, width, cursors)
-                regions.check(cursors, False)
-                statements += regions.spans[2].end - regions.spans[2].begin
-                if statements > STATEMENTS_PER_SIGNAL_CHECK:
-                    statements = 0
-                    check_signals()
-        return 0
 
 
 # ---- The kernels. ----
@@ -210,3 +189,11 @@ cdef inline void forward_region(const Span* spans, double* values, double* origi
         a += count + 1
         p += count
     cursors[0], cursors[1], cursors[2] = p, a, spans[2].end
+
+
+cdef void reverse_any(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    reverse_region(spans, sweep.origin, sweep.width, sweep.keep, cursors)
+
+
+cdef void forward_any(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    forward_region(spans, sweep.primals, sweep.origin, sweep.width, cursors)

@@ -21,11 +21,14 @@ cdef class Strategy:
     cdef readonly tuple streams                 # root first, innermost last
     cdef LinearIdentifiers linear               # one of the two is None
     cdef ReuseIdentifiers reusing
+    cdef list inputs                            # with reuse: identifiers of inputs, used by the recording itself too
     cdef readonly int32_t first                 # identifier of the first adjoint slot
 
     cdef void connect(self, Recorder* r) noexcept
     # Inputs are statements of no argument where identifiers are linear; with reuse they take an identifier that
-    # the recording never used, so that no statement before them shares their adjoint.
+    # the recording never used, so that no statement before them shares their adjoint, and the tape holds it as well:
+    # a sweep leaves an adjoint or tangent there, which a later owner would take for its own in the next sweep.
+    cdef int32_t fresh_input(self) except -1
     cdef int32_t push_input(self, Recorder* r, double value) except -1
     # A copy of `source`; source 0 is a passive value.
     cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1
@@ -42,13 +45,6 @@ cdef class Strategy:
     cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
                      Bounds bounds) except -1
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1
-
-
-# How many statements a sweep may run between two looks for Ctrl-C.
-cdef enum:
-    STATEMENTS_PER_SIGNAL_CHECK = 1 << 21
-
-cdef int check_signals() except -1 with gil
 
 
 # The inner loop of every sweep over stored values, written once.

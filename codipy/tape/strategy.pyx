@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface of a taping strategy, which Jacobian, Primal and Simple implement."""
 from libc.stdint cimport int32_t
-from cpython.exc cimport PyErr_CheckSignals
 from cpython.object cimport PyObject
 
 from codipy.data.position cimport Position
@@ -29,6 +28,16 @@ cdef class Strategy:
         r.linear = <PyObject*>self.linear
         r.reusing = <PyObject*>self.reusing
 
+    cdef int32_t fresh_input(self) except -1:
+        cdef int32_t identifier = self.reusing.assign_fresh()
+        try:
+            self.inputs.append(identifier)
+        except BaseException:
+            self.reusing.release(identifier)
+            raise
+        self.reusing.retain(identifier)
+        return identifier
+
     cdef int32_t push_input(self, Recorder* r, double value) except -1:
         raise NotImplementedError
 
@@ -38,7 +47,11 @@ cdef class Strategy:
     cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
         raise NotImplementedError
 
+    def __cinit__(self, *_):
+        self.inputs = []
+
     cdef int forget(self) except -1:
+        self.inputs.clear()
         if self.reusing is not None:
             self.reusing.reset()
         else:
@@ -50,6 +63,9 @@ cdef class Strategy:
         self.root.reset_to(position)
         if self.linear is not None:
             self.linear.reset_to(largest)
+        # Inputs are fresh identifiers, so those above `largest` are younger than the position.
+        while self.inputs and self.inputs[len(self.inputs) - 1] > largest:
+            self.reusing.release(self.inputs.pop())
         return 0
 
     cdef bint gather(self, Recorder* r) except? True:
@@ -66,8 +82,3 @@ cdef class Strategy:
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
         raise TapeError("evaluate_primal() needs a tape that stores values: "
                         "use strategy='simple', 'primal' or 'primal-reuse'")
-
-
-cdef int check_signals() except -1 with gil:
-    """Let Ctrl-C end a sweep."""
-    return PyErr_CheckSignals()
