@@ -84,7 +84,7 @@ cpdef list pull_back(Tape tape, output, list inputs):
     Parameters
     ----------
     tape : Tape
-        Its adjoints are 0.
+        Its own adjoints are used, whatever they were.
     output : Real
         A registered output of it.
     inputs : list of Real
@@ -97,6 +97,7 @@ cpdef list pull_back(Tape tape, output, list inputs):
     cdef int32_t identifier = tape.identifier_of(output, "output")
     cdef list gradients = []
     cdef double* slot
+    tape.adjoint_vector.zero()       # the function may have seeded and swept on its own account
     tape.adjoint_vector.ensure(tape.largest())
     tape.adjoint_vector.slot(identifier)[0] = 1.0
     tape.evaluate()
@@ -113,7 +114,7 @@ def value_and_gradient(Tape tape not None, f, list args not None, dict kwargs no
     Parameters
     ----------
     tape : Tape
-        Empty, its adjoints are 0.
+        Empty.
     f : callable
         Returns one real number.
     args, kwargs : list, dict

@@ -33,7 +33,8 @@ cdef struct Program:
     Instruction* instructions
 
 # The handle of `code` applied to the programs a, b, c (0 where the operation has fewer operands).
-# -1 with MemoryError; 0 when the result would exceed MAX_LEAVES or MAX_LENGTH: push an operand first.
+# -1 with MemoryError; 0 when the result would exceed MAX_LEAVES or MAX_LENGTH, or the process has interned as many
+# programs as it may (they live for ever): push the operands first.
 cdef int32_t intern_program(int32_t code, int32_t a, int32_t b, int32_t c) except -1
 # Where the programs are, for program_at: a call into another module for every statement was a tenth of a sweep.
 cdef Program** program_blocks() noexcept nogil

@@ -8,11 +8,13 @@ from codipy.operations.kernels cimport op_arity, op_value_any, op_partials_any
 from codipy.operations import TABLE
 
 cdef enum:
-    BLOCKS = 8192            # of programs; they never move; at most 4 million distinct programs
+    BLOCKS = 2048            # of programs; they never move; at most a million distinct programs ...
+    MOST = 2040 * 512        # ... of several operations: single ones, a few hundred, always find room
     FIRST = 3                # handles below are INPUT, ARGUMENT, CONSTANT
 
 cdef Program* blocks[BLOCKS]
 cdef int32_t interned = 0            # handles given out, the three leaves included
+cdef int32_t most = MOST             # from here on expressions are pushed operation by operation
 cdef int32_t* slots = NULL           # open addressing: handle or 0
 cdef Py_ssize_t slots_mask = 0
 
@@ -52,7 +54,7 @@ cdef int32_t add_program(int32_t code, int32_t a, int32_t b, int32_t c) except -
     for k in range(arity):
         leaves += program_of(parts[k]).leaves
         length += program_of(parts[k]).length
-    if leaves > MAX_LEAVES or length > MAX_LENGTH:
+    if leaves > MAX_LEAVES or length > MAX_LENGTH or (length > 1 and interned >= most):
         return 0
     cdef Instruction* instructions = <Instruction*>calloc(length, sizeof(Instruction))
     if instructions == NULL:
@@ -95,8 +97,7 @@ cdef inline int32_t moved(int32_t register, int32_t leaves, int32_t leaf, int32_
 cdef int32_t new_slot() except -1:
     global interned
     cdef int32_t block = interned // BLOCK
-    if block >= BLOCKS:
-        raise MemoryError("more than 4 million distinct statement expressions: use granularity='operation'")
+    assert block < BLOCKS
     if 2 * (interned + 1) > slots_mask:
         grow_slots()
     if blocks[block] == NULL:
@@ -192,6 +193,12 @@ cdef str _describe(int32_t handle, list counters):
         return f"{'uc'[which]}{counters[which] - 1}"
     parts = [_describe(p.parts[k], counters) for k in range(op_arity(p.code))]
     return f"{TABLE[p.code].name}({', '.join(parts)})"
+
+
+def _limit(n=MOST):
+    """Set how many programs there may be before expressions of several operations are split, for tests."""
+    global most
+    most = min(n, MOST)
 
 
 def count():

@@ -125,7 +125,8 @@ cdef class Primal(Strategy):
         cdef double* primals = <double*>malloc((r.primals_size + 1) * sizeof(double))
         if primals == NULL:
             raise MemoryError(f"no memory for a copy of {r.primals_size} primal values")
-        memcpy(primals, r.primals, r.primals_size * sizeof(double))
+        if r.primals_size:       # memcpy wants no NULL, not even for no bytes
+            memcpy(primals, r.primals, r.primals_size * sizeof(double))
         try:
             self.restore(primals, position)
         except BaseException:

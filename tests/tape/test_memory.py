@@ -38,6 +38,7 @@ def test_ten_thousand_cycles_on_one_tape(strategy):
     tape = codipy.Tape(strategy=strategy)
     for _ in range(100):
         cycle(tape)
+    gc.collect()  # what earlier tests left in cycles
     pooled, statistics = bytes_outstanding(), tape.statistics().to_dict()
     resident = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     tracemalloc.start()
@@ -63,6 +64,7 @@ def test_a_thousand_tapes(strategy):
         return tape
 
     make()
+    gc.collect()
     clear_pool()
     before = bytes_outstanding()
     tracemalloc.start()

@@ -175,6 +175,7 @@ INTERRUPTED = """
 import os, signal, sys, threading, time
 import codipy
 from codipy.active import FUNCTIONS
+signal.signal(signal.SIGINT, signal.default_int_handler)      # a background job inherits it ignored
 strategy, sweep = sys.argv[1:]
 tape = codipy.Tape(strategy=strategy)
 with tape:
