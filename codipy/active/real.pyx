@@ -144,6 +144,7 @@ cdef class Real:
     A float that a tape can follow.
 
     Behaves as ``float``; results of operations on active Reals are active. Immutable: an operation makes a new Real.
+    An active Real is hashed by identity, so that a cache never takes one variable for another of equal value.
 
     Parameters
     ----------
@@ -267,8 +268,12 @@ cdef class Real:
         return self.primal != 0.0
 
     def __hash__(self):
-        # NaN is not equal to itself, so containers find it by identity; a float made here has another one each time.
-        return hash(self.primal) if self.primal == self.primal else object.__hash__(self)
+        # An active Real is hashed by identity: a cache keyed by value (functools.lru_cache) would hand the result for
+        # one variable to another of equal value, and with it the wrong derivative. NaN is not equal to itself, so
+        # containers find it by identity as well; a float made here would have another one each time.
+        if self.epoch or self.primal != self.primal:
+            return object.__hash__(self)
+        return hash(self.primal)
 
     def __int__(self):
         return int(self.primal)

@@ -80,6 +80,9 @@ cdef class BaseTape:
             activity.unregister_tape(self.serial)
             self.serial, self.generation = activity.register_tape(<PyObject*>self), 0
             self.valid.clear()
+            self.first_generation = 1
+            if self.adjoint_vector is not None:
+                self.adjoint_vector.serial = self.serial
         self.generation += 1
         self.recorder.epoch = (self.serial << 32) | self.generation
         self.valid.append(self.recorder.epoch)

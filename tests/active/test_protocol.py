@@ -201,7 +201,8 @@ def test_results_that_are_plain(function, x):
     if function is hash and x != x:
         return
     with codipy.Tape() as tape:
-        for real in [Real(x), tape.register_input(x)]:
+        # An active Real is hashed by identity: see test_hash_and_containers.
+        for real in [Real(x)] if function is hash else [Real(x), tape.register_input(x)]:
             assert outcome(of_real(function), real) == outcome(function, x)
 
 
@@ -239,8 +240,10 @@ def test_a_real_is_no_integer(tape, function):
 
 def test_hash_and_containers(tape):
     x, y, nan = tape.register_input(2.0), tape.register_input(2.5), Real(NAN)
-    assert {x: "two", y: "more"}[2] == "two" and {2.0: "two"}[x] == "two"
-    assert x in {2, 3} and 2.0 in [y, x] and [x, y].index(2.5) == 1 and x in (Fraction(2),)
+    passive = Real(2.0)
+    assert {passive: "two", y: "more"}[2] == "two" and {2.0: "two"}[passive] == "two" and passive in {2, 3}
+    assert {x: "two", y: "more"}[x] == "two" and x not in {2.0, 3.0} and len({x, tape.register_input(2.0)}) == 2
+    assert 2.0 in [y, x] and [x, y].index(2.5) == 1 and x in (Fraction(2),)
     filler = [float(k) for k in range(100)]
     assert {nan: 1}[nan] == 1 and hash(nan) == hash(nan) and len({nan, Real(NAN)}) == 2 and filler
     assert max(x, y) is y and min([y, x]) is x and sorted([y, x]) == [2.0, 2.5]
