@@ -14,7 +14,7 @@
 OP_INLINE double shifted_sine(double x, int quadrants)
 {
     const double ROUND = 6755399441055744.0; /* adding it leaves the nearest whole number in the low bits */
-    double n, first, second, low, r, z, sine, cosine, chosen;
+    double n, first, second, low, r, z, chosen;
     int quadrant;
     if (!(fabs(x) <= 1e5)) return quadrants & 1 ? cos(x) : sin(x);
     n = (x * 6.36619772367581382433e-01 + ROUND) - ROUND;
@@ -25,13 +25,14 @@ OP_INLINE double shifted_sine(double x, int quadrants)
     r = second - low;
     low = (second - r) - low;
     z = r * r;
-    sine = r + (r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03 + z * (-1.98412698298579493134e-04
-         + z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08 + z * 1.58969099521155010221e-10)))))
-         + low);
-    cosine = 1.0 - (0.5 * z - (z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03
-           + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09
-           + z * -1.13596475577881948265e-11))))) - r * low));
-    chosen = quadrant & 1 ? cosine : sine;
+    if (quadrant & 1) /* a branch: arguments that follow one another mostly lie in one quadrant */
+        chosen = 1.0 - (0.5 * z - (z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03
+               + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09
+               + z * -1.13596475577881948265e-11))))) - r * low));
+    else
+        chosen = r + (r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03
+               + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08
+               + z * 1.58969099521155010221e-10))))) + low);
     return quadrant & 2 ? -chosen : chosen;
 }
 
