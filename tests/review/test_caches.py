@@ -6,7 +6,7 @@ import codipy
 
 
 def test_a_cached_function_of_equal_inputs_keeps_their_derivatives_apart():
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def square(x):
         return x * x
 
@@ -14,7 +14,7 @@ def test_a_cached_function_of_equal_inputs_keeps_their_derivatives_apart():
 
 
 def test_a_plain_call_before_leaves_nothing_for_an_active_one():
-    @functools.lru_cache(maxsize=None)
+    @functools.cache
     def square(x):
         return x * x
 
