@@ -2,6 +2,7 @@
 """The catalogue on every strategy, granularity and chunk size, against plain Python and complex steps."""
 
 import random
+import sys
 
 import pytest
 
@@ -35,7 +36,10 @@ def test_values_gradients_and_sweeps(case, point, strategy, granularity, chunk_s
     tape = codipy.Tape(strategy=strategy, granularity=granularity, chunk_size=chunk_size)
     recording = record(tape, case.f, point)
     plain = outputs_of(case.f(PLAIN, *point))
-    assert [value.hex() for value in recording.values] == [float(value).hex() for value in plain]
+    if sys.version_info >= (3, 12) and "sum" in case.f.__code__.co_names:
+        assert recording.values == pytest.approx(plain, rel=1e-15)  # that built-in compensates for plain floats alone
+    else:
+        assert [value.hex() for value in recording.values] == [float(value).hex() for value in plain]
 
     gradients = recording.jacobian()
     close(gradients, jacobian(case.f, point), 2e-11)
