@@ -15,7 +15,9 @@ from codipy.operations.callables import python_callable
 
 from .sampling import anywhere, bits, inside, names
 
-EXACT = [row for row in TABLE if not row.python_value]
+# Python 3.10 has no cbrt and exp2 of its own that the values could be.
+MISSING = [name for name in ("cbrt", "exp2") if not hasattr(math, name)]
+EXACT = [row for row in TABLE if not row.python_value and row.name not in MISSING]
 
 
 def python(row, arguments):
@@ -62,7 +64,7 @@ def test_the_twin_computes_the_same_value(row):
     for point in inside(row, 200) + anywhere(row, 200):
         expected = c.value(row.name, *point)
         value = helpers.evaluate(row.value, *point)
-        if row.python_value and math.isfinite(expected):
+        if (row.python_value or row.name in MISSING) and math.isfinite(expected):
             assert math.isclose(value, expected, rel_tol=1e-13, abs_tol=1e-13), point
         else:
             assert bits(value) == bits(expected), point
