@@ -24,8 +24,6 @@ from codipy.tape.recorder cimport (
 from codipy.tape.strategy cimport Bounds, Strategy, accumulate
 from codipy.tape.walk cimport Sweep, walk
 
-from codipy.errors import TapeError
-
 cdef extern from "codipy/inline.h":
     pass
 
@@ -88,16 +86,9 @@ cdef class Primal(Strategy):
         self.handmade = here
         return lhs
 
-    cdef int forget(self) except -1:
-        Strategy.forget(self)
-        self.handmade = None
-        return 0
-
     cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1:
         if r.reuse:
             self.restore(r.primals, position)
-        if self.handmade is not None and position.compare(self.handmade) <= 0:
-            self.handmade = None
         return Strategy.roll_back(self, r, position, largest)
 
     cdef bint gather(self, Recorder* r) except? True:
@@ -161,9 +152,7 @@ cdef class Primal(Strategy):
         return 0
 
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
-        if self.handmade is not None:
-            raise TapeError("evaluate_primal() cannot recompute a statement of push_statement(), whose value came "
-                            "from outside: record again")
+        self.demand_recomputable()
         cdef Regions regions = Regions(self.root, start, end), later
         if r.reuse:
             # Inputs keep their value: their identifiers are never reused. Once values are taken back nothing may fail

@@ -2,7 +2,6 @@
 # The simple strategy: one operation is one statement, everything it needs is stored beside it.
 from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
-from codipy.data.position cimport Position
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.strategy cimport Strategy
 cimport cython
@@ -13,7 +12,6 @@ cimport cython
 # A code from OP_COUNT on marks a statement made by hand: code - OP_COUNT arguments, Jacobians as its primals.
 @cython.final
 cdef class Simple(Strategy):
-    cdef readonly Position handmade  # where the first statement is that cannot be recomputed, or None
     cdef int32_t gathered            # identifiers whose primal is in the recorder's primal vector
 
 

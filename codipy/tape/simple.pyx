@@ -17,8 +17,6 @@ from codipy.tape.recorder cimport Entry, Recorder, grow_primals, push_simple
 from codipy.tape.strategy cimport Bounds, Strategy, accumulate
 from codipy.tape.walk cimport Sweep, walk
 
-from codipy.errors import TapeError
-
 
 @cython.final
 cdef class Simple(Strategy):
@@ -51,13 +49,11 @@ cdef class Simple(Strategy):
 
     cdef int forget(self) except -1:
         Strategy.forget(self)
-        self.gathered, self.handmade = 0, None
+        self.gathered = 0
         return 0
 
     cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1:
         self.gathered = min(self.gathered, largest + 1)     # what set_primal() gave is known nowhere else
-        if self.handmade is not None and position.compare(self.handmade) <= 0:
-            self.handmade = None
         return Strategy.roll_back(self, r, position, largest)
 
     cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
@@ -71,9 +67,7 @@ cdef class Simple(Strategy):
         return walk(Regions(self.root, start, end), forward_any, &sweep, False)
 
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
-        if self.handmade is not None:
-            raise TapeError("evaluate_primal() cannot recompute a statement of push_statement(), whose value came "
-                            "from outside: record again")
+        self.demand_recomputable()
         self.gather(r)
         cdef Sweep sweep = Sweep(NULL, 0, r.primals, 0, False, False, False)
         return walk(Regions(self.root, start, end), forward_any, &sweep, False)

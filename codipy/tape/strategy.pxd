@@ -22,6 +22,7 @@ cdef class Strategy:
     cdef LinearIdentifiers linear               # one of the two is None
     cdef ReuseIdentifiers reusing
     cdef list inputs                            # with reuse: identifiers of inputs, used by the recording itself too
+    cdef readonly Position handmade             # where the first statement is that cannot be recomputed, or None
     cdef readonly int32_t first                 # identifier of the first adjoint slot
 
     cdef void connect(self, Recorder* r) noexcept
@@ -34,6 +35,8 @@ cdef class Strategy:
     cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1
     # A statement made by hand: `value` and Jacobians come from outside.
     cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1
+    # Refuse to recompute values while a statement made by hand is on the tape.
+    cdef int demand_recomputable(self) except -1
     # Drop everything, or what came after a position.
     cdef int forget(self) except -1
     cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The interface of a taping strategy, which Jacobian, Primal and Simple implement."""
 
+from codipy.data.position import Position
 from codipy.data.stream import Stream
 
 class Strategy:
@@ -10,3 +11,5 @@ class Strategy:
     def streams(self) -> tuple[Stream, ...]: ...
     @property
     def first(self) -> int: ...
+    @property
+    def handmade(self) -> Position | None: ...

@@ -15,6 +15,9 @@ from codipy.errors import TapeError
 cdef class Strategy:
     """Abstract: Jacobian, Primal and Simple implement it."""
 
+    def __cinit__(self, *_):
+        self.inputs = []
+
     cdef void connect(self, Recorder* r) noexcept:
         """Point the recorder at the streams' cursors and at the identifiers."""
         cdef Py_ssize_t i
@@ -47,11 +50,15 @@ cdef class Strategy:
     cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
         raise NotImplementedError
 
-    def __cinit__(self, *_):
-        self.inputs = []
+    cdef int demand_recomputable(self) except -1:
+        if self.handmade is not None:
+            raise TapeError("evaluate_primal() cannot recompute a statement of push_statement(), whose value came "
+                            "from outside: record again")
+        return 0
 
     cdef int forget(self) except -1:
         self.inputs.clear()
+        self.handmade = None
         if self.reusing is not None:
             self.reusing.reset()
         else:
@@ -61,6 +68,8 @@ cdef class Strategy:
     cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1:
         """Reused identifiers are not taken back: they return when their stale variables die."""
         self.root.reset_to(position)
+        if self.handmade is not None and position.compare(self.handmade) <= 0:
+            self.handmade = None
         if self.linear is not None:
             self.linear.reset_to(largest)
         # Inputs are fresh identifiers, so those above `largest` are younger than the position.
