@@ -43,8 +43,8 @@ sanitize: venv  ## the suite under AddressSanitizer and UndefinedBehaviorSanitiz
 	$(COPY) && CODIPY_SANITIZE=1 $(PY) $(BUILD) && $(SANITIZE_ENV) $(PY) $(PYTEST) --capture=sys
 coverage: venv  ## the suite with every line counted, Cython's too; fails below the floor in pyproject.toml
 	$(COPY) && export CODIPY_TRACE=1 && $(PY) $(BUILD) && $(PY) -m coverage run $(PYTEST) && \
-	$(PY) -m coverage combine -q && $(PY) -m coverage report
+	$(PY) -m coverage report
 clean:  ## back to a fresh clone
 	rm -rf build dist .venv *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache .coverage* htmlcov
-	find codipy \( -name '*.c' -o -name '*.so' -o -name kernels.h -o -name kernels.pxd \) -delete
+	find codipy \( -name '*.c' -o -name '*.so' -o -name kernels.h -o -name kernels.pxd -o -name tiles.h \) -delete
 	find . -name __pycache__ -prune -exec rm -rf {} +

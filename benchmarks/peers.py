@@ -79,7 +79,15 @@ PEERS = (codipy, autograd, xad, torch, casadi, jax)
 
 def main(questions=(), repeats=3):
     """Print one line for each function and package; what cannot be imported or run says so."""
-    for name in questions or DEFAULT:
+    arrays = importlib.import_module("peers_arrays")
+    unknown = [name for name in questions if name not in WORK and name not in arrays.WORK]
+    if unknown:
+        print(f"unknown function {unknown[0]!r}: there are {', '.join([*WORK, *arrays.WORK])}")
+        return 2
+    for name in questions or (*DEFAULT, *arrays.WORK):
+        if name in arrays.WORK:
+            arrays.print_lines(name, repeats)
+            continue
         function, x, _ = WORK[name]
         print(TITLES[name])
         for peer in PEERS:

@@ -3,13 +3,15 @@
 import argparse
 import datetime
 import importlib
+import os
 import platform
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent
 MODULES = ("bench_gradients", "bench_reused_tape", "bench_bandwidth", "bench_latency", "bench_first_recording",
-           "bench_bytes", "bench_flat_memory")
+           "bench_bytes", "bench_flat_memory", "bench_arrays", "bench_array_growth", "bench_array_bytes",
+           "bench_import")
 
 
 def questions():
@@ -49,6 +51,8 @@ def main(arguments=None):
     parser.add_argument("--peers", action="store_true", help="the same work under other packages")
     options = parser.parse_args(arguments)
     sys.path[:0] = [str(ROOT), str(ROOT.parent)]
+    for library in ("OMP", "OPENBLAS", "MKL"):      # before NumPy is imported: all that is compared has one thread
+        os.environ.setdefault(f"{library}_NUM_THREADS", "1")
     if options.peers:
         return importlib.import_module("peers").main(options.questions)
     known = questions()

@@ -2,8 +2,8 @@
 """What a figure is, and how times are compared: in turns within one run, by their medians.
 
 Times are this thread's processor time: on a shared machine the wall clock counts other people's turns, and the
-process's clock counts the threads of NumPy's BLAS, which spin for a while after the import. Bandwidth alone is measured
-by the wall clock.
+process's clock counts the threads of NumPy's BLAS, which spin for a while after the import. Bandwidth, and what
+runs on several threads, is measured by the wall clock.
 """
 import gc
 import statistics
@@ -46,20 +46,22 @@ def seconds(function, *arguments):
     return time.thread_time() - start
 
 
-def in_turns(functions, repeats=15, batch_seconds=0.005):
+def in_turns(functions, repeats=15, batch_seconds=0.005, clock=time.thread_time):
     """Seconds per call of each function, `repeats` times in turns; short ones run in batches."""
     counts = []
     for function in functions:
         function()              # warm: memory, specialised bytecode
-        counts.append(max(1, int(batch_seconds / max(1e-9, seconds(function)))))
+        start = clock()
+        function()
+        counts.append(max(1, int(batch_seconds / max(1e-9, clock() - start))))
     times = [[] for _ in functions]
     gc.collect()
     for _ in range(repeats):
         for function, count, taken in zip(functions, counts, times):
-            start = time.thread_time()
+            start = clock()
             for _ in range(count):
                 function()
-            taken.append((time.thread_time() - start) / count)
+            taken.append((clock() - start) / count)
     return times
 
 

@@ -2,13 +2,16 @@
 """Checks of derivatives for tests: finite differences against forward against reverse, under every strategy."""
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from codipy.active import Tape
-from codipy.tools.differences import agreement, finite_differences
-from codipy.tools.problem import Problem, name_of
+from codipy.tools.callee import name_of
+from codipy.tools.differences import Directions, agreement, finite_differences
+from codipy.tools.leaves import cut, join, shape_of, stack
+from codipy.tools.problem import Weighted
 from codipy.tools.settings import settings
 from codipy.tools.table import table
 
@@ -16,6 +19,8 @@ __all__ = ["DerivativeError", "Report", "check_derivatives"]
 
 _DIRECTIONS = 16      # forward sweeps carry the unit directions up to here, else so many random ones
 _SHOWN = 12           # components that a failure shows
+_WIDE = 60            # letters of a value that is shown
+_LARGE = 256          # numbers above which finite differences move all of them together
 
 
 @dataclass(frozen=True)
@@ -42,12 +47,16 @@ class Report:
     ----------
     function : str
         Its name.
-    value : float
-        The plain value.
-    names : list of str
+    value : object
+        What the plain run returned. If that is not one number, derivatives are those of a sum of its numbers with
+        fixed weights.
+    names : sequence of str
         The numbers that it was differentiated by.
     differences, allowed : numpy.ndarray
-        Finite differences, and how far a derivative may be from them.
+        Finite differences, and how far a derivative may be from them: by each number, or by random directions if
+        there are more than 256 numbers.
+    directions : Directions or None
+        Those directions.
     gradients : dict
         (strategy, granularity) -> gradient of the reverse sweep.
     rows : list of Row
@@ -55,10 +64,11 @@ class Report:
     """
 
     function: str
-    value: float
-    names: list
+    value: object
+    names: Sequence
     differences: np.ndarray
     allowed: np.ndarray
+    directions: Directions | None
     gradients: dict
     rows: list
 
@@ -69,7 +79,9 @@ class Report:
 
     def __str__(self):
         verdict = "derivatives agree" if self.passed else "derivatives disagree"
-        lines = [f"{self.function}: {verdict} (value {self.value!r}, {len(self.names)} numbers)",
+        value = repr(self.value.item() if isinstance(self.value, np.generic) else self.value)
+        value = value if len(value) <= _WIDE else f"a {type(self.value).__name__}"
+        lines = [f"{self.function}: {verdict} (value {value}, {len(self.names)} numbers)",
                  "Errors as multiples of what is allowed:"]
         lines += table(["strategy", "granularity", "value", "finite differences", "forward", ""], [
             [row.strategy, row.granularity, f"{row.value:.2g}", f"{row.differences:.2g}", f"{row.forward:.2g}",
@@ -81,13 +93,16 @@ class Report:
         return "\n".join(lines)
 
     def _components(self, row):
-        gradient = self.gradients[row.strategy, row.granularity]
+        gradient, names = self.gradients[row.strategy, row.granularity], self.names
+        if self.directions is not None:
+            gradient = self.directions.along(gradient)[0]
+            names = [f"direction {k}" for k in range(len(gradient))]
         difference = agreement(gradient, self.differences)
         with np.errstate(invalid="ignore"):
             worst = np.argsort(-np.nan_to_num(difference / self.allowed, nan=0.0), kind="stable")[:_SHOWN]
         yield f"Worst of {row.strategy}, {row.granularity}:"
         yield from table(["number", "reverse", "finite difference", "difference", "allowed"], [
-            [self.names[i], f"{gradient[i]:.12g}", f"{self.differences[i]:.12g}", f"{difference[i]:.2g}",
+            [names[i], f"{gradient[i]:.12g}", f"{self.differences[i]:.12g}", f"{difference[i]:.2g}",
              f"{self.allowed[i]:.2g}"] for i in worst], texts=1)
 
 
@@ -99,14 +114,15 @@ class DerivativeError(AssertionError):
         self.report = report
 
 
-def check_derivatives(f, *x, strategies=None, granularities=None, chunk_size=None, rtol=1e-6, atol=1e-9, step=None):
+def check_derivatives(f, *x, strategies=None, granularities=None, chunk_size=None, rtol=1e-6, atol=1e-9, step=None,
+                      rebind=True):
     """Check the derivatives of a function at a point: finite differences against reverse against forward sweeps.
 
     Parameters
     ----------
     f : callable
-        Plain Python; returns one real number.
-    *x : number, list, tuple or dict
+        Plain Python and NumPy; returns numbers and arrays, in lists, tuples, dicts and dataclasses.
+    *x : number, ndarray, list, tuple, dict or dataclass
         Its arguments; all are differentiated by.
     strategies, granularities : str or sequence of str, optional
         How to record; default is every way there is.
@@ -116,6 +132,8 @@ def check_derivatives(f, *x, strategies=None, granularities=None, chunk_size=Non
         Allowed relative and absolute error; the error that finite differences have by themselves comes on top.
     step : float, optional
         Of the finite differences, relative to the size of each number.
+    rebind : bool
+        Record `codipy.rebind(f)`; the plain runs are those of `f`.
 
     Returns
     -------
@@ -133,22 +151,34 @@ def check_derivatives(f, *x, strategies=None, granularities=None, chunk_size=Non
     >>> report = check_derivatives(lambda x, y: x * y[0] ** 2, 2.0, [3.0])
     >>> report.passed, report.differences.round(6).tolist()
     (True, [9.0, 12.0])
+    >>> import numpy as np
+    >>> check_derivatives(lambda a: a * a, np.array([[1.0, 2.0]])).names[1]
+    'argument 0[0, 1]'
     """
-    problem = Problem(f, x)
-    value = problem.value(problem.leaves)
-    differences, errors = finite_differences(problem.value, problem.leaves, step)
+    problem = Weighted(f, x, rebind)
+    directions = None
+    if problem.point.size > _LARGE:
+        directions = Directions(problem.value, problem.point, _DIRECTIONS, step)
+        differences, errors = directions.differences, directions.errors
+    else:
+        differences, errors = finite_differences(problem.value, problem.point, step)
     allowed = atol + rtol * np.nan_to_num(np.abs(differences), nan=0.0) + errors
+    value = problem.values(problem.result)
     rows, gradients = [], {}
     for strategy, granularity in settings(strategies, granularities):
         tape = Tape(strategy, granularity, chunk_size)
-        recorded, gradient = problem.gradient(tape)
-        gradients[strategy, granularity] = gradient = np.array(gradient)
+        recording = problem.record(tape)
+        gradient = join(recording.reverse(tape.new_adjoints(), problem.weights))
+        gradients[strategy, granularity] = gradient
+        recorded = problem.values(recording.value)
+        if recorded.size != value.size:
+            raise TypeError(f"{name_of(f)} returns {recorded.size} numbers when recorded, {value.size} else")
         rows.append(Row(
             strategy, granularity,
-            _over(agreement(np.array([recorded]), np.array([value])), atol + rtol * abs(value)),
-            _over(agreement(gradient, differences), allowed),
+            _over(agreement(recorded, value), atol + rtol * np.abs(value)),
+            _over(agreement(gradient if directions is None else directions.along(gradient)[0], differences), allowed),
             _forward_error(problem, tape, gradient, rtol, atol)))
-    report = Report(name_of(f), value, problem.names(), differences, allowed, gradients, rows)
+    report = Report(name_of(f), problem.result, problem.names, differences, allowed, directions, gradients, rows)
     if not report.passed:
         raise DerivativeError(report)
     return report
@@ -169,12 +199,16 @@ def _forward_error(problem, tape, gradient, rtol, atol):
     directions = (np.eye(count) if count <= _DIRECTIONS else
                   np.random.default_rng(count).standard_normal((count, _DIRECTIONS)))
     tape.reset()
-    inputs, output = problem.record(tape)
-    tangents = tape.new_adjoints(width=directions.shape[1])
-    for variable, row in zip(inputs, directions):
-        tangents[variable] = row
-    tape.evaluate_forward(adjoints=tangents)
-    forward = np.atleast_1d(tangents[output])
-    with np.errstate(invalid="ignore"):      # zero times anything is zero, as in the sweeps
-        terms = np.where(directions == 0.0, 0.0, directions * gradient[:, None])
+    recording = problem.record(tape)
+    columns = directions.shape[1]
+    seeds = cut(directions, [shape_of(leaf) for leaf in problem.leaves])
+    forward = stack(recording.forward(tape.new_adjoints(width=columns), seeds), columns)
+    with np.errstate(invalid="ignore"):
+        forward = _zero_safe(join(problem.weights), forward).sum(axis=0)
+        terms = _zero_safe(gradient, directions)
         return _over(agreement(forward, terms.sum(axis=0)), atol + rtol * np.abs(terms).sum(axis=0))
+
+
+def _zero_safe(numbers, rows):
+    """The numbers times the rows that belong to them; zero times anything is zero, as in the sweeps."""
+    return np.where(rows == 0.0, 0.0, rows * numbers[:, None])

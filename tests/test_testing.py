@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """check_derivatives: passes what is right, and shows where and how much what is wrong is wrong."""
 import math
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -117,7 +118,64 @@ def test_where_no_step_is_possible_forward_against_reverse_remains():
 def test_errors_of_the_function_come_through():
     with pytest.raises(ZeroDivisionError):
         check_derivatives(lambda x: x / 0.0, 1.0)
-    with pytest.raises(TypeError, match="must return one real number, got list"):
-        check_derivatives(lambda x: [x], 1.0)
+    with pytest.raises(TypeError, match=r"must return real numbers and arrays, .* got str as result\[0\]"):
+        check_derivatives(lambda x: ["text"], 1.0)
     with pytest.raises(TypeError, match=r"argument 1\[0\]"):
-        check_derivatives(lambda x, y: x, 1.0, [np.zeros(2)])
+        check_derivatives(lambda x, y: x, 1.0, [np.zeros(2, int)])
+
+
+@dataclass
+class Pair:
+    a: np.ndarray
+    b: float
+
+
+def of_arrays(x, pair):
+    x[0] *= 2.0
+    product = x * pair.a + pair.b
+    return {"product": product, "list": [pair.b * pair.b, x[1:, 0], 3]}
+
+
+def test_arrays_in_and_out():
+    report = check_derivatives(of_arrays, np.array([[1.0, -2.0], [0.5, 3.0]]), Pair(np.array([0.3, 2.0]), 1.5))
+    assert report.passed and len(report.rows) == 9
+    assert list(report.names) == [*(f"argument 0[{i}, {j}]" for i in (0, 1) for j in (0, 1)),
+                                  "argument 1.a[0]", "argument 1.a[1]", "argument 1.b"]
+    assert "(value 5.0, 2 numbers)" in str(check_derivatives(lambda x: (x * x).sum(), np.array([1.0, 2.0])))
+    assert set(report.value) == {"product", "list"} and "(value a dict, 7 numbers)" in str(report)
+
+
+def wrong_by(error):
+    """The squares of an array; its recording multiplies the derivatives of number 1 by a factor."""
+
+    def squares(x):
+        plain = codipy.active_tape() is None
+        y = x * x
+        if not plain:
+            y[1] = codipy.active_tape().push_statement(y[1].value, [x[1]], [2.0 * x[1].value * error])
+        return y
+
+    return squares
+
+
+@pytest.mark.parametrize("size", [3, 300])
+def test_a_wrong_derivative_of_an_array_is_shown(size):
+    x = np.linspace(1.0, 2.0, size)
+    assert check_derivatives(wrong_by(1.0), x, strategies="jacobian").passed
+    with pytest.raises(DerivativeError) as caught:
+        check_derivatives(wrong_by(1.01), x, strategies="jacobian")
+    report = caught.value.report
+    assert all(row.differences > 1.0 >= max(row.value, row.forward) for row in report.rows)
+    assert ("argument 0[1]" if size == 3 else "direction ") in str(report)
+    assert (report.directions is None) == (size == 3)
+
+
+def test_large_arguments_take_few_runs():
+    runs = []
+
+    def f(x):
+        runs.append(1)
+        return x * x * x
+
+    assert check_derivatives(f, np.linspace(-1.0, 1.0, 1000), strategies="primal").passed
+    assert len(runs) < 600

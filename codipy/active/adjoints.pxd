@@ -9,3 +9,4 @@ cimport cython
 cdef class Adjoints(AdjointVector):
     cdef readonly Tape tape
     cdef int demand_idle(self, str action) except -1
+    cdef slots_of(self, x)

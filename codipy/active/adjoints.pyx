@@ -6,7 +6,9 @@ from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 cimport cython
 
+from codipy.active.array_type cimport Array
 from codipy.active.expression cimport as_number
+from codipy.active.inputs cimport adjoint_slots
 from codipy.active.tape cimport Tape
 from codipy.active.real cimport Real
 from codipy.tape.adjoints cimport AdjointVector
@@ -44,9 +46,13 @@ cdef class Adjoints(AdjointVector):
 
     def __getitem__(self, x):
         """float (width 1) or a new array of `width` numbers."""
-        cdef int32_t identifier = self.tape.identifier_of(x, "x")
+        cdef int32_t identifier
         cdef Py_ssize_t d
         self.tape.renew(self)
+        if type(x) is Array:
+            rows = self.read(self.slots_of(x))
+            return rows.reshape(x.shape + (self.width,) if self.width > 1 else x.shape)
+        identifier = self.tape.identifier_of(x, "x")
         cdef double* numbers = self.slot(identifier)
         if self.width == 1:
             return 0.0 if numbers == NULL else numbers[0]
@@ -62,6 +68,16 @@ cdef class Adjoints(AdjointVector):
         cdef Py_ssize_t d
         cdef double number
         cdef double[::1] numbers
+        if type(x) is Array:
+            seed = np.asarray(seed, dtype=np.float64)
+            if seed.ndim <= x.ndim or self.width == 1:
+                seed = np.broadcast_to(seed, x.shape)[..., None]
+            seed = np.broadcast_to(seed, x.shape + (self.width,))
+            self.demand_idle("setting an adjoint")
+            self.tape.renew(self)
+            self.ensure(self.tape.largest())
+            self.write(self.slots_of(x), np.ascontiguousarray(seed).reshape(x.size, self.width))
+            return
         if type(seed) is not Real and as_number(<PyObject*>seed, &number) == 1:
             numbers = np.full(self.width, number)
         else:
@@ -77,6 +93,12 @@ cdef class Adjoints(AdjointVector):
         self.ensure(self.tape.largest())
         for d in range(self.width):
             self.slot(identifier)[d] = numbers[d]
+
+    cdef slots_of(self, x):
+        tape, identifiers = adjoint_slots(x)
+        if tape is not self.tape:
+            raise TapeError("x is an Array of another tape: register it with this one")
+        return identifiers
 
     def clear(self):
         """Set all adjoints to 0."""

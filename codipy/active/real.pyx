@@ -376,6 +376,10 @@ cdef class Real:
         from codipy.active.ufuncs import call_ufunc      # it needs this module first
         return call_ufunc(ufunc, method, inputs, options)
 
+    def __array_function__(self, function, types, arguments, options):
+        from codipy.numpy.functions import array_function       # a layer beside this one, which needs it first
+        return array_function(function, types, arguments, options)
+
 
 numbers.Real.register(Real)
 

@@ -1,12 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """The tape that people use: it joins recording and sweeps with variables."""
+import numpy as np
+
 from libc.stdint cimport int32_t
 from libc.stdlib cimport malloc, free
 from cpython.object cimport PyObject
 cimport cython
 
 from codipy.active.adjoints cimport Adjoints
+from codipy.active.array_type cimport Array
 from codipy.active.expression cimport as_number, identify, make_passive, readmit
+from codipy.active.inputs cimport output_array, register_array
 from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OWNS, Real, new_identified
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, SIMPLE
@@ -71,6 +75,8 @@ cdef class Tape(BaseTape):
         """
         cdef double number
         cdef int32_t identifier
+        if type(x) is Array or isinstance(x, np.ndarray) and x.ndim:
+            return register_array(self, x)
         if type(x) is not Real:
             if as_number(<PyObject*>x, &number) != 1:
                 raise TypeError(f"x: an input must be a Real or a real number, got {type(x).__name__}")
@@ -103,6 +109,8 @@ cdef class Tape(BaseTape):
         """
         cdef double number
         cdef int32_t identifier, source = 0
+        if type(y) is Array:
+            return output_array(self, y)
         if type(y) is not Real:
             if as_number(<PyObject*>y, &number) != 1:
                 raise TypeError(f"y: an output must be a Real or a real number, got {type(y).__name__}")

@@ -18,6 +18,7 @@ _ROWS = {getattr(np, name): row for row in TABLE for name in row.numpy if hasatt
 _PASSIVE = {getattr(np, name) for row in PASSIVE for name in row.numpy if hasattr(np, name)}
 # Two results, one of them with a derivative: its row and its place.
 _PAIRS = {np.modf: (BY_NAME["fraction"], 0), np.frexp: (BY_NAME["mantissa"], 0), np.divmod: (BY_NAME["mod"], 1)}
+_DOOR_OF_ARRAYS = np.ndarray.__array_ufunc__
 _HARMLESS = {"out", "casting", "order", "subok"}
 
 
@@ -33,6 +34,8 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     TypeError
         For an operand that is no real number, and for ``where=``, ``dtype=`` and ``signature=``.
     """
+    if any([_has_own_door(x) for x in inputs]) or any([_has_own_door(x) for x in options.get("out") or ()]):
+        return NotImplemented       # codipy.Array, xarray and their like know what to do with a Real
     name = ufunc.__name__
     method = sys.intern(method)     # NumPy makes a new string for each call, and Python's cache of attributes keeps it
     cdef bint active = not is_passive() and any([isinstance(x, Real) and x.is_active for x in inputs])
@@ -60,9 +63,9 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         return _record(row, name, inputs, ufunc(*values, **options))
     if all([set(types) <= set("O->") for types in ufunc.types]):
         return ufunc(*map(_as_object_array, inputs), **options)      # np.frompyfunc: Python code that sees the Reals
-    if active:
-        raise ActiveError(f"np.{name} has no derivative in codipy's table of operations: use an operation of "
-                          "codipy.math, or take x.value where the derivative is not wanted")
+    if active:      # the doors of Arrays know more: scipy.special, steps, and what is refused
+        from codipy.numpy.ufuncs import array_ufunc
+        return array_ufunc(ufunc, method, inputs, options)
     return ufunc(*values, **options)
 
 
@@ -88,6 +91,12 @@ cdef dict _scipy_rows():
     if special is not None and not _scipy_found:
         _scipy_found.update({getattr(special, row.scipy): row for row in TABLE if row.scipy})
     return _scipy_found
+
+
+def _has_own_door(x):
+    """Whether the type of x answers ufuncs itself: neither a Real nor one of NumPy's own."""
+    door = getattr(type(x), "__array_ufunc__", None)
+    return door is not None and door is not _DOOR_OF_ARRAYS and type(x) is not Real
 
 
 def _is_array(x):

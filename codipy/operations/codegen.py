@@ -3,14 +3,15 @@
 
 A `switch` on a literal code folds to the one expression, so operators and interpreters share the text.
 Rejected: a table of function pointers (an indirect call for each operation, and nothing to fold).
+`tiles.h` holds the same expressions as loops over arrays; there a `switch` has whole loops for its cases.
 """
 
 import re
 from pathlib import Path
 
-from .table import TABLE
+from .table import BY_NAME, TABLE
 
-__all__ = ["header", "declarations", "write"]
+__all__ = ["header", "declarations", "tiles", "write"]
 
 INCLUDE = "codipy/operations/kernels.h"
 ARGUMENTS = "double x, double y, double z"
@@ -22,6 +23,60 @@ SIGNATURES = {
     "op_partials": ("void", f"int code, {ARGUMENTS}, double w, double *p", "x, y, z, w, p"),
     "op_second": ("void", f"int code, {ARGUMENTS}, double w, double *h", "x, y, z, w, h"),
 }
+
+# Partials that need another transcendental function of the arguments: NumPy's loop of the first row runs over the
+# second expression, the third is the partial in its result `e`. A scalar call for each element would not vectorise.
+# Without a function: the partial written so that it vectorises, where the table's text calls hypot().
+AUXILIARY = {
+    "expm1": [("exp", "x", "pick(w > -0.5, w + 1, e)")],
+    "sin": [("cos", "x", "e")],
+    "cos": [("sin", "x", "-e")],
+    "sinh": [("cosh", "x", "e")],
+    "cosh": [("sinh", "x", "e")],
+    "asinh": [(None, "", "pick(fabs(x) > 1e150, 1 / fabs(x), 1 / sqrt(1 + x * x))")],
+    "atan2": [
+        (None, "", f"pick((x == 0) & (y == 0), 0, pick(fabs(x) > fabs(y), {over_x}, {over_y}))")
+        for over_x, over_y in (
+            ("y / x / (x + y * (y / x))", "1 / (y + x * (x / y))"),
+            ("-1 / (x + y * (y / x))", "-x / y / (y + x * (x / y))"),
+        )
+    ],
+    "tanh": [("exp", "-2 * fabs(x)", "4 * e / ((1 + e) * (1 + e))")],
+    "erf": [("exp", "-x * x", "TWO_OVER_SQRT_PI * e")],
+    "erfc": [("exp", "-x * x", "-TWO_OVER_SQRT_PI * e")],
+    "expit": [("exp", "-fabs(x)", "e / ((1 + e) * (1 + e))")],
+    "logaddexp": [
+        ("exp", "-fabs(difference(x, y))", "pick(x < y, e / (1 + e), 1 / (1 + e))"),
+        ("exp", "-fabs(difference(x, y))", "pick(y < x, e / (1 + e), 1 / (1 + e))"),
+    ],
+}
+# Rows whose value is rounded correctly, so that one loop is as good as another; all others run NumPy's or SciPy's loop.
+EXACT = {
+    "add", "subtract", "multiply", "divide", "negative", "positive", "identity", "absolute", "fabs", "square",
+    "reciprocal", "fma", "sqrt",
+}  # fmt: skip
+# Rows whose loops do so little that memory limits them: two steps run as one loop.
+PAIRED = ("add", "subtract", "multiply")
+TILES_HEAD = """\
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operations table as loops over arrays, written by codipy/operations/codegen.py at build time: edit table.py. */
+#ifndef CODIPY_OPERATIONS_TILES_H
+#define CODIPY_OPERATIONS_TILES_H
+#include <stddef.h>
+#include "kernels.h"
+
+/* Several instruction sets, chosen when the module is loaded. All give the same bits: nothing is contracted and no sum
+   is taken in another order. Sanitizers are not ready when the choice is made. */
+#if defined(__GNUC__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \\
+    !defined(__SANITIZE_ADDRESS__)
+#define TILE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
+#else
+#define TILE_CLONES
+#endif
+#define pick(condition, yes, no) ((condition) ? (yes) : (no))
+#define EACH for (ptrdiff_t i = 0; i < n; i++)
+"""
+POINTERS = "const double *__restrict xs, const double *__restrict ys, const double *__restrict zs"
 
 
 def code_name(row):
@@ -109,12 +164,140 @@ def declarations():
     return "\n".join([*lines, ""])
 
 
+def _words(expression):
+    """The arguments that an expression reads."""
+    return [word for word in "xyzwe" if re.search(rf"\b{word}\b", expression)]
+
+
+def _loads(expression):
+    """The declarations of what an expression reads at one place of the arrays."""
+    return "".join(f"const double {word} = {word}s[i]; " for word in _words(expression))
+
+
+def _partial(row, argument):
+    """(code of the function that runs first or -1, its argument, the partial)."""
+    if row.name not in AUXILIARY:
+        return -1, "", row.partials[argument]
+    name, expression, partial = AUXILIARY[row.name][argument]
+    return next((other.code for other in TABLE if other.name == name), -1), expression, partial
+
+
+def _is_active(row, argument):
+    """Whether a derivative can flow through an argument at all."""
+    return row.partials[argument] != "0" and argument not in row.constant
+
+
+def _needs(row, argument):
+    """What the partial of an argument reads, as bits: x, y, z, w."""
+    words = _words(" ".join(_partial(row, argument)[1:]))
+    return sum(1 << "xyzw".index(word) for word in words if word != "e")
+
+
+def _tables():
+    """What is known of each row without running it, as arrays."""
+
+    def mask(test):
+        return [sum(1 << k for k in range(row.arity) if test(row, k)) for row in TABLE]
+
+    def triples(entry, missing):
+        return [
+            "{" + ", ".join(str(entry(row, k) if k < row.arity else missing) for k in range(3)) + "}" for row in TABLE
+        ]
+
+    def array(kind, name, entries):
+        return f"static const {kind} {name} = {{{', '.join(map(str, entries))}}};"
+
+    return [
+        array("unsigned char", "tile_arity[OP_COUNT]", [row.arity for row in TABLE]),
+        "/* Whether the loop of tile_value is the one to run, not NumPy's. */",
+        array("unsigned char", "tile_is_exact[OP_COUNT]", [int(row.name in EXACT) for row in TABLE]),
+        "/* Whether it may be one step of a pair. */",
+        array("unsigned char", "tile_is_paired[OP_COUNT]", [int(row.name in PAIRED) for row in TABLE]),
+        "/* One bit for each argument: whether a derivative flows, the partial is 1 or -1, it is -1. */",
+        array("unsigned char", "tile_active[OP_COUNT]", mask(_is_active)),
+        array("unsigned char", "tile_unit[OP_COUNT]", mask(lambda row, k: row.partials[k] in ("1", "-1"))),
+        array("unsigned char", "tile_minus[OP_COUNT]", mask(lambda row, k: row.partials[k] == "-1")),
+        "/* What a partial reads: 1 x, 2 y, 4 z, 8 w; the function that must run before it, or -1. */",
+        array("unsigned char", "tile_needs[OP_COUNT][3]", triples(_needs, 0)),
+        array("signed char", "tile_auxiliary[OP_COUNT][3]", triples(lambda row, k: _partial(row, k)[0], -1)),
+        "",
+    ]
+
+
+def _pull(row, argument):
+    """The four cases of one partial: assign what flows through it or add it, or its negative. Nothing flows from 0."""
+    partial = in_c(_partial(row, argument)[2])
+    loads = "" if partial in ("1.0", "-1.0") else _loads(partial) + f"const double g = gs[i], p = g * ({partial}); "
+    flow, negated = ("(g != 0 ? p : 0.0)", 0) if loads else ("gs[i]", int(partial == "-1.0"))
+    for mode, sign in enumerate(("= ", "+= ", "= -", "-= ")):
+        case = f"({code_name(row)} * 3 + {argument}) * 4 + {mode ^ 2 * negated}"
+        yield f"    case {case}: EACH {{ {loads}out[i] {sign}{flow}; }} return;"
+
+
+def _pairs():
+    """The loops of two steps in one, the first of which nothing else reads: half the stores, which limit such loops."""
+    for inner in PAIRED:
+        for outer in PAIRED:
+            for side in (0, 1):
+                arguments = {ord("xy"[side]): f"({BY_NAME[inner].value})", ord("yx"[side]): "z"}
+                value = BY_NAME[outer].value.translate(arguments)
+                case = f"({code_name(BY_NAME[inner])} * OP_COUNT + {code_name(BY_NAME[outer])}) * 2 + {side}"
+                yield f"    case {case}: EACH {{ {_loads(value)}ws[i] = {value}; }} return;"
+
+
+def tiles():
+    """Return the text of `tiles.h`."""
+    lines = [TILES_HEAD, *_tables(), "/* ws = the value of an operation. */", "TILE_CLONES"]
+    lines += [f"static void tile_value(int code, ptrdiff_t n, {POINTERS}, double *__restrict ws)", "{"]
+    lines += ["    switch (code) {"]
+    lines += [
+        f"    case {code_name(row)}: EACH {{ {_loads(row.value)}ws[i] = {in_c(row.value)}; }} return;" for row in TABLE
+    ]
+    lines += ["    }", "}", ""]
+    lines += ["/* ws = two steps: the outer one takes the inner one's value as argument `side`, and z as the other. */"]
+    lines += ["TILE_CLONES", f"static void tile_pair(int inner, int outer, int side, ptrdiff_t n, {POINTERS},"]
+    lines += ["    double *__restrict ws)", "{", "    switch ((inner * OP_COUNT + outer) * 2 + side) {", *_pairs()]
+    lines += ["    }", "}", ""]
+    lines += ["/* The argument of the auxiliary function of a partial: in `es`, or an array that is there already. */"]
+    lines += ["TILE_CLONES"]
+    lines += [f"static const double *tile_argument(int code, ptrdiff_t n, {POINTERS}, double *__restrict es)", "{"]
+    lines += ["    switch (code) {"]
+    for row in TABLE:
+        expression = _partial(row, 0)[1]
+        if expression not in ("", "x"):
+            body = f"EACH {{ {_loads(expression)}es[i] = {in_c(expression)}; }} return es;"
+            lines += [f"    case {code_name(row)}: {body}"]
+    lines += ["    }", "    return xs;", "}", ""]
+    lines += [
+        "/* out =, +=, = -, -= (mode 0 to 3) g times a partial. Floating-point flags are nobody's concern here, and to",
+        "   keep them would cost the vector loops: a product that a zero g throws away must not be computed then. */",
+        "#if defined(__GNUC__) && !defined(__clang__)",
+        "#pragma GCC push_options",
+        '#pragma GCC optimize("no-trapping-math")',
+        "#endif",
+        "TILE_CLONES",
+        f"static void tile_pull(int code, int argument, int mode, ptrdiff_t n, {POINTERS},",
+        "    const double *__restrict ws, const double *__restrict es, const double *__restrict gs,",
+        "    double *__restrict out)",
+        "{",
+        "    switch ((code * 3 + argument) * 4 + mode) {",
+        *[case for row in TABLE for k in range(row.arity) if _is_active(row, k) for case in _pull(row, k)],
+        "    }",
+        "}",
+        "#if defined(__GNUC__) && !defined(__clang__)",
+        "#pragma GCC pop_options",
+        "#endif",
+        "#undef EACH",
+    ]
+    return "\n".join([*lines, "#undef pick", "#endif", ""])
+
+
 def write(directory):
-    """Write `kernels.h` and `kernels.pxd` into `directory`, each only where its text changed.
+    """Write `kernels.h`, `kernels.pxd` and `tiles.h` into `directory`, each only where its text changed.
 
     An untouched file keeps its time stamp, so that a build compiles nothing again.
     """
-    for name, text in (("kernels.h", header()), ("kernels.pxd", declarations())):
+    for name, text in (("kernels.h", header()), ("kernels.pxd", declarations()), ("tiles.h", tiles())):
         path = Path(directory) / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

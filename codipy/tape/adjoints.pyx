@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Adjoint vectors: memory sized by the identifiers that a tape used."""
+import numpy as np
+
 from libc.stdint cimport int32_t
 from libc.stdlib cimport calloc, realloc, free
 from libc.string cimport memset
@@ -47,6 +49,40 @@ cdef class AdjointVector:
     cdef void release(self) noexcept:
         free(self.numbers)
         self.numbers, self.slots, self.capacity = NULL, 0, 0
+
+    # ---- For records: rows of numbers by identifier, of which 0 is passive. ----
+
+    def read(self, const int32_t[::1] identifiers):
+        """A new array of shape (len(identifiers), width)."""
+        cdef Py_ssize_t i, d
+        cdef double[:, ::1] rows = np.zeros((identifiers.shape[0], self.width))
+        cdef const double* row
+        for i in range(identifiers.shape[0]):
+            row = self.slot(identifiers[i]) if identifiers[i] else NULL
+            if row != NULL:
+                for d in range(self.width):
+                    rows[i, d] = row[d]
+        return rows.base
+
+    def write(self, const int32_t[::1] identifiers, const double[:, :] rows):
+        """Set the numbers of identifiers; rows of shape (1, width) serve all of them."""
+        cdef Py_ssize_t i, d, step = rows.shape[0] > 1
+        cdef double* row
+        for i in range(identifiers.shape[0]):
+            row = self.slot(identifiers[i]) if identifiers[i] else NULL
+            if row != NULL:
+                for d in range(self.width):
+                    row[d] = rows[i * step, d]
+
+    def add(self, const int32_t[::1] identifiers, const double[:, :] rows):
+        """Add to the numbers of identifiers, which may repeat."""
+        cdef Py_ssize_t i, d
+        cdef double* row
+        for i in range(identifiers.shape[0]):
+            row = self.slot(identifiers[i]) if identifiers[i] else NULL
+            if row != NULL:
+                for d in range(self.width):
+                    row[d] += rows[i, d]
 
     @property
     def bytes_used(self):

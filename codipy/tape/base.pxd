@@ -5,13 +5,15 @@ from libc.stdint cimport int32_t, int64_t
 from codipy.data.position cimport Position
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.position cimport TapePosition
+from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Entry, Recorder
-from codipy.tape.strategy cimport Bounds, Strategy
+from codipy.tape.strategy cimport Strategy
 
 
 cdef class BaseTape:
     cdef Recorder recorder
     cdef readonly Strategy store                # streams, identifiers and sweeps of the strategy
+    cdef readonly Records records               # steps that are not scalar statements
     cdef readonly AdjointVector adjoint_vector  # the tape's own adjoints, width 1
     cdef readonly str strategy                  # its name, "auto" resolved
     cdef readonly str granularity
@@ -38,6 +40,14 @@ cdef class BaseTape:
     cdef int32_t new_input(self, double value) except -1
     cdef int32_t new_copy(self, int32_t source, double value) except -1
     cdef int32_t new_handmade(self, double value, const Entry* entries, Py_ssize_t count) except -1
+    cdef bint by_value                          # array statements keep values, not Jacobians
+    cdef bint recycle                           # identifiers are linear, but blocks of dead arrays serve new ones ...
+    cdef dict free_blocks                       # ... of the same size: {size: [first identifiers]}
+
+    cdef int32_t new_block(self, Py_ssize_t n) except -1
+    cdef void give_block(self, int32_t base, Py_ssize_t n, bint lent) noexcept
+    cdef int withdraw_block(self, int32_t before) except -1
+    cdef int push_record(self, Record record, int32_t before) except -1
     cdef TapePosition checked(self, position, str name)
     cdef AdjointVector checked_adjoints(self, adjoints)
     cdef void renew(self, AdjointVector adjoints) noexcept

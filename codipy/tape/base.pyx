@@ -10,15 +10,16 @@ cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
 
 from codipy.data.position cimport Position
-from codipy.data.stream cimport Stream
+from codipy.data.stream cimport Cursor, Stream
 from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.jacobian cimport Jacobian
 from codipy.tape.position cimport TapePosition, make_position
 from codipy.tape.primal cimport Primal
+from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Entry, JACOBIAN, PRIMAL, SIMPLE
 from codipy.tape.simple cimport Simple
-from codipy.tape.strategy cimport Bounds
+from codipy.tape.walk cimport Bounds
 
 from codipy.errors import TapeError
 from codipy.tape.check import check
@@ -40,7 +41,8 @@ cdef class BaseTape:
     def __cinit__(self, strategy="auto", granularity=None, chunk_size=None, *, skip_zero_jacobians=True,
                   skip_invalid_jacobians=False):
         strategy = check_choice("strategy", strategy, STRATEGIES + ("auto",))
-        self.strategy = AUTO if strategy == "auto" else strategy
+        cdef bint auto = strategy == "auto"
+        self.strategy = AUTO if auto else strategy
         if granularity is None:
             granularity = "operation" if self.strategy == "simple" else "statement"
         self.granularity = check_choice("granularity", granularity, GRANULARITIES)
@@ -60,6 +62,11 @@ cdef class BaseTape:
         self.recorder.skip_invalid = bool(skip_invalid_jacobians)
         self.recorder.plain = self.recorder.kind == JACOBIAN and not reuse and not self.recorder.eager
         self.recorder.tape = <PyObject*>self
+        self.records = Records()
+        self.free_blocks = {}
+        self.by_value = self.recorder.kind != JACOBIAN or auto
+        self.recycle = auto
+        self.recorder.records = <PyObject*>self.records
         self.store.connect(&self.recorder)
         self.root_begin = self.store.root.position()
         self.valid = []
@@ -133,6 +140,41 @@ cdef class BaseTape:
         self.demand_recording("push_statement()")
         return self.store.push_handmade(&self.recorder, value, entries, count)
 
+    cdef int32_t new_block(self, Py_ssize_t n) except -1:
+        """The first of n contiguous identifiers."""
+        cdef list free
+        if self.recycle:
+            free = self.free_blocks.get(n)
+            if free:
+                return free.pop()
+        if self.store.reusing is not None:
+            return self.store.reusing.assign_block(n)
+        return self.store.linear.assign_block(n)
+
+    cdef void give_block(self, int32_t base, Py_ssize_t n, bint lent) noexcept:
+        """Identifiers of a dead array; `lent`: Reals may still carry some."""
+        if self.store.reusing is not None:
+            self.store.reusing.release_block(base, n)
+        elif self.recycle and not lent and base + n - 1 <= self.largest():
+            self.free_blocks.setdefault(n, []).append(base)
+
+    cdef int withdraw_block(self, int32_t before) except -1:
+        """The last new_block() was in vain: a linear count must not have a gap that no record explains."""
+        if self.store.reusing is None:
+            self.store.linear.reset_to(before)
+        return 0
+
+    cdef int push_record(self, Record record, int32_t before) except -1:
+        """Put a record on the tape; `before` is `largest()` from before it took its results' identifiers."""
+        cdef Records records = self.records
+        cdef Cursor* cursor = self.recorder.statements
+        if records.last is None or records.chunk != cursor.fields[0] or records.used != cursor.used:
+            records.last = self.store.root.position()
+            records.chunk, records.used = cursor.fields[0], cursor.used
+        record.place, record.before, record.after = records.last, before, self.largest()
+        records.items.append(record)
+        return 0
+
     def set_active(self):
         """Start or resume recording on this thread; recordings of different tapes nest.
 
@@ -188,7 +230,7 @@ cdef class BaseTape:
         cdef int64_t epoch = self.recorder.epoch
         # A new epoch tells the variables of before from those of after, so that a reset to here finds the stale ones.
         self.draw_epoch()
-        return make_position(self.store.root.position(), self.largest(), epoch, self.first_generation)
+        return make_position(self.store.root.position(), len(self.records.items), self.largest(), epoch, self.first_generation)
 
     cdef TapePosition checked(self, position, str name):
         if type(position) is not TapePosition:
@@ -208,17 +250,18 @@ cdef class BaseTape:
         cdef TapePosition place
         cdef Bounds bounds
         bounds.start, bounds.end = 0, self.largest()
+        bounds.first, bounds.last = 0, len(self.records.items)
         if backwards:
             start, end = end, start      # from here on in the order of recording
         if start is not None:
             place = self.checked(start, "end" if backwards else "start")
-            first, bounds.start = place.streams, place.largest
+            first, bounds.start, bounds.first = place.streams, place.largest, place.records
         if end is not None:
             place = self.checked(end, "start" if backwards else "end")
-            last, bounds.end = place.streams, place.largest
+            last, bounds.end, bounds.last = place.streams, place.largest, place.records
         else:
             last = self.store.root.position()
-        if start is not None and last < first:
+        if start is not None and (last < first or bounds.last < bounds.first):
             raise TapeError("end lies after start: a reverse sweep runs from the later position to the earlier; "
                             "exchange them" if backwards else
                             "end lies before start: this sweep runs from the earlier position to the later; "
@@ -335,6 +378,8 @@ cdef class BaseTape:
             self.forget_all()
         else:
             place = self.checked(position, "position")
+            self.records.truncate(place.records)
+            self.free_blocks.clear()
             self.store.roll_back(&self.recorder, place.streams, place.largest)
             del self.valid[bisect_left(self.valid, place.epoch) + 1:]
             self.draw_epoch()
@@ -354,6 +399,8 @@ cdef class BaseTape:
             self.store.reusing.reset_hard()
 
     cdef int forget_all(self) except -1:
+        self.records.truncate(0)
+        self.free_blocks.clear()
         self.store.forget()
         self.valid.clear()
         self.first_generation = self.generation + 1

@@ -18,8 +18,8 @@ from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport (
     Entry, Recorder, INPUT_TAG, MAX_ARGUMENTS, assign_identifier, push_jacobian, reserve_statement)
-from codipy.tape.strategy cimport Bounds, Strategy
-from codipy.tape.walk cimport Kernel, Sweep, walk
+from codipy.tape.strategy cimport Strategy
+from codipy.tape.walk cimport Bounds, Kernel, Sweep, walk
 
 
 @cython.final
@@ -86,12 +86,13 @@ cdef class Jacobian(Strategy):
                      bint keep) except -1:
         cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, bounds.end, r.reuse, keep, False)
         cdef Kernel kernel = reverse_wide if adjoints.width > 1 else reverse_reuse if r.reuse else reverse_linear
-        return walk(Regions(self.root, start, end), kernel, &sweep, True)
+        return walk(r, self.root, start, end, bounds, adjoints, kernel, &sweep, True)
 
     cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
                      Bounds bounds) except -1:
         cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, bounds.start, r.reuse, False, False)
-        return walk(Regions(self.root, start, end), forward_wide if adjoints.width > 1 else forward_single, &sweep, False)
+        return walk(r, self.root, start, end, bounds, adjoints,
+                    forward_wide if adjoints.width > 1 else forward_single, &sweep, False)
 
 
 cdef extern from *:

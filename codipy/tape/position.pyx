@@ -27,26 +27,30 @@ cdef class TapePosition:
                 return op == 3
             raise TapeError("positions of different tapes or recordings have no order: "
                             "compare positions of one recording")
+        cdef int order = self.streams.compare(right.streams)
+        if order == 0:
+            order = (self.records > right.records) - (self.records < right.records)
         if op == 0:
-            return self.streams < right.streams
+            return order < 0
         if op == 1:
-            return self.streams <= right.streams
+            return order <= 0
         if op == 2:
-            return self.streams == right.streams
+            return order == 0
         if op == 3:
-            return self.streams != right.streams
+            return order != 0
         if op == 4:
-            return self.streams > right.streams
-        return self.streams >= right.streams
+            return order > 0
+        return order >= 0
 
     def __hash__(self):
-        return hash(self.streams)
+        return hash((self.streams, self.records))
 
     def __repr__(self):
         return f"<codipy position {self.streams}>"
 
 
-cdef TapePosition make_position(Position streams, int32_t largest, int64_t epoch, int64_t first_generation):
+cdef TapePosition make_position(Position streams, Py_ssize_t records, int32_t largest, int64_t epoch, int64_t first_generation):
     cdef TapePosition new = TapePosition.__new__(TapePosition)
-    new.streams, new.largest, new.epoch, new.first_generation = streams, largest, epoch, first_generation
+    new.streams, new.records, new.largest = streams, records, largest
+    new.epoch, new.first_generation = epoch, first_generation
     return new

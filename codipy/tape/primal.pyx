@@ -21,8 +21,8 @@ from codipy.programs.program cimport (
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport (
     Entry, Recorder, assign_identifier, grow_primals, push_primal, push_primal_result, reserve_statement)
-from codipy.tape.strategy cimport Bounds, Strategy, accumulate
-from codipy.tape.walk cimport Sweep, walk
+from codipy.tape.strategy cimport Strategy, accumulate
+from codipy.tape.walk cimport Bounds, Sweep, walk, walk_regions
 
 cdef extern from "codipy/inline.h":
     pass
@@ -104,7 +104,7 @@ cdef class Primal(Strategy):
             primals = self.primals_at(r, end)
         try:
             sweep = Sweep(adjoints.origin(), adjoints.width, primals, bounds.end, r.reuse, keep, False)
-            walk(Regions(self.root, start, end),
+            walk(r, self.root, start, end, bounds, adjoints,
                  reverse_wide if adjoints.width > 1 else reverse_reuse if r.reuse else reverse_linear, &sweep, True)
         finally:
             if r.reuse:
@@ -145,7 +145,7 @@ cdef class Primal(Strategy):
             primals = self.primals_at(r, start)
         try:
             sweep = Sweep(adjoints.origin(), adjoints.width, primals, bounds.start, r.reuse, False, False)
-            walk(Regions(self.root, start, end), forward_any, &sweep, False)
+            walk(r, self.root, start, end, bounds, adjoints, forward_any, &sweep, False)
         finally:
             if r.reuse:
                 free(primals)
@@ -160,7 +160,10 @@ cdef class Primal(Strategy):
             later = Regions(self.root, end, self.root.position())
             exchange(r.primals, Regions(self.root, start, self.root.position()), True)
         cdef Sweep sweep = Sweep(NULL, 0, r.primals, bounds.start, r.reuse, False, r.reuse)
-        walk(regions, forward_any, &sweep, False)
+        if bounds.first < bounds.last:
+            walk(r, self.root, start, end, bounds, None, forward_any, &sweep, False)
+        else:
+            walk_regions(regions, forward_any, &sweep, False)
         if r.reuse:
             exchange(r.primals, later, False)
         return 0

@@ -14,8 +14,8 @@ from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY, op_arity, op_partials_any, op_value_any
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Entry, Recorder, grow_primals, push_simple
-from codipy.tape.strategy cimport Bounds, Strategy, accumulate
-from codipy.tape.walk cimport Sweep, walk
+from codipy.tape.strategy cimport Strategy, accumulate
+from codipy.tape.walk cimport Bounds, Sweep, walk
 
 
 @cython.final
@@ -59,18 +59,18 @@ cdef class Simple(Strategy):
     cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
                      bint keep) except -1:
         cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, 0, False, keep, False)
-        return walk(Regions(self.root, start, end), reverse_any, &sweep, True)
+        return walk(r, self.root, start, end, bounds, adjoints, reverse_any, &sweep, True)
 
     cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
                      Bounds bounds) except -1:
         cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, 0, False, False, False)
-        return walk(Regions(self.root, start, end), forward_any, &sweep, False)
+        return walk(r, self.root, start, end, bounds, adjoints, forward_any, &sweep, False)
 
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
         self.demand_recomputable()
         self.gather(r)
         cdef Sweep sweep = Sweep(NULL, 0, r.primals, 0, False, False, False)
-        return walk(Regions(self.root, start, end), forward_any, &sweep, False)
+        return walk(r, self.root, start, end, bounds, None, forward_any, &sweep, False)
 
     cdef bint gather(self, Recorder* r) except? True:
         """Make the primal vector from the arguments' stored primals, once per recording.

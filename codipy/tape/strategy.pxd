@@ -8,12 +8,7 @@ from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Entry, Recorder
-
-
-# A joint place in the streams together with the identifiers given out until then.
-cdef struct Bounds:
-    int32_t start            # largest identifier at the start of the swept range (linear strategies)
-    int32_t end              # and at its end
+from codipy.tape.walk cimport Bounds
 
 
 cdef class Strategy:

@@ -2,7 +2,11 @@
 # The walk that all sweeps share: region after region, the kernel on raw pointers, the cursors checked, Ctrl-C heard.
 from libc.stdint cimport int32_t
 
+from codipy.data.position cimport Position
 from codipy.data.region cimport Regions, Span
+from codipy.data.stream cimport Stream
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.recorder cimport Recorder
 
 
 # What a sweep carries, as its kernel sees it.
@@ -22,4 +26,14 @@ ctypedef void (*Kernel)(const Span* spans, const Sweep* sweep, Py_ssize_t* curso
 cdef enum:
     STATEMENTS_PER_SIGNAL_CHECK = 1 << 21
 
-cdef int walk(Regions regions, Kernel kernel, Sweep* sweep, bint reverse) except -1
+# A joint place in the streams together with what was handed out and recorded beside them until then.
+cdef struct Bounds:
+    int32_t start            # largest identifier at the start of the swept range (linear strategies)
+    int32_t end              # and at its end
+    Py_ssize_t first         # number of the first record in the range
+    Py_ssize_t last          # one past its last record
+
+cdef int walk_regions(Regions regions, Kernel kernel, Sweep* sweep, bint reverse) except -1
+# Runs the kernel over the streams from start to end, and the records between them in their turn.
+cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bounds, AdjointVector adjoints,
+              Kernel kernel, Sweep* sweep, bint reverse) except -1

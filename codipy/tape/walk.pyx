@@ -3,10 +3,15 @@
 from libc.stdint cimport int32_t
 from cpython.exc cimport PyErr_CheckSignals
 
+from codipy.data.position cimport Position
 from codipy.data.region cimport Regions
+from codipy.data.stream cimport Stream
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.record cimport Record, Records
+from codipy.tape.recorder cimport Recorder
 
 
-cdef int walk(Regions regions, Kernel kernel, Sweep* sweep, bint reverse) except -1:
+cdef int walk_regions(Regions regions, Kernel kernel, Sweep* sweep, bint reverse) except -1:
     """Run a kernel over all regions without the GIL; statements are the innermost stream."""
     cdef Py_ssize_t cursors[4]
     cdef Py_ssize_t count, statements = 0, innermost = regions.depth - 1
@@ -22,4 +27,33 @@ cdef int walk(Regions regions, Kernel kernel, Sweep* sweep, bint reverse) except
                 statements = 0
                 with gil:
                     PyErr_CheckSignals()
+    return 0
+
+
+cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bounds, AdjointVector adjoints,
+              Kernel kernel, Sweep* sweep, bint reverse) except -1:
+    cdef Position here = end if reverse else start, there = start if reverse else end
+    cdef Py_ssize_t i
+    cdef Record record
+    cdef list records
+    if bounds.first < bounds.last:
+        records = (<Records>r.records).items
+        for i in range(bounds.last - bounds.first):
+            record = records[bounds.last - 1 - i if reverse else bounds.first + i]
+            if record.place is not here:
+                if record.place.compare(here):
+                    walk_regions(Regions(root, record.place, here) if reverse else Regions(root, here, record.place),
+                                 kernel, sweep, reverse)
+                here = record.place
+            if adjoints is None:
+                record.primal()
+            elif reverse:
+                record.reverse(adjoints, sweep.keep)
+            else:
+                record.forward(adjoints)
+            sweep.lhs = record.before if reverse else record.after
+            if i & 0xFF == 0 and not sweep.uninterrupted:
+                PyErr_CheckSignals()
+    if here is not there:
+        walk_regions(Regions(root, there, here) if reverse else Regions(root, here, there), kernel, sweep, reverse)
     return 0

@@ -3,5 +3,8 @@
 from codipy.tools.compare import compare as compare
 from codipy.tools.drivers import grad as grad
 from codipy.tools.drivers import value_and_grad as value_and_grad
+from codipy.tools.jacobian import jacobian as jacobian
 from codipy.tools.pool import clear_tapes as clear_tapes
+from codipy.tools.products import jvp as jvp
+from codipy.tools.products import vjp as vjp
 from codipy.tools.trees import value as value

@@ -10,9 +10,10 @@ from contextlib import contextmanager
 import numpy as np
 
 from codipy.active import Tape
-from codipy.active.bulk import pull_back
-from codipy.tools.differences import agreement, finite_differences, largest_difference
-from codipy.tools.problem import Problem, name_of
+from codipy.tools.callee import name_of
+from codipy.tools.differences import Directions, agreement, finite_differences, largest_difference
+from codipy.tools.leaves import join
+from codipy.tools.problem import Problem
 from codipy.tools.report import Comparison, Row, Times
 from codipy.tools.settings import settings
 
@@ -21,16 +22,19 @@ __all__ = ["compare"]
 _LONG_ENOUGH = 5e-3      # seconds of plain runs in one measurement, so that the clock's resolution does not matter
 _MOST_RUNS = 1000
 _DIFFERENCING = 5.0      # seconds that finite differences may take, by estimate; else only some numbers get theirs
+_DIRECTIONS = 3          # and the others are differenced together, in so many directions
+_KEPT = 10_000           # gradients of more numbers are compared but not kept
 
 
-def compare(f, *x, strategies=None, granularities=None, chunk_size=None, repeat=7, rtol=1e-8, progress=None):
+def compare(f, *x, strategies=None, granularities=None, chunk_size=None, repeat=7, rtol=1e-8, progress=None,
+            rebind=True):
     """Run a function under every strategy and granularity and compare time, memory and gradients.
 
     Parameters
     ----------
     f : callable
-        Plain Python; returns one real number.
-    *x : number, list, tuple or dict
+        Plain Python and NumPy; returns one real number.
+    *x : number, ndarray, list, tuple, dict or dataclass
         Its arguments; all are differentiated by.
     strategies, granularities : str or sequence of str, optional
         What to compare; default is all there is.
@@ -42,6 +46,8 @@ def compare(f, *x, strategies=None, granularities=None, chunk_size=None, repeat=
         Gradients that differ by more, relative to the largest component, disagree.
     progress : callable, optional
         Called with (steps done, steps in all) now and then.
+    rebind : bool
+        Record `codipy.rebind(f)`; the plain run is that of `f`.
 
     Returns
     -------
@@ -59,7 +65,7 @@ def compare(f, *x, strategies=None, granularities=None, chunk_size=None, repeat=
         raise TypeError(f"repeat must be an int, got {type(repeat).__name__}")
     if repeat < 1:
         raise ValueError(f"repeat must be at least 1, got {repeat}")
-    problem = Problem(f, x)
+    problem = Problem(f, x, rebind)
     pairs = settings(strategies, granularities)
     step, steps = 0, (repeat + 1) * (len(pairs) + 1)
 
@@ -70,12 +76,13 @@ def compare(f, *x, strategies=None, granularities=None, chunk_size=None, repeat=
             progress(step, steps)
 
     start = time.perf_counter()
-    value = problem.value(problem.leaves)
+    value = problem.value(problem.point)
     seconds = max(time.perf_counter() - start, 1e-9)
     runs = max(1, min(_MOST_RUNS, int(_LONG_ENOUGH / seconds)))
-    numbers = len(problem.leaves)
+    numbers = problem.point.size
     only = range(0, numbers, max(1, math.ceil(numbers * 4 * seconds / _DIFFERENCING)))
-    differences, errors = finite_differences(problem.value, problem.leaves, only=only)
+    differences, errors = finite_differences(problem.value, problem.point, only=only)
+    directions = Directions(problem.value, problem.point, _DIRECTIONS if len(only) < numbers else 0)
     advance()
     tapes = [Tape(strategy, granularity, chunk_size) for strategy, granularity in pairs]
     seen = []
@@ -98,20 +105,22 @@ def compare(f, *x, strategies=None, granularities=None, chunk_size=None, repeat=
                 reverses.append(reverse / plain[-1])
                 advance()
     # The median, component by component: a number that occurs, and NaN where most are NaN.
-    reference = np.sort([gradient for gradient, _, _ in seen], axis=0)[(len(seen) - 1) // 2]
+    gradients = [gradient for gradient, _, _ in seen]
+    reference = np.sort(gradients, axis=0)[(len(seen) - 1) // 2]
     rows = [
         _row(tape, Times.of(records), Times.of(reverses), *figures, reference, differences)
         for tape, (records, reverses), figures in zip(tapes, taped, seen)]
     return Comparison(
-        function=name_of(f), value=value, numbers=numbers, differenced=len(only), repeat=repeat, runs=runs,
-        plain=Times.of(plain), rows=rows,
-        disagreements=list(_disagreements(rows, reference, differences, errors, problem.names(), rtol)))
+        function=name_of(f), value=value, numbers=numbers, differenced=len(only), directions=len(directions),
+        repeat=repeat, runs=runs, plain=Times.of(plain), rows=rows,
+        disagreements=list(_disagreements(rows, gradients, reference, differences, errors, directions, problem.names,
+                                          rtol)))
 
 
 def _look(problem, tape):
     """Gradient, statistics and statements of one run, with the inputs and the output still alive."""
     inputs, output = problem.record(tape)
-    gradient = np.array(pull_back(tape, output, inputs))
+    gradient = join(problem.pull(tape, output, inputs))
     figures = gradient, tape.statistics(), tape.statements
     tape.reset()
     return figures
@@ -132,7 +141,7 @@ def _time_plain(problem, runs):
     """Seconds of one plain run; the arguments are made before, as for a recording."""
     clock, taken = time.perf_counter, 0.0
     for _ in range(runs):
-        arguments = problem.arguments(problem.leaves)
+        arguments = problem.arguments(problem.point)
         start = clock()
         problem.f(*arguments)
         taken += clock() - start
@@ -146,7 +155,7 @@ def _time_tape(problem, tape, runs):
         start = clock()
         inputs, output = problem.record(tape)
         recorded = clock()
-        pull_back(tape, output, inputs)
+        problem.pull(tape, output, inputs)
         reverse += clock() - recorded
         record += recorded - start
         tape.reset()
@@ -163,19 +172,18 @@ def _row(tape, record, reverse, gradient, figures, statements, reference, differ
         streams={section.title: section.memory.used for section in figures.sections
                  if section.title not in ("adjoint vector", "identifiers")},
         statements=statements, live_identifiers=identifiers["live indices"],
-        peak_identifiers=identifiers["max live indices"], gradient=gradient.tolist(),
+        peak_identifiers=identifiers["max live indices"], gradient=gradient.tolist() if gradient.size <= _KEPT else [],
         gradient_difference=largest_difference(gradient, reference),
         finite_difference=largest_difference(gradient[known], differences[known]))
 
 
-def _disagreements(rows, reference, differences, errors, names, rtol):
+def _disagreements(rows, gradients, reference, differences, errors, directions, names, rtol):
     """One line for each row whose gradient is not that of the others, or not that of finite differences."""
     finite = np.abs(reference[np.isfinite(reference)])
     scale = finite.max(initial=0.0) or 1.0
     known = np.isfinite(differences)
     allowed = np.where(known, errors, 0.0) + 1e-5 * scale
-    for row in rows:
-        gradient = np.array(row.gradient)
+    for row, gradient in zip(rows, gradients):
         far = agreement(gradient, reference)
         off = np.where(known, agreement(gradient, differences), 0.0) - allowed
         if not far.max(initial=0.0) <= rtol * scale:
@@ -183,6 +191,7 @@ def _disagreements(rows, reference, differences, errors, names, rtol):
         elif off.max(initial=0.0) > 0.0:
             i, other, value = int(off.argmax()), "finite differences", differences
         else:
+            yield from (f"{row.strategy}, {row.granularity} disagrees with {text}" for text in directions.off(gradient))
             continue
         yield (f"{row.strategy}, {row.granularity} disagrees with {other}: the derivative by {names[i]} is "
                f"{gradient[i]:.12g}, not {value[i]:.12g}")

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-__all__ = ["agreement", "finite_differences", "largest_difference"]
+__all__ = ["Directions", "agreement", "finite_differences", "largest_difference"]
 
 _EPSILON = sys.float_info.epsilon
 _GOOD = 1e-6      # relative error with which a step is taken as it is
@@ -19,8 +19,8 @@ def finite_differences(function, x, step=None, only=None):
     Parameters
     ----------
     function : callable
-        Takes a list of floats and returns a float.
-    x : list of float
+        Takes the like of `x` and returns a float.
+    x : list of float or numpy.ndarray
         The point.
     step : float, optional
         For numbers up to 1 in size, above times the root of the size; default is the cube root of the machine's
@@ -66,6 +66,50 @@ def _central(function, x, i, h):
     far = (values[2] - values[3]) / (steps[2] - steps[3])
     rounding = 16.0 * _EPSILON * max(map(abs, values)) / h
     return near, abs(near - far) + rounding, rounding
+
+
+class Directions:
+    """Central differences in random directions: four runs each, however many numbers there are.
+
+    Parameters
+    ----------
+    function, x
+        See `finite_differences`; `x` is an array.
+    count : int
+        How many.
+    step : float, optional
+        See `finite_differences`.
+
+    Attributes
+    ----------
+    directions : list of numpy.ndarray
+        Plus or minus the scale of each number, drawn the same in every run.
+    differences, errors : numpy.ndarray
+        As `finite_differences` returns them.
+    """
+
+    def __init__(self, function, x, count, step=None):
+        random, scale = np.random.default_rng(x.size), np.sqrt(np.maximum(np.abs(x), 1.0))
+        self.directions = [scale * random.choice([-1.0, 1.0], x.size) for _ in range(count)]
+        self.differences, self.errors = np.zeros(count), np.zeros(count)
+        for k, direction in enumerate(self.directions):
+            found, error = finite_differences(lambda t, along=direction: function(x + t[0] * along), [0.0], step)
+            self.differences[k], self.errors[k] = found[0], error[0]
+
+    def __len__(self):
+        return len(self.directions)
+
+    def along(self, gradient):
+        """The derivatives in the directions, and the sizes of what they are summed from."""
+        with np.errstate(invalid="ignore", over="ignore"):
+            return (np.array([direction @ gradient for direction in self.directions]),
+                    np.array([np.abs(direction) @ np.abs(gradient) for direction in self.directions]))
+
+    def off(self, gradient, rtol=1e-5):
+        """Lines on the directions in which a gradient is too far from the differences; none where none is known."""
+        for found, scale, expected, error in zip(*self.along(gradient), self.differences, self.errors):
+            if np.isfinite(expected) and not abs(found - expected) <= rtol * scale + error:
+                yield f"finite differences in a random direction: the derivative is {found:.12g}, not {expected:.12g}"
 
 
 def largest_difference(a, b):

@@ -1,66 +1,80 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Derivatives of plain Python functions: record, sweep, and leave everything as it was."""
+"""Gradients of plain Python functions: record, sweep, and leave everything as it was."""
 from __future__ import annotations
 
 import functools
 
+import numpy as np
+
 from codipy.active.bulk import all_floats, value_and_gradient
-from codipy.tools.pool import borrow, give_back
-from codipy.tools.problem import check_result, name_of
-from codipy.tools.trees import flatten, rebuild
+from codipy.tools.callee import check_function, check_result, name_of, rebound, with_aux
+from codipy.tools.choice import Choice
+from codipy.tools.leaves import DOUBLE
+from codipy.tools.pool import borrow, check_settings, give_back
+from codipy.tools.recording import value_and_gradient_of_arrays
 
 __all__ = ["grad", "value_and_grad"]
 
 
-def grad(f, argnums=0, *, strategy="auto", granularity=None):
-    """The gradient of a function of numbers.
+def grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebind=True):
+    """The gradient of a function of numbers and arrays.
 
     Parameters
     ----------
     f : callable
-        Plain Python: loops, branches, calls. Returns one real number. The arguments that it is differentiated by are
-        numbers, or lists, tuples and dicts of numbers, nested at will; the others may be anything.
+        Plain Python: loops, branches, calls, NumPy. Returns one real number. The arguments that it is differentiated
+        by are numbers, float64 arrays (of no axes: numbers), or lists, tuples, dicts and dataclasses of them, nested at
+        will; the others may be anything. It gets `codipy.Real` and `codipy.Array` for them.
     argnums : int or tuple of int
         Positions of those arguments.
+    has_aux : bool
+        Whether `f` returns a pair: the number, and something else, which comes back as it is.
     strategy, granularity : str, optional
         How the run is recorded: see `Tape`. The gradient does not depend on it.
+    rebind : bool
+        Run `codipy.rebind(f)`, so that ``np.zeros`` and the like make arrays that can hold active values.
 
     Returns
     -------
     callable
-        Takes the arguments of `f` and returns the gradient in the form of the argument, of a tuple of arguments if
-        `argnums` is a tuple.
+        Takes the arguments of `f` and returns the gradient in the form of the argument, arrays of its shape, of a
+        tuple of arguments if `argnums` is a tuple; with `has_aux`, a pair of that and the second result.
 
     Raises
     ------
     TypeError
-        From the returned function: a leaf is no real number, or `f` does not return one; the message names which.
+        From the returned function: a leaf is no real number or float64 array, or `f` does not return one number; the
+        message names which.
     ActiveError
         From the returned function: an argument is active on a tape already.
 
     Notes
     -----
     The tape is kept for the next call on the same thread (`clear_tapes` frees it). Whatever `f` raises comes through,
-    and nothing is left recording.
+    and nothing is left recording. The arguments of the caller are never changed: `f` overwrites copies.
 
     Examples
     --------
     >>> import codipy
     >>> codipy.grad(lambda p: p["a"] ** 2 + 3.0 * p["b"])({"a": 5.0, "b": 1.0})
     {'a': 10.0, 'b': 3.0}
+    >>> import numpy as np
+    >>> codipy.grad(lambda x: (x * x).sum())(np.array([1.0, 2.0]))
+    array([2., 4.])
     """
-    driver = value_and_grad(f, argnums, strategy=strategy, granularity=granularity)
+    driver = value_and_grad(f, argnums, has_aux=has_aux, strategy=strategy, granularity=granularity, rebind=rebind)
 
     @functools.wraps(f)
     def gradient(*args, **kwargs):
-        return driver(*args, **kwargs)[1]
+        result, derivatives = driver(*args, **kwargs)
+        return (derivatives, result[1]) if has_aux else derivatives
 
     gradient.__doc__ = f"Gradient of {name_of(f)} by argument {argnums}."
     return gradient
 
 
-def value_and_grad(f, argnums=0, *, strategy="auto", granularity=None):
-    """The value of a function of numbers, and its gradient; the parameters are those of `grad`.
+def value_and_grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebind=True):
+    """The value of a function of numbers and arrays, and its gradient; the parameters are those of `grad`.
 
     Parameters
     ----------
@@ -68,13 +82,16 @@ def value_and_grad(f, argnums=0, *, strategy="auto", granularity=None):
         See `grad`.
     argnums : int or tuple of int
         See `grad`.
+    has_aux, rebind : bool
+        See `grad`.
     strategy, granularity : str, optional
         See `grad`.
 
     Returns
     -------
     callable
-        Takes the arguments of `f` and returns (value, gradient); the value is a plain float.
+        Takes the arguments of `f` and returns (value, gradient); the value is a plain float, or with `has_aux` a pair
+        of that and the second result.
 
     Examples
     --------
@@ -82,55 +99,43 @@ def value_and_grad(f, argnums=0, *, strategy="auto", granularity=None):
     >>> codipy.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)
     (6.0, (3.0, 2.0))
     """
-    if not callable(f):
-        raise TypeError(f"f must be a function, got {type(f).__name__}: say grad(f)(x), not grad(f(x))")
+    check_function(f, "grad")
     settings = strategy, granularity
-    give_back(settings, borrow(settings))      # unknown settings fail here, not in the first call
-    positions = _positions(argnums)
-
-    first, last, several = positions[0], max(positions), isinstance(argnums, tuple)
+    check_settings(settings)
+    choice = Choice(argnums)
+    first = None if choice.several else argnums
+    run = None
 
     @functools.wraps(f)
     def driver(*args, **kwargs):
+        nonlocal run
+        if run is None:
+            run = rebound(f) if rebind else f
+        choice.check(args, f)
         args = list(args)
-        if len(args) <= last:
-            raise TypeError(f"{name_of(f)} got {len(args)} positional arguments, but argnums is {argnums}: "
-                            "pass what is differentiated by position")
-        leaves, place, trees = args[first], first, None
-        # The usual case, one list of floats, is not walked in Python.
-        if several or type(leaves) is not list or not all_floats(leaves):
-            leaves, trees = [], [args[position] for position in positions]
-            for position, tree in zip(positions, trees):
-                flatten(tree, f"argument {position}", leaves)
-            place = functools.partial(_place, positions, trees)
+        called, kept = with_aux(run) if has_aux else (run, None)
+        tree = None if first is None else args[first]
+        trees, place, sweep = None, first, value_and_gradient
+        # The usual cases, one array, one list of floats and one float, are not walked in Python.
+        if type(tree) is np.ndarray and tree.dtype is DOUBLE and tree.ndim or type(tree) is float:
+            leaves, sweep = [tree], value_and_gradient_of_arrays
+        elif type(tree) is list and all_floats(tree):
+            leaves = tree
+        else:
+            trees, leaves = choice.take(args)
+            place = choice.placer(trees)
+            if not all_floats(leaves):
+                sweep = value_and_gradient_of_arrays
         tape = borrow(settings)
         try:
-            value, gradient = value_and_gradient(tape, f, args, kwargs, leaves, place, check_result)
+            value, gradient = sweep(tape, called, args, kwargs, leaves, place, check_result)
         finally:
             give_back(settings, tape)
         if trees is not None:
-            gradients = rebuild(trees, gradient)
-            gradient = tuple(gradients) if several else gradients[0]
-        return value, gradient
+            gradient = choice.give(trees, gradient)
+        elif sweep is value_and_gradient_of_arrays:
+            gradient = gradient[0]
+        return ((value, kept[0]) if has_aux else value), gradient
 
     driver.__doc__ = f"Value and gradient of {name_of(f)} by argument {argnums}."
     return driver
-
-
-def _place(positions, trees, args, inputs):
-    """Put trees of the form of `trees` made of `inputs` at their positions."""
-    for position, tree in zip(positions, rebuild(trees, inputs)):
-        args[position] = tree
-
-
-def _positions(argnums):
-    """The positions that argnums names, checked."""
-    several = isinstance(argnums, tuple)
-    for number in argnums if several else (argnums,):
-        if isinstance(number, bool) or not isinstance(number, int):
-            raise TypeError(f"argnums must be an int or a tuple of ints, got {argnums!r}")
-        if number < 0:
-            raise ValueError(f"argnums counts positional arguments from 0, got {argnums!r}")
-    if several and len(set(argnums)) < max(len(argnums), 1):
-        raise ValueError(f"argnums must name each argument once, and at least one, got {argnums!r}")
-    return argnums if several else (argnums,)

@@ -79,7 +79,7 @@ def _sample(request):
 
     problem = Problem(*load(request["target"], request["at"]))
     if request["strategy"] == "plain":
-        work, arguments = problem.value, (problem.leaves,)
+        work, arguments = problem.value, (problem.point,)
     else:
         tape = Tape(request["strategy"], request["granularity"], request["chunk_size"])
         work, arguments = problem.gradient, (tape,)

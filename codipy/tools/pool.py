@@ -6,7 +6,7 @@ import threading
 
 from codipy.active import Tape
 
-__all__ = ["borrow", "clear_tapes", "give_back"]
+__all__ = ["borrow", "check_settings", "clear_tapes", "give_back"]
 
 
 class _Idle(threading.local):
@@ -26,6 +26,16 @@ def borrow(settings):
     except TypeError:      # not hashable, so no settings: Tape says what is wrong with them
         idle = None
     return idle.pop() if idle else Tape(*settings)
+
+
+def check_settings(settings):
+    """Raise for settings that no tape can have, so that a driver fails when it is made and not when it is called."""
+    try:
+        known = settings in _idle.tapes
+    except TypeError:
+        known = False
+    if not known:
+        give_back(settings, borrow(settings))
 
 
 def give_back(settings, tape):

@@ -2,73 +2,95 @@
 """A function at a point: run plainly, or on a tape that the caller chose."""
 from __future__ import annotations
 
-from codipy.active import Real
-from codipy.active.bulk import as_float, pull_back, register_floats
-from codipy.tools.trees import flatten, paths, rebuild
+import numpy as np
 
-__all__ = ["Problem", "name_of", "register_result"]
+from codipy.active.bulk import all_floats, as_float, pull_back
+from codipy.tools.callee import check_result, rebound
+from codipy.tools.leaves import Names, join, shape_of, split
+from codipy.tools.recording import Recording, check_results, pull_arrays, register_leaves, register_result
+from codipy.tools.trees import arguments, flatten, labelled, plain_copy
+
+__all__ = ["Problem", "Weighted"]
 
 
 class Problem:
-    """A function and the arguments it is differentiated by, all of them, as one flat list of numbers.
+    """A function that returns one number, and the arguments it is differentiated by, all of them.
 
     Parameters
     ----------
     f : callable
         Returns one real number.
     args : tuple
-        Numbers, or lists, tuples and dicts of them.
+        Numbers, arrays, or lists, tuples, dicts and dataclasses of them.
+    rebind : bool
+        Whether recordings run `codipy.rebind(f)`.
 
     Attributes
     ----------
-    leaves : list of float
-        The point.
+    point : numpy.ndarray
+        All numbers of the arguments as one vector.
+    names : sequence of str
+        What each of them is called.
+    pull : callable
+        ``pull(tape, output, inputs)`` sweeps back and returns the adjoints of what `record` returned.
     """
 
-    def __init__(self, f, args):
-        self.f, self.trees, self.leaves = f, list(args), []
+    def __init__(self, f, args, rebind=True):
+        self.f, self.trees, self.leaves, pairs = f, list(args), [], []
+        self.recorded = rebound(f) if rebind else f
         for position, tree in enumerate(args):
             flatten(tree, f"argument {position}", self.leaves)
+            pairs += labelled(tree, f"argument {position}")
+        self.names, self.point = Names(pairs), join(self.leaves)
+        self.pull = pull_back if all_floats(self.leaves) else pull_arrays
 
-    def names(self):
-        """What each number is called, in the order of `leaves`."""
-        return [name for position, tree in enumerate(self.trees) for name in paths(tree, f"argument {position}")]
+    def arguments(self, point):
+        """Arguments for one plain run, new ones since the function may change them."""
+        return arguments(self.trees, split(point, self.leaves))
 
-    def arguments(self, leaves):
-        """Arguments for one run, new ones since the function may change them."""
-        return rebuild(self.trees, leaves)
-
-    def value(self, leaves):
+    def value(self, point):
         """The plain value at another point."""
-        return as_float(check_result(self.f(*self.arguments(leaves)), self.f))
+        return as_float(check_result(self.f(*self.arguments(point)), self.f))
 
     def record(self, tape):
         """Run once on a tape; returns the inputs and the output."""
         with tape:
-            inputs = register_floats(tape, self.leaves)
-            return inputs, register_result(tape, self.f(*self.arguments(inputs)), self.f)
+            inputs = register_leaves(tape, self.leaves)
+            return inputs, register_result(tape, self.recorded(*arguments(self.trees, inputs)), self.f)
 
     def gradient(self, tape):
-        """Record on an empty tape and sweep back; returns value and flat gradient, and leaves the recording."""
+        """Record on an empty tape and sweep back; returns value and gradient, and leaves the recording."""
         inputs, output = self.record(tape)
-        return output.value, pull_back(tape, output, inputs)
+        return output.value, join(self.pull(tape, output, inputs))
 
 
-def check_result(result, f):
-    """The result of f if it is one real number, a passive Real's value included; else an error that says what came."""
-    if type(result) is Real:
-        return result if result.is_active else result.value
-    if as_float(result) is None:
-        fix = "does it return on every path?" if result is None else "return one number"
-        raise TypeError(f"{name_of(f)} must return one real number, got {type(result).__name__}: {fix}")
-    return result
+class Weighted(Problem):
+    """A function with a result of any form, of which a sum with fixed weights is differentiated."""
 
+    def __init__(self, f, args, rebind=True):
+        super().__init__(f, args, rebind)
+        self.result = f(*self.arguments(self.point))
+        shapes = [shape_of(leaf) for leaf in check_results(self.result, f)]
+        random = np.random.default_rng(len(shapes))
+        # One number is its own sum; different weights else, since the sum of a softmax is a constant.
+        self.weights = [random.uniform(0.5, 1.5, shape) for shape in shapes] if shapes != [()] else [1.0]
 
-def register_result(tape, result, f):
-    """The result of f as an output of the tape; it must be one real number."""
-    return tape.register_output(result if type(result) is Real else check_result(result, f))
+    def values(self, result):
+        """All numbers of a result, active or plain, as one vector."""
+        return join([np.asarray(leaf, np.float64) for leaf in check_results(plain_copy(result), self.f)])
 
+    def value(self, point):
+        """The plain weighted sum at another point."""
+        values, weights = self.values(self.f(*self.arguments(point))), join(self.weights)
+        if values.size != weights.size:
+            raise ValueError(f"the result has {values.size} numbers here and {weights.size} at the point itself")
+        return float(values @ weights)
 
-def name_of(f):
-    """What messages call a function."""
-    return getattr(f, "__name__", None) or type(f).__name__
+    def record(self, tape):
+        """Run once on a tape."""
+        args = list(self.trees)
+
+        def place(args, inputs):
+            args[:] = arguments(self.trees, inputs)
+
+        return Recording(tape, self.recorded, args, {}, self.leaves, place)

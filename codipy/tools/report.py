@@ -51,7 +51,7 @@ class Row:
     statements, live_identifiers, peak_identifiers : int
         Counts.
     gradient : list of float
-        What came out.
+        What came out, array after array; empty if it has more than 10,000 numbers.
     gradient_difference, finite_difference : float
         Largest difference from the median of all rows, and from finite differences, over the largest component.
     """
@@ -86,6 +86,8 @@ class Comparison:
         How many it was differentiated by.
     differenced : int
         How many of them have finite differences: not all, where that would take long.
+    directions : int
+        In how many random directions all of them have finite differences together, if not all have their own.
     repeat, runs : int
         Measurements, and runs in each.
     plain : Times
@@ -102,6 +104,7 @@ class Comparison:
     value: float
     numbers: int
     differenced: int
+    directions: int
     repeat: int
     runs: int
     plain: Times
@@ -134,7 +137,8 @@ class Comparison:
             f"Times are multiples of the plain run: median ± half the distance of the quartiles of {self.repeat} "
             "interleaved measurements."]
         if self.differenced < self.numbers:
-            lines.append(f"Finite differences are those of {self.differenced} numbers.")
+            lines.append(f"Finite differences are those of {self.differenced} numbers. All of them were moved "
+                         f"together in {self.directions} random directions.")
         lines.append("")
         lines += table(
             ["strategy", "granularity", "record", "reverse", "used", "allocated", "adjoints", "statements", "live",

@@ -1,36 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nested lists, tuples and dicts of numbers: taken apart into a flat list of floats and put together again."""
+"""Nested lists, tuples, dicts and dataclasses: taken apart into a flat list of leaves and put together again."""
 from __future__ import annotations
 
 import copy
+from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 
 from codipy.active import Real
+from codipy.active.array import Array
 from codipy.active.bulk import as_float
-from codipy.errors import ActiveError
+from codipy.tools.leaves import aligned, as_leaf
 
-__all__ = ["flatten", "map_leaves", "paths", "rebuild", "value"]
+__all__ = ["arguments", "flatten", "labelled", "map_leaves", "match", "plain_copy", "rebuild", "value"]
 
 
 def flatten(tree, path, leaves):
-    """Append the numbers of `tree` to `leaves` as floats, in the order of iteration.
+    """Append the leaves of `tree` to `leaves`, numbers as floats, in the order of iteration.
 
     Parameters
     ----------
-    tree : number, list, tuple or dict
-        Lists, tuples (named ones too) and the values of dicts, nested at will.
+    tree : number, ndarray, list, tuple, dict or dataclass
+        Lists, tuples (named ones too), the values of dicts and the fields of dataclasses, nested at will. A field
+        whose metadata say ``static`` (as in JAX), and one that ``__init__`` does not take, is no leaf.
     path : str
         How the caller names `tree`; errors extend it: ``argument 0['rates'][2]``.
     leaves : list
-        Extended in place.
+        Extended in place by floats and float64 arrays.
 
     Raises
     ------
     TypeError
-        Naming the path of what is no real number.
+        Naming the path of what cannot be differentiated by.
     ActiveError
-        Naming the path of an active Real.
+        Naming the path of an active variable.
     """
     if type(tree) is float:
         leaves.append(tree)
@@ -40,46 +43,102 @@ def flatten(tree, path, leaves):
                 leaves.append(branch)
             else:
                 flatten(branch, f"{path}[{index}]", leaves)
-    elif isinstance(tree, dict):
-        for key, branch in tree.items():
-            flatten(branch, f"{path}[{key!r}]", leaves)
+    elif isinstance(tree, dict) or _is_record(tree):
+        for label, branch in _children(tree):
+            flatten(branch, path + label, leaves)
     else:
-        leaves.append(_leaf(tree, path))
+        leaves.append(as_leaf(tree, path))
 
 
-def _leaf(leaf, path):
-    if type(leaf) is Real:
-        if leaf.is_active:
-            raise ActiveError(
-                f"{path} is active on a tape already, and derivatives of derivatives are not supported: differentiate "
-                "the whole function at once, or pass its value, x.value, if it is a constant here")
-        return leaf.value
-    number = as_float(leaf)
-    if number is None:
-        fix = (", pass x.tolist()" if isinstance(leaf, np.ndarray) else
-               "; pass it as an argument that argnums does not name, or by keyword")
-        raise TypeError(f"{path} is not a real number but {_said(leaf)}: only numbers in lists, tuples and dicts can "
-                        f"be differentiated{fix}")
-    return number
+def _is_record(tree):
+    return is_dataclass(tree) and not isinstance(tree, type)
 
 
-def _said(leaf):
-    text = "None" if leaf is None else f"{type(leaf).__name__} {leaf!r}"
-    return text if len(text) <= 60 else f"{type(leaf).__name__}"
+def _differentiable_fields(record):
+    """The names of the fields that are branches; the others are carried along."""
+    return [field.name for field in fields(record) if field.init and not field.metadata.get("static")]
 
 
-def paths(tree, path):
-    """The paths of the numbers of `tree`, in the order of `flatten`."""
+def _children(tree):
+    """Pairs of a label, as it extends a path, and a branch; None for a leaf."""
     if isinstance(tree, dict):
-        items = tree.items()
-    elif isinstance(tree, (list, tuple)):
-        items = enumerate(tree)
-    else:
-        return [path]
-    return [name for key, branch in items for name in paths(branch, f"{path}[{key!r}]")]
+        return [(f"[{key!r}]", branch) for key, branch in tree.items()]
+    if isinstance(tree, (list, tuple)):
+        return [(f"[{index}]", branch) for index, branch in enumerate(tree)]
+    if _is_record(tree):
+        return [(f".{name}", getattr(tree, name)) for name in _differentiable_fields(tree)]
+    return None
 
 
-def map_leaves(function, tree):
+def labelled(tree, path):
+    """Pairs of path and leaf, in the order of `flatten`."""
+    children = _children(tree)
+    if children is None:
+        return [(path, tree)]
+    return [pair for label, branch in children for pair in labelled(branch, path + label)]
+
+
+def match(tree, like, path, leaves):
+    """Append the leaves of `tree`, which must have the form of `like`: the same containers, leaves of the same shapes.
+
+    Parameters
+    ----------
+    tree : object
+        What the caller passed: tangents or cotangents.
+    like : object
+        What it belongs to; its leaves may be active.
+    path : str
+        See `flatten`.
+    leaves : list
+        Extended in place.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the path where the two differ.
+    """
+    children = _children(like)
+    if children is None:
+        leaves.append(aligned(tree, like, path))
+        return
+    alike = (isinstance(tree, dict) and tree.keys() == like.keys() if isinstance(like, dict) else
+             isinstance(tree, (list, tuple)) and len(tree) == len(like) if isinstance(like, (list, tuple)) else
+             type(tree) is type(like))
+    if not alike:
+        form = (f" with the keys {list(like)}" if isinstance(like, dict) else
+                f" of {len(like)}" if isinstance(like, (list, tuple)) else "")
+        raise TypeError(f"{path} must have the form of what it belongs to, a {type(like).__name__}{form}, "
+                        f"got {type(tree).__name__}")
+    branches = dict(_children(tree))
+    for label, branch in children:
+        match(branches[label], branch, path + label, leaves)
+
+
+def _filled(record, mapped):
+    """A copy with its branches mapped; what `__init__` does not take, computed from other fields, is None."""
+    new = copy.copy(record)
+    for field in fields(record):
+        if not field.init:
+            object.__setattr__(new, field.name, None)      # frozen dataclasses too
+    for name in _differentiable_fields(record):
+        object.__setattr__(new, name, mapped(getattr(record, name)))
+    return new
+
+
+def _renewed(record, mapped):
+    """A new one made of the mapped branches, so that ``__post_init__`` computes from them."""
+    return replace(record, **{name: mapped(getattr(record, name)) for name in _differentiable_fields(record)})
+
+
+def _whole(record, mapped):
+    """A copy with every field mapped."""
+    new = copy.copy(record)
+    for field in fields(record):
+        object.__setattr__(new, field.name, mapped(getattr(record, field.name)))
+    return new
+
+
+def map_leaves(function, tree, records=_filled):
     """A tree of the same form with `function` applied to everything that is no container.
 
     Parameters
@@ -88,6 +147,8 @@ def map_leaves(function, tree):
         Takes one leaf; called in the order of `flatten`.
     tree : object
         It is not changed.
+    records : callable, optional
+        ``records(dataclass, mapped)`` makes the new dataclass, ``mapped(branch)`` each of its branches.
 
     Returns
     -------
@@ -96,39 +157,46 @@ def map_leaves(function, tree):
     """
     kind = type(tree)
     if kind is list:
-        return [map_leaves(function, branch) for branch in tree]
+        return [map_leaves(function, branch, records) for branch in tree]
     if kind is dict:
-        return {key: map_leaves(function, branch) for key, branch in tree.items()}
+        return {key: map_leaves(function, branch, records) for key, branch in tree.items()}
     if isinstance(tree, tuple):
-        branches = [map_leaves(function, branch) for branch in tree]
+        branches = [map_leaves(function, branch, records) for branch in tree]
         return kind(*branches) if hasattr(kind, "_fields") else kind(branches)
     if isinstance(tree, (list, dict)):
         new = copy.copy(tree)
         for key, branch in tree.items() if isinstance(tree, dict) else enumerate(tree):
-            new[key] = map_leaves(function, branch)
+            new[key] = map_leaves(function, branch, records)
         return new
+    if _is_record(tree):
+        return records(tree, lambda branch: map_leaves(function, branch, records))
     return function(tree)
 
 
-def rebuild(tree, leaves):
+def rebuild(tree, leaves, records=_filled):
     """A tree of the form of `tree` with the items of the list `leaves`, as many as `flatten` appended."""
     remaining = iter(leaves)
-    return map_leaves(lambda _: next(remaining), tree)
+    return map_leaves(lambda _: next(remaining), tree, records)
+
+
+def arguments(trees, leaves):
+    """The trees of a list with other leaves, to call a function with: dataclasses are made anew."""
+    return rebuild(trees, leaves, _renewed)
 
 
 def value(z):
-    """The plain value of anything: every Real in it becomes a float.
+    """The plain value of anything: every Real in it becomes a float, every Array an ndarray.
 
     Parameters
     ----------
     z : object
-        A Real, or lists, tuples, dicts, sets and object arrays of them, nested at will. Anything else is returned
-        as it is.
+        A Real, an Array, or lists, tuples, dicts, dataclasses, sets and object arrays of them, nested at will.
+        Anything else is returned as it is.
 
     Returns
     -------
     object
-        A new object of the same form; arrays of Reals become arrays of floats.
+        A new object of the same form; arrays of Reals become arrays of floats. The value of an Array is read-only.
 
     Examples
     --------
@@ -136,11 +204,16 @@ def value(z):
     >>> codipy.value({"a": [codipy.Real(1.0), 2.0], "name": "b"})
     {'a': [1.0, 2.0], 'name': 'b'}
     """
-    return map_leaves(_plain, z)
+    return map_leaves(_plain, z, _whole)
+
+
+def plain_copy(result):
+    """The value of a function's result, with arrays of its own: a view of the tape's memory would keep the tape's."""
+    return map_leaves(lambda leaf: leaf.value.copy() if type(leaf) is Array else _plain(leaf), result, _whole)
 
 
 def _plain(z):
-    if type(z) is Real:
+    if type(z) is Real or type(z) is Array:
         return z.value
     if isinstance(z, (set, frozenset)):
         return type(z)(value(item) for item in z)

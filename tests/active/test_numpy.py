@@ -143,14 +143,14 @@ def test_ufuncs_of_scipy(name):
     assert slope == pytest.approx(central_difference(lambda x: float(function(x)), [1.3], 0), rel=1e-6)
 
 
-def test_a_ufunc_without_a_row_is_refused():
+def test_a_ufunc_without_a_derivative_is_refused():
     def square(x):
         return x * x
 
     other = np.frompyfunc(square, 1, 1)
     with codipy.Tape() as tape:
         x = tape.register_input(2.0)
-        for ufunc, arguments in [(np.heaviside, (x, 1.0)), (np.spacing, (x,)), (np.nextafter, (x, 3.0)), (np.i0, (x,))]:
+        for ufunc, arguments in [(np.gcd, (x, 2)), (np.bitwise_and, (x, 1)), (np.packbits, (x,))]:
             with pytest.raises(TypeError, match=r"x\.value"):
                 ufunc(*arguments)
         with codipy.passive():
@@ -162,7 +162,7 @@ def test_a_ufunc_without_a_row_is_refused():
 
 def test_a_ufunc_is_known_by_itself_not_by_its_name():
     special = pytest.importorskip("scipy.special")
-    stranger = special.exp1
+    stranger = special.bei
     assert stranger.__name__ not in {row.name for row in TABLE}
     with codipy.Tape() as tape, pytest.raises(ActiveError, match="no derivative"):
         stranger(tape.register_input(1.0))

@@ -239,6 +239,7 @@ def test_ctrl_c_leaves_the_tape_usable(strategy, sweep):
 
 
 @pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="needs POSIX signals")
+@pytest.mark.skipif(os.environ.get("CODIPY_TRACE") == "1", reason="a signal inside the tracer switches the tracer off")
 @each_strategy
 def test_ctrl_c_ends_a_sweep_before_its_end(strategy):
     # So many statements that the signal is seen inside the one sweep, so wide that it takes longer than the timer.

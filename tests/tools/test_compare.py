@@ -7,6 +7,7 @@ import io
 import json
 import math
 
+import numpy as np
 import pytest
 
 import codipy
@@ -188,3 +189,46 @@ def test_times():
     assert Times.of([1.0, 2.0, 3.0, 4.0, 50.0]) == Times(3.0, 1.0)
     assert str(Times(1.234, 0.5)) == "1.23 ± 0.50"
     assert compare_function is codipy.compare
+
+
+def energy(u, p):
+    v = u.copy()
+    v[1:-1] = u[2:] - u[:-2]
+    return (v * v).sum() * p["scale"]
+
+
+def test_functions_of_arrays():
+    u = np.sin(np.arange(7.0))
+    result = codipy.compare(energy, u, {"scale": 2.0}, repeat=1)
+    assert result.agree and len(result.rows) == 9
+    assert (result.numbers, result.differenced, result.directions) == (8, 8, 0)
+    expected = codipy.value_and_grad(energy, (0, 1))(u, {"scale": 2.0})
+    assert result.value == expected[0]
+    for row in result.rows:
+        assert row.gradient == pytest.approx([*expected[1][0], expected[1][1]["scale"]])
+        assert row.used > 0 and row.finite_difference < 1e-7
+
+
+def test_large_arrays_are_moved_in_random_directions(monkeypatch):
+    module = importlib.import_module("codipy.tools.compare")
+    monkeypatch.setattr(module, "_DIFFERENCING", 1e-9)
+    monkeypatch.setattr(module, "_KEPT", 100)
+
+    def wrong(x):
+        if codipy.active_tape() is None or codipy.active_tape().strategy != "primal":
+            return (x * x).sum()
+        return (x[:-1] * x[:-1]).sum() + x[-1].value ** 2
+
+    x = np.linspace(1.0, 2.0, 200)
+    right = codipy.compare(lambda x: (x * x).sum(), x, strategies="primal", repeat=1)
+    assert right.agree and (right.differenced, right.directions) == (1, 3) and right.rows[0].gradient == []
+    assert "in 3 random directions" in str(right)
+    result = codipy.compare(wrong, x, strategies="primal", repeat=1)
+    assert "primal, statement disagrees with finite differences in a random direction" in result.disagreements[0]
+    result = codipy.compare(wrong, x, repeat=1)
+    assert "the derivative by argument 0[199] is 0, not 4" in result.disagreements[0]
+
+
+def test_a_function_that_returns_an_array():
+    with pytest.raises(TypeError, match=r"must return one real number, got ndarray of shape \(2,\): .*sum\(\)"):
+        codipy.compare(lambda x: x, np.ones(2))

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from codipy.tools.differences import agreement, finite_differences, largest_difference
+from codipy.tools.differences import Directions, agreement, finite_differences, largest_difference
 
 
 @pytest.mark.parametrize("x", [1e-9, 0.01, 1.0, 30.0, 1e6])
@@ -51,3 +51,33 @@ def test_the_largest_difference_is_relative_to_the_largest_component():
     assert largest_difference(np.array([0.5]), np.array([0.0])) == 0.5
     assert largest_difference(np.array([]), np.array([])) == 0.0
     assert largest_difference(np.array([math.nan]), np.array([1.0])) == math.inf
+
+
+def test_random_directions():
+    x = np.linspace(-3.0, 2.0, 50)
+    runs = []
+
+    def function(v):
+        runs.append(v.copy())
+        return float(np.sum(v**3))
+
+    directions = Directions(function, x, 4)
+    gradient = 3.0 * x**2
+    found, scale = directions.along(gradient)
+    assert len(directions) == 4 and found == pytest.approx(directions.differences, abs=1e-4)
+    assert (scale >= np.abs(found)).all() and (directions.errors < 1e-3).all()
+    assert all((np.abs(run - x) > 0.0).all() for run in runs) and len(runs) <= 4 * 4 * 8
+    assert list(directions.off(gradient)) == []
+    gradient[7] += 1.0
+    lines = list(directions.off(gradient))
+    assert len(lines) == 4 and "in a random direction" in lines[0]
+    gradient[7] = math.nan
+    assert len(list(directions.off(gradient))) == 4
+    again = Directions(function, x, 4)
+    assert (again.differences == directions.differences).all()
+
+
+def test_no_directions_and_directions_without_differences():
+    x = np.ones(3)
+    assert list(Directions(np.sum, x, 0).off(x)) == []
+    assert list(Directions(lambda v: math.nan, x, 2).off(x)) == []

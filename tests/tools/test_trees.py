@@ -1,12 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nested containers: taken apart, put together, and codipy.value."""
 import collections
+from dataclasses import dataclass, field
 
 import numpy as np
 import pytest
 
 import codipy
-from codipy.tools.trees import flatten, map_leaves, rebuild
+from codipy.tools.trees import flatten, labelled, map_leaves, match, rebuild
 
 Pair = collections.namedtuple("Pair", "a b")
 
@@ -58,3 +59,45 @@ def test_value_of_arrays():
     floats = np.ones(3)
     assert codipy.value(floats) is floats
     assert codipy.value(np.array(codipy.Real(3.0), object)) == 3.0
+
+
+@dataclass
+class Record:
+    a: object
+    name: str = field(default="name", metadata={"static": True})
+    computed: object = field(init=False, default=0.0)
+
+
+def test_dataclasses_there_and_back():
+    leaves = []
+    array = np.ones((2, 2))
+    tree = [Record(1.0), {"x": Record((array, 3.0))}]
+    flatten(tree, "tree", leaves)
+    assert len(leaves) == 3 and leaves[1] is array
+    assert [path for path, _ in labelled(tree, "tree")] == ["tree[0].a", "tree[1]['x'].a[0]", "tree[1]['x'].a[1]"]
+    again = rebuild(tree, [4.0, 5.0, 6.0])
+    assert again[0].computed is None and again[0].a == 4.0
+    assert again[1]["x"].a == (5.0, 6.0) and again[1]["x"].name == "name"
+    assert tree[0].a == 1.0 and tree[0].computed == 0.0
+
+
+def test_value_of_arrays_that_a_tape_follows():
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(np.array([1.0, 2.0]))
+        record = Record(x * 2.0)
+        record.computed = [x[0], codipy.Array(3.0)]
+        result = codipy.value({"x": x, "record": record})
+    assert type(result["x"]) is np.ndarray and result["x"].tolist() == [1.0, 2.0]
+    assert not result["x"].flags.writeable
+    assert result["record"].a.tolist() == [2.0, 4.0] and result["record"].computed == [1.0, 3.0]
+    assert type(record.a) is codipy.Array
+
+
+def test_match_follows_the_form():
+    leaves = []
+    like = {"a": [np.ones(2), 1.0], "b": Record((3.0,))}
+    match({"b": Record([4]), "a": ([1, 2], np.float64(5.0))}, like, "tree", leaves)
+    assert leaves[0].tolist() == [1.0, 2.0] and leaves[0].dtype == float and leaves[1:] == [5.0, 4.0]
+    with pytest.raises(TypeError, match=r"tree\['b'\] must have the form of what it belongs to, a Record"):
+        match({"a": like["a"], "b": [4.0]}, like, "tree", [])

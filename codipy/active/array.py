@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the NumPy doors and the drivers know of Arrays: values, identifiers, movements, primitives."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active.array_type import Array
+from codipy.active.calls import call
+from codipy.active.elementwise_door import elementwise
+from codipy.active.packing import from_ndarray, gather, identifiers
+from codipy.active.real import Real
+
+__all__ = ["Array", "call", "elementwise", "first", "from_ndarray", "from_nested", "gather", "identifiers", "is_active",
+           "plain"]
+
+
+def plain(x):
+    """The value of an Array or Real, anything else unchanged."""
+    return x.value if type(x) is Array or type(x) is Real else x
+
+
+def is_active(x):
+    """Whether x is an Array or Real that depends on an input."""
+    return (type(x) is Array or type(x) is Real) and x.is_active
+
+
+def first(array):
+    """The element of an Array of size 1."""
+    return array.item()
+
+
+def from_nested(tree):
+    """An Array of nested lists of Reals, Arrays and numbers; a plain array where nothing is active.
+
+    Parameters
+    ----------
+    tree : list or tuple
+        Nested as for ``np.array``.
+    """
+    values = np.array(_map(plain, tree))
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"an Array holds real numbers, got dtype {values.dtype}")
+    if not _any_active(tree):
+        return values
+    moved = gather(values.astype(np.float64), np.array(_map(identifiers, tree), dtype=np.int32))
+    return moved
+
+
+def _any_active(tree):
+    return any(map(_any_active, tree)) if isinstance(tree, (list, tuple)) else is_active(tree)
+
+
+def _map(function, tree):
+    return [_map(function, x) for x in tree] if isinstance(tree, (list, tuple)) else function(tree)

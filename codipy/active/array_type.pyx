@@ -1,0 +1,436 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The active array."""
+import numpy as np
+
+from cpython.long cimport PyLong_CheckExact
+from cpython.object cimport PyObject, PyObject_RichCompare
+cimport cython
+
+from codipy.active.assign cimport assign
+from codipy.active.conversion cimport as_type, converted, copied, demand_passive, nested_lists
+from codipy.active.elementwise cimport materialise
+from codipy.active.inputs cimport get_gradient, set_gradient
+from codipy.active.items cimport get_item, item, set_item
+from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power
+from codipy.active.packing cimport from_ndarray, identifiers
+from codipy.active.reductions cimport add_reduce
+from codipy.active.storage cimport Storage
+from codipy.active.view cimport View, shape_tuple
+from codipy.active.views cimport as_view, ndarray_of, plain_of, second
+from codipy.operations.kernels cimport (
+    OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
+from codipy.tape.activity cimport current
+
+from codipy.active.doors import door, method
+from codipy.active.flat import Flat
+from codipy.operations import TABLE
+
+# By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
+cdef object SUM = np.sum, MEAN = np.mean
+cdef dict ROWS = {getattr(np, name): row.code for row in TABLE for name in row.numpy if hasattr(np, name)}
+
+
+cdef Array new_array(Storage storage, const View* view):
+    cdef Array new = Array.__new__(Array)
+    new.storage = storage
+    new.geometry = view[0]
+    return new
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+@cython.c_api_binop_methods(True)
+cdef class Array:
+    """Array(value)
+    --
+
+    A NumPy array that a tape can follow.
+
+    Behaves as an ``ndarray`` of float64: indexing, views, in-place writes, operators, NumPy's functions. It is none, so
+    that what would lose a derivative fails.
+
+    Parameters
+    ----------
+    value : array_like
+        Real numbers, copied; Reals and Arrays among them, in nested lists, stay active.
+
+    Examples
+    --------
+    >>> import codipy, numpy as np
+    >>> tape = codipy.Tape()
+    >>> with tape:
+    ...     x = tape.register_input(np.array([1.0, 2.0, 3.0]))
+    ...     y = x[1:] * x[:-1]
+    ...     y[0] = 5.0
+    ...     s = tape.register_output(y[0] + y[1])
+    >>> s.gradient = 1.0
+    >>> tape.evaluate()
+    >>> x.gradient
+    array([0., 3., 2.])
+    """
+    __array_priority__ = 1000.0
+    __hash__ = None
+
+    def __init__(self, value=()):
+        cdef Array source
+        if self.storage is not None or self.pending is not None:
+            raise TypeError("an Array is initialised once")
+        source = converted(value)
+        self.storage, self.geometry = source.storage, source.geometry
+
+    # ---- Value and derivative ----
+
+    @property
+    def value(self):
+        """ndarray: the plain values, not writable; it does not change when the Array is written to."""
+        materialise(self)
+        return ndarray_of(self)
+
+    @property
+    def is_active(self):
+        """bool: whether an element depends on a registered input."""
+        if self.pending is not None:
+            return bool(self.pending.active)
+        if self.storage.identifiers != NULL:
+            return bool(identifiers(self).any()) if current() != NULL else True
+        return self.storage.block is not None
+
+    @property
+    def gradient(self):
+        """ndarray: the adjoints in the tape's own vector; of an input those of what was registered."""
+        return get_gradient(self)
+
+    @gradient.setter
+    def gradient(self, seed):
+        set_gradient(self, seed)
+
+    # ---- Shape ----
+
+    @property
+    def shape(self):
+        """tuple of int"""
+        return shape_tuple(&self.geometry)
+
+    @shape.setter
+    def shape(self, shape):
+        cdef Array other = self.reshape(shape)
+        if other.storage is not self.storage:
+            raise AttributeError("incompatible shape for in-place modification: use reshape()")
+        self.geometry = other.geometry
+
+    @property
+    def ndim(self):
+        """int"""
+        return self.geometry.ndim
+
+    @property
+    def size(self):
+        """int"""
+        return self.geometry.size
+
+    @property
+    def dtype(self):
+        """numpy.dtype"""
+        return np.dtype(np.float64)
+
+    @property
+    def itemsize(self):
+        """int: bytes of an element's value"""
+        return 8
+
+    @property
+    def nbytes(self):
+        """int: bytes of the values shown"""
+        return 8 * self.geometry.size
+
+    @property
+    def strides(self):
+        """tuple of int: in bytes"""
+        return tuple([8 * self.geometry.strides[k] for k in range(self.geometry.ndim)])
+
+    @property
+    def flags(self):
+        """numpy.flagsobj: of the values; an Array is writable"""
+        materialise(self)
+        return ndarray_of(self).flags
+
+    @property
+    def base(self):
+        """None: views share a storage, no array owns another"""
+        return None
+
+    @property
+    def device(self):
+        """str: "cpu" """
+        return "cpu"
+
+    @property
+    def T(self):
+        """The transpose, a view."""
+        return self.transpose()
+
+    @property
+    def mT(self):
+        """The transpose of the last two dimensions, a view."""
+        if self.geometry.ndim < 2:
+            raise ValueError("matrix transpose with ndim < 2 is undefined")
+        return self.swapaxes(-1, -2)
+
+    @property
+    def real(self):
+        """The Array itself."""
+        return self
+
+    @real.setter
+    def real(self, value):
+        self[...] = value
+
+    @property
+    def imag(self):
+        """Zeros."""
+        return from_ndarray(np.zeros(self.shape))
+
+    def __len__(self):
+        if self.geometry.ndim == 0:
+            raise TypeError("len() of unsized object")
+        return self.geometry.shape[0]
+
+    def reshape(self, *shape, order="C", copy=None):
+        """As ``ndarray.reshape``: a view where that is possible."""
+        if len(shape) == 1 and not PyLong_CheckExact(shape[0]):
+            shape = shape[0]
+        return as_view(self, "reshape", (shape,), {"order": order})
+
+    def ravel(self, order="C"):
+        """As ``ndarray.ravel``: a view where that is possible."""
+        return as_view(self, "ravel", (order,), {})
+
+    def flatten(self, order="C"):
+        """As ``ndarray.flatten``: a copy."""
+        return as_view(self.copy(), "ravel", (order,), {})
+
+    def transpose(self, *axes):
+        """As ``ndarray.transpose``: a view."""
+        return as_view(self, "transpose", axes, {})
+
+    def swapaxes(self, axis1, axis2):
+        """As ``ndarray.swapaxes``: a view."""
+        return as_view(self, "swapaxes", (axis1, axis2), {})
+
+    def squeeze(self, axis=None):
+        """As ``ndarray.squeeze``: a view."""
+        return as_view(self, "squeeze", (axis,), {})
+
+    def diagonal(self, offset=0, axis1=0, axis2=1):
+        """As ``ndarray.diagonal``: a view."""
+        return as_view(self, "diagonal", (offset, axis1, axis2), {})
+
+    def view(self, *args, **kwargs):
+        """A second Array on the same elements; other dtypes are refused."""
+        if args or kwargs:
+            raise TypeError("an Array has no views of another dtype or type: take x.value.view(...)")
+        materialise(self)
+        return new_array(self.storage, &self.geometry)
+
+    def copy(self, order="C"):
+        """A copy: values and identifiers are shared until one of the two is written to."""
+        return copied(self, order)
+
+    def __copy__(self):
+        return self.copy()
+
+    def __deepcopy__(self, memo):
+        return self.copy()
+
+    def __reduce__(self):
+        demand_passive(self, "pickling of an active Array", "pickle x.value")
+        return Array, (np.array(self.value),)
+
+    def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+        """As ``ndarray.astype``: float64 stays active; integers and booleans are plain values."""
+        return as_type(self, dtype, order, casting, subok, copy)
+
+    # ---- Elements ----
+
+    def __getitem__(self, index):
+        return get_item(self, index)
+
+    def __setitem__(self, index, value):
+        set_item(self, index, value)
+
+    def __delitem__(self, index):
+        raise ValueError("cannot delete array elements")
+
+    def __iter__(self):
+        if self.geometry.ndim == 0:
+            raise TypeError("iteration over a 0-d array")
+        return (self[i] for i in range(len(self)))
+
+    def __contains__(self, item):
+        return item in self.value
+
+    def item(self, *args):
+        """As ``ndarray.item``: one element, a Real."""
+        return item(self, args)
+
+    def tolist(self):
+        """Nested lists of Reals, of floats where nothing is active."""
+        return nested_lists(self)
+
+    def fill(self, value):
+        """Write one value into all elements."""
+        self[...] = value
+
+    @property
+    def flat(self):
+        """The elements in C order; ``a.flat[i]`` and ``a.flat[i] = v`` work."""
+        return Flat(self)
+
+    @flat.setter
+    def flat(self, value):
+        Flat(self)[:] = value
+
+    # ---- Arithmetic ----
+
+    def __add__(x, y):
+        return apply2(OP_ADD, <PyObject*>x, <PyObject*>y)
+
+    def __sub__(x, y):
+        return apply2(OP_SUBTRACT, <PyObject*>x, <PyObject*>y)
+
+    def __mul__(x, y):
+        return apply2(OP_MULTIPLY, <PyObject*>x, <PyObject*>y)
+
+    def __truediv__(x, y):
+        return apply2(OP_DIVIDE, <PyObject*>x, <PyObject*>y)
+
+    def __mod__(x, y):
+        return apply2(OP_MOD, <PyObject*>x, <PyObject*>y)
+
+    def __pow__(x, y, modulus):
+        if modulus is not None:
+            raise TypeError("pow() of an Array takes two arguments")
+        return power(<PyObject*>x, <PyObject*>y)
+
+    def __floordiv__(x, y):
+        return plain_of(x) // plain_of(y)
+
+    def __divmod__(x, y):
+        return plain_of(x) // plain_of(y), apply2(OP_MOD, <PyObject*>x, <PyObject*>y)
+
+    def __matmul__(x, y):
+        return np.matmul(x, y)
+
+    def __neg__(self):
+        return apply1(OP_NEGATIVE, <PyObject*>self)
+
+    def __pos__(self):
+        return apply1(OP_POSITIVE, <PyObject*>self)
+
+    def __abs__(self):
+        return apply1(OP_ABSOLUTE, <PyObject*>self)
+
+    def __iadd__(self, other):
+        return self if in_place(OP_ADD, self, <PyObject*>other) else NotImplemented
+
+    def __isub__(self, other):
+        return self if in_place(OP_SUBTRACT, self, <PyObject*>other) else NotImplemented
+
+    def __imul__(self, other):
+        return self if in_place(OP_MULTIPLY, self, <PyObject*>other) else NotImplemented
+
+    def __itruediv__(self, other):
+        return self if in_place(OP_DIVIDE, self, <PyObject*>other) else NotImplemented
+
+    def __imod__(self, other):
+        return self if in_place(OP_MOD, self, <PyObject*>other) else NotImplemented
+
+    def __ipow__(self, other):
+        assign(<Array>self, second(<Array>self) ** other)
+        return self
+
+    def __ifloordiv__(self, other):
+        self[...] = self // other
+        return self
+
+    def __imatmul__(self, other):
+        self[...] = self @ other
+        return self
+
+    # ---- Passive results ----
+
+    def __richcmp__(self, other, int op):
+        return PyObject_RichCompare(plain_of(self), plain_of(other), op)
+
+    def __bool__(self):
+        return bool(self.value)
+
+    def __int__(self):
+        return int(self.value)
+
+    def __round__(self, ndigits=None):
+        return np.round(self.value, ndigits or 0)
+
+    # ---- Leaving ----
+
+    def __float__(self):
+        if self.geometry.size != 1 or self.geometry.ndim:
+            raise TypeError("only 0-dimensional arrays can be converted to Python scalars")
+        return float(self.item())
+
+    def __complex__(self):
+        return complex(float(self))
+
+    def __index__(self):
+        raise TypeError("an Array is no integer: take x.value.astype(int)")
+
+    def __array__(self, dtype=None, copy=None):
+        demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",
+                       "use NumPy's functions on the Array itself, or take x.value")
+        return np.array(self.value, dtype=dtype)
+
+    def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        # What is called all the time goes straight to the table; the doors are Python.
+        if not kwargs and method == "__call__" and ufunc in ROWS:
+            result = apply_row(ROWS[ufunc], inputs)
+            if result is not NotImplemented:
+                return result
+        return door("ufunc")(ufunc, method, inputs, kwargs)
+
+    def sum(self, axis=None, dtype=None, out=None, keepdims=False, **kwargs):
+        """As ``ndarray.sum``."""
+        if dtype is not None or out is not None or kwargs:
+            return method("sum")(self, axis, dtype, out, keepdims, **kwargs)
+        return add_reduce(self, axis, keepdims, False)
+
+    def mean(self, axis=None, dtype=None, out=None, keepdims=False, **kwargs):
+        """As ``ndarray.mean``."""
+        if dtype is not None or out is not None or kwargs:
+            return method("mean")(self, axis, dtype, out, keepdims, **kwargs)
+        return add_reduce(self, axis, keepdims, True)
+
+    def __array_function__(self, func, types, args, kwargs):
+        if (func is SUM or func is MEAN) and len(args) == 1 and type(args[0]) is Array and (
+                not kwargs or len(kwargs) == 1 and "axis" in kwargs):
+            return add_reduce(<Array>args[0], kwargs.get("axis"), False, func is MEAN)
+        return door("function")(func, types, args, kwargs)
+
+    def __getattr__(self, str name):
+        if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps"):
+            demand_passive(self, f"{name} of an active Array", f"take x.value.{name}")
+            return getattr(self.value, name)
+        function = None if name.startswith("_") else method(name)
+        if function is None:
+            raise AttributeError(f"'Array' object has no attribute {name!r}")
+        return function.__get__(self)
+
+    def __repr__(self):
+        text = repr(self.value).replace("array(", "Array(", 1)
+        return f"{text[:len(text) - 1]}, active)" if self.is_active else text
+
+    def __str__(self):
+        return str(self.value)
+
+    def __format__(self, spec):
+        return format(self.item(), spec) if self.geometry.ndim == 0 else format(self.value, spec)

@@ -1,0 +1,183 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Writing into arrays in place.
+
+Identifiers of a clean storage are overwritten like its values: the statement's reverse consumes their adjoints, and what
+was there before has none. That is only right while nobody else reads the old ones, so a block that is shared, lent to
+Reals or an input's is replaced by a fresh one first, into which the elements that stay are moved.
+"""
+import numpy as np
+
+from libc.stdint cimport int32_t
+from cpython.object cimport PyObject
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.block cimport Block, new_block
+from codipy.active.elements cimport admit_mixed, set_element
+from codipy.active.elementwise cimport admit_block, materialise, pending_of, record, run_values
+from codipy.active.packing cimport identifiers_of
+from codipy.active.pending cimport Pending
+from codipy.active.renewal cimport renew
+from codipy.active.storage cimport Storage
+from codipy.active.view cimport MAX_NDIM, View, set_contiguous, shape_tuple
+from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.tape.activity cimport current
+from codipy.tape.base cimport BaseTape
+from codipy.tape.recorder cimport Recorder
+
+cdef enum:
+    FEW_WRITES = 8               # of single elements as statements; with more of them the storage goes mixed
+
+
+cdef bint covers(const View* v, Py_ssize_t size) noexcept:
+    """Whether a view shows every element of its storage."""
+    cdef int k
+    if v.size != size:
+        return False
+    for k in range(v.ndim):
+        if v.strides[k] == 0 and v.shape[k] > 1:
+            return False
+    return True
+
+
+cdef int assign(Array target, object value) except -1:
+    cdef Recorder* r = current()
+    cdef View* v = &target.geometry
+    cdef Storage storage = target.storage, fresh
+    cdef Pending p
+    cdef BaseTape tape
+    cdef bint active
+    if v.size == 0:
+        return 0
+    if isinstance(value, (list, tuple)):
+        from codipy.active.array import from_nested
+        value = from_nested(value)
+    p = pending_of(r, <PyObject*>value, v)
+    if p is None:
+        raise TypeError(f"an Array holds real numbers: cannot assign {type(value).__name__}")
+    active = p.active and r != NULL
+    if storage.block is not None and r == NULL:
+        admit_block(r, storage.block)
+        storage.block = None                 # inside passive(): the values have no derivative any more
+    if storage.identifiers != NULL:
+        if admit_mixed(r, storage):
+            return assign_mixed(r, target, p, active)
+        storage.drop_identifiers()
+    if not active and storage.block is None:
+        storage.own_values()
+        return run_values(p, v, storage.buffer.data + v.offset, v.strides)
+    if v.size == 1 and storage.buffer.size > 1:
+        storage.writes += 1
+        if storage.writes > FEW_WRITES:
+            return assign_element(target, p)
+    tape = <BaseTape>r.tape
+    tape.demand_idle("an array operation")
+    if covers(v, storage.buffer.size):
+        return replace(r, storage, v, p, active)
+    if storage.block is None:
+        start_block(r, storage)
+        storage.own_values()
+        fresh = storage
+    else:
+        admit_block(r, storage.block)
+        fresh = renew(r, storage, v)
+    run_values(p, v, fresh.buffer.data + v.offset, v.strides)
+    fresh.block.epoch = r.epoch
+    record(r, p, v, fresh.block.base + <int32_t>v.offset, v.strides, tape.largest())
+    if fresh.block is not storage.block:
+        storage.block, storage.writes = fresh.block, 0
+    storage.buffer = fresh.buffer
+    return 0
+
+
+cdef int replace(Recorder* r, Storage storage, const View* v, Pending p, bint active) except -1:
+    """Every element is overwritten: nothing of the old values or identifiers stays."""
+    cdef BaseTape tape = <BaseTape>r.tape
+    cdef Buffer buffer = storage.buffer
+    cdef Block block
+    cdef int32_t before
+    if storage.buffer.is_shared(2) or buffer.array is not None:
+        buffer = new_buffer(buffer.size)
+    elif reads(p, buffer):
+        buffer = new_buffer(buffer.size)
+    run_values(p, v, buffer.data + v.offset, v.strides)
+    if not active:
+        storage.block, storage.buffer = None, buffer
+        return 0
+    before = tape.largest()
+    block = new_block(tape, buffer.size)
+    record(r, p, v, block.base + <int32_t>v.offset, v.strides, before)
+    storage.block, storage.buffer, storage.writes = block, buffer, 0
+    return 0
+
+
+cdef bint reads(Pending p, Buffer buffer) noexcept:
+    cdef int k
+    for k in range(p.leaf_count):
+        if p.leaves[k].buffer == <PyObject*>buffer:
+            return True
+    return False
+
+
+cdef int start_block(Recorder* r, Storage storage) except -1:
+    """Identifiers for a passive storage; a statement without active arguments makes their adjoints end here."""
+    cdef BaseTape tape = <BaseTape>r.tape
+    cdef int32_t before = tape.largest()
+    cdef Block block = new_block(tape, storage.buffer.size)
+    cdef View whole
+    whole.ndim, whole.shape[0] = 1, storage.buffer.size
+    set_contiguous(&whole)
+    cdef object zero = 0.0
+    record(r, pending_of(r, <PyObject*>zero, &whole), &whole, block.base, whole.strides, before)
+    storage.block, storage.writes = block, 0
+    return 0
+
+
+cdef int assign_element(Array target, Pending p) except -1:
+    """One of many single elements: the storage goes mixed, and their identifiers move."""
+    cdef View single = target.geometry
+    cdef Array scalar
+    single.ndim, single.offset, single.size = 0, 0, 1
+    scalar = new_array(None, &single)
+    scalar.pending = p
+    from codipy.active.array import first
+    return set_element(target, 0, first(scalar))
+
+
+cdef int assign_mixed(Recorder* r, Array target, Pending p, bint active) except -1:
+    """Values are written, identifiers moved: those of a new block with one statement, or 0."""
+    cdef Storage storage = target.storage
+    cdef View* v = &target.geometry
+    cdef View shape = v[0]
+    cdef Array whole
+    cdef int32_t base = 0
+    cdef Py_ssize_t i, offset = v.offset
+    cdef Py_ssize_t index[MAX_NDIM]
+    cdef int k
+    if covers(v, storage.buffer.size):
+        storage.drop_identifiers()
+        if active:
+            return replace(r, storage, v, p, True)
+        storage.own_values()
+        return run_values(p, v, storage.buffer.data + v.offset, v.strides)
+    set_contiguous(&shape)
+    whole = new_array(None, &shape)
+    whole.pending = p
+    materialise(whole)
+    if active:
+        base = whole.storage.block.base
+        whole.storage.block.lent = True
+        storage.held.append(whole.storage.block)
+    storage.own_values()
+    for k in range(v.ndim):
+        index[k] = 0
+    for i in range(v.size):
+        storage.buffer.data[offset] = whole.storage.buffer.data[i]
+        storage.put(<BaseTape>r.tape, offset, base + <int32_t>i if active else 0)
+        for k in range(v.ndim - 1, -1, -1):
+            index[k] += 1
+            offset += v.strides[k]
+            if index[k] < v.shape[k]:
+                break
+            offset -= index[k] * v.strides[k]
+            index[k] = 0
+    return 0

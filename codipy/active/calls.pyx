@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls of primitives on active arrays."""
+import numpy as np
+
+from libc.stdint cimport int32_t
+from cpython.object cimport PyObject
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.block cimport Block, new_block
+from codipy.active.elementwise cimport admit_block, materialise, operate
+from codipy.active.expression cimport identify, readmit
+from codipy.active.packing cimport from_ndarray, packed_view
+from codipy.active.real cimport OWNS, Real, new_identified
+from codipy.active.views cimport ndarray_of
+from codipy.active.view cimport View, shape_tuple
+from codipy.operations.kernels cimport OP_POSITIVE
+from codipy.tape.activity cimport current
+from codipy.tape.base cimport BaseTape
+from codipy.tape.call cimport new_call
+from codipy.tape.recorder cimport Recorder
+
+from codipy.errors import ActiveError
+
+
+cdef bint is_injective(const View* v) noexcept:
+    """Whether no two elements of a view are the same; may say no where they are not."""
+    cdef Py_ssize_t reach[8]
+    cdef Py_ssize_t stride, smaller = 0
+    cdef int k, j, used = 0
+    cdef bint done[8]
+    for k in range(v.ndim):
+        done[k] = v.shape[k] <= 1
+    while True:
+        j = -1
+        for k in range(v.ndim):
+            if not done[k] and (j < 0 or abs(v.strides[k]) < abs(v.strides[j])):
+                j = k
+        if j < 0:
+            return True
+        if abs(v.strides[j]) <= smaller:
+            return False
+        smaller += abs(v.strides[j]) * (v.shape[j] - 1)
+        done[j] = True
+
+
+cdef Array contiguous_copy(Array x):
+    cdef PyObject* operand = <PyObject*>x
+    cdef Array copy = operate(OP_POSITIVE, 1, &operand)
+    materialise(copy)
+    return copy
+
+
+def call(primitive, args, kwargs=None):
+    """Run a primitive on arrays and numbers, and record it if one of them is active.
+
+    Parameters
+    ----------
+    primitive : Primitive
+        Its value and its rules.
+    args : sequence
+        Positional arguments; Arrays and Reals among them may be active.
+    kwargs : dict, optional
+        Keyword arguments, passive ones.
+
+    Returns
+    -------
+    Array, Real, or a tuple of them
+        What ``forward`` returns, active where a derivative exists; plain if no argument is active.
+    """
+    cdef Recorder* r = current()
+    cdef list values = [], argnums = [], arguments = [], results = [], shown = []
+    cdef Array array
+    cdef View* v
+    cdef BaseTape tape
+    cdef Block block
+    cdef int32_t before
+    cdef Py_ssize_t k
+    kwargs = kwargs or {}
+    for k in range(len(args)):
+        x = args[k]
+        if type(x) is Array:
+            array = x
+            materialise(array)
+            if array.storage.identifiers != NULL:
+                array = packed_view(r, array)
+            if array.pending is not None:
+                admit_pending()
+            if array.storage.block is not None and admit_block(r, array.storage.block):
+                if not is_injective(&array.geometry):
+                    array = contiguous_copy(array)
+                v = &array.geometry
+                argnums.append(k)
+                arguments.append((array.storage.block.base + v.offset, shape_tuple(v),
+                                  tuple([v.strides[i] for i in range(v.ndim)])))
+            values.append(ndarray_of(array))
+        elif type(x) is Real:
+            if (<Real>x).epoch and readmit(r, <Real>x):
+                if (<Real>x).count:
+                    identify(r, <Real>x)
+                argnums.append(k)
+                arguments.append(((<Real>x).identifier, (), ()))
+            values.append((<Real>x).primal)
+        else:
+            values.append(x.copy() if type(x) is np.ndarray else x)
+    out = primitive.forward(*values, **kwargs)
+    if not argnums:
+        return out
+    tape = <BaseTape>r.tape
+    tape.demand_recording("an array operation")
+    parts = out if isinstance(out, tuple) else (out,)
+    kept = []
+    for part in parts:      # Reals first: they are scalar statements
+        if isinstance(part, np.ndarray) and part.dtype == np.float64:
+            array = from_ndarray(part)
+            shown.append(array)
+            kept.append(ndarray_of(array))
+        elif isinstance(part, (float, np.floating)):
+            shown.append(new_identified(part, r.epoch, tape.new_copy(0, part), OWNS if r.reuse else 0))
+            kept.append(part)
+        elif np.asarray(part).dtype.kind in "cf":
+            raise ActiveError(f"{primitive.name}: results of dtype {np.asarray(part).dtype} cannot be differentiated yet: "
+                              "use float64, or take x.value where the derivative is not wanted")
+        else:
+            shown.append(part)
+            kept.append(part)
+    before = tape.largest()
+    try:
+        for k in range(len(shown)):
+            part = shown[k]
+            if type(part) is Array:
+                array = part
+                block = new_block(tape, array.geometry.size)
+                array.storage.block = block
+                results.append((block.base, shape_tuple(&array.geometry),
+                                tuple([array.geometry.strides[i] for i in range(array.geometry.ndim)])))
+            elif type(part) is Real:
+                results.append(((<Real>part).identifier, (), ()))
+            else:
+                results.append(None)
+        several = isinstance(out, tuple)
+        tape.push_record(new_call(primitive, tuple(values) if primitive.keep_args else tuple(map(hollow, values)), kwargs,
+                                  results_kept(primitive, kept, several), tuple(argnums), arguments, results), before)
+    except BaseException:
+        tape.withdraw_block(before)
+        raise
+    if not several:
+        return shown[0]
+    return type(out)(*shown) if hasattr(out, "_fields") else tuple(shown)
+
+
+cdef int admit_pending() except -1:
+    from codipy.tape.activity import active_tape
+    from codipy.errors import TapeError
+    from codipy.active.slots import in_passive
+    if active_tape() is None and not in_passive():
+        raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: take "
+                        "x.value, work inside `with tape:`, or say `with codipy.passive():`")
+    return 0
+
+
+cdef object results_kept(primitive, list kept, bint several):
+    if not primitive.keep_out:
+        kept = [hollow(part) for part in kept]
+    return tuple(kept) if several else kept[0]
+
+
+def hollow(x):
+    """Zeros of the shape of an array that take no memory; anything else unchanged."""
+    return np.broadcast_to(0.0, x.shape) if isinstance(x, np.ndarray) and x.dtype == np.float64 else x

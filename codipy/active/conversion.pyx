@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes an Array, and what an Array becomes: copies, other dtypes, lists, plain arrays."""
+import numpy as np
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.elementwise cimport materialise
+from codipy.active.packing cimport from_ndarray
+from codipy.active.storage cimport Storage, new_storage
+from codipy.active.view cimport is_contiguous
+from codipy.active.views cimport moved
+from codipy.tape.activity cimport is_passive
+
+from codipy.errors import ActiveError
+
+
+cdef Array converted(object value):
+    """Array(value): a copy of what is array_like; Reals and Arrays in nested lists stay active."""
+    if type(value) is Array:
+        return copied(<Array>value, "C")
+    if isinstance(value, (list, tuple)):
+        from codipy.active.array import from_nested
+        value = from_nested(value)
+        if type(value) is Array:
+            return value
+    if not isinstance(value, np.ndarray):
+        value = np.asarray(value)
+    if value.dtype.kind not in "fiub" or value.dtype.char in "efg" and value.dtype != np.float64:
+        raise TypeError(f"an Array holds float64 numbers, got dtype {value.dtype}: use astype(np.float64)")
+    return from_ndarray(np.array(value, dtype=np.float64))
+
+
+cdef Array copied(Array a, str order):
+    """Values and identifiers are shared until one of the two is written to."""
+    cdef Storage storage
+    materialise(a)
+    storage = a.storage
+    if storage.identifiers == NULL and a.pending is None and is_contiguous(&a.geometry) and (
+            a.geometry.size == storage.buffer.size and order in "CAK"):
+        return new_array(new_storage(storage.buffer, storage.block), &a.geometry)
+    return moved(a, order)
+
+
+cdef object as_type(Array a, object dtype, str order, str casting, bint subok, bint copy):
+    dtype = np.dtype(dtype)
+    if dtype == np.float64:
+        return copied(a, "C") if copy else a
+    if dtype.kind not in "iub":
+        demand_passive(a, f"astype({dtype}) of an active Array", "Arrays are float64; take x.value.astype(...)")
+    return a.value.astype(dtype, order, casting, subok, copy)
+
+
+cdef object nested_lists(Array a):
+    """Nested lists of Reals, of floats where nothing is active."""
+    if not a.is_active or is_passive():
+        return a.value.tolist()
+    if a.geometry.ndim == 0:
+        return a[()]
+    return [nested_lists(x) if type(x) is Array else x for x in a]
+
+
+cdef int demand_passive(Array a, str what, str instead) except -1:
+    """Refuse what would lose the derivative of an active array: `what` it is, and what to do instead."""
+    if a.is_active and not is_passive():
+        raise ActiveError(f"{what} would lose its derivative: {instead}")
+    return 0

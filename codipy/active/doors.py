@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where NumPy's protocols lead: the doors of codipy.numpy, found when the first array asks."""
+
+__all__ = ["door", "method"]
+
+_FOUND = {}
+
+
+def _find():
+    from codipy.numpy.functions import array_function
+    from codipy.numpy.methods import METHODS
+    from codipy.numpy.ufuncs import array_ufunc
+
+    _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS)
+
+
+def door(name):
+    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function")."""
+    if not _FOUND:
+        _find()
+    return _FOUND[name]
+
+
+def method(name):
+    """A method of ndarray as a function of an Array, or None."""
+    return door("methods").get(name)

@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single elements of arrays: Reals on the same adjoint slot."""
+from libc.stdint cimport int32_t, int64_t
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
+from cpython.object cimport PyObject
+
+from codipy.active.array_type cimport Array
+from codipy.active.elementwise cimport admit_block, materialise
+from codipy.active.expression cimport as_number, codipy_new_reference, identify, new_real, readmit
+from codipy.active.real cimport OWNS, Real, new_identified
+from codipy.active.storage cimport Storage
+from codipy.tape.activity cimport current, is_passive
+from codipy.tape.base cimport BaseTape
+from codipy.tape.recorder cimport Entry, PRIMAL, Recorder, grow_primals
+
+from codipy.errors import TapeError
+
+
+cdef int admit_mixed(Recorder* r, Storage storage) except -1:
+    if r != NULL and (storage.epoch == r.epoch or (<BaseTape>r.tape).is_valid(storage.epoch)):
+        return 1
+    if r == NULL and is_passive():
+        return 0
+    cdef Py_ssize_t i
+    for i in range(storage.buffer.size):
+        if storage.identifiers[i]:
+            break
+    else:
+        return 0
+    if r == NULL:
+        raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: take "
+                        "x.value, work inside `with tape:`, or say `with codipy.passive():`")
+    raise TapeError("an Array belongs to another tape or to a finished recording: compute it again, take x.value, or "
+                    "register it with the recording tape's register_input()")
+
+
+cdef int32_t copy_slot(Recorder* r, int32_t identifier, double value) except -1:
+    """The identifier of a scalar statement that copies an array's slot."""
+    cdef Entry entry
+    if r.kind != PRIMAL:
+        return (<BaseTape>r.tape).new_copy(identifier, value)
+    # Arrays keep no primal values by identifier, so the copy's value is one from outside.
+    entry.number, entry.identifier = 1.0, identifier
+    return (<BaseTape>r.tape).new_handmade(value, &entry, 1)
+
+
+cdef object element(Array a, Py_ssize_t offset):
+    cdef Recorder* r = current()
+    cdef Storage storage
+    cdef BaseTape tape
+    cdef double value
+    cdef int32_t identifier = 0
+    if a.pending is not None:
+        materialise(a)
+    storage = a.storage
+    offset += a.geometry.offset
+    value = storage.buffer.data[offset]
+    if storage.identifiers != NULL:
+        if storage.identifiers[offset] and admit_mixed(r, storage):
+            identifier = storage.identifiers[offset]
+    elif storage.block is not None and admit_block(r, storage.block):
+        identifier = storage.block.base + <int32_t>offset
+    elif a.pending is not None and not is_passive():
+        raise TapeError("an element of an active Array is taken while no tape is recording: take x.value[i], or work "
+                        "inside `with tape:`")
+    if identifier == 0:
+        return codipy_new_reference(new_real(value, 0))
+    tape = <BaseTape>r.tape
+    if r.reuse:
+        if r.kind == PRIMAL:
+            # The slot's stored value may be needed for what it was before: the element gets a slot of its own.
+            return new_identified(value, r.epoch, copy_slot(r, identifier, value), OWNS)
+        tape.store.reusing.retain(identifier)
+        return new_identified(value, r.epoch, identifier, OWNS)
+    if storage.block is not None:
+        storage.block.lent = True
+    if r.kind == PRIMAL:
+        if identifier >= r.primals_size:
+            grow_primals(r, identifier)
+        r.primals[identifier] = value
+    return new_identified(value, r.epoch, identifier, 0)
+
+
+cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
+    """Write one element of a stored array; the identifier moves, nothing is recorded."""
+    cdef Recorder* r = current()
+    cdef Storage storage = a.storage
+    cdef double number
+    cdef int32_t identifier = 0
+    offset += a.geometry.offset
+    if type(value) is Real:
+        number = (<Real>value).primal
+        if (<Real>value).epoch and readmit(r, <Real>value):
+            if (<Real>value).count:
+                identify(r, <Real>value)
+            identifier = (<Real>value).identifier
+    elif PyFloat_CheckExact(value):
+        number = PyFloat_AS_DOUBLE(value)
+    elif as_number(<PyObject*>value, &number) != 1:
+        raise TypeError(f"an element of an Array must be a real number, got {type(value).__name__}")
+    if storage.identifiers == NULL and (identifier or storage.block is not None):
+        if storage.block is not None and not admit_block(r, storage.block):
+            storage.block = None     # written inside passive(): its values have no derivative any more
+        else:
+            storage.make_mixed(<BaseTape>r.tape)
+    elif storage.identifiers != NULL and storage.epoch != (r.epoch if r != NULL else 0):
+        admit_mixed(r, storage)
+    storage.own_values()
+    storage.buffer.data[offset] = number
+    if storage.identifiers != NULL:
+        if r != NULL:
+            storage.put(<BaseTape>r.tape, offset, identifier)
+        else:
+            storage.identifiers[offset] = 0
+    return 0

@@ -1,0 +1,187 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays as inputs and outputs of a recording, and their gradients."""
+import numpy as np
+
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.block cimport Block, new_block
+from codipy.active.elementwise cimport materialise
+from codipy.active.storage cimport Storage, new_storage
+from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
+from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.tape.activity cimport current, tape_of_epoch
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.base cimport BaseTape
+from codipy.tape.record cimport Record
+
+from codipy.errors import TapeError
+
+cnp.import_array()
+
+
+cdef class Mark(Record):
+    """Mark()
+    --
+
+    The place where an input took its identifiers.
+    """
+
+    cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
+        return 0
+
+    cdef int forward(self, AdjointVector adjoints) except -1:
+        return 0
+
+    cdef int primal(self) except -1:
+        return 0
+
+    def __repr__(self):
+        return "<input>"
+
+
+cdef Array copy_of(cnp.ndarray values):
+    """A passive Array with the values of a float64 array."""
+    cdef View view
+    cdef Buffer buffer
+    cdef int k
+    if cnp.PyArray_NDIM(values) > MAX_NDIM:
+        raise ValueError(f"x: an Array has at most {MAX_NDIM} dimensions, got {cnp.PyArray_NDIM(values)}")
+    if not cnp.PyArray_ISCARRAY_RO(values):
+        values = np.array(values, dtype=np.float64, order="C")
+    view.ndim = cnp.PyArray_NDIM(values)
+    for k in range(view.ndim):
+        view.shape[k] = cnp.PyArray_DIM(values, k)
+    set_contiguous(&view)
+    buffer = new_buffer(view.size)
+    if view.size:
+        memcpy(buffer.data, cnp.PyArray_DATA(values), view.size * sizeof(double))
+    return new_array(new_storage(buffer, None), &view)
+
+
+cdef Array register_array(BaseTape tape, object x):
+    """Make an Array, or of a plain array a new one, an input: identifiers of its own."""
+    cdef Array array
+    cdef Storage storage
+    cdef Block block
+    cdef int32_t before
+    tape.demand_recording("register_input()")
+    try:
+        if type(x) is Array:
+            array = x
+        elif cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE:
+            array = copy_of(x)
+        else:
+            array = Array(x)
+    except TypeError as error:
+        raise TypeError(f"x: {error}") from error
+    materialise(array)
+    if array.geometry.size != array.storage.buffer.size:     # a view: what is registered is a storage of its own
+        array.storage = (<Array>Array(array.value)).storage
+        set_contiguous(&array.geometry)
+    storage = array.storage
+    before = tape.largest()
+    block = new_block(tape, storage.buffer.size)
+    try:
+        tape.push_record(Mark(), before)
+    except BaseException:
+        tape.withdraw_block(before)
+        raise
+    block.is_input = True
+    storage.drop_identifiers()
+    storage.block = storage.input = block
+    storage.output = None
+    array.pending = None
+    return array
+
+
+cdef Array output_array(BaseTape tape, Array y):
+    """Give a result identifiers of its own, which no later array uses."""
+    cdef Array copy
+    tape.demand_recording("register_output()")
+    materialise(y)
+    if y.storage.input is not None and y.storage.block is not y.storage.input:
+        raise TapeError("y is an input that was written to in place since, and cannot show the gradient of both: register "
+                        "a copy, tape.register_output(y.copy())")
+    if y.storage.block is not None and (y.storage.block.is_input or y.storage.output is y.storage.block):
+        return y
+    if y.storage.identifiers != NULL:
+        y.storage.make_clean(tape)
+    if y.storage.block is None:
+        return y
+    if y.geometry.size != y.storage.buffer.size or y.storage.block.lent:
+        copy = +y
+        materialise(copy)
+        y.storage, y.geometry = copy.storage, copy.geometry
+    y.storage.block.lent = True
+    y.storage.output = y.storage.block
+    return y
+
+
+cdef Block adjoint_block(Array array):
+    """The identifiers where adjoints are read and set, or an error that says what is missing."""
+    cdef Storage storage
+    cdef Block block
+    cdef PyObject* found
+    if array.pending is not None:
+        if current() != NULL:
+            materialise(array)
+        if array.pending is not None:
+            raise TapeError("the Array has no gradient of its own, it is part of a larger statement: call "
+                            "tape.register_output() on it while recording")
+    storage = array.storage
+    block = storage.input if storage.input is not None else storage.block
+    if block is None and storage.output is not None:
+        block = storage.output
+    if storage.identifiers != NULL and storage.input is None:
+        raise TapeError("the Array has no gradient: its elements were written one by one; call "
+                        "tape.register_output() on it while recording")
+    if block is None:
+        raise TapeError("the Array has no gradient, it is passive: register it with tape.register_input(), or a "
+                        "result with tape.register_output(), while the tape records")
+    found = tape_of_epoch(block.epoch)
+    if found == NULL:
+        raise TapeError("the Array has no gradient: its tape no longer exists")
+    if not (<BaseTape>found).is_valid(block.epoch):
+        raise TapeError("the Array has no gradient: its tape was reset since; record again")
+    return block
+
+
+cdef BaseTape tape_of(Block block):
+    return <BaseTape>tape_of_epoch(block.epoch)
+
+
+cdef tuple adjoint_slots(Array array):
+    """The tape and the identifiers where the adjoints of an array are read and set."""
+    cdef Block block = adjoint_block(array)
+    index = np.lib.stride_tricks.as_strided(
+        np.arange(array.storage.buffer.size, dtype=np.int32)[array.geometry.offset if array.geometry.size else 0:],
+        shape_tuple(&array.geometry), [4 * array.geometry.strides[k] for k in range(array.geometry.ndim)])
+    return tape_of(block), np.ascontiguousarray(index).reshape(-1) + np.int32(block.base)
+
+
+cdef object get_gradient(Array array):
+    """A new array of the adjoints in the tape's own vector."""
+    cdef Block block = adjoint_block(array)
+    cdef AdjointVector vector = tape_of(block).adjoint_vector
+    cdef Py_ssize_t last = block.base + block.size - 1 - vector.first
+    if last < vector.slots and is_contiguous(&array.geometry):
+        result = np.empty(shape_tuple(&array.geometry))
+        if array.geometry.size:
+            memcpy(cnp.PyArray_DATA(result), vector.slot(block.base) + array.geometry.offset,
+                   array.geometry.size * sizeof(double))
+        return result
+    tape, identifiers = adjoint_slots(array)
+    return vector.read(identifiers)[:, 0].reshape(shape_tuple(&array.geometry))
+
+
+cdef int set_gradient(Array a, object seed) except -1:
+    tape, ids = adjoint_slots(a)
+    rows = np.ascontiguousarray(np.broadcast_to(np.asarray(seed, dtype=np.float64), a.shape)).reshape(-1, 1)
+    (<BaseTape>tape).demand_idle("setting a gradient")
+    (<BaseTape>tape).adjoint_vector.ensure((<BaseTape>tape).largest())
+    tape.adjoint_vector.write(ids, rows)
+    return 0

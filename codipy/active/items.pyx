@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `a[index]` and `a[index] = value` do."""
+import numpy as np
+
+from cpython.long cimport PyLong_AsSsize_t, PyLong_CheckExact
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.assign cimport assign
+from codipy.active.elements cimport element, set_element
+from codipy.active.elementwise cimport materialise
+from codipy.active.indexing cimport select
+from codipy.active.view cimport View
+from codipy.active.views cimport scatter, take
+
+from codipy.errors import TapeError
+
+
+cdef object get_item(Array a, object index):
+    cdef View view
+    cdef bint single = False
+    cdef Py_ssize_t i
+    if PyLong_CheckExact(index) and a.geometry.ndim == 1:
+        i = PyLong_AsSsize_t(index)
+        if i < 0:
+            i += a.geometry.shape[0]
+        if not 0 <= i < a.geometry.shape[0]:
+            raise IndexError(f"index {index} is out of bounds for axis 0 with size {a.geometry.shape[0]}")
+        return element(a, i * a.geometry.strides[0])
+    if a.pending is not None:
+        materialise(a)
+    if select(&a.geometry, index, &view, &single):
+        if single:
+            return element(a, view.offset - a.geometry.offset)
+        if a.pending is not None:
+            raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: "
+                            "take x.value, or work inside `with tape:`")
+        return new_array(a.storage, &view)
+    return take(a, index)
+
+
+cdef int set_item(Array a, object index, object value) except -1:
+    cdef View view
+    cdef Array target
+    cdef bint single = False
+    if a.pending is not None:
+        materialise(a)
+    if a.pending is not None:
+        raise TapeError("an active Array is written to while no tape is recording: copy x.value")
+    if not select(&a.geometry, index, &view, &single):
+        return scatter(a, index, value)
+    target = new_array(a.storage, &view)
+    if single and is_scalar(value) and goes_alone(a):
+        return set_element(target, 0, value)
+    return assign(target, value)
+
+
+cdef bint is_scalar(object value):
+    return type(value) is not Array and not isinstance(value, (np.ndarray, list, tuple))
+
+
+cdef bint goes_alone(Array a) noexcept:
+    """Whether one element is written by identifier: of a clean storage that makes every element's explicit."""
+    return (a.storage.identifiers != NULL or a.storage.block is None or a.storage.buffer.size <= 32
+            or a.storage.block.lent)
+
+
+cdef object item(Array a, tuple args):
+    """ndarray.item: the element at a flat index or a tuple of them."""
+    if len(args) == 1 and isinstance(args[0], tuple):
+        args = args[0]
+    if not args:
+        if a.geometry.size != 1:
+            raise ValueError("can only convert an array of size 1 to a Python scalar")
+        return get_item(a, (0,) * a.geometry.ndim)
+    if len(args) == 1 and a.geometry.ndim != 1:
+        args = np.unravel_index(args[0], a.shape)
+    return get_item(a, tuple([int(i) for i in args]))

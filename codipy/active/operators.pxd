@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# The operators of arrays.
+from cpython.object cimport PyObject
+
+from codipy.active.array_type cimport Array
+from codipy.active.elementwise cimport operate
+
+# `a op= other`: 1 if done, 0 where the operand is no number or array.
+cdef int in_place(int code, Array a, PyObject* other) except -1
+# a ** y, with NumPy's own short cuts for scalar exponents.
+# One row of the operations table on a tuple of operands.
+cdef object apply_row(int code, tuple operands)
+cdef object power(PyObject* x, PyObject* y)
+
+
+cdef inline object apply1(int code, PyObject* x):
+    return operate(code, 1, &x)
+
+
+cdef inline object apply2(int code, PyObject* x, PyObject* y):
+    cdef PyObject* operands[2]
+    operands[0], operands[1] = x, y
+    return operate(code, 2, operands)

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+# Explicit identifiers of arrays, and arrays made from explicit identifiers: movements.
+from libc.stdint cimport int32_t
+
+from codipy.active.array_type cimport Array
+from codipy.active.view cimport View
+from codipy.tape.recorder cimport Recorder
+
+# An array of the same elements whose storage is clean or passive: x itself after packing, or a copy of a small view.
+cdef Array packed_view(Recorder* r, Array x)
+# Identifiers of the elements of a stored array, in C order; 0 where passive in the recording r.
+cdef int identifiers_of(Recorder* r, Array x, int32_t* identifiers) except -1
+cpdef object identifiers(x)
+# A passive Array on a float64 array that nobody else writes to.
+cpdef Array from_ndarray(values)
+cpdef object gather(values, identifiers)

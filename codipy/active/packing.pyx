@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Explicit identifiers of arrays, and arrays made from explicit identifiers: movements."""
+import numpy as np
+
+from libc.stdint cimport int32_t
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.block cimport Block, new_block
+from codipy.active.elements cimport admit_mixed, copy_slot
+from codipy.active.elementwise cimport admit_block, materialise
+from codipy.active.expression cimport identify, readmit
+from codipy.active.real cimport OWNS, Real, new_identified
+from codipy.active.storage cimport Storage, new_storage
+from codipy.active.views cimport ndarray_of
+from codipy.active.view cimport MAX_NDIM, View, set_contiguous
+from codipy.data.buffer cimport wrap_array
+from codipy.tape.activity cimport current
+from codipy.tape.base cimport BaseTape
+from codipy.tape.gather cimport new_gather
+from codipy.tape.recorder cimport Recorder
+
+cnp.import_array()
+
+
+cdef Array packed_view(Recorder* r, Array x):
+    cdef Storage storage = x.storage, own
+    if not admit_mixed(r, storage):
+        own = new_storage(storage.buffer, None)
+        return new_array(own, &x.geometry)
+    if 4 * x.geometry.size >= storage.buffer.size:
+        storage.make_clean(<BaseTape>r.tape)
+        return x
+    identifiers = np.empty(x.geometry.size, np.int32)
+    cdef int32_t[::1] flat = identifiers
+    identifiers_of(r, x, &flat[0])
+    moved = gather(ndarray_of(x).copy(), identifiers)
+    if type(moved) is Array:
+        return moved
+    return from_ndarray(moved)
+
+
+cdef int identifiers_of(Recorder* r, Array x, int32_t* identifiers) except -1:
+    cdef Storage storage = x.storage
+    cdef View* v = &x.geometry
+    cdef Py_ssize_t index[MAX_NDIM]
+    cdef Py_ssize_t i, offset = v.offset
+    cdef int k
+    cdef bint active = False
+    if v.size == 0:
+        return 0
+    if storage.identifiers != NULL:
+        active = admit_mixed(r, storage)
+    elif storage.block is not None:
+        active = admit_block(r, storage.block)
+    for k in range(v.ndim):
+        index[k] = 0
+    for i in range(v.size):
+        if not active:
+            identifiers[i] = 0
+        elif storage.identifiers != NULL:
+            identifiers[i] = storage.identifiers[offset]
+        else:
+            identifiers[i] = storage.block.base + <int32_t>offset
+        for k in range(v.ndim - 1, -1, -1):
+            index[k] += 1
+            offset += v.strides[k]
+            if index[k] < v.shape[k]:
+                break
+            offset -= index[k] * v.strides[k]
+            index[k] = 0
+    return 0
+
+
+cpdef object identifiers(x):
+    """The identifier of each element of an Array, a Real or a plain array; 0 where passive.
+
+    Parameters
+    ----------
+    x : Array, Real, array_like
+        Anything whose elements are moved.
+
+    Returns
+    -------
+    ndarray of int32
+        Of the shape of `x`.
+    """
+    cdef Recorder* r = current()
+    cdef int32_t[::1] flat
+    if type(x) is Real:
+        if not (<Real>x).epoch or not readmit(r, <Real>x):
+            return np.zeros((), np.int32)
+        if (<Real>x).count:
+            identify(r, <Real>x)
+        return np.array((<Real>x).identifier, np.int32)
+    if type(x) is not Array:
+        return np.zeros(np.shape(x), np.int32)
+    materialise(<Array>x)
+    result = np.empty((<Array>x).shape, np.int32)
+    if result.size:
+        flat = result.reshape(-1)
+        if (<Array>x).pending is None or r != NULL:
+            identifiers_of(r, <Array>x, &flat[0])
+        else:
+            result[...] = 0
+    return result
+
+
+cpdef Array from_ndarray(values):
+    """A passive Array on a float64 array that nobody else writes to."""
+    cdef View view
+    cdef cnp.ndarray array
+    cdef int k
+    if not isinstance(values, np.ndarray) or cnp.PyArray_TYPE(values) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY(
+            values):
+        values = np.array(values, dtype=np.float64, order="C")
+    array = values
+    if cnp.PyArray_NDIM(array) > MAX_NDIM:
+        raise ValueError(f"an Array has at most {MAX_NDIM} dimensions, got {values.ndim}")
+    view.ndim = cnp.PyArray_NDIM(array)
+    for k in range(view.ndim):
+        view.shape[k] = cnp.PyArray_DIM(array, k)
+    set_contiguous(&view)
+    return new_array(new_storage(wrap_array(values, <double*>cnp.PyArray_DATA(array), view.size), None), &view)
+
+
+cpdef object gather(values, identifiers):
+    """A movement: new elements that are copies of given identifiers.
+
+    Parameters
+    ----------
+    values : ndarray or float
+        The elements' values; the array is not copied, so nobody else may write to it.
+    identifiers : ndarray of int32
+        What each is a copy of; 0 is passive.
+
+    Returns
+    -------
+    Array, Real or the plain `values`
+        `values` itself if nothing is active or nothing records.
+    """
+    cdef Recorder* r = current()
+    cdef BaseTape tape
+    cdef int32_t before
+    cdef Block block
+    cdef const int32_t[::1] flat
+    cdef Array result
+    identifiers = np.asarray(identifiers, dtype=np.int32, order="C")
+    if r == NULL or not identifiers.any():
+        return values
+    tape = <BaseTape>r.tape
+    if not isinstance(values, np.ndarray):
+        return new_identified(values, r.epoch, copy_slot(r, identifiers.reshape(-1)[0], values),
+                              OWNS if r.reuse else 0)
+    if identifiers.shape != values.shape:
+        raise ValueError(f"identifiers of shape {identifiers.shape} for values of shape {values.shape}")
+    tape.demand_recording("an array operation")
+    result = from_ndarray(values)
+    flat = identifiers.reshape(-1)
+    before = tape.largest()
+    block = new_block(tape, values.size)
+    try:
+        tape.push_record(new_gather(&flat[0], values.size, block.base), before)
+    except BaseException:
+        tape.withdraw_block(before)
+        raise
+    result.storage.block = block
+    return result

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums and means of arrays: NumPy's own summation, and a broadcast in reverse."""
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from codipy.active.array_type cimport Array
+from codipy.active.block cimport Block, new_block
+from codipy.active.elementwise cimport admit_block, materialise
+from codipy.active.packing cimport from_ndarray, packed_view
+from codipy.active.real cimport OWNS, Real, new_identified
+from codipy.active.view cimport MAX_NDIM
+from codipy.active.views cimport ndarray_of
+from codipy.tape.activity cimport current
+from codipy.tape.base cimport BaseTape
+from codipy.tape.recorder cimport Recorder
+from codipy.tape.reduction cimport Reduction
+
+cdef object numpy_sum = np.add.reduce
+
+
+cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
+    cdef Recorder* r = current()
+    cdef BaseTape tape
+    cdef Reduction record
+    cdef Block block
+    cdef Array shown
+    cdef Py_ssize_t count = 1, stride = 1
+    cdef int32_t before
+    cdef int k
+    cdef bint summed[MAX_NDIM]
+    materialise(a)
+    if a.storage.identifiers != NULL:
+        a = packed_view(r, a)
+    plain = ndarray_of(a)
+    value = numpy_sum(plain, axis, None, None, keepdims)     # first: it says what is wrong with axis
+    for k in range(a.geometry.ndim):
+        summed[k] = axis is None
+    if axis is not None:
+        for k in axis if isinstance(axis, tuple) else (axis,):
+            summed[k if k >= 0 else k + a.geometry.ndim] = True
+    for k in range(a.geometry.ndim):
+        if summed[k]:
+            count *= a.geometry.shape[k]
+    if mean:
+        value = np.true_divide(value, count, out=value) if isinstance(value, np.ndarray) else value / count
+    if a.storage.block is None:
+        if a.pending is not None:
+            admit_block(r, None)
+        return value
+    if not admit_block(r, a.storage.block):
+        return value
+    tape = <BaseTape>r.tape
+    tape.demand_recording("an array operation")
+    record = Reduction.__new__(Reduction)
+    record.ndim, record.argument = a.geometry.ndim, a.storage.block.base + <int32_t>a.geometry.offset
+    record.scale = 1.0 / count if mean else 1.0
+    for k in range(a.geometry.ndim - 1, -1, -1):
+        record.shape[k], record.strides[k] = a.geometry.shape[k], a.geometry.strides[k]
+        record.result_strides[k] = 0 if summed[k] else stride
+        if not summed[k]:
+            stride *= a.geometry.shape[k]
+    record.size = stride
+    if not isinstance(value, np.ndarray):
+        result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0)
+        record.result = (<Real>result).identifier
+        tape.push_record(record, tape.largest())
+        return result
+    shown = from_ndarray(value)
+    before = tape.largest()
+    block = new_block(tape, stride)
+    try:
+        record.result = block.base
+        tape.push_record(record, before)
+    except BaseException:
+        tape.withdraw_block(before)
+        raise
+    shown.storage.block = block
+    return shown

@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Fresh values and identifiers for a storage, of which some elements are overwritten next.
+from codipy.active.storage cimport Storage
+from codipy.active.view cimport View
+from codipy.tape.recorder cimport Recorder
+
+# A storage with identifiers and values that nobody else reads, `storage` itself where that is so already; what `hole`
+# shows is overwritten next and is not moved. The caller puts block and buffer into place when that is done.
+cdef Storage renew(Recorder* r, Storage storage, const View* hole)

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What views of one array share."""
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+from cpython.mem cimport PyMem_Calloc, PyMem_Free
+from cpython.object cimport PyObject
+cimport cython
+
+from codipy.active.block cimport Block, new_block
+from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.tape.activity cimport tape_of_epoch
+from codipy.tape.base cimport BaseTape
+from codipy.tape.gather cimport new_gather
+
+
+# Nothing that an array holds refers to an array or a tape, so no cycle passes through it.
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Storage:
+    """Storage()
+    --
+
+    Values and identifiers behind arrays; made by them.
+    """
+    def __dealloc__(self):
+        if self.identifiers != NULL:
+            self.release_all()
+            PyMem_Free(self.identifiers)
+
+    cdef void release_all(self) noexcept:
+        """A reuse manager no longer counts the identifiers that Reals brought here."""
+        cdef BaseTape tape
+        cdef Py_ssize_t i
+        cdef PyObject* found = tape_of_epoch(self.epoch)
+        if found == NULL:
+            return
+        tape = <BaseTape>found
+        if tape.recorder.reuse and tape.owns(self.epoch):
+            for i in range(self.buffer.size):
+                if self.identifiers[i] and not self.is_held(self.identifiers[i]):
+                    tape.release_identifier(self.identifiers[i])
+
+    cdef bint is_held(self, int32_t identifier) noexcept:
+        cdef Block block
+        for block in self.held:
+            if block.base <= identifier < block.base + block.size:
+                return True
+        return False
+
+    cdef int own_values(self) except -1:
+        """Before a write: the values in memory that nobody else reads."""
+        cdef Buffer old = self.buffer, new
+        if old.is_shared(2) or old.array is not None:
+            new = new_buffer(old.size)
+            if old.size:
+                memcpy(new.data, old.data, old.size * sizeof(double))
+            self.buffer = new
+        return 0
+
+    cdef int make_mixed(self, BaseTape tape) except -1:
+        cdef Py_ssize_t i
+        cdef int32_t* identifiers
+        if self.identifiers != NULL:
+            return 0
+        identifiers = <int32_t*>PyMem_Calloc(self.buffer.size + 1, sizeof(int32_t))
+        if identifiers == NULL:
+            raise MemoryError(f"no memory for {self.buffer.size} identifiers")
+        self.held = []
+        if self.block is not None:
+            for i in range(self.buffer.size):
+                identifiers[i] = self.block.base + <int32_t>i
+            self.held.append(self.block)
+            self.block = None
+        self.identifiers, self.epoch = identifiers, tape.recorder.epoch
+        return 0
+
+    cdef int drop_identifiers(self) except -1:
+        """Back from mixed to passive; whoever calls gives a block next, or has overwritten everything."""
+        if self.identifiers != NULL:
+            self.release_all()
+            PyMem_Free(self.identifiers)
+            self.identifiers, self.held = NULL, None
+        return 0
+
+    cdef int make_clean(self, BaseTape tape) except -1:
+        cdef int32_t before = tape.largest()
+        cdef Block block
+        cdef Py_ssize_t i
+        for i in range(self.buffer.size):
+            if self.identifiers[i]:
+                break
+        else:
+            return self.drop_identifiers()
+        block = new_block(tape, self.buffer.size)
+        try:
+            tape.push_record(new_gather(self.identifiers, self.buffer.size, block.base), before)
+        except BaseException:
+            tape.withdraw_block(before)
+            raise
+        self.drop_identifiers()
+        self.block = block
+        return 0
+
+    cdef int put(self, BaseTape tape, Py_ssize_t offset, int32_t identifier) except -1:
+        """Write the identifier of one element of a mixed storage."""
+        cdef int32_t old = self.identifiers[offset]
+        self.epoch = tape.recorder.epoch
+        if tape.recorder.reuse:
+            if identifier and not self.is_held(identifier):
+                tape.store.reusing.retain(identifier)
+            if old and not self.is_held(old):
+                tape.release_identifier(old)
+        self.identifiers[offset] = identifier
+        return 0
+
+
+cdef Storage new_storage(Buffer buffer, Block block):
+    cdef Storage new = Storage.__new__(Storage)
+    new.buffer, new.block = buffer, block
+    return new

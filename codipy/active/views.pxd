@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+# Between Arrays and plain arrays: the same elements seen as the other.
+from codipy.active.array_type cimport Array
+
+# A read-only plain array over the values of a stored array; it keeps them as they are.
+cdef object ndarray_of(Array a)
+# The Array that shows what a view of ndarray_of(a) shows.
+cdef Array shown_as(Array a, object ndarray)
+# Another variable on the same view, so that an expression reads what it shows now.
+cdef Array second(Array a)
+# A method of ndarray that gives a view where it can: a view of the same storage, else a copy.
+cdef Array as_view(Array a, str name, tuple args, dict kwargs)
+# A copy in C order, or whatever `order` says, in memory of its own.
+cdef Array moved(Array a, str order)
+# The value of an Array or Real, anything else unchanged; in indices, nested ones too.
+cdef object plain_of(x)
+cdef object plain_index(index)
+# The elements that an index selects which is no view, and writing into them: movements.
+cdef object take(Array a, index)
+cdef int scatter(Array a, index, value) except -1

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Between Arrays and plain arrays: the same elements seen as the other."""
+import numpy as np
+
+from cpython.ref cimport Py_INCREF
+cimport numpy as cnp
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.elementwise cimport materialise
+from codipy.active.packing cimport from_ndarray, gather, identifiers
+from codipy.active.real cimport Real
+from codipy.active.view cimport MAX_NDIM, View, shape_tuple
+
+cnp.import_array()
+
+
+cdef object ndarray_of(Array a):
+    """A read-only plain array over the values of a stored array; it keeps them as they are."""
+    cdef cnp.npy_intp shape[MAX_NDIM]
+    cdef cnp.npy_intp strides[MAX_NDIM]
+    cdef int k
+    for k in range(a.geometry.ndim):
+        shape[k] = a.geometry.shape[k]
+        strides[k] = a.geometry.strides[k] * <Py_ssize_t>sizeof(double)
+    cdef void* data = a.storage.buffer.data     # NULL where an array without elements came from outside
+    if data != NULL:
+        data = a.storage.buffer.data + a.geometry.offset
+    elif a.geometry.size == 0:
+        return np.empty(shape_tuple(&a.geometry))
+    result = cnp.PyArray_New(np.ndarray, a.geometry.ndim, shape, cnp.NPY_DOUBLE, strides, data, 0, 0, <object>NULL)
+    Py_INCREF(a.storage.buffer)
+    cnp.PyArray_SetBaseObject(result, a.storage.buffer)
+    return result
+
+
+cdef Array shown_as(Array a, object ndarray):
+    """The Array that shows what a view of ndarray_of(a) shows."""
+    cdef View view
+    cdef int k
+    if ndarray.ndim > MAX_NDIM:
+        raise ValueError(f"an Array has at most {MAX_NDIM} dimensions, got {ndarray.ndim}")
+    view.ndim, view.size, view.offset = ndarray.ndim, ndarray.size, 0
+    if view.size:
+        view.offset = <double*>cnp.PyArray_DATA(ndarray) - a.storage.buffer.data
+    for k in range(view.ndim):
+        view.shape[k] = ndarray.shape[k]
+        view.strides[k] = ndarray.strides[k] // <Py_ssize_t>sizeof(double)
+    return new_array(a.storage, &view)
+
+
+cdef Array second(Array a):
+    """Another variable on the same view, so that an expression reads what it shows now."""
+    materialise(a)
+    return new_array(a.storage, &a.geometry)
+
+
+cdef Array as_view(Array a, str name, tuple args, dict kwargs):
+    materialise(a)
+    plain = ndarray_of(a)
+    shown = getattr(plain, name)(*args, **kwargs)
+    if shown.size == 0 or np.may_share_memory(shown, plain):
+        return shown_as(a, shown)
+    return take_flat(a, getattr(np.arange(plain.size).reshape(plain.shape), name)(*args, **kwargs), shown)
+
+
+cdef Array moved(Array a, str order):
+    plain = ndarray_of(a)
+    return take_flat(a, np.arange(plain.size).reshape(plain.shape), plain.copy(order))
+
+
+cdef object take(Array a, index):
+    index = plain_index(index)
+    plain = ndarray_of(a)
+    shown = plain[index]
+    if not isinstance(shown, np.ndarray):
+        return a[tuple([int(i) for i in index])] if isinstance(index, tuple) else a[int(index)]
+    if shown.size and np.may_share_memory(shown, plain):
+        return shown_as(a, shown)
+    return take_flat(a, np.arange(plain.size).reshape(plain.shape)[index], shown)
+
+
+cdef object plain_of(x):
+    if type(x) is Array:
+        materialise(<Array>x)
+        return ndarray_of(<Array>x)
+    return (<Real>x).primal if type(x) is Real else x
+
+
+cdef object plain_index(index):
+    if type(index) is tuple:
+        return tuple([plain_index(i) for i in index])
+    if type(index) is list:
+        return [plain_index(i) for i in index]
+    return plain_of(index)
+
+
+cdef Array take_flat(Array a, index, values):
+    """The elements at flat positions `index` of a, whose values are `values`: a movement."""
+    result = gather(values, identifiers(a).reshape(-1)[index]) if a.is_active else values
+    return result if type(result) is Array else from_ndarray(np.array(result))
+
+
+cdef int scatter(Array a, index, value) except -1:
+    """a[index] = value for indices that are no views: the movement on values and identifiers."""
+    if isinstance(value, (list, tuple)):
+        from codipy.active.array import from_nested
+        value = from_nested(value)
+    index = plain_index(index)
+    values = np.array(ndarray_of(a))
+    ids = identifiers(a)
+    ids[index] = identifiers(value)
+    values[index] = plain_of(value)
+    a[...] = gather(values, ids)
+    return 0

@@ -1,0 +1,230 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions that make arrays: Arrays while a tape records on this thread, plain ndarrays else.
+
+An ndarray cannot record what is written into it, so what a program allocates has to be an Array from the beginning;
+it is passive until something active is written. Only float64 is: integers, flags and objects stay ndarrays.
+
+``asarray(x)`` of an ndarray is x itself, also while recording: a copy would no longer alias x, and writing something
+active into a plain ndarray raises anyhow.
+"""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+
+import numpy as np
+
+from codipy.active import Real
+from codipy.active.array import Array, gather, identifiers, plain
+from codipy.errors import ActiveError
+from codipy.tape import active_tape
+
+__all__ = [
+    "arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
+    "empty", "empty_like", "eye", "fresh", "fromiter", "full", "full_like", "geomspace", "identity", "linspace",
+    "logspace", "ones", "ones_like", "require", "tri", "zeros", "zeros_like",
+]  # fmt: skip
+
+_FLOAT = np.dtype(np.float64)
+
+
+def fresh(array):
+    """A new ndarray as a program would have it: an Array if it is of floats and a tape records.
+
+    Parameters
+    ----------
+    array : object
+        What a function of NumPy returned. It must own its data.
+
+    Returns
+    -------
+    object
+        An Array, or `array` itself.
+    """
+    if active_tape() is not None and type(array) is np.ndarray and array.dtype == _FLOAT:
+        return Array(array)
+    return array
+
+
+def _creates(function):
+    """A function of NumPy whose result shares no data with its arguments, as one of this module."""
+
+    @functools.wraps(function, updated=())
+    def create(*args, **kwargs):
+        return fresh(function(*args, **kwargs))
+
+    return create
+
+
+zeros, ones, empty, eye, identity, tri = map(_creates, (np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri))
+zeros_like, ones_like, empty_like = map(_creates, (np.zeros_like, np.ones_like, np.empty_like))
+geomspace = _creates(np.geomspace)
+
+
+def _is_movable(x):
+    return type(x) is Real or type(x) is Array
+
+
+def _holds_movable(tree):
+    """Whether a Real or an Array is among the leaves of nested lists and tuples, or of an array of objects."""
+    if type(tree) in (list, tuple):
+        for leaf in tree:
+            kind = type(leaf)
+            if kind is Real or kind is Array or (kind not in (float, int) and _holds_movable(leaf)):
+                return True
+        return False
+    if isinstance(tree, np.ndarray):
+        return tree.dtype == object and any(map(_is_movable, tree.flat))
+    return _is_movable(tree) or (isinstance(tree, (list, tuple)) and any(map(_holds_movable, tree)))
+
+
+def _leaves(function, tree):
+    if isinstance(tree, (list, tuple)):
+        return [_leaves(function, leaf) for leaf in tree]
+    if isinstance(tree, np.ndarray) and tree.dtype == object:
+        return _leaves(function, tree.tolist())
+    return function(tree)
+
+
+def _of_movables(tree, dtype=None, **options):
+    """An array of a tree that holds Reals or Arrays: the same call on values and on identifiers."""
+    if dtype is not None and np.dtype(dtype) == object:
+        return np.array(tree, dtype=object, **options)
+    values = np.array(_leaves(plain, tree), dtype=dtype, **options)
+    if values.dtype.kind == "c" and np.any(_leaves(identifiers, tree)):
+        raise ActiveError("np.array of active values with a complex dtype would lose the derivative")
+    if values.dtype.kind != "f":
+        return values  # integers and flags have no derivative, and text has none either
+    moved = gather(values, np.array(_leaves(identifiers, tree), dtype=np.int32, **options))
+    return moved if type(moved) is Array else fresh(values)
+
+
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
+    """``numpy.array``; of Reals and Arrays in nested lists an Array that depends on what they depend on."""
+    if not _holds_movable(object):
+        made = np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, like=like)
+        return fresh(made) if copy or _is_new(made, object) else made
+    if type(object) is not Array:
+        return _of_movables(object, dtype, order=order, ndmin=ndmin)
+    if dtype is not None and np.dtype(dtype) != object.dtype:
+        made = object.astype(dtype)
+    else:
+        made = object.copy() if copy else object
+    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
+
+
+def _is_new(made, source):
+    """Whether an ndarray made from `source` shares no data with it, as far as one can know."""
+    if isinstance(source, np.ndarray):
+        return not np.may_share_memory(made, source)
+    return isinstance(source, (list, tuple, range, int, float, np.generic))  # anything else may lend its data
+
+
+def _converts(function, ndmin=0):
+    """A function of NumPy that returns its argument where it can, as one of this module."""
+
+    @functools.wraps(function, updated=())
+    def convert(a, dtype=None, *args, **kwargs):
+        if _holds_movable(a):
+            return array(a, dtype, copy=None, ndmin=ndmin)  # how its elements lie in memory is an Array's own affair
+        made = function(a, dtype, *args, **kwargs)
+        return fresh(made) if _is_new(made, a) else made
+
+    return convert
+
+
+asarray, asanyarray, require = map(_converts, (np.asarray, np.asanyarray, np.require))
+ascontiguousarray, asfortranarray = _converts(np.ascontiguousarray, 1), _converts(np.asfortranarray)
+
+
+@functools.wraps(np.asarray_chkfinite, updated=())
+def asarray_chkfinite(a, dtype=None, order=None):
+    np.asarray_chkfinite(_leaves(plain, a), dtype, order)
+    return asarray(a, dtype, order)
+
+
+@functools.wraps(np.copy, updated=())
+def copy(a, order="K", subok=False):
+    return array(a, order=order, subok=subok)
+
+
+@functools.wraps(np.fromiter, updated=())
+def fromiter(iter, dtype, count=-1, *, like=None):
+    items = list(iter) if count < 0 else list(itertools.islice(iter, count))
+    if not _holds_movable(items):
+        return fresh(np.fromiter(items, dtype, count, like=like))
+    np.fromiter(_leaves(plain, items), dtype, count)  # raises what NumPy does: too few of them, or no numbers
+    return array(items, dtype)
+
+
+@functools.wraps(np.full, updated=())
+def full(shape, fill_value, dtype=None, *args, **kwargs):
+    return _filled(np.full(shape, _leaves(plain, fill_value), dtype, *args, **kwargs), fill_value)
+
+
+@functools.wraps(np.full_like, updated=())
+def full_like(a, fill_value, *args, **kwargs):
+    return _filled(np.full_like(plain(a), _leaves(plain, fill_value), *args, **kwargs), fill_value)
+
+
+def _filled(values, fill_value):
+    """An array whose values were broadcast from `fill_value`, with the identifiers broadcast likewise."""
+    if not _holds_movable(fill_value) or values.dtype.kind != "f":
+        return fresh(values)
+    if not _is_movable(fill_value):
+        fill_value = array(fill_value)
+    moved = gather(values, np.array(np.broadcast_to(identifiers(fill_value), values.shape)))
+    return moved if type(moved) is Array else fresh(values)
+
+
+@functools.wraps(np.linspace, updated=())
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, **kwargs):
+    if type(start) is not Real and type(stop) is not Real:
+        made = np.linspace(start, stop, num, endpoint, retstep, dtype, axis, **kwargs)
+        return (fresh(made[0]), made[1]) if retstep else fresh(made)
+    values, step = np.linspace(_plain(start), _plain(stop), num, endpoint, True, dtype, axis, **kwargs)
+    if values.dtype.kind != "f":
+        return (values, step) if retstep else values
+    if type(start) is Array or type(stop) is Array:
+        raise ActiveError("np.linspace between a Real and an Array: give both ends the same shape, np.full(n, x)")
+    # NumPy's own operations in NumPy's order, so that the values are the same bit for bit.
+    count = operator.index(num)
+    parts = count - 1 if endpoint else count
+    steps = fresh(np.arange(count, dtype=float))
+    made, step = steps * (stop - start), np.nan
+    if parts > 0:
+        step = (stop - start) / parts
+        made = steps / parts * (stop - start) if _plain(step) == 0.0 else steps * step
+    made = made + start
+    if endpoint and count > 1:
+        made[-1] = stop
+    return (made, step) if retstep else made
+
+
+@functools.wraps(np.logspace, updated=())
+def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, **kwargs):
+    if not any(type(x) is Real for x in (start, stop, base)):
+        return fresh(np.logspace(start, stop, num, endpoint, base, dtype, **kwargs))
+    made = np.power(base, linspace(start, stop, num, endpoint, **kwargs))
+    return made if dtype is None else made.astype(dtype)
+
+
+@functools.wraps(np.arange, updated=())
+def arange(*args, **kwargs):
+    if not any(type(x) is Real for x in (*args, *kwargs.values())):
+        return fresh(np.arange(*args, **kwargs))
+    values = np.arange(*map(_plain, args), **{name: _plain(x) for name, x in kwargs.items()})
+    if values.dtype.kind != "f" or values.size == 0:
+        return values
+    given = dict(zip(("stop",) if len(args) == 1 else ("start", "stop", "step"), args)) | kwargs
+    start, step = given.get("start", 0.0), given.get("step", 1.0)
+    if not (_is_movable(start) or _is_movable(step)):
+        return fresh(values)
+    # NumPy computes the first two elements, and goes on by their difference.
+    return fresh(np.arange(float(values.size))) * (start + step - start) + start
+
+
+def _plain(x):
+    return x.value if type(x) is Real else x

@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Trees of arguments as NumPy's functions take them: which hold active values, their values, their identifiers."""
+
+from __future__ import annotations
+
+import inspect
+from functools import cache
+
+import numpy as np
+
+from codipy.active import slots
+from codipy.active.array import Array, gather, identifiers, is_active, plain
+from codipy.errors import ActiveError
+
+__all__ = [
+    "assign", "bind", "call_with", "fillable", "gather_tree", "holds_active", "holds_array", "identifier_tree",
+    "parameters", "refuse", "value_tree",
+]  # fmt: skip
+
+
+def _holds(tree):
+    if isinstance(tree, (list, tuple)):
+        return any(map(_holds, tree))
+    if isinstance(tree, dict):
+        return any(map(_holds, tree.values()))
+    if isinstance(tree, np.ndarray):
+        return tree.dtype == object and any(map(_holds, tree.flat))
+    return is_active(tree)
+
+
+def holds_active(tree):
+    """Whether an active Array or Real is in a tree of lists, tuples, dictionaries and object arrays.
+
+    Inside ``codipy.passive()`` nothing is active.
+    """
+    return _holds(tree) and not slots.in_passive()
+
+
+def _rebuilt(tree, leaf):
+    """The same lists, tuples and dictionaries with other leaves."""
+    if isinstance(tree, dict):
+        return {key: _rebuilt(value, leaf) for key, value in tree.items()}
+    if isinstance(tree, (list, tuple)):
+        leaves = [_rebuilt(item, leaf) for item in tree]
+        return type(tree)(*leaves) if hasattr(tree, "_fields") else type(tree)(leaves)
+    return leaf(tree)
+
+
+def _unboxed(leaf, x, dtype):
+    """An object array with something of ours inside, made of numbers."""
+    return np.array([leaf(item) for item in x.flat], dtype).reshape(x.shape)
+
+
+def _value(x):
+    if isinstance(x, np.ndarray) and _holds(x):
+        return _unboxed(plain, x, float)
+    return plain(x)
+
+
+def _identifiers(x):
+    if isinstance(x, np.ndarray) and _holds(x):
+        return _unboxed(identifiers, x, np.int32)
+    return identifiers(x)
+
+
+def value_tree(tree):
+    """The tree with plain values."""
+    return _rebuilt(tree, _value)
+
+
+def identifier_tree(tree):
+    """The tree with an array of identifiers for each leaf, zeros for plain ones."""
+    return _rebuilt(tree, _identifiers)
+
+
+# What a NumPy whose C functions tell no signature lacks.
+_SIGNATURES = {
+    "concatenate": lambda arrays, /, axis=0, out=None, *, dtype=None, casting="same_kind": ...,
+    "where": lambda condition, x=None, y=None, /: ...,
+    "dot": lambda a, b, out=None: ...,
+    "vdot": lambda a, b, /: ...,
+    "inner": lambda a, b, /: ...,
+    "bincount": lambda x, /, weights=None, minlength=0: ...,
+    "copyto": lambda dst, src, casting="same_kind", where=True: ...,
+    "putmask": lambda a, /, mask, values: ...,
+    "lexsort": lambda keys, axis=-1: ...,
+    "empty_like": lambda prototype, /, dtype=None, order="K", subok=True, shape=None, *, device=None: ...,
+    "array": lambda object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None: ...,
+    "asarray": lambda a, dtype=None, order=None, *, device=None, copy=None, like=None: ...,
+    "asanyarray": lambda a, dtype=None, order=None, *, device=None, copy=None, like=None: ...,
+    "ascontiguousarray": lambda a, dtype=None, *, like=None: ...,
+    "asfortranarray": lambda a, dtype=None, *, like=None: ...,
+    "arange": lambda start_or_stop, /, stop=None, step=1, *, dtype=None, device=None, like=None: ...,
+}
+
+
+class Parameters:
+    """The parameters of a function, read once: `inspect` needs 10 us to bind one call."""
+
+    def __init__(self, func):
+        try:
+            self.signature = inspect.signature(func)
+        except ValueError:
+            self.signature = inspect.signature(_SIGNATURES.get(func.__name__, lambda *args, **kwargs: ...))
+        self.all = list(self.signature.parameters.values())
+        self.variable = any(p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD) for p in self.all)
+        self.positional = [p.name for p in self.all if p.kind in (p.POSITIONAL_ONLY, p.POSITIONAL_OR_KEYWORD)]
+        self.by_name = {p.name for p in self.all if p.kind != p.POSITIONAL_ONLY}
+        self.needed = {p.name for p in self.all if p.default is p.empty}
+
+    def bind(self, args, kwargs):
+        """What was given, by name."""
+        if not self.variable and len(args) <= len(self.positional) and kwargs.keys() <= self.by_name:
+            given = dict(zip(self.positional, args)) | kwargs
+            if len(given) == len(args) + len(kwargs) and given.keys() >= self.needed:
+                return given
+        return self.signature.bind(*args, **kwargs).arguments  # or a TypeError that says what is wrong
+
+    def split(self, given):
+        """Positional and keyword arguments of what was given by name."""
+        if self.variable:
+            bound = inspect.BoundArguments(self.signature, given)
+            return bound.args, bound.kwargs
+        count = next((k for k, name in enumerate(self.positional) if name not in given), len(self.positional))
+        leading = self.positional[:count]
+        return [given[name] for name in leading], {key: value for key, value in given.items() if key not in leading}
+
+
+parameters = cache(Parameters)
+
+
+def bind(func, args, kwargs):
+    """The arguments by NumPy's own names, only those that were given."""
+    return parameters(func).bind(args, kwargs)
+
+
+def call_with(func, given, tree, data=None, without=()):
+    """Call `func` with `tree` of the arguments in `data`, with the values of the others, and not with `without`."""
+    changed = {
+        name: tree(value) if data is None or name in data else value_tree(value)
+        for name, value in given.items()
+        if name not in without
+    }
+    args, kwargs = parameters(func).split(changed)
+    return func(*args, **kwargs)
+
+
+def holds_array(tree):
+    """Whether an Array, active or not, is in a tree of lists and tuples."""
+    if isinstance(tree, (list, tuple)):
+        return any(map(holds_array, tree))
+    return any(map(holds_array, tree.values())) if isinstance(tree, dict) else type(tree) is Array
+
+
+def fillable(values):
+    """Passive Arrays of float arrays while a tape records, since something active may be written into them later.
+
+    Rejected: plain arrays, which would make it depend on the data whether `y = np.where(c, x, 0.0); y[0] = x[0]` works.
+    """
+    if isinstance(values, (list, tuple)):
+        made = map(fillable, values)
+        return type(values)(*made) if hasattr(values, "_fields") else type(values)(made)
+    if isinstance(values, np.ndarray) and values.dtype == np.float64 and slots.recording() is not None:
+        return Array(values)
+    return values
+
+
+def gather_tree(values, ids):
+    """Movement of results: arrays, or lists, tuples and named tuples of them."""
+    if isinstance(values, (list, tuple)):
+        moved = [gather_tree(*pair) for pair in zip(values, ids, strict=True)]
+        return type(values)(*moved) if hasattr(values, "_fields") else type(values)(moved)
+    if np.asarray(values).dtype.kind != "f":
+        return values
+    moved = gather(values, np.array(ids, np.int32, order="C"))
+    return fillable(moved) if moved is values else moved
+
+
+def assign(result, out):
+    """Honour ``out=``: into an Array by its own assignment, into a plain array only what is passive."""
+    if isinstance(out, tuple) and len(out) == 1:
+        out = out[0]
+    if out is None:
+        return result
+    if not isinstance(out, Array):
+        if holds_active(result):
+            raise ActiveError(
+                "out= is a plain array and would lose the derivative: leave out= away, or make it a codipy.Array"
+            )
+        np.copyto(out, value_tree(result), casting="same_kind")
+        return out
+    if out.shape != np.shape(value_tree(result)):
+        raise ValueError(f"out= has shape {out.shape}, the result has {np.shape(value_tree(result))}")
+    out[...] = result
+    return out
+
+
+def refuse(name, why):
+    """Raise the error that names the function and the cure."""
+    raise ActiveError(f"np.{name}: {why}")

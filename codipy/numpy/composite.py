@@ -1,0 +1,154 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions made of others that have derivatives, with NumPy's own arguments."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active.array import Array, call, from_nested, plain
+
+from . import differentiable, registry
+from .arguments import gather_tree, holds_active, identifier_tree, refuse, value_tree
+from .padding import pad
+from .primitive import Primitive
+
+__all__ = ["FUNCTIONS"]
+
+
+def _array(x):
+    if isinstance(x, Array):
+        return x
+    return from_nested(x) if holds_active(x) else np.asarray(value_tree(x))
+
+
+# ---- numpy.emath: complex outside the real domain
+
+
+def _within(name, inside):
+    """The real function where `inside` holds for all arguments; beyond, the result would be complex."""
+
+    def function(x, *args):
+        if not np.all(inside(plain(x))):
+            refuse(f"emath.{name}", "the result is complex outside the real domain, and only real arrays are active")
+        return getattr(np, name)(x, *args)
+
+    return function
+
+
+def _not_negative(x):
+    return ~(np.asarray(x) < 0)
+
+
+def _within_one(x):
+    return ~(np.abs(x) > 1)
+
+
+def logn(n, x):
+    """As NumPy: the quotient of two logarithms."""
+    return np.divide(*(_within("log", _not_negative)(y) for y in (x, n)))
+
+
+# ---- functions of functions
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    """`func1d` sees each row as an Array."""
+    arr = _array(arr)
+    axis = np.lib.array_utils.normalize_axis_index(axis, arr.ndim)
+    rows = np.moveaxis(arr, axis, -1)
+    lead = rows.shape[:-1]
+    if 0 in lead:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    results = [func1d(rows[index], *args, **kwargs) for index in np.ndindex(lead)]
+    values = np.array([value_tree(part) for part in results])
+    ids = np.array([identifier_tree(part) for part in results])
+    shape = values.shape[1:]
+    found = gather_tree(values.reshape(lead + shape), ids.reshape(lead + shape))
+    ndim, tail = len(lead) + len(shape), len(lead)
+    return np.transpose(found, (*range(axis), *range(tail, ndim), *range(axis, tail)))
+
+
+def apply_over_axes(func, a, axes):
+    """Axis after axis, those that `func` took kept with length 1."""
+    a = _array(a)
+    for axis in np.atleast_1d(axes):
+        axis = int(axis) % a.ndim
+        result = _array(func(a, axis))
+        if result.ndim != a.ndim:
+            result = np.expand_dims(result, axis)
+        if result.ndim != a.ndim:
+            raise ValueError("function is not returning an array of the correct shape")
+        a = result
+    return a
+
+
+# ---- grids and polynomials
+
+
+def _progression(start, stop=None, step=1.0):
+    return np.arange(start, stop, step)
+
+
+def _progression_vjp(g, out, args, kwargs, argnums):
+    slopes = {0: np.ones(g.size), 1: np.zeros(g.size), 2: np.arange(g.size)}
+    return [np.dot(slopes[k], g) for k in argnums]
+
+
+def _progression_jvp(tangents, out, args, kwargs):
+    return tangents.get(0, 0.0) + tangents.get(2, 0.0) * np.arange(out.size)
+
+
+_PROGRESSION = Primitive("arange", _progression, _progression_vjp, _progression_jvp, keep_args=False)
+
+
+def arange(start_or_stop, /, stop=None, step=1, *, dtype=None, device=None, like=None):
+    """Linear in `start` and `step`; the number of elements is passive."""
+    if not holds_active([start_or_stop, stop, step]):
+        found = np.arange(*value_tree([start_or_stop, stop, step]), dtype)
+        return Array(found) if found.dtype.kind == "f" else found
+    if dtype is not None and np.dtype(dtype) != np.float64:
+        refuse("arange", f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
+    start, stop = (0.0, start_or_stop) if stop is None else (start_or_stop, stop)
+    return call(_PROGRESSION, (start, stop, step))
+
+
+def _horner(x, c, tensor=True):
+    """`numpy.polynomial.polynomial.polyval`, step by step."""
+    if tensor:
+        c = np.reshape(c, (*np.shape(value_tree(c)), *(1,) * np.ndim(value_tree(x))))
+    total = c[-1] + x * 0
+    for k in np.arange(2, len(c) + 1):
+        total = c[-k] + total * x
+    return total
+
+
+def polyval2d(x, y, c):
+    """A polynomial of two variables."""
+    x, y, c = map(_array, (x, y, c))
+    return _horner(y, _horner(x, c), tensor=False)
+
+
+def polygrid2d(x, y, c):
+    """A polynomial of two variables on a grid."""
+    x, y, c = map(_array, (x, y, c))
+    return _horner(y, _horner(x, c))
+
+
+FUNCTIONS = {name: rule for name, rule in registry.COMPOSITES.items() if differentiable.is_function(name)}
+FUNCTIONS |= {
+    "pad": pad,
+    "arange": arange,
+    "apply_along_axis": apply_along_axis,
+    "apply_over_axes": apply_over_axes,
+    "lib.scimath.sqrt": _within("sqrt", _not_negative),
+    "lib.scimath.log": _within("log", _not_negative),
+    "lib.scimath.log2": _within("log2", _not_negative),
+    "lib.scimath.log10": _within("log10", _not_negative),
+    "lib.scimath.logn": logn,
+    "lib.scimath.power": _within("power", _not_negative),
+    "lib.scimath.arccos": _within("arccos", _within_one),
+    "lib.scimath.arcsin": _within("arcsin", _within_one),
+    "lib.scimath.arctanh": _within("arctanh", _within_one),
+    "polynomial.polynomial.polyval2d": polyval2d,
+    "polynomial.polynomial.polygrid2d": polygrid2d,
+}

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions with derivative rules: NumPy's arguments as those of a primitive, active ones by position."""
+
+from __future__ import annotations
+
+import inspect
+from functools import partial, reduce
+
+import numpy as np
+
+from codipy.active.array import Array, call, from_nested
+
+from . import registry
+from .arguments import assign, bind, holds_active, parameters, refuse, value_tree
+
+__all__ = ["FUNCTIONS", "apply", "is_function", "operand"]
+
+
+def operand(x):
+    """An Array of what holds active elements; plain lists and numbers of lists as arrays."""
+    if isinstance(x, np.ndarray) and x.dtype == object:
+        x = x.tolist()
+    if isinstance(x, (list, tuple)) and holds_active(x):
+        return from_nested(x)
+    return x
+
+
+def apply(name, args, kwargs, out=None):
+    """Call the primitive `name` with active arguments by position and passive ones in any way."""
+    if holds_active(kwargs):
+        active = ", ".join(key for key, value in kwargs.items() if holds_active(value))
+        refuse(name, f"there is no derivative for the argument {active}: pass its `.value`")
+    dtype = kwargs.get("dtype")
+    if dtype is not None and np.dtype(dtype) != np.float64:
+        refuse(name, f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
+    args = [operand(x) if holds_active(x) else value_tree(x) for x in args]
+    found = call(registry.PRIMITIVES[name], tuple(args), value_tree(kwargs))
+    parts = found if isinstance(found, tuple) else (found,)
+    if any(np.iscomplexobj(part) for part in parts if type(part) is not Array):
+        refuse(name, "the result is complex, and only real arrays are active: take `x.value` where that is wanted")
+    return assign(found, out)
+
+
+_NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
+
+
+def _default(parameter):
+    """What a parameter has that was not given; `keepdims` must be a truth value for the rules."""
+    return False if parameter.name == "keepdims" else parameter.default
+
+
+def _call(func, args, kwargs, name):
+    given, known = bind(func, args, kwargs), parameters(func).all
+    out = given.pop("out", None)
+    last, positional, rest = 0, [], {}
+    for k, parameter in enumerate(known):  # operands by position: those that must be given, and active ones
+        needed = parameter.default is parameter.empty or holds_active(given.get(parameter.name))
+        if needed and parameter.kind in _NAMED:
+            last = k
+    for k, parameter in enumerate(known):
+        value = given.get(parameter.name, _default(parameter))
+        if parameter.kind == parameter.VAR_POSITIONAL:
+            positional += value if parameter.name in given else ()
+        elif parameter.kind == parameter.VAR_KEYWORD:
+            rest |= value if parameter.name in given else {}
+        elif k <= last and parameter.kind in _NAMED or parameter.kind == parameter.POSITIONAL_ONLY:
+            positional.append(value)
+        elif parameter.name in given and value is not np._NoValue:
+            rest[parameter.name] = value
+    return apply(name, positional, rest, out)
+
+
+def is_function(name):
+    """Whether NumPy has a function of this name; primitives of ufuncs and of their methods have others."""
+    found = reduce(lambda where, part: getattr(where, part, None), name.split("."), np)
+    return isinstance(found, type(np.sum))
+
+
+FUNCTIONS = {name: partial(_call, name=name) for name in registry.PRIMITIVES if is_function(name)}

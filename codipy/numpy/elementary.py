@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Primitives that act element by element, made from their partials: for what the operations table does not have."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from .primitive import Primitive
+from .rules.building import guarded, unbroadcast
+
+__all__ = ["elementwise_primitive"]
+
+
+def elementwise_primitive(name, ufunc, partials, several=False):
+    """A primitive of broadcasting operands.
+
+    Parameters
+    ----------
+    name : str
+        What messages call it.
+    ufunc : callable
+        Gives the value.
+    partials : sequence
+        For each argument ``partial(*args, out)``, or None where there is no derivative. With `several` outputs, for
+        each output such a sequence; `out` is then the tuple of outputs.
+    several : bool
+        Whether the result is a tuple.
+    """
+    rows = partials if several else (partials,)
+
+    def slope(row, k, args, out):
+        if rows[row][k] is None:
+            raise TypeError(f"{name} has no derivative in argument {k}: pass its `.value`")
+        with np.errstate(all="ignore"):
+            return rows[row][k](*args, out)
+
+    def times(factor, row, k, args, out):
+        with np.errstate(all="ignore"):
+            return guarded(factor, slope(row, k, args, out))
+
+    def vjp(g, out, args, kwargs, argnums):
+        gs = [(row, part) for row, part in enumerate(g if several else (g,)) if part is not None]
+        bars = (sum(times(part, row, k, args, out) for row, part in gs) for k in argnums)
+        return [unbroadcast(bar, np.shape(args[k])) for k, bar in zip(argnums, bars)]
+
+    def jvp(tangents, out, args, kwargs):
+        dots = [
+            sum(times(dot, row, k, args, out) for k, dot in tangents.items()) + np.zeros(np.shape(one))
+            for row, one in enumerate(out if several else (out,))
+        ]
+        return tuple(dots) if several else dots[0]
+
+    return Primitive(name, ufunc, vjp, jvp)

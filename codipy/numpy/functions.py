@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Array.__array_function__`: the set of every overridable function of NumPy, and what it does with an Array."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from . import composite, creation, differentiable, movement, order, passive, refused, views, writers
+from .arguments import assign, bind, call_with, fillable, holds_active, holds_array, refuse, value_tree
+
+__all__ = ["SETS", "array_function", "name_of", "set_of"]
+
+_WRITE = "leave it away, or take `x.value` where the derivative is not wanted"
+
+
+@cache
+def name_of(func):
+    """NumPy's name of a function below `np.`."""
+    return f"{func.__module__}.{func.__name__}".removeprefix("numpy.")
+
+
+def _direct(function):
+    """A handler from a function that has NumPy's own arguments."""
+
+    def handler(func, args, kwargs):
+        return function(*args, **kwargs)
+
+    return handler
+
+
+def _all_direct(functions):
+    return {name: _direct(function) for name, function in functions.items()}
+
+
+_MOVEMENT = (
+    movement.FUNCTIONS
+    | views.FUNCTIONS
+    | creation.MOVEMENT
+    | _all_direct(order.FUNCTIONS | writers.FUNCTIONS | creation.FUNCTIONS | movement.SPECIAL)
+)
+
+# Four sets: each name is in exactly one. What can be moved is: no value need be kept.
+SETS = {
+    "differentiable": {
+        name: handler
+        for name, handler in (differentiable.FUNCTIONS | _all_direct(composite.FUNCTIONS)).items()
+        if name not in _MOVEMENT and name not in refused.FUNCTIONS
+    },
+    "movement": _MOVEMENT,
+    "passive": passive.FUNCTIONS | creation.PASSIVE,
+    "refused": refused.FUNCTIONS,
+}
+
+# Run also where nothing is active: they write, give views, or make Arrays to fill.
+_ALWAYS = {*views.FUNCTIONS, *writers.FUNCTIONS, *creation.FUNCTIONS, *creation.MOVEMENT, *creation.PASSIVE}
+_HANDLERS = SETS["differentiable"] | SETS["movement"] | SETS["passive"]
+
+
+def set_of(name):
+    """The set of a function, by its name below `np.`; None for a name that NumPy does not have."""
+    for kind, names in SETS.items():
+        if name in names:
+            return kind
+    return "refused" if name.split(".")[0] in refused.MODULES else None
+
+
+def _reason(name):
+    return refused.FUNCTIONS.get(name) or refused.MODULES.get(name.split(".")[0])
+
+
+def array_function(func, types, args, kwargs):
+    """Run a function of NumPy that was called with an Array.
+
+    Raises
+    ------
+    ActiveError
+        For a function that would lose the derivative; the message says what to write instead.
+    """
+    name = name_of(func)
+    handler = _HANDLERS.get(name)
+    if name not in _ALWAYS and not (holds_active(args) or holds_active(kwargs)):
+        bound = bind(func, args, kwargs)
+        out = bound.pop("out", None)
+        found = call_with(func, bound, value_tree)
+        keeps = name not in SETS["passive"] and (holds_array(args) or holds_array(kwargs))
+        return assign(fillable(found) if keeps else found, out)
+    if handler is None:
+        refuse(name, _reason(name) or f"codipy has no derivative for it: {_WRITE}")
+    return handler(func, args, kwargs)

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that only move elements: the same call on the identifiers is the derivative."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+
+from codipy.active.array import identifiers, plain
+
+from .arguments import assign, bind, call_with, gather_tree, holds_active, identifier_tree, value_tree
+
+__all__ = ["DATA", "FUNCTIONS", "SPECIAL", "move"]
+
+# What moves, by the names of the arguments; the rest says where to.
+DATA = {
+    "append": "arr values",
+    "block": "arrays",
+    "broadcast_arrays": "args",
+    "broadcast_to": "array",
+    "choose": "choices",
+    "column_stack": "tup",
+    "compress": "a",
+    "concatenate": "arrays",
+    "delete": "arr",
+    "diag": "v",
+    "diagflat": "v",
+    "diagonal": "a",
+    "dstack": "tup",
+    "extract": "arr",
+    "fft.fftshift": "x",
+    "fft.ifftshift": "x",
+    "hstack": "tup",
+    "insert": "arr values",
+    "ix_": "args",
+    "lib.stride_tricks.sliding_window_view": "x",
+    "linalg.diagonal": "x",
+    "meshgrid": "xi",
+    "repeat": "a",
+    "resize": "a",
+    "roll": "a",
+    "select": "choicelist default",
+    "stack": "arrays",
+    "take": "a",
+    "take_along_axis": "arr",
+    "tile": "A",
+    "tril": "m",
+    "triu": "m",
+    "vstack": "tup",
+    "where": "x y",
+}
+
+# Arguments that mean something for values only.
+_VALUES_ONLY = ("out", "dtype", "casting")
+
+
+def move(func, data, args, kwargs):
+    """Run `func` on the values and on the identifiers of the arguments named in `data`."""
+    bound = bind(func, args, kwargs)
+    out = bound.pop("out", None)
+    values = call_with(func, bound, value_tree)
+    if not any(holds_active(bound.get(name)) for name in data):
+        return assign(values, out)
+    ids = call_with(func, bound, identifier_tree, data, _VALUES_ONLY)
+    return assign(gather_tree(values, ids), out)
+
+
+def _move(func, args, kwargs, data):
+    return move(func, data, args, kwargs)
+
+
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    """Where a number stands in for a NaN or an infinity, its identifier does too."""
+    values = plain(x)
+    result = np.nan_to_num(values, True, *map(plain, (nan, posinf, neginf)))
+    ids = np.where(np.isnan(values), identifiers(nan), identifiers(x))
+    for fill, which in ((posinf, np.isposinf(values)), (neginf, np.isneginf(values))):
+        ids = np.where(which, 0 if fill is None else identifiers(fill), ids)
+    moved = gather_tree(result, ids)
+    return moved if copy else assign(moved, x)
+
+
+def imag(val):
+    """The imaginary part of what is real: zeros."""
+    return np.imag(plain(val))
+
+
+def real_if_close(a, tol=100):
+    """Real already."""
+    return gather_tree(np.real_if_close(plain(a), tol), identifiers(a))
+
+
+def piecewise(x, condlist, funclist, *args, **kw):
+    """Each function sees its elements, as NumPy calls them; what no condition takes is 0."""
+    conditions = value_tree(condlist)
+    if np.isscalar(conditions) or not isinstance(conditions[0], (list, np.ndarray)) and np.ndim(plain(x)):
+        conditions = [conditions]
+    conditions = list(np.asarray(conditions, bool))
+    if len(funclist) == len(conditions) + 1:
+        conditions.append(~np.any(conditions, axis=0))
+    elif len(funclist) != len(conditions):
+        count = len(conditions)
+        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
+    flat = move(np.reshape, ("a",), (x, (-1,)), {})
+    values, ids = np.zeros(np.shape(plain(flat))), np.zeros(np.shape(plain(flat)), np.int32)
+    parts = []  # kept until the end: an identifier whose owner is gone may be handed out again
+    for condition, function in zip(conditions, funclist):
+        where = np.broadcast_to(condition, np.shape(plain(x))).reshape(-1)
+        if where.any():
+            parts.append(function(flat[where], *args, **kw) if callable(function) else function)
+            values[where], ids[where] = value_tree(parts[-1]), identifier_tree(parts[-1])
+    shape = np.shape(plain(x))
+    return gather_tree(values.reshape(shape), ids.reshape(shape))
+
+
+FUNCTIONS = {name: partial(_move, data=tuple(names.split())) for name, names in DATA.items()}
+SPECIAL = {function.__name__: function for function in (nan_to_num, imag, real_if_close, piecewise)}

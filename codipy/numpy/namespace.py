@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``import codipy.numpy as np``: all of NumPy, with functions that make arrays a tape can follow.
+
+What `OWN` does not name is NumPy's own object: its functions find their way from the arrays that they get. Inside a
+recording `zeros` and its like give Arrays; elsewhere everything here is plain NumPy.
+
+Examples
+--------
+>>> import codipy
+>>> import codipy.numpy as np
+>>> type(np.zeros(3)).__name__
+'ndarray'
+>>> with codipy.Tape() as tape:
+...     x = tape.register_input(codipy.Real(2.0))
+...     z = np.zeros(3)
+...     z[1] = x * x
+...     y = tape.register_output(z[1])
+>>> y.gradient = 1.0
+>>> tape.evaluate()
+>>> x.gradient
+4.0
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from codipy.numpy import allocation, standins
+
+OWN = {name: getattr(allocation, name) for name in allocation.__all__ if hasattr(np, name)}
+OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
+
+# What NumPy imports only when it is asked for, such as `numpy.ma`, is left to __getattr__.
+_NAMES = {name: value for name, value in vars(np).items() if not name.startswith("_")} | OWN
+globals().update(_NAMES)
+
+__version__ = np.__version__
+__all__ = sorted(_NAMES)
+
+
+def __getattr__(name):
+    value = getattr(np, name)
+    if not name.startswith("__"):
+        setattr(sys.modules["codipy.numpy"], name, value)  # asked for once
+    return value
+
+
+def __dir__():
+    return sorted({*dir(np), *_NAMES})

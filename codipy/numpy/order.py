@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that move elements where their values say: sets, bounds, zeros at the ends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active.array import identifiers, plain
+
+from .arguments import assign, gather_tree, identifier_tree, value_tree
+
+__all__ = ["FUNCTIONS"]
+
+_MISSING = np._NoValue
+
+
+def _values(x):
+    return np.asarray(value_tree(x))
+
+
+def _identifiers(x):
+    ids = identifier_tree(x)
+    return np.asarray(ids, np.int32)
+
+
+def _first_places(result, pool):
+    """Where each element of `result` comes first in `pool`, which has them all."""
+    sorter = np.argsort(pool, kind="stable")
+    return sorter[np.minimum(np.searchsorted(pool, result, sorter=sorter), max(pool.size - 1, 0))]
+
+
+def _looked_up(result, *pools):
+    """Movement of the result of a set operation: each element from its first place."""
+    values = np.concatenate([_values(pool).ravel() for pool in pools])
+    ids = np.concatenate([_identifiers(pool).ravel() for pool in pools])
+    return gather_tree(result, ids[_first_places(result, values)] if result.size else np.zeros(result.shape, np.int32))
+
+
+def union1d(ar1, ar2):
+    """Each element from its first place."""
+    return _looked_up(np.union1d(_values(ar1), _values(ar2)), ar1, ar2)
+
+
+def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
+    """Each element from its first place in the first array."""
+    found = np.intersect1d(_values(ar1), _values(ar2), assume_unique, return_indices)
+    if return_indices:
+        return (_looked_up(found[0], ar1), *found[1:])
+    return _looked_up(found, ar1)
+
+
+def setdiff1d(ar1, ar2, assume_unique=False):
+    """Each element from its first place."""
+    return _looked_up(np.setdiff1d(_values(ar1), _values(ar2), assume_unique), ar1)
+
+
+def setxor1d(ar1, ar2, assume_unique=False):
+    """Each element from its first place."""
+    return _looked_up(np.setxor1d(_values(ar1), _values(ar2), assume_unique), ar1, ar2)
+
+
+def clip(a, a_min=_MISSING, a_max=_MISSING, out=None, *, min=_MISSING, max=_MISSING, **kwargs):
+    """On a bound the element passes; beyond it the bound's identifier."""
+    if a_min is _MISSING and a_max is _MISSING:
+        a_min, a_max = (None if bound is _MISSING else bound for bound in (min, max))
+    elif min is not _MISSING or max is not _MISSING:
+        raise ValueError("Passing `min` or `max` keyword argument when `a_min` and `a_max` are provided is forbidden.")
+    elif a_min is _MISSING or a_max is _MISSING:
+        raise TypeError("clip() missing 1 required positional argument: 'a_min' or 'a_max'")
+    where = plain(kwargs.pop("where", True))
+    values = _values(a) if isinstance(a, (list, tuple)) else plain(a)
+    result = np.clip(values, value_tree(a_min), value_tree(a_max), **kwargs)
+    current, ids = values, np.broadcast_to(_identifiers(a), np.shape(result))
+    for bound, beyond in ((a_min, np.less), (a_max, np.greater)):
+        if bound is not None:
+            limit = _values(bound)
+            over = beyond(current, limit) | (np.isnan(limit) & ~np.isnan(current))
+            current, ids = np.where(over, limit, current), np.where(over, _identifiers(bound), ids)
+    if where is not True and out is not None:
+        result, ids = np.where(where, result, plain(out)), np.where(where, ids, identifiers(out))
+    return assign(gather_tree(result, ids), out)
+
+
+def trim_zeros(filt, trim="fb", axis=None):
+    """A view without the outer zeros."""
+    values, ids = _values(filt), _identifiers(filt)
+    more = {} if axis is None else {"axis": axis}
+    result = np.trim_zeros(values, trim, **more)
+    # the same cut, found on an array that tells its places and is zero where the values are
+    corners = np.where(values != 0, 1, 0)
+    start = []
+    axes = range(values.ndim) if axis is None else {int(k) % values.ndim for k in np.atleast_1d(axis)}
+    for k in range(values.ndim):
+        others = tuple(j for j in range(values.ndim) if j != k)
+        filled = np.flatnonzero(corners.any(others))
+        cut = k in axes and "f" in trim.lower()
+        start.append((filled[0] if filled.size else 0) if cut else 0)
+    return gather_tree(result, ids[tuple(slice(s, s + n) for s, n in zip(start, result.shape))])
+
+
+FUNCTIONS = {
+    function.__name__: function for function in (union1d, intersect1d, setdiff1d, setxor1d, clip, trim_zeros)
+}

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions whose result has no derivative, or one that is zero wherever it exists: they run on plain values."""
+
+from __future__ import annotations
+
+from .arguments import assign, bind, call_with, value_tree
+
+__all__ = ["FUNCTIONS", "on_values"]
+
+# What it returns, and the names.
+KINDS = {
+    "truth": "all any allclose array_equal array_equiv isclose iscomplex iscomplexobj isin isneginf isposinf isreal "
+    "isrealobj can_cast may_share_memory shares_memory",
+    "places": "argmax argmin argpartition argsort argwhere digitize flatnonzero lexsort nanargmax nanargmin nonzero "
+    "searchsorted unravel_index ravel_multi_index diag_indices_from tril_indices_from triu_indices_from",
+    "counts and kinds": "count_nonzero ndim shape size common_type min_scalar_type result_type einsum_path "
+    "linalg.matrix_rank",
+    "a step function": "angle around round fix",
+    "text": "array2string array_repr array_str",
+}
+
+
+def on_values(func, args, kwargs):
+    """Call the function on values."""
+    bound = bind(func, args, kwargs)
+    out = bound.pop("out", None)
+    return assign(call_with(func, bound, value_tree), out)
+
+
+FUNCTIONS = {name: on_values for names in KINDS.values() for name in names.split()}

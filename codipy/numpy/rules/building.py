@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the families of rules share: a primitive from one rule for each argument, axes of reductions, sparse maps."""
+
+from __future__ import annotations
+
+from functools import reduce
+
+import numpy as np
+
+from codipy.errors import ActiveError
+from codipy.numpy.primitive import Primitive
+
+__all__ = ["Picks", "axes_of", "dense", "from_rows", "guarded", "primitive", "spread", "to_rows", "unbroadcast"]
+
+
+def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True):
+    """Make a primitive of rules for single arguments.
+
+    Parameters
+    ----------
+    name : str
+        Name of the primitive.
+    forward : callable
+        The value.
+    vjps, jvps : dict
+        Position of an argument to its rule ``rule(g, out, *args, **kwargs)``: the cotangent of that argument, and its
+        contribution to the tangent of the result. Positions that are missing have no derivative: asking is an error.
+    keep_args, keep_out : bool
+        As in `Primitive`.
+    """
+
+    def refuse(position):
+        raise ActiveError(f"{name}: no derivative is known with respect to argument {position + 1}")
+
+    def settled(args, kwargs):
+        # Rules know `out` as the result; the argument of that name is None or the business of the caller.
+        args = [dense(value) if k in vjps else value for k, value in enumerate(args)]
+        return args, {key: value for key, value in kwargs.items() if value is not np._NoValue and key != "out"}
+
+    def vjp(g, out, args, kwargs, argnums):
+        args, kwargs = settled(args, kwargs)
+        return [vjps[k](g, out, *args, **kwargs) if k in vjps else refuse(k) for k in argnums]
+
+    def jvp(tangents, out, args, kwargs):
+        args, kwargs = settled(args, kwargs)
+        total = None
+        for k, tangent in tangents.items():
+            part = jvps[k](tangent, out, *args, **kwargs) if k in jvps else refuse(k)
+            if total is None:
+                total = part
+            elif isinstance(part, tuple):
+                total = tuple(x if y is None else y if x is None else x + y for x, y in zip(total, part))
+            else:
+                total = total + part
+        return total
+
+    return Primitive(name, forward, vjp, jvp, keep_args=keep_args, keep_out=keep_out)
+
+
+def guarded(g, partial):
+    """``g * partial``, but 0 where `g` is 0 and the partial is infinite or undefined."""
+    return np.where(g == 0, 0.0, g * partial)
+
+
+def unbroadcast(g, shape):
+    """Sum the cotangent `g` of a broadcast array over the axes that were broadcast, down to `shape`."""
+    shape = tuple(shape)
+    if np.shape(g) == shape:
+        return g
+    lead = g.ndim - len(shape)
+    axes = tuple(range(lead)) + tuple(lead + i for i, n in enumerate(shape) if n == 1 and g.shape[lead + i] != 1)
+    return np.reshape(np.sum(g, axis=axes), shape)
+
+
+def dense(a):
+    """The array of a number or of a list of them; anything else as it is."""
+    return np.asarray(a) if isinstance(a, float | int | list | tuple) else a
+
+
+def axes_of(ndim, axis):
+    """The reduced axes, as a tuple of non-negative numbers."""
+    if axis is None:
+        return tuple(range(ndim))
+    return tuple(k % ndim for k in axis) if isinstance(axis, (tuple, list)) else (axis % ndim,) if ndim else ()
+
+
+def spread(g, shape, axis=None, keepdims=False):
+    """Broadcast what a reduction over `axis` returned back to the `shape` that was reduced."""
+    axes = axes_of(len(shape), axis)
+    if not keepdims:
+        g = np.reshape(g, tuple(1 if k in axes else n for k, n in enumerate(shape)))
+    return np.broadcast_to(g, shape)
+
+
+def to_rows(a, axis):
+    """Make the reduced axes one last axis: shape ``(batch..., n)``."""
+    axes = axes_of(a.ndim, axis)
+    kept = tuple(k for k in range(a.ndim) if k not in axes)
+    n = int(np.prod([a.shape[k] for k in axes], dtype=int))
+    return np.reshape(np.transpose(a, kept + axes), tuple(a.shape[k] for k in kept) + (n,))
+
+
+def from_rows(rows, shape, axis):
+    """Undo `to_rows` for an array of `shape`."""
+    axes = axes_of(len(shape), axis)
+    order = tuple(k for k in range(len(shape)) if k not in axes) + axes
+    moved = np.reshape(rows, tuple(shape[k] for k in order))
+    return np.transpose(moved, tuple(np.argsort(order)) if order else ())
+
+
+class Picks:
+    """A linear map that adds weighted elements: ``out = sum_k weights[k] * a.flat[positions[k]]``.
+
+    Parameters
+    ----------
+    shape : tuple
+        Shape of the argument.
+    *terms : tuple
+        Pairs ``(positions, weights)``: whole numbers in the shape of the result, weights that broadcast to it.
+    """
+
+    def __init__(self, shape, *terms):
+        self.shape = tuple(shape)
+        self.terms = terms
+
+    def forward(self, tangent):
+        """The tangent of the result."""
+        flat = np.reshape(tangent, -1)
+        return reduce(np.add, [flat[positions] * weights for positions, weights in self.terms])
+
+    def reverse(self, g):
+        """The cotangent of the argument."""
+        size = int(np.prod(self.shape, dtype=int))
+        # Flat before they meet: the product of 0-d arrays would be a number, also of active ones.
+        flat = np.reshape(g, -1)
+        parts = [
+            np.bincount(np.reshape(positions, -1), flat * np.reshape(np.broadcast_to(weights, g.shape), -1), size)
+            for positions, weights in self.terms
+        ]
+        return np.reshape(reduce(np.add, parts), self.shape)

@@ -1,0 +1,223 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of cholesky, qr and svd; the other singular value functions, pinv and norms, have their own."""
+
+import numpy as np
+
+from codipy.numpy.rules import eigen
+from codipy.numpy.rules.matrices import (
+    CANCELLED,
+    diagonal_matrix,
+    folded,
+    mirrored,
+    mT,
+    off_diagonal,
+    quotient,
+    refuse,
+    relative,
+    single,
+    tolerance,
+)
+
+__all__ = ["PRIMITIVES"]
+
+
+# ---- cholesky: the derivative of what NumPy computes, which reads one triangle only ----------------------------------
+def _halved(a):
+    """The lower triangle with half the diagonal: the part of a symmetric matrix that L^T dL is made of."""
+    return np.tril(a) - diagonal_matrix(np.linalg.diagonal(a)) / 2
+
+
+def _cholesky(t, out, a, /, *, upper=False):
+    factor = mT(out) if upper else out
+    middle = np.linalg.solve(factor, mT(np.linalg.solve(factor, mirrored(t, not upper))))
+    slope = factor @ _halved(middle)
+    return mT(slope) if upper else slope
+
+
+def _cholesky_reverse(g, out, a, /, *, upper=False):
+    factor, g = (mT(out), mT(g)) if upper else (out, g)
+    middle = _halved(mT(factor) @ g)
+    middle = middle + mT(middle)
+    left = np.linalg.solve(mT(factor), middle)
+    return folded(mT(np.linalg.solve(mT(factor), mT(left))) / 2, not upper)
+
+
+# ---- qr: a = [x, y], x as wide as q; x = q u, y = q v ----------------------------------------------------------------
+ANY_COLUMNS = "qr(mode='complete') of a tall matrix: the last columns of Q are any basis; use mode='reduced'"
+
+
+def _qr_parts(out, a, mode):
+    """Q, R and whether Q has columns that the matrix does not determine."""
+    if mode not in ("reduced", "complete", "r"):
+        raise NotImplementedError(f"qr(mode={mode!r}) has no derivative rule; use mode='reduced'")
+    q, r = np.linalg.qr(a) if mode == "r" else out
+    k = min(np.shape(a)[-2:])
+    pivots = np.abs(np.linalg.diagonal(r[..., :k, :k]))
+    if np.any(np.min(pivots, axis=-1, initial=np.inf)[..., None, None] <= tolerance(pivots, max(np.shape(a)[-2:]))):
+        raise np.linalg.LinAlgError("qr: the first columns are linearly dependent: no derivative exists")
+    return q[..., :k], r[..., :k, :], k
+
+
+def _qr(t, out, a, mode="reduced"):
+    q, r, k = _qr_parts(out, a, mode)
+    extra = np.shape(a)[-2] - k
+    if mode == "complete" and extra:
+        raise np.linalg.LinAlgError(ANY_COLUMNS)
+    moved = mT(np.linalg.solve(mT(r[..., :k]), mT(t[..., :k])))  # dX inv(U)
+    turned = mT(q) @ moved
+    spin = np.tril(turned, -1) - mT(np.tril(turned, -1))
+    t_q = moved - q @ (turned - spin)
+    t_r = np.triu(turned - spin) @ r[..., :k]
+    if np.shape(a)[-1] > k:
+        t_v = mT(t_q) @ (q @ r[..., k:]) + mT(q) @ t[..., k:]
+        t_r = np.concatenate([t_r, t_v], axis=-1)
+    return t_r if mode == "r" else (t_q, t_r)
+
+
+def _qr_reverse(g, out, a, mode="reduced"):
+    g_q, g_r = (0.0 * out[..., :0, :1], g) if mode == "r" else g
+    if not (np.any(g_q) or np.any(g_r)):
+        return None
+    q, r, k = _qr_parts(out, a, mode)
+    if np.any(g_q[..., k:]):
+        raise np.linalg.LinAlgError(ANY_COLUMNS)
+    g_q = np.zeros(np.shape(q)) if mode == "r" else g_q[..., :k]
+    g_r = g_r[..., :k, :]
+    g_u, g_v = np.triu(g_r[..., :k]), g_r[..., k:]
+    if np.shape(a)[-1] > k:
+        g_q = g_q + (q @ r[..., k:]) @ mT(g_v)
+    middle = r[..., :k] @ mT(g_u) - mT(g_q) @ q
+    bar = mT(np.linalg.solve(r[..., :k], mT(g_q + q @ mirrored(middle, True))))
+    return np.concatenate([bar, q @ g_v], axis=-1) if np.shape(a)[-1] > k else bar
+
+
+# ---- svd: a = u diag(s) v^T ------------------------------------------------------------------------------------------
+EQUAL = "svd: two singular values are equal, their vectors are any basis and have no derivative; see svdvals"
+ZERO = "svd: a singular value is zero, its vectors are any of the null space and have no derivative; see svdvals"
+REST = "svd(full_matrices=True) of a matrix that is not square: the last vectors are any of the null space"
+
+
+def _values(s):
+    """Sums and differences of singular values, where they are none, and where a value is zero."""
+    tol = tolerance(s, np.shape(s)[-1])
+    rows, columns = s[..., :, None], s[..., None, :]
+    return columns - rows, np.abs(columns - rows) <= tol, columns + rows, columns + rows <= tol, columns <= tol
+
+
+def _size(*arrays):
+    """The size of the largest element of each of the matrices."""
+    return sum(np.max(np.abs(a), axis=(-2, -1), keepdims=True, initial=0.0) for a in arrays)
+
+
+def _outside(q, a):
+    """The part of the columns of `a` that the columns of `q` do not span."""
+    return a - q @ (mT(q) @ a)
+
+
+def _svd(t, out, a, full_matrices=True, compute_uv=True, hermitian=False):
+    if not compute_uv:
+        return _svdvals(t, out, a, hermitian)
+    u, s, vt = out
+    v = mT(vt)
+    if hermitian:
+        sign = np.sum(u * v, axis=-2)
+        t_w, t_u = eigen.eigh_tangent(mirrored(t, True), s * sign, u)
+        return t_u, t_w * sign, mT(t_u * sign[..., None, :])
+    m, n = np.shape(a)[-2:]
+    if full_matrices and m != n:
+        raise np.linalg.LinAlgError(f"{REST}; use full_matrices=False")
+    gaps, equal, sums, both_zero, zero = _values(s)
+    out_u, out_v = _outside(u, t @ v), _outside(v, mT(t) @ u)
+    inner = mT(u) @ t @ v
+    size = _size(inner, out_u, out_v)
+    even, odd = off_diagonal(inner + mT(inner)) / 2, (inner - mT(inner)) / 2
+    refuse(equal & (relative(even, size) > CANCELLED), EQUAL)
+    refuse(both_zero & (relative(odd, size) > CANCELLED), ZERO)
+    refuse(zero & (relative(off_diagonal(inner) - inner, size) > CANCELLED), ZERO)
+    by_gap, by_sum = quotient(even, gaps, equal), quotient(odd, sums, both_zero)
+    t_u, t_v = u @ (by_gap + by_sum), v @ (by_gap - by_sum)
+    if m > n:
+        refuse(zero & (relative(out_u, size) > CANCELLED), ZERO)
+        t_u = t_u + quotient(out_u, s[..., None, :], zero)
+    if n > m:
+        refuse(zero & (relative(out_v, size) > CANCELLED), ZERO)
+        t_v = t_v + quotient(out_v, s[..., None, :], zero)
+    return t_u, np.linalg.diagonal(inner), mT(t_v)
+
+
+def _svd_reverse(g, out, a, full_matrices=True, compute_uv=True, hermitian=False):
+    if not compute_uv:
+        return _svdvals_reverse(g, out, a, hermitian)
+    (g_u, g_s, g_vt), (u, s, vt) = g, out
+    g_v, v = mT(g_vt), mT(vt)
+    if hermitian:
+        sign = np.sum(u * v, axis=-2)
+        return folded(eigen.eigh_cotangent(g_s * sign, g_u + g_v * sign[..., None, :], s * sign, u), True)
+    k = min(np.shape(a)[-2:])
+    size = _size(g_u, g_v)
+    rest_u = _outside_bar(g_u, u, k, size)
+    rest_v = _outside_bar(g_v, v, k, size)
+    u, v = u[..., :k], v[..., :k]
+    in_u, in_v = mT(u) @ g_u[..., :k], mT(v) @ g_v[..., :k]
+    gaps, equal, sums, both_zero, zero = _values(s)
+    _refuse_choices(in_u, in_v, g_s, size, equal, both_zero, zero)
+    in_u, in_v = in_u - mT(in_u), in_v - mT(in_v)
+    by_gap, by_sum = quotient((in_u + in_v) / 2, gaps, equal), quotient((in_u - in_v) / 2, sums, both_zero)
+    bar = u @ (diagonal_matrix(g_s * ~zero[..., 0, :]) + by_gap + by_sum) @ mT(v)
+    for q, rest, long in ((u, rest_u, np.shape(a)[-2] > k), (v, rest_v, np.shape(a)[-1] > k)):
+        if long:
+            refuse(zero & (relative(rest, size) > CANCELLED), ZERO)
+            moved = quotient(rest, s[..., None, :], zero)
+            bar = bar + (moved @ mT(v) if q is u else u @ mT(moved))
+    return bar
+
+
+def _refuse_choices(in_u, in_v, g_s, size, equal, both_zero, zero):
+    """Raise if a loss depends on vectors that are a choice; as for eigh, that numerators cancel is not enough."""
+    values = np.abs(g_s)[..., None, :]
+    values = relative(values, np.max(values, axis=-1, keepdims=True, initial=0.0)) * (size > 0)
+    both = relative(off_diagonal(in_u + in_v), size)
+    each = relative(off_diagonal(in_u), size) + relative(off_diagonal(in_v), size)
+    refuse(equal & (off_diagonal(both + mT(both) + values + mT(values)) > CANCELLED), EQUAL)
+    refuse(both_zero & (each + mT(each) > CANCELLED), ZERO)
+    refuse(zero & (values > CANCELLED), ZERO)
+
+
+def _outside_bar(g, q, k, size):
+    """What turns the first k vectors out of their span: their cotangent, less what the last vectors lose by it.
+
+    The last vectors are any basis; a function of the space that they span has a derivative, others raise.
+    """
+    own = mT(q[..., k:]) @ g[..., k:]
+    what = f"{REST}, and the result depends on the choice: no derivative exists"
+    refuse(relative(own - mT(own), size) > CANCELLED, what)
+    first = q[..., :k]
+    return _outside(first, g[..., :k]) - q[..., k:] @ (mT(g[..., k:]) @ first)
+
+
+# ---- singular values alone: at zero they have a kink, with the slope zero --------------------------------------------
+def _vectors(a, hermitian):
+    """The vectors, the left ones zero where the singular value is."""
+    u, s, vt = np.linalg.svd(a, full_matrices=False, hermitian=hermitian)
+    return u * (s[..., None, :] > tolerance(s, np.shape(s)[-1])), mT(vt)
+
+
+def _svdvals(t, out, a, hermitian=False):
+    u, v = _vectors(a, hermitian)
+    return np.sum(u * ((mirrored(t, True) if hermitian else t) @ v), axis=-2)
+
+
+def _svdvals_reverse(g, out, a, hermitian=False):
+    u, v = _vectors(a, hermitian)
+    bar = (u * g[..., None, :]) @ mT(v)
+    return folded(bar, True) if hermitian else bar
+
+
+_LA = np.linalg
+_ALL = [
+    single("linalg.cholesky", _LA.cholesky, _cholesky_reverse, _cholesky, keep_args=False),
+    single("linalg.qr", _LA.qr, _qr_reverse, _qr),
+    single("linalg.svd", _LA.svd, _svd_reverse, _svd),
+    single("linalg.svdvals", _LA.svdvals, _svdvals_reverse, _svdvals, keep_out=False),
+]
+PRIMITIVES = {primitive.name: primitive for primitive in _ALL} | eigen.PRIMITIVES

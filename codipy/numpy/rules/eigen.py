@@ -1,0 +1,179 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of eigenvalues and eigenvectors, symmetric and general; general ones also where they come out complex."""
+
+import numpy as np
+
+from codipy.numpy.rules.matrices import (
+    CANCELLED,
+    diagonal_matrix,
+    folded,
+    mirrored,
+    mT,
+    off_diagonal,
+    quotient,
+    refuse,
+    relative,
+    single,
+    tolerance,
+)
+
+__all__ = ["PRIMITIVES", "eigh_cotangent", "eigh_tangent"]
+
+EQUAL = "two eigenvalues are equal, any basis of their space are eigenvectors, which have no derivative"
+
+
+# ---- symmetric: a = v diag(w) v^T; NumPy reads the triangle UPLO -----------------------------------------------------
+def eigh_tangent(t, w, v):
+    """The tangents of eigenvalues and eigenvectors, for a symmetric tangent of the matrix."""
+    inner = mT(v) @ t @ v
+    turn, none = off_diagonal(inner), _equal(w)
+    refuse(none & (relative(turn, _largest_of(inner)) > CANCELLED), f"eigh: {EQUAL}; see eigvalsh")
+    return np.linalg.diagonal(inner), v @ quotient(turn, _gaps(w), none)
+
+
+def eigh_cotangent(g_w, g_v, w, v):
+    """The cotangent of the matrix as if all its elements were read.
+
+    Of equal eigenvalues it raises if their vectors matter. That the numerator cancels is not enough: it does for a
+    projector, whose quotient tends to zero, and for a matrix function v f(w) v^T, whose quotient tends to f', and
+    nothing tells one from the other. Where no vector matters at all the loss is taken to be one of eigenvalues.
+    """
+    inner = mT(v) @ g_v
+    none = _equal(w)
+    refuse(none & _matters(inner, g_w, w, np.any(g_v, axis=(-2, -1), keepdims=True)), f"eigh: {EQUAL}; see eigvalsh")
+    core = quotient((inner - mT(inner)) / 2, _gaps(w), none)
+    return v @ (diagonal_matrix(g_w) + core) @ mT(v)
+
+
+def _gaps(w):
+    """Element (i, j) is w_j - w_i."""
+    return w[..., None, :] - w[..., :, None]
+
+
+def _equal(w):
+    """Where two eigenvalues are equal but for rounding, an eigenvalue and itself included."""
+    return np.abs(_gaps(w)) <= tolerance(w, np.shape(w)[-1])
+
+
+def _largest_of(a):
+    return np.max(np.abs(a), axis=(-2, -1), keepdims=True, initial=0.0)
+
+
+def _matters(inner, g_w, w, used):
+    """For which pairs of eigenvalues a loss depends on their vectors, or, if it uses any vectors, on the values."""
+    values = np.abs(g_w)[..., None]
+    largest = _largest_of(values)
+    turns = relative(off_diagonal(inner), _largest_of(inner) + largest * _largest_of(w[..., None]))
+    pairs = relative(off_diagonal(values + mT(values)), largest)
+    return (turns + mT(turns) > CANCELLED) | (used & (pairs > CANCELLED))
+
+
+def _lower(UPLO):
+    return UPLO.upper() == "L"
+
+
+def _eigh(t, out, a, UPLO="L"):
+    return eigh_tangent(mirrored(t, _lower(UPLO)), *out)
+
+
+def _eigh_reverse(g, out, a, UPLO="L"):
+    return folded(eigh_cotangent(*g, *out), _lower(UPLO))
+
+
+def _eigvalsh(t, out, a, UPLO="L"):
+    v = np.linalg.eigh(a, UPLO)[1]
+    return np.sum(v * (mirrored(t, _lower(UPLO)) @ v), axis=-2)
+
+
+def _eigvalsh_reverse(g, out, a, UPLO="L"):
+    v = np.linalg.eigh(a, UPLO)[1]
+    return folded((v * g[..., None, :]) @ mT(v), _lower(UPLO))
+
+
+# ---- general: a v = v diag(w); LAPACK scales each v to length 1 and its largest component to a real number -----------
+def _cH(a):
+    return np.conj(mT(a))
+
+
+def _inverse(v):
+    if np.any(np.linalg.cond(v) * np.finfo(float).eps * np.shape(v)[-1] > 1):
+        raise np.linalg.LinAlgError("eig: the eigenvectors are linearly dependent: no derivative exists")
+    return np.linalg.inv(v)
+
+
+def _largest(v):
+    """The mask and the value of the component of each vector that LAPACK made real."""
+    mask = np.arange(np.shape(v)[-2])[:, None] == np.argmax(np.abs(v), axis=-2)[..., None, :]
+    return mask, np.real(np.sum(v * mask, axis=-2))[..., None, :]
+
+
+def _eig(t, out, a):
+    w, v = out
+    inner = _inverse(v) @ t @ v
+    turn, none = off_diagonal(inner), _equal(w)
+    refuse(none & (relative(turn, _largest_of(inner)) > CANCELLED), f"eig: {EQUAL}; see eigvals")
+    moved = v @ quotient(turn, _gaps(w), none)
+    slope = moved - v * np.real(np.sum(np.conj(v) * moved, axis=-2))[..., None, :]
+    if np.iscomplexobj(v):
+        mask, value = _largest(v)
+        slope = slope - 1j * v * np.imag(np.sum(moved * mask, axis=-2))[..., None, :] / value
+    return np.linalg.diagonal(inner), slope
+
+
+def _eig_reverse(g, out, a):
+    (g_w, g_v), (w, v) = g, out
+    if not (np.any(g_w) or np.any(g_v)):
+        return None
+    along = np.sum(np.conj(g_v) * v, axis=-2)[..., None, :]
+    moved = g_v - np.real(along) * v
+    if np.iscomplexobj(v):
+        mask, value = _largest(v)
+        moved = moved + 1j * np.imag(along) / value * mask
+    inner = _cH(v) @ moved
+    none = _equal(w)
+    # Stricter than eigh: in a matrix function v f(w) inv(v) with equal eigenvalues all trace of the vectors cancels.
+    refuse(none & _matters(_cH(v) @ g_v, g_w, w, np.array(True)), f"eig: {EQUAL}; see eigvals")
+    return _similar(quotient(off_diagonal(inner), np.conj(_gaps(w)), none) + diagonal_matrix(g_w), v, a)
+
+
+def _similar(core, v, a):
+    """The cotangent of the matrix from that of its representation in the basis v."""
+    bar = _cH(_inverse(v)) @ core @ _cH(v)
+    return bar if np.iscomplexobj(a) else np.real(bar)
+
+
+def _matched(values, w):
+    """For each of `values` the position in `w` of the same eigenvalue: eigvals and eig may order them differently."""
+    n = np.shape(w)[-1]
+    order = []
+    for row, known in zip(np.reshape(values, (-1, n)), np.reshape(w, (-1, n))):
+        distance = np.abs(row[:, None] - known)
+        for i in range(n):
+            order.append(int(np.argmin(distance[i])))
+            distance[i:, order[-1]] = np.inf
+    return np.reshape(np.array(order, dtype=int), np.shape(w))
+
+
+def _basis(out, a):
+    """Eigenvectors in the order of the eigenvalues `out`."""
+    w, v = np.linalg.eig(a)
+    return np.take_along_axis(v, _matched(out, w)[..., None, :], axis=-1)
+
+
+def _eigvals(t, out, a):
+    v = _basis(out, a)
+    return np.linalg.diagonal(_inverse(v) @ t @ v)
+
+
+def _eigvals_reverse(g, out, a):
+    return _similar(diagonal_matrix(g), _basis(out, a), a) if np.any(g) else None
+
+
+_LA = np.linalg
+_ALL = [
+    single("linalg.eig", _LA.eig, _eig_reverse, _eig),
+    single("linalg.eigvals", _LA.eigvals, _eigvals_reverse, _eigvals),
+    single("linalg.eigh", _LA.eigh, _eigh_reverse, _eigh, keep_args=False),
+    single("linalg.eigvalsh", _LA.eigvalsh, _eigvalsh_reverse, _eigvalsh, keep_out=False),
+]
+PRIMITIVES = {primitive.name: primitive for primitive in _ALL}

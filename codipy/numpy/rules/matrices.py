@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the rules of linear algebra share: stacks of matrices, triangles, gaps that may be zero."""
+
+import numpy as np
+
+from codipy.numpy.primitive import Primitive
+
+__all__ = [
+    "CANCELLED",
+    "diagonal_matrix",
+    "folded",
+    "mT",
+    "mirrored",
+    "off_diagonal",
+    "quotient",
+    "refuse",
+    "relative",
+    "single",
+    "tolerance",
+    "unbroadcast",
+]
+
+mT = np.matrix_transpose
+
+CANCELLED = 1e-8  # of the largest: what is smaller is taken to be zero but for rounding
+
+
+def single(name, forward, reverse, tangent, **kept):
+    """Return the Primitive of a function of one array: rules take the call's own options by their own names.
+
+    Parameters
+    ----------
+    reverse, tangent : callable
+        ``reverse(g, out, a, *options)`` gives the cotangent of `a`, ``tangent(t, out, a, *options)`` that of `out`.
+    """
+
+    def vjp(g, out, args, kwargs, argnums):
+        return [reverse(g, out, *args, **kwargs) if np.size(args[0]) else None]  # LAPACK's rules of empty arrays vary
+
+    def jvp(tangents, out, args, kwargs):
+        if np.size(args[0]):
+            return tangent(tangents[0], out, *args, **kwargs)
+        return tuple(np.zeros(np.shape(o)) for o in out) if isinstance(out, tuple) else np.zeros(np.shape(out))
+
+    return Primitive(name, forward, vjp, jvp, **kept)
+
+
+def unbroadcast(g, shape):
+    """Sum a cotangent over the axes along which an argument of `shape` was broadcast."""
+    g = np.sum(g, axis=tuple(range(np.ndim(g) - len(shape))))
+    stretched = tuple(k for k, n in enumerate(shape) if n == 1 and np.shape(g)[k] != 1)
+    return np.sum(g, axis=stretched, keepdims=True)
+
+
+def diagonal_matrix(d):
+    """The matrices that have the rows of `d` as diagonals."""
+    return d[..., None, :] * np.eye(np.shape(d)[-1])
+
+
+def mirrored(a, lower):
+    """The symmetric matrices that LAPACK sees when it reads one triangle of `a`."""
+    return np.tril(a) + mT(np.tril(a, -1)) if lower else np.triu(a) + mT(np.triu(a, 1))
+
+
+def folded(g, lower):
+    """The transpose of `mirrored`: what `g` says of the triangle that is read; the other has no influence."""
+    return np.tril(g) + np.tril(mT(g), -1) if lower else np.triu(g) + np.triu(mT(g), 1)
+
+
+def tolerance(values, size):
+    """Below which differences of computed eigenvalues or singular values are rounding, for each matrix."""
+    return 8 * size * np.finfo(float).eps * np.max(np.abs(values), axis=-1, initial=0.0)[..., None, None]
+
+
+def relative(a, size):
+    """How large elements are beside a size per matrix; rounding is below `CANCELLED`."""
+    return np.abs(a) / np.where(size == 0, 1.0, size)
+
+
+def off_diagonal(a):
+    return a - diagonal_matrix(np.linalg.diagonal(a))
+
+
+def quotient(numerator, gap, none):
+    """Divide by gaps; zero where there is none: the caller has made sure that nothing is lost."""
+    return np.where(none, 0.0, numerator / np.where(none, 1.0, gap))
+
+
+def refuse(where, what):
+    """Raise if a rule would have to divide by a gap that is zero anywhere."""
+    if np.any(where):
+        raise np.linalg.LinAlgError(what)

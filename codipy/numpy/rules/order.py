@@ -1,0 +1,217 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions whose result is made of elements of the argument: extremes, sorting, order statistics, unique values.
+
+Conventions: an extreme takes the derivative of the first element that equals it (of `initial` only if no element
+does), a NaN result that of the first NaN; sorting is stable; a quantile has the derivative of the one or two order
+statistics between which NumPy interpolates, for every method; the first occurrence of a unique value takes it.
+"""
+
+from functools import wraps
+
+import numpy as np
+
+from codipy.errors import ActiveError
+from codipy.numpy.rules.building import Picks, axes_of, primitive, spread, to_rows
+
+__all__ = ["PRIMITIVES"]
+
+
+def _preserving(f):
+    """`f` without its leave to overwrite the argument, whose values the tape may need."""
+
+    @wraps(f)
+    def forward(a, *args, overwrite_input=False, **kwargs):
+        return f(np.array(a) if len(args) > 2 else a, *args, **kwargs)
+
+    return forward
+
+
+def _positions(shape, axis):
+    """The flat position of every element, in rows along the reduced axes."""
+    size = int(np.prod(shape, dtype=int))
+    return to_rows(np.reshape(np.arange(size), shape), axis)
+
+
+def _first(a, target, axis, keepdims, where):
+    """Where along `axis` the result first occurs, and whether it does at all."""
+    wanted = spread(target, a.shape, axis, keepdims)
+    hit = a == wanted
+    if np.any(np.isnan(target)):
+        hit = hit | (np.isnan(a) & np.isnan(wanted))
+    hit = to_rows(hit if where is True else hit & where, axis)
+    found = np.any(hit, axis=-1)
+    if hit.shape[-1] == 0:
+        return np.zeros(found.shape, int), found
+    if axis is None:
+        return np.argmax(hit), found
+    positions = np.take_along_axis(_positions(a.shape, axis), np.argmax(hit, axis=-1)[..., None], -1)[..., 0]
+    return positions, found
+
+
+def _extreme(a, out, axis, keepdims, where):
+    positions, found = _first(a, out, axis, keepdims, where)
+    shape = np.shape(out)
+    return Picks(a.shape, (np.reshape(positions, shape), np.reshape(found, shape) * 1.0))
+
+
+def _extreme_vjp(g, out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
+    return _extreme(a, out, axis, keepdims, where).reverse(g)
+
+
+def _extreme_jvp(t, out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
+    if a.size == 0:
+        return np.zeros(np.shape(out))
+    return _extreme(a, out, axis, keepdims, where).forward(t)
+
+
+def _initial(out, a, axis, keepdims, where):
+    return np.reshape(~_first(a, out, axis, keepdims, where)[1], np.shape(out)) * 1.0
+
+
+def _initial_vjp(g, out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
+    return np.sum(g * _initial(out, a, axis, keepdims, where))
+
+
+def _initial_jvp(t, out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
+    return t * _initial(out, a, axis, keepdims, where)
+
+
+def _range(a, axis, keepdims):
+    high, low = (f(a, axis=axis, keepdims=keepdims) for f in (np.max, np.min))
+    (up, one), (down, _) = (_extreme(a, w, axis, keepdims, True).terms[0] for w in (high, low))
+    return Picks(a.shape, (up, one), (down, -one))
+
+
+def _ptp_vjp(g, out, a, axis=None, out_=None, keepdims=False):
+    return _range(a, axis, keepdims).reverse(g)
+
+
+def _ptp_jvp(t, out, a, axis=None, out_=None, keepdims=False):
+    return _range(a, axis, keepdims).forward(t)
+
+
+def _rearranged(a, out, axis):
+    """Where each element of a rearrangement along `axis` came from: ranks agree, whatever the algorithm was."""
+    if axis is None:
+        a, axis = np.reshape(a, -1), 0
+    place = np.argsort(np.argsort(out, axis=axis, kind="stable"), axis=axis, kind="stable")
+    source = np.take_along_axis(np.argsort(a, axis=axis, kind="stable"), place, axis)
+    flat = np.reshape(np.arange(a.size), a.shape)
+    return Picks(a.shape, (np.take_along_axis(flat, source, axis), 1.0))
+
+
+def _sort_vjp(g, out, a, axis=-1, kind=None, order=None, stable=None):
+    return np.reshape(_rearranged(a, out, axis).reverse(g), a.shape)
+
+
+def _sort_jvp(t, out, a, axis=-1, kind=None, order=None, stable=None):
+    return _rearranged(a, out, axis).forward(t)
+
+
+def _partition_vjp(g, out, a, kth, axis=-1, kind="introselect", order=None):
+    return _sort_vjp(g, out, a, axis)
+
+
+def _partition_jvp(t, out, a, kth, axis=-1, kind="introselect", order=None):
+    return _sort_jvp(t, out, a, axis)
+
+
+def _order_statistics(a, q, axis, method, skip_nan):
+    """The picks of quantiles; the place of a quantile in the sorted values is the quantile of 0, 1, 2, ...
+
+    Asking NumPy for that place covers every method without a copy of their formulas. Of several q axes over several
+    axes NumPy itself (2.4) mixes up the order in nanquantile.
+    """
+    if skip_nan and q.ndim > 1 and len(axes_of(a.ndim, axis)) not in (1, a.ndim):
+        raise ActiveError("nanquantile: no derivative is known for q of two or more axes over several axes")
+    rows = to_rows(a, axis)
+    sorted_positions = np.take_along_axis(_positions(a.shape, axis), np.argsort(rows, axis=-1, kind="stable"), -1)
+    counts = np.sum(~np.isnan(rows), axis=-1) if skip_nan else np.full(rows.shape[:-1], rows.shape[-1])
+    place = np.zeros(np.shape(q) + counts.shape)
+    for n in np.unique(counts):
+        if n:
+            at = np.quantile(np.arange(float(n)), q, method=method)
+            place = np.where(counts == n, np.reshape(at, np.shape(q) + (1,) * counts.ndim), place)
+    low = np.floor(place).astype(int)
+    fraction = place - low
+    high = np.where(fraction > 0, low + 1, low)
+    low, high = (np.moveaxis(k.reshape((-1,) + counts.shape), 0, -1) for k in (low, high))
+    low, high = (np.moveaxis(np.take_along_axis(sorted_positions, k, -1), -1, 0) for k in (low, high))
+    return [(np.reshape(k, place.shape), w * (counts > 0)) for k, w in ((low, 1.0 - fraction), (high, fraction))]
+
+
+def _quantile_picks(out, a, q, axis, method, keepdims, weights, skip_nan):
+    shape = np.shape(out)
+    if weights is None:
+        terms = _order_statistics(a, np.asarray(q), axis, method, skip_nan)
+        return Picks(a.shape, *((np.reshape(k, shape), np.reshape(w, shape)) for k, w in terms))
+    # Weighted quantiles are elements of the argument (the only method NumPy has is the inverted distribution).
+    hits = [_first(a, value, axis, keepdims, True) for value in np.reshape(out, (-1,) + shape[np.ndim(q) :])]
+    positions, found = (np.reshape([hit[k] for hit in hits], shape) for k in (0, 1))
+    return Picks(a.shape, (positions, found * 1.0))
+
+
+def _quantile_rules(scale, skip_nan):
+    def picks(out, a, q, axis=None, out_=None, overwrite_input=False, method="linear", keepdims=False, weights=None):
+        q = np.asarray(q) / scale
+        return _quantile_picks(out, a, q, axis, method, keepdims, weights, skip_nan)
+
+    return {0: lambda g, *args, **kwargs: picks(*args, **kwargs).reverse(g)}, {
+        0: lambda t, *args, **kwargs: picks(*args, **kwargs).forward(t)
+    }
+
+
+def _median_rules(skip_nan):
+    def picks(out, a, axis=None, out_=None, overwrite_input=False, keepdims=False):
+        return _quantile_picks(out, a, 0.5, axis, "linear", keepdims, None, skip_nan)
+
+    return {0: lambda g, *args, **kwargs: picks(*args, **kwargs).reverse(g)}, {
+        0: lambda t, *args, **kwargs: picks(*args, **kwargs).forward(t)
+    }
+
+
+def _unique_source(out, a, axis, equal_nan):
+    values = out[0] if isinstance(out, tuple) else out
+    flat = np.reshape(np.arange(a.size), a.shape)
+    if axis is not None:
+        first = np.unique(a, return_index=True, axis=axis, equal_nan=equal_nan)[1]
+        return Picks(a.shape, (np.take(flat, first, axis), 1.0))
+    row = np.reshape(a, -1)
+    order = np.argsort(row, kind="stable")
+    return Picks(a.shape, (order[np.searchsorted(row[order], values)], 1.0))
+
+
+def _unique_vjp(g, out, a, *flags, axis=None, equal_nan=True, **others):
+    axis = flags[3] if len(flags) > 3 else axis
+    return _unique_source(out, a, axis, equal_nan).reverse(g[0] if isinstance(out, tuple) else g)
+
+
+def _unique_jvp(t, out, a, *flags, axis=None, equal_nan=True, **others):
+    axis = flags[3] if len(flags) > 3 else axis
+    tangent = _unique_source(out, a, axis, equal_nan).forward(t)
+    return (tangent,) + (None,) * (len(out) - 1) if isinstance(out, tuple) else tangent
+
+
+_EXTREME = {0: _extreme_vjp, 4: _initial_vjp}, {0: _extreme_jvp, 4: _initial_jvp}
+
+PRIMITIVES = {
+    p.name: p
+    for p in (
+        *(primitive(f.__name__, f, *_EXTREME) for f in (np.max, np.min, np.nanmax, np.nanmin)),
+        *(primitive(name, f, *_EXTREME) for name, f in (("amax", np.amax), ("amin", np.amin))),
+        primitive("ptp", np.ptp, {0: _ptp_vjp}, {0: _ptp_jvp}, keep_out=False),
+        primitive("sort", np.sort, {0: _sort_vjp}, {0: _sort_jvp}),
+        primitive("partition", np.partition, {0: _partition_vjp}, {0: _partition_jvp}),
+        primitive("median", _preserving(np.median), *_median_rules(False)),
+        primitive("nanmedian", _preserving(np.nanmedian), *_median_rules(True)),
+        primitive("quantile", _preserving(np.quantile), *_quantile_rules(1, False)),
+        primitive("nanquantile", _preserving(np.nanquantile), *_quantile_rules(1, True)),
+        primitive("percentile", _preserving(np.percentile), *_quantile_rules(100, False)),
+        primitive("nanpercentile", _preserving(np.nanpercentile), *_quantile_rules(100, True)),
+        primitive("unique", np.unique, {0: _unique_vjp}, {0: _unique_jvp}),
+        *(
+            primitive(f.__name__, f, {0: _unique_vjp}, {0: _unique_jvp})
+            for f in (np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse)
+        ),
+    )
+}

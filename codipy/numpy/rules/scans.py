@@ -1,0 +1,296 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Running sums and products, and reduce, accumulate and reduceat of ufuncs, all as one linear recurrence.
+
+With ``w[k] = f(w[k-1], a[k])`` the tangents obey ``dw[k] = p[k] dw[k-1] + q[k] da[k]``, where p and q are the partials
+of f. The recurrence is solved by doubling in log2(n) array operations: no quotient, so zeros are exact. Only running
+products that are far from 0 and from overflow take the quotient, which is one pass.
+"""
+
+import numpy as np
+
+from codipy.errors import ActiveError
+from codipy.numpy.rules.building import axes_of, guarded, primitive
+from codipy.numpy.rules.order import PRIMITIVES as ORDER
+from codipy.numpy.rules.reductions import PRIMITIVES as REDUCTIONS
+
+__all__ = ["PRIMITIVES", "UFUNC_PARTIALS"]
+
+
+def _second_wins(w, x, y):
+    """1 where the value came from the second argument: a tie goes to the first."""
+    return ((w != x) & ~(np.isnan(w) & np.isnan(x))) * 1.0
+
+
+def _choice(w, x, y):
+    second = _second_wins(w, x, y)
+    return 1.0 - second, second
+
+
+def _share(difference):
+    return 1.0 / (1.0 + np.exp(-np.where(np.isnan(difference), 0.0, difference)))
+
+
+# Partials of w = f(x, y) in x and in y.
+UFUNC_PARTIALS = {
+    np.add: lambda w, x, y: (np.ones(w.shape), np.ones(w.shape)),
+    np.subtract: lambda w, x, y: (np.ones(w.shape), -np.ones(w.shape)),
+    np.multiply: lambda w, x, y: (y, x),
+    np.divide: lambda w, x, y: (1.0 / y, -w / y),
+    np.maximum: _choice,
+    np.minimum: _choice,
+    np.fmax: _choice,
+    np.fmin: _choice,
+    np.logaddexp: lambda w, x, y: (_share(x - y), _share(y - x)),
+    np.logaddexp2: lambda w, x, y: (_share((x - y) * np.log(2.0)), _share((y - x) * np.log(2.0))),
+    np.hypot: lambda w, x, y: (x / np.where(w == 0, 1.0, w), y / np.where(w == 0, 1.0, w)),
+}
+
+
+def _recur(source, factor):
+    """Solve ``s[k] = source[k] + factor[k] * s[k-1]`` along the last axis; ``factor[0]`` is not read."""
+    n = source.shape[-1]
+    step = 1
+    while step < n:
+        carried = guarded(source[..., :-step], factor[..., step:])
+        source = np.concatenate((source[..., :step], source[..., step:] + carried), -1)
+        factor = np.concatenate((factor[..., :step], factor[..., step:] * factor[..., :-step]), -1)
+        step *= 2
+    return source
+
+
+def _recur_back(source, factor):
+    """The transpose of `_recur`: ``s[k] = source[k] + factor[k+1] * s[k+1]``."""
+    shifted = np.concatenate((factor[..., 1:], factor[..., :1]), -1)
+    return np.flip(_recur(np.flip(source, -1), np.flip(shifted, -1)), -1)
+
+
+def _partials(ufunc, a, out, restart=None):
+    """The factors p and q along the last axis, with p = 0 and q = 1 where a scan starts."""
+    before = np.concatenate((a[..., :1], out[..., :-1]), -1)
+    p, q = UFUNC_PARTIALS[ufunc](out, before, a)
+    start = np.arange(a.shape[-1]) == 0 if restart is None else restart
+    return np.where(start, 0.0, p), np.where(start, 1.0, q)
+
+
+def _invertible(ufunc, out):
+    """Whether quotients of running products are harmless: no zero, no underflow, no overflow."""
+    if ufunc is not np.multiply:
+        return False
+    size = np.abs(out)
+    return bool(np.all((size > 1e-250) & (size < 1e250)))
+
+
+def _scan_vjp(ufunc, g, out, a):
+    if a.shape[-1] == 0:
+        return np.zeros(a.shape)
+    if _invertible(ufunc, out):
+        return _sum_vjp(ufunc, g * out, out, a) / a
+    p, q = _partials(ufunc, a, out)
+    return guarded(_recur_back(g, p), q)
+
+
+def _scan_jvp(ufunc, t, out, a):
+    if a.shape[-1] == 0:
+        return np.zeros(a.shape)
+    if _invertible(ufunc, out):
+        return np.cumsum(t / a, axis=-1) * out
+    p, q = _partials(ufunc, a, out)
+    return _recur(guarded(t, q), p)
+
+
+def _along(rule, ufunc, g, out, a, axis):
+    """A rule for the last axis, applied along `axis`."""
+    g, out, a = (np.moveaxis(v, axis, -1) for v in (g, out, a))
+    return np.moveaxis(rule(ufunc, g, out, a), -1, axis)
+
+
+def _accumulate(ufunc, rule):
+    def along(g, out, a, axis=0, dtype=None, out_=None):
+        return _along(rule, ufunc, g, out, a, axis)
+
+    return {0: along}
+
+
+def _sum_vjp(ufunc, g, out, a):
+    return np.flip(np.cumsum(np.flip(g, -1), axis=-1), -1)
+
+
+def _sum_jvp(ufunc, t, out, a):
+    return np.cumsum(t, axis=-1)
+
+
+def _scans(ufunc):
+    """The two rules of ``ufunc.accumulate`` along the last axis."""
+    return (_sum_vjp, _sum_jvp) if ufunc is np.add else (_scan_vjp, _scan_jvp)
+
+
+def _cumulative(ufunc, skip=None):
+    """Rules of numpy.cumsum and numpy.cumprod; with `skip`, NaN counts as that number and gets no derivative."""
+    backward, forward = _scans(ufunc)
+
+    def run(rule, g, out, a, axis):
+        values = a if skip is None else np.where(np.isnan(a), skip, a)
+        if axis is None:
+            return rule(ufunc, np.reshape(g, -1), np.reshape(out, -1), np.reshape(values, -1))
+        return _along(rule, ufunc, g, out, values, axis)
+
+    def present(g, a):
+        return g if skip is None else np.where(np.isnan(a), 0.0, g)
+
+    def vjp(g, out, a, axis=None, dtype=None, out_=None):
+        return present(np.reshape(run(backward, g, out, a, axis), a.shape), a)
+
+    def jvp(t, out, a, axis=None, dtype=None, out_=None):
+        return run(forward, present(t, a), out, a, axis)
+
+    return {0: vjp}, {0: jvp}
+
+
+def _array_api(ufunc):
+    """Rules of numpy.cumulative_sum and numpy.cumulative_prod."""
+    backward, forward = _scans(ufunc)
+
+    def vjp(g, out, a, axis=None, dtype=None, out_=None, include_initial=False):
+        axis = 0 if axis is None else axis
+        if include_initial:
+            rest = (slice(None),) * (axis % a.ndim) + (slice(1, None),)
+            g, out = g[rest], out[rest]
+        return _along(backward, ufunc, g, out, a, axis)
+
+    def jvp(t, out, a, axis=None, dtype=None, out_=None, include_initial=False):
+        axis = 0 if axis is None else axis
+        if not include_initial:
+            return _along(forward, ufunc, t, out, a, axis)
+        first, rest = ((slice(None),) * (axis % a.ndim) + (part,) for part in (slice(0, 1), slice(1, None)))
+        tangent = _along(forward, ufunc, t, out[rest], a, axis)
+        return np.concatenate((np.zeros(out[first].shape), tangent), axis)
+
+    return {0: vjp}, {0: jvp}
+
+
+def _reduce(ufunc, rule):
+    """Rules of ``ufunc.reduce`` through the scan whose last value it is."""
+
+    def along(g, out, a, axis=0, dtype=None, out_=None, keepdims=False, initial=None, where=True):
+        if initial is not None or where is not True:
+            raise ActiveError(f"{ufunc.__name__}.reduce: no derivative is known with initial or where")
+        axes = axes_of(a.ndim, axis)
+        if len(axes) > 1:
+            rows = np.moveaxis(a, axes, range(-len(axes), 0))
+            rows = np.reshape(rows, rows.shape[: a.ndim - len(axes)] + (-1,))
+        else:
+            rows = np.moveaxis(a, axes[0], -1)
+        if rows.shape[-1] == 0:
+            return np.zeros(a.shape) if rule is _scan_vjp else np.zeros(np.shape(out))
+        scanned = ufunc.accumulate(rows, axis=-1)
+        if rule is _scan_jvp:
+            moved = np.reshape(np.moveaxis(g, axes, range(-len(axes), 0)), rows.shape)
+            return np.reshape(_scan_jvp(ufunc, moved, scanned, rows)[..., -1], np.shape(out))
+        last = np.reshape(g, rows.shape[:-1] + (1,))
+        source = np.concatenate((np.zeros(rows.shape[:-1] + (rows.shape[-1] - 1,)), last), -1)
+        kept = tuple(k for k in range(a.ndim) if k not in axes)
+        found = np.reshape(_scan_vjp(ufunc, source, scanned, rows), tuple(a.shape[k] for k in kept + axes))
+        return np.transpose(found, tuple(np.argsort(kept + axes)))
+
+    return {0: along}
+
+
+def _segments(n, indices):
+    """The elements that each segment of ``reduceat`` reads, one segment after the other: segment and element."""
+    start = np.asarray(indices)
+    stop = np.append(start[1:], n)
+    length = np.where(stop > start, stop - start, 1)
+    segment = np.repeat(np.arange(start.size), length)
+    offset = np.cumsum(length) - length
+    return segment, np.arange(segment.size) - offset[segment] + start[segment], offset
+
+
+def _reduceat_parts(ufunc, a, indices):
+    segment, element, offset = _segments(a.shape[-1], indices)
+    rows = a[..., element]
+    ends = np.append(offset[1:], segment.size)
+    scanned = np.concatenate([ufunc.accumulate(rows[..., i:j], axis=-1) for i, j in zip(offset, ends)], -1)
+    p, q = _partials(ufunc, rows, scanned, np.isin(np.arange(segment.size), offset))
+    return element, ends - 1, p, q
+
+
+def _reduceat_rules(ufunc):
+    def vjp(g, out, a, indices, axis=0, dtype=None, out_=None):
+        g, a = np.moveaxis(g, axis, -1), np.moveaxis(a, axis, -1)
+        element, last, p, q = _reduceat_parts(ufunc, a, indices)
+        at = np.zeros(element.size, int)
+        at[last] = np.arange(1, last.size + 1)
+        source = np.where(at > 0, g[..., at - 1], 0.0)
+        rows = guarded(_recur_back(source, p), q)
+        n = a.shape[-1]
+        flat = np.arange(int(np.prod(a.shape[:-1], dtype=int)))[:, None] * n + element
+        found = np.bincount(np.reshape(flat, -1), np.reshape(rows, -1), a.size)
+        return np.moveaxis(np.reshape(found, a.shape), -1, axis)
+
+    def jvp(t, out, a, indices, axis=0, dtype=None, out_=None):
+        t, a = np.moveaxis(t, axis, -1), np.moveaxis(a, axis, -1)
+        element, last, p, q = _reduceat_parts(ufunc, a, indices)
+        return np.moveaxis(_recur(guarded(t[..., element], q), p)[..., last], -1, axis)
+
+    return {0: vjp}, {0: jvp}
+
+
+def _ufunc_reduce(name, ufunc, known):
+    """``ufunc.reduce`` by the rules of the function that does the same, but along axis 0 unless told otherwise."""
+
+    def vjp(g, out, args, kwargs, argnums):
+        return known.vjp(g, out, *_by_function(args, kwargs), argnums)
+
+    def jvp(tangents, out, args, kwargs):
+        return known.jvp(tangents, out, *_by_function(args, kwargs))
+
+    extreme = ufunc in (np.maximum, np.minimum)
+
+    def _by_function(args, kwargs):
+        names = ("axis", "dtype", "out", "keepdims", "initial", "where")
+        kwargs = {**dict(zip(names, args[1:])), **kwargs}
+        kwargs = {"axis": kwargs.get("axis", 0)} | {k: v for k, v in kwargs.items() if k not in ("axis", "out")}
+        if extreme:
+            kwargs.pop("dtype", None)
+        if kwargs.get("initial", 0) is None:
+            kwargs.pop("initial")
+        return args[:1], kwargs
+
+    return type(known)(name, ufunc.reduce, vjp, jvp, keep_args=known.keep_args, keep_out=known.keep_out)
+
+
+def _methods(ufunc):
+    name = ufunc.__name__
+    known = {
+        np.add: REDUCTIONS["sum"], np.multiply: REDUCTIONS["prod"],
+        np.maximum: ORDER["max"], np.minimum: ORDER["min"], np.fmax: ORDER["nanmax"], np.fmin: ORDER["nanmin"],
+    }.get(ufunc)  # fmt: skip
+    if known is None:
+        yield primitive(f"{name}.reduce", ufunc.reduce, _reduce(ufunc, _scan_vjp), _reduce(ufunc, _scan_jvp))
+    else:
+        yield _ufunc_reduce(f"{name}.reduce", ufunc, known)
+    linear = ufunc is np.add
+    rules = [_accumulate(ufunc, rule) for rule in _scans(ufunc)]
+    yield primitive(f"{name}.accumulate", ufunc.accumulate, *rules, keep_args=not linear, keep_out=not linear)
+    yield primitive(f"{name}.reduceat", ufunc.reduceat, *_reduceat_rules(ufunc), keep_out=False)
+
+
+def _cumulative_primitive(f, ufunc, skip=None):
+    return primitive(
+        f.__name__, f, *_cumulative(ufunc, skip),
+        keep_args=ufunc is not np.add or skip is not None, keep_out=ufunc is not np.add,
+    )  # fmt: skip
+
+
+PRIMITIVES = {
+    p.name: p
+    for p in (
+        _cumulative_primitive(np.cumsum, np.add),
+        _cumulative_primitive(np.cumprod, np.multiply),
+        _cumulative_primitive(np.nancumsum, np.add, 0.0),
+        _cumulative_primitive(np.nancumprod, np.multiply, 1.0),
+        primitive("cumulative_sum", np.cumulative_sum, *_array_api(np.add), keep_args=False, keep_out=False),
+        primitive("cumulative_prod", np.cumulative_prod, *_array_api(np.multiply)),
+        *(method for ufunc in UFUNC_PARTIALS for method in _methods(ufunc)),
+    )
+}

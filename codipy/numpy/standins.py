@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Classes in the place of float, numpy.float64, numpy.ndarray and type: they accept active values and keep them.
+
+Each is a subclass of its original and equal to it. So NumPy takes it as a dtype, and `isinstance`, `issubclass`, unions
+and tables keyed by type work. Calling it gives instances of the original: nothing is ever an instance of a stand-in
+alone, except ``x.view(ndarray)`` and the classes that a user derives from it.
+
+Rejected: functions. ``float | None``, ``isinstance(x, float)`` and ``dtype=float`` need a class.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active import Real
+from codipy.active.array import Array
+from codipy.numpy.allocation import fresh
+
+__all__ = ["STANDINS", "float64", "isinstance_", "ndarray", "standin_float", "standin_type"]
+
+# What an active value passes for: it is an instance of what its plain value would be an instance of.
+_LIKE = {Real: 0.0, Array: np.zeros(0)}
+
+
+def isinstance_(instance, classes, /):
+    """``isinstance``, where a Real is whatever a float is and an Array whatever an ndarray is."""
+    if isinstance(instance, classes):
+        return True
+    kind = type(instance)
+    return kind in _LIKE and isinstance(_LIKE[kind], classes)
+
+
+class _StandIn(type):
+    """The class of stand-ins, which have an `_original`. What users derive from one is an ordinary class."""
+
+    def __instancecheck__(cls, instance):
+        original = vars(cls).get("_original")
+        return type.__instancecheck__(cls, instance) if original is None else isinstance_(instance, original)
+
+    def __subclasscheck__(cls, subclass):
+        original = vars(cls).get("_original")
+        return type.__subclasscheck__(cls, subclass) if original is None else issubclass(subclass, original)
+
+    def __eq__(cls, other):
+        return other is cls or (other is not None and other is vars(cls).get("_original"))
+
+    def __hash__(cls):
+        return type.__hash__(vars(cls).get("_original", cls))
+
+
+class _FloatStandIn(_StandIn):
+    dtype = np.dtype(np.float64)  # by this attribute NumPy knows a class as a dtype
+
+    def __call__(cls, *args, **kwargs):
+        if cls is not standin_float:
+            return type.__call__(cls, *args, **kwargs)
+        if len(args) == 1:
+            kind = type(args[0])
+            if kind is Real:
+                return args[0]
+            if kind is Array and args[0].size == 1:
+                return args[0].reshape(())[()]
+        return float(*args, **kwargs)
+
+
+class standin_float(float, metaclass=_FloatStandIn):
+    """``float`` that keeps what is active: ``float(x)`` of a Real is x."""
+
+    _original = float
+
+
+class _Float64StandIn(_StandIn):
+    def __call__(cls, *args, **kwargs):
+        if cls is not float64:
+            return type.__call__(cls, *args, **kwargs)
+        if len(args) == 1:
+            if type(args[0]) is Array:
+                return args[0][()] if args[0].ndim == 0 else args[0].astype(np.float64)
+            if type(args[0]) is Real:
+                return args[0]
+        return np.float64(*args, **kwargs)
+
+
+class float64(np.float64, metaclass=_Float64StandIn):
+    """``numpy.float64`` that keeps what is active."""
+
+    _original = np.float64
+
+
+class _NdarrayStandIn(_StandIn):
+    def __call__(cls, *args, **kwargs):
+        if cls is not ndarray:
+            return type.__call__(cls, *args, **kwargs)
+        array = np.ndarray(*args, **kwargs)
+        return fresh(array) if array.base is None else array
+
+
+class ndarray(np.ndarray, metaclass=_NdarrayStandIn):
+    """``numpy.ndarray``, of which an Array is an instance; ``ndarray(shape)`` gives an Array where `empty` does."""
+
+    _original = np.ndarray
+
+
+class _TypeStandIn(_StandIn):
+    def __call__(cls, *args, **kwargs):
+        if cls is not standin_type:
+            return type.__call__(cls, *args, **kwargs)
+        if len(args) != 1 or kwargs:
+            return type(*args, **kwargs)
+        kind = type(args[0])
+        return _KINDS.get(kind, kind)
+
+    def __getitem__(cls, item):
+        return type[item]
+
+
+class standin_type(type, metaclass=_TypeStandIn):
+    """``type``, so that ``type(x) is float`` holds where it would for the plain value."""
+
+    _original = type
+
+
+# Originals and what stands for them in rebound code.
+STANDINS = {cls._original: cls for cls in (standin_float, float64, ndarray, standin_type)}
+_KINDS = {**STANDINS, Real: standin_float, Array: ndarray}
+
+for _cls in STANDINS.values():  # so that messages and representations are the original's
+    _original = _cls._original
+    _cls.__name__, _cls.__qualname__, _cls.__module__ = _original.__name__, _original.__qualname__, _original.__module__

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The methods of ufuncs on active arrays: reduce, accumulate, reduceat, outer, at."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active.array import Array, from_nested, plain
+
+from . import differentiable, registry
+from .arguments import holds_active, refuse, value_tree
+from .movement import move
+from .ufunc_sets import PASSIVE
+
+__all__ = ["accumulate", "at", "outer", "reduce", "reduceat"]
+
+_MISSING = np._NoValue
+# The functions that take an active `initial`.
+_FUNCTIONS = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
+
+
+def _array(x):
+    if isinstance(x, Array):
+        return x
+    return from_nested(x) if holds_active(x) else np.asarray(value_tree(x))
+
+
+def _known(ufunc, method, args, kwargs):
+    """The result where it is passive or has a rule."""
+    if ufunc in PASSIVE:
+        return getattr(ufunc, method)(*value_tree(args), **value_tree(kwargs))
+    name = f"{ufunc.__name__}.{method}"
+    if name not in registry.PRIMITIVES:
+        refuse(name, "codipy has no derivative for it: write a loop with the ufunc itself")
+    return differentiable.apply(name, args, kwargs)
+
+
+def reduce(ufunc, array, axis=0, dtype=None, keepdims=False, initial=_MISSING, where=True):
+    """Along axis 0 unless told otherwise."""
+    given = {"axis": axis, "keepdims": keepdims}
+    given |= {} if dtype is None else {"dtype": dtype}
+    given |= {} if where is True else {"where": where}
+    given |= {} if initial is _MISSING else {"initial": initial}
+    if holds_active(initial) and ufunc in _FUNCTIONS:
+        return _FUNCTIONS[ufunc](array, **given)
+    return _known(ufunc, "reduce", (array,), given)
+
+
+def accumulate(ufunc, array, axis=0, dtype=None):
+    """Running results along one axis."""
+    return _known(ufunc, "accumulate", (array,), {"axis": axis} | ({} if dtype is None else {"dtype": dtype}))
+
+
+def reduceat(ufunc, array, indices, axis=0, dtype=None):
+    """Results of segments along one axis."""
+    given = {"axis": axis} | ({} if dtype is None else {"dtype": dtype})
+    return _known(ufunc, "reduceat", (array, np.asarray(plain(indices))), given)
+
+
+def outer(ufunc, a, b, **kwargs):
+    """Every element of one with every element of the other."""
+    a, b = _array(a), _array(b)
+    return ufunc(a[(...,) + (None,) * b.ndim], b, **kwargs)
+
+
+def at(ufunc, a, indices, *b):
+    """In place, one after the other where a place comes more than once.
+
+    Each round takes the next occurrence of every place, so that no two of a round meet.
+    """
+    if not isinstance(a, Array):
+        if holds_active(b):
+            refuse(f"{ufunc.__name__}.at", "the array written to is a plain one and would lose the derivative: write "
+                   "`a = codipy.Array(a)` first")  # fmt: skip
+        return ufunc.at(a, value_tree(indices), *value_tree(b))
+    places = np.arange(a.size).reshape(a.shape)[value_tree(indices)]
+    b = [move(np.broadcast_to, ("array",), (_array(x), places.shape), {}).reshape(-1) for x in b]
+    places = places.reshape(-1)
+    order = np.argsort(places, kind="stable")
+    new = np.append(True, places[order][1:] != places[order][:-1])[: places.size]
+    firsts = np.maximum.accumulate(np.where(new, np.arange(places.size), 0)) if places.size else places
+    turns = np.empty(places.size, int)
+    turns[order] = np.arange(places.size) - firsts
+    for turn in range(turns.max() + 1 if places.size else 0):
+        chosen = np.flatnonzero(turns == turn)
+        where = np.unravel_index(places[chosen], a.shape)
+        a[where] = ufunc(a[where], *(x[chosen] for x in b))

@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ufuncs of NumPy that the operations table has, that give what is passive, and that active arrays cannot enter."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.operations import TABLE
+
+__all__ = ["PASSIVE", "REFUSED", "TABLE_NAMES"]
+
+TABLE_NAMES = {getattr(np, name): row.name for row in TABLE for name in row.numpy if hasattr(np, name)}
+
+# Truth, steps, and whole numbers.
+PASSIVE = {
+    getattr(np, name)
+    for name in [
+        "floor", "ceil", "trunc", "rint", "sign", "signbit", "isnan", "isfinite", "isinf", "floor_divide",
+        "spacing", "nextafter", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
+        "logical_and", "logical_or", "logical_xor", "logical_not"
+    ]
+}  # fmt: skip
+
+_INTEGERS = [
+    "bitwise_and", "bitwise_count", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", "gcd", "lcm"
+]  # fmt: skip
+REFUSED = dict.fromkeys(_INTEGERS, "only whole numbers have it: take `x.value.astype(...)`")
+REFUSED |= {"isnat": "only dates have it"}

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`Array.__array_ufunc__`: which ufunc has which derivative, and the keyword arguments that all of them take."""
+
+from __future__ import annotations
+
+import numbers
+
+import numpy as np
+
+from codipy.active.array import Array, Real, call, elementwise, identifiers, plain
+
+from . import differentiable, registry, special, ufunc_methods
+from .arguments import assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
+from .elementary import elementwise_primitive
+from .order import clip
+from .ufunc_sets import PASSIVE, REFUSED, TABLE_NAMES
+
+__all__ = ["GENERALISED", "MORE", "apply", "array_ufunc", "kind_of"]
+
+
+def _share(x, y, w):
+    """2**x / (2**x + 2**y)."""
+    return np.where(np.equal(x, y), 0.5, 1 / (1 + np.exp2(y - x)))
+
+
+_PRIMITIVES = {
+    "logaddexp2": elementwise_primitive("logaddexp2", np.logaddexp2, (_share, lambda x, y, w: _share(y, x, w))),
+    "fraction": elementwise_primitive("modf", lambda x: np.modf(x)[0], (lambda x, w: np.ones(np.shape(x)),)),
+    "mantissa": elementwise_primitive(
+        "frexp", lambda x: np.frexp(x)[0], (lambda x, w: np.ldexp(1.0, -np.frexp(x)[1]),)
+    ),
+}
+
+
+def _heaviside(x, y):
+    """At 0 it is `y`, elsewhere a step."""
+    values = np.heaviside(plain(x), plain(y))
+    return gather_tree(values, np.where(np.equal(plain(x), 0.0), identifiers(y), 0))
+
+
+# The second result of the first two, and the first of the third, are whole numbers and passive.
+_FUNCTIONS = {
+    np.logaddexp2: lambda x, y: call(_PRIMITIVES["logaddexp2"], (x, y)),
+    np.heaviside: _heaviside,
+    np.modf: lambda x: (call(_PRIMITIVES["fraction"], (x,)), np.modf(plain(x))[1]),
+    np.frexp: lambda x: (call(_PRIMITIVES["mantissa"], (x,)), np.frexp(plain(x))[1]),
+    np.divmod: lambda x, y: (np.floor_divide(plain(x), plain(y)), elementwise("mod", x, y)),
+    getattr(np._core.umath, "clip", None): lambda x, low, high: clip(x, low, high),
+}
+MORE = sorted(ufunc.__name__ for ufunc in _FUNCTIONS if ufunc is not None)
+GENERALISED = {getattr(np, name): name for name in ("matmul", "matvec", "vecdot", "vecmat") if hasattr(np, name)}
+
+
+def kind_of(ufunc):
+    """What is done with a ufunc: "table", "special", "primitive", "function", "passive", or None for refused."""
+    if ufunc in TABLE_NAMES:
+        return "table"
+    if ufunc in PASSIVE:
+        return "passive"
+    if ufunc in _FUNCTIONS:
+        return "function"
+    if special.primitive_of(ufunc) is not None:
+        return "special"
+    return "primitive" if ufunc in GENERALISED else None
+
+
+def apply(ufunc, *inputs, **kwargs):
+    """``ufunc(*inputs)`` for active inputs, recorded."""
+    kind = kind_of(ufunc)
+    if kind == "table":
+        return elementwise(TABLE_NAMES[ufunc], *inputs)
+    if kind == "passive":
+        return ufunc(*value_tree(inputs))
+    if kind == "function":
+        return _FUNCTIONS[ufunc](*inputs)
+    if kind == "special":
+        for k in special.lacking(ufunc):
+            if holds_active(inputs[k]):
+                name = f"scipy.special.{ufunc.__name__}"
+                refuse(name, f"there is no derivative in argument {k + 1}: pass its `.value`")
+        return call(special.primitive_of(ufunc), inputs)
+    if kind == "primitive":
+        return call(registry.PRIMITIVES[GENERALISED[ufunc]], inputs, kwargs)
+    if all(set(types) <= set("O->") for types in ufunc.types):
+        return _python(ufunc, inputs)
+    why = REFUSED.get(ufunc.__name__, "codipy has no derivative for it: take `x.value` where none is wanted")
+    refuse(ufunc.__name__, why)
+
+
+def _python(ufunc, inputs):
+    """A ufunc of `np.frompyfunc`: Python code that sees Reals; the result is an object array, as NumPy's."""
+    return ufunc(*(_boxed(x) if isinstance(x, Array) else x for x in inputs))
+
+
+def _boxed(a):
+    box = np.empty(a.shape, object)
+    for index in np.ndindex(a.shape):
+        box[index] = a[index]
+    return box
+
+
+def operand(name, x):
+    """An Array, a Real, a number or a plain real array."""
+    if type(x) in (Array, Real, float, int):
+        return x  # and a pending expression stays pending
+    x = differentiable.operand(x) if holds_active(x) else np.asarray(x) if isinstance(x, (list, tuple)) else x
+    dtype = x.dtype if type(x) is Array else np.asarray(x).dtype
+    if dtype.kind not in "fiub":
+        refuse(name, f"an operand is {dtype}, and only real numbers can be combined with an Array")
+    return x
+
+
+def _checked(name, kwargs):
+    """Keyword arguments that change nothing; errors for those that would."""
+    for key in ("dtype", "signature", "sig"):
+        wanted = kwargs.get(key)
+        if wanted is not None and key == "dtype" and np.dtype(wanted) != np.float64:
+            refuse(name, f"dtype={np.dtype(wanted)} would lose the derivative: leave it away")
+        if wanted is not None and key != "dtype" and "d" not in str(wanted):
+            refuse(name, f"{key}= would lose the derivative: leave it away")
+    return {key: value for key, value in kwargs.items() if key in ("axes", "axis", "keepdims")}
+
+
+def _masked(result, where, out):
+    """The result where `where` holds, elsewhere what `out` had, or 0, where NumPy leaves what memory held."""
+    shape = np.shape(plain(result))
+    rest = np.zeros(shape) if out is None else out
+    values = np.where(where, plain(result), plain(rest))
+    return gather_tree(values, np.where(where, identifiers(result), identifiers(rest)))
+
+
+def _call(ufunc, inputs, kwargs, outs):
+    where = plain(kwargs.pop("where", True))
+    options = _checked(ufunc.__name__, kwargs)
+    inputs = tuple(operand(ufunc.__name__, x) for x in inputs)
+    if where is True:
+        results = apply(ufunc, *inputs, **options)
+    else:
+        with np.errstate(all="ignore"):
+            results = apply(ufunc, *inputs, **options)
+    several = isinstance(results, tuple)
+    parts = list(results) if several else [results]
+    outs = list(outs or ()) + [None] * (len(parts) - len(outs or ()))
+    if where is not True:
+        parts = [_masked(part, where, out) for part, out in zip(parts, outs)]
+    parts = [assign(part, out) for part, out in zip(parts, outs)]
+    return tuple(parts) if several else parts[0]
+
+
+def _on_values(ufunc, method, inputs, kwargs, outs):
+    """Nothing is active: NumPy's own call, into copies of what an Array holds where it writes."""
+    keeps = ufunc not in PASSIVE and holds_array(inputs)
+    inputs, kwargs = value_tree(inputs), value_tree(kwargs)
+    if outs is None:
+        found = getattr(ufunc, method)(*inputs, **kwargs)
+        return fillable(found) if keeps else found
+    copies = tuple(np.array(plain(out)) if isinstance(out, Array) else out for out in outs)
+    getattr(ufunc, method)(*inputs, out=copies, **kwargs)
+    found = [assign(copy, out) if isinstance(out, Array) else copy for copy, out in zip(copies, outs)]
+    return tuple(found) if len(found) > 1 else found[0]
+
+
+def _foreign(x):
+    """Whether x has a ufunc door of its own, and should be asked."""
+    if isinstance(x, (Array, Real, numbers.Number, list, tuple)) or type(x) is np.ndarray:
+        return False
+    door = getattr(type(x), "__array_ufunc__", None)
+    return door is not None and door is not np.ndarray.__array_ufunc__
+
+
+def array_ufunc(ufunc, method, inputs, kwargs):
+    """Run a ufunc that was called with an Array.
+
+    Raises
+    ------
+    ActiveError
+        For a ufunc without a derivative and for ``out=`` or ``at`` into a plain array, if a derivative would be lost.
+    """
+    kwargs = dict(kwargs)
+    outs = kwargs.pop("out", None)
+    if any(map(_foreign, inputs)):
+        return NotImplemented
+    if method == "at":
+        return ufunc_methods.at(ufunc, *inputs)
+    written = outs is not None and kwargs.get("where", True) is not True and holds_active(outs)
+    steps = method == "__call__" and ufunc in PASSIVE
+    if not (written or not steps and (holds_active(inputs) or holds_active(kwargs))):
+        return _on_values(ufunc, method, inputs, kwargs, outs)
+    if method == "__call__":
+        return _call(ufunc, inputs, kwargs, outs)
+    inputs = (operand(ufunc.__name__, inputs[0]), *inputs[1:])
+    return assign(getattr(ufunc_methods, method)(ufunc, *inputs, **kwargs), outs)

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that write into their first argument: recorded if that is an Array, an error if it is a plain array."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active.array import Array, plain
+
+from .arguments import holds_active, refuse, value_tree
+from .movement import move
+
+__all__ = ["FUNCTIONS"]
+
+
+def _target(name, target, sources, cure):
+    """Whether `target` is an Array; if not, nothing active may go there."""
+    if type(target) is Array:
+        return True
+    if holds_active(sources):
+        refuse(name, f"the array written to is a plain one and would lose the derivative: {cure}")
+    return False
+
+
+def _write_flat(a, places, values):
+    """``a.flat[places] = values``, the values repeated as often as needed."""
+    values = move(np.reshape, ("a",), (values, (-1,)), {})
+    count = np.shape(value_tree(values))[0]
+    if count and places.size:
+        a[np.unravel_index(places, a.shape)] = np.take(values, np.arange(places.size) % count)
+
+
+def copyto(dst, src, casting="same_kind", where=True):
+    """`src` broadcast into `dst`."""
+    cure = "write `dst = codipy.Array(dst)` first; for `np.full(shape, x)` and `np.full_like(plain, x)` write " \
+           "`np.broadcast_to(x, shape).copy()`"  # fmt: skip
+    if not _target("copyto", dst, [src], cure):
+        return np.copyto(dst, value_tree(src), casting, where=value_tree(where))
+    where = plain(where)
+    if where is True:
+        dst[...] = src
+        return None
+    mask = np.broadcast_to(where, dst.shape)
+    dst[mask] = move(np.broadcast_to, ("array",), (src, dst.shape), {})[mask]
+
+
+def put(a, ind, v, mode="raise"):
+    """Into places of the flat array."""
+    if not _target("put", a, [v], "make it a codipy.Array, or write `a = codipy.Array(a); a[ind] = v`"):
+        return np.put(a, value_tree(ind), value_tree(v), mode)
+    ind = np.asarray(value_tree(ind)).ravel()
+    if mode == "wrap":
+        ind = ind % a.size
+    elif mode == "clip":
+        ind = np.clip(ind, 0, a.size - 1)
+    elif np.any((ind < -a.size) | (ind >= a.size)):
+        raise IndexError(f"np.put: an index is out of bounds for size {a.size}")
+    _write_flat(a, ind % a.size if a.size else ind, v)
+
+
+def place(arr, mask, vals):
+    """The first values, one for each place where the mask holds."""
+    if not _target("place", arr, [vals], "make it a codipy.Array, then `arr[mask] = vals` is recorded"):
+        return np.place(arr, value_tree(mask), value_tree(vals))
+    places = np.flatnonzero(plain(mask))
+    if places.size and np.size(value_tree(vals)) == 0:
+        raise ValueError("Cannot insert from an empty array!")
+    _write_flat(arr, places, vals)
+
+
+def putmask(a, mask, values):
+    """The values at the same places, repeated if they are fewer."""
+    if not _target("putmask", a, [values], "make it a codipy.Array, then `a[mask] = values` is recorded"):
+        return np.putmask(a, value_tree(mask), value_tree(values))
+    places = np.flatnonzero(plain(mask))
+    values = move(np.reshape, ("a",), (values, (-1,)), {})
+    count = np.shape(value_tree(values))[0]
+    if count and places.size:
+        _write_flat(a, places, np.take(values, places % count))
+
+
+def fill_diagonal(a, val, wrap=False):
+    """Along the main diagonal."""
+    if not _target("fill_diagonal", a, [val], "make it a codipy.Array, then `np.fill_diagonal(a, val)` is recorded"):
+        return np.fill_diagonal(a, value_tree(val), wrap)
+    marks = np.zeros(a.shape, bool)
+    np.fill_diagonal(marks, True, wrap)
+    _write_flat(a, np.flatnonzero(marks), val)
+
+
+def put_along_axis(arr, indices, values, axis):
+    """Into one place of each slice along an axis."""
+    cure = "make it a codipy.Array, then `np.put_along_axis(arr, ...)` is recorded"
+    if not _target("put_along_axis", arr, [values], cure):
+        return np.put_along_axis(arr, value_tree(indices), value_tree(values), axis)
+    places = np.arange(arr.size).reshape(arr.shape)
+    flat = np.take_along_axis(places, plain(indices), axis)
+    _write_flat(arr, flat.ravel(), move(np.broadcast_to, ("array",), (values, flat.shape), {}))
+
+
+FUNCTIONS = {
+    function.__name__: function for function in (copyto, put, place, putmask, fill_diagonal, put_along_axis)
+}

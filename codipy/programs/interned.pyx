@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Array programs, one object for all statements of the same expression."""
+from libc.stdint cimport int32_t, uint32_t
+from libc.string cimport memcmp, memcpy, memset
+from cpython.bytes cimport PyBytes_FromStringAndSize
+from cpython.object cimport PyObject
+cimport cython
+
+from codipy.programs.tiles cimport Step, TileProgram
+
+from codipy.operations import TABLE
+
+cdef enum:
+    RECENT = 256
+    MOST = 1 << 14               # programs that live at once: a new expression then starts the table anew
+
+cdef dict programs = {}
+cdef PyObject* recent[RECENT]        # borrowed from `programs`, by a hash of the steps
+
+
+cdef inline Py_ssize_t size_of(const TileProgram* program) noexcept:
+    # The operands' number comes first; steps behind the last are not compared.
+    return 2 * sizeof(program.steps) + program.steps * sizeof(Step)
+
+
+@cython.final
+@cython.no_gc
+cdef class ArrayProgram:
+    """ArrayProgram()
+    --
+
+    The operations of an array statement.
+    """
+    def __repr__(self):
+        cdef int k
+        names = [f"u{k}" for k in range(self.tiles.operands)]
+        for k in range(self.tiles.steps):
+            row = TABLE[self.tiles.step[k].code]
+            sources = ", ".join([names[self.tiles.step[k].sources[a]] for a in range(row.arity)])
+            names.append(f"{row.name}({sources})")
+        return names[len(names) - 1]
+
+
+cdef ArrayProgram intern_tiles(const TileProgram* program):
+    cdef const int32_t* words = <const int32_t*>program
+    cdef Py_ssize_t i, size = size_of(program)
+    cdef uint32_t place = 0
+    for i in range(size // <Py_ssize_t>sizeof(int32_t)):
+        place = place * 31 + <uint32_t>words[i]
+    place = (place ^ (place >> 16)) & (RECENT - 1)
+    if recent[place] != NULL and memcmp(&(<ArrayProgram>recent[place]).tiles, program, size) == 0:
+        return <ArrayProgram>recent[place]
+    cdef bytes key = PyBytes_FromStringAndSize(<const char*>program, size)
+    found = programs.get(key)
+    cdef ArrayProgram new
+    if found is None:
+        if len(programs) >= MOST:
+            memset(recent, 0, sizeof(recent))
+            programs.clear()
+        new = ArrayProgram.__new__(ArrayProgram)
+        memcpy(&new.tiles, program, size)
+        programs[key] = found = new
+    recent[place] = <PyObject*>found
+    return found

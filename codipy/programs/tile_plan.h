@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a program to the list of loops that one tile runs, and the registers they use.
+ *
+ * A call makes its list anew: that takes as long as a few loops over ten elements, and it depends on which operands are
+ * active and which arrays can be used in place. */
+#ifndef CODIPY_PROGRAMS_TILE_PLAN_H
+#define CODIPY_PROGRAMS_TILE_PLAN_H
+#include "codipy/operations/tiles.h"
+#include "codipy/programs/tile_walk.h"
+
+/* A value register and a flow register (adjoint or tangent) for each operand and step. */
+enum {
+    VALUES = TILE_OPERANDS + TILE_STEPS,
+    AUXILIARY_REGISTER = 2 * VALUES,
+    TILE_REGISTERS,
+    TILE_ACTIONS = 4 * TILE_STEPS,
+    TILE_ROOM = TILE_REGISTERS * (TILE_SHORT_ROW + TILE_GAP) /* doubles: room for a short row in every register */
+};
+
+/* NumPy copies arrays of several dimensions into buffers of this length, unless a row is longer; 0 before NumPy 2.3. */
+static Py_ssize_t tile_numpy_buffer = 8192;
+
+typedef enum { VALUE, PAIR, PULL } TileKind;
+
+typedef struct {
+    int16_t code;
+    uint8_t kind, argument;
+    uint8_t mode;       /* of a pull: 1 adds, 2 takes the negative; of a pair: the side of the inner step */
+    uint8_t outer;      /* of a pair: the second step's code */
+    uint8_t x, y, z, w; /* registers of values */
+    uint8_t in, out;    /* registers of flows */
+} TileAction;
+
+typedef enum { LOAD, STORE, DEPOSIT } TileRole;
+
+/* A register that is an array, or is read from one before a tile or written to one after it. */
+typedef struct {
+    uint8_t reg, view, role;
+} TileBinding;
+
+/* What one call does, in the order of each tile. */
+typedef struct {
+    TileWalk walk;
+    int actions, bindings, slots;
+    TileAction action[TILE_ACTIONS];
+    TileBinding binding[TILE_VIEWS];
+    int slotted;
+    uint8_t reg_of[TILE_REGISTERS], slot_of[TILE_REGISTERS]; /* the registers that have memory of the tile */
+    uint32_t constant; /* bits: operands that are one element for a whole row, which NumPy's loops are told */
+    uint32_t raw;      /* bits: operands that NumPy's loops must see with their strides */
+    uint8_t raw_view[TILE_OPERANDS];
+    double *at[TILE_REGISTERS];
+    double room[TILE_ROOM + 8];
+} TileRun;
+
+static inline void run_begin(TileRun *run)
+{
+
+    run->actions = run->bindings = run->slots = run->slotted = 0;
+    run->constant = run->raw = 0;
+}
+
+/* Gives a register memory of the tile, its own or one that is free again. */
+static inline void run_slot(TileRun *run, int reg, int slot)
+{
+    run->reg_of[run->slotted] = (uint8_t)reg;
+    run->slot_of[run->slotted++] = (uint8_t)slot;
+    if (slot >= run->slots) run->slots = slot + 1;
+}
+
+static inline void run_bind(TileRun *run, int reg, int view, TileRole role)
+{
+    TileBinding *binding = &run->binding[run->bindings++];
+    binding->reg = (uint8_t)reg;
+    binding->view = (uint8_t)view;
+    binding->role = (uint8_t)role;
+    if (run->walk.view[view].access != IN_PLACE) run_slot(run, reg, run->slots);
+}
+
+/* Says that a register, which may share its memory with others, is added to an array after a tile. */
+static inline void run_bind_deposit(TileRun *run, int reg, int view)
+{
+    TileBinding *binding = &run->binding[run->bindings++];
+    binding->reg = (uint8_t)reg;
+    binding->view = (uint8_t)view;
+    binding->role = (uint8_t)DEPOSIT;
+}
+
+/* Binds an operand's values. NumPy's loops get the stride that they get from NumPy. */
+static inline void run_bind_operand(TileRun *run, int reg, int view)
+{
+    const TileView *array = &run->walk.view[view];
+    const int rows = !run->walk.short_rows && run->walk.inner >= tile_numpy_buffer;
+    if (array->constant || (rows && array->inner == 0)) run->constant |= 1u << reg;
+    if (array->access == GATHERED && (array->flat || (rows && array->inner < 0))) run->raw |= 1u << reg;
+    run->raw_view[reg] = (uint8_t)view;
+    run_bind(run, reg, view, LOAD);
+}
+
+static inline TileAction *run_action(TileRun *run, TileKind kind, const TileProgram *program, int step)
+{
+    const TileStep *s = &program->step[step];
+    const int arity = tile_arity[s->code];
+    TileAction *action = &run->action[run->actions++];
+    action->kind = (uint8_t)kind;
+    action->code = (int16_t)s->code;
+    action->argument = action->mode = 0;
+    action->x = (uint8_t)s->sources[0];
+    action->y = arity > 1 ? (uint8_t)s->sources[1] : action->x;
+    action->z = arity > 2 ? (uint8_t)s->sources[2] : action->x;
+    action->w = (uint8_t)(program->operands + step);
+    action->in = action->out = 0;
+    return action;
+}
+
+/* One register in a sweep. */
+typedef struct {
+    uint8_t active;  /* carries a derivative */
+    uint8_t needed;  /* its value is read */
+    uint8_t pulls;   /* how often a step pulls on it */
+    uint8_t reached; /* it has an adjoint already */
+} TileActivity;
+
+static inline int is_pulled(const TileStep *step, const TileActivity *registers, int argument)
+{
+    return (tile_active[step->code] >> argument & 1) && registers[step->sources[argument]].active;
+}
+
+/* `known`: whether the value of the result can be read, so that nothing need be read to compute it again. */
+static void find_activity(const TileProgram *program, uint32_t active, int known, TileActivity *registers)
+{
+    const int operands = program->operands;
+    for (int r = 0; r < operands; r++) registers[r] = (TileActivity){active >> r & 1, 0, 0, 0};
+    for (int s = 0; s < program->steps; s++) {
+        const TileStep *step = &program->step[s];
+        TileActivity *w = &registers[operands + s];
+        *w = (TileActivity){0, 0, 0, 0};
+        for (int k = 0; k < tile_arity[step->code]; k++) {
+            if (!is_pulled(step, registers, k)) continue;
+            const int needs = tile_needs[step->code][k];
+            w->active = 1;
+            registers[step->sources[k]].pulls++;
+            if (needs & 1) registers[step->sources[0]].needed = 1;
+            if (needs & 2) registers[step->sources[1]].needed = 1;
+            if (needs & 4) registers[step->sources[2]].needed = 1;
+            if (needs & 8) w->needed = 1;
+        }
+    }
+    for (int s = program->steps - 1 - (known != 0); s >= 0; s--) {
+        const TileStep *step = &program->step[s];
+        if (registers[operands + s].needed)
+            for (int k = 0; k < tile_arity[step->code]; k++) registers[step->sources[k]].needed = 1;
+    }
+}
+
+/* Whether NumPy's loops must see rows as they are: where NumPy does not buffer, power() looks whether the exponent is
+   one element, and many functions are computed in another way where a row goes back. */
+static int heeds_rows(const TileProgram *program)
+{
+    for (int s = 0; s < program->steps && tile_numpy_buffer == 0; s++)
+        if (!tile_is_exact[program->step[s].code]) return 1;
+    return 0;
+}
+#endif

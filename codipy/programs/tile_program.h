@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Elementwise array programs: the structures that the array layer fills and the tiles run. */
+#ifndef CODIPY_PROGRAMS_TILE_PROGRAM_H
+#define CODIPY_PROGRAMS_TILE_PROGRAM_H
+#include <Python.h>
+#include <stdint.h>
+
+enum { TILE_OPERANDS = 32, TILE_STEPS = 48, TILE_DIMS = 16 };
+
+/* Registers are numbered: first the operands, then one for each step. */
+typedef struct {
+    int32_t code;
+    int32_t sources[3];
+} TileStep;
+
+/* The last step gives the result; there is at least one. */
+typedef struct {
+    int32_t operands, steps;
+    TileStep step[TILE_STEPS];
+} TileProgram;
+
+typedef struct {
+    const char *data;                        /* first value; any strides, 0 broadcasts */
+    Py_ssize_t strides[TILE_DIMS];           /* in bytes, one for each dimension of the result */
+    double *adjoint;                         /* adjoint or tangent of the first element; NULL: passive */
+    Py_ssize_t adjoint_strides[TILE_DIMS];   /* in doubles */
+} TileOperand;
+#endif

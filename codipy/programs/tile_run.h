@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Runs programs over tiles: values, reverse, tangents, Jacobians. Nothing is allocated and nothing is shared. */
+#ifndef CODIPY_PROGRAMS_TILE_RUN_H
+#define CODIPY_PROGRAMS_TILE_RUN_H
+#include "codipy/programs/tile_plan.h"
+
+/* The inner loop of a ufunc, looked up once. */
+typedef struct {
+    void (*function)(char **, const Py_ssize_t *, const Py_ssize_t *, void *);
+    void *data;
+    int known;
+} TileLoop;
+
+static TileLoop tile_loops[OP_COUNT];
+static void tile_find_loop(int code); /* defined beside the ufuncs: fills tile_loops[code], takes the GIL */
+
+/* Another thread that sees a loop known must see the loop too. */
+static inline int loop_is_known(const TileLoop *loop)
+{
+#if defined(__GNUC__)
+    return __atomic_load_n(&loop->known, __ATOMIC_ACQUIRE);
+#else
+    return *(const volatile int *)&loop->known;
+#endif
+}
+
+static inline void loop_set_known(TileLoop *loop)
+{
+#if defined(__GNUC__)
+    __atomic_store_n(&loop->known, 1, __ATOMIC_RELEASE);
+#else
+    *(volatile int *)&loop->known = 1;
+#endif
+}
+
+static void run_loop(
+    const TileRun *run, int code, const int *registers, const double *const *from, double *to, Py_ssize_t n)
+{
+    const TileLoop *loop = &tile_loops[code];
+    const int arity = tile_arity[code];
+    char *args[4];
+    Py_ssize_t steps[4];
+    for (int k = 0; k < arity; k++) {
+        const int reg = registers[k], is_operand = reg < TILE_OPERANDS;
+        args[k] = (char *)from[k];
+        steps[k] = is_operand && (run->constant >> reg & 1) ? 0 : sizeof(double);
+        if (is_operand && (run->raw >> reg & 1)) {
+            const TileView *view = &run->walk.view[run->raw_view[reg]];
+            args[k] = view_start(&run->walk, view);
+            steps[k] = view->inner;
+        }
+    }
+    args[arity] = (char *)to;
+    steps[arity] = sizeof(double);
+    loop->function(args, &n, steps, loop->data);
+}
+
+static inline void run_value(
+    const TileRun *run, int code, const int *registers, const double *const *from, double *to, Py_ssize_t n)
+{
+    if (!tile_is_exact[code] && !loop_is_known(&tile_loops[code])) tile_find_loop(code);
+    if (!tile_is_exact[code] && tile_loops[code].function)
+        run_loop(run, code, registers, from, to, n);
+    else
+        tile_value(code, n, from[0], from[1], from[2], to);
+}
+
+static inline void run_tile(const TileRun *run, Py_ssize_t n)
+{
+    for (const TileAction *a = run->action, *end = a + run->actions; a < end; a++) {
+        const double *const from[3] = {run->at[a->x], run->at[a->y], run->at[a->z]};
+        if (a->kind == VALUE) {
+            const int registers[3] = {a->x, a->y, a->z};
+            run_value(run, a->code, registers, from, run->at[a->w], n);
+            continue;
+        }
+        if (a->kind == PAIR) {
+            tile_pair(a->code, a->outer, a->mode, n, from[0], from[1], from[2], run->at[a->w]);
+            continue;
+        }
+        double *auxiliary = run->at[AUXILIARY_REGISTER];
+        const int function = tile_auxiliary[a->code][a->argument];
+        if (function >= 0) {
+            const double *argument = tile_argument(a->code, n, from[0], from[1], from[2], auxiliary);
+            const int registers[3] = {argument == from[0] ? a->x : AUXILIARY_REGISTER};
+            const double *const arguments[3] = {argument, argument, argument};
+            run_value(run, function, registers, arguments, auxiliary, n);
+        }
+        tile_pull(a->code, a->argument, a->mode, n, from[0], from[1], from[2], run->at[a->w], auxiliary, run->at[a->in],
+            run->at[a->out]);
+    }
+}
+
+/* Gives the registers their memory; call when the list of actions is complete. */
+static void run_cut(TileRun *run)
+{
+    const Py_ssize_t distance = walk_cut(&run->walk, run->slots, TILE_ROOM);
+    double *room = (double *)(((uintptr_t)run->room + 63) & ~(uintptr_t)63);
+    for (int k = 0; k < run->slotted; k++) run->at[run->reg_of[k]] = room + run->slot_of[k] * distance;
+}
+
+static inline void run_load(TileRun *run, int is_first)
+{
+    for (int k = 0; k < run->bindings; k++) {
+        const TileBinding *binding = &run->binding[k];
+        const TileView *view = &run->walk.view[binding->view];
+        if (view->access == IN_PLACE)
+            run->at[binding->reg] = (double *)view_start(&run->walk, view);
+        else if (binding->role == LOAD && (is_first || view->access == GATHERED))
+            view_gather(&run->walk, view, run->at[binding->reg]);
+    }
+}
+
+static inline void run_store(const TileRun *run)
+{
+    for (int k = 0; k < run->bindings; k++) {
+        const TileBinding *binding = &run->binding[k];
+        const TileView *view = &run->walk.view[binding->view];
+        if (view->access == IN_PLACE || binding->role == LOAD) continue;
+        if (binding->role == STORE)
+            view_assign(&run->walk, view, run->at[binding->reg]);
+        else
+            view_deposit(&run->walk, view, run->at[binding->reg]);
+    }
+}
+
+/* Which steps are the inner one of a pair: read by the next step alone, once. */
+static void find_pairs(const TileProgram *program, uint8_t *is_inner)
+{
+    uint8_t readers[VALUES] = {0};
+    for (int s = 0; s < program->steps; s++)
+        for (int k = 0; k < tile_arity[program->step[s].code]; k++) readers[program->step[s].sources[k]]++;
+    for (int s = 0; s < program->steps; s++) {
+        const TileStep *step = &program->step[s], *next = step + 1;
+        const int w = program->operands + s;
+        is_inner[s] = s + 1 < program->steps && readers[w] == 1 && tile_is_paired[step->code] &&
+            tile_is_paired[next->code] && (next->sources[0] == w || next->sources[1] == w);
+        if (s > 0 && is_inner[s - 1]) is_inner[s] = 0;
+    }
+}
+
+static void run_pair(TileRun *run, const TileProgram *program, int inner)
+{
+    const TileStep *next = &program->step[inner + 1];
+    const int side = next->sources[1] == program->operands + inner;
+    TileAction *action = run_action(run, PAIR, program, inner);
+    action->outer = (uint8_t)next->code;
+    action->mode = (uint8_t)side;
+    action->z = (uint8_t)next->sources[1 - side];
+    action->w++;
+}
+
+/* The registers that the loop that gives step `s` reads, which is one for both steps of a pair. */
+static int sources_of(const TileProgram *program, const uint8_t *is_inner, int s, int *sources)
+{
+    int count = 0;
+    for (int first = s > 0 && is_inner[s - 1] ? s - 1 : s; first <= s; first++)
+        for (int k = 0; k < tile_arity[program->step[first].code]; k++) {
+            const int source = program->step[first].sources[k];
+            if (first == s - 1 || source != program->operands + s - 1 || !(s > 0 && is_inner[s - 1]))
+                sources[count++] = source;
+        }
+    return count;
+}
+
+/* Memory of the tile for the values of all loops but the last; a register's memory is free after its last reader. */
+static void run_share_slots(TileRun *run, const TileProgram *program, const uint8_t *is_inner)
+{
+    uint8_t last[VALUES], slot[VALUES], is_free[TILE_STEPS];
+    int frees = 0, sources[6];
+    for (int s = 0; s < program->steps; s++)
+        for (int k = sources_of(program, is_inner, s, sources) - 1; k >= 0 && !is_inner[s]; k--)
+            last[sources[k]] = (uint8_t)s;
+    for (int s = 0; s < program->steps; s++) {
+        const int w = program->operands + s;
+        if (is_inner[s]) continue;
+        if (s < program->steps - 1) {
+            slot[w] = frees ? is_free[--frees] : (uint8_t)run->slots;
+            run_slot(run, w, slot[w]);
+        }
+        for (int k = sources_of(program, is_inner, s, sources) - 1; k >= 0; k--) {
+            const int source = sources[k];
+            if (source >= program->operands && last[source] == s) {
+                is_free[frees++] = slot[source];
+                last[source] = 255; /* a loop may read a register twice */
+            }
+        }
+    }
+}
+
+static int tile_run_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
+    double *out, const Py_ssize_t *out_strides)
+{
+    TileRun run;
+    uint8_t is_inner[TILE_STEPS];
+    const int operands = program->operands, root = operands + program->steps - 1;
+    if (!walk_begin(&run.walk, dims, shape)) return 0;
+    run_begin(&run);
+    for (int r = 0; r < operands; r++) walk_add(&run.walk, (void *)operand[r].data, operand[r].strides, 1, dims, shape);
+    walk_add(&run.walk, out, out_strides, 1, dims, shape);
+    walk_close(&run.walk, heeds_rows(program));
+    for (int r = 0; r < operands; r++) run_bind_operand(&run, r, r);
+    run_bind(&run, root, operands, STORE);
+    find_pairs(program, is_inner);
+    run_share_slots(&run, program, is_inner);
+    for (int s = 0; s < program->steps; s++) {
+        if (is_inner[s])
+            run_pair(&run, program, s++);
+        else
+            run_action(&run, VALUE, program, s);
+    }
+    run_cut(&run);
+    int is_first = 1;
+    for (Py_ssize_t n; (n = walk_next(&run.walk)) > 0; is_first = 0) {
+        run_load(&run, is_first);
+        run_tile(&run, n);
+        run_store(&run);
+    }
+    return 0;
+}
+#endif

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Derivatives over tiles: reverse, tangents and per-element Jacobians. */
+#ifndef CODIPY_PROGRAMS_TILE_SWEEP_H
+#define CODIPY_PROGRAMS_TILE_SWEEP_H
+#include "codipy/programs/tile_run.h"
+
+/* What a sweep is about; the result's values, if they are there, save the last step from being run again. */
+typedef struct {
+    const TileProgram *program;
+    const TileOperand *operand;
+    int dims;
+    const Py_ssize_t *shape;
+    const char *result;
+    const Py_ssize_t *result_strides; /* in bytes */
+} TileSweep;
+
+/* Where the arrays of a sweep are among the views. */
+typedef struct {
+    uint8_t value[TILE_OPERANDS], flow[TILE_OPERANDS], result, lhs;
+} TileArrays;
+
+/* Finds out what the sweep reads and adds the arrays it needs; 0 if there is nothing to do. */
+static int sweep_begin(TileRun *run, const TileSweep *sweep, TileActivity *registers, TileArrays *arrays, double *lhs,
+    const Py_ssize_t *lhs_strides)
+{
+    const TileProgram *program = sweep->program;
+    const TileOperand *operand = sweep->operand;
+    const int dims = sweep->dims, root = program->operands + program->steps - 1;
+    const Py_ssize_t *shape = sweep->shape;
+    TileWalk *walk = &run->walk;
+    uint32_t active = 0;
+    if (!walk_begin(walk, dims, shape)) return 0;
+    run_begin(run);
+    for (int r = 0; r < program->operands; r++) active |= (uint32_t)(operand[r].adjoint != NULL) << r;
+    find_activity(program, active, sweep->result != NULL, registers);
+    if (lhs) arrays->lhs = walk_add(walk, lhs, lhs_strides, sizeof(double), dims, shape);
+    if (sweep->result && registers[root].needed)
+        arrays->result = walk_add(walk, (void *)sweep->result, sweep->result_strides, 1, dims, shape);
+    for (int r = 0; r < program->operands; r++) {
+        if (registers[r].needed)
+            arrays->value[r] = walk_add(walk, (void *)operand[r].data, operand[r].strides, 1, dims, shape);
+        if (registers[r].pulls)
+            arrays->flow[r] =
+                walk_add(walk, operand[r].adjoint, operand[r].adjoint_strides, sizeof(double), dims, shape);
+    }
+    walk_close(walk, heeds_rows(program));
+    for (int r = 0; r < program->operands; r++)
+        if (registers[r].needed) run_bind_operand(run, r, arrays->value[r]);
+    for (int w = program->operands; w <= root; w++) {
+        if (!registers[w].needed) continue;
+        if (w == root && sweep->result)
+            run_bind(run, root, arrays->result, LOAD);
+        else
+            run_slot(run, w, run->slots); /* its own: a sweep back reads it long after it is computed */
+    }
+    return 1;
+}
+
+/* Whether a sweep computes the value of a step. */
+static inline int is_computed(const TileSweep *sweep, const TileActivity *registers, int step)
+{
+    if (!registers[sweep->program->operands + step].needed) return 0;
+    return !(sweep->result && step == sweep->program->steps - 1);
+}
+
+/* Where the flow of a register is; `minus`: what is there is its negative. */
+typedef struct {
+    uint8_t reg, minus;
+} TileFlow;
+
+static inline void run_pull(
+    TileRun *run, const TileProgram *program, int step, int argument, TileFlow in, int out, int add)
+{
+    TileAction *action = run_action(run, PULL, program, step);
+    action->argument = (uint8_t)argument;
+    action->in = in.reg;
+    action->out = (uint8_t)out;
+    action->mode = (uint8_t)(add + 2 * in.minus);
+}
+
+static inline int is_unit(const TileStep *step, int argument)
+{
+    return tile_unit[step->code] >> argument & 1;
+}
+
+/* The flow through a partial that is 1 or -1: the same memory, perhaps the other sign. */
+static inline TileFlow same_flow(const TileStep *step, int argument, TileFlow from)
+{
+    return (TileFlow){from.reg, from.minus ^ (tile_minus[step->code] >> argument & 1)};
+}
+
+/* The loops of the sweep back. What is pulled into once, by a partial that is 1 or -1, is not copied: it shares the
+   memory it would be a copy of. Adjoints in place are always added to. */
+static void plan_reverse(
+    TileRun *run, const TileProgram *program, TileActivity *registers, int seed, const uint8_t *flow)
+{
+    TileFlow at[VALUES];
+    const int operands = program->operands, root = operands + program->steps - 1;
+    at[root] = (TileFlow){(uint8_t)seed, 0};
+    registers[root].reached = 1;
+    for (int s = program->steps - 1; s >= 0; s--) {
+        const TileStep *step = &program->step[s];
+        const int w = operands + s;
+        for (int k = 0; k < tile_arity[step->code] && registers[w].reached; k++) {
+            const int source = step->sources[k], own = VALUES + source, is_operand = source < operands;
+            TileActivity *to = &registers[source];
+            if (!is_pulled(step, registers, k)) continue;
+            const int in_place = is_operand && run->walk.view[flow[source]].access == IN_PLACE;
+            const TileFlow same = same_flow(step, k, at[w]);
+            if (!to->reached && in_place) run_bind(run, own, flow[source], DEPOSIT);
+            if (!to->reached && !in_place && to->pulls == 1 && is_unit(step, k) && !(is_operand && same.minus)) {
+                at[source] = same;
+            } else {
+                if (!to->reached && !in_place) run_slot(run, own, run->slots);
+                at[source] = (TileFlow){(uint8_t)own, 0};
+                run_pull(run, program, s, k, at[w], own, to->reached || in_place);
+            }
+            to->reached = 1;
+        }
+    }
+    for (int r = 0; r < operands; r++)
+        if (registers[r].reached && run->walk.view[flow[r]].access != IN_PLACE)
+            run_bind_deposit(run, at[r].reg, flow[r]);
+}
+
+/* Whether all are zero, of either sign. */
+static int all_zero(const double *from, Py_ssize_t n)
+{
+    if (from[0] != 0 || from[n - 1] != 0) return 0;
+    for (Py_ssize_t i = 0; i < n; i++)
+        if (from[i] != 0) return 0;
+    return 1;
+}
+
+/* Adds to the operands' adjoints what flows from the result's; without `lhs` the result's adjoint is 1 everywhere. */
+static int tile_run_reverse(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int keep)
+{
+    TileRun run;
+    TileActivity registers[VALUES];
+    TileArrays arrays;
+    const TileProgram *program = sweep->program;
+    const int root = program->operands + program->steps - 1, seed = VALUES + root;
+    int is_first = 1;
+    if (!sweep_begin(&run, sweep, registers, &arrays, lhs, lhs_strides)) return 0;
+    if (lhs)
+        run_bind(&run, seed, arrays.lhs, LOAD);
+    else
+        run_slot(&run, seed, run.slots);
+    for (int s = 0; s < program->steps; s++)
+        if (is_computed(sweep, registers, s)) run_action(&run, VALUE, program, s);
+    if (registers[root].active) plan_reverse(&run, program, registers, seed, arrays.flow);
+    run_slot(&run, AUXILIARY_REGISTER, run.slots);
+    run_cut(&run);
+    for (Py_ssize_t n; (n = walk_next(&run.walk)) > 0; is_first = 0) {
+        run_load(&run, is_first);
+        if (!lhs && is_first)
+            for (Py_ssize_t i = 0; i < n; i++) run.at[seed][i] = 1.0;
+        if (lhs && all_zero(run.at[seed], n)) continue;
+        run_tile(&run, n);
+        run_store(&run);
+        if (lhs && !keep) view_clear(&run.walk, &run.walk.view[arrays.lhs]);
+    }
+    return 0;
+}
+
+/* The tangent of each step from those of its arguments, in the order of the values. */
+static void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivity *registers, const uint8_t *flow)
+{
+    const TileProgram *program = sweep->program;
+    TileFlow at[VALUES];
+    const int operands = program->operands, root = operands + program->steps - 1;
+    for (int r = 0; r < operands; r++) {
+        if (registers[r].pulls) run_bind(run, VALUES + r, flow[r], LOAD);
+        at[r] = (TileFlow){(uint8_t)(VALUES + r), 0};
+    }
+    for (int s = 0; s < program->steps; s++) {
+        const TileStep *step = &program->step[s];
+        const int w = operands + s;
+        int pulled = 0, last = 0;
+        if (is_computed(sweep, registers, s)) run_action(run, VALUE, program, s);
+        for (int k = 0; k < tile_arity[step->code]; k++)
+            if (is_pulled(step, registers, k)) pulled++, last = k;
+        at[w] = (TileFlow){(uint8_t)(VALUES + w), 0};
+        if (pulled == 1 && is_unit(step, last) && w != root) {
+            at[w] = same_flow(step, last, at[step->sources[last]]);
+            continue;
+        }
+        if (pulled && w != root) run_slot(run, at[w].reg, run->slots);
+        for (int k = 0, add = 0; k < tile_arity[step->code]; k++)
+            if (is_pulled(step, registers, k)) {
+                run_pull(run, program, s, k, at[step->sources[k]], at[w].reg, add);
+                add = 1;
+            }
+    }
+}
+
+/* Assigns the tangent of the result. */
+static int tile_run_tangent(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides)
+{
+    TileRun run;
+    TileActivity registers[VALUES];
+    TileArrays arrays;
+    const int root = sweep->program->operands + sweep->program->steps - 1;
+    int is_first = 1;
+    if (!sweep_begin(&run, sweep, registers, &arrays, lhs, lhs_strides)) return 0;
+    run_bind(&run, VALUES + root, arrays.lhs, STORE);
+    plan_tangent(&run, sweep, registers, arrays.flow);
+    run_slot(&run, AUXILIARY_REGISTER, run.slots);
+    run_cut(&run);
+    for (Py_ssize_t n; (n = walk_next(&run.walk)) > 0; is_first = 0) {
+        if (!registers[root].active) {
+            view_clear(&run.walk, &run.walk.view[arrays.lhs]);
+            continue;
+        }
+        run_load(&run, is_first);
+        run_tile(&run, n);
+        run_store(&run);
+    }
+    return 0;
+}
+
+/* The derivative of each element of the result in the same element of each operand, zero where there is none. */
+static int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
+{
+    TileOperand wanted[TILE_OPERANDS];
+    TileSweep unit = *sweep;
+    Py_ssize_t size = 1, strides[TILE_DIMS];
+    for (int d = sweep->dims - 1; d >= 0; d--) {
+        strides[d] = size;
+        size *= sweep->shape[d];
+    }
+    for (int r = 0; r < sweep->program->operands; r++) {
+        wanted[r].data = sweep->operand[r].data;
+        wanted[r].adjoint = jacobians[r];
+        memcpy(wanted[r].strides, sweep->operand[r].strides, sweep->dims * sizeof(Py_ssize_t));
+        memcpy(wanted[r].adjoint_strides, strides, sweep->dims * sizeof(Py_ssize_t));
+        if (jacobians[r]) memset(jacobians[r], 0, size * sizeof(double));
+    }
+    unit.operand = wanted;
+    return tile_run_reverse(&unit, NULL, NULL, 1);
+}
+
+/* What a sweep reads if the operands of `active` are differentiated: a bit for each operand, and one for the result. */
+static uint64_t tile_run_needed(const TileProgram *program, uint32_t active, int known)
+{
+    TileActivity registers[VALUES];
+    uint64_t needed = 0;
+    find_activity(program, active, known, registers);
+    for (int r = 0; r < program->operands; r++) needed |= (uint64_t)registers[r].needed << r;
+    if (known) needed |= (uint64_t)registers[program->operands + program->steps - 1].needed << TILE_OPERANDS;
+    return needed;
+}
+#endif

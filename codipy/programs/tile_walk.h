@@ -1,0 +1,269 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How a shape is cut into tiles, and how strided memory gets into a tile and back.
+ *
+ * A tile is part of one row, or, where rows are short, several whole rows. An array whose elements lie side by side
+ * over the whole tile is used in place, any other one goes through a register of the tile. */
+#ifndef CODIPY_PROGRAMS_TILE_WALK_H
+#define CODIPY_PROGRAMS_TILE_WALK_H
+#include "codipy/programs/tile_program.h"
+#include <string.h>
+
+enum {
+    TILE_LENGTH = 256,   /* elements; registers of a typical program then fit the first-level cache */
+    TILE_SHORT_ROW = 64, /* rows below are put together */
+    TILE_VIEWS = 2 * TILE_OPERANDS + 1,
+    TILE_GAP = 8 /* doubles between registers, so that they do not all meet in the same cache sets */
+};
+
+typedef enum { IN_PLACE, FIXED, GATHERED } TileAccess;
+
+typedef struct {
+    char *base;
+    char *row;                     /* first element of the tile's first row */
+    Py_ssize_t strides[TILE_DIMS]; /* in bytes, dimensions merged */
+    Py_ssize_t inner;              /* stride of the last dimension */
+    TileAccess access;             /* FIXED: each tile sees the same elements */
+    int constant;                  /* one element for the whole shape */
+    int flat;                      /* by itself it has one stride for all elements */
+} TileView;
+
+typedef struct {
+    int dims, views, short_rows;
+    Py_ssize_t shape[TILE_DIMS];
+    Py_ssize_t rows, inner;            /* of the whole shape; inner is the length of a row */
+    Py_ssize_t tile_rows, tile_length; /* of the largest tile, which is the first */
+    Py_ssize_t row, first;             /* where the current tile begins: a row, an element of it */
+    Py_ssize_t taken, length;          /* how many rows and elements of each it has */
+    TileView view[TILE_VIEWS];
+} TileWalk;
+
+/* The shape without dimensions of length 1; 0 if it is empty. */
+static int walk_begin(TileWalk *walk, int dims, const Py_ssize_t *shape)
+{
+    walk->dims = walk->views = 0;
+    for (int d = 0; d < dims; d++) {
+        if (shape[d] == 0) return 0;
+        if (shape[d] > 1) walk->shape[walk->dims++] = shape[d];
+    }
+    return 1;
+}
+
+/* Adds an array, `size` bytes for each unit of its strides, which come for the shape as it was given. */
+static uint8_t walk_add(
+    TileWalk *walk, void *base, const Py_ssize_t *strides, Py_ssize_t size, int dims, const Py_ssize_t *shape)
+{
+    TileView *view = &walk->view[walk->views];
+    view->base = view->row = (char *)base;
+    view->flat = 1;
+    for (int d = 0, kept = 0; d < dims; d++) {
+        if (shape[d] == 1) continue;
+        view->strides[kept] = strides[d] * size;
+        if (kept && view->strides[kept - 1] != view->strides[kept] * shape[d]) view->flat = 0;
+        kept++;
+    }
+    return (uint8_t)walk->views++;
+}
+
+/* Merges each dimension into the one before it wherever every array allows that. */
+static void walk_merge(TileWalk *walk)
+{
+    int kept = 0;
+    for (int d = 1; d < walk->dims; d++) {
+        int merges = 1;
+        for (int v = 0; v < walk->views && merges; v++) {
+            const Py_ssize_t *strides = walk->view[v].strides;
+            merges = strides[kept] == strides[d] * walk->shape[d];
+        }
+        if (merges)
+            walk->shape[kept] *= walk->shape[d];
+        else
+            walk->shape[++kept] = walk->shape[d];
+        for (int v = 0; v < walk->views; v++) walk->view[v].strides[kept] = walk->view[v].strides[d];
+    }
+    walk->dims = kept + 1;
+}
+
+static TileAccess view_access(const TileWalk *walk, TileView *view)
+{
+    Py_ssize_t size = view->inner * walk->inner;
+    int fixed = 1, flat = view->inner == sizeof(double);
+    for (int d = walk->dims - 2; d >= 0; d--) {
+        fixed = fixed && view->strides[d] == 0;
+        flat = flat && view->strides[d] == size;
+        size *= walk->shape[d];
+    }
+    view->constant = fixed && view->inner == 0;
+    if (walk->short_rows) return flat ? IN_PLACE : fixed ? FIXED : GATHERED;
+    return view->inner == sizeof(double) ? IN_PLACE : view->constant ? FIXED : GATHERED;
+}
+
+/* Call when all arrays are there. `by_rows`: no tile spans rows. */
+static void walk_close(TileWalk *walk, int by_rows)
+{
+    if (walk->dims > 1) walk_merge(walk);
+    int outer = walk->dims - 1;
+    walk->inner = walk->dims ? walk->shape[outer] : 1;
+    walk->rows = 1;
+    for (int d = 0; d < outer; d++) walk->rows *= walk->shape[d];
+    walk->short_rows = walk->inner < TILE_SHORT_ROW && walk->rows > 1 && !by_rows;
+    for (int v = 0; v < walk->views; v++) {
+        TileView *view = &walk->view[v];
+        view->inner = walk->dims ? view->strides[outer] : (Py_ssize_t)sizeof(double);
+        view->access = view_access(walk, view);
+        if (walk->dims == 0) view->constant = 1;
+    }
+}
+
+/* Chooses the tile so that `registers` of them fit into `room` doubles; returns the distance between registers. */
+static Py_ssize_t walk_cut(TileWalk *walk, int registers, Py_ssize_t room)
+{
+    Py_ssize_t most = registers ? room / registers - TILE_GAP : TILE_LENGTH;
+    most = most < TILE_LENGTH ? most & ~(Py_ssize_t)7 : TILE_LENGTH;
+    walk->tile_rows = 1;
+    walk->tile_length = walk->inner;
+    if (walk->short_rows) {
+        walk->tile_rows = most / walk->inner < walk->rows ? most / walk->inner : walk->rows;
+    } else if (walk->inner > most) { /* tiles of about equal length */
+        Py_ssize_t tiles = (walk->inner + most - 1) / most;
+        walk->tile_length = ((walk->inner + tiles - 1) / tiles + 7) & ~(Py_ssize_t)7;
+    }
+    walk->row = walk->first = walk->taken = walk->length = 0;
+    return ((walk->tile_rows * walk->tile_length + 7) & ~(Py_ssize_t)7) + TILE_GAP;
+}
+
+static void walk_place_rows(TileWalk *walk)
+{
+    Py_ssize_t index[TILE_DIMS], rest = walk->row;
+    int outer = walk->dims - 1;
+    for (int d = outer - 1; d > 0; d--) {
+        index[d] = rest % walk->shape[d];
+        rest /= walk->shape[d];
+    }
+    index[0] = rest;
+    for (int v = 0; v < walk->views; v++) {
+        TileView *view = &walk->view[v];
+        view->row = view->base;
+        for (int d = 0; d < outer; d++) view->row += index[d] * view->strides[d];
+    }
+}
+
+/* The number of elements in the next tile; 0 after the last. */
+static inline Py_ssize_t walk_next(TileWalk *walk)
+{
+    walk->first += walk->length;
+    if (walk->first >= walk->inner || walk->taken == 0) {
+        walk->first = 0;
+        walk->row += walk->taken;
+        if (walk->row >= walk->rows) return 0;
+        walk->taken = walk->rows - walk->row < walk->tile_rows ? walk->rows - walk->row : walk->tile_rows;
+        if (walk->row) walk_place_rows(walk);
+    }
+    walk->length = walk->inner - walk->first < walk->tile_length ? walk->inner - walk->first : walk->tile_length;
+    return walk->taken * walk->length;
+}
+
+static inline char *view_start(const TileWalk *walk, const TileView *view)
+{
+    return view->row + walk->first * view->inner;
+}
+
+/* Visits the rows of a tile: `start` is the first element of each in turn. */
+typedef struct {
+    Py_ssize_t index[TILE_DIMS], left;
+    char *start;
+} RowVisit;
+
+static inline void rows_begin(RowVisit *visit, const TileWalk *walk, const TileView *view)
+{
+    Py_ssize_t rest = walk->row;
+    visit->left = walk->taken;
+    visit->start = view_start(walk, view);
+    if (visit->left == 1) return;
+    for (int d = walk->dims - 2; d >= 0; d--) {
+        visit->index[d] = rest % walk->shape[d];
+        rest /= walk->shape[d];
+    }
+}
+
+static inline int rows_next(RowVisit *visit, const TileWalk *walk, const TileView *view)
+{
+    if (--visit->left <= 0) return 0;
+    for (int d = walk->dims - 2; d >= 0; d--) {
+        visit->start += view->strides[d];
+        if (++visit->index[d] < walk->shape[d]) break;
+        visit->start -= view->strides[d] * walk->shape[d];
+        visit->index[d] = 0;
+    }
+    return 1;
+}
+
+static void view_gather(const TileWalk *walk, const TileView *view, double *to)
+{
+    RowVisit visit;
+    const Py_ssize_t length = walk->length, inner = view->inner;
+    rows_begin(&visit, walk, view);
+    do {
+        const char *from = visit.start;
+        if (inner == 0) {
+            const double value = *(const double *)from;
+            for (Py_ssize_t i = 0; i < length; i++) to[i] = value;
+        } else {
+            for (Py_ssize_t i = 0; i < length; i++) to[i] = *(const double *)(from + i * inner);
+        }
+        to += length;
+    } while (rows_next(&visit, walk, view));
+}
+
+static void view_assign(const TileWalk *walk, const TileView *view, const double *from)
+{
+    RowVisit visit;
+    rows_begin(&visit, walk, view);
+    do {
+        for (Py_ssize_t i = 0; i < walk->length; i++) *(double *)(visit.start + i * view->inner) = from[i];
+        from += walk->length;
+    } while (rows_next(&visit, walk, view));
+}
+
+/* The sum in eight lanes: the order is the same for every instruction set. */
+static double lane_sum(const double *from, Py_ssize_t n)
+{
+    double lane[8] = {0}, rest = 0;
+    Py_ssize_t i = 0;
+    for (; i + 8 <= n; i += 8)
+        for (int k = 0; k < 8; k++) lane[k] += from[i + k];
+    for (; i < n; i++) rest += from[i];
+    if (n < 8) return rest;
+    return (((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]))) + rest;
+}
+
+/* Adds a tile to memory; elements that share a place add up. */
+static void view_deposit(const TileWalk *walk, const TileView *view, const double *from)
+{
+    RowVisit visit;
+    if (view->constant) {
+        *(double *)view->base += lane_sum(from, walk->taken * walk->length);
+        return;
+    }
+    rows_begin(&visit, walk, view);
+    do {
+        if (view->inner == 0)
+            *(double *)visit.start += lane_sum(from, walk->length);
+        else
+            for (Py_ssize_t i = 0; i < walk->length; i++) *(double *)(visit.start + i * view->inner) += from[i];
+        from += walk->length;
+    } while (rows_next(&visit, walk, view));
+}
+
+static void view_clear(const TileWalk *walk, const TileView *view)
+{
+    RowVisit visit;
+    if (view->access == IN_PLACE) {
+        memset(view_start(walk, view), 0, walk->taken * walk->length * sizeof(double));
+        return;
+    }
+    rows_begin(&visit, walk, view);
+    do {
+        for (Py_ssize_t i = 0; i < walk->length; i++) *(double *)(visit.start + i * view->inner) = 0;
+    } while (rows_next(&visit, walk, view));
+}
+#endif

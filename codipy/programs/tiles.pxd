@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+# Elementwise array programs, run over tiles of a few hundred elements: values, reverse, tangents, Jacobians.
+#
+# The temporaries of a tile stay in the first-level cache and are computed again in the sweep back, so a statement
+# leaves nothing behind but its result. Values are NumPy's to the last bit: what is rounded correctly has loops of its
+# own, all else runs the inner loop of NumPy's or SciPy's ufunc.
+# Rejected: one loop per element over the whole program (nothing vectorises), and temporaries as long as the array.
+#
+# Nothing is allocated and nothing is shared: calls may run on several threads, each on memory of its own. They use
+# about 110 kB of stack. Data is aligned. The result overlaps no operand; adjoints of operands may overlap each other.
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+
+cdef extern from "codipy/programs/tile_program.h" nogil:
+    enum:
+        MAX_OPERANDS "TILE_OPERANDS"
+        MAX_STEPS "TILE_STEPS"
+        MAX_DIMS "TILE_DIMS"
+
+    ctypedef struct Step "TileStep":
+        int32_t code                    # OP_* of the operations table
+        int32_t sources[3]              # registers: first the operands, then one for each step
+
+    ctypedef struct TileProgram:
+        int32_t operands
+        int32_t steps                   # at least one; the last gives the result
+        Step step[48]
+
+    ctypedef struct Operand "TileOperand":
+        const char* data                # first value; a scalar constant has strides 0
+        Py_ssize_t strides[16]          # in bytes, one per dimension of the result, 0 where broadcast
+        double* adjoint                 # adjoint or tangent of the first element; NULL: passive
+        Py_ssize_t adjoint_strides[16]  # in doubles
+
+    ctypedef struct Sweep "TileSweep":
+        const TileProgram* program
+        const Operand* operand
+        int dims
+        const Py_ssize_t* shape
+        const char* result                 # NULL, or the values of the result: the last step need not run again
+        const Py_ssize_t* result_strides   # in bytes
+
+# Each returns 0. Values: `out` is assigned.
+cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                      double* out, const Py_ssize_t* out_strides) noexcept nogil
+# Adds to the operands' adjoints what flows from the adjoint of the result, and zeroes that unless `keep`.
+# A zero adjoint propagates nothing, even through a partial that is inf or nan.
+cdef int tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                       double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil
+# Assigns the tangent of the result.
+cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                       double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil
+# Assigns one C-contiguous array of the result's shape for each operand, NULL to skip it; the operands' adjoints are not
+# looked at.
+cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                         double* const* jacobians) noexcept nogil
+# The operands whose values reverse, tangent and Jacobians read when those of `active` are differentiated; the others'
+# `data` may be anything then.
+cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil
+
+# The same with the values of the result at hand, which exp, tan, sqrt, power ... then need not compute again.
+cdef int sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil
+cdef int sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil
+cdef int sweep_jacobians(const Sweep* sweep, double* const* jacobians) noexcept nogil
+# One bit for each operand, and bit MAX_OPERANDS for the result.
+cdef uint64_t sweep_needed(const TileProgram* program, uint32_t active) noexcept nogil

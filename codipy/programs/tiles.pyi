@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run elementwise array programs over tiles, for tests; the array layer calls the functions of tiles.pxd."""
+
+from collections.abc import Sequence
+from typing import final
+
+import numpy as np
+from numpy.typing import NDArray
+
+@final
+class Call:
+    def __init__(
+        self, steps: Sequence[tuple[int, ...]], operands: Sequence[NDArray[np.float64]], shape: tuple[int, ...]
+    ) -> None: ...
+    def values(self, out: NDArray[np.float64]) -> NDArray[np.float64]: ...
+    def reverse(
+        self, adjoints: Sequence[NDArray[np.float64] | None], lhs: NDArray[np.float64], keep: bool = False
+    ) -> None: ...
+    def tangent(
+        self, tangents: Sequence[NDArray[np.float64] | None], lhs: NDArray[np.float64]
+    ) -> NDArray[np.float64]: ...
+    def jacobians(self, wanted: Sequence[bool]) -> list[NDArray[np.float64] | None]: ...
+    def needed(self, active: int) -> int: ...

@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Run elementwise array programs over tiles: the functions for the array layer, and thin ones for Python."""
+
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+cimport numpy as cnp
+
+import importlib
+
+import numpy
+
+from codipy.operations.table import TABLE
+
+
+cdef extern from "codipy/programs/tile_sweep.h" nogil:
+    ctypedef struct TileLoop:
+        cnp.PyUFuncGenericFunction function
+        void* data
+    TileLoop tile_loops[]
+    void loop_set_known(TileLoop*)
+    Py_ssize_t tile_numpy_buffer
+    int tile_run_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
+    int tile_run_reverse(const Sweep*, double*, const Py_ssize_t*, int)
+    int tile_run_tangent(const Sweep*, double*, const Py_ssize_t*)
+    int tile_run_jacobians(const Sweep*, double* const*)
+    uint64_t tile_run_needed(const TileProgram*, uint32_t, int)
+
+
+if tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 3):
+    tile_numpy_buffer = 0
+
+_used = {}  # the ufuncs by code: their loops live as long as they do
+
+
+def _ufunc(row):
+    """The ufunc that a row's values come from, None if there is none."""
+    if row.numpy:
+        return next(getattr(numpy, name) for name in row.numpy if hasattr(numpy, name))
+    if row.scipy:
+        try:
+            return getattr(importlib.import_module("scipy.special"), row.scipy)
+        except ImportError:
+            return None
+    return None
+
+
+cdef void tile_find_loop "tile_find_loop"(int code) noexcept with gil:
+    cdef cnp.ufunc found
+    cdef TileLoop* loop = &tile_loops[code]
+    try:
+        row = TABLE[code]
+        ufunc = _ufunc(row)
+        if ufunc is not None and "d" * row.arity + "->d" in ufunc.types:
+            _used[code] = found = ufunc
+            place = ufunc.types.index("d" * row.arity + "->d")
+            loop.data = found.data[<int>place]
+            loop.function = found.functions[<int>place]
+    finally:
+        loop_set_known(loop)
+
+
+cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                      double* out, const Py_ssize_t* out_strides) noexcept nogil:
+    return tile_run_values(program, operands, ndim, shape, out, out_strides)
+
+
+cdef inline Sweep _sweep(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                         const char* result, const Py_ssize_t* result_strides) noexcept nogil:
+    cdef Sweep sweep
+    sweep.program, sweep.operand, sweep.dims, sweep.shape = program, operands, ndim, shape
+    sweep.result, sweep.result_strides = result, result_strides
+    return sweep
+
+
+cdef int tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                       double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil:
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    return tile_run_reverse(&sweep, lhs_adjoint, lhs_strides, keep)
+
+
+cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                       double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil:
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    return tile_run_tangent(&sweep, lhs_tangent, lhs_strides)
+
+
+cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                         double* const* jacobians) noexcept nogil:
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    return tile_run_jacobians(&sweep, jacobians)
+
+
+cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil:
+    return <uint32_t>tile_run_needed(program, active, False)
+
+
+cdef int sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
+                       bint keep) noexcept nogil:
+    return tile_run_reverse(sweep, lhs_adjoint, lhs_strides, keep)
+
+
+cdef int sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil:
+    return tile_run_tangent(sweep, lhs_tangent, lhs_strides)
+
+
+cdef int sweep_jacobians(const Sweep* sweep, double* const* jacobians) noexcept nogil:
+    return tile_run_jacobians(sweep, jacobians)
+
+
+cdef uint64_t sweep_needed(const TileProgram* program, uint32_t active) noexcept nogil:
+    return tile_run_needed(program, active, True)
+
+
+cdef double* _pointer(array) except? NULL:
+    return <double*><size_t>array.__array_interface__["data"][0]
+
+
+cdef class Call:
+    """Call(steps, operands, shape)
+    --
+
+    A program with its operands, for tests.
+
+    Parameters
+    ----------
+    steps : list of tuple
+        (code, source, ...) for each step; sources are registers.
+    operands : list of ndarray
+        float64 arrays, broadcastable to `shape`.
+    shape : tuple of int
+        The shape of the result.
+    result : ndarray, optional
+        The values of the result, for sweeps that need not compute them.
+    """
+
+    cdef TileProgram program
+    cdef Operand* operands
+    cdef Py_ssize_t shape[16]
+    cdef Py_ssize_t strides[16]
+    cdef double* jacobian[32]
+    cdef Py_ssize_t result_strides[16]
+    cdef const char* result
+    cdef int ndim
+    cdef object kept, size
+
+    def __cinit__(self, steps, operands, shape, result=None):
+        if not 0 < len(steps) <= MAX_STEPS or len(operands) > MAX_OPERANDS or len(shape) > MAX_DIMS:
+            raise ValueError("too many steps, operands or dimensions, or no step")
+        self.operands = <Operand*>PyMem_Malloc(MAX_OPERANDS * sizeof(Operand))
+        if self.operands == NULL:
+            raise MemoryError
+        self.kept, self.size, self.ndim = [], tuple(shape), len(shape)
+        self.program.operands, self.program.steps = len(operands), len(steps)
+        for s, (code, *sources) in enumerate(steps):
+            self.program.step[<int>s].code = code
+            for k, source in enumerate(sources):
+                self.program.step[<int>s].sources[<int>k] = source
+        for d, length in enumerate(shape):
+            self.shape[<int>d] = length
+        for r, operand in enumerate(operands):
+            view = self._array(operand)
+            self.operands[<int>r].data = <const char*>_pointer(view)
+            for d, stride in enumerate(view.strides):
+                self.operands[<int>r].strides[<int>d] = stride
+        if result is not None:
+            self.result = <const char*>self._result(self._array(result), 1)
+            self.result_strides = self.strides
+
+    def __dealloc__(self):
+        PyMem_Free(self.operands)
+
+    def _array(self, array):
+        """The array broadcast to the shape of the result, kept alive."""
+        if array.dtype != numpy.float64:
+            raise TypeError("operands are arrays of float64")
+        self.kept.append(numpy.broadcast_to(array, self.size))
+        return self.kept[len(self.kept) - 1]
+
+    cdef double* _result(self, array, int size) except? NULL:
+        if array.shape != self.size or array.dtype != numpy.float64:
+            raise ValueError("an array of float64 with the shape of the result is needed")
+        for d, stride in enumerate(array.strides):
+            self.strides[<int>d] = stride // size
+        return _pointer(array)
+
+    cdef Sweep _sweep(self) noexcept:
+        return _sweep(&self.program, self.operands, self.ndim, self.shape, self.result, self.result_strides)
+
+    cdef int _flows(self, adjoints) except -1:
+        for r in range(self.program.operands):
+            self.operands[<int>r].adjoint = NULL
+            if adjoints[r] is None:
+                continue
+            view = self._array(adjoints[r])
+            self.operands[<int>r].adjoint = _pointer(view)
+            for d, stride in enumerate(view.strides):
+                self.operands[<int>r].adjoint_strides[<int>d] = stride // sizeof(double)
+        return 0
+
+    def values(self, out):
+        """Assign the values to `out`."""
+        cdef double* to = self._result(out, 1)
+        with nogil:
+            tiles_values(&self.program, self.operands, self.ndim, self.shape, to, self.strides)
+        return out
+
+    def reverse(self, adjoints, lhs, keep=False):
+        """Add to `adjoints`, one array or None for each operand, what flows from `lhs`, and zero that."""
+        cdef bint keeps = keep
+        cdef double* adjoint = self._result(lhs, sizeof(double))
+        self._flows(adjoints)
+        cdef Sweep sweep = self._sweep()
+        with nogil:
+            if self.result == NULL:
+                tiles_reverse(&self.program, self.operands, self.ndim, self.shape, adjoint, self.strides, keeps)
+            else:
+                sweep_reverse(&sweep, adjoint, self.strides, keeps)
+
+    def tangent(self, tangents, lhs):
+        """Assign the tangent of the result to `lhs`."""
+        cdef double* tangent = self._result(lhs, sizeof(double))
+        self._flows(tangents)
+        cdef Sweep sweep = self._sweep()
+        with nogil:
+            if self.result == NULL:
+                tiles_tangent(&self.program, self.operands, self.ndim, self.shape, tangent, self.strides)
+            else:
+                sweep_tangent(&sweep, tangent, self.strides)
+        return lhs
+
+    def jacobians(self, wanted):
+        """The per-element derivatives for each operand that is `wanted`, else None."""
+        found = [numpy.full(self.size, numpy.nan) if want else None for want in wanted]
+        for r, array in enumerate(found):
+            self.jacobian[<int>r] = NULL if array is None else _pointer(array)
+        cdef Sweep sweep = self._sweep()
+        with nogil:
+            if self.result == NULL:
+                tiles_jacobians(&self.program, self.operands, self.ndim, self.shape, self.jacobian)
+            else:
+                sweep_jacobians(&sweep, self.jacobian)
+        return found
+
+    def needed(self, active):
+        """The operands whose values a sweep reads when those of `active` are differentiated; bit 32 is the result."""
+        return tiles_needed(&self.program, active) if self.result == NULL else sweep_needed(&self.program, active)

@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``import codipy.scipy as scipy``: SciPy's own modules, imported when they are first asked for.
+
+SciPy's ufuncs (`scipy.special`) and what it computes with NumPy's functions find their way from the arrays that they
+get; what needs a plain ndarray raises for an active Array.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+
+def __getattr__(name):
+    if name.startswith("__"):  # asked for by the import system, which must not import SciPy
+        raise AttributeError(f"module 'codipy.scipy' has no attribute {name!r}")
+    value = getattr(importlib.import_module("scipy"), name)
+    setattr(sys.modules["codipy.scipy"], name, value)
+    return value
+
+
+def __dir__():
+    return dir(importlib.import_module("scipy"))

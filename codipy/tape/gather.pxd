@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: Apache-2.0
+# A movement on the tape: a block whose elements are copies of given identifiers.
+from libc.stdint cimport int32_t
+cimport cython
+
+from codipy.tape.record cimport Record
+
+
+# Identifiers come in runs more often than not (rows of a concatenated array), so they are stored as runs where that is
+# shorter: first identifier and length; a run of passive elements begins with 0.
+@cython.final
+cdef class Gather(Record):
+    cdef int32_t base                # of the result
+    cdef Py_ssize_t size
+    cdef Py_ssize_t runs             # number of runs; 0: one identifier per element
+    cdef int32_t* sources
+
+cdef Gather new_gather(const int32_t* identifiers, Py_ssize_t size, int32_t base)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Movements: copies of identifiers."""
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy, memset
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+cimport cython
+
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.record cimport Record
+
+
+@cython.final
+@cython.no_gc
+cdef class Gather(Record):
+    """Gather()
+    --
+
+    One movement; arrays make it.
+    """
+    def __dealloc__(self):
+        PyMem_Free(self.sources)
+
+    cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
+        cdef Py_ssize_t width = adjoints.width, i, r, n
+        cdef double* origin = adjoints.origin()
+        cdef double* result = origin + width * self.base
+        with nogil:
+            if self.runs:
+                i = 0
+                for r in range(self.runs):
+                    n = self.sources[2 * r + 1] * width
+                    if self.sources[2 * r]:
+                        add(origin + width * self.sources[2 * r], result + i, n)
+                    i += n
+            else:
+                for i in range(self.size):
+                    if self.sources[i]:
+                        add(origin + width * self.sources[i], result + i * width, width)
+            if not keep:
+                memset(result, 0, self.size * width * sizeof(double))
+        return 0
+
+    cdef int forward(self, AdjointVector adjoints) except -1:
+        cdef Py_ssize_t width = adjoints.width, i = 0, r, n, runs = self.runs if self.runs else self.size
+        cdef double* origin = adjoints.origin()
+        cdef double* result = origin + width * self.base
+        cdef int32_t source
+        with nogil:
+            for r in range(runs):
+                source = self.sources[2 * r] if self.runs else self.sources[r]
+                n = (self.sources[2 * r + 1] if self.runs else 1) * width
+                if source:
+                    memcpy(result + i, origin + width * source, n * sizeof(double))
+                else:
+                    memset(result + i, 0, n * sizeof(double))
+                i += n
+        return 0
+
+    @property
+    def bytes_used(self):
+        """Bytes of the identifiers."""
+        return (2 * self.runs if self.runs else self.size) * sizeof(int32_t) + 2 * sizeof(int32_t)
+
+    def __repr__(self):
+        return f"<movement of {self.size} to {self.base}>"
+
+
+cdef inline void add(double* target, const double* bars, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    for i in range(n):
+        target[i] += bars[i]
+
+
+cdef inline bint follows(int32_t identifier, int32_t previous) noexcept nogil:
+    return identifier == previous + 1 if previous else identifier == 0
+
+
+cdef Gather new_gather(const int32_t* identifiers, Py_ssize_t size, int32_t base):
+    cdef Gather new = Gather.__new__(Gather)
+    cdef Py_ssize_t i, r = -1, runs = size > 0
+    for i in range(1, size):
+        runs += not follows(identifiers[i], identifiers[i - 1])
+    new.base, new.size = base, size
+    new.sources = <int32_t*>PyMem_Malloc(min(2 * runs, size) * sizeof(int32_t) + 8)
+    if new.sources == NULL:
+        raise MemoryError(f"no memory for a movement of {size} elements")
+    if 2 * runs > size:
+        memcpy(new.sources, identifiers, size * sizeof(int32_t))
+        return new
+    new.runs = runs
+    for i in range(size):
+        if i == 0 or not follows(identifiers[i], identifiers[i - 1]):
+            r += 1
+            new.sources[2 * r], new.sources[2 * r + 1] = identifiers[i], 0
+        new.sources[2 * r + 1] += 1
+    return new

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+# A step of a recording that is not a scalar statement: an array statement, a movement, a primitive.
+#
+# Records stand in a list of their own beside the streams. Each knows the place in the streams at which it was made, so
+# a sweep runs the scalar statements between two records and then the record: CoDiPack's external functions. A record
+# names its results' identifiers itself; where identifiers are linear it also tells how many it took.
+from libc.stdint cimport int32_t
+
+from codipy.data.position cimport Position
+from codipy.tape.adjoints cimport AdjointVector
+
+
+cdef class Record:
+    cdef Position place          # in the streams; records without a statement between them share one
+    cdef int32_t before          # largest linear identifier before the record's own ...
+    cdef int32_t after           # ... and with them
+
+    # Read the results' adjoints, which are consumed unless `keep`, and add to the arguments'.
+    cdef int reverse(self, AdjointVector adjoints, bint keep) except -1
+    # Set the results' tangents from the arguments'.
+    cdef int forward(self, AdjointVector adjoints) except -1
+    # Compute the results' values again.
+    cdef int primal(self) except -1
+
+
+# The records of one tape, in the order of recording.
+cdef class Records:
+    cdef readonly list items
+    cdef Position last           # place of the last record, shared while no statement follows ...
+    cdef void* chunk             # ... that is, while the innermost stream's cursor stays in this chunk ...
+    cdef Py_ssize_t used         # ... at this item
+
+    cdef int truncate(self, Py_ssize_t count) except -1

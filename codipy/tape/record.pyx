@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Steps of a recording that are not scalar statements, and the list of them."""
+cimport cython
+
+from codipy.tape.adjoints cimport AdjointVector
+
+from codipy.errors import TapeError
+
+
+cdef class Record:
+    """Record()
+    --
+
+    A step of a recording with rules of its own; Python classes may inherit it and define `pull` and `push`.
+    """
+
+    cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
+        self.pull(adjoints, bool(keep))
+        return 0
+
+    cdef int forward(self, AdjointVector adjoints) except -1:
+        self.push(adjoints)
+        return 0
+
+    cdef int primal(self) except -1:
+        raise TapeError(f"evaluate_primal() cannot recompute {type(self).__name__}: record again")
+
+    def pull(self, adjoints, keep):
+        """Reverse: `adjoints.read`, and unless `keep` `adjoints.write`, the results', and `adjoints.add` to the arguments'."""
+        raise NotImplementedError
+
+    def push(self, tangents):
+        """Forward: `tangents.write` the results' from what `tangents.read` gives for the arguments."""
+        raise NotImplementedError
+
+    @property
+    def bytes_used(self):
+        """Bytes that the tape holds for this record beside the results' values."""
+        return 0
+
+
+@cython.final
+cdef class Records:
+    """Records()
+    --
+
+    The records of one tape.
+    """
+    def __cinit__(self):
+        self.items = []
+
+    cdef int truncate(self, Py_ssize_t count) except -1:
+        """Drop the records from number `count` on."""
+        dropped = self.items[count:]
+        del self.items[count:]
+        self.last = None
+        dropped.clear()      # last: what dies with them may run code of the user's
+        return 0
+
+    def __len__(self):
+        return len(self.items)
+
+    @property
+    def bytes_used(self):
+        """Bytes of all records."""
+        return sum(record.bytes_used for record in self.items)

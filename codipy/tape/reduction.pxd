@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+# Sums over axes on the tape: the reverse of a sum is a broadcast, so nothing but shapes is stored.
+from libc.stdint cimport int32_t
+cimport cython
+
+from codipy.tape.record cimport Record
+
+cdef enum:
+    MOST_DIMS = 8
+
+
+@cython.final
+cdef class Reduction(Record):
+    cdef int ndim                              # of the argument
+    cdef int32_t argument                      # identifier of its first element
+    cdef int32_t result                        # ... and of the result's
+    cdef Py_ssize_t size                       # elements of the result, which are contiguous
+    cdef double scale                          # 1 for a sum, 1 / n for a mean
+    cdef Py_ssize_t shape[MOST_DIMS]
+    cdef Py_ssize_t strides[MOST_DIMS]         # of the argument, in elements ...
+    cdef Py_ssize_t result_strides[MOST_DIMS]  # ... and of the result, 0 along the axes that are summed
+
+    cdef void run(self, double* argument, double* result, Py_ssize_t width, bint reverse) noexcept nogil

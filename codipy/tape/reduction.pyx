@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sums and means over axes."""
+from libc.string cimport memset
+cimport cython
+
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.record cimport Record
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(16)
+cdef class Reduction(Record):
+    """Reduction()
+    --
+
+    One sum; arrays make it.
+    """
+
+    cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
+        cdef double* origin = adjoints.origin()
+        cdef Py_ssize_t d
+        with nogil:
+            for d in range(adjoints.width):
+                self.run(origin + self.argument * adjoints.width + d, origin + self.result * adjoints.width + d,
+                         adjoints.width, True)
+            if not keep:
+                memset(origin + self.result * adjoints.width, 0, self.size * adjoints.width * sizeof(double))
+        return 0
+
+    cdef int forward(self, AdjointVector adjoints) except -1:
+        cdef double* origin = adjoints.origin()
+        cdef Py_ssize_t d
+        with nogil:
+            memset(origin + self.result * adjoints.width, 0, self.size * adjoints.width * sizeof(double))
+            for d in range(adjoints.width):
+                self.run(origin + self.argument * adjoints.width + d, origin + self.result * adjoints.width + d,
+                         adjoints.width, False)
+        return 0
+
+    cdef void run(self, double* argument, double* result, Py_ssize_t width, bint reverse) noexcept nogil:
+        """One direction: add the result's numbers to the argument's, or the other way."""
+        cdef Py_ssize_t index[MOST_DIMS]
+        cdef Py_ssize_t i, n = 1, step = 0, stride = 0
+        cdef int k, last = self.ndim - 1
+        cdef double number
+        for k in range(self.ndim):
+            index[k] = 0
+            if self.shape[k] == 0:
+                return
+        if self.ndim:
+            n, step, stride = self.shape[last], self.strides[last] * width, self.result_strides[last] * width
+        while True:
+            if reverse:
+                if stride == 0:
+                    number = result[0] * self.scale
+                    if number != 0.0:
+                        for i in range(n):
+                            argument[i * step] += number
+                else:
+                    for i in range(n):
+                        argument[i * step] += result[i * stride] * self.scale
+            else:
+                for i in range(n):
+                    result[i * stride] += argument[i * step] * self.scale
+            k = last - 1
+            while k >= 0:
+                index[k] += 1
+                argument += self.strides[k] * width
+                result += self.result_strides[k] * width
+                if index[k] < self.shape[k]:
+                    break
+                argument -= index[k] * self.strides[k] * width
+                result -= index[k] * self.result_strides[k] * width
+                index[k] = 0
+                k -= 1
+            if k < 0:
+                return
+
+    @property
+    def bytes_used(self):
+        """Bytes of the shapes."""
+        return 3 * self.ndim * sizeof(Py_ssize_t) + 32
+
+    def __repr__(self):
+        return f"<sum of {[self.shape[k] for k in range(self.ndim)]}>"

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Array statements: the sweeps over the elements of one recorded expression."""
+from libc.stdint cimport int32_t
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_XDECREF
+cimport cython
+
+from codipy.programs.interned cimport ArrayProgram
+from codipy.programs.tiles cimport (
+    MAX_OPERANDS, Operand, TileProgram, tiles_reverse, tiles_tangent)
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.record cimport Record
+
+
+@cython.final
+@cython.no_gc
+@cython.freelist(64)
+cdef class Statement(Record):
+    """Statement()
+    --
+
+    One array statement; arrays make it.
+    """
+    def __dealloc__(self):
+        cdef int k
+        for k in range(self.count):
+            Py_XDECREF(self.arguments[k].owner)
+        PyMem_Free(self.arguments)
+
+    cdef int run(self, AdjointVector adjoints, bint reverse, bint keep) except -1:
+        cdef Operand operands[MAX_OPERANDS]
+        cdef TileProgram* program = &self.program.tiles
+        cdef Py_ssize_t width = adjoints.width, d
+        cdef Py_ssize_t* strides = self.shape + 2 * self.ndim
+        cdef double* origin = adjoints.origin()
+        cdef Py_ssize_t lhs_strides[8]
+        cdef Argument* argument
+        cdef Operand* operand
+        cdef int i, k, failed = 0
+        for k in range(self.count):
+            argument, operand = self.arguments + k, operands + k
+            for i in range(self.ndim):
+                operand.strides[i] = strides[i] * sizeof(double) if argument.data != NULL else 0
+                operand.adjoint_strides[i] = strides[i] * width
+            operand.data = <const char*>argument.data if argument.data != NULL else <const char*>&argument.number
+            operand.adjoint = origin + width * argument.identifier if argument.identifier else NULL
+            strides += self.ndim
+        for i in range(self.ndim):
+            lhs_strides[i] = self.shape[self.ndim + i] * width
+        with nogil:
+            for d in range(width):
+                if reverse:
+                    failed |= tiles_reverse(program, operands, self.ndim, self.shape,
+                                            origin + width * self.identifier + d, lhs_strides, keep)
+                else:
+                    failed |= tiles_tangent(program, operands, self.ndim, self.shape,
+                                            origin + width * self.identifier + d, lhs_strides)
+                for k in range(self.count):
+                    if operands[k].adjoint != NULL:
+                        operands[k].adjoint += 1
+        if failed:
+            raise MemoryError("no memory for the temporaries of an array statement")
+        return 0
+
+    cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
+        return self.run(adjoints, True, keep)
+
+    cdef int forward(self, AdjointVector adjoints) except -1:
+        return self.run(adjoints, False, False)
+
+    @property
+    def bytes_used(self):
+        """Bytes of the table of arguments; values are counted where they are kept."""
+        return (self.count * sizeof(Argument) + (2 + self.count) * self.ndim * sizeof(Py_ssize_t)
+                + sizeof(int32_t) + sizeof(void*))
+
+    @property
+    def kept(self):
+        """The Buffers that this statement keeps."""
+        return [<object>self.arguments[k].owner for k in range(self.count) if self.arguments[k].owner != NULL]
+
+    def __repr__(self):
+        return f"<statement {self.program!r} shape={[self.shape[k] for k in range(self.ndim)]} to {self.identifier}>"
+
+
+cdef Statement new_statement(ArrayProgram program, int ndim, int count):
+    """With room for `count` arguments, of which there are none yet; shape, strides and arguments are the caller's."""
+    cdef Statement new = Statement.__new__(Statement)
+    new.arguments = <Argument*>PyMem_Malloc(count * sizeof(Argument) + (2 + count) * ndim * sizeof(Py_ssize_t) + 8)
+    if new.arguments == NULL:
+        raise MemoryError("no memory for an array statement")
+    new.shape = <Py_ssize_t*>(new.arguments + count)
+    new.program, new.ndim = program, ndim
+    return new

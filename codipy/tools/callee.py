@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The function that a driver runs: checked, rebound, and what its result must be."""
+from __future__ import annotations
+
+from codipy.active import Real
+from codipy.active.array import Array
+from codipy.active.bulk import as_float
+from codipy.tools.trees import plain_copy
+
+__all__ = ["check_function", "check_result", "name_of", "rebound", "with_aux"]
+
+
+def name_of(f):
+    """What messages call a function."""
+    return getattr(f, "__name__", None) or type(f).__name__
+
+
+def check_function(f, driver):
+    """Raise unless `f` can be called; `driver` is the name that the caller used."""
+    if not callable(f):
+        raise TypeError(f"f must be a function, got {type(f).__name__}: say {driver}(f)(x), not {driver}(f(x))")
+
+
+def rebound(f):
+    """The function with `np`, `math` and the like looked up in codipy's namespaces; itself where that fails.
+
+    Falling back loses no derivative: what plain NumPy cannot do with an active array raises there.
+    """
+    from codipy.tools.rebind import rebind  # not at import: it needs all of codipy.numpy
+
+    try:
+        return rebind(f)
+    except Exception:      # it reads other people's code, which may be anything
+        return f
+
+
+def check_result(result, f):
+    """The result of f if it is one real number, a passive Real's value included; else an error that says what came."""
+    if type(result) is Real:
+        return result if result.is_active else result.value
+    shape = getattr(result, "shape", ())
+    if type(result) is Array and shape == ():
+        return check_result(result[()], f)
+    if as_float(result) is None:
+        fix = (f": reduce it to one, for example by sum(), or take codipy.jacobian({name_of(f)})" if shape else
+               ": does it return on every path?" if result is None else ": return one number")
+        of_shape = f" of shape {shape}" if shape else ""
+        raise TypeError(f"{name_of(f)} must return one real number, got {type(result).__name__}{of_shape}{fix}")
+    return result
+
+
+def with_aux(f):
+    """The function without the second of its two results, and a list that gets the plain value of that in each run."""
+    kept = []
+
+    def first(*args, **kwargs):
+        result = f(*args, **kwargs)
+        if not isinstance(result, tuple) or len(result) != 2:
+            raise TypeError(f"{name_of(f)} must return (result, aux) since has_aux=True, got {type(result).__name__}")
+        kept[:] = [plain_copy(result[1])]
+        return result[0]
+
+    first.__name__ = name_of(f)
+    return first, kept

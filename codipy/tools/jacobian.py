@@ -1,0 +1,146 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jacobians: one recording, then sweeps that carry several directions, backwards or forwards as there are fewer."""
+from __future__ import annotations
+
+import bisect
+import functools
+import itertools
+import math
+
+import numpy as np
+
+from codipy.tools.callee import check_function, name_of, rebound, with_aux
+from codipy.tools.choice import Choice
+from codipy.tools.leaves import shape_of, stack
+from codipy.tools.pool import borrow, check_settings, give_back
+from codipy.tools.recording import Recording
+
+__all__ = ["jacobian"]
+
+_WIDEST = 16            # directions that one sweep carries
+_BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
+
+
+def jacobian(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebind=True):
+    """The Jacobian of a function: the derivatives of each number of its result by each of its argument.
+
+    Parameters
+    ----------
+    f : callable
+        Returns numbers and arrays, in lists, tuples, dicts and dataclasses; see `grad` for its arguments.
+    argnums : int or tuple of int
+        Positions of the arguments to differentiate by.
+    has_aux, rebind : bool
+        See `grad`.
+    strategy, granularity : str, optional
+        See `grad`.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `f` and returns the form of its result, with the form of the argument (of a tuple of
+        arguments, if `argnums` is a tuple) in the place of each leaf, and there an array of the shape of the result's
+        leaf followed by that of the argument's; a float where both are numbers. With `has_aux`, a pair of that and
+        the second result.
+
+    Raises
+    ------
+    TypeError
+        From the returned function: see `vjp`.
+
+    Notes
+    -----
+    `f` runs once. If its result has fewer numbers than the argument, the sweeps run backwards, one direction for each
+    number of the result; else forwards, one for each of the argument.
+
+    Examples
+    --------
+    >>> import codipy, numpy as np
+    >>> codipy.jacobian(lambda x: x * x)(np.array([1.0, 2.0]))
+    array([[2., 0.],
+           [0., 4.]])
+    >>> codipy.jacobian(lambda x: {"product": x[0] * x[1]})([2.0, 3.0])
+    {'product': [3.0, 2.0]}
+    """
+    check_function(f, "jacobian")
+    settings = strategy, granularity
+    check_settings(settings)
+    choice = Choice(argnums)
+    run = None
+
+    @functools.wraps(f)
+    def driver(*args, **kwargs):
+        nonlocal run
+        if run is None:
+            run = rebound(f) if rebind else f
+        choice.check(args, f)
+        args = list(args)
+        called, kept = with_aux(run) if has_aux else (run, None)
+        trees, leaves = choice.take(args)
+        tape = borrow(settings)
+        try:
+            recording = Recording(tape, called, args, kwargs, leaves, choice.placer(trees))
+            matrix = _matrix(recording, leaves)
+        finally:
+            give_back(settings, tape)
+        result = _in_form(matrix, recording, leaves, lambda blocks: choice.give(trees, blocks))
+        return (result, kept[0]) if has_aux else result
+
+    driver.__doc__ = f"Jacobian of {name_of(f)} by argument {argnums}."
+    return driver
+
+
+def _matrix(recording, leaves):
+    """All derivatives: a row for each number of the result, a column for each of the argument."""
+    rows = [math.prod(shape) for shape in recording.shapes]
+    columns = [math.prod(shape_of(leaf)) for leaf in leaves]
+    matrix = np.zeros((sum(rows), sum(columns)))
+    if not matrix.size or all(output is None for output in recording.outputs):
+        return matrix
+    if sum(rows) < sum(columns):
+        _sweep(recording, recording.reverse, recording.shapes, matrix)
+    else:
+        _sweep(recording, recording.forward, [shape_of(leaf) for leaf in leaves], matrix.T)
+    return matrix
+
+
+def _sweep(recording, sweep, shapes, matrix):
+    """Fill the rows of `matrix`, as many in each sweep as it carries, from seeds of the given shapes."""
+    identifiers = recording.tape.statistics()["identifiers"].counts["max live indices"]
+    count = len(matrix)
+    width = max(1, min(_WIDEST, count, _BYTES // (8 * max(identifiers, 1))))
+    adjoints = recording.tape.new_adjoints(width)
+    ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
+    for start in range(0, count, width):
+        stop = min(start + width, count)
+        adjoints.clear()
+        found = sweep(adjoints, _units(shapes, ends, range(start, stop), width))
+        matrix[start:stop] = stack(found, width)[:, :stop - start].T
+
+
+def _units(shapes, ends, numbers, width):
+    """Seeds that are 1 for one number in each direction; None for the leaves that have none of the numbers."""
+    seeds = [None] * len(shapes)
+    for direction, number in enumerate(numbers):
+        leaf = bisect.bisect_right(ends, number)
+        size = math.prod(shapes[leaf])
+        if seeds[leaf] is None:
+            seeds[leaf] = np.zeros((size, width))
+        seeds[leaf][number - ends[leaf] + size, direction] = 1.0
+    columns = (width,) if width > 1 else ()
+    return [None if seed is None else seed.reshape(shape + columns)[()] for seed, shape in zip(seeds, shapes)]
+
+
+def _in_form(matrix, recording, leaves, give):
+    """The matrix cut into blocks, each in its place."""
+    results, row = [], 0
+    for shape in recording.shapes:
+        rows, column, blocks = math.prod(shape), 0, []
+        for leaf in leaves:
+            columns = math.prod(shape_of(leaf))
+            block = matrix[row:row + rows, column:column + columns].reshape(shape + shape_of(leaf))
+            blocks.append(block.copy() if block.ndim else float(block))
+            column += columns
+        results.append(give(blocks))
+        row += rows
+    return recording.rebuild(results)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What drivers differentiate by: numbers and float64 arrays, checked, joined to one vector, and named."""
+from __future__ import annotations
+
+import math
+from bisect import bisect_right
+from collections.abc import Sequence
+from itertools import accumulate
+
+import numpy as np
+
+from codipy.active import Real
+from codipy.active.array import Array
+from codipy.active.bulk import as_float
+from codipy.errors import ActiveError
+
+__all__ = ["DOUBLE", "Names", "aligned", "as_leaf", "cut", "join", "shape_of", "split", "stack"]
+
+DOUBLE = np.dtype(np.float64)
+_ASIDE = "pass it as an argument that argnums does not name, or bind it by functools.partial"
+
+
+def as_leaf(leaf, path):
+    """The float or float64 array to differentiate by; an error that names `path` for anything else."""
+    if type(leaf) is Real or type(leaf) is Array:
+        if leaf.is_active:
+            raise ActiveError(
+                f"{path} is active on a tape already, and derivatives of derivatives are not supported: differentiate "
+                "the whole function at once, or pass its value, x.value, if it is a constant here")
+        return leaf.value
+    if isinstance(leaf, np.ndarray) and leaf.ndim:
+        return _as_array(leaf, path)
+    number = as_float(leaf)
+    if number is None:
+        fix = ("pass np.asarray(x)" if getattr(leaf, "ndim", 0) else
+               f"{_ASIDE}; in a dataclass, mark the field: field(metadata={{'static': True}})")
+        raise TypeError(f"{path} is not a real number but {_said(leaf)}: only numbers and float64 arrays, in lists, "
+                        f"tuples, dicts and dataclasses, can be differentiated by; {fix}")
+    return number
+
+
+def _as_array(array, path):
+    if type(array) not in (np.ndarray, np.memmap):
+        raise TypeError(f"{path} is a {type(array).__name__}, whose operations are not those of an array: "
+                        "pass np.asarray(x)")
+    if array.dtype.kind == "f" and array.itemsize == DOUBLE.itemsize:
+        return array.astype(DOUBLE, copy=False)      # the other byte order
+    fix = ("differentiate by the real and the imaginary part" if array.dtype.kind == "c" else
+           f"pass x.astype(float), or, if it is no variable, {_ASIDE}" if array.dtype.kind in "iub" else
+           "pass x.astype(float)" if array.dtype.kind in "fO" else _ASIDE)
+    raise TypeError(f"{path} is an ndarray of dtype {array.dtype}, which cannot be differentiated by: {fix}")
+
+
+def _said(leaf):
+    text = "None" if leaf is None else f"{type(leaf).__name__} {leaf!r}"
+    return text if len(text) <= 60 else f"{type(leaf).__name__}"
+
+
+def shape_of(leaf):
+    """The shape of an array, active or not; () for numbers and Reals."""
+    return leaf.shape if isinstance(leaf, (np.ndarray, Array)) else ()
+
+
+def aligned(leaf, like, path):
+    """The tangent or cotangent `leaf` that belongs to the leaf `like`: a float, or a float64 array of its shape."""
+    if type(leaf) is Real or type(leaf) is Array:
+        leaf = as_leaf(leaf, path)      # a passive one is its value
+    shape = shape_of(like)
+    number = as_float(leaf)
+    if number is not None and not shape:
+        return number
+    try:
+        array = np.asarray(leaf)
+    except (TypeError, ValueError) as error:
+        raise TypeError(f"{path} must be numbers of shape {shape}, got {_said(leaf)}") from error
+    if array.dtype.kind not in "iuf":
+        raise TypeError(f"{path} must be numbers of shape {shape}, got {_said(leaf)}")
+    if array.shape != shape:
+        raise ValueError(f"{path} must have the shape {shape} of what it belongs to, got {array.shape}")
+    return array.astype(np.float64, copy=False)
+
+
+def join(leaves):
+    """One float64 vector of all numbers, in the order of C."""
+    if all(type(leaf) is float for leaf in leaves):
+        return np.array(leaves, np.float64)
+    parts = [np.ravel(leaf) for leaf in leaves]
+    return np.concatenate(parts).astype(np.float64, copy=False)
+
+
+def split(vector, leaves):
+    """Leaves of the kinds and shapes of `leaves` with the numbers of a vector; the arrays are new."""
+    if all(type(leaf) is float for leaf in leaves):
+        return vector.tolist()
+    new, start = [], 0
+    for leaf in leaves:
+        if type(leaf) is float:
+            new.append(float(vector[start]))
+            start += 1
+        else:
+            new.append(vector[start:start + leaf.size].reshape(leaf.shape).copy())
+            start += leaf.size
+    return new
+
+
+def cut(matrix, shapes):
+    """The rows of a matrix, shared out: for each shape an array of it, followed by the columns unless there is one."""
+    blocks, start, columns = [], 0, matrix.shape[1:] if matrix.shape[1] > 1 else ()
+    for shape in shapes:
+        stop = start + math.prod(shape)
+        blocks.append(matrix[start:stop].reshape(shape + columns)[()])
+        start = stop
+    return blocks
+
+
+def stack(blocks, columns):
+    """The inverse of `cut`."""
+    parts = [np.reshape(block, (-1, columns)) for block in blocks]
+    return np.concatenate(parts) if parts else np.zeros((0, columns))
+
+
+class Names(Sequence):
+    """What each number of some leaves is called, made when asked for: arrays have many.
+
+    Parameters
+    ----------
+    pairs : list of tuple
+        Path and leaf.
+    """
+
+    def __init__(self, pairs):
+        self._pairs = pairs
+        self._ends = list(accumulate(math.prod(shape_of(leaf)) for _, leaf in pairs))
+
+    def __len__(self):
+        return self._ends[-1] if self._ends else 0
+
+    def __getitem__(self, index):
+        index = range(len(self))[index]      # counts from the end too, and knows what is out of range
+        leaf = bisect_right(self._ends, index)
+        path, like = self._pairs[leaf]
+        if not shape_of(like):
+            return path
+        place = np.unravel_index(index - self._ends[leaf] + math.prod(like.shape), like.shape)
+        return f"{path}[{', '.join(str(int(i)) for i in place)}]"

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products with a Jacobian that is never formed: by a vector from the left, and by one from the right."""
+from __future__ import annotations
+
+from codipy.tools.callee import rebound, with_aux
+from codipy.tools.choice import Choice
+from codipy.tools.pool import borrow, check_settings, give_back
+from codipy.tools.recording import Recording
+from codipy.tools.trees import match
+
+__all__ = ["jvp", "vjp"]
+
+
+def vjp(f, *args, has_aux=False, strategy="auto", granularity=None, rebind=True):
+    """The value of a function, and the map from cotangents of its results to those of its arguments.
+
+    Parameters
+    ----------
+    f : callable
+        Returns numbers and arrays, in lists, tuples, dicts and dataclasses.
+    *args : number, ndarray, list, tuple, dict or dataclass
+        Its arguments; all are differentiated by.
+    has_aux, rebind : bool
+        See `grad`.
+    strategy, granularity : str, optional
+        See `grad`.
+
+    Returns
+    -------
+    tuple
+        ``(out, pullback)``, with `has_aux` ``(out, pullback, aux)``. ``pullback(cotangent)``, for a cotangent of the
+        form of `out`, returns a tuple with one cotangent for each argument, in its form. It may be called again and
+        again, and keeps the recording as long as it lives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        Naming the leaf: an argument that is no real number or float64 array, a result that is none, or a cotangent of
+        another form than the result.
+
+    Examples
+    --------
+    >>> import codipy, numpy as np
+    >>> out, pullback = codipy.vjp(lambda x, a: a * x, np.array([1.0, 2.0]), 3.0)
+    >>> out, pullback(np.array([1.0, 10.0]))
+    (array([3., 6.]), (array([ 3., 30.]), 21.0))
+    """
+    settings, choice, called, kept = _prepare(f, args, has_aux, strategy, granularity, rebind)
+    args = list(args)
+    trees, leaves = choice.take(args)
+    tape = borrow(settings)      # not given back: it belongs to the pullback
+    recording = Recording(tape, called, args, {}, leaves, choice.placer(trees))
+
+    def pullback(cotangent):
+        seeds = []
+        match(cotangent, recording.result, "cotangent", seeds)
+        return choice.give(trees, recording.reverse(tape.new_adjoints(), seeds))
+
+    return (recording.value, pullback, kept[0]) if has_aux else (recording.value, pullback)
+
+
+def jvp(f, args, tangents, *, has_aux=False, strategy="auto", granularity=None, rebind=True):
+    """The value of a function, and its derivative in the direction of some tangents.
+
+    Parameters
+    ----------
+    f : callable
+        See `vjp`.
+    args : tuple or list
+        The arguments; all are differentiated by.
+    tangents : tuple or list
+        One for each argument, of its form.
+    has_aux, rebind : bool
+        See `grad`.
+    strategy, granularity : str, optional
+        See `grad`.
+
+    Returns
+    -------
+    tuple
+        ``(out, tangent)``, the second of the form of the first; with `has_aux` ``(out, tangent, aux)``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        See `vjp`.
+
+    Examples
+    --------
+    >>> import codipy, numpy as np
+    >>> codipy.jvp(lambda x: x * x, (np.array([1.0, 2.0]),), (np.array([1.0, 10.0]),))
+    (array([1., 4.]), array([ 2., 40.]))
+    """
+    for name, given in (("args", args), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(f"{name} must be a tuple with one for each argument of f, got {type(given).__name__}")
+    if len(args) != len(tangents):
+        raise ValueError(f"tangents must be one for each of the {len(args)} arguments, got {len(tangents)}")
+    settings, choice, called, kept = _prepare(f, args, has_aux, strategy, granularity, rebind)
+    args = list(args)
+    trees, leaves = choice.take(args)
+    seeds = []
+    match(list(tangents), trees, "tangents", seeds)
+    tape = borrow(settings)
+    try:
+        recording = Recording(tape, called, args, {}, leaves, choice.placer(trees))
+        tangent = recording.rebuild(recording.forward(tape.new_adjoints(), seeds))
+    finally:
+        give_back(settings, tape)
+    return (recording.value, tangent, kept[0]) if has_aux else (recording.value, tangent)
+
+
+def _prepare(f, args, has_aux, strategy, granularity, rebind):
+    """What both have in common before they record."""
+    if not callable(f):
+        raise TypeError(f"f must be a function, got {type(f).__name__}")
+    if not args:
+        raise TypeError("f must have an argument to differentiate by, got none")
+    settings = strategy, granularity
+    check_settings(settings)
+    called = rebound(f) if rebind else f
+    called, kept = with_aux(called) if has_aux else (called, None)
+    return settings, Choice(tuple(range(len(args)))), called, kept

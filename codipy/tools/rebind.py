@@ -1,0 +1,215 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Let a function that knows nothing of codipy run with codipy's NumPy, `math`, `float` and `isinstance`."""
+
+from __future__ import annotations
+
+import functools
+import threading
+import weakref
+from types import FunctionType, ModuleType
+
+import numpy as np
+
+from codipy.active import Real
+from codipy.active.array import Array
+from codipy.tools.rebinding.rebinder import Rebinder
+from codipy.tools.rebinding.scope import Scope, home_of
+from codipy.tools.rebinding.unit import WRAPPED, Unit, reach
+from codipy.tools.rebinding.view import ATOMS, Restart
+from codipy.tools.rebinding.watch import all_current, all_of
+
+__all__ = ["Rebinding", "rebind"]
+
+_PLAIN = ATOMS | {Real, Array, np.ndarray, np.float64, np.float32, np.int64, np.bool_, tuple, slice}
+
+
+class Rebinding:
+    """A callable and what came of it; `current` is the fast door for those who call it again and again.
+
+    Parameters
+    ----------
+    f : callable
+        See `rebind`.
+    modules : tuple of str
+        See `rebind`.
+    """
+
+    def __init__(self, f, modules=()):
+        self.f, self._rebinder = f, _rebinder(home_of(f), modules)
+        self._version, self._generation, self._function, self._code = -1, -1, None, None
+        self._watches, self._caches, self._unit, self._arguments = [], [], None, None
+
+    def current(self):
+        """The rebuilt function, or `f` itself if there is nothing to rebuild, as of now.
+
+        Returns
+        -------
+        callable
+            A plain function with the code of `f`. It follows what is stored in the module's globals from outside only
+            when this is called.
+        """
+        if self._version == self._rebinder.version and all_current(self._watches) and self._code is code_of(self.f):
+            for cache in self._caches:
+                cache.cache_clear()
+            return self._function
+        return self._rebuild()
+
+    def _rebuild(self):
+        rebinder = self._rebinder
+        with rebinder.lock:
+            if self._unit is None or self._generation != rebinder.generation or not self._is_current(self._unit):
+                if self._unit is not None and self._generation == rebinder.generation:
+                    rebinder.reset()
+                self._unit = self._translated(self.f)
+                self._generation = rebinder.generation
+            nodes = reach(self._unit, rebinder.dynamic)
+            self._watches = [node.watch for node in nodes if node.watch is not None]
+            self._caches = [node.cache for node in nodes if type(node) is Unit and node.cache is not None]
+            self._code, self._function, self._version = code_of(self.f), self._unit.new, rebinder.version
+            for cache in self._caches:
+                cache.cache_clear()
+            return self._function
+
+    def _translated(self, value):
+        """A unit that holds the translation of a value; made from scratch if something it is made of has changed."""
+        while True:
+            unit = Unit()
+            try:
+                unit.new = self._rebinder.translate(value, unit)
+            except Restart:
+                self._rebinder.reset(self._rebinder.written)
+                continue
+            except BaseException:  # of a descriptor of the user's, or Ctrl-C: what is half done is forgotten
+                self._rebinder.reset()
+                raise
+            if self._is_current(unit):
+                return unit
+            self._rebinder.reset()
+
+    def _is_current(self, unit):
+        return all(node.is_current() for node in reach(unit, self._rebinder.dynamic))
+
+    def prepare(self, args, kwargs):
+        """The rebuilt function and its arguments as rebound code sees them.
+
+        Functions, and instances of the user's classes, are translated where they are arguments themselves, not inside
+        of containers.
+
+        Parameters
+        ----------
+        args : tuple
+            Positional arguments.
+        kwargs : dict
+            Keyword arguments.
+
+        Returns
+        -------
+        tuple
+            The function, and the arguments: `args` and `kwargs` themselves where there was nothing to translate.
+        """
+        function = self.current()
+        if not all_of(args, _PLAIN) or (kwargs and not all_of(tuple(kwargs.values()), _PLAIN)):
+            with self._rebinder.lock:
+                self._arguments = held = self._translated((args, tuple(kwargs.values())))
+            args, kwargs = held.new[0], dict(zip(kwargs, held.new[1]))
+            function = self.current()
+        return function, args, kwargs
+
+
+def rebind(f, modules=()):
+    """A function that does what `f` does, with NumPy, SciPy, `math`, `float` and `isinstance` in codipy's versions.
+
+    Parameters
+    ----------
+    f : callable
+        A function, lambda, method, partial object, class or callable instance.
+    modules : iterable of str or module, optional
+        Installed libraries to be rebuilt too, by name. Without them, what is rebuilt is `f` and what it calls in
+        modules that are the user's own: all that did not come with Python or an installer, and the package of `f`.
+
+    Returns
+    -------
+    callable
+        `f` with rebuilt insides. The same for the same `f`, as long as it lives.
+
+    Notes
+    -----
+    No module, class or function is changed: everybody else sees what they always saw. Functions are rebuilt with
+    globals and cells of their own from the code that they have.
+
+    Global variables are the module's own, in both directions. What is assigned to one from outside, or by
+    ``globals()[name] = value``, is seen when the function is called next; what rebound code assigns by ``global`` is in
+    the module when the function that did so returns, yields or raises.
+
+    Left alone: coroutines; functions that delete a global; functions and instances inside of lists and dicts;
+    instances with ``__slots__``; classes with a metaclass; exceptions. What is left alone calls NumPy's own functions:
+    these refuse what is active with an error, and never lose a derivative.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> import codipy
+    >>> from codipy.tools.rebind import rebind
+    >>> def f(x):
+    ...     z = np.zeros(2)
+    ...     z[1] = x * x
+    ...     return z[1]
+    >>> with codipy.Tape() as tape:
+    ...     x = tape.register_input(codipy.Real(3.0))
+    ...     y = tape.register_output(rebind(f)(x))
+    >>> y.gradient = 1.0
+    >>> tape.evaluate()
+    >>> x.gradient
+    6.0
+    """
+    if not callable(f):
+        raise TypeError(f"f must be callable, got {type(f).__name__}: say rebind(f)(x), not rebind(f(x))")
+    if isinstance(modules, (str, ModuleType)):
+        modules = (modules,)
+    modules = tuple(module.__name__ if isinstance(module, ModuleType) else module for module in modules)
+    if not all(isinstance(module, str) for module in modules):
+        raise TypeError(f"modules must be modules or their names, got {modules!r}")
+    if type(f) is FunctionType and f in WRAPPED:
+        return f
+    key = id(f), modules
+    with _lock:
+        known = _wrappers.get(key)
+        wrapper = known() if known is not None else None
+        if wrapper is None:
+            wrapper = _wrap(Rebinding(f, modules))
+            _wrappers[key] = weakref.ref(wrapper, functools.partial(_drop, key))
+        return wrapper
+
+
+_lock = threading.RLock()
+_wrappers = {}  # by the address of what they wrap, which lives as long as they do
+_rebinders = {}
+
+
+def _rebinder(home, modules):
+    with _lock:
+        if (home, modules) not in _rebinders:
+            _rebinders[home, modules] = Rebinder(Scope(home, modules))
+        return _rebinders[home, modules]
+
+
+def code_of(f):
+    """What becomes another object when a module is reloaded in place."""
+    return getattr(f, "__code__", None)
+
+
+def _drop(key, reference):
+    if _wrappers.get(key) is reference:
+        del _wrappers[key]
+
+
+def _wrap(rebinding):
+    prepare = rebinding.prepare
+
+    def rebound(*args, **kwargs):
+        function, args, kwargs = prepare(args, kwargs)
+        return function(*args, **kwargs)
+
+    functools.update_wrapper(rebound, rebinding.f)
+    WRAPPED[rebound] = rebinding.f
+    return rebound

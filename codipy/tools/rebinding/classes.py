@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Twins of the user's classes: subclasses with rebuilt methods, and instances seen through them.
+
+The twin T' of a class T derives from T and from the twins of T's bases, in this order, so the methods of an instance
+are found in T', T, B', B, ...: T' has all methods of T rebuilt, and the original `super()` of T leads on to B'.
+``isinstance(x, T')`` holds for instances of T, too. Class attributes are T's own, and setting one sets T's.
+
+An instance of T that rebound code finds is seen as one of T' with the same ``__dict__``: what either sets, both have.
+That is not possible for instances with slots or with data of a built-in class, and a ``__del__`` would run for what is
+only looked through: these are left alone, as are classes with a metaclass or an ``__init_subclass__`` of their own,
+exceptions and enumerations. Their methods run unchanged, where NumPy's own `zeros` refuses what is active.
+
+Who lists ``T.__subclasses__()`` outside sees T'.
+
+Rejected: copies of classes instead of subclasses, of which no instance would be one of T for anybody else; setting
+``__class__`` of instances, which other threads would see.
+"""
+
+from __future__ import annotations
+
+import abc
+import dataclasses
+import functools
+from operator import is_not
+from types import FunctionType, MethodType
+
+from codipy.tools.rebinding.hooks import origin_of
+from codipy.tools.rebinding.replacements import replacement
+from codipy.tools.rebinding.unit import ClassUnit, Unit
+from codipy.tools.rebinding.view import ATOMS
+
+__all__ = ["Twins"]
+
+_HEAP_TYPE = 1 << 9
+_FOREIGN = {"builtins", "typing", "abc"}
+_ORIGIN = "__codipy_origin__"
+_METHODS = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
+_KEPT = {"__class_getitem__", "__init_subclass__", "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__"}
+
+
+class _TwinMeta(type):
+    """What makes a twin pass for its original. Classes that rebound code derives from twins are ordinary ones."""
+
+    def __instancecheck__(cls, instance):
+        origin = vars(cls).get(_ORIGIN)
+        return super().__instancecheck__(instance) if origin is None else isinstance(instance, origin)
+
+    def __subclasscheck__(cls, subclass):
+        origin = vars(cls).get(_ORIGIN)
+        if origin is None:
+            return super().__subclasscheck__(subclass)
+        return type.__subclasscheck__(origin, subclass)  # an abstract original asks its subclasses, of which we are one
+
+    def __setattr__(cls, name, value):
+        origin = vars(cls).get(_ORIGIN)
+        if origin is None:
+            return super().__setattr__(name, value)
+        if name in vars(cls):  # a method was replaced: the twin is made anew when rebound code is entered next
+            super().__delattr__(name)
+        setattr(origin, name, value)
+
+    def __delattr__(cls, name):
+        origin = vars(cls).get(_ORIGIN)
+        if origin is None or name in vars(cls):
+            super().__delattr__(name)
+        if origin is not None:
+            delattr(origin, name)
+
+
+class _AbstractTwinMeta(_TwinMeta, abc.ABCMeta):
+    """The same for abstract classes."""
+
+
+class _Attribute:
+    """An attribute of an instance that holds something to be translated whenever it is read."""
+
+    def __init__(self, name, twin, rebinder):
+        self.name, self.twin, self.rebinder = name, twin, rebinder
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return getattr(origin_of(self.twin), self.name)
+        try:
+            value = vars(instance)[self.name]
+        except KeyError:
+            return getattr(super(self.twin, instance), self.name)
+        return self.rebinder.at_run_time(value)
+
+    def __set__(self, instance, value):
+        vars(instance)[self.name] = value
+
+    def __delete__(self, instance):
+        try:
+            del vars(instance)[self.name]
+        except KeyError:
+            raise AttributeError(self.name) from None
+
+
+class Twins:
+    """The twins of one rebinder."""
+
+    def __init__(self, rebinder):
+        self.rebinder = rebinder
+
+    def of_class(self, cls):
+        """The unit of a class, whose `new` is the class itself if no method needs to be rebuilt; None for others'."""
+        if _ORIGIN in vars(cls) or not self.rebinder.scope.owns_class(cls) or not _can_be_derived(cls):
+            return None
+        held = Unit()
+        twins = [self.rebinder.translate(base, held) for base in cls.__bases__]
+        known = self.rebinder.known(cls)  # a method of a base may have asked for it
+        if known is not None:
+            return known
+        bases = [twin for twin, base in zip(twins, cls.__bases__) if twin is not base]
+        meta = _AbstractTwinMeta if isinstance(cls, abc.ABCMeta) else _TwinMeta
+        members = {"__slots__": (), "__doc__": cls.__doc__}
+        members |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
+        if cls.__eq__ is object.__eq__ and cls.__hash__ is object.__hash__ and _has_only_a_dict(cls):
+            members |= {"__eq__": _same, "__hash__": _hash}
+        elif dataclasses.is_dataclass(cls) and cls.__dataclass_params__.eq and "__eq__" in vars(cls):
+            members |= {"__eq__": _equal_fields, "__hash__": cls.__hash__}
+        twin = meta(cls.__name__, (cls, *bases), members)
+        if "__parameters__" in vars(cls):  # `Generic` sees no type variables among the bases of the twin
+            type.__setattr__(twin, "__parameters__", cls.__parameters__)
+        type.__setattr__(twin, _ORIGIN, cls)  # not before: what is set by now is the twin's own
+        unit = ClassUnit(cls, twin)
+        unit.links = held.links
+        self.rebinder.remember(cls, unit)  # before its methods are translated, which may refer to it
+        changed, watched = bool(bases), {}
+        for name, value in list(vars(cls).items()):
+            is_data = type(value) in ATOMS or (name.startswith("__") and not _is_method(value))
+            if name in _KEPT or name in members or is_data:
+                continue
+            watched[name] = value
+            rebuilt = self._member(value, unit)
+            if rebuilt is not value:
+                changed = True
+                if hasattr(rebuilt, "__set_name__"):
+                    rebuilt.__set_name__(unit.twin, name)
+                type.__setattr__(unit.twin, name, rebuilt)
+        unit.watch.set(watched.keys(), watched.values())
+        if not changed and not unit.taken:
+            unit.new = cls
+        return unit
+
+    def _member(self, value, unit):
+        """A method or the like with its functions rebuilt."""
+        translate = self.rebinder.translate
+        if isinstance(value, (staticmethod, classmethod)):
+            f = translate(value.__func__, unit)
+            return value if f is value.__func__ else type(value)(f)
+        if type(value) is property:
+            parts = value.fget, value.fset, value.fdel
+            rebuilt = [translate(part, unit) for part in parts]
+            return property(*rebuilt, value.__doc__) if any(map(is_not, rebuilt, parts)) else value
+        if type(value) is functools.cached_property:
+            f = translate(value.func, unit)
+            return value if f is value.func else functools.cached_property(f)
+        return translate(value, unit)
+
+    def of_instance(self, instance):
+        """The unit of an instance of a user's class seen through the twin; None if it is left alone."""
+        cls = type(instance)
+        if not cls.__flags__ & _HEAP_TYPE or not _has_only_a_dict(cls) or hasattr(cls, "__del__"):
+            return None
+        held = Unit()  # the unit of a class lives as long as something is linked to it
+        self.rebinder.translate(cls, held)
+        class_unit = self.rebinder.known(cls)
+        if class_unit is None:
+            return None
+        attributes = [name for name, value in list(vars(instance).items()) if self._leads_on(value)]
+        if class_unit.new is cls and not attributes:
+            return None
+        for name in attributes:
+            if type(name) is str and not isinstance(vars(class_unit.twin).get(name), (_Attribute, property)):
+                type.__setattr__(class_unit.twin, name, _Attribute(name, class_unit.twin, self.rebinder))
+        seen = object.__new__(class_unit.twin)
+        object.__setattr__(seen, "__dict__", vars(instance))
+        unit = Unit(seen)
+        unit.links.append(class_unit)
+        self.rebinder.remember(instance, unit)
+        return unit
+
+    def _leads_on(self, value):
+        """Whether an attribute may hold what is to be translated. Its own attributes are not looked at."""
+        if type(value) in ATOMS:
+            return False
+        scope = self.rebinder.scope
+        return (
+            isinstance(value, (FunctionType, MethodType, functools.partial))
+            or replacement(value) is not None
+            or scope.owns_class(type(value))
+            or (isinstance(value, type) and scope.owns_class(value))
+        )
+
+
+def _same(self, other):
+    """Equality by identity, of instances of which more than one view may exist."""
+    return True if getattr(other, "__dict__", None) is vars(self) else NotImplemented
+
+
+def _equal_fields(self, other):
+    """What `dataclass` writes, for twins and originals alike."""
+    if origin_of(type(other)) is not origin_of(type(self)):
+        return NotImplemented
+    names = [field.name for field in dataclasses.fields(self) if field.compare]
+    return tuple(getattr(self, name) for name in names) == tuple(getattr(other, name) for name in names)
+
+
+def _hash(self):
+    return id(vars(self)) >> 4
+
+
+def _is_method(value):
+    return isinstance(value, _METHODS) or hasattr(value, "cache_parameters")
+
+
+def _can_be_derived(cls):
+    """Whether nothing of the user's runs, and nothing is entered anywhere, when a subclass is made."""
+    if type(cls) not in (type, abc.ABCMeta) or issubclass(cls, BaseException):
+        return False
+    return not any("__init_subclass__" in vars(base) and base.__module__ not in _FOREIGN for base in cls.__mro__)
+
+
+def _has_only_a_dict(cls):
+    """Whether all that an instance holds is in its ``__dict__``."""
+    for base in cls.__mro__[:-1]:
+        slots = vars(base).get("__slots__", ())
+        slots = (slots,) if isinstance(slots, str) else slots
+        if not base.__flags__ & _HEAP_TYPE or not {"__dict__", "__weakref__"}.issuperset(slots):
+            return False
+    return cls.__dictoffset__ != 0

@@ -1,0 +1,349 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a value is in rebound code: the function, module, class, method or instance in its place."""
+
+from __future__ import annotations
+
+import collections
+import contextlib
+import functools
+import sys
+import threading
+import weakref
+from operator import is_not
+from types import CellType, FunctionType, MethodType, ModuleType
+
+import numpy as np
+
+from codipy.active import Real
+from codipy.active.array import Array
+from codipy.tools.rebinding.classes import Twins
+from codipy.tools.rebinding.code import is_async, is_generator, scan
+from codipy.tools.rebinding.hooks import ModuleProxy
+from codipy.tools.rebinding.replacements import replacement
+from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Unit, contents, reach
+from codipy.tools.rebinding.view import ATOMS, Restart, View
+from codipy.tools.rebinding.watch import CellWatch
+
+__all__ = ["Rebinder"]
+
+_LRU = type(functools.lru_cache(maxsize=1)(int))
+_LONG = 100  # tuples of more items are data; so many translations of passing things are kept
+
+
+class Rebinder:
+    """All that is rebuilt for one scope. Everything in it is found again by the original, and dies with it.
+
+    Attributes
+    ----------
+    dynamic : Unit
+        Links to what was translated while rebound code ran.
+    version, generation : int
+        One grows with every new link, the other with every reset.
+    volatile : dict
+        By the address of a dict of globals, names that turned out to be stored by functions.
+    written : dict
+        By their addresses, cells that turned out to be set by functions when others had cells of their own for them.
+    """
+
+    def __init__(self, scope):
+        self.scope, self.lock, self.version, self.generation = scope, threading.RLock(), 0, 0
+        self.volatile = {}
+        self.reset()
+
+    def reset(self, written=()):
+        """Forget all but the cells known to be `written`; functions that are running go on with what they have."""
+        self.written, self._waiting, self._depth = dict(written), [], 0
+        self._writers, self._owners = weakref.WeakValueDictionary(), weakref.WeakValueDictionary()
+        self._modules, self._others = {}, weakref.WeakValueDictionary()
+        self._memo, self.dynamic, self.twins = {}, Unit(), Twins(self)
+        self._recent = collections.deque(maxlen=_LONG)
+        self.version += 1
+        self.generation += 1
+
+    def link(self, owner, unit):
+        if owner is not None and unit not in owner.links:
+            owner.links.append(unit)
+            self.version += 1
+
+    def view_of(self, variables):
+        """The view of a dict of globals."""
+        view = self._modules.get(id(variables)) or self._others.get(id(variables))
+        if view is None:
+            view = View(self, variables)
+            module = sys.modules.get(variables.get("__name__"))
+            views = self._modules if module is not None and vars(module) is variables else self._others
+            views[id(variables)] = view
+        return view
+
+    def translate(self, value, owner=None):
+        """What stands in rebound code for `value`, which is `value` itself for all that needs no translation."""
+        kind = type(value)
+        if kind in ATOMS:
+            return value
+        found = replacement(value)
+        if found is not None and not (kind is ModuleType and self.scope.asked_for(value.__name__)):
+            return found
+        if kind is tuple:
+            return self._tuple(value, owner)
+        unit = self.known(value)
+        if unit is None:
+            with self.lock:
+                unit = self.known(value) or self._made(kind, value)
+        if unit is None:
+            return value
+        unit.taken = True
+        self.link(owner, unit)
+        return unit.new
+
+    def at_run_time(self, value):
+        """Translate what rebound code came upon. What it depends on is looked at when any is entered from outside."""
+        if type(value) in ATOMS:
+            return value
+        unit = self.known(value)
+        if unit is not None and unit.is_current():
+            return unit.new
+        with self.lock:
+            if unit is not None:
+                self._memo.pop(id(value), None)
+            unit = Unit()
+            try:
+                new = self.translate(value, unit)
+            except Restart:
+                self.reset(self.written)
+                return self.at_run_time(value)
+            for node in reach(unit):
+                if type(node) is not Unit:  # a view or a class: there are not many of these
+                    self.link(self.dynamic, node)
+            if unit.links:
+                self._recent.append(unit)  # so that it is the same the next time
+        return new
+
+    def known(self, value):
+        """The unit of a value that was translated before and still lives."""
+        entry = self._memo.get(id(value))
+        return entry[1]() if entry is not None and entry[0]() is value else None
+
+    def remember(self, value, unit):
+        """Find `unit` when `value` is met again, as long as both live."""
+        memo, key = self._memo, id(value)
+
+        def forget(reference):
+            if memo.get(key, (None,))[0] is reference:
+                del memo[key]
+
+        with contextlib.suppress(TypeError):  # there are no weak references to it
+            memo[key] = weakref.ref(value, forget), weakref.ref(unit)
+
+    def _made(self, kind, value):
+        """A new unit, and all that was put off to keep the stack low: functions refer to functions without end."""
+        self._depth += 1
+        try:
+            unit = self._unit(kind, value)
+            while self._depth == 1 and self._waiting:
+                view, names = self._waiting.pop()
+                view.use(names)
+        finally:
+            self._depth -= 1
+        return unit
+
+    def _unit(self, kind, value):
+        if kind is FunctionType:
+            return self._function(value)
+        if kind is MethodType:
+            return self._method(value)
+        if kind is functools.partial:
+            return self._partial(value)
+        if kind is _LRU:
+            return self._cached(value)
+        if issubclass(kind, ModuleType):  # isinstance would run the code of proxies
+            return self._module(value)
+        if issubclass(kind, type):
+            return self.twins.of_class(value)
+        return self.twins.of_instance(value)
+
+    def _tuple(self, value, owner):
+        if len(value) > _LONG:
+            return value
+        items = [self.translate(item, owner) for item in value]
+        return tuple(items) if any(map(is_not, items, value)) else value
+
+    def _module(self, module):
+        if not self.scope.owns_module(module):
+            return None
+        view = self.view_of(vars(module))
+        unit = Unit(ModuleProxy(view, module))
+        unit.links.append(view)
+        self.remember(module, unit)
+        return unit
+
+    def _method(self, method):
+        unit = Unit()
+        function = self.translate(method.__func__, unit)
+        owner = self.translate(method.__self__, unit)
+        unchanged = function is method.__func__ and owner is method.__self__
+        unit.new = method if unchanged else MethodType(function, owner)
+        return unit
+
+    def _partial(self, partial):
+        unit = Unit(partial)
+        f = self.translate(partial.func, unit)
+        args = tuple(self.translate(x, unit) for x in partial.args)
+        keywords = {name: self.translate(x, unit) for name, x in partial.keywords.items()}
+        changed = f is not partial.func or any(a is not b for a, b in zip(args, partial.args))
+        if changed or any(keywords[name] is not x for name, x in partial.keywords.items()):
+            unit.new = functools.partial(f, *args, **keywords)
+        self.remember(partial, unit)
+        return unit
+
+    def _cached(self, cache):
+        """A cache of the rebuilt function: results of one are no results of the other."""
+        unit = Unit(cache)
+        f = self.translate(cache.__wrapped__, unit)
+        if f is not cache.__wrapped__:
+            unit.new = unit.cache = functools.lru_cache(**cache.cache_parameters())(f)
+            self.remember(cache, unit)
+        return unit
+
+    def _function(self, f):
+        if f in WRAPPED:
+            return self._of_wrapper(f)
+        variables, code = f.__globals__, f.__code__
+        names, owned = scan(code), self.scope.owns_globals(variables)
+        if is_async(code) or (owned and names.deletes) or not (owned or self.scope.wraps(f)):
+            return None
+        unit, view = Unit(), self.view_of(variables) if owned else None
+        if owned:
+            variables = view.variables(code)
+        code = code.replace()  # equal, with the interpreter's caches to itself
+        self._note_writes(f, unit, names)
+        cells = [CellType() if self._may_change(name, cell, owned) else cell
+                 for name, cell in zip(code.co_freevars, f.__closure__ or ())]  # fmt: skip
+        new = unit.new = _like(f, code, variables, cells)
+        if owned and names.stores:
+            unit.new = _flushing(f, new, view, names.stores)
+        self.remember(f, unit)  # before what it refers to is translated, which may be f
+        changed = bool(owned and (names.stores or names.imports))
+        for cell, own in zip(f.__closure__ or (), cells):
+            if own is not cell:
+                own.cell_contents = self.translate(cell.cell_contents, unit)
+                changed = changed or own.cell_contents is not cell.cell_contents
+        changed |= self._defaults(f, new, unit)
+        if owned:
+            self.link(unit, view)
+            if self._depth > _DEEP:
+                self._waiting.append((view, names.loads))
+                changed = True
+            else:
+                changed |= view.use(names.loads)
+        if not changed and not unit.taken:
+            unit.new = f
+        elif not unit.taken and not names.stores:
+            cells = self._share_cells(f, unit, cells)
+        watched = [cell for cell, own in zip(f.__closure__ or (), cells) if own is not cell]
+        if watched:  # also if nothing was translated, since other contents may have to be
+            unit.watch = CellWatch(watched, map(contents, watched))
+            self._owners.update((id(cell), unit) for cell in watched)
+        return unit
+
+    def _of_wrapper(self, f):
+        unit = Unit()
+        unit.new = self.translate(WRAPPED[f], unit)
+        return unit
+
+    def _note_writes(self, f, unit, names):
+        """Cells that a function sets by `nonlocal` are shared by all who have them, whatever they hold."""
+        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+            if name in names.nonlocals:
+                self._writers[id(cell)] = unit  # whose function keeps the cell
+                if id(cell) in self._owners and id(cell) not in self.written:
+                    self.written[id(cell)] = cell
+                    raise Restart
+
+    def _may_change(self, name, cell, owned):
+        """Whether a rebuilt function has a cell of its own, for a translated value."""
+        raw = contents(cell)
+        if raw is EMPTY or type(raw) in _DATA or name == "__class__":
+            return False
+        if id(cell) in self._writers or id(cell) in self.written:
+            return False
+        return owned or isinstance(raw, _CALLABLES)
+
+    def _share_cells(self, f, unit, cells):
+        """Give back the cells whose contents turned out to need no translation."""
+        shared = [cell if contents(own) is contents(cell) else own for own, cell in zip(cells, f.__closure__ or ())]
+        if any(map(is_not, shared, cells)):
+            old, unit.new = unit.new, _like(f, unit.new.__code__, unit.new.__globals__, shared)
+            unit.new.__defaults__, unit.new.__kwdefaults__ = old.__defaults__, old.__kwdefaults__
+        return shared
+
+    def _defaults(self, f, new, unit):
+        """Translate default arguments; tell whether there was something to translate."""
+        positional = f.__defaults__ and tuple(self.translate(x, unit) for x in f.__defaults__)
+        keywords = f.__kwdefaults__ and {name: self.translate(x, unit) for name, x in f.__kwdefaults__.items()}
+        new.__defaults__ = positional
+        new.__kwdefaults__ = keywords
+        return any(map(is_not, positional or (), f.__defaults__ or ())) or any(
+            keywords[name] is not x for name, x in (f.__kwdefaults__ or {}).items()
+        )
+
+
+_DEEP = 20  # functions on the way to a function
+_DATA = ATOMS | {np.ndarray, Array, Real}
+_CALLABLES = (FunctionType, MethodType, functools.partial, _LRU)
+
+
+def _like(f, code, variables, cells):
+    """A function like `f` but for its globals and cells; attributes are shared, so that ``f.calls += 1`` is seen."""
+    new = FunctionType(code, variables, f.__name__, None, tuple(cells) if f.__closure__ else None)
+    return _dressed(new, f)
+
+
+def _dressed(new, f):
+    new.__qualname__, new.__module__, new.__doc__ = f.__qualname__, f.__module__, f.__doc__
+    new.__dict__ = f.__dict__
+    for name in ("__type_params__", "__annotate__" if hasattr(f, "__annotate__") else "__annotations__"):
+        if getattr(f, name, None):
+            setattr(new, name, getattr(f, name))
+    return new
+
+
+def _flushing(f, new, view, names):
+    """A function that stores globals, as one that hands them on whenever control leaves it."""
+    if is_generator(new.__code__):
+
+        def flushing(*args, **kwargs):
+            return _flushed(new(*args, **kwargs), view, names)
+    else:
+
+        def flushing(*args, **kwargs):
+            try:
+                return new(*args, **kwargs)
+            finally:
+                view.flush(names)
+
+    flushing.__name__ = f.__name__
+    return _dressed(flushing, f)
+
+
+def _flushed(generator, view, names):
+    """`generator`, with what it stored handed on at every yield."""
+    step = functools.partial(next, generator)
+    try:
+        while True:
+            try:
+                item = step()
+            except StopIteration as stop:
+                return stop.value
+            finally:
+                view.flush(names)
+            try:
+                sent = yield item
+            except GeneratorExit:
+                raise
+            except BaseException as error:
+                step = functools.partial(generator.throw, error)
+            else:
+                step = functools.partial(generator.send, sent)
+    finally:
+        generator.close()
+        view.flush(names)

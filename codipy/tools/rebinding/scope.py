@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whose functions are rebuilt: those of the user, not of installed libraries, not of Python, never of codipy."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from pathlib import Path
+from types import ModuleType
+
+__all__ = ["Scope", "home_of"]
+
+_NEVER = {"codipy", "numpy"}
+_INSTALLED = {"site-packages", "dist-packages"}
+_STDLIB = Path(os.__file__).parent
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_installed(name, file):
+    """Whether a module came with Python or with an installer, and not with the user."""
+    top = name.partition(".")[0]
+    if top in _NEVER:
+        return True
+    if file is None:
+        return top in sys.stdlib_module_names and top != "__main__"
+    path = Path(file)
+    return not _INSTALLED.isdisjoint(path.parts) or _STDLIB in path.parents
+
+
+def home_of(f):
+    """The top-level package of a callable, if that is an installed one: its own author may rebind it."""
+    top = (getattr(f, "__module__", None) or "").partition(".")[0]
+    module = sys.modules.get(top)
+    if top in sys.stdlib_module_names or top in _NEVER or module is None:
+        return None
+    return top if _is_installed(top, getattr(module, "__file__", None)) else None
+
+
+class Scope:
+    """The modules whose functions are rebuilt.
+
+    Parameters
+    ----------
+    home : str or None
+        A package that is the user's although it is installed.
+    modules : tuple of str
+        Modules and packages that are rebuilt although they are not the user's.
+    """
+
+    def __init__(self, home, modules):
+        self._names = (*modules, *(() if home is None else (home,)))
+
+    def owns_name(self, name, file):
+        if name is None:
+            return True  # made by exec
+        if name.partition(".")[0] in _NEVER:
+            return False
+        if any(name == own or name.startswith(own + ".") for own in self._names):
+            return True
+        return not _is_installed(name, file)
+
+    def owns_globals(self, variables):
+        """Whether functions with these globals are rebuilt; those that already were are not once more."""
+        builtins = variables.get("__builtins__")
+        if type(builtins) is dict and "__rebound__" in builtins:
+            return False
+        name = variables.get("__name__")
+        if isinstance(name, str) and name.partition(".")[0] in _NEVER:
+            return vars(sys.modules.get(name, sys)) is not variables  # examples in a docstring run under its name
+        return self.owns_name(name if isinstance(name, str) else None, variables.get("__file__"))
+
+    def wraps(self, f):
+        """Whether a function of a library may be rebuilt for what it has in its closure: it is a user's decorator."""
+        builtins, name = f.__globals__.get("__builtins__"), f.__globals__.get("__name__", "")
+        is_rebound = type(builtins) is dict and "__rebound__" in builtins
+        return f.__closure__ is not None and not is_rebound and name.partition(".")[0] not in _NEVER
+
+    def owns_class(self, cls):
+        module = sys.modules.get(cls.__module__)
+        if cls.__module__ == "builtins":
+            return False
+        return self.owns_name(cls.__module__, getattr(module, "__file__", None))
+
+    def owns_module(self, module):
+        return type(module) is ModuleType and self.owns_name(module.__name__, getattr(module, "__file__", None))
+
+    def asked_for(self, name):
+        return any(name == own or name.startswith(own + ".") for own in self._names)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The globals of rebuilt functions: a module's own, with some names translated.
+
+The interpreter looks a global up fast only in an exact dict, and in a dict a name cannot lead elsewhere. So a rebuilt
+function gets an exact dict that is a translated copy of the module's, and whether it still is one is looked at when
+rebound code is entered from outside: then the names that it uses are compared by identity.
+
+Names that a function of the module sets by ``global`` change while code runs. Functions that use one of those get
+`LiveGlobals`, which has not these names but asks the module for them each time, some 100 ns. What such a function
+stores is stored here by the interpreter, which asks no method of a dict, and goes to the module as soon as the
+function returns, yields or raises; see `View.flush`.
+
+Rejected: LiveGlobals for all, since every global name would cost ten times as much; rewriting the bytecode, which
+differs from Python to Python; the module's own dict with more names in it, which others would see.
+"""
+
+from __future__ import annotations
+
+import builtins
+import inspect
+from types import CodeType, ModuleType
+
+from codipy.tools.rebinding.code import scan
+from codipy.tools.rebinding.hooks import make_builtins
+from codipy.tools.rebinding.replacements import BUILTINS
+from codipy.tools.rebinding.unit import MISSING
+from codipy.tools.rebinding.watch import Watch
+
+__all__ = ["ATOMS", "LiveGlobals", "Restart", "View"]
+
+_EVALUATES = frozenset(("eval", "exec"))  # what these name, no code object tells
+ATOMS = frozenset((int, float, str, bool, bytes, complex, list, dict, set, frozenset, type(None)))
+
+
+class Restart(Exception):
+    """The set of volatile names was not complete, which functions made so far relied on."""
+
+
+class LiveGlobals(dict):
+    """Translated globals without those that change: the interpreter asks `__missing__` for them."""
+
+    __slots__ = ("view",)
+
+    def __missing__(self, name):
+        view = self.view
+        return view.rebinder.at_run_time(view.origin[name])
+
+
+class View:
+    """The translated globals of one module, or of whatever else a function has for globals.
+
+    Attributes
+    ----------
+    origin : dict
+        The globals themselves, which are never written but for what the user's functions store.
+    fast : dict
+        What functions get that use no volatile name.
+    live : LiveGlobals
+        What the others get.
+    watch : Watch
+        The names that are used in `fast`.
+    volatile : set
+        Names that functions store or delete.
+    links : list
+        Views and other units that a translated value needs.
+    """
+
+    def __init__(self, rebinder, origin):
+        self.rebinder, self.origin, self.links = rebinder, origin, []
+        self.watch, self.volatile = Watch(origin), _volatile(origin) | rebinder.volatile.get(id(origin), set())
+        self.fast, self.live = dict(origin), LiveGlobals(origin)
+        self.live.view = self
+        for name in self.volatile:
+            self.live.pop(name, None)
+        mapping = origin.get("__builtins__", builtins)
+        self._builtins = vars(mapping) if isinstance(mapping, ModuleType) else mapping
+        for variables in (self.fast, self.live):
+            variables["__builtins__"] = make_builtins(self, self._builtins)
+        self._used, self._busy = {}, set()
+
+    def variables(self, code):
+        """The dict that a function with this code has for globals."""
+        names = scan(code)
+        if not names.stores <= self.volatile:  # a function that no name of the module leads to
+            self.rebinder.volatile[id(self.origin)] = self.volatile | names.stores
+            raise Restart
+        return self.fast if self.volatile.isdisjoint(names.loads | names.stores) else self.live
+
+    def use(self, names):
+        """Translate the values of these names, and tell whether any is something else now."""
+        if not _EVALUATES.isdisjoint(names):
+            names = {*names, *self.origin}
+        new = [name for name in names if name not in self._used]
+        self._busy.update(new)
+        self._used.update((name, self.origin.get(name, MISSING)) for name in new)
+        for name in new:
+            raw = self._used[name]
+            if raw is not MISSING and name not in self.volatile:
+                translated = self.rebinder.translate(raw, self)
+                if translated is not raw:
+                    self.fast[name] = self.live[name] = translated
+            self._busy.discard(name)
+        if new:
+            self._watch()
+        return any(map(self._differs, names))
+
+    def _differs(self, name):
+        if name in self.volatile:
+            return True  # it has to be asked for where it is stored
+        raw = self._used[name]
+        if raw is MISSING:
+            return self._builtins.get(name) is not None and name in BUILTINS
+        if name in self._busy:  # a function that calls itself through others
+            return self.rebinder.translate(raw, self) is not raw
+        return self.fast[name] is not raw
+
+    def _watch(self):
+        used = {name: raw for name, raw in self._used.items() if raw is not MISSING and name not in self.volatile}
+        self.watch.set(used.keys(), used.values())
+
+    def is_current(self):
+        """Whether no used name means something else than when it was translated; plain data are taken over."""
+        origin = self.origin
+        if self.watch.is_current():
+            return True
+        if len(origin) != self.watch.size:
+            return False
+        changed = {}
+        for name, raw in zip(self.watch.names, self.watch.raws):
+            value = origin.get(name, MISSING)
+            if value is not raw:
+                if type(value) not in ATOMS or type(raw) not in ATOMS:
+                    return False
+                changed[name] = value
+        for variables in (self.fast, self.live, self._used):
+            variables.update(changed)
+        self._watch()
+        return True
+
+    def update(self, name):
+        """Follow a name of the module that rebound code has just set."""
+        raw = self.origin.get(name, MISSING)
+        if name in self.volatile:
+            return
+        self._used.pop(name, None)
+        for variables in (self.fast, self.live):
+            if raw is MISSING:
+                variables.pop(name, None)
+            else:
+                variables[name] = raw
+        self.use((name,))
+        self._watch()
+
+    def flush(self, names):
+        """Give the module what functions stored under these names."""
+        for name in names:
+            value = self.live.pop(name, MISSING)
+            if value is not MISSING:
+                if name not in self.origin:
+                    self.watch.grow(1)
+                self.origin[name] = value
+
+
+def _volatile(variables):
+    """Names that the functions of a module store or delete, and the methods of its classes."""
+    found = set()
+    for value in list(variables.values()):
+        is_class = isinstance(value, type) and value.__module__ == variables.get("__name__")
+        for member in list(vars(value).values()) if is_class else (value,):
+            member = getattr(member, "fget", None) or getattr(member, "__func__", member)
+            while member is not None:
+                code = getattr(member, "__code__", None)
+                if type(code) is CodeType and getattr(member, "__globals__", None) is variables:
+                    names = scan(code)
+                    found |= names.stores | names.deletes
+                member = inspect.getattr_static(member, "__dict__", None) and vars(member).get("__wrapped__")
+    return found

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether dicts and cells still hold what they held: the whole cost of entering rebound code, so in C."""
+from cpython.dict cimport PyDict_GetItem
+from cpython.object cimport PyObject
+
+cdef extern from "Python.h":
+    PyObject* PyCell_GET(PyObject* cell) noexcept
+    ctypedef struct PyTypeObject:
+        PyObject* tp_dict
+
+
+cdef class Watch:
+    """Watch(mapping)
+    --
+
+    Names of a dict, or of a class, with the values that they had.
+
+    Parameters
+    ----------
+    mapping : dict or type
+        A class of Python code: its attributes are looked at where they are.
+    """
+    cdef readonly object mapping
+    cdef readonly Py_ssize_t size
+    cdef readonly tuple names, raws
+    cdef dict _variables
+
+    def __init__(self, mapping):
+        if isinstance(mapping, type):
+            self._variables = <dict>(<PyTypeObject*>mapping).tp_dict
+        else:
+            self._variables = mapping
+        self.mapping = mapping
+        self.names = self.raws = ()
+        self.size = len(self._variables)
+
+    def set(self, names, raws):
+        """Watch these names and no others, and that no name is added to or taken from the dict."""
+        names, raws = tuple(names), tuple(raws)
+        assert len(names) == len(raws)
+        self.size = len(self._variables)
+        self.names, self.raws = names, raws
+
+    def grow(self, Py_ssize_t by):
+        """Expect that many names more."""
+        self.size += by
+
+    cpdef bint is_current(self):
+        """Whether all names are there, with the very same values."""
+        cdef Py_ssize_t i
+        cdef tuple names = self.names, raws = self.raws
+        if len(self._variables) != self.size:
+            return False
+        for i in range(len(names)):
+            if PyDict_GetItem(self._variables, names[i]) != <PyObject*>raws[i]:
+                return False
+        return True
+
+
+cdef class CellWatch:
+    """CellWatch(cells, raws)
+    --
+
+    Cells of a closure with what they held.
+    """
+    cdef readonly tuple cells, raws
+
+    def __init__(self, cells, raws):
+        self.cells, self.raws = tuple(cells), tuple(raws)
+        assert len(self.cells) == len(self.raws)
+
+    cpdef bint is_current(self):
+        """Whether the cells hold the very same values."""
+        cdef Py_ssize_t i
+        cdef tuple cells = self.cells, raws = self.raws
+        for i in range(len(cells)):
+            if PyCell_GET(<PyObject*>cells[i]) != <PyObject*>raws[i]:
+                return False
+        return True
+
+
+def all_current(list watches):
+    """Whether every Watch and CellWatch of a list is current."""
+    for watch in watches:
+        if type(watch) is Watch:
+            if not (<Watch>watch).is_current():
+                return False
+        elif not (<CellWatch>watch).is_current():
+            return False
+    return True
+
+
+def all_of(tuple arguments, frozenset kinds):
+    """Whether the type of every argument is one of `kinds`."""
+    for argument in arguments:
+        if type(argument) not in kinds:
+            return False
+    return True

@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run of a function on a tape, whatever forms its arguments and results have, and sweeps between the two."""
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active import Real
+from codipy.active.array import Array, gather, identifiers, plain
+from codipy.active.bulk import all_floats, as_float, register_floats
+from codipy.tools.callee import check_result, name_of
+from codipy.tools.leaves import shape_of
+from codipy.tools.trees import labelled, plain_copy, rebuild
+
+__all__ = ["Recording", "check_results", "pull_arrays", "register_leaves", "register_result",
+           "value_and_gradient_of_arrays"]
+
+
+def register_leaves(tape, leaves):
+    """New inputs of a recording tape, one for each float or array."""
+    return register_floats(tape, leaves) if all_floats(leaves) else [tape.register_input(leaf) for leaf in leaves]
+
+
+def register_result(tape, result, f):
+    """The result of f as an output of the tape; it must be one real number."""
+    return tape.register_output(result if type(result) is Real else check_result(result, f))
+
+
+def pull_arrays(tape, output, inputs):
+    """What `codipy.active.bulk.pull_back` does for Reals: seed a Real with 1, sweep and read the inputs' adjoints."""
+    tape.clear_adjoints()      # the function may have seeded and swept on its own account
+    output.gradient = 1.0
+    tape.evaluate()
+    return [x.gradient for x in inputs]
+
+
+def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check):
+    """What `codipy.active.bulk.value_and_gradient` does for floats; `place` may be the position of a single leaf."""
+    tape.set_active()
+    try:
+        inputs = [tape.register_input(leaf) for leaf in leaves]
+        if type(place) is int:
+            args[place] = inputs[0]
+        else:
+            place(args, inputs)
+        result = f(*args, **kwargs)
+        output = tape.register_output(result if type(result) is Real else check(result, f))
+    finally:
+        tape.set_passive()
+    return output.value, pull_arrays(tape, output, inputs)
+
+
+class Recording:
+    """Inputs and outputs of one run, each registered.
+
+    Parameters
+    ----------
+    tape : Tape
+        Empty and passive.
+    f : callable
+        What to run; returns numbers and arrays in any form.
+    args, kwargs : list, dict
+        Its arguments; `args` is changed.
+    leaves : list of float and ndarray
+        The inputs' values.
+    place : callable
+        ``place(args, inputs)`` puts the inputs into the arguments.
+
+    Attributes
+    ----------
+    inputs : list of Real and Array
+        As many as leaves.
+    outputs : list of Real, Array and None
+        One for each leaf of the result, None for one that depends on nothing.
+    shapes : list of tuple
+        Of the outputs.
+    result : object
+        What the function returned, to know its form.
+    value : object
+        The same with plain numbers and arrays.
+    """
+
+    def __init__(self, tape, f, args, kwargs, leaves, place):
+        self.tape = tape
+        tape.set_active()
+        try:
+            self.inputs = register_leaves(tape, leaves)
+            # f may overwrite an Array: the adjoint of an input is that of what was registered.
+            place(args, self.inputs)
+            self.result = f(*args, **kwargs)
+            pairs = labelled(self.result, "result")
+            self.shapes = [shape_of(leaf) for _, leaf in pairs]
+            self.outputs = [self._output(leaf, path, f) for path, leaf in pairs]
+            self.value = plain_copy(self.result)
+        finally:
+            tape.set_passive()
+
+    def _output(self, leaf, path, f):
+        """The leaf as an output of its own; None if it is passive."""
+        if isinstance(leaf, np.ndarray) and leaf.dtype == object:
+            leaf = _gathered(leaf, path, f)
+        if type(leaf) is Array and leaf.is_active:
+            # A copy: an input that was overwritten, and its views, stand for the adjoints of what was registered.
+            return self.tape.register_output(leaf.copy())
+        if type(leaf) is Real and leaf.is_active:
+            return self.tape.register_output(leaf)
+        _check_number(leaf, path, f)
+        return None
+
+    def rebuild(self, leaves):
+        """The form of the result with other leaves."""
+        return rebuild(self.result, leaves)
+
+    def reverse(self, adjoints, seeds):
+        """Seed the outputs, sweep back and read the inputs.
+
+        Parameters
+        ----------
+        adjoints : Adjoints
+            Of the tape, all zero, in `width` directions.
+        seeds : list
+            One for each output, of its shape followed by the width (by nothing, if that is 1); None for zeros.
+
+        Returns
+        -------
+        list
+            One for each input, of its shape followed by the width.
+        """
+        self._seed(adjoints, self.outputs, seeds)
+        self.tape.evaluate(adjoints=adjoints)
+        return [adjoints[x] for x in self.inputs]
+
+    def forward(self, adjoints, seeds):
+        """Seed the inputs, sweep forward and read the outputs: the mirror of `reverse`."""
+        self._seed(adjoints, self.inputs, seeds)
+        self.tape.evaluate_forward(adjoints=adjoints)
+        width = (adjoints.width,) if adjoints.width > 1 else ()
+        return [np.zeros(shape + width) if y is None else adjoints[y] for y, shape in zip(self.outputs, self.shapes)]
+
+    @staticmethod
+    def _seed(adjoints, variables, seeds):
+        for variable, seed in zip(variables, seeds):
+            if variable is not None and seed is not None:      # added: the function may return one variable twice
+                adjoints[variable] = adjoints[variable] + seed
+
+
+def check_results(result, f):
+    """The leaves of a result, all of them plain numbers or arrays of numbers; else an error that names the leaf."""
+    pairs = labelled(result, "result")
+    for path, leaf in pairs:
+        _check_number(leaf, path, f)
+    return [leaf for _, leaf in pairs]
+
+
+def _check_number(leaf, path, f):
+    if isinstance(leaf, np.ndarray):
+        fits, said = leaf.dtype.kind in "biuf", f"an ndarray of dtype {leaf.dtype}"
+    else:
+        fits = type(leaf) in (Real, Array, bool, np.bool_) or as_float(leaf) is not None
+        said = type(leaf).__name__
+    if not fits:
+        raise TypeError(f"{name_of(f)} must return real numbers and arrays, in lists, tuples, dicts and dataclasses, "
+                        f"got {said} as {path}")
+
+
+def _gathered(array, path, f):
+    """An object array of numbers and Reals, as NumPy makes them of Reals, as one Array."""
+    for item in array.flat:
+        if type(item) is not Real and as_float(item) is None:
+            raise TypeError(f"{name_of(f)} must return real numbers and arrays, got an array with a "
+                            f"{type(item).__name__} in it as {path}")
+    values = np.array([plain(item) for item in array.flat], np.float64).reshape(array.shape)
+    places = np.array([identifiers(item) for item in array.flat], np.int32).reshape(array.shape)
+    return gather(values, places) if places.any() else values

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of NumPy and SciPy that are called with Reals only: arrays of Reals are Arrays."""
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.active.array import Array
+
+TEXTS = [
+    "np.stack([r, s])", "np.stack([r, 2.0, s * s])", "np.where(True, r, s)", "np.where([True, False], r, s)",
+    "np.linspace(r, s, 5)", "np.geomspace(r, 4.0, 3)", "np.hstack([r, 1.0, s])",
+    "np.atleast_1d(r)", "np.reshape(r, (1, 1))",
+    "np.full((2, 2), r) * 1.0", "np.broadcast_to(r, (2,))", "np.clip(r, 0.0, s)", "np.max(np.stack([r, s]))",
+    "np.append(r, s)", "np.interp(r, [0.0, 1.0, 2.0], [1.0, 4.0, 9.0])", "np.interp(r, [0, 1, 2], [1, 4, 9])",
+    "np.polyval([1.0, 2.0, 3.0], r)", "np.i0(r)",
+    "np.heaviside(0.0, r)", "np.logaddexp2(r, s)", "np.add(r, [1.0, 2.0])", "np.outer(r, [1.0, 2.0])", "np.dot(r, s)",
+    "np.cross(np.stack([r, s, r]), [1.0, 2.0, 3.0])", "np.emath.sqrt(r)",
+    "np.trapezoid(np.stack([r, s]))",
+    "np.nan_to_num(r)", "np.sinc(r)",
+]  # fmt: skip
+VALUES = {"r": 0.6, "s": 1.7}
+
+
+def total(tree):
+    """A smooth function of every element."""
+    parts = [y * y for y in tree.ravel()] if isinstance(tree, (Array, np.ndarray)) else [tree * tree]
+    return sum(parts)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_gradient(text):
+    tape = codipy.Tape()
+    with tape:
+        active = {name: tape.register_input(value) for name, value in VALUES.items()}
+        y = tape.register_output(total(eval(text, {"np": np, **active})))
+    y.gradient = 1.0
+    tape.evaluate()
+    for name, x in active.items():
+        high, low = (
+            total(eval(text, {"np": np, **VALUES, name: VALUES[name] + step})) for step in (1e-6, -1e-6)
+        )
+        assert x.gradient == pytest.approx((high - low) / 2e-6, rel=1e-6, abs=1e-8)
+    assert y.value == pytest.approx(total(eval(text, {"np": np, **VALUES})), rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    "text", ["special.ndtr(r)", "special.jv(1.5, r)", "special.xlogy(r, s)", "special.gammainc(2.0, s)"]
+)
+def test_scipy(text):
+    special = pytest.importorskip("scipy.special")
+    tape = codipy.Tape()
+    with tape:
+        active = {name: tape.register_input(value) for name, value in VALUES.items()}
+        y = tape.register_output(eval(text, {"special": special, **active}))
+    assert isinstance(y, codipy.Real)
+    assert y.value == eval(text, {"special": special, **VALUES})
+    y.gradient = 1.0
+    tape.evaluate()
+    high, low = (eval(text, {"special": special, **{k: v + e for k, v in VALUES.items()}}) for e in (1e-6, -1e-6))
+    assert sum(x.gradient for x in active.values()) == pytest.approx((high - low) / 2e-6, rel=1e-6)
+
+
+def test_a_real_and_an_array_in_any_order():
+    tape = codipy.Tape()
+    with tape:
+        r, x = tape.register_input(2.0), tape.register_input(np.array([1.0, 3.0]))
+        y = tape.register_output(np.multiply(r, x) + np.multiply(x, r) + np.float64(2.0) * x)
+    assert isinstance(y, Array)
+    y.gradient = 1.0
+    tape.evaluate()
+    assert r.gradient == 8.0
+    assert x.gradient.tolist() == [6.0, 6.0]
+
+
+def test_comparisons_and_places_are_plain():
+    tape = codipy.Tape()
+    with tape:
+        r = tape.register_input(2.0)
+        assert np.isclose(r, 2.0) is np.True_
+        assert np.searchsorted([1.0, 3.0], r) == 1
+        assert np.round(r) == 2.0
+        assert np.shape(r) == ()
+        assert np.ndim(r) == 0

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ufuncs of scipy.special: partials against differences, and what has none is named."""
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.errors import ActiveError
+from codipy.numpy import special as table
+
+special = pytest.importorskip("scipy.special")
+pytestmark = pytest.mark.filterwarnings("ignore")
+
+# Points where they are smooth; whole first arguments where orders must be.
+POINTS = {
+    "erfinv": [[-0.7, 0.3]], "erfcinv": [[0.4, 1.3]], "logit": [[0.2, 0.9]], "ndtri": [[0.2, 0.9]],
+               "ndtri_exp": [[-0.3, -2.0]],
+    "gamma": [[0.6, 3.3]], "psi": [[0.6, 3.3]], "ellipk": [[0.3, -0.8]], "ellipe": [[0.3, -0.8]],
+    "spence": [[0.3, 2.2]], "exprel": [[1e-6, -1.5, 2.0]], "kl_div": [[0.4, 1.5], [0.7, 2.0]],
+    "huber": [[1.0, 0.5], [0.3, -2.0]], "binom": [[4.3, 5.1], [1.4, 2.2]], "yn": [[1, 2], [0.7, 2.5]],
+    "kn": [[1, 2], [0.7, 2.5]], "expn": [[0, 1, 3], [0.7, 1.2, 0.4]], "gammaincinv": [[1.3, 2.0], [0.3, 0.8]],
+    "gammainccinv": [[1.3, 2.0], [0.3, 0.8]], "boxcox": [[0.7, 2.0, 1.4], [0.3, -1.2, 0.0]],
+    "boxcox1p": [[0.7, 2.0, 1.4], [0.3, -1.2, 0.0]], "inv_boxcox": [[0.3, 0.6], [0.4, 1.3]],
+    "stdtrit": [[3.0, 5.0], [0.3, 0.9]], "ellipkinc": [[0.5, 1.2], [0.3, 0.7]], "ellipeinc": [[0.5, 1.2], [0.3, 0.7]],
+    "pdtr": [[1.0, 3.0], [0.7, 2.5]], "pdtrc": [[1.0, 3.0], [0.7, 2.5]],
+    "betainc": [[1.3, 2.0], [0.8, 1.5], [0.3, 0.8]], "betaincc": [[1.3, 2.0], [0.8, 1.5], [0.3, 0.8]],
+    "betaincinv": [[1.3, 2.0], [0.8, 1.5], [0.3, 0.8]],
+    "hyp2f1": [[0.4, 1.2], [0.7, 0.3], [1.5, 2.2], [0.3, -0.8]],
+    "eval_jacobi": [[0, 3], [0.3, 1.0], [0.5, 0.2], [0.3, -0.6]],
+    "eval_genlaguerre": [[0, 3], [0.3, 1.0], [0.3, 1.6]], "eval_gegenbauer": [[0, 3], [0.6, 1.2], [0.3, -0.6]],
+}  # fmt: skip
+POINTS |= {
+    f"eval_{name}": [[0, 1, 4], [0.3, 0.4, -0.6]]
+    for name in ("legendre", "chebyt", "chebyu", "hermite", "hermitenorm", "laguerre")
+}
+DEFAULT = [[0.4, 1.7], [0.9, 2.3], [0.6, 1.4], [0.3, 0.8]]
+TABLE_ROWS = ["erf", "erfc", "gammaln", "digamma", "expit", "cbrt", "exp2", "expm1", "log1p"]
+
+
+def rows():
+    """Every ufunc, and each argument that has a derivative."""
+    for name in [*table.NAMES, *TABLE_ROWS]:
+        ufunc = getattr(special, name, None)
+        if ufunc is None:
+            continue
+        texts = table._TWO.get(name) or table._THREE.get(name) or table._FOUR.get(name) or ("",)
+        yield from ((name, k) for k, text in enumerate(texts) if text != "-")
+
+
+@pytest.mark.parametrize(("name", "argument"), list(dict.fromkeys(rows())))
+def test_value_and_derivative(name, argument):
+    ufunc = getattr(special, name)
+    point = [np.array(x) for x in (POINTS.get(name) or DEFAULT[: ufunc.nin])]
+    expected = ufunc(*point)
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(point[argument].astype(float))
+        found = ufunc(*point[:argument], x, *point[argument + 1 :])
+        outputs = found if isinstance(found, tuple) else (found,)
+        for y in outputs:
+            tape.register_output(y)
+    expected = expected if isinstance(expected, tuple) else (expected,)
+    for number, (y, value) in enumerate(zip(outputs, expected, strict=True)):
+        assert np.array_equal(y.value, value)
+        tape.clear_adjoints()
+        y.gradient = 1.0
+        tape.evaluate()
+        sides = []
+        for step in (1e-5, -1e-5, 2e-5, -2e-5):
+            result = ufunc(*point[:argument], point[argument] + step, *point[argument + 1 :])
+            sides.append(result[number] if isinstance(result, tuple) else result)
+        slope = (8 * (sides[0] - sides[1]) - (sides[2] - sides[3])) / 12e-5
+        np.testing.assert_allclose(x.gradient, slope, 1e-6, 1e-8)
+
+
+@pytest.mark.parametrize("name", ["mathieu_a", "bei", "nbdtr", "struve"])
+def test_what_has_no_derivative_is_named(name):
+    ufunc = getattr(special, name)
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(np.array([0.5]))
+        with pytest.raises(ActiveError, match=f"{name}: codipy has no derivative"):
+            ufunc(*[x] * ufunc.nin)
+        with codipy.passive():
+            assert np.array_equal(ufunc(*[x] * ufunc.nin), ufunc(*[np.array([0.5])] * ufunc.nin), equal_nan=True)
+
+
+def test_an_argument_without_derivative_is_named():
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(np.array([0.5]))
+        with pytest.raises(TypeError, match="scipy.special.jv: there is no derivative in argument 1"):
+            special.jv(x, 1.0)
+
+
+def test_functions_on_top_of_ufuncs():
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(np.array([0.5, 2.0]))
+        y = tape.register_output(special.xlogy(x, x))
+    y.gradient = 1.0
+    tape.evaluate()
+    np.testing.assert_allclose(x.gradient, np.log([0.5, 2.0]) + 1, 1e-14)

@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rebind and global variables: read, stored, and changed by others between two calls."""
+
+import math
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.tools.rebind import rebind
+
+
+def slope(f, x):
+    """Value and derivative of a rebound function of one number."""
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(codipy.Real(x))
+        y = tape.register_output(rebind(f)(x))
+    y.gradient = 1.0
+    tape.evaluate()
+    return y.value, x.gradient
+
+
+def filled(x):
+    z = np.zeros(3)
+    z[1] = x * x
+    return z
+
+
+def allocates(x):
+    return filled(x)[1] * 3.0
+
+
+def made(source, **names):
+    """Names made by exec, without a file or a module."""
+    namespace = dict(names)
+    exec(textwrap.dedent(source), namespace)
+    return namespace
+
+
+def test_mutable_globals_and_global_statements_are_shared():
+    namespace = made("""
+        import numpy as np
+        import math
+        calls, log, new = 0, [], None
+        def f(x):
+            global calls, new
+            calls += 1
+            log.append(calls)
+            new = "set"
+            assert calls == read() and globals() is module
+            z = np.zeros(1)
+            z[0] = math.sin(x) * calls
+            return z[0]
+        def read():
+            return calls
+        def numbers(x):
+            global calls
+            for _ in range(3):
+                z = np.zeros(1)
+                z[0] = x
+                calls += 1
+                yield z[0]
+        def stops(x):
+            global calls
+            calls = -1
+            raise ValueError("stop")
+    """)
+    namespace["module"] = namespace
+    f = rebind(namespace["f"])
+    assert f(2.0) == math.sin(2.0) and namespace["calls"] == 1 == namespace["read"]()
+    namespace["calls"] = 10
+    assert f(2.0) == math.sin(2.0) * 11 and namespace["log"] == [1, 11] and namespace["new"] == "set"
+    assert slope(namespace["f"], 2.0)[1] == pytest.approx(12 * math.cos(2.0))
+    seen = []
+    for value in rebind(namespace["numbers"])(2.0):
+        seen.append((value, namespace["calls"]))
+    assert seen == [(2.0, 13), (2.0, 14), (2.0, 15)]
+    with pytest.raises(ValueError, match="stop"):
+        rebind(namespace["stops"])(1.0)
+    assert namespace["calls"] == -1
+
+
+def test_generators_that_store_globals_take_what_is_sent_and_thrown():
+    namespace = made("""
+        import numpy as np
+        state = []
+        def g(x):
+            global last
+            try:
+                got = yield np.ones(1)[0] * x
+                last = got
+                try:
+                    yield "second"
+                except KeyError:
+                    last = "thrown"
+                    yield "caught"
+                return "end"
+            finally:
+                state.append("closed")
+    """)
+    g = rebind(namespace["g"])
+    generator = g(2.0)
+    assert next(generator) == 2.0 and generator.send(5) == "second" and namespace["last"] == 5
+    assert generator.throw(KeyError("k")) == "caught" and namespace["last"] == "thrown"
+    with pytest.raises(StopIteration) as stop:
+        next(generator)
+    assert stop.value.value == "end"
+    generator = g(2.0)
+    next(generator)
+    generator.close()
+    assert namespace["state"] == ["closed", "closed"]
+
+
+def test_names_that_change_between_calls(monkeypatch):
+    namespace = made("""
+        import numpy as np
+        def f(x):
+            return later(x) * factor
+    """)
+    f = rebind(namespace["f"])
+    with pytest.raises(NameError, match="later"):
+        f(2.0)
+    exec("factor = 2.0\ndef later(x):\n    z = np.zeros(1)\n    z[0] = x\n    return z[0]", namespace)
+    assert f(3.0) == 6.0 and slope(namespace["f"], 3.0) == (6.0, 2.0)
+    namespace["factor"] = 5.0
+    assert f(3.0) == 15.0
+    namespace["factor"] = [1.0]
+    with pytest.raises(TypeError):
+        f(3.0)
+    namespace["factor"] = 1.0
+    namespace["later"] = lambda x: -x
+    assert f(3.0) == -3.0
+    del namespace["later"]
+    with pytest.raises(NameError, match="later"):
+        f(2.0)
+    monkeypatch.setattr(sys.modules[__name__], "filled", lambda x: [0.0, 7.0 * x])
+    assert rebind(allocates)(2.0) == 42.0
+    monkeypatch.undo()
+    assert rebind(allocates)(2.0) == 12.0
+
+
+def test_a_module_level_one_is_not_true():
+    namespace = made("flag = 1\ndef f(x):\n    float\n    return flag")
+    f = rebind(namespace["f"])
+    assert f(0) == 1 and f(0) is not True
+    namespace["flag"] = True
+    assert f(0) is True
+    values = [1.0, 2.0]
+    namespace["flag"] = values
+    assert f(0) is values
+    namespace["flag"] = list(values)
+    assert f(0) is not values
+
+
+def test_caches_are_those_of_one_run():
+    namespace = made("""
+        import numpy as np, functools
+        size, made = 2, []
+        @functools.lru_cache(maxsize=None)
+        def table(n):
+            made.append(n)
+            return np.full(n, float(size))
+        @functools.lru_cache
+        def fibonacci(n):
+            float(n)
+            return n if n < 2 else fibonacci(n - 1) + fibonacci(n - 2)
+        def f(x):
+            return (table(2)[0] + table(2)[1]) * x + fibonacci(60)
+    """)
+    f = rebind(namespace["f"])
+    assert f(1.0) == 4.0 + 1548008755920 and namespace["made"] == [2]
+    namespace["size"] = 3
+    namespace["table"].cache_clear()
+    assert f(1.0) == 6.0 + 1548008755920 and namespace["made"] == [2, 2]
