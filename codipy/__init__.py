@@ -1,18 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reverse-mode automatic differentiation of Python code on chunked data streams."""
-from codipy import math as math
 from codipy.active import Adjoints as Adjoints
 from codipy.active import Real as Real
 from codipy.active import Tape as Tape
 from codipy.active.array import Array as Array
+from codipy.lazy import __dir__ as __dir__
+from codipy.lazy import __getattr__ as __getattr__
 from codipy.tape import active_tape as active_tape
 from codipy.tape import passive as passive
-from codipy.testing import check_derivatives as check_derivatives
-from codipy.tools import clear_tapes as clear_tapes
-from codipy.tools import compare as compare
-from codipy.tools import grad as grad
-from codipy.tools import jacobian as jacobian
-from codipy.tools import jvp as jvp
-from codipy.tools import value as value
-from codipy.tools import value_and_grad as value_and_grad
-from codipy.tools import vjp as vjp

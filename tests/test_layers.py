@@ -12,13 +12,13 @@ PACKAGE = Path(__file__).parents[1] / "codipy"
 # Who may see whom. A layer sees itself; `errors` and nothing else is seen by all; nobody sees the top.
 BOTTOM = {"errors", "inline"}
 STORES = {"data", "identifiers", "operations"}
-TOP = {"__main__", "codipy", "math", "testing", "cli"}
+TOP = {"__main__", "codipy", "lazy", "testing", "cli"}
 MAY_SEE = {"errors": set(), "inline": set()}
 MAY_SEE |= dict.fromkeys(STORES, BOTTOM)
 MAY_SEE["programs"] = BOTTOM | STORES
 MAY_SEE["tape"] = MAY_SEE["programs"] | {"programs"}
-MAY_SEE["active"] = MAY_SEE["numpy"] = MAY_SEE["tape"] | {"tape", "active", "numpy"}
-MAY_SEE["tools"] = MAY_SEE["active"]
+MAY_SEE |= dict.fromkeys(["active", "numpy", "scipy", "math"], MAY_SEE["tape"] | {"tape", "active", "numpy", "scipy"})
+MAY_SEE["tools"] = MAY_SEE["active"] | {"math"}
 MAY_SEE |= dict.fromkeys(TOP, MAY_SEE["tools"] | {"tools"} | TOP)
 
 STRINGS = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)

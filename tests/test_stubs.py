@@ -18,7 +18,7 @@ FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 
 def module_name(path):
-    return ".".join(path.relative_to(ROOT).with_suffix("").parts)
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
 def declared(body):
@@ -92,6 +92,20 @@ def test_stub_and_module_agree(path):
     module = importlib.import_module(module_name(path))
     tree = ast.parse(path.read_text(encoding="utf-8"))
     assert list(differences(tree, module, module.__name__, module.__name__)) == []
+
+
+def test_the_index_holds_what_its_stub_says():
+    import codipy
+
+    tree = ast.parse((ROOT / "codipy" / "__init__.pyi").read_text(encoding="utf-8"))
+    imports = [node for node in tree.body if isinstance(node, ast.ImportFrom)]
+    names = {alias.asname: node.module for node in imports for alias in node.names}
+    assert len(names) > 15
+    for name, module in names.items():
+        expected = importlib.import_module(f"codipy.{name}" if module == "codipy" else module)
+        assert getattr(codipy, name) is (expected if module == "codipy" else getattr(expected, name))
+    submodules = {"active", "cli", "data", "errors", "identifiers", "lazy", "operations", "programs", "tape"}
+    assert {name for name in dir(codipy) if not name.startswith("_")} - submodules == names.keys()
 
 
 def test_there_are_stubs():

@@ -23,6 +23,10 @@ cdef class Adjoints(AdjointVector):
 
     Adjoints of `tape` in `width` directions; made by ``tape.new_adjoints(width)``.
 
+    ``adj[x]`` of a Real is a float, with `width` > 1 an array of `width` numbers; of an Array it is an array of its
+    shape, with `width` > 1 one axis more, the last, for the directions. ``adj[y] = seed`` takes the same shapes and
+    what broadcasts to them.
+
     Examples
     --------
     >>> import codipy
@@ -45,7 +49,7 @@ cdef class Adjoints(AdjointVector):
         self.resets = tape.resets
 
     def __getitem__(self, x):
-        """float (width 1) or a new array of `width` numbers."""
+        """A float (of a Real, width 1) or a new array, the directions of width > 1 along its last axis."""
         cdef int32_t identifier
         cdef Py_ssize_t d
         self.tape.renew(self)
@@ -63,7 +67,7 @@ cdef class Adjoints(AdjointVector):
         return result
 
     def __setitem__(self, x, seed):
-        """Seed with one number for all directions, or one for each."""
+        """Seed with one number for all directions, or one for each; an Array with what broadcasts to its shape."""
         cdef int32_t identifier
         cdef Py_ssize_t d
         cdef double number

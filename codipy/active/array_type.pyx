@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The active array."""
+import sys
+
 import numpy as np
 
 from cpython.long cimport PyLong_CheckExact
@@ -8,11 +10,11 @@ cimport cython
 
 from codipy.active.assign cimport assign
 from codipy.active.conversion cimport as_type, converted, copied, demand_passive, nested_lists
-from codipy.active.elementwise cimport materialise
+from codipy.active.elementwise cimport materialise, settle
 from codipy.active.inputs cimport get_gradient, set_gradient
-from codipy.active.items cimport get_item, item, set_item
+from codipy.active.items cimport get_item, item_at, set_item
 from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power
-from codipy.active.packing cimport from_ndarray, identifiers
+from codipy.active.packing cimport any_identifier, from_ndarray
 from codipy.active.reductions cimport add_reduce
 from codipy.active.storage cimport Storage
 from codipy.active.view cimport View, shape_tuple
@@ -21,7 +23,8 @@ from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current
 
-from codipy.active.doors import door, method
+from codipy.active.doors import door
+from codipy.active.doors import method as ndarray_method
 from codipy.active.flat import Flat
 from codipy.operations import TABLE
 
@@ -84,7 +87,7 @@ cdef class Array:
     @property
     def value(self):
         """ndarray: the plain values, not writable; it does not change when the Array is written to."""
-        materialise(self)
+        settle(self)
         return ndarray_of(self)
 
     @property
@@ -93,7 +96,7 @@ cdef class Array:
         if self.pending is not None:
             return bool(self.pending.active)
         if self.storage.identifiers != NULL:
-            return bool(identifiers(self).any()) if current() != NULL else True
+            return any_identifier(self)
         return self.storage.block is not None
 
     @property
@@ -272,7 +275,7 @@ cdef class Array:
 
     def item(self, *args):
         """As ``ndarray.item``: one element, a Real."""
-        return item(self, args)
+        return item_at(self, args)
 
     def tolist(self):
         """Nested lists of Reals, of floats where nothing is active."""
@@ -386,6 +389,11 @@ cdef class Array:
         raise TypeError("an Array is no integer: take x.value.astype(int)")
 
     def __array__(self, dtype=None, copy=None):
+        caller = sys._getframe().f_globals.get("__name__", "")
+        if caller.startswith("scipy.sparse") and current() != NULL and self.is_active:
+            box = np.empty((), dtype=object)        # a sparse matrix then leaves `matrix @ x` to x
+            box[()] = self
+            return box
         demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",
                        "use NumPy's functions on the Array itself, or take x.value")
         return np.array(self.value, dtype=dtype)
@@ -401,13 +409,13 @@ cdef class Array:
     def sum(self, axis=None, dtype=None, out=None, keepdims=False, **kwargs):
         """As ``ndarray.sum``."""
         if dtype is not None or out is not None or kwargs:
-            return method("sum")(self, axis, dtype, out, keepdims, **kwargs)
+            return ndarray_method("sum")(self, axis, dtype, out, keepdims, **kwargs)
         return add_reduce(self, axis, keepdims, False)
 
     def mean(self, axis=None, dtype=None, out=None, keepdims=False, **kwargs):
         """As ``ndarray.mean``."""
         if dtype is not None or out is not None or kwargs:
-            return method("mean")(self, axis, dtype, out, keepdims, **kwargs)
+            return ndarray_method("mean")(self, axis, dtype, out, keepdims, **kwargs)
         return add_reduce(self, axis, keepdims, True)
 
     def __array_function__(self, func, types, args, kwargs):
@@ -420,7 +428,7 @@ cdef class Array:
         if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps"):
             demand_passive(self, f"{name} of an active Array", f"take x.value.{name}")
             return getattr(self.value, name)
-        function = None if name.startswith("_") else method(name)
+        function = None if name.startswith("_") else ndarray_method(name)
         if function is None:
             raise AttributeError(f"'Array' object has no attribute {name!r}")
         return function.__get__(self)

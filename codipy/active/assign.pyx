@@ -5,20 +5,18 @@ Identifiers of a clean storage are overwritten like its values: the statement's 
 was there before has none. That is only right while nobody else reads the old ones, so a block that is shared, lent to
 Reals or an input's is replaced by a fresh one first, into which the elements that stay are moved.
 """
-import numpy as np
-
 from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 
 from codipy.active.array_type cimport Array, new_array
 from codipy.active.block cimport Block, new_block
-from codipy.active.elements cimport admit_mixed, set_element
-from codipy.active.elementwise cimport admit_block, materialise, pending_of, record, run_values
-from codipy.active.packing cimport identifiers_of
+from codipy.active.elements cimport admit_mixed, go_mixed_in_passive, set_element
+from codipy.active.elementwise cimport admit_block, materialise, pending_of
 from codipy.active.pending cimport Pending
 from codipy.active.renewal cimport renew
+from codipy.active.statements cimport record, run_values
 from codipy.active.storage cimport Storage
-from codipy.active.view cimport MAX_NDIM, View, set_contiguous, shape_tuple
+from codipy.active.view cimport MAX_NDIM, View, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -57,9 +55,9 @@ cdef int assign(Array target, object value) except -1:
     active = p.active and r != NULL
     if storage.block is not None and r == NULL:
         admit_block(r, storage.block)
-        storage.block = None                 # inside passive(): the values have no derivative any more
+        go_mixed_in_passive(storage)
     if storage.identifiers != NULL:
-        if admit_mixed(r, storage):
+        if admit_mixed(r, storage) or r == NULL:
             return assign_mixed(r, target, p, active)
         storage.drop_identifiers()
     if not active and storage.block is None:
@@ -172,7 +170,10 @@ cdef int assign_mixed(Recorder* r, Array target, Pending p, bint active) except 
         index[k] = 0
     for i in range(v.size):
         storage.buffer.data[offset] = whole.storage.buffer.data[i]
-        storage.put(<BaseTape>r.tape, offset, base + <int32_t>i if active else 0)
+        if r == NULL:
+            storage.identifiers[offset] = 0
+        else:
+            storage.put(<BaseTape>r.tape, offset, base + <int32_t>i if active else 0)
         for k in range(v.ndim - 1, -1, -1):
             index[k] += 1
             offset += v.strides[k]

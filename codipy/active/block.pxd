@@ -17,4 +17,4 @@ cdef class Block:
     cdef bint lent               # Reals carry its identifiers: it is neither overwritten nor used again before a reset
     cdef bint is_input           # its adjoints are the gradient of an input: likewise
 
-cdef Block new_block(BaseTape tape, Py_ssize_t size)
+cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=*)

@@ -25,8 +25,9 @@ cdef class Block:
                 (<BaseTape>tape).give_block(self.base, self.size, self.lent)
 
 
-cdef Block new_block(BaseTape tape, Py_ssize_t size):
-    cdef int32_t base = tape.new_block(size)
+cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=False):
+    cdef int32_t base = tape.new_input_block(size) if is_input else tape.new_block(size)
     cdef Block block = Block.__new__(Block)
+    block.is_input = is_input
     block.base, block.size, block.epoch = base, size, tape.recorder.epoch
     return block

@@ -5,7 +5,7 @@ import numpy as np
 from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.array_type cimport Array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport admit_block, materialise, operate
 from codipy.active.expression cimport identify, readmit
@@ -14,19 +14,18 @@ from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport ndarray_of
 from codipy.active.view cimport View, shape_tuple
 from codipy.operations.kernels cimport OP_POSITIVE
-from codipy.tape.activity cimport current
+from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport new_call
 from codipy.tape.recorder cimport Recorder
 
-from codipy.errors import ActiveError
+from codipy.errors import ActiveError, TapeError
 
 
 cdef bint is_injective(const View* v) noexcept:
     """Whether no two elements of a view are the same; may say no where they are not."""
-    cdef Py_ssize_t reach[8]
-    cdef Py_ssize_t stride, smaller = 0
-    cdef int k, j, used = 0
+    cdef Py_ssize_t smaller = 0
+    cdef int k, j
     cdef bint done[8]
     for k in range(v.ndim):
         done[k] = v.shape[k] <= 1
@@ -149,10 +148,7 @@ def call(primitive, args, kwargs=None):
 
 
 cdef int admit_pending() except -1:
-    from codipy.tape.activity import active_tape
-    from codipy.errors import TapeError
-    from codipy.active.slots import in_passive
-    if active_tape() is None and not in_passive():
+    if current() == NULL and not is_passive():
         raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: take "
                         "x.value, work inside `with tape:`, or say `with codipy.passive():`")
     return 0

@@ -3,7 +3,7 @@
 
 __all__ = ["door", "method"]
 
-_FOUND = {}
+_FOUND: dict = {}
 
 
 def _find():

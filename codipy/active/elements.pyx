@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single elements of arrays: Reals on the same adjoint slot."""
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 
@@ -9,7 +9,7 @@ from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport as_number, codipy_new_reference, identify, new_real, readmit
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.storage cimport Storage
-from codipy.tape.activity cimport current, is_passive
+from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, PRIMAL, Recorder, grow_primals
 
@@ -66,19 +66,29 @@ cdef object element(Array a, Py_ssize_t offset):
     if identifier == 0:
         return codipy_new_reference(new_real(value, 0))
     tape = <BaseTape>r.tape
+    if storage.block is not None:
+        storage.block.lent = True
     if r.reuse:
         if r.kind == PRIMAL:
             # The slot's stored value may be needed for what it was before: the element gets a slot of its own.
             return new_identified(value, r.epoch, copy_slot(r, identifier, value), OWNS)
         tape.store.reusing.retain(identifier)
         return new_identified(value, r.epoch, identifier, OWNS)
-    if storage.block is not None:
-        storage.block.lent = True
     if r.kind == PRIMAL:
         if identifier >= r.primals_size:
             grow_primals(r, identifier)
         r.primals[identifier] = value
     return new_identified(value, r.epoch, identifier, 0)
+
+
+cdef int go_mixed_in_passive(Storage storage) except -1:
+    """Written inside passive(): what is overwritten loses its identifiers, the other elements keep theirs."""
+    cdef PyObject* tape = tape_of_epoch(storage.block.epoch)
+    if tape != NULL and (<BaseTape>tape).is_valid(storage.block.epoch):
+        storage.make_mixed(<BaseTape>tape)
+    else:
+        storage.block = None         # of a recording that is gone
+    return 0
 
 
 cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
@@ -99,10 +109,10 @@ cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
     elif as_number(<PyObject*>value, &number) != 1:
         raise TypeError(f"an element of an Array must be a real number, got {type(value).__name__}")
     if storage.identifiers == NULL and (identifier or storage.block is not None):
-        if storage.block is not None and not admit_block(r, storage.block):
-            storage.block = None     # written inside passive(): its values have no derivative any more
-        else:
+        if storage.block is None or admit_block(r, storage.block):
             storage.make_mixed(<BaseTape>r.tape)
+        else:
+            go_mixed_in_passive(storage)
     elif storage.identifiers != NULL and storage.epoch != (r.epoch if r != NULL else 0):
         admit_mixed(r, storage)
     storage.own_values()

@@ -2,34 +2,33 @@
 """Elementwise operations on arrays: pending expressions, and the statements they become."""
 import numpy as np
 
-from libc.stdint cimport int32_t, uint64_t
-from libc.string cimport memcpy
+from libc.stdint cimport int32_t, int64_t
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
-cimport cython
 
 from codipy.active.array_type cimport Array, new_array
 from codipy.active.block cimport Block, new_block
+from codipy.active.elements cimport element
 from codipy.active.expression cimport as_number, codipy_is_temporary, identify, readmit
+from codipy.active.packing cimport from_ndarray, packed_view
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
-from codipy.active.real cimport Real, apply1, apply2
+from codipy.active.real cimport Real, apply1, apply2, apply_with_value
+from codipy.active.statements cimport record, run_values
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport (
     MAX_NDIM, View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
-from codipy.active.elements cimport element
-from codipy.active.packing cimport packed_view
-from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
-from codipy.operations.kernels cimport OP_ADD, OP_MULTIPLY, OP_POSITIVE
-from codipy.programs.interned cimport ArrayProgram, intern_tiles
-from codipy.programs.tiles cimport (
-    MAX_OPERANDS, Operand, Step, TileProgram, tiles_jacobians, tiles_needed, tiles_values)
-from codipy.tape.activity cimport current, is_passive
+from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.operations.kernels cimport OP_POSITIVE
+from codipy.programs.tiles cimport Step
+from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
-from codipy.tape.statement cimport Argument, Statement, new_statement
 
 from codipy.errors import TapeError
+from codipy.operations import TABLE
+
+cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
 
 
 # What an operand is, before its leaf is made.
@@ -99,23 +98,7 @@ cdef Array snapshot(values):
     """A passive Array of what a plain array holds now: it may change before the expression is computed."""
     if values.dtype.char in "gF":
         raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
-    copied = np.array(values, dtype=np.float64, order="C")
-    return wrap_ndarray(copied)
-
-
-cdef Array wrap_ndarray(values):
-    """A passive Array on a C-contiguous float64 array that nobody else writes to."""
-    cdef View view
-    cdef const double[::1] flat
-    cdef int k
-    if values.ndim > MAX_NDIM:
-        raise ValueError(f"an Array has at most {MAX_NDIM} dimensions, got {values.ndim}")
-    view.ndim = values.ndim
-    for k in range(view.ndim):
-        view.shape[k] = values.shape[k]
-    set_contiguous(&view)
-    flat = values.reshape(-1)
-    return new_array(new_storage(wrap_array(values, <double*>&flat[0] if view.size else NULL, view.size), None), &view)
+    return from_ndarray(np.array(values, dtype=np.float64, order="C"))
 
 
 cdef int leaf_of(Recorder* r, Array x, const View* shape, Leaf* leaf, PyObject** kept) except -1:
@@ -185,7 +168,7 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
                      for a in range(n)]))
             shape = wider
     if not any_array:
-        return scalars(code, n, operands, <list>kept[0])
+        return scalars(code, n, operands, <list>kept[0] if kept[0] != NULL else None)
     for k in range(n):
         merged[k] = False
         if sources[k].array != NULL and (<Array>sources[k].array).pending is not None:
@@ -236,17 +219,22 @@ cdef inline int32_t rebased(int32_t source, const int32_t* moved, int steps) noe
 
 
 cdef object scalars(int code, int n, PyObject** operands, list elements):
-    """The operation on 0-d arrays and numbers: a Real."""
-    cdef PyObject* numbers[2]
+    """The operation on 0-d arrays and numbers: a Real with NumPy's value."""
+    cdef PyObject* numbers[3]
+    cdef double values[3]
+    cdef Source source
     cdef int k, used = 0
-    if n > 2:
-        return NotImplemented
     for k in range(n):
         numbers[k] = operands[k]
         if Py_TYPE(<object>operands[k]) == <PyTypeObject*>Array:
             numbers[k] = <PyObject*>elements[used]
             used += 1
-    return apply1(code, numbers[0]) if n == 1 else apply2(code, numbers[0], numbers[1])
+        take(numbers[k], &source, NULL)
+        values[k] = source.number
+    ufunc = ufuncs[code]
+    if ufunc is None:
+        return apply1(code, numbers[0]) if n == 1 else apply2(code, numbers[0], numbers[1])
+    return apply_with_value(code, n, numbers, values, ufunc(*[np.float64(values[k]) for k in range(n)]))
 
 
 cdef Pending pending_of(Recorder* r, PyObject* x, View* shape):
@@ -282,21 +270,12 @@ cdef Pending single(Recorder* r, PyObject* x, View* shape, PyObject** kept):
 
 # ---- From expression to statement ----
 
-cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t* strides) except -1:
-    cdef TileProgram program
-    cdef Operand operands[MAX_OPERANDS]
-    cdef Py_ssize_t out_strides[MAX_NDIM]
-    cdef int k, failed
-    p.load(&program, operands, shape.ndim)
-    for k in range(shape.ndim):
-        out_strides[k] = strides[k] * sizeof(double)
-    if shape.size < 4096:
-        failed = tiles_values(&program, operands, shape.ndim, shape.shape, out, out_strides)
-    else:
-        with nogil:
-            failed = tiles_values(&program, operands, shape.ndim, shape.shape, out, out_strides)
-    if failed:
-        raise MemoryError("no memory for the temporaries of an array statement")
+cdef int settle(Array a) except -1:
+    if a.pending is not None and a.storage is None:
+        try:
+            materialise(a)
+        except TapeError:
+            compute(a)
     return 0
 
 
@@ -316,135 +295,53 @@ cdef int check_owners(Recorder* r, Pending p) except -1:
     return 0
 
 
-cdef int materialise(Array a) except -1:
-    cdef Pending p = a.pending
-    cdef Recorder* r
+cdef int compute(Array a) except -1:
     cdef Buffer buffer
+    if a.storage is None:
+        buffer = new_buffer(a.geometry.size)
+        run_values(a.pending, &a.geometry, buffer.data, a.geometry.strides)
+        a.storage = new_storage(buffer, None)
+    if a.pending is not None and not a.pending.active:
+        a.pending = None
+    return 0
+
+
+cdef int materialise(Array a) except -1:
+    return materialise_on(current(), a)
+
+
+cdef int materialise_in_passive(Array a) except -1:
+    """Inside passive(), before an active array is written to: on the tape that records around it."""
+    cdef PyObject* tape
+    cdef int k
+    for k in range(a.pending.leaf_count if a.pending is not None else 0):
+        if a.pending.leaves[k].owner != NULL:
+            tape = tape_of_epoch(epoch_of(a.pending.leaves[k].owner))
+            if tape != NULL and (<BaseTape>tape).recordings:
+                return materialise_on(&(<BaseTape>tape).recorder, a)
+    return materialise(a)
+
+
+cdef inline int64_t epoch_of(PyObject* owner):
+    return (<Block>owner).epoch if Py_TYPE(<object>owner) == <PyTypeObject*>Block else (<Real>owner).epoch
+
+
+cdef int materialise_on(Recorder* r, Array a) except -1:
+    cdef Pending p = a.pending
     cdef Block block
     cdef BaseTape tape
     cdef int32_t before
     if p is None:
         return 0
-    r = current()
     if not p.active or r == NULL:
-        if a.storage is None:
-            buffer = new_buffer(a.geometry.size)
-            run_values(p, &a.geometry, buffer.data, a.geometry.strides)
-            a.storage = new_storage(buffer, None)
-        if not p.active:
-            a.pending = None
-        return 0
+        return compute(a)
     check_owners(r, p)
     tape = <BaseTape>r.tape
     tape.demand_idle("an array operation")
-    if a.storage is None:
-        buffer = new_buffer(a.geometry.size)
-        run_values(p, &a.geometry, buffer.data, a.geometry.strides)
-    else:
-        buffer = a.storage.buffer
+    compute(a)
     before = tape.largest()
     block = new_block(tape, a.geometry.size)
     record(r, p, &a.geometry, block.base, a.geometry.strides, before)
-    if a.storage is None:
-        a.storage = new_storage(buffer, block)
-    else:
-        a.storage.block = block
+    a.storage.block = block
     a.pending = None
     return 0
-
-
-cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, const Py_ssize_t* strides,
-                int32_t before) except -1:
-    cdef TileProgram program
-    cdef Operand operands[MAX_OPERANDS]
-    cdef Statement statement
-    cdef BaseTape tape = <BaseTape>r.tape
-    try:
-        p.load(&program, operands, shape.ndim)
-        if tape.by_value or not p.active:
-            statement = value_statement(p, &program, shape)
-        else:
-            statement = jacobian_statement(p, &program, operands, shape)
-        statement.identifier = identifier
-        memcpy(statement.shape, shape.shape, shape.ndim * sizeof(Py_ssize_t))
-        memcpy(statement.shape + shape.ndim, strides, shape.ndim * sizeof(Py_ssize_t))
-        tape.push_record(statement, before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
-    return 0
-
-
-cdef Statement value_statement(Pending p, const TileProgram* program, const View* shape):
-    """Keeps the arguments' values where the reverse sweep reads them."""
-    cdef Statement statement = new_statement(intern_tiles(program), shape.ndim, p.leaf_count)
-    cdef Argument* argument
-    cdef Leaf* leaf
-    cdef uint64_t active = 0, needed
-    cdef int k
-    for k in range(p.leaf_count):
-        if p.leaves[k].identifier:
-            active |= <uint64_t>1 << k
-    needed = tiles_needed(program, active)
-    for k in range(p.leaf_count):
-        argument, leaf = statement.arguments + k, p.leaves + k
-        argument.owner, argument.data, argument.number = NULL, NULL, leaf.number
-        argument.identifier = leaf.identifier
-        if leaf.buffer != NULL and needed >> k & 1:
-            argument.owner, argument.data = leaf.buffer, leaf.data
-            Py_INCREF(<object>argument.owner)
-        memcpy(statement.shape + (2 + k) * shape.ndim, leaf.strides, shape.ndim * sizeof(Py_ssize_t))
-        statement.count = k + 1
-    return statement
-
-
-cdef Statement jacobian_statement(Pending p, const TileProgram* program, const Operand* operands, const View* shape):
-    """Keeps the partial of every element of the result by every active argument: result = sum of J[k] * u[k]."""
-    cdef TileProgram linear
-    cdef double* jacobians[MAX_OPERANDS]
-    cdef list buffers = []
-    cdef Buffer buffer
-    cdef Statement statement
-    cdef Argument* argument
-    cdef View contiguous = shape[0]
-    cdef int k, i, count = 0, failed
-    set_contiguous(&contiguous)
-    for k in range(p.leaf_count):
-        jacobians[k] = NULL
-        if p.leaves[k].identifier:
-            buffer = new_buffer(shape.size)
-            buffers.append(buffer)
-            jacobians[k] = buffer.data
-    with nogil:
-        failed = tiles_jacobians(program, operands, shape.ndim, shape.shape, jacobians)
-    if failed:
-        raise MemoryError("no memory for the temporaries of an array statement")
-    count = <int>len(buffers)
-    linear.operands, linear.steps = 2 * count, 2 * count - 1
-    for k in range(count):
-        linear.step[k].code = OP_MULTIPLY
-        linear.step[k].sources[0], linear.step[k].sources[1], linear.step[k].sources[2] = k, count + k, 0
-    for k in range(count - 1):
-        linear.step[count + k].code = OP_ADD
-        linear.step[count + k].sources[0] = 2 * count if k == 0 else 2 * count + count + k - 1
-        linear.step[count + k].sources[1] = 2 * count + k + 1
-        linear.step[count + k].sources[2] = 0
-    statement = new_statement(intern_tiles(&linear), shape.ndim, 2 * count)
-    for k in range(count):
-        buffer = buffers[k]
-        argument = statement.arguments + k
-        argument.owner, argument.data, argument.number, argument.identifier = NULL, buffer.data, 0.0, 0
-        argument.owner = <PyObject*>buffer
-        Py_INCREF(buffer)
-        memcpy(statement.shape + (2 + k) * shape.ndim, contiguous.strides, shape.ndim * sizeof(Py_ssize_t))
-        statement.count = k + 1
-    i = count
-    for k in range(p.leaf_count):
-        if p.leaves[k].identifier:
-            argument = statement.arguments + i
-            argument.owner, argument.data, argument.number = NULL, NULL, 0.0
-            argument.identifier = p.leaves[k].identifier
-            memcpy(statement.shape + (2 + i) * shape.ndim, p.leaves[k].strides, shape.ndim * sizeof(Py_ssize_t))
-            i += 1
-            statement.count = i
-    return statement

@@ -41,7 +41,7 @@ cdef int select(const View* view, object index, View* result, bint* single) exce
             result.ndim += 1
         elif item is Ellipsis:
             skipped = view.ndim - used
-            for k in range(skipped):
+            for _ in range(skipped):
                 if result.ndim == MAX_NDIM:
                     raise IndexError(f"an Array has at most {MAX_NDIM} dimensions")
                 result.shape[result.ndim], result.strides[result.ndim] = view.shape[source], view.strides[source]

@@ -10,8 +10,10 @@ cimport numpy as cnp
 from codipy.active.array_type cimport Array, new_array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport materialise
+from codipy.active.packing cimport gather, identifiers
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
+from codipy.active.views cimport ndarray_of
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
@@ -84,13 +86,12 @@ cdef Array register_array(BaseTape tape, object x):
         set_contiguous(&array.geometry)
     storage = array.storage
     before = tape.largest()
-    block = new_block(tape, storage.buffer.size)
+    block = new_block(tape, storage.buffer.size, True)
     try:
         tape.push_record(Mark(), before)
     except BaseException:
         tape.withdraw_block(before)
         raise
-    block.is_input = True
     storage.drop_identifiers()
     storage.block = storage.input = block
     storage.output = None
@@ -113,8 +114,7 @@ cdef Array output_array(BaseTape tape, Array y):
     if y.storage.block is None:
         return y
     if y.geometry.size != y.storage.buffer.size or y.storage.block.lent:
-        copy = +y
-        materialise(copy)
+        copy = gather(np.array(ndarray_of(y)), identifiers(y))
         y.storage, y.geometry = copy.storage, copy.geometry
     y.storage.block.lent = True
     y.storage.output = y.storage.block

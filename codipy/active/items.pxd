@@ -5,4 +5,4 @@ from codipy.active.array_type cimport Array
 cdef object get_item(Array a, object index)
 cdef int set_item(Array a, object index, object value) except -1
 # ndarray.item: the element at a flat index or a tuple of them.
-cdef object item(Array a, tuple args)
+cdef object item_at(Array a, tuple args)

@@ -7,10 +7,12 @@ from cpython.long cimport PyLong_AsSsize_t, PyLong_CheckExact
 from codipy.active.array_type cimport Array, new_array
 from codipy.active.assign cimport assign
 from codipy.active.elements cimport element, set_element
-from codipy.active.elementwise cimport materialise
+from codipy.active.elementwise cimport materialise, materialise_in_passive
 from codipy.active.indexing cimport select
+from codipy.active.storage cimport new_storage
 from codipy.active.view cimport View
 from codipy.active.views cimport scatter, take
+from codipy.tape.activity cimport is_passive
 
 from codipy.errors import TapeError
 
@@ -32,6 +34,8 @@ cdef object get_item(Array a, object index):
         if single:
             return element(a, view.offset - a.geometry.offset)
         if a.pending is not None:
+            if is_passive():
+                return new_array(new_storage(a.storage.buffer, None), &view)
             raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: "
                             "take x.value, or work inside `with tape:`")
         return new_array(a.storage, &view)
@@ -43,7 +47,10 @@ cdef int set_item(Array a, object index, object value) except -1:
     cdef Array target
     cdef bint single = False
     if a.pending is not None:
-        materialise(a)
+        if is_passive():
+            materialise_in_passive(a)
+        else:
+            materialise(a)
     if a.pending is not None:
         raise TapeError("an active Array is written to while no tape is recording: copy x.value")
     if not select(&a.geometry, index, &view, &single):
@@ -64,7 +71,7 @@ cdef bint goes_alone(Array a) noexcept:
             or a.storage.block.lent)
 
 
-cdef object item(Array a, tuple args):
+cdef object item_at(Array a, tuple args):
     """ndarray.item: the element at a flat index or a tuple of them."""
     if len(args) == 1 and isinstance(args[0], tuple):
         args = args[0]

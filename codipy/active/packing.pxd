@@ -10,6 +10,8 @@ from codipy.tape.recorder cimport Recorder
 cdef Array packed_view(Recorder* r, Array x)
 # Identifiers of the elements of a stored array, in C order; 0 where passive in the recording r.
 cdef int identifiers_of(Recorder* r, Array x, int32_t* identifiers) except -1
+# Whether an element of a mixed array has an identifier, of whatever recording.
+cdef bint any_identifier(Array x) noexcept
 cpdef object identifiers(x)
 # A passive Array on a float64 array that nobody else writes to.
 cpdef Array from_ndarray(values)

@@ -3,7 +3,6 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
-from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from codipy.active.array_type cimport Array, new_array
@@ -14,7 +13,7 @@ from codipy.active.expression cimport identify, readmit
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.views cimport ndarray_of
-from codipy.active.view cimport MAX_NDIM, View, set_contiguous
+from codipy.active.view cimport MAX_NDIM, View, set_contiguous, shape_tuple
 from codipy.data.buffer cimport wrap_array
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -35,41 +34,67 @@ cdef Array packed_view(Recorder* r, Array x):
     identifiers = np.empty(x.geometry.size, np.int32)
     cdef int32_t[::1] flat = identifiers
     identifiers_of(r, x, &flat[0])
-    moved = gather(ndarray_of(x).copy(), identifiers)
+    moved = gather(ndarray_of(x).copy(), identifiers.reshape(shape_tuple(&x.geometry)))
     if type(moved) is Array:
         return moved
     return from_ndarray(moved)
 
 
+# The offsets of a view's elements, in C order.
+cdef struct Offsets:
+    Py_ssize_t offset
+    Py_ssize_t index[MAX_NDIM]
+
+
+cdef inline void first_offset(Offsets* at, const View* v) noexcept:
+    cdef int k
+    at.offset = v.offset
+    for k in range(v.ndim):
+        at.index[k] = 0
+
+
+cdef inline void next_offset(Offsets* at, const View* v) noexcept:
+    cdef int k
+    for k in range(v.ndim - 1, -1, -1):
+        at.index[k] += 1
+        at.offset += v.strides[k]
+        if at.index[k] < v.shape[k]:
+            return
+        at.offset -= at.index[k] * v.strides[k]
+        at.index[k] = 0
+
+
+cdef bint any_identifier(Array x) noexcept:
+    cdef Offsets at
+    cdef Py_ssize_t i
+    first_offset(&at, &x.geometry)
+    for i in range(x.geometry.size):
+        if x.storage.identifiers[at.offset]:
+            return True
+        next_offset(&at, &x.geometry)
+    return False
+
+
 cdef int identifiers_of(Recorder* r, Array x, int32_t* identifiers) except -1:
     cdef Storage storage = x.storage
-    cdef View* v = &x.geometry
-    cdef Py_ssize_t index[MAX_NDIM]
-    cdef Py_ssize_t i, offset = v.offset
-    cdef int k
+    cdef Offsets at
+    cdef Py_ssize_t i
     cdef bint active = False
-    if v.size == 0:
+    if x.geometry.size == 0:
         return 0
     if storage.identifiers != NULL:
         active = admit_mixed(r, storage)
     elif storage.block is not None:
         active = admit_block(r, storage.block)
-    for k in range(v.ndim):
-        index[k] = 0
-    for i in range(v.size):
+    first_offset(&at, &x.geometry)
+    for i in range(x.geometry.size):
         if not active:
             identifiers[i] = 0
         elif storage.identifiers != NULL:
-            identifiers[i] = storage.identifiers[offset]
+            identifiers[i] = storage.identifiers[at.offset]
         else:
-            identifiers[i] = storage.block.base + <int32_t>offset
-        for k in range(v.ndim - 1, -1, -1):
-            index[k] += 1
-            offset += v.strides[k]
-            if index[k] < v.shape[k]:
-                break
-            offset -= index[k] * v.strides[k]
-            index[k] = 0
+            identifiers[i] = storage.block.base + <int32_t>at.offset
+        next_offset(&at, &x.geometry)
     return 0
 
 

@@ -2,7 +2,6 @@
 """Pending array expressions."""
 from libc.string cimport memcmp, memcpy
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF, Py_XINCREF
 cimport cython
 

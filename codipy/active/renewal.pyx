@@ -9,8 +9,8 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_REFCNT
 
 from codipy.active.block cimport Block, new_block
-from codipy.active.elementwise cimport record, run_values
 from codipy.active.pending cimport Leaf, Pending, new_pending
+from codipy.active.statements cimport record, run_values
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport MAX_NDIM, View, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer

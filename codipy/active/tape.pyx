@@ -24,7 +24,7 @@ cdef class Tape(BaseTape):
     """Tape(strategy='auto', granularity=None, chunk_size=None, *, skip_zero_jacobians=True, skip_invalid_jacobians=False)
     --
 
-    Records what runs on Reals inside ``with tape:`` and sweeps it backwards or forwards.
+    Records what runs on Reals and Arrays inside ``with tape:`` and sweeps it backwards or forwards.
 
     Parameters
     ----------
@@ -58,12 +58,12 @@ cdef class Tape(BaseTape):
 
         Parameters
         ----------
-        x : Real or float
-            A Real becomes active in place; of a number a new Real is made.
+        x : Real, float, Array or ndarray
+            A Real or an Array becomes active in place; of a number a new Real is made, of an array a new Array.
 
         Returns
         -------
-        Real
+        Real or Array
             The active variable.
 
         Raises
@@ -71,7 +71,7 @@ cdef class Tape(BaseTape):
         TapeError
             If the tape is not recording on this thread.
         TypeError
-            If `x` is no real number.
+            If `x` is no real number, nor an array of real numbers.
         """
         cdef double number
         cdef int32_t identifier
@@ -93,13 +93,13 @@ cdef class Tape(BaseTape):
 
         Parameters
         ----------
-        y : Real or float
-            A Real in place (an input, or an output registered before, is left as it is); of a number, or of a
-            passive Real, an output that depends on nothing.
+        y : Real, float or Array
+            A Real or an Array in place (an input, or an output registered before, is left as it is); of a number, or
+            of a passive Real, an output that depends on nothing. A passive Array stays passive.
 
         Returns
         -------
-        Real
+        Real or Array
             The output.
 
         Raises
@@ -204,7 +204,7 @@ cdef class Tape(BaseTape):
         Returns
         -------
         Adjoints
-            ``adj[y] = seed`` and ``adj[x]`` take a Real; give it to ``evaluate(adjoints=adj)``, on any thread.
+            ``adj[y] = seed`` and ``adj[x]`` take a Real or an Array; give it to ``evaluate(adjoints=adj)``, on any thread.
         """
         return Adjoints(self, width)
 

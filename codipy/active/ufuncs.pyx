@@ -25,7 +25,8 @@ _HARMLESS = {"out", "casting", "order", "subok"}
 def call_ufunc(ufunc, str method, tuple inputs, dict options):
     """``Real.__array_ufunc__``: the value is the ufunc's own in double precision, the derivative the table's.
 
-    Arrays among the inputs become object arrays of Reals, element by element.
+    With a plain array of numbers an active Real makes an Array; lists and object arrays become object arrays of Reals,
+    element by element.
 
     Raises
     ------
@@ -45,6 +46,10 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
             raise ActiveError(f"np.{name}: out= is a plain array and would lose the derivative of a Real: leave out= "
                               "away (for `a *= x` write `a = a * x`) or use an array of dtype object")
         return getattr(ufunc, method)(*map(_value, inputs), **options)
+    if active and method == "__call__" and not outputs and any(map(_is_numeric, inputs)) and not any(
+            map(_is_of_objects, inputs)):
+        from codipy.numpy.ufuncs import array_ufunc
+        return array_ufunc(ufunc, method, inputs, options)
     if method != "__call__" or outputs or any(map(_is_array, inputs)):
         return getattr(ufunc, method)(*map(_as_object_array, inputs), **options)
     if not options.keys() <= _HARMLESS:
@@ -97,6 +102,15 @@ def _has_own_door(x):
     """Whether the type of x answers ufuncs itself: neither a Real nor one of NumPy's own."""
     door = getattr(type(x), "__array_ufunc__", None)
     return door is not None and door is not _DOOR_OF_ARRAYS and type(x) is not Real
+
+
+def _is_numeric(x):
+    """Whether x is a plain array of numbers, which with an active Real makes an active Array."""
+    return isinstance(x, np.ndarray) and x.ndim > 0 and x.dtype.kind in "fiub"
+
+
+def _is_of_objects(x):
+    return isinstance(x, np.ndarray) and x.dtype == object
 
 
 def _is_array(x):

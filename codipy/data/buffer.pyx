@@ -30,6 +30,13 @@ cdef class Buffer:
         """Bytes of the values."""
         return self.size * sizeof(double)
 
+    @property
+    def bytes_allocated(self):
+        """Bytes of the memory behind them."""
+        if self.array is not None or self.size * <Py_ssize_t>sizeof(double) < POOLED:
+            return self.size * sizeof(double)
+        return pooled_bytes(self.size)
+
 
 cdef inline size_t pooled_bytes(Py_ssize_t size) noexcept:
     # Whole cache lines, so that sizes that differ by little share.

@@ -9,23 +9,33 @@ from functools import cache
 import numpy as np
 
 from codipy.active import slots
-from codipy.active.array import Array, gather, identifiers, is_active, plain
+from codipy.active.array import Array, Real, gather, identifiers, plain
 from codipy.errors import ActiveError
 
 __all__ = [
-    "assign", "bind", "call_with", "fillable", "gather_tree", "holds_active", "holds_array", "identifier_tree",
+    "PLAIN", "assign", "bind", "call_with", "fillable", "gather_tree", "holds_active", "holds_array", "identifier_tree",
     "parameters", "refuse", "value_tree",
 ]  # fmt: skip
 
 
+# Types of most arguments, looked up before the questions that take longer.
+_OURS = frozenset({Array, Real})
+PLAIN = frozenset({int, float, bool, str, type(None), np.float64, np.int64})
+
+
 def _holds(tree):
+    kind = type(tree)
+    if kind in _OURS:
+        return tree.is_active
+    if kind in PLAIN:
+        return False
     if isinstance(tree, (list, tuple)):
         return any(map(_holds, tree))
     if isinstance(tree, dict):
         return any(map(_holds, tree.values()))
     if isinstance(tree, np.ndarray):
         return tree.dtype == object and any(map(_holds, tree.flat))
-    return is_active(tree)
+    return False
 
 
 def holds_active(tree):
@@ -38,6 +48,8 @@ def holds_active(tree):
 
 def _rebuilt(tree, leaf):
     """The same lists, tuples and dictionaries with other leaves."""
+    if type(tree) in _OURS:
+        return leaf(tree)
     if isinstance(tree, dict):
         return {key: _rebuilt(value, leaf) for key, value in tree.items()}
     if isinstance(tree, (list, tuple)):
@@ -65,7 +77,7 @@ def _identifiers(x):
 
 def value_tree(tree):
     """The tree with plain values."""
-    return _rebuilt(tree, _value)
+    return tree if type(tree) in PLAIN else _rebuilt(tree, _value)
 
 
 def identifier_tree(tree):

@@ -8,10 +8,10 @@ from functools import partial, reduce
 
 import numpy as np
 
-from codipy.active.array import Array, call, from_nested
+from codipy.active.array import Array, Real, call, from_nested
 
 from . import registry
-from .arguments import assign, bind, holds_active, parameters, refuse, value_tree
+from .arguments import PLAIN, assign, bind, holds_active, parameters, refuse, value_tree
 
 __all__ = ["FUNCTIONS", "apply", "is_function", "operand"]
 
@@ -34,13 +34,22 @@ def apply(name, args, kwargs, out=None):
     if dtype is not None and np.dtype(dtype) != np.float64:
         refuse(name, f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
     args = [operand(x) if holds_active(x) else value_tree(x) for x in args]
-    found = call(registry.PRIMITIVES[name], tuple(args), value_tree(kwargs))
-    parts = found if isinstance(found, tuple) else (found,)
-    if any(np.iscomplexobj(part) for part in parts if type(part) is not Array):
-        refuse(name, "the result is complex, and only real arrays are active: take `x.value` where that is wanted")
-    return assign(found, out)
+    return assign(_real(name, call(registry.PRIMITIVES[name], tuple(args), value_tree(kwargs))), out)
 
 
+def _real(name, found):
+    """The result, if nothing in it is complex: nothing would follow that."""
+    if type(found) in _OURS:
+        return found
+    for part in found if isinstance(found, tuple) else (found,):
+        if type(part) not in _OURS and np.iscomplexobj(part):
+            refuse(name, "the result is complex, and only real arrays are active: take `x.value` where that is wanted")
+    return found
+
+
+_OURS = frozenset({Array, Real})
+_POSITIONAL = _OURS | PLAIN
+_MEANING = frozenset({"out", "dtype"})  # these are looked into
 _NAMED = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 
 
@@ -49,7 +58,16 @@ def _default(parameter):
     return False if parameter.name == "keepdims" else parameter.default
 
 
+def _is_settled(args, kwargs):
+    """Whether a call is a primitive's already: Arrays and plain things by position, plain things by name."""
+    if kwargs and not (PLAIN.issuperset(map(type, kwargs.values())) and _MEANING.isdisjoint(kwargs)):
+        return False
+    return _POSITIONAL.issuperset(map(type, args))
+
+
 def _call(func, args, kwargs, name):
+    if _is_settled(args, kwargs):
+        return _real(name, call(registry.PRIMITIVES[name], args, kwargs))
     given, known = bind(func, args, kwargs), parameters(func).all
     out = given.pop("out", None)
     last, positional, rest = 0, [], {}

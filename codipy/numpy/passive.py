@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from .arguments import assign, bind, call_with, value_tree
 
 __all__ = ["FUNCTIONS", "on_values"]
@@ -28,3 +30,5 @@ def on_values(func, args, kwargs):
 
 
 FUNCTIONS = {name: on_values for names in KINDS.values() for name in names.split()}
+if hasattr(np, "in1d"):  # gone from NumPy 2.4
+    FUNCTIONS["in1d"] = on_values

@@ -9,7 +9,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, call, elementwise, identifiers, plain
 
-from . import differentiable, registry, special, ufunc_methods
+from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
 from .elementary import elementwise_primitive
 from .order import clip
@@ -183,6 +183,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if method == "at":
         return ufunc_methods.at(ufunc, *inputs)
     written = outs is not None and kwargs.get("where", True) is not True and holds_active(outs)
+    if ufunc is np.matmul and sparse.holds_sparse(inputs):
+        return assign(sparse.product(*inputs), outs)
     steps = method == "__call__" and ufunc in PASSIVE
     if not (written or not steps and (holds_active(inputs) or holds_active(kwargs))):
         return _on_values(ufunc, method, inputs, kwargs, outs)

@@ -6,9 +6,14 @@ import math
 
 import numpy
 
-from . import helpers
-
 __all__ = ["python_callable"]
+
+
+def _evaluate(expression, *arguments):
+    """The value of an expression of the table; its helpers are imported with the first, not with `import codipy`."""
+    from . import helpers
+
+    return helpers.evaluate(expression, *arguments)
 
 
 def square(x):
@@ -23,7 +28,7 @@ def reciprocal(x):
 
 def sign(x):
     """-1.0, 0.0 or 1.0, and NaN of NaN."""
-    return helpers.evaluate("sign(x)", x)
+    return _evaluate("sign(x)", x)
 
 
 def signbit(x):
@@ -68,22 +73,22 @@ def fraction(x):
 
 def expit(x):
     """1 / (1 + exp(-x))."""
-    return helpers.evaluate("expit(x)", x)
+    return _evaluate("expit(x)", x)
 
 
 def logaddexp(x, y):
     """log(exp(x) + exp(y))."""
-    return helpers.evaluate("logaddexp(x, y)", x, y)
+    return _evaluate("logaddexp(x, y)", x, y)
 
 
 def digamma(x):
     """The derivative of lgamma; -inf at 0 and NaN at the other poles, as SciPy's."""
-    return helpers.evaluate("digamma(x)", x)
+    return _evaluate("digamma(x)", x)
 
 
 def _fma(x, y, z):
     """x * y + z with one rounding, and the exceptions of Python 3.13's `math.fma`."""
-    result = helpers.evaluate("fma(x, y, z)", x, y, z)
+    result = _evaluate("fma(x, y, z)", x, y, z)
     if math.isnan(result) and not any(map(math.isnan, (x, y, z))):
         raise ValueError("invalid operation in fma")
     if math.isinf(result) and all(map(math.isfinite, (x, y, z))):

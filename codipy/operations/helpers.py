@@ -7,7 +7,6 @@ whose division knows zeros. `exp` and its like are those of `math`, since NumPy'
 
 import functools
 import math
-from fractions import Fraction
 
 import numpy
 
@@ -75,6 +74,8 @@ def fma(x, y, z):
     """x * y + z with one rounding."""
     if not (numpy.isfinite(x) and numpy.isfinite(y) and numpy.isfinite(z)):
         return z if numpy.isfinite(x) and numpy.isfinite(y) else x * y + z
+    from fractions import Fraction  # here: nothing else needs it, and it is slow to import
+
     exact = Fraction(float(x)) * Fraction(float(y)) + Fraction(float(z))
     if exact == 0:  # only a zero product keeps the sign that IEEE 754 gives the sum of two zeros
         return x * y + z if x == 0 or y == 0 else numpy.float64(0.0)

@@ -6,7 +6,7 @@ a branch or a longer formula is a function of `helpers.h` and `helpers.py`. Inte
 (`1 / x`, never `1 / 2`); conditions are joined by `&` and `|`, since `and` and `&&` are each foreign to one side.
 """
 
-from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 __all__ = ["BY_NAME", "PASSIVE", "TABLE", "Operation", "PassiveOperation"]
 
@@ -15,8 +15,7 @@ POSITIVE = (1e-3, 8.0)
 INF, NAN = float("inf"), float("nan")
 
 
-@dataclass(frozen=True)
-class Operation:
+class Operation(NamedTuple):
     """One elementary operation, differentiable in its arguments.
 
     Attributes
@@ -73,8 +72,7 @@ class Operation:
         return len(self.partials)
 
 
-@dataclass(frozen=True)
-class PassiveOperation:
+class PassiveOperation(NamedTuple):
     """An operation whose derivative is zero or that has no real value, so that its result is passive."""
 
     name: str
@@ -282,7 +280,7 @@ _PIECEWISE = (
 
 _ROWS = _ARITHMETIC + _POWERS + _TRIGONOMETRIC + _SPECIAL + _PIECEWISE
 
-TABLE = tuple(replace(row, code=code) for code, row in enumerate(_ROWS))
+TABLE = tuple(row._replace(code=code) for code, row in enumerate(_ROWS))
 BY_NAME = {row.name: row for row in TABLE}
 
 PASSIVE = (

@@ -127,9 +127,13 @@ static inline void run_store(const TileRun *run)
 /* Which steps are the inner one of a pair: read by the next step alone, once. */
 static void find_pairs(const TileProgram *program, uint8_t *is_inner)
 {
-    uint8_t readers[VALUES] = {0};
+    uint8_t readers[VALUES];
+    for (int s = 0; s < program->steps; s++) is_inner[s] = readers[program->operands + s] = 0;
     for (int s = 0; s < program->steps; s++)
-        for (int k = 0; k < tile_arity[program->step[s].code]; k++) readers[program->step[s].sources[k]]++;
+        for (int k = 0; k < tile_arity[program->step[s].code]; k++) {
+            const int source = program->step[s].sources[k];
+            if (source >= program->operands) readers[source]++;
+        }
     for (int s = 0; s < program->steps; s++) {
         const TileStep *step = &program->step[s], *next = step + 1;
         const int w = program->operands + s;
@@ -151,14 +155,17 @@ static void run_pair(TileRun *run, const TileProgram *program, int inner)
 }
 
 /* The registers that the loop that gives step `s` reads, which is one for both steps of a pair. */
-static int sources_of(const TileProgram *program, const uint8_t *is_inner, int s, int *sources)
+static inline int sources_of(const TileProgram *program, const uint8_t *is_inner, int s, int *sources)
 {
     int count = 0;
-    for (int first = s > 0 && is_inner[s - 1] ? s - 1 : s; first <= s; first++)
-        for (int k = 0; k < tile_arity[program->step[first].code]; k++) {
-            const int source = program->step[first].sources[k];
-            if (first == s - 1 || source != program->operands + s - 1 || !(s > 0 && is_inner[s - 1]))
-                sources[count++] = source;
+    if (s == 0 || !is_inner[s - 1]) {
+        for (; count < tile_arity[program->step[s].code]; count++) sources[count] = program->step[s].sources[count];
+        return count;
+    }
+    for (int step = s - 1; step <= s; step++)
+        for (int k = 0; k < 2; k++) {
+            const int source = program->step[step].sources[k];
+            if (source != program->operands + s - 1) sources[count++] = source;
         }
     return count;
 }
@@ -188,11 +195,32 @@ static void run_share_slots(TileRun *run, const TileProgram *program, const uint
     }
 }
 
+static void plan_values(TileRun *run, const TileProgram *program)
+{
+    uint8_t is_inner[TILE_STEPS];
+    find_pairs(program, is_inner);
+    run_share_slots(run, program, is_inner);
+    for (int s = 0; s < program->steps; s++) {
+        if (is_inner[s])
+            run_pair(run, program, s++);
+        else
+            run_action(run, VALUE, program, s);
+    }
+}
+
+/* For few elements, which neither fill the cache nor pay the search for pairs. */
+static void plan_short(TileRun *run, const TileProgram *program)
+{
+    for (int s = 0; s < program->steps; s++) {
+        if (s < program->steps - 1) run_slot(run, program->operands + s, run->slots);
+        run_action(run, VALUE, program, s);
+    }
+}
+
 static int tile_run_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
     double *out, const Py_ssize_t *out_strides)
 {
     TileRun run;
-    uint8_t is_inner[TILE_STEPS];
     const int operands = program->operands, root = operands + program->steps - 1;
     if (!walk_begin(&run.walk, dims, shape)) return 0;
     run_begin(&run);
@@ -201,14 +229,10 @@ static int tile_run_values(const TileProgram *program, const TileOperand *operan
     walk_close(&run.walk, heeds_rows(program));
     for (int r = 0; r < operands; r++) run_bind_operand(&run, r, r);
     run_bind(&run, root, operands, STORE);
-    find_pairs(program, is_inner);
-    run_share_slots(&run, program, is_inner);
-    for (int s = 0; s < program->steps; s++) {
-        if (is_inner[s])
-            run_pair(&run, program, s++);
-        else
-            run_action(&run, VALUE, program, s);
-    }
+    if (run.walk.rows * run.walk.inner < TILE_SHORT_ROW)
+        plan_short(&run, program);
+    else
+        plan_values(&run, program);
     run_cut(&run);
     int is_first = 1;
     for (Py_ssize_t n; (n = walk_next(&run.walk)) > 0; is_first = 0) {

@@ -3,4 +3,3 @@
 from codipy.tape.activity import active_tape as active_tape
 from codipy.tape.activity import passive as passive
 from codipy.tape.position import TapePosition as TapePosition
-from codipy.tape.statistics import Statistics as Statistics

@@ -45,11 +45,11 @@ cdef class BaseTape:
     cdef dict free_blocks                       # ... of the same size: {size: [first identifiers]}
 
     cdef int32_t new_block(self, Py_ssize_t n) except -1
+    cdef int32_t new_input_block(self, Py_ssize_t n) except -1
     cdef void give_block(self, int32_t base, Py_ssize_t n, bint lent) noexcept
     cdef int withdraw_block(self, int32_t before) except -1
     cdef int push_record(self, Record record, int32_t before) except -1
     cdef TapePosition checked(self, position, str name)
     cdef AdjointVector checked_adjoints(self, adjoints)
     cdef void renew(self, AdjointVector adjoints) noexcept
-    cdef int sweep(self, int direction, start, end, AdjointVector adjoints, bint keep) except -1
     cdef int forget_all(self) except -1

@@ -8,6 +8,7 @@ from typing_extensions import Self
 
 from codipy.tape.adjoints import AdjointVector
 from codipy.tape.position import TapePosition
+from codipy.tape.record import Records
 from codipy.tape.statistics import Statistics
 from codipy.tape.strategy import Strategy
 
@@ -27,6 +28,8 @@ class BaseTape:
     ) -> Self: ...
     @property
     def store(self) -> Strategy: ...
+    @property
+    def records(self) -> Records: ...
     @property
     def adjoint_vector(self) -> AdjointVector: ...
     @property

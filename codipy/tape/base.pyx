@@ -9,7 +9,6 @@ from cpython.object cimport PyObject
 cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
 
-from codipy.data.position cimport Position
 from codipy.data.stream cimport Cursor, Stream
 from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector
@@ -19,19 +18,13 @@ from codipy.tape.primal cimport Primal
 from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Entry, JACOBIAN, PRIMAL, SIMPLE
 from codipy.tape.simple cimport Simple
-from codipy.tape.walk cimport Bounds
+from codipy.tape.sweep cimport REVERSE, TANGENTS, VALUES, sweep
 
 from codipy.errors import TapeError
-from codipy.tape.check import check
-from codipy.tape.statistics import collect
 
 STRATEGIES = ("simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
 GRANULARITIES = ("statement", "operation")
 AUTO = "jacobian"            # what measures best for scalars: docs/design/strategies.md
-
-
-cdef enum:                   # what a sweep carries
-    REVERSE, TANGENTS, VALUES
 
 
 @cython.no_gc_clear          # a Real that dies in the same cycle gives its identifier back to the store
@@ -142,14 +135,25 @@ cdef class BaseTape:
 
     cdef int32_t new_block(self, Py_ssize_t n) except -1:
         """The first of n contiguous identifiers."""
-        cdef list free
+        cdef list waiting
         if self.recycle:
-            free = self.free_blocks.get(n)
-            if free:
-                return free.pop()
+            waiting = self.free_blocks.get(n)
+            if waiting:
+                return waiting.pop()
         if self.store.reusing is not None:
             return self.store.reusing.assign_block(n)
         return self.store.linear.assign_block(n)
+
+    cdef int32_t new_input_block(self, Py_ssize_t n) except -1:
+        """As new_block, of identifiers that the recording never used: no statement before them consumes their adjoints."""
+        cdef Py_ssize_t i
+        cdef int32_t first
+        if self.store.reusing is None:
+            return self.store.linear.assign_block(n)
+        first = self.store.reusing.next if n else 0
+        for i in range(n):
+            self.store.reusing.assign_fresh()
+        return first
 
     cdef void give_block(self, int32_t base, Py_ssize_t n, bint lent) noexcept:
         """Identifiers of a dead array; `lent`: Reals may still carry some."""
@@ -244,58 +248,6 @@ cdef class BaseTape:
 
     # ---- Sweeps ----
 
-    cdef int sweep(self, int direction, start, end, AdjointVector adjoints, bint keep) except -1:
-        cdef bint backwards = direction == REVERSE
-        cdef Position first = self.root_begin, last = None
-        cdef TapePosition place
-        cdef Bounds bounds
-        bounds.start, bounds.end = 0, self.largest()
-        bounds.first, bounds.last = 0, len(self.records.items)
-        if backwards:
-            start, end = end, start      # from here on in the order of recording
-        if start is not None:
-            place = self.checked(start, "end" if backwards else "start")
-            first, bounds.start, bounds.first = place.streams, place.largest, place.records
-        if end is not None:
-            place = self.checked(end, "start" if backwards else "end")
-            last, bounds.end, bounds.last = place.streams, place.largest, place.records
-        else:
-            last = self.store.root.position()
-        if start is not None and (last < first or bounds.last < bounds.first):
-            raise TapeError("end lies after start: a reverse sweep runs from the later position to the earlier; "
-                            "exchange them" if backwards else
-                            "end lies before start: this sweep runs from the earlier position to the later; "
-                            "exchange them")
-        if keep and self.recorder.reuse:
-            raise TapeError("keep=True needs identifiers that are not reused: "
-                            "use strategy='jacobian', 'primal' or 'simple'")
-        if self.rewriting:
-            raise TapeError("evaluate_primal() is rewriting this tape's values on another thread: wait until it ends")
-        if direction == VALUES:
-            self.demand_idle("evaluate_primal()")
-        elif adjoints.swept:
-            raise TapeError("another thread is sweeping with these adjoints: give each thread tape.new_adjoints()")
-        if adjoints is not None:
-            adjoints.ensure(self.largest())
-            adjoints.swept = True
-        self.rewriting = direction == VALUES
-        self.sweeps += 1
-        self.store.root.lock()
-        try:
-            if direction == REVERSE:
-                self.store.reverse(&self.recorder, adjoints, first, last, bounds, keep)
-            elif direction == TANGENTS:
-                self.store.forward(&self.recorder, adjoints, first, last, bounds)
-            else:
-                self.store.primal(&self.recorder, first, last, bounds)
-        finally:
-            self.sweeps -= 1
-            self.rewriting = False
-            self.store.root.unlock()
-            if adjoints is not None:
-                adjoints.swept = False
-        return 0
-
     cdef AdjointVector checked_adjoints(self, adjoints):
         if adjoints is None:
             return self.adjoint_vector
@@ -332,7 +284,7 @@ cdef class BaseTape:
         KeyboardInterrupt
             On Ctrl-C; the tape stays whole, the adjoints are partly swept: clear them.
         """
-        self.sweep(REVERSE, start, end, self.checked_adjoints(adjoints), keep)
+        sweep(self, REVERSE, start, end, self.checked_adjoints(adjoints), keep)
 
     def evaluate_forward(self, start=None, end=None, *, adjoints=None):
         """Forward sweep: from tangents seeded at the inputs to those of the results.
@@ -344,7 +296,7 @@ cdef class BaseTape:
         adjoints : Adjoints, optional
             External vector for the tangents; default is the tape's own.
         """
-        self.sweep(TANGENTS, start, end, self.checked_adjoints(adjoints), False)
+        sweep(self, TANGENTS, start, end, self.checked_adjoints(adjoints), False)
 
     def evaluate_primal(self, start=None, end=None):
         """Recompute all recorded values, from those of the inputs (see ``set_primal``).
@@ -359,7 +311,7 @@ cdef class BaseTape:
         TapeError
             On a Jacobian tape, and where ``push_statement`` recorded a value from outside.
         """
-        self.sweep(VALUES, start, end, None, False)
+        sweep(self, VALUES, start, end, None, False)
 
     # ---- Memory ----
 
@@ -428,8 +380,8 @@ cdef class BaseTape:
 
     @property
     def statements(self):
-        """Statements on the tape."""
-        return (<Stream>self.store.streams[len(self.store.streams) - 1]).items
+        """Statements on the tape, those of arrays among them."""
+        return (<Stream>self.store.streams[len(self.store.streams) - 1]).items + len(self.records.items)
 
     def statistics(self):
         """Where the tape's memory goes, to the byte.
@@ -439,6 +391,7 @@ cdef class BaseTape:
         Statistics
             Items, chunks, used and allocated bytes per stream, adjoints, primal values, identifiers.
         """
+        from codipy.tape.statistics import collect
         return collect(self)
 
     @property
@@ -455,7 +408,8 @@ cdef class BaseTape:
         return self.store.linear if self.store.reusing is None else self.store.reusing
 
     def __repr__(self):
-        cdef object used = sum(stream.bytes_used for stream in self.store.streams)
+        from codipy.tape.statistics import recorded_bytes
+        cdef object used = sum(stream.bytes_used for stream in self.store.streams) + recorded_bytes(self.records)
         return (f"<codipy.Tape strategy={self.strategy!r} granularity={self.granularity!r} "
                 f"statements={self.statements} bytes={used} {'active' if self.is_active else 'passive'}>")
 
@@ -467,6 +421,7 @@ cdef class BaseTape:
         CorruptTape
             Naming the broken invariant.
         """
+        from codipy.tape.check import check
         check(self, self.root_begin)
 
 

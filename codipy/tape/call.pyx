@@ -74,8 +74,22 @@ cdef class Call(Record):
         return [x for x in (*self.args, *(self.out if type(self.out) is tuple else (self.out,)))
                 if isinstance(x, np.ndarray)]
 
+    @property
+    def named(self):
+        """(lowest, highest) identifiers: a list of pairs for the results, and one for the active arguments."""
+        return [reach(slots) for slots in self.results if slots is not None], [reach(slots) for slots in self.arguments]
+
     def __repr__(self):
         return f"<{self.primitive.name}>"
+
+
+cdef tuple reach(tuple slots):
+    """The lowest and the highest identifier of an argument or result."""
+    first, shape, strides = slots
+    if 0 in shape:
+        return first, first - 1
+    steps = [stride * (n - 1) for n, stride in zip(shape, strides)]
+    return first + sum([step for step in steps if step < 0]), first + sum([step for step in steps if step > 0])
 
 
 cdef object adjoint_view(AdjointVector adjoints, tuple slots, Py_ssize_t d):

@@ -8,6 +8,7 @@ from codipy.data import Regions
 from codipy.errors import CorruptTape
 from codipy.operations import TABLE
 from codipy.programs.program import describe
+from codipy.tape.check_records import check_records, steps_of
 
 _INPUT_TAG = 255         # argument count that marks an input (jacobian.pxd)
 _HANDMADE = -1           # handles from here downwards: statements made by hand (primal.pxd)
@@ -36,8 +37,10 @@ def check(tape, origin):
         raise CorruptTape(str(error)) from error
     fields = [_whole(stream) for stream in store.streams]
     kind = tape.strategy.removesuffix("-reuse")
-    needs, arguments, results = _READERS[kind](fields, identifiers.largest)
+    steps = steps_of(tape)
+    needs, arguments, results = _READERS[kind](fields, identifiers.largest, steps)
     _check_counts(store, origin, needs)
+    check_records(tape, steps, origin, identifiers.largest)
     per_statement = needs[0] if kind == "jacobian" else needs[1] - (kind == "simple")
     users = np.repeat(results, per_statement)
     lowest = 1 - (kind == "simple")        # simple stores passive arguments too, as identifier 0
@@ -53,7 +56,10 @@ def check(tape, origin):
         _demand(np.all(np.diff(results) > 0), "results grow with the statements")
     if kind == "primal":
         values = tape._primal_vector_bytes[1] // 8
-        _demand(identifiers.largest == 0 or values > identifiers.largest, "every identifier has a primal value")
+        # Elements of arrays have no value here: an argument may be one.
+        of_arrays = steps or tape.strategy.endswith("-reuse")
+        largest = results.max(initial=0) if of_arrays else identifiers.largest
+        _demand(largest == 0 or values > largest, "every identifier has a primal value")
 
 
 def _demand(holds, invariant):
@@ -83,27 +89,35 @@ def _check_counts(store, origin, needs):
 
 # ---- What each strategy stores: items needed per statement and stream (root first), arguments, results. ----
 
-def _read_jacobian(fields, largest):
+def _read_jacobian(fields, largest, steps):
     (_, arguments), (counts, *reused) = fields
     counts = counts.astype(np.int64)
-    if not reused:
-        _demand(len(counts) == largest, "there are as many identifiers as statements")
-    else:
+    if reused:
         _demand(not np.any(counts == _INPUT_TAG), "inputs are no statements where identifiers are reused")
     counts[counts == _INPUT_TAG] = 0
-    return [counts, np.ones_like(counts)], arguments, reused[0] if reused else np.arange(1, len(counts) + 1)
+    return [counts, np.ones_like(counts)], arguments, reused[0] if reused else _in_order(len(counts), largest, steps)
 
 
-def _read_primal(fields, largest):
+def _read_primal(fields, largest, steps):
     _, (arguments,), (handles, *reused) = fields
     distinct, which = np.unique(handles, return_inverse=True)
     leaves = np.array([_leaves(int(handle)) for handle in distinct], dtype=np.int64).reshape(-1, 2)[which]
-    if not reused:
-        _demand(len(handles) == largest, "there are as many identifiers as statements")
-    else:
+    if reused:
         _demand(not np.any(handles == 0), "inputs are no statements where identifiers are reused")
-    results = reused[0] if reused else np.arange(1, len(handles) + 1)
+    results = reused[0] if reused else _in_order(len(handles), largest, steps)
     return [leaves[:, 1], leaves[:, 0], np.ones_like(leaves[:, 0])], arguments, results
+
+
+def _in_order(statements, largest, steps):
+    """The statements' identifiers where each has the next one, and records take theirs between them."""
+    results, done, last = [], 0, 0
+    for number, step in enumerate(steps):
+        _demand(last + step.statements - done == step.before,
+                f"there are as many identifiers as statements before record {number}")
+        results.append(np.arange(last + 1, step.before + 1))
+        done, last = step.statements, step.after
+    _demand(last + statements - done == largest, "there are as many identifiers as statements")
+    return np.concatenate([*results, np.arange(last + 1, largest + 1)])
 
 
 def _leaves(handle):
@@ -118,7 +132,7 @@ def _leaves(handle):
     return len(re.findall(r"\bu\d+\b", text)), len(re.findall(r"\bc\d+\b", text))
 
 
-def _read_simple(fields, largest):
+def _read_simple(fields, largest, steps):
     _, (identifiers,), (codes,) = fields
     _demand(np.all(codes >= 0), "operator codes are codes of the table or count the arguments of a handmade statement")
     arities = np.array([row.arity for row in TABLE], dtype=np.int64)

@@ -61,6 +61,19 @@ cdef class Gather(Record):
         """Bytes of the identifiers."""
         return (2 * self.runs if self.runs else self.size) * sizeof(int32_t) + 2 * sizeof(int32_t)
 
+    @property
+    def named(self):
+        """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
+        cdef Py_ssize_t r, runs = self.runs if self.runs else self.size
+        cdef Py_ssize_t low = 0, high = 0, first, last
+        for r in range(runs):
+            first = last = self.sources[2 * r] if self.runs else self.sources[r]
+            if self.runs:
+                last += self.sources[2 * r + 1] - 1
+            if first:
+                low, high = min(low, first) if low else first, max(high, last)
+        return [(self.base, self.base + self.size - 1)], [(low, high)] if low else []
+
     def __repr__(self):
         return f"<movement of {self.size} to {self.base}>"
 

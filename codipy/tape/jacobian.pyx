@@ -11,7 +11,7 @@ from libc.string cimport memset
 cimport cython
 
 from codipy.data.position cimport Position
-from codipy.data.region cimport Regions, Span
+from codipy.data.region cimport Span
 from codipy.data.stream cimport Stream
 from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.identifiers.reuse cimport ReuseIdentifiers

@@ -11,9 +11,9 @@ from codipy.tape.adjoints cimport AdjointVector
 
 
 cdef class Record:
-    cdef Position place          # in the streams; records without a statement between them share one
-    cdef int32_t before          # largest linear identifier before the record's own ...
-    cdef int32_t after           # ... and with them
+    cdef readonly Position place # in the streams; records without a statement between them share one
+    cdef readonly int32_t before # largest linear identifier before the record's own ...
+    cdef readonly int32_t after  # ... and with them
 
     # Read the results' adjoints, which are consumed unless `keep`, and add to the arguments'.
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1
@@ -31,3 +31,6 @@ cdef class Records:
     cdef Py_ssize_t used         # ... at this item
 
     cdef int truncate(self, Py_ssize_t count) except -1
+
+# (lowest, highest) of the identifiers that a view names, the first of them and strides in elements given.
+cdef tuple reach(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides)

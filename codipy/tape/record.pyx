@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of a recording that are not scalar statements, and the list of them."""
+import sys
+
+from libc.stdint cimport int32_t
 cimport cython
 
 from codipy.tape.adjoints cimport AdjointVector
@@ -38,6 +41,16 @@ cdef class Record:
         """Bytes that the tape holds for this record beside the results' values."""
         return 0
 
+    @property
+    def kept(self):
+        """Buffers and arrays whose values this record keeps for the sweeps."""
+        return []
+
+    @property
+    def named(self):
+        """(lowest, highest) identifiers: a list of pairs for the results, and one for the active arguments."""
+        return [], []
+
 
 @cython.final
 cdef class Records:
@@ -63,4 +76,22 @@ cdef class Records:
     @property
     def bytes_used(self):
         """Bytes of all records."""
-        return sum(record.bytes_used for record in self.items)
+        return sum([record.bytes_used for record in self.items])
+
+    @property
+    def bytes_allocated(self):
+        """The same with Python's objects around them."""
+        return sys.getsizeof(self.items) + sum([sys.getsizeof(record) + record.bytes_used for record in self.items])
+
+
+cdef tuple reach(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
+    cdef Py_ssize_t low = first, high = first
+    cdef int i
+    for i in range(ndim):
+        if shape[i] == 0:
+            return first, first - 1
+        if strides[i] < 0:
+            low += strides[i] * (shape[i] - 1)
+        else:
+            high += strides[i] * (shape[i] - 1)
+    return low, high

@@ -4,7 +4,7 @@ from libc.string cimport memset
 cimport cython
 
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.record cimport Record
+from codipy.tape.record cimport Record, reach
 
 
 @cython.final
@@ -81,6 +81,12 @@ cdef class Reduction(Record):
     def bytes_used(self):
         """Bytes of the shapes."""
         return 3 * self.ndim * sizeof(Py_ssize_t) + 32
+
+    @property
+    def named(self):
+        """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
+        return ([(self.result, self.result + self.size - 1)],
+                [reach(self.argument, self.ndim, self.shape, self.strides)])
 
     def __repr__(self):
         return f"<sum of {[self.shape[k] for k in range(self.ndim)]}>"

@@ -2,7 +2,6 @@
 """Array statements: the sweeps over the elements of one recorded expression."""
 from libc.stdint cimport int32_t
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.object cimport PyObject
 from cpython.ref cimport Py_XDECREF
 cimport cython
 
@@ -10,7 +9,7 @@ from codipy.programs.interned cimport ArrayProgram
 from codipy.programs.tiles cimport (
     MAX_OPERANDS, Operand, TileProgram, tiles_reverse, tiles_tangent)
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.record cimport Record
+from codipy.tape.record cimport Record, reach
 
 
 @cython.final
@@ -79,6 +78,14 @@ cdef class Statement(Record):
     def kept(self):
         """The Buffers that this statement keeps."""
         return [<object>self.arguments[k].owner for k in range(self.count) if self.arguments[k].owner != NULL]
+
+    @property
+    def named(self):
+        """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
+        cdef Py_ssize_t* strides = self.shape + 2 * self.ndim
+        return ([reach(self.identifier, self.ndim, self.shape, self.shape + self.ndim)],
+                [reach(self.arguments[k].identifier, self.ndim, self.shape, strides + k * self.ndim)
+                 for k in range(self.count) if self.arguments[k].identifier])
 
     def __repr__(self):
         return f"<statement {self.program!r} shape={[self.shape[k] for k in range(self.ndim)]} to {self.identifier}>"

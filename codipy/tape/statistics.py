@@ -2,13 +2,14 @@
 """Where a tape's memory goes, to the byte; every figure is read from the structure that owns the memory."""
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
 
 _RULE = 53
 
 
-@dataclass(frozen=True)
-class Amount:
+class Amount(NamedTuple):
     """Bytes in use and bytes taken from the system."""
 
     used: int
@@ -18,8 +19,7 @@ class Amount:
         return Amount(self.used - earlier.used, self.allocated - earlier.allocated)
 
 
-@dataclass(frozen=True)
-class Section:
+class Section(NamedTuple):
     """One structure of the tape: its counts by name, and its memory."""
 
     title: str
@@ -30,8 +30,11 @@ class Section:
         counts = {name: count - earlier.counts[name] for name, count in self.counts.items()}
         return Section(self.title, counts, self.memory - earlier.memory)
 
+    def empty(self):
+        """The section of a tape that has nothing of it yet."""
+        return Section(self.title, dict.fromkeys(self.counts, 0), Amount(0, 0))
 
-@dataclass(frozen=True)
+
 class Statistics:
     """The memory of one tape at one moment.
 
@@ -40,7 +43,8 @@ class Statistics:
     tape : str
         Strategy and granularity.
     sections : tuple of Section
-        Adjoint vector, primal values, identifiers and each data stream.
+        Adjoint vector, primal values, identifiers, each data stream; where arrays were recorded their statements, and
+        the values that those keep, each array once.
     total : Amount
         Sums over the sections, in bytes.
 
@@ -57,8 +61,20 @@ class Statistics:
     24
     """
 
-    tape: str
-    sections: tuple
+    __slots__ = ("sections", "tape")
+
+    def __init__(self, tape, sections):
+        self.tape, self.sections = tape, tuple(sections)
+
+    def __eq__(self, other):
+        if type(other) is not Statistics:
+            return NotImplemented
+        return (self.tape, self.sections) == (other.tape, other.sections)
+
+    __hash__ = None  # type: ignore[assignment]  # counts are dictionaries
+
+    def __repr__(self):
+        return f"Statistics({self.tape!r}, {self.sections!r})"
 
     @property
     def total(self):
@@ -75,7 +91,10 @@ class Statistics:
     def __sub__(self, earlier):
         if self.tape != earlier.tape:
             raise ValueError(f"statistics of different tapes cannot be subtracted: {self.tape} and {earlier.tape}")
-        return Statistics(self.tape, tuple(a - b for a, b in zip(self.sections, earlier.sections)))
+        before, after = ({section.title: section for section in whole.sections} for whole in (earlier, self))
+        # A section that only one of the two has is empty in the other.
+        return Statistics(self.tape, [after.get(title, section.empty()) - before.get(title, section.empty())
+                                      for title, section in {**after, **before}.items()])
 
     def to_dict(self):
         """Raw counts and bytes, ready for JSON."""
@@ -94,7 +113,7 @@ class Statistics:
         return ",".join(str(value) for _, value in self._cells())
 
     def _cells(self):
-        yield "tape", self.tape
+        yield "tape", self.tape.replace(",", "")
         for title, figures in self.to_dict().items():
             if title != "tape":
                 for name, value in figures.items():
@@ -152,4 +171,27 @@ def collect(tape):
         Section(stream.name, {"number of chunks": stream.chunks, "number of items": stream.items},
                 Amount(stream.bytes_used, stream.bytes_allocated))
         for stream in reversed(tape.store.streams)]
-    return Statistics(f"{tape.strategy}, {tape.granularity}", tuple(sections))
+    if len(tape.records):
+        sections += _array_sections(tape.records)
+    return Statistics(f"{tape.strategy}, {tape.granularity}", sections)
+
+
+def recorded_bytes(records):
+    """Bytes in use by the records of arrays and the values they keep."""
+    return sum(section.memory.used for section in _array_sections(records)) if len(records) else 0
+
+
+def _array_sections(records):
+    owners = {id(owner): owner for record in records.items for owner in map(_owner, record.kept)}.values()
+    used = sum(x.nbytes if isinstance(x, np.ndarray) else x.bytes_used for x in owners)
+    allocated = sum(x.nbytes if isinstance(x, np.ndarray) else x.bytes_allocated for x in owners)
+    return [Section("array statements", {"number of statements": len(records)},
+                    Amount(records.bytes_used, records.bytes_allocated)),
+            Section("array values", {"number of arrays": len(owners)}, Amount(used, allocated))]
+
+
+def _owner(x):
+    """Who has the memory that an array shows: a Buffer, or a plain array."""
+    while isinstance(x, np.ndarray) and x.base is not None:
+        x = x.base
+    return x

@@ -6,6 +6,8 @@ import operator
 import numpy as np
 from hypothesis import strategies as st
 
+import codipy
+
 LARGEST = 50.0          # values stay small, so that comparisons with a tolerance mean something
 MOST_ELEMENTS = 60
 SHAPES = [(), (0,), (1,), (3,), (4,), (2, 3), (3, 3), (3, 1), (0, 2), (2, 1, 3), (1, 4)]
@@ -23,6 +25,8 @@ class State:
 
     def put(self, result):
         is_array = getattr(result, "ndim", 0) > 0
+        if type(result) is np.ndarray and type(self.arrays[0]) is codipy.Array:
+            result = codipy.Array(result)       # a passive result may be written into later
         (self.arrays if is_array else self.numbers).append(result)
 
 
@@ -120,6 +124,8 @@ def joined(v, i, j):
 
 
 def product(v, i, j):
+    if max(v.arrays[i].ndim, v.arrays[j].ndim) > 2:
+        raise ValueError("the twin has no stacks of matrices")
     v.put(v.arrays[i] @ v.arrays[j])
 
 

@@ -133,6 +133,7 @@ PASSIVE = {
     "fromstring": ["np.fromstring('1 2', sep=' ', like=x)"],
     "genfromtxt": ["np.genfromtxt(['1 2', '3 4'], like=x)"],
     "identity": ["np.identity(2, like=x)"],
+    "in1d": ["np.in1d(x, x[:2])"],
     "isclose": ["np.isclose(x, y)"],
     "iscomplex": ["np.iscomplex(x)"],
     "iscomplexobj": ["np.iscomplexobj(x)"],

@@ -157,9 +157,7 @@ def test_what_is_made_of_arrays_can_be_filled_while_a_tape_records(text):
         y[-1] = x[0] ** 2
         tape.register_output(y)
         with codipy.passive():
-            z = eval(text, {"np": np, "x": x, "p": Array([3.0, 4.0])})
-            assert type(z) is np.ndarray or "like" in text
+            assert not is_active(eval(text, {"np": np, "x": x, "p": Array([3.0, 4.0])}))
     y.gradient = 1.0
     tape.evaluate()
     assert x.gradient.tolist() == [3.0, 0.0, 0.0]
-    assert "like" in text or type(eval(text, {"np": np, "x": Array([1.0]), "p": Array([3.0])})) is np.ndarray

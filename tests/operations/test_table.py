@@ -2,7 +2,6 @@
 """The table is consistent with itself, and every spelling in it exists and takes as many arguments."""
 
 import ast
-import dataclasses
 import inspect
 import math
 import operator
@@ -46,7 +45,7 @@ def test_row_is_complete(row):
     assert all(len(edge) == row.arity for edge in row.edges)
     assert kernels_python.arity(row.name) == kernels_python.arity(row.code) == row.arity
     assert kernels_python.python_value(row.name) == row.python_value
-    with pytest.raises(dataclasses.FrozenInstanceError):
+    with pytest.raises(AttributeError):
         row.code = 0
 
 

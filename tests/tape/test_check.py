@@ -187,7 +187,8 @@ def test_missing_primal_values_are_found():
     origin = tape.store.root.position()
     record(tape, example, (0.5, 0.7))
     fake = SimpleNamespace(
-        store=tape.store, strategy=tape.strategy, _identifiers=tape._identifiers, _primal_vector_bytes=(0, 8)
+        store=tape.store, strategy=tape.strategy, records=tape.records, _identifiers=tape._identifiers,
+        _primal_vector_bytes=(0, 8),
     )
     with pytest.raises(CorruptTape, match="every identifier has a primal value"):
         module.check(fake, origin)

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What becomes an Array, and what an Array becomes: copies, other dtypes, lists, plain arrays."""

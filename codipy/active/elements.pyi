@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Single elements of arrays: Reals on the same adjoint slot."""

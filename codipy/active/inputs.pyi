@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays as inputs and outputs of a recording, and their gradients."""
+
+from typing import final
+
+from codipy.tape.record import Record
+
+@final
+class Mark(Record): ...

@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The public names that are imported when they are first asked for, so that `import codipy` stays cheap."""
+
+import importlib
+import sys
+
+_MODULES = ["math", "numpy", "scipy", "testing", "tools"]
+_PLACES = {
+    "numpy.primitive": ["Primitive"],
+    "testing": ["check_derivatives"],
+    "tools": ["clear_tapes", "compare", "grad", "jacobian", "jvp", "value", "value_and_grad", "vjp"],
+    "tools.rebind": ["rebind"],
+}
+_PLACE = {name: place for place, names in _PLACES.items() for name in names}
+
+
+def __getattr__(name):
+    if name in _MODULES:
+        value = importlib.import_module(f"codipy.{name}")
+    elif name in _PLACE:
+        value = getattr(importlib.import_module(f"codipy.{_PLACE[name]}"), name)
+    else:
+        raise AttributeError(f"module 'codipy' has no attribute {name!r}")
+    setattr(sys.modules["codipy"], name, value)  # asked for once
+    return value
+
+
+def __dir__():
+    return sorted({*vars(sys.modules["codipy"]), *_MODULES, *_PLACE})

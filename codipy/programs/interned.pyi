@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Array programs, one object for all statements of the same expression."""
+
+from typing import final
+
+@final
+class ArrayProgram: ...

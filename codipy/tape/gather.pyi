@@ -1,0 +1,13 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Movements: copies of identifiers."""
+
+from typing import final
+
+from codipy.tape.record import Record
+
+@final
+class Gather(Record):
+    @property
+    def bytes_used(self) -> int: ...
+    @property
+    def named(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]: ...

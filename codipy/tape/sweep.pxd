@@ -1,0 +1,11 @@
+# SPDX-License-Identifier: Apache-2.0
+# One sweep over a tape: its range, and what may not happen meanwhile.
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.base cimport BaseTape
+
+
+cdef enum Direction:         # what a sweep carries
+    REVERSE, TANGENTS, VALUES
+
+# `adjoints` is None for VALUES.
+cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adjoints, bint keep) except -1
