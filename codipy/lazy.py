@@ -4,6 +4,8 @@
 import importlib
 import sys
 
+from codipy.active.functions import extend_later
+
 _MODULES = ["math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
     "numpy.primitive": ["Primitive"],
@@ -12,6 +14,9 @@ _PLACES = {
     "tools.rebind": ["rebind"],
 }
 _PLACE = {name: place for place, names in _PLACES.items() for name in names}
+
+# math.log(x, base) as a method of Real, and its like.
+extend_later(lambda: importlib.import_module("codipy.math"))
 
 
 def __getattr__(name):

@@ -14,6 +14,11 @@ from codipy.active.view cimport View
 cdef class Array:
     cdef Storage storage
     cdef Pending pending
+    cdef Pending kept                # the expression, where it was computed in a later epoch than it was made in: a reset to
+                                     # the position between drops the statement, but not the array
     cdef View geometry
+
+# What an Array shows that nobody initialised.
+cdef Storage EMPTY
 
 cdef Array new_array(Storage storage, const View* view)

@@ -16,9 +16,10 @@ from codipy.active.items cimport get_item, item_at, set_item
 from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power
 from codipy.active.packing cimport any_identifier, from_ndarray
 from codipy.active.reductions cimport add_reduce
-from codipy.active.storage cimport Storage
+from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport View, shape_tuple
 from codipy.active.views cimport as_view, ndarray_of, plain_of, second
+from codipy.data.buffer cimport new_buffer
 from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current
@@ -31,6 +32,8 @@ from codipy.operations import TABLE
 # By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
 cdef object SUM = np.sum, MEAN = np.mean
 cdef dict ROWS = {getattr(np, name): row.code for row in TABLE for name in row.numpy if hasattr(np, name)}
+
+EMPTY = new_storage(new_buffer(0), None)
 
 
 cdef Array new_array(Storage storage, const View* view):
@@ -74,10 +77,13 @@ cdef class Array:
     """
     __array_priority__ = 1000.0
     __hash__ = None
+    def __cinit__(self):
+        self.storage = EMPTY
+        self.geometry.ndim, self.geometry.shape[0], self.geometry.strides[0] = 1, 0, 1
 
     def __init__(self, value=()):
         cdef Array source
-        if self.storage is not None or self.pending is not None:
+        if self.storage is not EMPTY or self.pending is not None:
             raise TypeError("an Array is initialised once")
         source = converted(value)
         self.storage, self.geometry = source.storage, source.geometry
@@ -211,7 +217,7 @@ cdef class Array:
 
     def flatten(self, order="C"):
         """As ``ndarray.flatten``: a copy."""
-        return as_view(self.copy(), "ravel", (order,), {})
+        return as_view(self, "flatten", (order,), {})
 
     def transpose(self, *axes):
         """As ``ndarray.transpose``: a view."""

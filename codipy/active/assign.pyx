@@ -37,19 +37,31 @@ cdef bint covers(const View* v, Py_ssize_t size) noexcept:
     return True
 
 
+cdef int demand_writable(const View* v) except -1:
+    cdef int k
+    for k in range(v.ndim):
+        if v.strides[k] == 0 and v.shape[k] > 1:
+            raise ValueError("assignment destination is read-only: it shows one element many times; copy it first")
+    return 0
+
+
 cdef int assign(Array target, object value) except -1:
     cdef Recorder* r = current()
     cdef View* v = &target.geometry
     cdef Storage storage = target.storage, fresh
     cdef Pending p
     cdef BaseTape tape
+    cdef object nested = None
     cdef bint active
     if v.size == 0:
         return 0
+    demand_writable(v)
+    storage.overwritten = True
+    # `value` is never assigned to: Cython would count it once more, and a temporary expression would not look like one.
     if isinstance(value, (list, tuple)):
         from codipy.active.array import from_nested
-        value = from_nested(value)
-    p = pending_of(r, <PyObject*>value, v)
+        nested = from_nested(value)
+    p = pending_of(r, <PyObject*>value if nested is None else <PyObject*>nested, v)
     if p is None:
         raise TypeError(f"an Array holds real numbers: cannot assign {type(value).__name__}")
     active = p.active and r != NULL
@@ -164,7 +176,7 @@ cdef int assign_mixed(Recorder* r, Array target, Pending p, bint active) except 
     if active:
         base = whole.storage.block.base
         whole.storage.block.lent = True
-        storage.held.append(whole.storage.block)
+        storage.hold(<BaseTape>r.tape, whole.storage.block)
     storage.own_values()
     for k in range(v.ndim):
         index[k] = 0

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of primitives on active arrays."""
+import copy
+
 import numpy as np
 
 from libc.stdint cimport int32_t
@@ -20,6 +22,8 @@ from codipy.tape.call cimport new_call
 from codipy.tape.recorder cimport Recorder
 
 from codipy.errors import ActiveError, TapeError
+
+cdef tuple REFUSED = (np.ma.MaskedArray, np.matrix)
 
 
 cdef bint is_injective(const View* v) noexcept:
@@ -74,7 +78,7 @@ def call(primitive, args, kwargs=None):
     cdef Block block
     cdef int32_t before
     cdef Py_ssize_t k
-    kwargs = kwargs or {}
+    kwargs = {name: np.array(x) if isinstance(x, np.ndarray) else x for name, x in kwargs.items()} if kwargs else {}
     for k in range(len(args)):
         x = args[k]
         if type(x) is Array:
@@ -100,7 +104,11 @@ def call(primitive, args, kwargs=None):
                 arguments.append(((<Real>x).identifier, (), ()))
             values.append((<Real>x).primal)
         else:
-            values.append(x.copy() if type(x) is np.ndarray else x)
+            if isinstance(x, REFUSED):
+                raise TypeError(f"{primitive.name}: {type(x).__name__} beside an Array is not supported: use a plain array")
+            # What the caller may change before the sweep is copied: a reference, or a flag that forbids writing, would
+            # give a wrong derivative in silence or break the caller's code.
+            values.append(np.array(x) if isinstance(x, np.ndarray) else copy.deepcopy(x) if type(x) is list else x)
     out = primitive.forward(*values, **kwargs)
     if not argnums:
         return out

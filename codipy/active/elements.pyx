@@ -116,6 +116,7 @@ cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
     elif storage.identifiers != NULL and storage.epoch != (r.epoch if r != NULL else 0):
         admit_mixed(r, storage)
     storage.own_values()
+    storage.overwritten = True
     storage.buffer.data[offset] = number
     if storage.identifiers != NULL:
         if r != NULL:

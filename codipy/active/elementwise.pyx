@@ -25,9 +25,12 @@ from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
 
+import codipy.active as codipy_active
+
 from codipy.errors import TapeError
 from codipy.operations import TABLE
 
+cdef tuple REFUSED = (np.ma.MaskedArray, np.matrix)       # arrays whose operators mean something else
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
 
 
@@ -70,6 +73,8 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
     """What an operand is; 0 where it is no array of numbers and no number. What is made for it is kept in a list."""
     source.array, source.real = NULL, NULL
     if Py_TYPE(<object>o) == <PyTypeObject*>Array:
+        if (<Array>o).kept is not None:
+            revive(current(), <Array>o)
         if (<Array>o).geometry.ndim:
             source.array = o
             return 1
@@ -86,11 +91,19 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
         return 1
     if as_number(o, &source.number) == 1:
         return 1
+    if isinstance(<object>o, REFUSED):
+        raise TypeError(f"{type(<object>o).__name__} beside an Array is not supported: use a plain array, np.asarray(...) "
+                        "or .filled(...)")
     if isinstance(<object>o, np.ndarray) and (<object>o).dtype.kind in "fiub":
         x = snapshot(<object>o)
         keep(kept, x)
         source.array = <PyObject*>x
         return 1
+    if isinstance(<object>o, (list, tuple)):
+        x = codipy_active.array.from_nested(<object>o)
+        x = x if type(x) is Array else snapshot(x)
+        keep(kept, x)
+        return take(<PyObject*>x, source, kept)
     return 0
 
 
@@ -207,6 +220,7 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
     step.sources[1] = place[1] if n > 1 else 0
     step.sources[2] = place[2] if n > 2 else 0
     p.step_count += 1
+    p.epoch = r.epoch if r != NULL else 0
     result = new_array(None, &shape)
     result.pending = p
     if r != NULL and r.eager and p.active:
@@ -270,6 +284,16 @@ cdef Pending single(Recorder* r, PyObject* x, View* shape, PyObject** kept):
 
 # ---- From expression to statement ----
 
+cdef int revive(Recorder* r, Array a) except -1:
+    """After a reset to a position between the making and the computing of an array's expression it is pending again."""
+    if a.storage.overwritten or a.storage.identifiers != NULL or a.storage.block is None:
+        a.kept = None
+    elif r != NULL and not (<BaseTape>r.tape).is_valid(a.storage.block.epoch):
+        a.storage = new_storage(a.storage.buffer, None)
+        a.pending, a.kept = a.kept, None
+    return 0
+
+
 cdef int settle(Array a) except -1:
     if a.pending is not None and a.storage is None:
         try:
@@ -331,6 +355,9 @@ cdef int materialise_on(Recorder* r, Array a) except -1:
     cdef Block block
     cdef BaseTape tape
     cdef int32_t before
+    if p is None and a.kept is not None:
+        revive(r, a)
+        p = a.pending
     if p is None:
         return 0
     if not p.active or r == NULL:
@@ -344,4 +371,6 @@ cdef int materialise_on(Recorder* r, Array a) except -1:
     record(r, p, &a.geometry, block.base, a.geometry.strides, before)
     a.storage.block = block
     a.pending = None
+    if p.epoch != r.epoch:
+        a.kept = p
     return 0

@@ -77,6 +77,7 @@ cdef object call_many(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
 # Functions that take other numbers of arguments than their row: the parameters, and who computes the other cases.
 _VARIADIC = {"log": "x, /, *base", "hypot": "*coordinates"}
 _others = {}
+_loaders = []                # what fills _others, once it is needed
 
 
 def extend(str name, function):
@@ -84,10 +85,17 @@ def extend(str name, function):
     _others[BY_NAME[name].code] = function
 
 
+def extend_later(loader):
+    """Call `loader` before the first such call: it is to `extend`."""
+    _loaders.append(loader)
+
+
 cdef object call_variadic(PyObject* self, PyObject* const* arguments, Py_ssize_t count):
     cdef int code = <int>PyLong_AsLong(<object>self)
     if count == op_arity(code):
         return call1(self, arguments[0]) if count == 1 else call_many(self, arguments, count)
+    while code not in _others and _loaders:
+        _loaders.pop()()
     return PyObject_Vectorcall(_others[code], arguments, count, NULL)
 
 

@@ -7,7 +7,7 @@ from libc.string cimport memcpy
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.array_type cimport EMPTY, Array, new_array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport gather, identifiers
@@ -81,7 +81,7 @@ cdef Array register_array(BaseTape tape, object x):
     except TypeError as error:
         raise TypeError(f"x: {error}") from error
     materialise(array)
-    if array.geometry.size != array.storage.buffer.size:     # a view: what is registered is a storage of its own
+    if array.storage is EMPTY or array.geometry.size != array.storage.buffer.size:     # a view: what is registered is a storage of its own
         array.storage = (<Array>Array(array.value)).storage
         set_contiguous(&array.geometry)
     storage = array.storage

@@ -5,7 +5,7 @@ import numpy as np
 from cpython.long cimport PyLong_AsSsize_t, PyLong_CheckExact
 
 from codipy.active.array_type cimport Array, new_array
-from codipy.active.assign cimport assign
+from codipy.active.assign cimport assign, demand_writable
 from codipy.active.elements cimport element, set_element
 from codipy.active.elementwise cimport materialise, materialise_in_passive
 from codipy.active.indexing cimport select
@@ -56,6 +56,7 @@ cdef int set_item(Array a, object index, object value) except -1:
     if not select(&a.geometry, index, &view, &single):
         return scatter(a, index, value)
     target = new_array(a.storage, &view)
+    demand_writable(&a.geometry)
     if single and is_scalar(value) and goes_alone(a):
         return set_element(target, 0, value)
     return assign(target, value)

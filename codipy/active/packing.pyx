@@ -28,7 +28,8 @@ cdef Array packed_view(Recorder* r, Array x):
     if not admit_mixed(r, storage):
         own = new_storage(storage.buffer, None)
         return new_array(own, &x.geometry)
-    if 4 * x.geometry.size >= storage.buffer.size:
+    # A block is younger than a position taken since the last write, to which a reset may return: then only a copy.
+    if 4 * x.geometry.size >= storage.buffer.size and storage.epoch == r.epoch:
         storage.make_clean(<BaseTape>r.tape)
         return x
     identifiers = np.empty(x.geometry.size, np.int32)

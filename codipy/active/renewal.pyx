@@ -50,8 +50,10 @@ cdef Storage renew(Recorder* r, Storage storage, const View* hole):
     cdef int k
     if values.is_shared(3) or values.array is not None:
         buffer = new_buffer(size)
-    if not fresh and buffer is values:
-        return storage
+    if not fresh:
+        tape.shared = True
+        if buffer is values:
+            return storage
     if fresh:
         block = new_block(tape, size)
     if 2 * hole.size < size or not is_box(hole, size, shape, first):

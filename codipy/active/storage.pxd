@@ -18,9 +18,11 @@ cdef class Storage:
     cdef Block block
     cdef int32_t* identifiers
     cdef list held
+    cdef Py_ssize_t most_held        # blocks before those of which no identifier is left are dropped
     cdef int64_t epoch               # mixed: when the last identifier was written, and on which tape
     cdef Block input                 # the block that register_input gave, for the gradient; or None
     cdef Block output                # likewise of register_output
+    cdef bint overwritten            # some element was written to since the storage was made
     cdef int writes                  # of single elements since it became clean
 
     cdef int own_values(self) except -1
@@ -29,6 +31,7 @@ cdef class Storage:
     cdef int drop_identifiers(self) except -1
     cdef int put(self, BaseTape tape, Py_ssize_t offset, int32_t identifier) except -1
 
+    cdef int hold(self, BaseTape tape, Block block) except -1
     cdef bint is_held(self, int32_t identifier) noexcept
     cdef void release_all(self) noexcept
 

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What views of one array share."""
+import numpy as np
+
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
@@ -40,6 +42,18 @@ cdef class Storage:
             for i in range(self.buffer.size):
                 if self.identifiers[i] and not self.is_held(self.identifiers[i]):
                     tape.release_identifier(self.identifiers[i])
+
+    cdef int hold(self, BaseTape tape, Block block) except -1:
+        """Keep a block of which identifiers were written here; where identifiers are linear, being lent is enough."""
+        if not tape.recorder.reuse:
+            return 0
+        self.held.append(block)
+        if len(self.held) > self.most_held:
+            numbers = np.unique(<int32_t[:self.buffer.size]>self.identifiers)
+            self.held = [block for block in self.held
+                         if np.searchsorted(numbers, block.base) < np.searchsorted(numbers, block.base + block.size)]
+            self.most_held = 2 * len(self.held) + 16
+        return 0
 
     cdef bint is_held(self, int32_t identifier) noexcept:
         cdef Block block

@@ -60,7 +60,11 @@ cdef Array as_view(Array a, str name, tuple args, dict kwargs):
     shown = getattr(plain, name)(*args, **kwargs)
     if shown.size == 0 or np.may_share_memory(shown, plain):
         return shown_as(a, shown)
-    return take_flat(a, getattr(np.arange(plain.size).reshape(plain.shape), name)(*args, **kwargs), shown)
+    # Positions laid out as the view is, since order="K" asks for that.
+    positions = np.lib.stride_tricks.as_strided(
+        np.empty(a.storage.buffer.size, np.int64)[a.geometry.offset if plain.size else 0:], plain.shape, plain.strides)
+    positions[...] = np.arange(plain.size).reshape(plain.shape)
+    return take_flat(a, getattr(positions, name)(*args, **kwargs), shown)
 
 
 cdef Array moved(Array a, str order):

@@ -128,7 +128,10 @@ def _converts(function, ndmin=0):
     @functools.wraps(function, updated=())
     def convert(a, dtype=None, *args, **kwargs):
         if _holds_movable(a):
-            return array(a, dtype, copy=None, ndmin=ndmin)  # how its elements lie in memory is an Array's own affair
+            # An Array is returned itself only where NumPy returns its argument, so that writes meet the same aliases.
+            made = function(a.value, dtype, *args, **kwargs) if isinstance(a, Array) else None
+            copied = made is None or not np.may_share_memory(made, a.value)
+            return array(a, dtype, copy=True if copied else None, ndmin=ndmin)
         made = function(a, dtype, *args, **kwargs)
         return fresh(made) if _is_new(made, a) else made
 

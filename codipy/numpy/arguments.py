@@ -201,7 +201,7 @@ def assign(result, out):
             )
         np.copyto(out, value_tree(result), casting="same_kind")
         return out
-    if out.shape != np.shape(value_tree(result)):
+    if np.broadcast_shapes(out.shape, np.shape(value_tree(result))) != out.shape:
         raise ValueError(f"out= has shape {out.shape}, the result has {np.shape(value_tree(result))}")
     out[...] = result
     return out

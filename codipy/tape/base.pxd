@@ -42,6 +42,7 @@ cdef class BaseTape:
     cdef int32_t new_handmade(self, double value, const Entry* entries, Py_ssize_t count) except -1
     cdef bint by_value                          # array statements keep values, not Jacobians
     cdef bint recycle                           # identifiers are linear, but blocks of dead arrays serve new ones ...
+    cdef bint shared                            # an identifier serves for more than one value: adjoints cannot be kept
     cdef dict free_blocks                       # ... of the same size: {size: [first identifiers]}
 
     cdef int32_t new_block(self, Py_ssize_t n) except -1

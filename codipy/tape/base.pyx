@@ -139,6 +139,7 @@ cdef class BaseTape:
         if self.recycle:
             waiting = self.free_blocks.get(n)
             if waiting:
+                self.shared = True
                 return waiting.pop()
         if self.store.reusing is not None:
             return self.store.reusing.assign_block(n)
@@ -353,6 +354,7 @@ cdef class BaseTape:
     cdef int forget_all(self) except -1:
         self.records.truncate(0)
         self.free_blocks.clear()
+        self.shared = False
         self.store.forget()
         self.valid.clear()
         self.first_generation = self.generation + 1

@@ -31,6 +31,9 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
                         "exchange them" if backwards else
                         "end lies before start: this sweep runs from the earlier position to the later; "
                         "exchange them")
+    if keep and tape.shared and not tape.recorder.reuse:
+        raise TapeError("keep=True needs an identifier for every value, but arrays were written in place or (strategy 'auto') "
+                        "used the identifiers of dead ones: leave keep=True away")
     if keep and tape.recorder.reuse:
         raise TapeError("keep=True needs identifiers that are not reused: "
                         "use strategy='jacobian', 'primal' or 'simple'")

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record a function of arrays on a tape, on the twin, and run it plainly and with complex numbers: for all tests here."""
+"""Record a function of arrays on a tape and on the twin, run it plainly and with complex numbers: for all tests here."""
 
 from dataclasses import dataclass
 
@@ -104,7 +104,7 @@ def on_twin(f, inputs):
 
 def complex_step(f, inputs, tangents, step=1e-40):
     """Tangents of the results: exact to rounding for functions that NumPy extends to complex numbers."""
-    moved = [np.array(x) + 1j * step * np.asarray(t) for x, t in zip(inputs, tangents, strict=True)]
+    moved = [np.array(np.array(x) + 1j * step * np.asarray(t)) for x, t in zip(inputs, tangents, strict=True)]
     return [np.imag(y) / step for y in outputs_of(f(*moved))]
 
 

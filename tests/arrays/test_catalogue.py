@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of the catalogue: NumPy's values bit for bit, the twin's gradients, forward and reverse sweeps, directions."""
+"""Every function of the catalogue: NumPy's values bit for bit, the twin's gradients, both sweeps, directions."""
 
 import numpy as np
 import pytest

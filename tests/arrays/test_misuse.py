@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What would lose a derivative raises, and leaves arrays and tape as they were: doors out, stale arrays, broken statements."""
+"""What would lose a derivative raises, and leaves arrays and tape whole: doors out, stale arrays, broken statements."""
 
 import copy
 import pickle

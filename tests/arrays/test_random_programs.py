@@ -81,7 +81,7 @@ def test_a_position_between_two_programs(first, second, variant):
         ws = [tape.register_input(codipy.Array(x)) for x in more]
         for _ in range(2):
             middle = tape.position()
-            u = run(late, [w * 1.0 for w in ws])
+            u = run(late, [w.copy() for w in ws])
             ys = [y for x in v.arrays if x.size for y in [tape.register_output(np.sum(z) * np.sum(x))
                                                           for z in u.arrays[:2]] if is_active(y)]  # fmt: skip
             del u

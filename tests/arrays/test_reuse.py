@@ -11,7 +11,16 @@ import pytest
 import codipy
 from codipy.data.pool import bytes_outstanding, clear_pool, fail_after
 from tests.arrays.catalogue import CASES
-from tests.arrays.recording import EVERY, assert_close, each_strategy, each_variant, new_tape, on_twin, record, seeds_for
+from tests.arrays.recording import (
+    EVERY,
+    assert_close,
+    each_strategy,
+    each_variant,
+    new_tape,
+    on_twin,
+    record,
+    seeds_for,
+)
 
 REUSE = [variant for variant in EVERY if variant[0].endswith("-reuse")]
 each_reuse = pytest.mark.parametrize("variant", REUSE, ids=map("-".join, REUSE))

@@ -114,7 +114,7 @@ def test_reset_to_a_position_and_another_end(variant):
             with pytest.raises(TapeError):
                 v * 2.0
             with pytest.raises(TapeError):
-                y.gradient  # noqa: B018
+                y.gradient
             tape._check()
 
 

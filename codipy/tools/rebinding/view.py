@@ -95,10 +95,13 @@ class View:
         self._used.update((name, self.origin.get(name, MISSING)) for name in new)
         for name in new:
             raw = self._used[name]
-            if raw is not MISSING and name not in self.volatile:
-                translated = self.rebinder.translate(raw, self)
-                if translated is not raw:
-                    self.fast[name] = self.live[name] = translated
+            if name in self.volatile or name == "__builtins__":
+                pass
+            elif raw is MISSING:
+                self.fast.pop(name, None)
+                self.live.pop(name, None)
+            else:  # whether or not it is translated: the copies are from when the view was made
+                self.fast[name] = self.live[name] = self.rebinder.translate(raw, self)
             self._busy.discard(name)
         if new:
             self._watch()
