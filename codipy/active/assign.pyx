@@ -39,7 +39,7 @@ cdef bint covers(const View* v, Py_ssize_t size) noexcept:
 
 cdef int demand_writable(const View* v) except -1:
     cdef int k
-    for k in range(v.ndim):
+    for k in range(v.ndim if v.size else 0):
         if v.strides[k] == 0 and v.shape[k] > 1:
             raise ValueError("assignment destination is read-only: it shows one element many times; copy it first")
     return 0

@@ -71,6 +71,7 @@ def call(primitive, args, kwargs=None):
         What ``forward`` returns, active where a derivative exists; plain if no argument is active.
     """
     cdef Recorder* r = current()
+    cdef list held = []          # packed copies: their identifiers are taken until the record is on the tape
     cdef list values = [], argnums = [], arguments = [], results = [], shown = []
     cdef Array array
     cdef View* v
@@ -95,6 +96,7 @@ def call(primitive, args, kwargs=None):
                 argnums.append(k)
                 arguments.append((array.storage.block.base + v.offset, shape_tuple(v),
                                   tuple([v.strides[i] for i in range(v.ndim)])))
+            held.append(array)
             values.append(ndarray_of(array))
         elif type(x) is Real:
             if (<Real>x).epoch and readmit(r, <Real>x):

@@ -221,11 +221,49 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
     step.sources[2] = place[2] if n > 2 else 0
     p.step_count += 1
     p.epoch = r.epoch if r != NULL else 0
+    keep_order(p, &shape)
     result = new_array(None, &shape)
     result.pending = p
     if r != NULL and r.eager and p.active:
         materialise(result)
     return result
+
+
+cdef void keep_order(Pending p, View* shape) noexcept:
+    """Lay the result out as its operands lie where they agree, as NumPy does (order "K"); else in C order."""
+    cdef Py_ssize_t* strides
+    cdef Py_ssize_t stride = 1
+    cdef int order[MAX_NDIM]
+    cdef int k, a, b, axis
+    cdef bint reordered = False
+    if shape.ndim < 2:
+        return
+    for a in range(shape.ndim):
+        order[a] = a
+    for k in range(p.leaf_count):
+        strides = p.leaves[k].strides
+        if p.leaves[k].buffer == NULL:
+            continue
+        # Insertion sort by falling stride; equal or broadcast axes keep their place.
+        for a in range(1, shape.ndim):
+            axis, b = order[a], a
+            while b > 0 and 0 < abs(strides[order[b - 1]]) < abs(strides[axis]) and shape.shape[axis] > 1 and (
+                    shape.shape[order[b - 1]] > 1):
+                order[b] = order[b - 1]
+                b -= 1
+                reordered = True
+            order[b] = axis
+        break
+    if not reordered:
+        return
+    for k in range(p.leaf_count):
+        strides = p.leaves[k].strides
+        for a in range(1, shape.ndim if p.leaves[k].buffer != NULL else 0):
+            if 0 < abs(strides[order[a - 1]]) < abs(strides[order[a]]):
+                return
+    for a in range(shape.ndim - 1, -1, -1):
+        shape.strides[order[a]] = stride
+        stride *= shape.shape[order[a]]
 
 
 cdef inline int32_t rebased(int32_t source, const int32_t* moved, int steps) noexcept:
