@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Record a function of arrays on a tape and on the twin, run it plainly and with complex numbers: for all tests here."""
+"""Record a function of arrays on a tape and on the twin, run it plainly and with complex numbers: for all tests."""
 
 from dataclasses import dataclass
 

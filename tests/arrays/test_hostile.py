@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Programs and misuse that broke the arrays once, or look as if they would: aliasing, layouts, subclasses, checkpoints."""
+"""Programs and misuse that broke the arrays once: aliasing, layouts, subclasses, checkpoints."""
 
 import gc
 import subprocess
@@ -231,7 +231,7 @@ def test_filled_by_elements_before_a_position(strategy):
 def test_globals_set_after_the_first_gradient_are_seen():
     module = types.ModuleType("codipy_test_hostile_module")
     source = ("import numpy as np\nP = 2.0\ndef helper(x):\n    return x\ndef first(x):\n    return np.sum(x)\n"
-              "def second(x):\n    return np.sum(helper(P * x))\ndef third(x):\n    return np.sum(Q * x)\n")  # fmt: skip
+              "def second(x):\n    return np.sum(helper(P * x))\ndef third(x):\n    return np.sum(Q * x)\n")
     exec(source, vars(module))
     x = np.ones(2)
     assert np.array_equal(codipy.grad(module.first)(x), [1.0, 1.0])
@@ -290,7 +290,7 @@ def test_arrays_outlive_their_tape(strategy):
     for a, value in zip((x, y, z, pending, view), values):
         assert np.array_equal(a.value, value)
         with codipy.Tape(), pytest.raises(TapeError):
-            (a + 1).value  # noqa: B018
+            (a + 1).value
 
 
 @pytest.mark.parametrize("strategy", STRATEGIES)

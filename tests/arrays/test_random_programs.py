@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Random programs of views and in-place writes: NumPy's values bit for bit, the twin's gradients, under every strategy."""
+"""Random NumPy programs: NumPy's values bit for bit, the twin's gradients, every strategy, positions, reuse."""
 
 import gc
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Odd inputs and odd numbers: layouts, dtypes, byte orders, read-only and unaligned arrays; infinities, NaN, zero times them."""
+"""Values bit for bit NumPy's and gradients at odd layouts, dtypes, infinities, signed zeros and broadcasts."""
 
 import numpy as np
 import pytest
@@ -112,8 +112,10 @@ def test_signs_of_zeros_and_denormals_are_values_of_numpy(variant):
     with tape, np.errstate(all="ignore"):
         x = tape.register_input(given.copy())
         results = [(f(x), f(given)) for f in (
-            lambda a: a * -1.0, lambda a: -a, lambda a: a + 0.0, lambda a: a * 0.5, lambda a: a * 10.0, lambda a: a[::-1] - a,
-            np.square, np.sqrt, np.sin, lambda a: np.maximum(a, 0.0), lambda a: np.minimum(a, a[::-1]), lambda a: abs(a),
+            lambda a: a * -1.0, lambda a: -a, lambda a: a + 0.0, lambda a: a * 0.5, lambda a: a * 10.0,
+            lambda a: a[::-1] - a,
+            np.square, np.sqrt, np.sin, lambda a: np.maximum(a, 0.0), lambda a: np.minimum(a, a[::-1]),
+            lambda a: abs(a),
         )]  # fmt: skip
     for ours, plain in results:
         assert ours.value.tobytes() == plain.tobytes()

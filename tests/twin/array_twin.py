@@ -2,7 +2,8 @@
 """The readable twin of Array: NumPy for the values, one identifier per element beside them, a list of sparse Jacobians.
 
 Identifiers are never used twice and a movement moves them, with the very NumPy call that moves the values. So nothing
-here can be stale, shared by accident or overwritten: what Array's storages, blocks and pending expressions must add up to.
+here can be stale, shared by accident or overwritten: what Array's storages, blocks and pending expressions must add
+up to.
 """
 
 import operator
@@ -235,7 +236,7 @@ for _name, _ufunc in _OPERATORS.items():
     setattr(TwinArray, f"__r{_name}__", lambda x, y, _f=_compute: _f(y, x))
     setattr(TwinArray, f"__i{_name}__", _in_place(_compute))
 for _name in ("lt", "le", "gt", "ge"):
-    setattr(TwinArray, f"__{_name}__", lambda x, y, _f=getattr(operator, _name): _f(x.value, values_of(y)))
+    setattr(TwinArray, f"__{_name}__", lambda x, y, _name=_name: getattr(operator, _name)(x.value, values_of(y)))
 TwinArray.__neg__ = lambda x: np.negative(x)
 TwinArray.__pos__ = lambda x: np.positive(x)
 TwinArray.__abs__ = lambda x: np.absolute(x)

@@ -66,12 +66,12 @@ def _matvec_left(g, out, a, b, **kwargs):
 
 def _matvec_right(g, out, a, b, **kwargs):
     _no_axes("matvec", kwargs)
-    return unbroadcast(np.vecmat(g, a), b.shape)
+    return unbroadcast((g[..., None, :] @ a)[..., 0, :], b.shape)
 
 
 def _vecmat_left(g, out, a, b, **kwargs):
     _no_axes("vecmat", kwargs)
-    return unbroadcast(np.matvec(b, g), a.shape)
+    return unbroadcast((b @ g[..., None])[..., 0], a.shape)
 
 
 def _vecmat_right(g, out, a, b, **kwargs):
