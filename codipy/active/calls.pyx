@@ -48,9 +48,9 @@ cdef bint is_injective(const View* v) noexcept:
 
 cdef Array contiguous_copy(Array x):
     cdef PyObject* operand = <PyObject*>x
-    cdef Array copy = operate(OP_POSITIVE, 1, &operand)
-    materialise(copy)
-    return copy
+    cdef Array result = operate(OP_POSITIVE, 1, &operand)
+    materialise(result)
+    return result
 
 
 def call(primitive, args, kwargs=None):

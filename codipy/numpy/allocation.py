@@ -58,7 +58,8 @@ def _creates(function):
     return create
 
 
-zeros, ones, empty, eye, identity, tri = map(_creates, (np.zeros, np.ones, np.empty, np.eye, np.identity, np.tri))
+zeros, ones, empty = _creates(np.zeros), _creates(np.ones), _creates(np.empty)
+eye, identity, tri = _creates(np.eye), _creates(np.identity), _creates(np.tri)
 zeros_like, ones_like, empty_like = map(_creates, (np.zeros_like, np.ones_like, np.empty_like))
 geomspace = _creates(np.geomspace)
 

@@ -25,7 +25,8 @@ def _pairs(x, ndim):
 
 
 def _part(a, axis, index):
-    return a[(*(slice(None) for _ in range(axis)), index, ...)]
+    place = (*(slice(None) for _ in range(axis)), index, ...)
+    return a[place]
 
 
 def _statistic(a, axis, pad, lengths, function):

@@ -144,8 +144,8 @@ _SEVERAL = {
 }
 
 NAMES = sorted({*_ONE, *_TWO, *_THREE, *_FOUR, *_SEVERAL})
-_LACKING = {}  # the ufunc itself -> arguments in which it has no derivative
-_PRIMITIVES = {}  # the ufunc itself -> its primitive, as soon as somebody has imported scipy.special
+_LACKING: dict = {}  # the ufunc itself -> arguments in which it has no derivative
+_PRIMITIVES: dict = {}  # the ufunc itself -> its primitive, as soon as somebody has imported scipy.special
 
 
 def _partial(text, arity, special):

@@ -121,8 +121,8 @@ class standin_type(type, metaclass=_TypeStandIn):
 
 
 # Originals and what stands for them in rebound code.
-STANDINS = {cls._original: cls for cls in (standin_float, float64, ndarray, standin_type)}
-_KINDS = {**STANDINS, Real: standin_float, Array: ndarray}
+STANDINS: dict = {cls._original: cls for cls in (standin_float, float64, ndarray, standin_type)}
+_KINDS: dict = {**STANDINS, Real: standin_float, Array: ndarray}
 
 for _cls in STANDINS.values():  # so that messages and representations are the original's
     _original = _cls._original

@@ -39,13 +39,14 @@ def _heaviside(x, y):
 
 
 # The second result of the first two, and the first of the third, are whole numbers and passive.
+_CLIP = getattr(getattr(np, "_core").umath, "clip", None)  # np.clip's own ufunc has no public name
 _FUNCTIONS = {
     np.logaddexp2: lambda x, y: call(_PRIMITIVES["logaddexp2"], (x, y)),
     np.heaviside: _heaviside,
     np.modf: lambda x: (call(_PRIMITIVES["fraction"], (x,)), np.modf(plain(x))[1]),
     np.frexp: lambda x: (call(_PRIMITIVES["mantissa"], (x,)), np.frexp(plain(x))[1]),
     np.divmod: lambda x, y: (np.floor_divide(plain(x), plain(y)), elementwise("mod", x, y)),
-    getattr(np._core.umath, "clip", None): lambda x, low, high: clip(x, low, high),
+    _CLIP: lambda x, low, high: clip(x, low, high),
 }
 MORE = sorted(ufunc.__name__ for ufunc in _FUNCTIONS if ufunc is not None)
 GENERALISED = {getattr(np, name): name for name in ("matmul", "matvec", "vecdot", "vecmat") if hasattr(np, name)}

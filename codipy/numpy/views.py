@@ -80,7 +80,8 @@ def expand_dims(a, axis):
     axis = axis if isinstance(axis, (tuple, list)) else (axis,)
     ndim = a.ndim + len(axis)
     axis = normalize_axis_tuple(axis, ndim)
-    return a[(*(None if k in axis else _ALL for k in range(ndim)), ...)]
+    index = (*(None if k in axis else _ALL for k in range(ndim)), ...)
+    return a[index]
 
 
 def squeeze(a, axis=None):
@@ -88,13 +89,15 @@ def squeeze(a, axis=None):
     axes = [k for k in range(a.ndim) if a.shape[k] == 1] if axis is None else normalize_axis_tuple(axis, a.ndim)
     if any(a.shape[k] != 1 for k in axes):
         raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-    return a[(*(0 if k in axes else _ALL for k in range(a.ndim)), ...)]
+    index = (*(0 if k in axes else _ALL for k in range(a.ndim)), ...)
+    return a[index]
 
 
 def flip(m, axis=None):
     """Backwards along axes."""
     axes = range(m.ndim) if axis is None else normalize_axis_tuple(axis, m.ndim)
-    return m[(*(slice(None, None, -1) if k in axes else _ALL for k in range(m.ndim)), ...)]
+    index = (*(slice(None, None, -1) if k in axes else _ALL for k in range(m.ndim)), ...)
+    return m[index]
 
 
 def fliplr(m):

@@ -182,8 +182,8 @@ def rebind(f, modules=()):
 
 
 _lock = threading.RLock()
-_wrappers = {}  # by the address of what they wrap, which lives as long as they do
-_rebinders = {}
+_wrappers: dict = {}  # by the address of what they wrap, which lives as long as they do
+_rebinders: dict = {}
 
 
 def _rebinder(home, modules):

@@ -164,7 +164,8 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
         else:
             width = np.diff(x, axis=axis)
     lead = (slice(None),) * (axis % y.ndim)
-    return np.sum(width * (y[(*lead, slice(1, None))] + y[(*lead, slice(None, -1))]) / 2.0, axis=axis)
+    later, earlier = (*lead, slice(1, None)), (*lead, slice(None, -1))
+    return np.sum(width * (y[later] + y[earlier]) / 2.0, axis=axis)
 
 
 def _whole(g, a, v, mode, swapped):

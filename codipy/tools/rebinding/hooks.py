@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import sys
+import types
 
 from codipy.tools.rebinding.replacements import BUILTINS, replacement
 
@@ -46,7 +47,7 @@ def make_builtins(view, mapping):
     return made
 
 
-class ModuleProxy(type(sys)):
+class ModuleProxy(types.ModuleType):
     """A module of the user, as rebound code sees it: its functions are rebuilt, all else is the module's own."""
 
     def __init__(self, view, module):

@@ -11,7 +11,7 @@ __all__ = ["EMPTY", "MISSING", "ClassUnit", "Unit", "contents", "reach"]
 
 EMPTY = object()
 MISSING = object()
-WRAPPED = weakref.WeakKeyDictionary()  # what `rebind` returned, and what for
+WRAPPED: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # what `rebind` returned, and what for
 
 
 def contents(cell):
