@@ -11,7 +11,7 @@ import operator
 cdef int select(const View* view, object index, View* result, bint* single) except -1:
     cdef tuple items = <tuple>index if type(index) is tuple else (index,)
     cdef Py_ssize_t n = len(items), i, start, stop, step, count, skipped
-    cdef int source = 0, used = 0, k
+    cdef int source = 0, used = 0, _k
     cdef bint ellipsis = False
     result.offset, result.ndim, result.size = view.offset, 0, 1
     for i in range(n):

@@ -174,8 +174,7 @@ cdef object get_gradient(Array array):
             memcpy(cnp.PyArray_DATA(result), vector.slot(block.base) + array.geometry.offset,
                    array.geometry.size * sizeof(double))
         return result
-    tape, identifiers = adjoint_slots(array)
-    return vector.read(identifiers)[:, 0].reshape(shape_tuple(&array.geometry))
+    return vector.read(adjoint_slots(array)[1])[:, 0].reshape(shape_tuple(&array.geometry))
 
 
 cdef int set_gradient(Array a, object seed) except -1:

@@ -67,9 +67,9 @@ cdef inline void next_offset(Offsets* at, const View* v) noexcept:
 
 cdef bint any_identifier(Array x) noexcept:
     cdef Offsets at
-    cdef Py_ssize_t i
+    cdef Py_ssize_t _i
     first_offset(&at, &x.geometry)
-    for i in range(x.geometry.size):
+    for _i in range(x.geometry.size):
         if x.storage.identifiers[at.offset]:
             return True
         next_offset(&at, &x.geometry)

@@ -39,7 +39,7 @@ def _heaviside(x, y):
 
 
 # The second result of the first two, and the first of the third, are whole numbers and passive.
-_CLIP = getattr(getattr(np, "_core").umath, "clip", None)  # np.clip's own ufunc has no public name
+_CLIP = getattr(vars(np)["_core"].umath, "clip", None)  # np.clip's own ufunc has no public name
 _FUNCTIONS = {
     np.logaddexp2: lambda x, y: call(_PRIMITIVES["logaddexp2"], (x, y)),
     np.heaviside: _heaviside,

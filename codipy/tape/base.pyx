@@ -147,12 +147,12 @@ cdef class BaseTape:
 
     cdef int32_t new_input_block(self, Py_ssize_t n) except -1:
         """As new_block, of identifiers that the recording never used: no statement before them consumes their adjoints."""
-        cdef Py_ssize_t i
+        cdef Py_ssize_t _i
         cdef int32_t first
         if self.store.reusing is None:
             return self.store.linear.assign_block(n)
         first = self.store.reusing.next if n else 0
-        for i in range(n):
+        for _i in range(n):
             self.store.reusing.assign_fresh()
         return first
 
