@@ -16,7 +16,7 @@ from codipy.active.pending cimport Pending
 from codipy.active.renewal cimport renew
 from codipy.active.statements cimport record, run_values
 from codipy.active.storage cimport Storage
-from codipy.active.view cimport MAX_NDIM, View, set_contiguous
+from codipy.active.view cimport MAX_NDIM, View, same_view, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -56,6 +56,9 @@ cdef int assign(Array target, object value) except -1:
     if v.size == 0:
         return 0
     demand_writable(v)
+    # The second half of `u[1:-1] += e`, which Python carries out as `u[1:-1] = u[1:-1].__iadd__(e)`.
+    if type(value) is Array and (<Array>value).storage is storage and same_view(v, &(<Array>value).geometry):
+        return 0
     storage.overwritten = True
     # `value` is never assigned to: Cython would count it once more, and a temporary expression would not look like one.
     if isinstance(value, (list, tuple)):

@@ -14,7 +14,7 @@ from codipy.active.expression cimport as_number, codipy_is_temporary, identify, 
 from codipy.active.packing cimport from_ndarray, packed_view
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.real cimport Real, apply1, apply2, apply_with_value
-from codipy.active.statements cimport record, run_values
+from codipy.active.statements cimport Loaded, record_loaded, run_loaded, run_values
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport (
     MAX_NDIM, View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
@@ -390,6 +390,8 @@ cdef inline int64_t epoch_of(PyObject* owner):
 
 cdef int materialise_on(Recorder* r, Array a) except -1:
     cdef Pending p = a.pending
+    cdef Loaded loaded
+    cdef Buffer buffer
     cdef Block block
     cdef BaseTape tape
     cdef int32_t before
@@ -403,10 +405,14 @@ cdef int materialise_on(Recorder* r, Array a) except -1:
     check_owners(r, p)
     tape = <BaseTape>r.tape
     tape.demand_idle("an array operation")
-    compute(a)
+    p.load(&loaded.program, loaded.operands, a.geometry.ndim)
+    if a.storage is None:
+        buffer = new_buffer(a.geometry.size)
+        run_loaded(&loaded, &a.geometry, buffer.data, a.geometry.strides)
+        a.storage = new_storage(buffer, None)
     before = tape.largest()
     block = new_block(tape, a.geometry.size)
-    record(r, p, &a.geometry, block.base, a.geometry.strides, before)
+    record_loaded(r, p, &loaded, &a.geometry, block.base, a.geometry.strides, before)
     a.storage.block = block
     a.pending = None
     if p.epoch != r.epoch:

@@ -4,10 +4,20 @@ from libc.stdint cimport int32_t
 
 from codipy.active.pending cimport Pending
 from codipy.active.view cimport View
+from codipy.programs.tiles cimport MAX_OPERANDS, Operand, TileProgram
 from codipy.tape.recorder cimport Recorder
+
+
+# An expression as the tiles take it, for those who run it and put it on the tape.
+cdef struct Loaded:
+    TileProgram program
+    Operand operands[MAX_OPERANDS]
 
 # The values of an expression, into memory with these strides (in elements).
 cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t* strides) except -1
 # A statement whose result has these identifiers; `before`: largest() from before they were taken.
 cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, const Py_ssize_t* strides,
                 int32_t before) except -1
+cdef int run_loaded(const Loaded* loaded, const View* shape, double* out, const Py_ssize_t* strides) except -1
+cdef int record_loaded(Recorder* r, Pending p, const Loaded* loaded, const View* shape, int32_t identifier,
+                       const Py_ssize_t* strides, int32_t before) except -1

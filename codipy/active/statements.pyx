@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """From expressions to values and to statements on the tape."""
-from libc.stdint cimport int32_t, uint64_t
+from libc.stdint cimport int32_t, uint32_t
 from libc.string cimport memcpy
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
@@ -11,25 +11,28 @@ from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_ADD, OP_MULTIPLY
 from codipy.programs.interned cimport intern_tiles
 from codipy.programs.tiles cimport (
-    MAX_OPERANDS, Operand, TileProgram, tiles_jacobians, tiles_needed, tiles_values)
+    MAX_OPERANDS, Operand, TileProgram, tiles_jacobians, tiles_values)
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.statement cimport Argument, Statement, new_statement
 
 
 cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t* strides) except -1:
-    cdef TileProgram program
-    cdef Operand operands[MAX_OPERANDS]
+    cdef Loaded loaded
+    p.load(&loaded.program, loaded.operands, shape.ndim)
+    return run_loaded(&loaded, shape, out, strides)
+
+
+cdef int run_loaded(const Loaded* loaded, const View* shape, double* out, const Py_ssize_t* strides) except -1:
     cdef Py_ssize_t out_strides[MAX_NDIM]
     cdef int k, failed
-    p.load(&program, operands, shape.ndim)
     for k in range(shape.ndim):
         out_strides[k] = strides[k] * sizeof(double)
     if shape.size < 4096:
-        failed = tiles_values(&program, operands, shape.ndim, shape.shape, out, out_strides)
+        failed = tiles_values(&loaded.program, loaded.operands, shape.ndim, shape.shape, out, out_strides)
     else:
         with nogil:
-            failed = tiles_values(&program, operands, shape.ndim, shape.shape, out, out_strides)
+            failed = tiles_values(&loaded.program, loaded.operands, shape.ndim, shape.shape, out, out_strides)
     if failed:
         raise MemoryError("no memory for the temporaries of an array statement")
     return 0
@@ -37,16 +40,20 @@ cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t*
 
 cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, const Py_ssize_t* strides,
                 int32_t before) except -1:
-    cdef TileProgram program
-    cdef Operand operands[MAX_OPERANDS]
+    cdef Loaded loaded
+    p.load(&loaded.program, loaded.operands, shape.ndim)
+    return record_loaded(r, p, &loaded, shape, identifier, strides, before)
+
+
+cdef int record_loaded(Recorder* r, Pending p, const Loaded* loaded, const View* shape, int32_t identifier,
+                       const Py_ssize_t* strides, int32_t before) except -1:
     cdef Statement statement
     cdef BaseTape tape = <BaseTape>r.tape
     try:
-        p.load(&program, operands, shape.ndim)
         if tape.by_value or not p.active:
-            statement = value_statement(p, &program, shape)
+            statement = value_statement(p, &loaded.program, shape)
         else:
-            statement = jacobian_statement(p, &program, operands, shape)
+            statement = jacobian_statement(p, &loaded.program, loaded.operands, shape)
         statement.identifier = identifier
         memcpy(statement.shape, shape.shape, shape.ndim * sizeof(Py_ssize_t))
         memcpy(statement.shape + shape.ndim, strides, shape.ndim * sizeof(Py_ssize_t))
@@ -62,12 +69,12 @@ cdef Statement value_statement(Pending p, const TileProgram* program, const View
     cdef Statement statement = new_statement(intern_tiles(program), shape.ndim, p.leaf_count)
     cdef Argument* argument
     cdef Leaf* leaf
-    cdef uint64_t active = 0, needed
+    cdef uint32_t active = 0, needed
     cdef int k
     for k in range(p.leaf_count):
         if p.leaves[k].identifier:
-            active |= <uint64_t>1 << k
-    needed = tiles_needed(program, active)
+            active |= <uint32_t>1 << k
+    needed = statement.program.needed(active)
     for k in range(p.leaf_count):
         argument, leaf = statement.arguments + k, p.leaves + k
         argument.owner, argument.data, argument.number = NULL, NULL, leaf.number

@@ -33,6 +33,16 @@ cdef inline bint same_shape(const View* a, const View* b) noexcept nogil:
     return True
 
 
+cdef inline bint same_view(const View* a, const View* b) noexcept nogil:
+    cdef int k
+    if a.offset != b.offset or not same_shape(a, b):
+        return False
+    for k in range(a.ndim):
+        if a.strides[k] != b.strides[k]:
+            return False
+    return True
+
+
 cdef inline bint is_contiguous(const View* v) noexcept nogil:
     cdef Py_ssize_t stride = 1
     cdef int k

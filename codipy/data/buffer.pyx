@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory of an array's values."""
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport cython
 
 from codipy.data cimport pool
 
 cdef enum:
-    POOLED = 4096                # bytes: smaller ones come from the C library, whose free lists are faster
+    POOLED = 4096                # bytes: smaller ones come from Python's allocator, whose free lists are faster
 
 
 @cython.final
@@ -21,7 +21,7 @@ cdef class Buffer:
     def __dealloc__(self):
         if self.data != NULL and self.array is None:
             if self.size * <Py_ssize_t>sizeof(double) < POOLED:
-                PyMem_RawFree(self.data)
+                PyMem_Free(self.data)
             else:
                 pool.release(<char*>self.data, pooled_bytes(self.size))
 
@@ -46,7 +46,7 @@ cdef inline size_t pooled_bytes(Py_ssize_t size) noexcept:
 cdef Buffer new_buffer(Py_ssize_t size):
     cdef Buffer buffer = Buffer.__new__(Buffer)
     if size * <Py_ssize_t>sizeof(double) < POOLED:
-        buffer.data = <double*>PyMem_RawMalloc(size * sizeof(double) + 1)
+        buffer.data = <double*>PyMem_Malloc(size * sizeof(double) + 1)
         if buffer.data == NULL:
             raise MemoryError(f"no memory for {size} values")
     else:

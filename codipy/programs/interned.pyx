@@ -1,17 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
 """Array programs, one object for all statements of the same expression."""
-from libc.stdint cimport int32_t, uint32_t
+from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdlib cimport free
 from libc.string cimport memcmp, memcpy, memset
 from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 cimport cython
 
-from codipy.programs.tiles cimport Step, TileProgram
+from codipy.programs.tiles cimport Step, TileProgram, tiles_needed
 
 from codipy.operations import TABLE
 
 cdef enum:
-    RECENT = 256
+    RECENT = 256                 # one for each value of the hash's highest byte
     MOST = 1 << 14               # programs that live at once: a new expression then starts the table anew
 
 cdef dict programs = {}
@@ -31,6 +32,15 @@ cdef class ArrayProgram:
 
     The operations of an array statement.
     """
+    def __dealloc__(self):
+        free(self.plan)
+
+    cdef uint32_t needed(self, uint32_t active) noexcept:
+        """tiles_needed() of this program, which hardly ever changes from statement to statement."""
+        if self.active != active:
+            self.active, self.read = active, tiles_needed(&self.tiles, active)
+        return self.read
+
     def __repr__(self):
         cdef int k
         names = [f"u{k}" for k in range(self.tiles.operands)]
@@ -44,10 +54,11 @@ cdef class ArrayProgram:
 cdef ArrayProgram intern_tiles(const TileProgram* program):
     cdef const int32_t* words = <const int32_t*>program
     cdef Py_ssize_t i, size = size_of(program)
-    cdef uint32_t place = 0
+    cdef uint64_t mixed = 0
+    cdef Py_ssize_t place
     for i in range(size // <Py_ssize_t>sizeof(int32_t)):
-        place = place * 31 + <uint32_t>words[i]
-    place = (place ^ (place >> 16)) & (RECENT - 1)
+        mixed = (mixed ^ <uint32_t>words[i]) * <uint64_t>0x9E3779B97F4A7C15
+    place = <Py_ssize_t>(mixed >> 56)
     if recent[place] != NULL and memcmp(&(<ArrayProgram>recent[place]).tiles, program, size) == 0:
         return <ArrayProgram>recent[place]
     cdef bytes key = PyBytes_FromStringAndSize(<const char*>program, size)

@@ -25,4 +25,7 @@ typedef struct {
     double *adjoint;                         /* adjoint or tangent of the first element; NULL: passive */
     Py_ssize_t adjoint_strides[TILE_DIMS];   /* in doubles */
 } TileOperand;
+
+/* The loops of a sweep over few elements, kept with the program. */
+typedef struct TileShortPlan TileShortPlan;
 #endif

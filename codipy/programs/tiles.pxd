@@ -39,6 +39,9 @@ cdef extern from "codipy/programs/tile_program.h" nogil:
         const char* result                 # NULL, or the values of the result: the last step need not run again
         const Py_ssize_t* result_strides   # in bytes
 
+    ctypedef struct ShortPlan "TileShortPlan":
+        pass
+
 # Each returns 0. Values: `out` is assigned.
 cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                       double* out, const Py_ssize_t* out_strides) noexcept nogil
@@ -46,6 +49,10 @@ cdef int tiles_values(const TileProgram* program, const Operand* operands, int n
 # A zero adjoint propagates nothing, even through a partial that is inf or nan.
 cdef int tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                        double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil
+# The same, for few elements with a list of loops that is kept in `plan` (NULL at first, freed with free()); with the GIL.
+cdef int tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
+                            const Py_ssize_t* shape, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
+                            bint keep) noexcept
 # Assigns the tangent of the result.
 cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                        double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil

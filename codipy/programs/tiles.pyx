@@ -11,7 +11,7 @@ import numpy
 from codipy.operations.table import TABLE
 
 
-cdef extern from "codipy/programs/tile_sweep.h" nogil:
+cdef extern from "codipy/programs/tile_short.h" nogil:
     ctypedef struct TileLoop:
         cnp.PyUFuncGenericFunction function
         void* data
@@ -23,6 +23,9 @@ cdef extern from "codipy/programs/tile_sweep.h" nogil:
     int tile_run_tangent(const Sweep*, double*, const Py_ssize_t*)
     int tile_run_jacobians(const Sweep*, double* const*)
     uint64_t tile_run_needed(const TileProgram*, uint32_t, int)
+    int tile_short_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
+    int tile_short_reverse(ShortPlan**, const TileProgram*, const Operand*, int, const Py_ssize_t*, double*,
+                           const Py_ssize_t*, int)
 
 
 if tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 3):
@@ -60,6 +63,8 @@ cdef void tile_find_loop "tile_find_loop"(int code) noexcept with gil:
 
 cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                       double* out, const Py_ssize_t* out_strides) noexcept nogil:
+    if tile_short_values(program, operands, ndim, shape, out, out_strides):
+        return 0
     return tile_run_values(program, operands, ndim, shape, out, out_strides)
 
 
@@ -75,6 +80,14 @@ cdef int tiles_reverse(const TileProgram* program, const Operand* operands, int 
                        double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
     return tile_run_reverse(&sweep, lhs_adjoint, lhs_strides, keep)
+
+
+cdef int tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
+                            const Py_ssize_t* shape, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
+                            bint keep) noexcept:
+    if tile_short_reverse(plan, program, operands, ndim, shape, lhs_adjoint, lhs_strides, keep):
+        return 0
+    return tiles_reverse(program, operands, ndim, shape, lhs_adjoint, lhs_strides, keep)
 
 
 cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,

@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from codipy.data.position cimport Position
+from codipy.identifiers.waiting cimport WaitingBlocks
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.position cimport TapePosition
 from codipy.tape.record cimport Record, Records
@@ -43,7 +44,7 @@ cdef class BaseTape:
     cdef bint by_value                          # array statements keep values, not Jacobians
     cdef bint recycle                           # identifiers are linear, but blocks of dead arrays serve new ones ...
     cdef bint shared                            # an identifier serves for more than one value: adjoints cannot be kept
-    cdef dict free_blocks                       # ... of the same size: {size: [first identifiers]}
+    cdef WaitingBlocks waiting                  # ... of the same size
 
     cdef int32_t new_block(self, Py_ssize_t n) except -1
     cdef int32_t new_input_block(self, Py_ssize_t n) except -1

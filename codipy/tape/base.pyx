@@ -3,13 +3,14 @@
 import sys
 from bisect import bisect_left
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.stdlib cimport free
 from cpython.object cimport PyObject
 cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
 
 from codipy.data.stream cimport Cursor, Stream
+from codipy.identifiers.waiting cimport WaitingBlocks
 from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.jacobian cimport Jacobian
@@ -56,7 +57,7 @@ cdef class BaseTape:
         self.recorder.plain = self.recorder.kind == JACOBIAN and not reuse and not self.recorder.eager
         self.recorder.tape = <PyObject*>self
         self.records = Records()
-        self.free_blocks = {}
+        self.waiting = WaitingBlocks()
         self.by_value = self.recorder.kind != JACOBIAN or auto
         self.recycle = auto
         self.recorder.records = <PyObject*>self.records
@@ -97,7 +98,7 @@ cdef class BaseTape:
 
     cdef bint owns(self, int64_t epoch) noexcept:
         """Whether identifiers of this epoch still count in the reuse manager (also after a partial reset)."""
-        return epoch >> 32 == self.serial and (epoch & 0xffffffff) >= self.first_generation
+        return epoch >> 32 == self.serial and <uint32_t>epoch >= self.first_generation
 
     cdef void release_identifier(self, int32_t identifier) noexcept:
         if self.store.reusing is not None:
@@ -135,12 +136,12 @@ cdef class BaseTape:
 
     cdef int32_t new_block(self, Py_ssize_t n) except -1:
         """The first of n contiguous identifiers."""
-        cdef list waiting
+        cdef int32_t first
         if self.recycle:
-            waiting = self.free_blocks.get(n)
-            if waiting:
+            first = self.waiting.take(n)
+            if first:
                 self.shared = True
-                return waiting.pop()
+                return first
         if self.store.reusing is not None:
             return self.store.reusing.assign_block(n)
         return self.store.linear.assign_block(n)
@@ -161,7 +162,7 @@ cdef class BaseTape:
         if self.store.reusing is not None:
             self.store.reusing.release_block(base, n)
         elif self.recycle and not lent and base + n - 1 <= self.largest():
-            self.free_blocks.setdefault(n, []).append(base)
+            self.waiting.give(base, n)
 
     cdef int withdraw_block(self, int32_t before) except -1:
         """The last new_block() was in vain: a linear count must not have a gap that no record explains."""
@@ -332,7 +333,7 @@ cdef class BaseTape:
         else:
             place = self.checked(position, "position")
             self.records.truncate(place.records)
-            self.free_blocks.clear()
+            self.waiting.clear()
             self.store.roll_back(&self.recorder, place.streams, place.largest)
             del self.valid[bisect_left(self.valid, place.epoch) + 1:]
             self.draw_epoch()
@@ -353,7 +354,7 @@ cdef class BaseTape:
 
     cdef int forget_all(self) except -1:
         self.records.truncate(0)
-        self.free_blocks.clear()
+        self.waiting.clear()
         self.shared = False
         self.store.forget()
         self.valid.clear()

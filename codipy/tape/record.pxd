@@ -5,11 +5,14 @@
 # a sweep runs the scalar statements between two records and then the record: CoDiPack's external functions. A record
 # names its results' identifiers itself; where identifiers are linear it also tells how many it took.
 from libc.stdint cimport int32_t
+cimport cython
 
 from codipy.data.position cimport Position
 from codipy.tape.adjoints cimport AdjointVector
 
 
+# Not tracked by the collector: a recording has many, and nothing that this class holds can be part of a cycle.
+@cython.no_gc
 cdef class Record:
     cdef readonly Position place # in the streams; records without a statement between them share one
     cdef readonly int32_t before # largest linear identifier before the record's own ...

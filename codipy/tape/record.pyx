@@ -10,6 +10,7 @@ from codipy.tape.adjoints cimport AdjointVector
 from codipy.errors import TapeError
 
 
+@cython.no_gc
 cdef class Record:
     """Record()
     --

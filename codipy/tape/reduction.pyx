@@ -9,7 +9,6 @@ from codipy.tape.record cimport Record, reach
 
 @cython.final
 @cython.no_gc
-@cython.freelist(16)
 cdef class Reduction(Record):
     """Reduction()
     --

@@ -7,14 +7,16 @@ cimport cython
 
 from codipy.programs.interned cimport ArrayProgram
 from codipy.programs.tiles cimport (
-    MAX_OPERANDS, Operand, TileProgram, tiles_reverse, tiles_tangent)
+    MAX_OPERANDS, Operand, TileProgram, tiles_reverse, tiles_reverse_kept, tiles_tangent)
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record, reach
+
+cdef enum:
+    SHORT = 256                  # elements: below, giving the GIL back and forth costs more than the sweep
 
 
 @cython.final
 @cython.no_gc
-@cython.freelist(64)
 cdef class Statement(Record):
     """Statement()
     --
@@ -37,6 +39,9 @@ cdef class Statement(Record):
         cdef Argument* argument
         cdef Operand* operand
         cdef int i, k, failed = 0
+        cdef Py_ssize_t size = 1
+        for i in range(self.ndim):
+            size *= self.shape[i]
         for k in range(self.count):
             argument, operand = self.arguments + k, operands + k
             for i in range(self.ndim):
@@ -47,6 +52,9 @@ cdef class Statement(Record):
             strides += self.ndim
         for i in range(self.ndim):
             lhs_strides[i] = self.shape[self.ndim + i] * width
+        if size <= SHORT and reverse and width == 1:
+            return tiles_reverse_kept(&self.program.plan, program, operands, self.ndim, self.shape,
+                                      origin + self.identifier, lhs_strides, keep)
         with nogil:
             for d in range(width):
                 if reverse:
