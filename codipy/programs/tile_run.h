@@ -104,9 +104,10 @@ static inline void run_load(TileRun *run, int is_first)
     for (int k = 0; k < run->bindings; k++) {
         const TileBinding *binding = &run->binding[k];
         const TileView *view = &run->walk.view[binding->view];
-        if (view->access == IN_PLACE)
+        if (view->access == IN_PLACE) {
             run->at[binding->reg] = (double *)view_start(&run->walk, view);
-        else if (binding->role == LOAD && (is_first || view->access == GATHERED))
+            if (run->walk.several && view->leads) view_prefetch(&run->walk, view);
+        } else if (binding->role == LOAD && (is_first || view->access == GATHERED))
             view_gather(&run->walk, view, run->at[binding->reg]);
     }
 }
