@@ -25,4 +25,14 @@ typedef struct {
     double *adjoint;                         /* adjoint or tangent of the first element; NULL: passive */
     Py_ssize_t adjoint_strides[TILE_DIMS];   /* in doubles */
 } TileOperand;
+
+/* What a call is about; the result's values, if they are there, save a sweep from running the last step again. */
+typedef struct {
+    const TileProgram *program;
+    const TileOperand *operand;
+    int dims;
+    const Py_ssize_t *shape;
+    const char *result;
+    const Py_ssize_t *result_strides; /* in bytes */
+} TileSweep;
 #endif
