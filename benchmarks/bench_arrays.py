@@ -7,6 +7,7 @@ import os
 import statistics
 import subprocess
 import sys
+import time
 from functools import partial
 
 from timing import Figure, in_turns, ratio
@@ -87,6 +88,29 @@ def measure(name, repeats=15):
     return Figure(f"{title}: gradient / plain run", reached, target, detail=detail, question=name)
 
 
+def on_threads(count=2, repeats=15):
+    """Gradient on several threads over plain run on one, which is all that NumPy uses: by the wall clock."""
+    import codipy
+
+    point, arguments, driver = prepare("black-scholes-arrays")
+
+    def threaded():
+        codipy.set_num_threads(count)
+        result = driver(*arguments)
+        codipy.set_num_threads(1)
+        return result
+
+    (value, gradient), (alone, expected) = threaded(), driver(*arguments)
+    if value != alone or any((a != b).any() for a, b in zip(gradient, expected)):
+        raise AssertionError("several threads change the gradient")
+    plain, times, one = in_turns([lambda: point.function(*arguments), threaded, lambda: driver(*arguments)], repeats,
+                                 clock=time.perf_counter)
+    reached, detail = ratio(times, plain)
+    detail += f"; gradient on one thread {statistics.median(one) / statistics.median(plain):.2f}"
+    title = f"Black-Scholes, 1e6 options, elementwise, gradient on {count} threads / plain run, by the wall clock"
+    return Figure(title, reached, 0.9, detail=detail, question="black-scholes-threads")
+
+
 def fixed_cost(repeats=31):
     """The gradient of a sum of ten squares, in microseconds: next to nothing is differentiated."""
     point, arguments, driver = prepare("squares")
@@ -96,4 +120,5 @@ def fixed_cost(repeats=31):
                   unit=" us", detail=detail, question="fixed-cost")
 
 
-QUESTIONS = {**{name: partial(measure, name) for name in WORK}, "fixed-cost": fixed_cost}
+QUESTIONS = {**{name: partial(measure, name) for name in WORK}, "black-scholes-threads": on_threads,
+             "fixed-cost": fixed_cost}

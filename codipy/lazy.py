@@ -12,6 +12,7 @@ _PLACES = {
     "testing": ["check_derivatives"],
     "tools": ["clear_tapes", "compare", "grad", "jacobian", "jvp", "value", "value_and_grad", "vjp"],
     "tools.rebind": ["rebind"],
+    "tools.threads": ["get_num_threads", "set_num_threads"],
 }
 _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 

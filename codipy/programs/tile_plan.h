@@ -5,7 +5,7 @@
  * active and which arrays can be used in place. */
 #ifndef CODIPY_PROGRAMS_TILE_PLAN_H
 #define CODIPY_PROGRAMS_TILE_PLAN_H
-#include "codipy/operations/tiles.h"
+#include "codipy/programs/tile_loops.h"
 #include "codipy/programs/tile_walk.h"
 
 /* A value register and a flow register (adjoint or tangent) for each operand and step. */

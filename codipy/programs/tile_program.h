@@ -28,4 +28,14 @@ typedef struct {
 
 /* The loops of a sweep over few elements, kept with the program. */
 typedef struct TileShortPlan TileShortPlan;
+
+/* What a call is about; the result's values, if they are there, save a sweep from running the last step again. */
+typedef struct {
+    const TileProgram *program;
+    const TileOperand *operand;
+    int dims;
+    const Py_ssize_t *shape;
+    const char *result;
+    const Py_ssize_t *result_strides; /* in bytes */
+} TileSweep;
 #endif

@@ -1,37 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs programs over tiles: values, reverse, tangents, Jacobians. Nothing is allocated and nothing is shared. */
+/* Runs programs over tiles: values, reverse, tangents, Jacobians. Nothing is allocated, but by a team. */
 #ifndef CODIPY_PROGRAMS_TILE_RUN_H
 #define CODIPY_PROGRAMS_TILE_RUN_H
-#include "codipy/programs/tile_plan.h"
-
-/* The inner loop of a ufunc, looked up once. */
-typedef struct {
-    void (*function)(char **, const Py_ssize_t *, const Py_ssize_t *, void *);
-    void *data;
-    int known;
-} TileLoop;
-
-static TileLoop tile_loops[OP_COUNT];
-static void tile_find_loop(int code); /* defined beside the ufuncs: fills tile_loops[code], takes the GIL */
-
-/* Another thread that sees a loop known must see the loop too. */
-static inline int loop_is_known(const TileLoop *loop)
-{
-#if defined(__GNUC__)
-    return __atomic_load_n(&loop->known, __ATOMIC_ACQUIRE);
-#else
-    return *(const volatile int *)&loop->known;
-#endif
-}
-
-static inline void loop_set_known(TileLoop *loop)
-{
-#if defined(__GNUC__)
-    __atomic_store_n(&loop->known, 1, __ATOMIC_RELEASE);
-#else
-    *(volatile int *)&loop->known = 1;
-#endif
-}
+#include "codipy/programs/tile_team.h"
 
 static void run_loop(
     const TileRun *run, int code, const int *registers, const double *const *from, double *to, Py_ssize_t n)
@@ -58,7 +29,7 @@ static void run_loop(
 static inline void run_value(
     const TileRun *run, int code, const int *registers, const double *const *from, double *to, Py_ssize_t n)
 {
-    if (!tile_is_exact[code] && !loop_is_known(&tile_loops[code])) tile_find_loop(code);
+    find_loop(code);
     if (!tile_is_exact[code] && tile_loops[code].function)
         run_loop(run, code, registers, from, to, n);
     else
@@ -112,7 +83,7 @@ static inline void run_load(TileRun *run, int is_first)
     }
 }
 
-static inline void run_store(const TileRun *run)
+static inline void run_store(TileRun *run)
 {
     for (int k = 0; k < run->bindings; k++) {
         const TileBinding *binding = &run->binding[k];
@@ -218,29 +189,37 @@ static void plan_short(TileRun *run, const TileProgram *program)
     }
 }
 
-static int tile_run_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
-    double *out, const Py_ssize_t *out_strides)
+static void values_part(const TileCall *call, TileTeam *team)
 {
     TileRun run;
-    const int operands = program->operands, root = operands + program->steps - 1;
-    if (!walk_begin(&run.walk, dims, shape)) return 0;
+    const TileSweep *of = call->sweep;
+    const int operands = of->program->operands, root = operands + of->program->steps - 1, dims = of->dims;
+    if (!walk_begin(&run.walk, dims, of->shape)) return;
     run_begin(&run);
-    for (int r = 0; r < operands; r++) walk_add(&run.walk, (void *)operand[r].data, operand[r].strides, 1, dims, shape);
-    walk_add(&run.walk, out, out_strides, 1, dims, shape);
-    walk_close(&run.walk, heeds_rows(program));
+    for (int r = 0; r < operands; r++)
+        walk_add(&run.walk, (void *)of->operand[r].data, of->operand[r].strides, 1, dims, of->shape);
+    walk_add(&run.walk, call->lhs, call->lhs_strides, 1, dims, of->shape);
+    walk_close(&run.walk, heeds_rows(of->program));
     for (int r = 0; r < operands; r++) run_bind_operand(&run, r, r);
     run_bind(&run, root, operands, STORE);
     if (run.walk.rows * run.walk.inner < TILE_SHORT_ROW)
-        plan_short(&run, program);
+        plan_short(&run, of->program);
     else
-        plan_values(&run, program);
+        plan_values(&run, of->program);
     run_cut(&run);
-    int is_first = 1;
-    for (Py_ssize_t n; (n = walk_next(&run.walk)) > 0; is_first = 0) {
+    int is_first = !team_enter(team, &run);
+    for (Py_ssize_t n; (n = run_next(&run)) > 0; is_first = 0) {
         run_load(&run, is_first);
         run_tile(&run, n);
         run_store(&run);
     }
-    return 0;
+}
+
+static void tile_run_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
+    double *out, const Py_ssize_t *out_strides)
+{
+    const TileSweep values = {program, operand, dims, shape, NULL, NULL};
+    const TileCall call = {&values, out, out_strides, 0};
+    team_run(values_part, &call, team_for(&values));
 }
 #endif

@@ -2,17 +2,8 @@
 /* Derivatives over tiles: reverse, tangents and per-element Jacobians. */
 #ifndef CODIPY_PROGRAMS_TILE_SWEEP_H
 #define CODIPY_PROGRAMS_TILE_SWEEP_H
+#include "codipy/programs/tile_apart.h"
 #include "codipy/programs/tile_run.h"
-
-/* What a sweep is about; the result's values, if they are there, save the last step from being run again. */
-typedef struct {
-    const TileProgram *program;
-    const TileOperand *operand;
-    int dims;
-    const Py_ssize_t *shape;
-    const char *result;
-    const Py_ssize_t *result_strides; /* in bytes */
-} TileSweep;
 
 /* Where the arrays of a sweep are among the views. */
 typedef struct {
@@ -132,17 +123,24 @@ static int all_zero(const double *from, Py_ssize_t n)
     return 1;
 }
 
-/* Adds to the operands' adjoints what flows from the result's; without `lhs` the result's adjoint is 1 everywhere. */
-static int tile_run_reverse(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int keep)
+/* Zeroes a tile of each operand's Jacobians, which are C-contiguous. */
+static void clear_jacobians(const TileSweep *sweep, const TileWalk *walk, Py_ssize_t n)
+{
+    for (int r = 0; r < sweep->program->operands; r++)
+        if (sweep->operand[r].adjoint)
+            memset(sweep->operand[r].adjoint + walk->row * walk->inner + walk->first, 0, n * sizeof(double));
+}
+
+static void reverse_part(const TileCall *call, TileTeam *team)
 {
     TileRun run;
     TileActivity registers[VALUES];
     TileArrays arrays;
+    const TileSweep *sweep = call->sweep;
     const TileProgram *program = sweep->program;
-    const int root = program->operands + program->steps - 1, seed = VALUES + root;
-    int is_first = 1;
-    if (!sweep_begin(&run, sweep, registers, &arrays, lhs, lhs_strides)) return 0;
-    if (lhs)
+    const int root = program->operands + program->steps - 1, seed = VALUES + root, has_lhs = call->lhs != NULL;
+    if (!sweep_begin(&run, sweep, registers, &arrays, call->lhs, call->lhs_strides)) return;
+    if (has_lhs)
         run_bind(&run, seed, arrays.lhs, LOAD);
     else
         run_slot(&run, seed, run.slots);
@@ -151,16 +149,29 @@ static int tile_run_reverse(const TileSweep *sweep, double *lhs, const Py_ssize_
     if (registers[root].active) plan_reverse(&run, program, registers, seed, arrays.flow);
     run_slot(&run, AUXILIARY_REGISTER, run.slots);
     run_cut(&run);
-    for (Py_ssize_t n; (n = walk_next(&run.walk)) > 0; is_first = 0) {
+    for (Py_ssize_t i = run.walk.tile_rows * run.walk.tile_length - 1; i >= 0 && !has_lhs; i--) run.at[seed][i] = 1.0;
+    int is_first = !team_enter(team, &run);
+    for (Py_ssize_t n; (n = run_next(&run)) > 0; is_first = 0) {
+        if (!has_lhs) clear_jacobians(sweep, &run.walk, n);
         run_load(&run, is_first);
-        if (!lhs && is_first)
-            for (Py_ssize_t i = 0; i < n; i++) run.at[seed][i] = 1.0;
-        if (lhs && all_zero(run.at[seed], n)) continue;
+        if (has_lhs && all_zero(run.at[seed], n)) continue;
         run_tile(&run, n);
         run_store(&run);
-        if (lhs && !keep) view_clear(&run.walk, &run.walk.view[arrays.lhs]);
+        if (has_lhs && !call->keep) view_clear(&run.walk, &run.walk.view[arrays.lhs]);
     }
-    return 0;
+}
+
+static int team_for_reverse(const TileSweep *sweep, const double *lhs, const Py_ssize_t *lhs_strides)
+{
+    const int threads = team_for(sweep);
+    return threads > 1 && tiles_are_apart(sweep, lhs, lhs_strides) ? threads : 1;
+}
+
+/* Adds to the operands' adjoints what flows from the result's. */
+static void tile_run_reverse(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int keep)
+{
+    const TileCall call = {sweep, lhs, lhs_strides, keep};
+    team_run(reverse_part, &call, team_for_reverse(sweep, lhs, lhs_strides));
 }
 
 /* The tangent of each step from those of its arguments, in the order of the values. */
@@ -194,20 +205,20 @@ static void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivit
     }
 }
 
-/* Assigns the tangent of the result. */
-static int tile_run_tangent(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides)
+static void tangent_part(const TileCall *call, TileTeam *team)
 {
     TileRun run;
     TileActivity registers[VALUES];
     TileArrays arrays;
+    const TileSweep *sweep = call->sweep;
     const int root = sweep->program->operands + sweep->program->steps - 1;
-    int is_first = 1;
-    if (!sweep_begin(&run, sweep, registers, &arrays, lhs, lhs_strides)) return 0;
+    if (!sweep_begin(&run, sweep, registers, &arrays, call->lhs, call->lhs_strides)) return;
     run_bind(&run, VALUES + root, arrays.lhs, STORE);
     plan_tangent(&run, sweep, registers, arrays.flow);
     run_slot(&run, AUXILIARY_REGISTER, run.slots);
     run_cut(&run);
-    for (Py_ssize_t n; (n = walk_next(&run.walk)) > 0; is_first = 0) {
+    int is_first = !team_enter(team, &run);
+    for (Py_ssize_t n; (n = run_next(&run)) > 0; is_first = 0) {
         if (!registers[root].active) {
             view_clear(&run.walk, &run.walk.view[arrays.lhs]);
             continue;
@@ -216,11 +227,17 @@ static int tile_run_tangent(const TileSweep *sweep, double *lhs, const Py_ssize_
         run_tile(&run, n);
         run_store(&run);
     }
-    return 0;
+}
+
+/* Assigns the tangent of the result. */
+static void tile_run_tangent(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides)
+{
+    const TileCall call = {sweep, lhs, lhs_strides, 0};
+    team_run(tangent_part, &call, team_for(sweep));
 }
 
 /* The derivative of each element of the result in the same element of each operand, zero where there is none. */
-static int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
+static void tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
 {
     TileOperand wanted[TILE_OPERANDS];
     TileSweep unit = *sweep;
@@ -234,10 +251,10 @@ static int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
         wanted[r].adjoint = jacobians[r];
         memcpy(wanted[r].strides, sweep->operand[r].strides, sweep->dims * sizeof(Py_ssize_t));
         memcpy(wanted[r].adjoint_strides, strides, sweep->dims * sizeof(Py_ssize_t));
-        if (jacobians[r]) memset(jacobians[r], 0, size * sizeof(double));
     }
     unit.operand = wanted;
-    return tile_run_reverse(&unit, NULL, NULL, 1);
+    const TileCall call = {&unit, NULL, NULL, 1};
+    team_run(reverse_part, &call, team_for(&unit));
 }
 
 /* What a sweep reads if the operands of `active` are differentiated: a bit for each operand, and one for the result. */

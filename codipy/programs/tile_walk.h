@@ -29,6 +29,8 @@ typedef struct {
     int leads;                     /* in place, and no other view meets its elements first */
 } TileView;
 
+typedef struct TileTeam TileTeam;
+
 typedef struct {
     int dims, views, short_rows;
     int several;                       /* tiles */
@@ -37,6 +39,9 @@ typedef struct {
     Py_ssize_t tile_rows, tile_length; /* of the largest tile, which is the first */
     Py_ssize_t row, first;             /* where the current tile begins: a row, an element of it */
     Py_ssize_t taken, length;          /* how many rows and elements of each it has */
+    TileTeam *team;                    /* NULL: this walk goes over all tiles */
+    Py_ssize_t tile, left;             /* of a team: the next tile's number; how many are left of those it took */
+    double *sum;                       /* of a team: where the current tile's sums go, instead of to memory */
     TileView view[TILE_VIEWS];
 } TileWalk;
 
@@ -44,6 +49,8 @@ typedef struct {
 static int walk_begin(TileWalk *walk, int dims, const Py_ssize_t *shape)
 {
     walk->dims = walk->views = 0;
+    walk->team = NULL;
+    walk->sum = NULL;
     for (int d = 0; d < dims; d++) {
         if (shape[d] == 0) return 0;
         if (shape[d] > 1) walk->shape[walk->dims++] = shape[d];
@@ -166,6 +173,24 @@ static void walk_place_rows(TileWalk *walk)
     }
 }
 
+/* How many tiles there are; each is a contiguous part of the shape in C order. */
+static Py_ssize_t walk_tiles(const TileWalk *walk)
+{
+    const Py_ssize_t bands = (walk->rows + walk->tile_rows - 1) / walk->tile_rows;
+    return bands * ((walk->inner + walk->tile_length - 1) / walk->tile_length);
+}
+
+/* Makes a tile, by its number, the next one. */
+static void walk_seek(TileWalk *walk, Py_ssize_t tile)
+{
+    const Py_ssize_t across = (walk->inner + walk->tile_length - 1) / walk->tile_length;
+    walk->row = tile / across * walk->tile_rows;
+    walk->first = tile % across * walk->tile_length;
+    walk->taken = walk->rows - walk->row < walk->tile_rows ? walk->rows - walk->row : walk->tile_rows;
+    walk->length = 0;
+    walk_place_rows(walk);
+}
+
 /* The number of elements in the next tile; 0 after the last. */
 static inline Py_ssize_t walk_next(TileWalk *walk)
 {
@@ -271,11 +296,15 @@ static double lane_sum(const double *from, Py_ssize_t n)
 }
 
 /* Adds a tile to memory; elements that share a place add up. */
-static void view_deposit(const TileWalk *walk, const TileView *view, const double *from)
+static void view_deposit(TileWalk *walk, const TileView *view, const double *from)
 {
     RowVisit visit;
     if (view->constant) {
-        *(double *)view->base += lane_sum(from, walk->taken * walk->length);
+        const double sum = lane_sum(from, walk->taken * walk->length);
+        if (walk->sum)
+            *walk->sum++ = sum;
+        else
+            *(double *)view->base += sum;
         return;
     }
     rows_begin(&visit, walk, view);

@@ -6,8 +6,9 @@
 # own, all else runs the inner loop of NumPy's or SciPy's ufunc.
 # Rejected: one loop per element over the whole program (nothing vectorises), and temporaries as long as the array.
 #
-# Nothing is allocated and nothing is shared: calls may run on several threads, each on memory of its own. They use
-# about 110 kB of stack. Data is aligned. The result overlaps no operand; adjoints of operands may overlap each other.
+# Nothing is shared: calls may run on several threads at once, each on memory of its own, and a large call starts
+# threads itself (tile_team.h). They use about 110 kB of stack. Data is aligned. The result overlaps no operand;
+# adjoints of operands may overlap each other.
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
 cdef extern from "codipy/programs/tile_program.h" nogil:

@@ -18,10 +18,18 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
     TileLoop tile_loops[]
     void loop_set_known(TileLoop*)
     Py_ssize_t tile_numpy_buffer
-    int tile_run_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
-    int tile_run_reverse(const Sweep*, double*, const Py_ssize_t*, int)
-    int tile_run_tangent(const Sweep*, double*, const Py_ssize_t*)
-    int tile_run_jacobians(const Sweep*, double* const*)
+    Py_ssize_t tile_share
+    int team_size()
+    int team_for(const Sweep*)
+    int team_for_reverse(const Sweep*, const double*, const Py_ssize_t*)
+    void team_set_size(int)
+    enum:
+        TILE_THREADS
+        TILE_HAS_THREADS
+    void tile_run_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
+    void tile_run_reverse(const Sweep*, double*, const Py_ssize_t*, int)
+    void tile_run_tangent(const Sweep*, double*, const Py_ssize_t*)
+    void tile_run_jacobians(const Sweep*, double* const*)
     uint64_t tile_run_needed(const TileProgram*, uint32_t, int)
     int tile_short_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
     int tile_short_reverse(ShortPlan**, const TileProgram*, const Operand*, int, const Py_ssize_t*, double*,
@@ -30,6 +38,9 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
 
 if tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 3):
     tile_numpy_buffer = 0
+
+MOST_THREADS = TILE_THREADS
+HAS_THREADS = bool(TILE_HAS_THREADS)
 
 _used = {}  # the ufuncs by code: their loops live as long as they do
 
@@ -63,9 +74,9 @@ cdef void tile_find_loop "tile_find_loop"(int code) noexcept with gil:
 
 cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                       double* out, const Py_ssize_t* out_strides) noexcept nogil:
-    if tile_short_values(program, operands, ndim, shape, out, out_strides):
-        return 0
-    return tile_run_values(program, operands, ndim, shape, out, out_strides)
+    if not tile_short_values(program, operands, ndim, shape, out, out_strides):
+        tile_run_values(program, operands, ndim, shape, out, out_strides)
+    return 0
 
 
 cdef inline Sweep _sweep(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
@@ -79,7 +90,8 @@ cdef inline Sweep _sweep(const TileProgram* program, const Operand* operands, in
 cdef int tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                        double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
-    return tile_run_reverse(&sweep, lhs_adjoint, lhs_strides, keep)
+    tile_run_reverse(&sweep, lhs_adjoint, lhs_strides, keep)
+    return 0
 
 
 cdef int tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
@@ -93,13 +105,15 @@ cdef int tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const 
 cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                        double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
-    return tile_run_tangent(&sweep, lhs_tangent, lhs_strides)
+    tile_run_tangent(&sweep, lhs_tangent, lhs_strides)
+    return 0
 
 
 cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                          double* const* jacobians) noexcept nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
-    return tile_run_jacobians(&sweep, jacobians)
+    tile_run_jacobians(&sweep, jacobians)
+    return 0
 
 
 cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil:
@@ -108,19 +122,40 @@ cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept
 
 cdef int sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
                        bint keep) noexcept nogil:
-    return tile_run_reverse(sweep, lhs_adjoint, lhs_strides, keep)
+    tile_run_reverse(sweep, lhs_adjoint, lhs_strides, keep)
+    return 0
 
 
 cdef int sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil:
-    return tile_run_tangent(sweep, lhs_tangent, lhs_strides)
+    tile_run_tangent(sweep, lhs_tangent, lhs_strides)
+    return 0
 
 
 cdef int sweep_jacobians(const Sweep* sweep, double* const* jacobians) noexcept nogil:
-    return tile_run_jacobians(sweep, jacobians)
+    tile_run_jacobians(sweep, jacobians)
+    return 0
 
 
 cdef uint64_t sweep_needed(const TileProgram* program, uint32_t active) noexcept nogil:
     return tile_run_needed(program, active, True)
+
+
+def threads():
+    """How many threads one call may use."""
+    return team_size()
+
+
+def set_threads(int count):
+    """Let one call use as many as `count` threads, at least 1; for all Python threads."""
+    team_set_size(count)
+
+
+def _share_from(Py_ssize_t operations):
+    """For tests: let a thread get as few elementary operations as that; returns what was the least number."""
+    global tile_share
+    before = tile_share
+    tile_share = operations
+    return before
 
 
 cdef double* _pointer(array) except? NULL:
@@ -252,6 +287,14 @@ cdef class Call:
             else:
                 sweep_jacobians(&sweep, self.jacobian)
         return found
+
+    def threads(self, adjoints=None, lhs=None):
+        """How many threads the values take, or, with adjoints, the sweep back."""
+        cdef Sweep sweep = self._sweep()
+        if adjoints is None:
+            return team_for(&sweep)
+        self._flows(adjoints)
+        return team_for_reverse(&sweep, self._result(lhs, sizeof(double)), self.strides)
 
     def needed(self, active):
         """The operands whose values a sweep reads when those of `active` are differentiated; bit 32 is the result."""

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The inner loops of NumPy's and SciPy's ufuncs, which give the values that are not rounded correctly anyway. */
+#ifndef CODIPY_PROGRAMS_TILE_LOOPS_H
+#define CODIPY_PROGRAMS_TILE_LOOPS_H
+#include "codipy/operations/tiles.h"
+
+/* The inner loop of a ufunc, looked up once. */
+typedef struct {
+    void (*function)(char **, const Py_ssize_t *, const Py_ssize_t *, void *);
+    void *data;
+    int known;
+} TileLoop;
+
+static TileLoop tile_loops[OP_COUNT];
+static void tile_find_loop(int code); /* defined beside the ufuncs: fills tile_loops[code], takes the GIL */
+
+/* Another thread that sees a loop known must see the loop too. */
+static inline int loop_is_known(const TileLoop *loop)
+{
+#if defined(__GNUC__)
+    return __atomic_load_n(&loop->known, __ATOMIC_ACQUIRE);
+#else
+    return *(const volatile int *)&loop->known;
+#endif
+}
+
+static inline void loop_set_known(TileLoop *loop)
+{
+#if defined(__GNUC__)
+    __atomic_store_n(&loop->known, 1, __ATOMIC_RELEASE);
+#else
+    *(volatile int *)&loop->known = 1;
+#endif
+}
+
+static inline void find_loop(int code)
+{
+    if (!tile_is_exact[code] && !loop_is_known(&tile_loops[code])) tile_find_loop(code);
+}
+#endif
