@@ -20,7 +20,7 @@ from codipy.active.view cimport (
     MAX_NDIM, View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_POSITIVE
-from codipy.programs.tiles cimport Step
+from codipy.programs.tiles cimport Step, tiles_slow
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -29,6 +29,9 @@ import codipy.active as codipy_active
 
 from codipy.errors import TapeError
 from codipy.operations import TABLE
+
+cdef enum:
+    WORTH_KEEPING = 256          # elements: values that are slow to compute are kept rather than computed again
 
 cdef tuple REFUSED = (np.ma.MaskedArray, np.matrix)       # arrays whose operators mean something else
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
@@ -187,6 +190,7 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
         if sources[k].array != NULL and (<Array>sources[k].array).pending is not None:
             part = (<Array>sources[k].array).pending
             if (codipy_is_temporary(sources[k].array) and same_shape(&shape, &(<Array>sources[k].array).geometry)
+                    and not (shape.size > WORTH_KEEPING and tiles_slow(part.steps[part.step_count - 1].code))
                     and leaves + part.leaf_count + n <= MOST_LEAVES and steps + part.step_count <= MOST_STEPS):
                 merged[k] = True
                 leaves += part.leaf_count

@@ -9,13 +9,11 @@ import numpy as np
 
 from .elementary import elementwise_primitive
 
-__all__ = ["NAMES", "lacking", "primitive_of"]
+__all__ = ["NAMES", "lacking", "primitive_of", "row_of"]
 
 # Partials in the arguments and the result w, one text per argument; "-" where there is none to be had. Texts see NumPy
 # as np and scipy.special as sp.
 _ONE = {
-    "erf": "2 / np.sqrt(np.pi) * np.exp(-x * x)",
-    "erfc": "-2 / np.sqrt(np.pi) * np.exp(-x * x)",
     "erfcx": "2 * x * w - 2 / np.sqrt(np.pi)",
     "erfi": "2 / np.sqrt(np.pi) * np.exp(x * x)",
     "erfinv": "np.sqrt(np.pi) / 2 * np.exp(w * w)",
@@ -26,7 +24,6 @@ _ONE = {
     "loggamma": "sp.psi(x)",
     "psi": "sp.polygamma(1, x)",
     "rgamma": "-w * sp.psi(x)",
-    "expit": "w * sp.expit(-x)",
     "logit": "1 / (x * (1 - x))",
     "log_expit": "sp.expit(-x)",
     "expm1": "w + 1",
@@ -143,7 +140,9 @@ _SEVERAL = {
     "airy": ("w[1]", "x * w[0]", "w[3]", "x * w[2]"),
 }
 
-NAMES = sorted({*_ONE, *_TWO, *_THREE, *_FOUR, *_SEVERAL})
+_ROWS = ("erf", "erfc", "expit")  # of the operations table: they become part of an expression
+
+NAMES = sorted({*_ONE, *_TWO, *_THREE, *_FOUR, *_SEVERAL, *_ROWS})
 _LACKING: dict = {}  # the ufunc itself -> arguments in which it has no derivative
 _PRIMITIVES: dict = {}  # the ufunc itself -> its primitive, as soon as somebody has imported scipy.special
 
@@ -175,6 +174,12 @@ def primitive_of(ufunc):
     if special is not None and not _PRIMITIVES:
         _fill(special)
     return _PRIMITIVES.get(ufunc)
+
+
+def row_of(ufunc):
+    """The row of the operations table that a ufunc of `scipy.special` has, or None."""
+    special = sys.modules.get("scipy.special")
+    return next((name for name in _ROWS if getattr(special, name, None) is ufunc), None)
 
 
 def lacking(ufunc):

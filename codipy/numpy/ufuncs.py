@@ -54,7 +54,7 @@ GENERALISED = {getattr(np, name): name for name in ("matmul", "matvec", "vecdot"
 
 def kind_of(ufunc):
     """What is done with a ufunc: "table", "special", "primitive", "function", "passive", or None for refused."""
-    if ufunc in TABLE_NAMES:
+    if ufunc in TABLE_NAMES or special.row_of(ufunc):
         return "table"
     if ufunc in PASSIVE:
         return "passive"
@@ -69,7 +69,7 @@ def apply(ufunc, *inputs, **kwargs):
     """``ufunc(*inputs)`` for active inputs, recorded."""
     kind = kind_of(ufunc)
     if kind == "table":
-        return elementwise(TABLE_NAMES[ufunc], *inputs)
+        return elementwise(TABLE_NAMES.get(ufunc) or special.row_of(ufunc), *inputs)
     if kind == "passive":
         return ufunc(*value_tree(inputs))
     if kind == "function":

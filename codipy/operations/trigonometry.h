@@ -10,6 +10,13 @@
 #define CODIPY_OPERATIONS_TRIGONOMETRY_H
 #include <math.h>
 
+#define SINE_SERIES(z)                                                                                             \
+    (-1.66666666666666324348e-01 + (z) * (8.33333333332248946124e-03 + (z) * (-1.98412698298579493134e-04          \
+    + (z) * (2.75573137070700676789e-06 + (z) * (-2.50507602534068634195e-08 + (z) * 1.58969099521155010221e-10)))))
+#define COSINE_SERIES(z)                                                                                           \
+    (4.16666666666666019037e-02 + (z) * (-1.38888888888741095749e-03 + (z) * (2.48015872894767294178e-05           \
+    + (z) * (-2.75573143513906633035e-07 + (z) * (2.08757232129817482790e-09 + (z) * -1.13596475577881948265e-11)))))
+
 /* sin(x + quadrants * pi / 2). */
 OP_INLINE double shifted_sine(double x, int quadrants)
 {
@@ -26,13 +33,9 @@ OP_INLINE double shifted_sine(double x, int quadrants)
     low = (second - r) - low;
     z = r * r;
     if (quadrant & 1) /* a branch: arguments that follow one another mostly lie in one quadrant */
-        chosen = 1.0 - (0.5 * z - (z * z * (4.16666666666666019037e-02 + z * (-1.38888888888741095749e-03
-               + z * (2.48015872894767294178e-05 + z * (-2.75573143513906633035e-07 + z * (2.08757232129817482790e-09
-               + z * -1.13596475577881948265e-11))))) - r * low));
+        chosen = 1.0 - (0.5 * z - (z * z * COSINE_SERIES(z) - r * low));
     else
-        chosen = r + (r * z * (-1.66666666666666324348e-01 + z * (8.33333333332248946124e-03
-               + z * (-1.98412698298579493134e-04 + z * (2.75573137070700676789e-06 + z * (-2.50507602534068634195e-08
-               + z * 1.58969099521155010221e-10))))) + low);
+        chosen = r + (r * z * SINE_SERIES(z) + low);
     return quadrant & 2 ? -chosen : chosen;
 }
 

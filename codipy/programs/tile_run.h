@@ -2,6 +2,7 @@
 /* Runs programs over tiles: values, reverse, tangents, Jacobians. Nothing is allocated, but by a team. */
 #ifndef CODIPY_PROGRAMS_TILE_RUN_H
 #define CODIPY_PROGRAMS_TILE_RUN_H
+#include "codipy/operations/slopes.h"
 #include "codipy/programs/tile_team.h"
 
 static void run_loop(
@@ -55,7 +56,10 @@ static inline void run_tile(const TileRun *run, Py_ssize_t n)
             const double *argument = tile_argument(a->code, n, from[0], from[1], from[2], auxiliary);
             const int registers[3] = {argument == from[0] ? a->x : AUXILIARY_REGISTER};
             const double *const arguments[3] = {argument, argument, argument};
-            run_value(run, function, registers, arguments, auxiliary, n);
+            if (function == OP_SIN || function == OP_COS)
+                tile_slopes(function == OP_COS, n, argument, auxiliary);
+            else
+                run_value(run, function, registers, arguments, auxiliary, n);
         }
         tile_pull(a->code, a->argument, a->mode, n, from[0], from[1], from[2], run->at[a->w], auxiliary, run->at[a->in],
             run->at[a->out]);

@@ -61,6 +61,8 @@ cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int 
 # looked at.
 cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                          double* const* jacobians) noexcept nogil
+# Whether computing an operation again costs more than keeping what it gave: its loop goes element by element.
+cdef bint tiles_slow(int code) noexcept nogil
 # The operands whose values reverse, tangent and Jacobians read when those of `active` are differentiated; the others'
 # `data` may be anything then.
 cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil

@@ -4,6 +4,9 @@
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport numpy as cnp
 
+from codipy.operations.kernels cimport (
+    OP_COS, OP_DIGAMMA, OP_ERF, OP_ERFC, OP_EXPIT, OP_FMOD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_MOD, OP_SIN)
+
 import importlib
 
 import numpy
@@ -114,6 +117,10 @@ cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, in
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
     tile_run_jacobians(&sweep, jacobians)
     return 0
+
+
+cdef bint tiles_slow(int code) noexcept nogil:
+    return code in (OP_SIN, OP_COS, OP_ERF, OP_ERFC, OP_EXPIT, OP_GAMMA, OP_LGAMMA, OP_DIGAMMA, OP_HYPOT, OP_FMOD, OP_MOD)
 
 
 cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil:
