@@ -219,7 +219,9 @@ cdef class Stream:
             raise TapeError("the position is of another tape: use one that this tape's position() returned")
         # The rollbacks kept are those that no later one undercut, so their positions grow, and the
         # first one after the position was taken is the lowest of all that came after it.
-        if position.generation != root.generation:
+        if position.generation < root.emptied and not position.is_beginning():
+            raise TapeError("the position is from before a reset and what lay there is gone: take a new one after it")
+        if position.generation != root.generation and root.rollbacks:
             later = bisect_right(root.rollbacks, position.generation, key=itemgetter(0))
             if later < len(root.rollbacks) and position.compare(root.rollbacks[later][1]) > 0:
                 raise TapeError("the position is from before a reset and what lay there is gone: take a new one after it")
@@ -250,8 +252,19 @@ cdef class Stream:
 
     cpdef int reset(self) except -1:
         """Drop the recording; chunks are kept, and views of what is dropped keep their values."""
-        cdef Stream root = self.root()
-        return root.reset_to(new_position(root.depth, root.serial, root.generation))
+        cdef Stream root = self.root(), stream = root
+        cdef Place beginning
+        if root.locks:
+            raise TapeError("a sweep is reading this tape; reset after it ends")
+        root.generation += 1
+        root.emptied = root.generation
+        if root.rollbacks:
+            root.rollbacks = []
+        beginning.chunk = beginning.item = 0
+        while stream is not None:
+            stream.roll_back(beginning)
+            stream = stream.nested
+        return 0
 
     cpdef int reset_hard(self) except -1:
         """Drop the recording and give all chunks to the pool; views that are still alive keep theirs."""

@@ -3,7 +3,7 @@
 import sys
 from bisect import bisect_left
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t, int64_t, uint32_t
 from libc.stdlib cimport free
 from cpython.object cimport PyObject
 cimport cython
@@ -97,7 +97,7 @@ cdef class BaseTape:
 
     cdef bint owns(self, int64_t epoch) noexcept:
         """Whether identifiers of this epoch still count in the reuse manager (also after a partial reset)."""
-        return epoch >> 32 == self.serial and (epoch & 0xffffffff) >= self.first_generation
+        return epoch >> 32 == self.serial and <int64_t><uint32_t>epoch >= self.first_generation
 
     cdef void release_identifier(self, int32_t identifier) noexcept:
         if self.store.reusing is not None:
