@@ -9,6 +9,7 @@ from cpython.object cimport PyObject
 from codipy.active.expression cimport as_number
 from codipy.active.real cimport IS_INPUT, OWNS, Real, new_identified
 from codipy.active.tape cimport Tape
+from codipy.tape.sweep cimport REVERSE, sweep
 
 
 def all_floats(list numbers):
@@ -67,14 +68,15 @@ cpdef list register_floats(Tape tape, list numbers):
         If an item is no float; the inputs before it are on the tape.
     """
     cdef int flags = IS_INPUT | (OWNS if tape.recorder.reuse else 0)
-    cdef list inputs = []
+    cdef Py_ssize_t i
+    cdef list inputs = numbers.copy()      # of the right length at once
     cdef double value
     tape.demand_recording("register_floats()")
-    for number in numbers:
-        if not PyFloat_CheckExact(number):
-            raise TypeError(f"numbers must be floats, got {type(number).__name__}")
-        value = PyFloat_AS_DOUBLE(number)
-        inputs.append(new_identified(value, tape.recorder.epoch, tape.store.push_input(&tape.recorder, value), flags))
+    for i in range(len(inputs)):
+        if not PyFloat_CheckExact(inputs[i]):
+            raise TypeError(f"numbers must be floats, got {type(inputs[i]).__name__}")
+        value = PyFloat_AS_DOUBLE(inputs[i])
+        inputs[i] = new_identified(value, tape.recorder.epoch, tape.store.push_input(&tape.recorder, value), flags)
     return inputs
 
 
@@ -95,15 +97,16 @@ cpdef list pull_back(Tape tape, output, list inputs):
     list of float
     """
     cdef int32_t identifier = tape.identifier_of(output, "output")
-    cdef list gradients = []
+    cdef list gradients = inputs.copy()
     cdef double* slot
+    cdef Py_ssize_t i
     tape.adjoint_vector.zero()       # the function may have seeded and swept on its own account
     tape.adjoint_vector.ensure(tape.largest())
     tape.adjoint_vector.slot(identifier)[0] = 1.0
-    tape.evaluate()
-    for x in inputs:
-        slot = tape.adjoint_vector.slot(tape.identifier_of(x, "inputs"))
-        gradients.append(slot[0])
+    sweep(tape, REVERSE, None, None, tape.adjoint_vector, False)
+    for i in range(len(gradients)):
+        slot = tape.adjoint_vector.slot(tape.identifier_of(gradients[i], "inputs"))
+        gradients[i] = slot[0]
     return gradients
 
 

@@ -24,6 +24,7 @@ cdef class Position:
     cdef readonly long long nest        # serial of the root stream: never used twice in a process
     cdef readonly long long generation  # rollbacks of the nest before this position was taken
 
+    cdef bint is_beginning(self) noexcept
     cdef int compare(self, Position other) except -2  # -1, 0, 1; TapeError for another nest
 
 # A position with room for `depth` places, all of them (0, 0).

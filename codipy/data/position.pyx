@@ -25,6 +25,13 @@ cdef class Position:
         if self.places != NULL:
             pool.discard(self.places, self.depth * sizeof(Place))
 
+    cdef bint is_beginning(self) noexcept:
+        cdef Py_ssize_t j
+        for j in range(self.depth):
+            if self.places[j].chunk or self.places[j].item:
+                return False
+        return True
+
     cdef int compare(self, Position other) except -2:
         if self.nest != other.nest or self.depth != other.depth:
             raise TapeError("positions of different tapes have no order: compare positions of one tape")

@@ -31,4 +31,11 @@ cdef class Regions:
     # Raises CorruptTape unless a kernel left its cursors (the root's first) at the region's end, or begin in reverse.
     cdef int check(self, const Py_ssize_t* cursors, bint reverse) except -1 nogil
 
+    # How many items the walk reads in all streams, where it stays in one chunk of each; else -1.
+    cdef Py_ssize_t brief(self) noexcept nogil
+
+    cdef int narrow(self, Position start, Position end) except -1
     cdef void fill(self) noexcept nogil
+
+# As Regions(root, start, end), from None, the beginning of the recording, to None, its end.
+cdef Regions regions_between(Stream root, Position start, Position end)

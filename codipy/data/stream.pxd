@@ -46,7 +46,8 @@ cdef class Stream:
     cdef readonly long long serial      # names this object for ever
     cdef Py_ssize_t locks               # root only: sweeps that read the nest
     cdef long long generation           # root only: rollbacks so far
-    cdef list rollbacks                 # root only: (generation, position), see reset_to
+    cdef long long emptied              # root only: the generation that the last full reset began
+    cdef list rollbacks                 # root only: (generation, position) of the partial ones since, see reset_to
     cdef Py_ssize_t mark                # Python's reservation: items before it ...
     cdef Py_ssize_t reserved            # ... and its size
 

@@ -217,12 +217,8 @@ cdef class Stream:
             raise TypeError("position must be a Position, not None")
         if position.nest != root.serial or position.depth != root.depth:
             raise TapeError("the position is of another tape: use one that this tape's position() returned")
-        # The rollbacks kept are those that no later one undercut, so their positions grow, and the
-        # first one after the position was taken is the lowest of all that came after it.
-        if position.generation != root.generation:
-            later = bisect_right(root.rollbacks, position.generation, key=itemgetter(0))
-            if later < len(root.rollbacks) and position.compare(root.rollbacks[later][1]) > 0:
-                raise TapeError("the position is from before a reset and what lay there is gone: take a new one after it")
+        if is_dropped(position, root):
+            raise TapeError("the position is from before a reset and what lay there is gone: take a new one after it")
         while stream is not None and order == 0:
             now = stream.place()
             order = compare_places(&position.places[stream.level], &now, 1)
@@ -250,8 +246,16 @@ cdef class Stream:
 
     cpdef int reset(self) except -1:
         """Drop the recording; chunks are kept, and views of what is dropped keep their values."""
-        cdef Stream root = self.root()
-        return root.reset_to(new_position(root.depth, root.serial, root.generation))
+        cdef Stream root = self.root(), stream = root
+        if root.locks:
+            raise TapeError("a sweep is reading this tape; reset after it ends")
+        root.generation += 1
+        root.emptied = root.generation
+        root.rollbacks.clear()
+        while stream is not None:
+            stream.roll_back(Place(0, 0))
+            stream = stream.nested
+        return 0
 
     cpdef int reset_hard(self) except -1:
         """Drop the recording and give all chunks to the pool; views that are still alive keep theirs."""
@@ -363,8 +367,7 @@ cdef class Stream:
         raise TypeError("a Stream cannot be pickled: pickle copies of its chunk_views")
 
     def chunk_views(self, Py_ssize_t i):
-        """
-        Return what chunk `i` holds.
+        """Return what chunk `i` holds.
 
         Parameters
         ----------
@@ -387,14 +390,7 @@ cdef class Stream:
                       for k in range(self.field_count)])
 
     def extend(self, *arrays):
-        """
-        Append items in bulk, contiguously: one reservation, one copy.
-
-        Parameters
-        ----------
-        *arrays : array-like
-            One per field, one-dimensional, all of one length, of types that cast safely to the field's.
-        """
+        """Append items in bulk, contiguously: one array-like per field, all of one length, of types that cast safely."""
         cdef Py_ssize_t length
         cdef int k
         copies = field_arrays(arrays, self.dtypes, self.name)
@@ -444,3 +440,11 @@ cdef class Stream:
         """Verify every invariant of the nest; raise `CorruptTape` with the state."""
         from codipy.data.check import check_nest  # it needs this module: importing it above would go in a circle
         check_nest(self.root())
+
+
+cdef bint is_dropped(Position position, Stream root) except? True:
+    # The rollbacks kept are those that no later one undercut: the first after the position was taken is the lowest.
+    if position.generation < root.emptied:
+        return not position.is_beginning()
+    later = bisect_right(root.rollbacks, position.generation, key=itemgetter(0)) if root.rollbacks else 0
+    return later < len(root.rollbacks) and position.compare(root.rollbacks[later][1]) > 0

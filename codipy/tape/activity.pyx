@@ -13,7 +13,7 @@ from codipy.errors import TapeError
 
 cdef extern from *:
     """
-    CODIPY_THREAD_LOCAL void *codipy_thread_state[2] = {0, 0};   /* recorder in force; inside passive() */
+    CODIPY_THREAD_LOCAL void *codipy_thread_state[3] = {0, 0, 0};   /* recorder in force; inside passive(); _Stack */
     """
     void** codipy_thread_state
 
@@ -38,7 +38,7 @@ cdef class _Stack:
 
     def __dealloc__(self):
         if self.state == codipy_thread_state:
-            codipy_thread_state[0] = codipy_thread_state[1] = NULL
+            codipy_thread_state[0] = codipy_thread_state[1] = codipy_thread_state[2] = NULL
 
 
 class _Recordings(threading.local):
@@ -49,8 +49,15 @@ class _Recordings(threading.local):
 _recordings = _Recordings()
 
 
+cdef list entries_of_thread():
+    """Of this thread's _Stack; a look-up in a threading.local took longer than all else that begins a recording."""
+    if codipy_thread_state[2] == NULL:
+        codipy_thread_state[2] = <PyObject*>_recordings.stack
+    return (<_Stack>codipy_thread_state[2]).entries
+
+
 cdef int _enter(object tape, Recorder* recorder) except -1:
-    (<_Stack>_recordings.stack).entries.append((tape, <size_t>recorder))
+    entries_of_thread().append((tape, <size_t>recorder))
     codipy_thread_state[0] = recorder
     codipy_thread_state[1] = <void*>(<size_t>(tape is None))
     return 0
@@ -58,7 +65,7 @@ cdef int _enter(object tape, Recorder* recorder) except -1:
 
 cdef int _leave(object tape) except -1:
     """Take the last entry of `tape`, which for passive() need not be the innermost: a generator may end it late."""
-    cdef list stack = (<_Stack>_recordings.stack).entries
+    cdef list stack = entries_of_thread()
     cdef Py_ssize_t i = len(stack) - 1
     while i >= 0 and stack[i][0] is not tape:
         i -= 1
@@ -78,7 +85,7 @@ cdef int activate(object tape, Recorder* recorder) except -1:
 
 cdef int deactivate(object tape) except -1:
     """End the innermost recording, which must be that of `tape`."""
-    if codipy_thread_state[0] == NULL or active_tape() is not tape:
+    if codipy_thread_state[0] == NULL or (<Recorder*>codipy_thread_state[0]).tape != <PyObject*>tape:
         raise TapeError("set_passive() on a tape that is not the innermost recording of this thread: "
                         "end the recordings in the reverse order of their beginning")
     _leave(tape)

@@ -98,7 +98,7 @@ cdef class BaseTape:
 
     cdef bint owns(self, int64_t epoch) noexcept:
         """Whether identifiers of this epoch still count in the reuse manager (also after a partial reset)."""
-        return epoch >> 32 == self.serial and <uint32_t>epoch >= self.first_generation
+        return epoch >> 32 == self.serial and <int64_t><uint32_t>epoch >= self.first_generation
 
     cdef void release_identifier(self, int32_t identifier) noexcept:
         if self.store.reusing is not None:

@@ -11,5 +11,5 @@ cimport cython
 # hand: n arguments whose Jacobians are its first n constants, its value the last.
 @cython.final
 cdef class Primal(Strategy):
-    cdef double* primals_at(self, Recorder* r, Position position) except NULL
+    cdef double* copy_of_primals(self, Recorder* r) except NULL
     cdef int restore(self, double* primals, Position position) except -1

@@ -10,7 +10,7 @@ from libc.string cimport memcpy
 cimport cython
 
 from codipy.data.position cimport Position
-from codipy.data.region cimport Regions, Span
+from codipy.data.region cimport Regions, Span, regions_between
 from codipy.data.stream cimport Stream
 from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.identifiers.reuse cimport ReuseIdentifiers
@@ -101,8 +101,10 @@ cdef class Primal(Strategy):
         cdef double* primals = r.primals
         cdef Sweep sweep
         if r.reuse:
-            primals = self.primals_at(r, end)
+            primals = self.copy_of_primals(r)
         try:
+            if r.reuse and end is not None:
+                self.restore(primals, end)
             sweep = Sweep(adjoints.origin(), adjoints.width, primals, bounds.end, r.reuse, keep, False)
             walk(r, self.root, start, end, bounds, adjoints,
                  reverse_wide if adjoints.width > 1 else reverse_reuse if r.reuse else reverse_linear, &sweep, True)
@@ -111,23 +113,18 @@ cdef class Primal(Strategy):
                 free(primals)
         return 0
 
-    cdef double* primals_at(self, Recorder* r, Position position) except NULL:
-        """A copy of the primal vector as it was when the recording stood at `position`; the caller frees it."""
+    cdef double* copy_of_primals(self, Recorder* r) except NULL:
+        """A copy of the primal vector; the caller frees it."""
         cdef double* primals = <double*>malloc((r.primals_size + 1) * sizeof(double))
         if primals == NULL:
             raise MemoryError(f"no memory for a copy of {r.primals_size} primal values")
         if r.primals_size:       # memcpy wants no NULL, not even for no bytes
             memcpy(primals, r.primals, r.primals_size * sizeof(double))
-        try:
-            self.restore(primals, position)
-        except BaseException:
-            free(primals)
-            raise
         return primals
 
     cdef int restore(self, double* primals, Position position) except -1:
-        """Undo on `primals` what the statements after `position` wrote (reuse only)."""
-        cdef Regions regions = Regions(self.root, position, self.root.position())
+        """Undo on `primals` what the statements after `position` (None: all of them) wrote; reuse only."""
+        cdef Regions regions = regions_between(self.root, position, None)
         cdef Py_ssize_t s
         cdef const Span* statements
         with nogil:
@@ -142,8 +139,10 @@ cdef class Primal(Strategy):
         cdef double* primals = r.primals
         cdef Sweep sweep
         if r.reuse:
-            primals = self.primals_at(r, start)
+            primals = self.copy_of_primals(r)
         try:
+            if r.reuse:
+                self.restore(primals, start)
             sweep = Sweep(adjoints.origin(), adjoints.width, primals, bounds.start, r.reuse, False, False)
             walk(r, self.root, start, end, bounds, adjoints, forward_any, &sweep, False)
         finally:
@@ -153,12 +152,12 @@ cdef class Primal(Strategy):
 
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
         self.demand_recomputable()
-        cdef Regions regions = Regions(self.root, start, end), later
+        cdef Regions regions = regions_between(self.root, start, end), later
         if r.reuse:
             # Inputs keep their value: their identifiers are never reused. Once values are taken back nothing may fail
             # until all are there again, so what allocates comes first and Ctrl-C waits.
-            later = Regions(self.root, end, self.root.position())
-            exchange(r.primals, Regions(self.root, start, self.root.position()), True)
+            later = regions_between(self.root, self.root.position() if end is None else end, None)
+            exchange(r.primals, regions_between(self.root, start, None), True)
         cdef Sweep sweep = Sweep(NULL, 0, r.primals, bounds.start, r.reuse, False, r.reuse)
         if bounds.first < bounds.last:
             walk(r, self.root, start, end, bounds, None, forward_any, &sweep, False)

@@ -65,9 +65,11 @@ cdef class Records:
 
     cdef int truncate(self, Py_ssize_t count) except -1:
         """Drop the records from number `count` on."""
+        self.last = None
+        if len(self.items) <= count:
+            return 0
         dropped = self.items[count:]
         del self.items[count:]
-        self.last = None
         dropped.clear()      # last: what dies with them may run code of the user's
         return 0
 

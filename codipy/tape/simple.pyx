@@ -7,8 +7,8 @@ from libc.stdint cimport int32_t
 from libc.string cimport memset
 cimport cython
 
-from codipy.data.position cimport Position, new_position
-from codipy.data.region cimport Regions, Span
+from codipy.data.position cimport Position
+from codipy.data.region cimport Regions, Span, regions_between
 from codipy.data.stream cimport Stream
 from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY, op_arity, op_partials_any, op_value_any
@@ -87,7 +87,7 @@ cdef class Simple(Strategy):
             return True
         if self.linear.state.largest >= r.primals_size:
             grow_primals(r, self.linear.state.largest)
-        regions = Regions(self.root, new_position(self.root.depth, self.root.serial, 0), self.root.position())
+        regions = regions_between(self.root, None, None)
         memset(r.primals + self.gathered, 0xFF, (self.linear.state.largest + 1 - self.gathered) * sizeof(double))
         while regions.next_forward():
             primals, identifiers = <const double*>regions.spans[0].fields[0], <const int32_t*>regions.spans[1].fields[0]

@@ -37,7 +37,8 @@ cdef class Strategy:
     cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1
     # Make sure that r.primals holds the value of every identifier; 0 where the strategy stores no values.
     cdef bint gather(self, Recorder* r) except? True
-    # Sweeps over [start, end]; the GIL is released inside. `keep`: intermediate adjoints are not consumed.
+    # Sweeps over [start, end], None: the beginning, and the end, of the recording; the GIL is released inside.
+    # `keep`: intermediate adjoints are not consumed.
     cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
                      bint keep) except -1
     cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,

@@ -11,7 +11,7 @@ from codipy.errors import TapeError
 
 cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adjoints, bint keep) except -1:
     cdef bint backwards = direction == REVERSE
-    cdef Position first = tape.root_begin, last = None
+    cdef Position first = None, last = None      # the beginning and the end of the recording
     cdef TapePosition place
     cdef Bounds bounds
     bounds.start, bounds.end = 0, tape.largest()
@@ -24,9 +24,7 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
     if end is not None:
         place = tape.checked(end, "start" if backwards else "end")
         last, bounds.end, bounds.last = place.streams, place.largest, place.records
-    else:
-        last = tape.store.root.position()
-    if start is not None and (last < first or bounds.last < bounds.first):
+    if start is not None and end is not None and (last < first or bounds.last < bounds.first):
         raise TapeError("end lies after start: a reverse sweep runs from the later position to the earlier; "
                         "exchange them" if backwards else
                         "end lies before start: this sweep runs from the earlier position to the later; "

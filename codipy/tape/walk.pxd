@@ -25,6 +25,7 @@ ctypedef void (*Kernel)(const Span* spans, const Sweep* sweep, Py_ssize_t* curso
 
 cdef enum:
     STATEMENTS_PER_SIGNAL_CHECK = 1 << 21
+    NUMBERS_WITH_THE_GIL = 1 << 10       # adjoints and items; giving the GIL up and taking it again costs as much as these
 
 # A joint place in the streams together with what was handed out and recorded beside them until then.
 cdef struct Bounds:
@@ -34,6 +35,7 @@ cdef struct Bounds:
     Py_ssize_t last          # one past its last record
 
 cdef int walk_regions(Regions regions, Kernel kernel, Sweep* sweep, bint reverse) except -1
-# Runs the kernel over the streams from start to end, and the records between them in their turn.
+# Runs the kernel over the streams from start (None: the beginning) to end (None: the end of the recording), and the
+# records between them in their turn.
 cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bounds, AdjointVector adjoints,
               Kernel kernel, Sweep* sweep, bint reverse) except -1

@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import functools
 
-import numpy as np
-
-from codipy.active.bulk import all_floats, value_and_gradient
-from codipy.tools.callee import check_function, check_result, name_of, rebound, with_aux
+from codipy.tools.callee import check_function, name_of
 from codipy.tools.choice import Choice
-from codipy.tools.leaves import DOUBLE
-from codipy.tools.pool import borrow, check_settings, give_back
-from codipy.tools.recording import value_and_gradient_of_arrays
+from codipy.tools.gradient import Gradient
+from codipy.tools.pool import check_settings
 
 __all__ = ["grad", "value_and_grad"]
 
@@ -102,40 +98,11 @@ def value_and_grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=
     check_function(f, "grad")
     settings = strategy, granularity
     check_settings(settings)
-    choice = Choice(argnums)
-    first = None if choice.several else argnums
-    run = None
+    call = Gradient(f, Choice(argnums), settings, has_aux, rebind).of
 
     @functools.wraps(f)
     def driver(*args, **kwargs):
-        nonlocal run
-        if run is None:
-            run = rebound(f) if rebind else f
-        choice.check(args, f)
-        args = list(args)
-        called, kept = with_aux(run) if has_aux else (run, None)
-        tree = None if first is None else args[first]
-        trees, place, sweep = None, first, value_and_gradient
-        # The usual cases, one array, one list of floats and one float, are not walked in Python.
-        if type(tree) is np.ndarray and tree.dtype is DOUBLE and tree.ndim or type(tree) is float:
-            leaves, sweep = [tree], value_and_gradient_of_arrays
-        elif type(tree) is list and all_floats(tree):
-            leaves = tree
-        else:
-            trees, leaves = choice.take(args)
-            place = choice.placer(trees)
-            if not all_floats(leaves):
-                sweep = value_and_gradient_of_arrays
-        tape = borrow(settings)
-        try:
-            value, gradient = sweep(tape, called, args, kwargs, leaves, place, check_result)
-        finally:
-            give_back(settings, tape)
-        if trees is not None:
-            gradient = choice.give(trees, gradient)
-        elif sweep is value_and_gradient_of_arrays:
-            gradient = gradient[0]
-        return ((value, kept[0]) if has_aux else value), gradient
+        return call(args, kwargs)
 
     driver.__doc__ = f"Value and gradient of {name_of(f)} by argument {argnums}."
     return driver

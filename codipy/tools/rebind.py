@@ -16,14 +16,14 @@ from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope, home_of
 from codipy.tools.rebinding.unit import WRAPPED, Unit, reach
 from codipy.tools.rebinding.view import ATOMS, Restart
-from codipy.tools.rebinding.watch import all_current, all_of
+from codipy.tools.rebinding.watch import Entrance, all_of, code_of
 
 __all__ = ["Rebinding", "rebind"]
 
 _PLAIN = ATOMS | {Real, Array, np.ndarray, np.float64, np.float32, np.int64, np.bool_, tuple, slice}
 
 
-class Rebinding:
+class Rebinding(Entrance):
     """A callable and what came of it; `current` is the fast door for those who call it again and again.
 
     Parameters
@@ -35,27 +35,13 @@ class Rebinding:
     """
 
     def __init__(self, f, modules=()):
-        self.f, self._rebinder = f, _rebinder(home_of(f), modules)
-        self._version, self._generation, self._function, self._code = -1, -1, None, None
-        self._watches, self._caches, self._unit, self._arguments = [], [], None, None
+        self.f, self.rebinder = f, _rebinder(home_of(f), modules)
+        self.version, self._generation, self.function, self.code = -1, -1, None, None
+        self.watches, self.caches, self._unit, self._arguments = [], [], None, None
 
-    def current(self):
-        """The rebuilt function, or `f` itself if there is nothing to rebuild, as of now.
-
-        Returns
-        -------
-        callable
-            A plain function with the code of `f`. It follows what is stored in the module's globals from outside only
-            when this is called.
-        """
-        if self._version == self._rebinder.version and all_current(self._watches) and self._code is code_of(self.f):
-            for cache in self._caches:
-                cache.cache_clear()
-            return self._function
-        return self._rebuild()
-
-    def _rebuild(self):
-        rebinder = self._rebinder
+    def rebuild(self):
+        """What `current` returns once something has changed."""
+        rebinder = self.rebinder
         with rebinder.lock:
             if self._unit is None or self._generation != rebinder.generation or not self._is_current(self._unit):
                 if self._unit is not None and self._generation == rebinder.generation:
@@ -63,31 +49,31 @@ class Rebinding:
                 self._unit = self._translated(self.f)
                 self._generation = rebinder.generation
             nodes = reach(self._unit, rebinder.dynamic)
-            self._watches = [node.watch for node in nodes if node.watch is not None]
-            self._caches = [node.cache for node in nodes if type(node) is Unit and node.cache is not None]
-            self._code, self._function, self._version = code_of(self.f), self._unit.new, rebinder.version
-            for cache in self._caches:
+            self.watches = [node.watch for node in nodes if node.watch is not None]
+            self.caches = [node.cache for node in nodes if type(node) is Unit and node.cache is not None]
+            self.code, self.function, self.version = code_of(self.f), self._unit.new, rebinder.version
+            for cache in self.caches:
                 cache.cache_clear()
-            return self._function
+            return self.function
 
     def _translated(self, value):
         """A unit that holds the translation of a value; made from scratch if something it is made of has changed."""
         while True:
             unit = Unit()
             try:
-                unit.new = self._rebinder.translate(value, unit)
+                unit.new = self.rebinder.translate(value, unit)
             except Restart:
-                self._rebinder.reset(self._rebinder.written)
+                self.rebinder.reset(self.rebinder.written)
                 continue
             except BaseException:  # of a descriptor of the user's, or Ctrl-C: what is half done is forgotten
-                self._rebinder.reset()
+                self.rebinder.reset()
                 raise
             if self._is_current(unit):
                 return unit
-            self._rebinder.reset()
+            self.rebinder.reset()
 
     def _is_current(self, unit):
-        return all(node.is_current() for node in reach(unit, self._rebinder.dynamic))
+        return all(node.is_current() for node in reach(unit, self.rebinder.dynamic))
 
     def prepare(self, args, kwargs):
         """The rebuilt function and its arguments as rebound code sees them.
@@ -109,7 +95,7 @@ class Rebinding:
         """
         function = self.current()
         if not all_of(args, _PLAIN) or (kwargs and not all_of(tuple(kwargs.values()), _PLAIN)):
-            with self._rebinder.lock:
+            with self.rebinder.lock:
                 self._arguments = held = self._translated((args, tuple(kwargs.values())))
             args, kwargs = held.new[0], dict(zip(kwargs, held.new[1]))
             function = self.current()
@@ -191,11 +177,6 @@ def _rebinder(home, modules):
         if (home, modules) not in _rebinders:
             _rebinders[home, modules] = Rebinder(Scope(home, modules))
         return _rebinders[home, modules]
-
-
-def code_of(f):
-    """What becomes another object when a module is reloaded in place."""
-    return getattr(f, "__code__", None)
 
 
 def _drop(key, reference):

@@ -60,8 +60,6 @@ def test_every_other_door_fails_cleanly():
         twin.statement([1, 2])
     for door in (
         twin.root.position,
-        twin.root.reset,
-        twin.root.reset_hard,
         lambda: Regions(twin.root, twin.positions[0], twin.positions[2]),
         lambda: twin.root.extend(range(5)),
     ):
@@ -71,6 +69,18 @@ def test_every_other_door_fails_cleanly():
         fail_after(None)
         twin.check()
         twin.check_all_regions()
+
+
+def test_nothing_that_gives_memory_back_can_fail():
+    twin = Twin((2, 2))
+    twin.statement([1, 2])
+    fail_after(0)
+    try:
+        twin.root.reset()
+        twin.root.reset_hard()
+    finally:
+        fail_after(None)
+    assert twin.root.items == 0
 
 
 @pytest.mark.parametrize("n", [2**40, 2**59, 2**62, 2**63 - 1])

@@ -224,6 +224,26 @@ def test_a_module_seen_from_rebound_code_is_a_module(imports):
     assert not hasattr(app, "extra")
 
 
+def test_a_function_of_a_module_is_looked_up_once_and_followed(imports):
+    config = imports("app.config")
+
+    def twice():
+        return [config.doubled(), config.doubled(), "doubled" in vars(config)]
+
+    def exchanged(function):
+        config.doubled = function
+        return config.doubled()
+
+    original, f = config.doubled, rebind(twice)
+    assert f() == f() == [1.0, 1.0, True]
+    config.doubled = lambda: 7.0
+    assert f() == [7.0, 7.0, True]
+    config.doubled = lambda: float(np.zeros(1)[0])
+    with codipy.Tape():
+        assert f() == [0.0, 0.0, True]
+    assert rebind(exchanged)(original) == 1.0 and f() == [1.0, 1.0, True]
+
+
 def test_scipy_is_scipy():
     scipy = pytest.importorskip("scipy")
 

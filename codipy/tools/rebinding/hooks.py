@@ -56,15 +56,18 @@ class ModuleProxy(types.ModuleType):
         vars(self).update(_view=view, _module=module)
 
     def __getattr__(self, name):
-        value = getattr(self._module, name)
-        if name in self._view.origin:
-            with self._view.rebinder.lock:
-                self._view.use((name,))
-                if name not in self._view.volatile and self._view.fast.get(name) is not value:
-                    # Now a used name, so that it is looked at when rebound code is entered.
-                    vars(self)[name] = value = self._view.fast[name]
-                    return value
-        return self._view.rebinder.at_run_time(value)
+        value, view = getattr(self._module, name), self._view
+        if name not in view.origin:
+            return view.rebinder.at_run_time(value)
+        with view.rebinder.lock:
+            view.use((name,))      # from now on it is looked at when rebound code is entered
+            new = view.fast.get(name)
+            if new is value or name in view.volatile:
+                value = view.rebinder.at_run_time(value)
+                if new is not value or name in view.volatile or type(value) is not types.FunctionType:
+                    return value      # may be something else the next time
+            vars(self)[name] = new
+        return new
 
     def __setattr__(self, name, value):
         setattr(self._module, name, value)

@@ -2,7 +2,7 @@
 """Whether dicts and cells still hold what they held."""
 
 from collections.abc import Iterable, Sequence
-from types import CellType
+from types import CellType, CodeType
 from typing import Any
 
 class Watch:
@@ -21,5 +21,16 @@ class CellWatch:
     def __init__(self, cells: Iterable[CellType], raws: Iterable[Any]) -> None: ...
     def is_current(self) -> bool: ...
 
+class Entrance:
+    f: Any
+    code: Any
+    function: Any
+    rebinder: Any
+    version: int
+    watches: list[Watch | CellWatch]
+    caches: list[Any]
+    def current(self) -> Any: ...
+
+def code_of(f: Any) -> CodeType | None: ...
 def all_current(watches: Sequence[Watch | CellWatch]) -> bool: ...
 def all_of(arguments: tuple[Any, ...], kinds: frozenset[type]) -> bool: ...

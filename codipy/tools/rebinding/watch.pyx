@@ -5,6 +5,8 @@ from cpython.object cimport PyObject
 
 cdef extern from "Python.h":
     PyObject* PyCell_GET(PyObject* cell) noexcept
+    bint PyFunction_Check(object f) noexcept
+    PyObject* PyFunction_GetCode(object f) noexcept
     ctypedef struct PyTypeObject:
         PyObject* tp_dict
 
@@ -96,3 +98,45 @@ def all_of(tuple arguments, frozenset kinds):
         if type(argument) not in kinds:
             return False
     return True
+
+
+def code_of(f):
+    """What becomes another object when a module is reloaded in place."""
+    if PyFunction_Check(f):
+        return <object>PyFunction_GetCode(f)
+    return getattr(f, "__code__", None)
+
+
+cdef class Entrance:
+    """Entrance()
+    --
+
+    Where rebound code is entered from outside: `Rebinding` inherits it and says how to rebuild what is no more current.
+
+    Attributes
+    ----------
+    f, code, function : object
+        A callable, its code when it was translated, and the translation.
+    watches, caches : list
+        What must not have changed since, and what is emptied.
+    rebinder, version : Rebinder, int
+        Who translates, and its version at the time.
+    """
+    cdef public object f, code, function, rebinder, version
+    cdef public list watches, caches
+
+    def current(self):
+        """The rebuilt function, or `f` itself if there is nothing to rebuild, as of now.
+
+        Returns
+        -------
+        callable
+            A plain function with the code of `f`. It follows what is stored in the module's globals from outside only
+            when this is called.
+        """
+        if (self.version == self.rebinder.version and all_current(self.watches)
+                and self.code is code_of(self.f)):
+            for cache in self.caches:
+                cache.cache_clear()
+            return self.function
+        return self.rebuild()
