@@ -434,7 +434,7 @@ cdef class Array:
         if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps"):
             demand_passive(self, f"{name} of an active Array", f"take x.value.{name}")
             return getattr(self.value, name)
-        function = None if name.startswith("_") else ndarray_method(name)
+        function = None if name.startswith("_") and name != "__array_namespace__" else ndarray_method(name)
         if function is None:
             raise AttributeError(f"'Array' object has no attribute {name!r}")
         return function.__get__(self)

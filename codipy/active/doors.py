@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where NumPy's protocols lead: the doors of codipy.numpy, found when the first array asks."""
 
-__all__ = ["door", "method"]
+__all__ = ["array_of", "door", "method"]
 
 _FOUND: dict = {}
 
@@ -24,3 +24,10 @@ def door(name):
 def method(name):
     """A method of ndarray as a function of an Array, or None."""
     return door("methods").get(name)
+
+
+def array_of(x):
+    """The 0-dimensional Array of a Real."""
+    from codipy.active.array_type import Array
+
+    return Array([x]).reshape(())

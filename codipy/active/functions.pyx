@@ -20,6 +20,7 @@ from codipy.active.expression cimport callable_of
 from codipy.active.real cimport Real, apply1, apply2, apply3
 from codipy.operations.kernels cimport op_arity, op_python_value, op_value_any
 
+from codipy.active.scalar import METHODS
 from codipy.operations import BY_NAME, TABLE
 
 cdef extern from "Python.h":
@@ -152,6 +153,8 @@ cdef int _add_methods() except -1:
             if name and name not in methods:
                 methods[name] = Method(FUNCTIONS[row.name])
     methods["rint"] = Method(np.rint)        # passive, but np.rint and np.round call it on object arrays
+    for name, member in METHODS.items():
+        methods.setdefault(name, member)
     PyType_Modified(<PyTypeObject*>Real)
     return 0
 
