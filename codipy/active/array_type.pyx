@@ -401,7 +401,7 @@ cdef class Array:
             box[()] = self
             return box
         demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",
-                       "use NumPy's functions on the Array itself, or take x.value")
+                       "use NumPy's functions on the Array itself (np.stack for a list of them), or take x.value")
         return np.array(self.value, dtype=dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
