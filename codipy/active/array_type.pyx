@@ -9,11 +9,12 @@ from cpython.object cimport PyObject, PyObject_RichCompare
 cimport cython
 
 from codipy.active.assign cimport assign
-from codipy.active.conversion cimport as_type, converted, copied, demand_passive, nested_lists
+from codipy.active.conversion cimport (
+    asks_for_product, as_type, converted, copied, demand_passive, instead_of_asarray, nested_lists)
 from codipy.active.elementwise cimport materialise, settle
 from codipy.active.inputs cimport get_gradient, set_gradient
 from codipy.active.items cimport get_item, item_at, set_item
-from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power
+from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power, times
 from codipy.active.packing cimport any_identifier, from_ndarray
 from codipy.active.reductions cimport add_reduce
 from codipy.active.storage cimport Storage, new_storage
@@ -309,7 +310,7 @@ cdef class Array:
         return apply2(OP_SUBTRACT, <PyObject*>x, <PyObject*>y)
 
     def __mul__(x, y):
-        return apply2(OP_MULTIPLY, <PyObject*>x, <PyObject*>y)
+        return times(<PyObject*>x, <PyObject*>y)
 
     def __truediv__(x, y):
         return apply2(OP_DIVIDE, <PyObject*>x, <PyObject*>y)
@@ -395,13 +396,12 @@ cdef class Array:
         raise TypeError("an Array is no integer: take x.value.astype(int)")
 
     def __array__(self, dtype=None, copy=None):
-        caller = sys._getframe().f_globals.get("__name__", "")
-        if caller.startswith("scipy.sparse") and current() != NULL and self.is_active:
+        caller = sys._getframe()
+        if current() != NULL and asks_for_product(caller):
             box = np.empty((), dtype=object)        # a sparse matrix then leaves `matrix @ x` to x
             box[()] = self
             return box
-        demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",
-                       "use NumPy's functions on the Array itself (np.stack for a list of them), or take x.value")
+        demand_passive(self, "np.asarray() of an active Array, or a function that calls it,", instead_of_asarray(caller))
         return np.array(self.value, dtype=dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):

@@ -9,13 +9,14 @@ _FOUND: dict = {}
 def _find():
     from codipy.numpy.functions import array_function
     from codipy.numpy.methods import METHODS
+    from codipy.numpy.sparse import times
     from codipy.numpy.ufuncs import array_ufunc
 
-    _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS)
+    _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS, times=times)
 
 
 def door(name):
-    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function")."""
+    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function"), or behind `*` ("times")."""
     if not _FOUND:
         _find()
     return _FOUND[name]

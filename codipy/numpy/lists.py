@@ -26,9 +26,11 @@ def _converted(x):
 def _of_arguments(function):
     @functools.wraps(function, updated=())
     def call(*args, **kwargs):
-        if not _LISTS.isdisjoint(map(type, args)):
-            args = map(_converted, args)
-        if kwargs and not _LISTS.isdisjoint(map(type, kwargs.values())):
+        for x in args:  # most calls have no list, and should not wait for more than this
+            if type(x) in _LISTS:
+                args = map(_converted, args)
+                break
+        if kwargs:
             kwargs = {name: _converted(x) for name, x in kwargs.items()}
         return function(*args, **kwargs)
 
