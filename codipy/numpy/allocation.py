@@ -104,6 +104,8 @@ def _of_movables(tree, dtype=None, **options):
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     """``numpy.array``; of Reals and Arrays in nested lists an Array that depends on what they depend on."""
+    if type(copy) is np._CopyMode:  # as libraries say it that know NumPy 1 too
+        copy = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}[copy.name]
     if not holds_movable(object):
         made = np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, like=like)
         return fresh(made) if copy or _is_new(made, object) else made

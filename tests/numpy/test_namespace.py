@@ -142,6 +142,8 @@ def test_asarray_lends_what_it_is_given(tape):
     assert np.asarray(array) is array and np.asarray(array, dtype=float) is array and np.array(array) is not array
     with pytest.raises(ValueError):
         np.array([1.0], copy=False)
+    modes = numpy._CopyMode
+    assert np.array(array, copy=modes.IF_NEEDED) is array and np.array(array, copy=modes.ALWAYS) is not array
 
 
 def gradient(build, x):
