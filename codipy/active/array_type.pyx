@@ -396,12 +396,12 @@ cdef class Array:
         raise TypeError("an Array is no integer: take x.value.astype(int)")
 
     def __array__(self, dtype=None, copy=None):
-        caller = sys._getframe()
-        if current() != NULL and asks_for_product(caller):
+        if current() != NULL and asks_for_product(sys._getframe()):
             box = np.empty((), dtype=object)        # a sparse matrix then leaves `matrix @ x` to x
             box[()] = self
             return box
-        demand_passive(self, "np.asarray() of an active Array, or a function that calls it,", instead_of_asarray(caller))
+        demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",
+                       instead_of_asarray(sys._getframe()))
         return np.array(self.value, dtype=dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -431,7 +431,7 @@ cdef class Array:
         return door("function")(func, types, args, kwargs)
 
     def __getattr__(self, str name):
-        if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps"):
+        if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps", "__dlpack__", "__dlpack_device__"):
             demand_passive(self, f"{name} of an active Array", f"take x.value.{name}")
             return getattr(self.value, name)
         function = None if name.startswith("_") and name != "__array_namespace__" else ndarray_method(name)

@@ -16,7 +16,7 @@ def _find():
 
 
 def door(name):
-    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function"), or behind `*` ("times")."""
+    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function"), or behind "times"."""
     if not _FOUND:
         _find()
     return _FOUND[name]

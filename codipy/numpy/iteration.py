@@ -8,7 +8,7 @@ import functools
 import numpy as np
 
 from codipy.active import slots
-from codipy.active.array import Array, plain
+from codipy.active.array import plain
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
 from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse, value_tree
 
@@ -72,7 +72,7 @@ def _elements(x, shape):
 
 
 def _column(items, dtype, shape):
-    if dtype == object:
+    if dtype.kind == "O":
         made = np.empty(len(items), object)
         made[:] = items
         return made.reshape(shape)

@@ -7,11 +7,13 @@ import inspect
 import sys
 from pathlib import Path
 
-from . import creation, movement, passive, refused, registry, special, ufunc_sets, ufuncs, views, writers
+import numpy as np
+
+from . import creation, movement, passive, refused, registry, special, standard, ufunc_sets, ufuncs, views, writers
 from .functions import SETS
 from .methods import METHODS
 
-__all__ = ["render"]
+__all__ = ["render", "standard_refused"]
 
 HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -103,6 +105,28 @@ def _ufuncs():
     yield f"\nOf `scipy.special` there are the rows of the operations table, and {_names(special.NAMES)}.\n"
 
 
+def standard_refused():
+    """The names of the array API standard that an active Array cannot enter."""
+    names = [name for names in standard.NAMES.values() for name in names]
+    aliases = {getattr(getattr(np, name, None), "__name__", name): name for name in names if "." not in name}
+    return sorted(
+        {name for name in names if name in SETS["refused"]}
+        | {aliases[ufunc] for ufunc in ufunc_sets.REFUSED if ufunc in aliases}
+    )
+
+
+def _standard():
+    """What is there of the array API standard."""
+    count = sum(map(len, standard.NAMES.values()))
+    without = standard_refused()
+    yield f"\n## Array API standard\n\n`Array.__array_namespace__()` is `codipy.numpy`. All {count} names of the "
+    yield f"version {standard.VERSIONS[-1]}, with the extensions `linalg` and `fft`, are there as in NumPy, from 2.1 on. "
+    yield f"{count - len(without)} take active Arrays, or need none; {len(without)} refuse them, since they are of "
+    yield f"whole or of complex numbers: {_names(without)}.\n"
+    yield "\n| family | names |\n| --- | --- |\n"
+    yield from (f"| {family} | {len(names)} |\n" for family, names in standard.NAMES.items())
+
+
 def render():
     """Return the page as Markdown."""
     families = _families()
@@ -112,6 +136,7 @@ def render():
     for name, kind in sorted((name, kind) for kind, names in SETS.items() for name in names):
         page.append(f"| `np.{name}` | {kind} | {_convention(name, kind, families)} |\n")
     page += _ufuncs()
+    page += _standard()
     page.append(f"\n## Methods\n\nBeside those of its shape and its elements, an Array has {_names(METHODS)}.\n")
     page.append("\n## Families of rules\n\n| family | conventions |\n| --- | --- |\n")
     used = {families[name] for name in SETS["differentiable"] if name in families}

@@ -40,7 +40,7 @@ def _same(a, b):
 
 
 def _kept(matrix):
-    """A copy of the matrix, one for as long as it does not change: whoever owns it may write into it before the sweep."""
+    """A copy of the matrix, one for as long as it does not change: it may be written to before the sweep."""
     key = id(matrix)
     known, copy = _copies.get(key, (None, None))
     if known is None or known() is not matrix or not _same(matrix, copy):

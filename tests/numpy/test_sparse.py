@@ -50,8 +50,10 @@ def test_a_vector_from_the_left():
 
 
 @pytest.mark.parametrize("form", FORMS)
-@pytest.mark.parametrize("text", ["a * x", "x * a", "a * m", "m.T * a", "a.T @ x", "a @ (2.0 * x)", "(x * x) @ a", "a @ m[:, ::-1]",
-                                  "a.dot(x)", "a.dot(m)", "(a @ x[None].T).T", "a.T @ (a @ x - 1.0)"])  # fmt: skip
+@pytest.mark.parametrize(
+    "text", ["a * x", "x * a", "a * m", "m.T * a", "a.T @ x", "a @ (2.0 * x)", "(x * x) @ a", "a @ m[:, ::-1]",
+             "a.dot(x)", "a.dot(m)", "(a @ x[None].T).T", "a.T @ (a @ x - 1.0)"]
+)  # fmt: skip
 def test_forms(form, text):
     """`*` is the product of matrices, and by elements for sparse arrays, whose result would be sparse."""
     matrix = getattr(sparse, form)(DENSE)
