@@ -17,6 +17,11 @@ from codipy.tape.recorder cimport Recorder
 from codipy.tape.statement cimport Argument, Statement, new_statement
 
 
+cdef extern from "codipy/programs/flags.h" nogil:
+    int flags_raised()
+    void flags_clear()
+
+
 cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t* strides) except -1:
     cdef TileProgram program
     cdef Operand operands[MAX_OPERANDS]
@@ -25,6 +30,7 @@ cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t*
     p.load(&program, operands, shape.ndim)
     for k in range(shape.ndim):
         out_strides[k] = strides[k] * sizeof(double)
+    flags_clear()
     if shape.size < 4096:
         failed = tiles_values(&program, operands, shape.ndim, shape.shape, out, out_strides)
     else:
@@ -32,7 +38,7 @@ cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t*
             failed = tiles_values(&program, operands, shape.ndim, shape.shape, out, out_strides)
     if failed:
         raise MemoryError("no memory for the temporaries of an array statement")
-    return 0
+    return flags_raised()
 
 
 cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, const Py_ssize_t* strides,

@@ -119,9 +119,9 @@ def _standard():
     """What is there of the array API standard."""
     count = sum(map(len, standard.NAMES.values()))
     without = standard_refused()
-    yield f"\n## Array API standard\n\n`Array.__array_namespace__()` is `codipy.numpy`. All {count} names of the "
-    yield f"version {standard.VERSIONS[-1]}, with the extensions `linalg` and `fft`, are there as in NumPy, from 2.1 on. "
-    yield f"{count - len(without)} take active Arrays, or need none; {len(without)} refuse them, since they are of "
+    yield f"\n## Array API standard\n\n`Array.__array_namespace__()` is `codipy.numpy`. All {count} names of "
+    yield f"the version {standard.VERSIONS[-1]}, with the extensions `linalg` and `fft`, are there as in NumPy "
+    yield f"2.1. {count - len(without)} take active Arrays, or need none; {len(without)} refuse them, since they are of "
     yield f"whole or of complex numbers: {_names(without)}.\n"
     yield "\n| family | names |\n| --- | --- |\n"
     yield from (f"| {family} | {len(names)} |\n" for family, names in standard.NAMES.items())

@@ -2,6 +2,7 @@
 /* Runs programs over tiles: values, reverse, tangents, Jacobians. Nothing is allocated and nothing is shared. */
 #ifndef CODIPY_PROGRAMS_TILE_RUN_H
 #define CODIPY_PROGRAMS_TILE_RUN_H
+#include "codipy/programs/flags.h"
 #include "codipy/programs/tile_plan.h"
 
 /* The inner loop of a ufunc, looked up once. */
@@ -52,7 +53,10 @@ static void run_loop(
     }
     args[arity] = (char *)to;
     steps[arity] = sizeof(double);
+    /* Some loops clear the flags when they are done. */
+    const int raised = flags_raised();
     loop->function(args, &n, steps, loop->data);
+    flags_raise(raised);
 }
 
 static inline void run_value(
