@@ -2,8 +2,8 @@
 """Floating-point warnings of array expressions.
 
 The tiles raise the processor's flags as NumPy's loops do, but for a whole expression at once. Where one is up, and
-NumPy's rules do not ignore it, NumPy computes the expression again, step by step: it says what it has to say, in its own
-words, and is silent about flags that are up for nothing. Rejected: messages of our own, which would name no operation.
+NumPy's rules do not ignore it, NumPy computes the expression again, step by step: it says what it has to say, in its
+own words, and is silent about flags that are up for nothing. Rejected: messages of our own, which would name no operation.
 """
 import importlib
 
@@ -78,7 +78,8 @@ cdef object leaf_value(const Leaf* leaf, const View* shape):
         return np.float64(leaf.number)
     for k in range(shape.ndim):
         extent[k], strides[k] = shape.shape[k], leaf.strides[k] * <Py_ssize_t>sizeof(double)
-    return cnp.PyArray_New(np.ndarray, shape.ndim, extent, cnp.NPY_DOUBLE, strides, <void*>leaf.data, 0, 0, <object>NULL)
+    return cnp.PyArray_New(np.ndarray, shape.ndim, extent, cnp.NPY_DOUBLE, strides, <void*>leaf.data, 0, 0,
+                           <object>NULL)
 
 
 cdef object ufunc_of(int code):

@@ -38,16 +38,16 @@ Where nothing is active, and inside `codipy.passive()`, all of them run on plain
 WITHOUT_PROTOCOL = """
 ## Without a protocol
 
-NumPy asks no Array here. In `codipy.numpy` and in rebound code these take what is active; elsewhere they raise for Arrays
-and take Reals for objects: functions called with lists ({} of those above), `np.vectorize`, `np.ndenumerate`, `np.r_`,
-`np.c_`. `np.nditer` raises always: loop over `np.ndindex(a.shape)`.
+NumPy asks no Array here. In `codipy.numpy` and in rebound code these take what is active; elsewhere they raise for
+Arrays and take Reals for objects: functions called with lists ({} of those above), `np.vectorize`, `np.ndenumerate`,
+`np.r_`, `np.c_`. `np.nditer` raises always: loop over `np.ndindex(a.shape)`.
 """
 STANDARD = """
 ## Array API standard
 
-`Array.__array_namespace__()` is `codipy.numpy`. All {count} names of the version {version}, with the extensions `linalg`
-and `fft`, are there as in NumPy 2.1. {works} take active Arrays, or need none; {refused} refuse them, since they are of
-whole or of complex numbers: {names}.
+`Array.__array_namespace__()` is `codipy.numpy`. All {count} names of the version {version}, with the extensions
+`linalg` and `fft`, are there as in NumPy 2.1. {works} take active Arrays, or need none; {refused} refuse them, since they
+are of whole or of complex numbers: {names}.
 """
 
 _WRITES = "writes into an Array and is recorded; into a plain array an error"

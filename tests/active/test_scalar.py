@@ -17,7 +17,8 @@ SAME = [
     "v.reshape(1)", "v.reshape(1, -1)", "v.reshape((1, 1))", "v.round()", "v.round(1)", "v.shape", "v.size",
     "v.squeeze()", "v.std()", "v.strides", "v.sum()", "v.sum(axis=None, keepdims=True)", "v.take(0)", "v.take([0, 0])",
     "v.to_device('cpu')", "v.tolist()", "v.transpose()", "v.var()", "v.view()", "list(v.flat)",
-    "np.finfo(v.dtype).eps", "np.zeros(2, dtype=v.dtype)", "v.reshape(1)[0].sum()",
+    "v[()]", "v[...]", "v[None]", "v[..., None, None]", "np.finfo(v.dtype).eps", "np.zeros(2, dtype=v.dtype)",
+    "v.reshape(1)[0].sum()",
 ]  # fmt: skip
 SILENT = {"v.all()", "v.any()", "v.argmax()", "v.argmin()", "v.argsort()", "v.astype(int)", "v.astype(bool)", "v.imag",
           "v.round()", "v.round(1)", "v.clip(max=1.0)", "v.clip(3.0, None)"}  # fmt: skip
@@ -120,6 +121,20 @@ def test_nothing_can_be_set_and_nothing_else_appeared():
         x.shape = (1,)
     for name in ("fill", "put", "sort", "resize", "__array__", "__array_interface__", "__len__", "__getitem__"):
         assert not hasattr(x, name)
+
+
+def test_a_real_is_no_sequence():
+    x = codipy.Real(1.5)
+    assert x[()] is x and f"{x} {x:.1f}" == "1.5 1.5"
+    for wrong in (0, "a", slice(None)):
+        with pytest.raises((IndexError, TypeError)):
+            x[wrong]
+    for function in (len, list, iter, tuple, lambda x: x.__setitem__((), 1.0)):
+        with pytest.raises((TypeError, AttributeError)):
+            function(x)
+    with pytest.raises(TypeError):
+        x[()] = 2.0
+    assert np.array([x, x]).shape == (2,) and np.array(x).shape == ()
 
 
 def test_a_real_is_no_index():
