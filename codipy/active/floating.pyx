@@ -41,13 +41,22 @@ cdef object rules_in_force():
     return rules
 
 
+cdef object known_rules = None
+cdef int heeded = 0          # the flags that known_rules do not ignore
+
+
 cdef int report(Pending p, const View* shape, int flags) except -1:
+    global known_rules, heeded
+    rules = rules_in_force() if p.rules is None else p.rules
     token = None
-    if p.rules is not None and p.rules is not rules_in_force():
-        token = RULES.set(p.rules)
+    if rules is not None and rules is known_rules and not flags & heeded:
+        return 0         # underflow, mostly
+    if rules is not rules_in_force():
+        token = RULES.set(rules)
     try:
         modes = np.geterr()
-        if any([flags & flag and modes[kind] != "ignore" for kind, flag in KINDS.items()]):
+        heeded, known_rules = sum([flag for kind, flag in KINDS.items() if modes[kind] != "ignore"]), rules
+        if flags & heeded:
             repeat(p, shape)
     finally:
         if token is not None:
@@ -64,7 +73,7 @@ cdef int repeat(Pending p, const View* shape) except -1:
         operands = []
         for a in range(op_arity(p.steps[k].code)):
             source = p.steps[k].sources[a]
-            operands.append(leaves[source] if source >= 0 else results[-source - 1])
+            operands.append(leaves[source] if source >= 0 else results[~source])
         results.append(ufunc_of(p.steps[k].code)(*operands))
     return 0
 

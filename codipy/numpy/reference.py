@@ -46,8 +46,8 @@ STANDARD = """
 ## Array API standard
 
 `Array.__array_namespace__()` is `codipy.numpy`. All {count} names of the version {version}, with the extensions
-`linalg` and `fft`, are there as in NumPy 2.1. {works} take active Arrays, or need none; {refused} refuse them, since they
-are of whole or of complex numbers: {names}.
+`linalg` and `fft`, are there as in NumPy 2.1. {works} take active Arrays, or need none; {refused} refuse them, since
+they are of whole or of complex numbers: {names}.
 """
 
 _WRITES = "writes into an Array and is recorded; into a plain array an error"
