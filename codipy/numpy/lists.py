@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from types import ModuleType
 
 import numpy as np
 
@@ -11,7 +12,7 @@ from codipy.numpy import allocation
 from codipy.numpy.allocation import asarray, holds_movable
 from codipy.numpy.functions import SETS
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "LINALG", "linalg"]
 
 _LISTS = frozenset({list, tuple})
 _SEQUENCES = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"]  # their first argument is arrays
@@ -47,6 +48,13 @@ def _of_sequence(function):
     return call
 
 
-_NAMES = {name for kind in ("differentiable", "movement", "passive") for name in SETS[kind] if hasattr(np, name)}
+_KNOWN = {name for kind in ("differentiable", "movement", "passive") for name in SETS[kind]}
+_NAMES = {name for name in _KNOWN if hasattr(np, name)}
 FUNCTIONS = {name: _of_arguments(getattr(np, name)) for name in _NAMES.difference(allocation.__all__, _TREES)}
 FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
+
+# The functions of numpy.linalg; `multi_dot` takes a list of arrays, and NumPy looks into it.
+_NAMES = {name.removeprefix("linalg.") for name in _KNOWN if name.startswith("linalg.")} - {"multi_dot"}
+LINALG = {name: _of_arguments(getattr(np.linalg, name)) for name in _NAMES}
+linalg = ModuleType(np.linalg.__name__, np.linalg.__doc__)
+vars(linalg).update(vars(np.linalg) | LINALG)

@@ -32,6 +32,7 @@ from codipy.numpy import allocation, iteration, lists, standins
 
 OWN = {name: getattr(allocation, name) for name in allocation.__all__ if hasattr(np, name)}
 OWN |= lists.FUNCTIONS | {name: getattr(iteration, name) for name in iteration.__all__}
+OWN |= {"linalg": lists.linalg}
 OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
 
 # What NumPy imports only when it is asked for, such as `numpy.ma`, is left to __getattr__.

@@ -12,6 +12,7 @@ import numpy as np
 from . import creation, movement, passive, refused, registry, special, ufunc_sets, ufuncs, views, writers
 from .functions import SETS
 from .lists import FUNCTIONS as OF_LISTS
+from .lists import LINALG
 from .methods import METHODS
 from .standard import NAMES, VERSIONS
 
@@ -152,7 +153,7 @@ def render():
     for name, kind in sorted((name, kind) for kind, names in SETS.items() for name in names):
         page.append(f"| `np.{name}` | {kind} | {_convention(name, kind, families)} |\n")
     page += _ufuncs()
-    page.append(WITHOUT_PROTOCOL.format(len(OF_LISTS)))
+    page.append(WITHOUT_PROTOCOL.format(len(OF_LISTS) + len(LINALG)))
     page += _standard()
     page.append(f"\n## Methods\n\nBeside those of its shape and its elements, an Array has {_names(METHODS)}.\n")
     page.append("\n## Families of rules\n\n| family | conventions |\n| --- | --- |\n")

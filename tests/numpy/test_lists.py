@@ -30,6 +30,10 @@ TEXTS = [
     "np.cov([a, b])", "np.tensordot([a, b], [a, b], axes=([1], [1]))", "np.average([r, s], weights=[s, 2.0])",
     "np.gradient([r, s, 4.0, s * r])", "np.ptp([r, s, 1.0])", "np.nanmean([r, numpy.nan, s])",
     "np.kron([r, s], [1.0, s])",
+    "np.linalg.solve([[r, 1.0], [0.5, s]], [1.0, r])", "np.linalg.inv([[r, 1.0], [0.5, s]])",
+    "np.linalg.det([[r, s], [s, r]])",
+    "np.linalg.norm([r, s])", "np.linalg.norm([a, b], axis=1)", "np.linalg.eigvalsh([[r, 0.1], [0.1, s]])",
+    "np.linalg.multi_dot([m, m.T, [r, s]])", "np.linalg.lstsq([[r, 1.0], [0.5, s], [1.0, 1.0]], [1.0, r, s])[0]",
     f"np.sum({LONG})", f"np.mean({LONG})", f"np.var({LONG})", f"np.std({LONG})",
 ]  # fmt: skip
 
@@ -86,6 +90,26 @@ def test_without_codipys_namespace_a_list_of_arrays_is_an_error_with_the_fix():
             with pytest.raises(ActiveError, match=r"np\.stack"):
                 function([a, a])
         assert type(numpy.sum(numpy.stack([a, a]), axis=0)) is Array
+
+
+def test_rebound_linalg():
+    from numpy import linalg
+    from numpy.linalg import solve
+
+    def f(x):
+        import numpy.linalg as la
+
+        matrix = [[x[0], 1.0], [0.5, x[1]]]
+        determinant, first = linalg.det(matrix), numpy.linalg.inv(matrix)[0, 0]
+        return solve(matrix, [1.0, x[2]])[0] + determinant + la.norm([x[0], x[1]]) + first
+
+    x = numpy.array([3.0, 0.7, 1.0])
+    value, slope = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    step = 1e-6 * numpy.eye(3)
+    assert slope == pytest.approx(numpy.array([(f(x + h) - f(x - h)) / 2e-6 for h in step]), rel=1e-7)
+    with pytest.raises(numpy.linalg.LinAlgError):
+        codipy.grad(lambda x: numpy.linalg.inv([[x[0], x[0]], [x[0], x[0]]])[0, 0])(x)
 
 
 def test_rebound_code():
