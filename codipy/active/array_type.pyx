@@ -9,11 +9,12 @@ from cpython.object cimport PyObject, PyObject_RichCompare
 cimport cython
 
 from codipy.active.assign cimport assign
-from codipy.active.conversion cimport as_type, converted, copied, demand_passive, nested_lists
+from codipy.active.conversion cimport (
+    asks_for_product, as_type, converted, copied, demand_passive, instead_of_asarray, nested_lists)
 from codipy.active.elementwise cimport materialise, settle
 from codipy.active.inputs cimport get_gradient, set_gradient
 from codipy.active.items cimport get_item, item_at, set_item
-from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power
+from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power, times
 from codipy.active.packing cimport any_identifier, from_ndarray
 from codipy.active.reductions cimport add_reduce
 from codipy.active.storage cimport Storage, new_storage
@@ -309,7 +310,7 @@ cdef class Array:
         return apply2(OP_SUBTRACT, <PyObject*>x, <PyObject*>y)
 
     def __mul__(x, y):
-        return apply2(OP_MULTIPLY, <PyObject*>x, <PyObject*>y)
+        return times(<PyObject*>x, <PyObject*>y)
 
     def __truediv__(x, y):
         return apply2(OP_DIVIDE, <PyObject*>x, <PyObject*>y)
@@ -395,13 +396,12 @@ cdef class Array:
         raise TypeError("an Array is no integer: take x.value.astype(int)")
 
     def __array__(self, dtype=None, copy=None):
-        caller = sys._getframe().f_globals.get("__name__", "")
-        if caller.startswith("scipy.sparse") and current() != NULL and self.is_active:
+        if current() != NULL and asks_for_product(sys._getframe()):
             box = np.empty((), dtype=object)        # a sparse matrix then leaves `matrix @ x` to x
             box[()] = self
             return box
         demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",
-                       "use NumPy's functions on the Array itself, or take x.value")
+                       instead_of_asarray(sys._getframe()))
         return np.array(self.value, dtype=dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -431,10 +431,10 @@ cdef class Array:
         return door("function")(func, types, args, kwargs)
 
     def __getattr__(self, str name):
-        if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps"):
+        if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps", "__dlpack__", "__dlpack_device__"):
             demand_passive(self, f"{name} of an active Array", f"take x.value.{name}")
             return getattr(self.value, name)
-        function = None if name.startswith("_") else ndarray_method(name)
+        function = None if name.startswith("_") and name != "__array_namespace__" else ndarray_method(name)
         if function is None:
             raise AttributeError(f"'Array' object has no attribute {name!r}")
         return function.__get__(self)

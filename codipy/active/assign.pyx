@@ -12,6 +12,7 @@ from codipy.active.array_type cimport Array, new_array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elements cimport admit_mixed, go_mixed_in_passive, set_element
 from codipy.active.elementwise cimport admit_block, materialise, pending_of
+from codipy.active.floating cimport report
 from codipy.active.pending cimport Pending
 from codipy.active.renewal cimport renew
 from codipy.active.statements cimport record, run_values
@@ -48,18 +49,16 @@ cdef int demand_writable(const View* v) except -1:
 cdef int assign(Array target, object value) except -1:
     cdef Recorder* r = current()
     cdef View* v = &target.geometry
-    cdef Storage storage = target.storage, fresh
     cdef Pending p
-    cdef BaseTape tape
     cdef object nested = None
-    cdef bint active
+    cdef int flags
     if v.size == 0:
         return 0
     demand_writable(v)
     # The second half of `u[1:-1] += e`, which Python carries out as `u[1:-1] = u[1:-1].__iadd__(e)`.
-    if type(value) is Array and (<Array>value).storage is storage and same_view(v, &(<Array>value).geometry):
+    if type(value) is Array and (<Array>value).storage is target.storage and same_view(v, &(<Array>value).geometry):
         return 0
-    storage.overwritten = True
+    target.storage.overwritten = True
     # `value` is never assigned to: Cython would count it once more, and a temporary expression would not look like one.
     if isinstance(value, (list, tuple)):
         from codipy.active.array import from_nested
@@ -67,7 +66,19 @@ cdef int assign(Array target, object value) except -1:
     p = pending_of(r, <PyObject*>value if nested is None else <PyObject*>nested, v)
     if p is None:
         raise TypeError(f"an Array holds real numbers: cannot assign {type(value).__name__}")
-    active = p.active and r != NULL
+    flags = store(r, target, p)
+    if flags:
+        report(p, v, flags)
+    return 0
+
+
+cdef int store(Recorder* r, Array target, Pending p) except -1:
+    """Compute an expression into its place and record that: the floating-point flags that are up."""
+    cdef View* v = &target.geometry
+    cdef Storage storage = target.storage, fresh
+    cdef BaseTape tape
+    cdef bint active = p.active and r != NULL
+    cdef int flags
     if storage.block is not None and r == NULL:
         admit_block(r, storage.block)
         go_mixed_in_passive(storage)
@@ -93,13 +104,13 @@ cdef int assign(Array target, object value) except -1:
     else:
         admit_block(r, storage.block)
         fresh = renew(r, storage, v)
-    run_values(p, v, fresh.buffer.data + v.offset, v.strides)
+    flags = run_values(p, v, fresh.buffer.data + v.offset, v.strides)
     fresh.block.epoch = r.epoch
     record(r, p, v, fresh.block.base + <int32_t>v.offset, v.strides, tape.largest())
     if fresh.block is not storage.block:
         storage.block, storage.writes = fresh.block, 0
     storage.buffer = fresh.buffer
-    return 0
+    return flags
 
 
 cdef int replace(Recorder* r, Storage storage, const View* v, Pending p, bint active) except -1:
@@ -108,19 +119,20 @@ cdef int replace(Recorder* r, Storage storage, const View* v, Pending p, bint ac
     cdef Buffer buffer = storage.buffer
     cdef Block block
     cdef int32_t before
+    cdef int flags
     if storage.buffer.is_shared(2) or buffer.array is not None:
         buffer = new_buffer(buffer.size)
     elif reads(p, buffer):
         buffer = new_buffer(buffer.size)
-    run_values(p, v, buffer.data + v.offset, v.strides)
+    flags = run_values(p, v, buffer.data + v.offset, v.strides)
     if not active:
         storage.block, storage.buffer = None, buffer
-        return 0
+        return flags
     before = tape.largest()
     block = new_block(tape, buffer.size)
     record(r, p, v, block.base + <int32_t>v.offset, v.strides, before)
     storage.block, storage.buffer, storage.writes = block, buffer, 0
-    return 0
+    return flags
 
 
 cdef bint reads(Pending p, Buffer buffer) noexcept:

@@ -126,7 +126,7 @@ def call(primitive, args, kwargs=None):
         elif isinstance(part, (float, np.floating)):
             shown.append(new_identified(part, r.epoch, tape.new_copy(0, part), OWNS if r.reuse else 0))
             kept.append(part)
-        elif np.asarray(part).dtype.kind in "cf":
+        elif np.asarray(part).dtype.kind in ("cfO" if isinstance(part, np.ndarray) else "cf"):
             raise ActiveError(f"{primitive.name}: results of dtype {np.asarray(part).dtype} cannot be differentiated yet: "
                               "use float64, or take x.value where the derivative is not wanted")
         else:

@@ -63,3 +63,17 @@ cdef int demand_passive(Array a, str what, str instead) except -1:
     if a.is_active and not is_passive():
         raise ActiveError(f"{what} would lose its derivative: {instead}")
     return 0
+
+
+cdef bint asks_for_product(caller):
+    return of_sparse(caller) and caller.f_code.co_name in ("_matmul_dispatch", "_mul_dispatch")
+
+
+cdef bint of_sparse(caller):
+    return caller.f_globals.get("__name__", "").startswith("scipy.sparse")
+
+
+cdef str instead_of_asarray(caller):
+    if of_sparse(caller):
+        return "write `matrix @ x` or `matrix.toarray() * x`, or take x.value"
+    return "use NumPy's functions on the Array itself (np.stack for a list of them), or take x.value"

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where NumPy's protocols lead: the doors of codipy.numpy, found when the first array asks."""
 
-__all__ = ["door", "method"]
+__all__ = ["array_of", "door", "method"]
 
 _FOUND: dict = {}
 
@@ -9,13 +9,14 @@ _FOUND: dict = {}
 def _find():
     from codipy.numpy.functions import array_function
     from codipy.numpy.methods import METHODS
+    from codipy.numpy.sparse import times
     from codipy.numpy.ufuncs import array_ufunc
 
-    _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS)
+    _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS, times=times)
 
 
 def door(name):
-    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function")."""
+    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function"), or behind "times"."""
     if not _FOUND:
         _find()
     return _FOUND[name]
@@ -24,3 +25,10 @@ def door(name):
 def method(name):
     """A method of ndarray as a function of an Array, or None."""
     return door("methods").get(name)
+
+
+def array_of(x):
+    """The 0-dimensional Array of a Real."""
+    from codipy.active.array_type import Array
+
+    return Array([x]).reshape(())

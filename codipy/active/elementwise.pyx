@@ -11,6 +11,7 @@ from codipy.active.array_type cimport Array, new_array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elements cimport element
 from codipy.active.expression cimport as_number, codipy_is_temporary, identify, readmit
+from codipy.active.floating cimport report, rules_in_force
 from codipy.active.packing cimport from_ndarray, packed_view
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.real cimport Real, apply1, apply2, apply_with_value
@@ -208,6 +209,7 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
             place[k] = p.append(&leaf, shape.ndim)
             continue
         part = (<Array>sources[k].array).pending
+        p.rules = part.rules
         for a in range(part.leaf_count):
             moved[a] = p.append(part.leaves + a, shape.ndim)
         for a in range(part.step_count):
@@ -224,6 +226,8 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
     step.sources[1] = place[1] if n > 1 else 0
     step.sources[2] = place[2] if n > 2 else 0
     p.step_count += 1
+    if p.rules is None:
+        p.rules = rules_in_force()
     p.epoch = r.epoch if r != NULL else 0
     keep_order(p, &shape)
     result = new_array(None, &shape)
@@ -341,7 +345,7 @@ cdef int settle(Array a) except -1:
         try:
             materialise(a)
         except TapeError:
-            compute(a)
+            told(a, a.pending, compute(a))
     return 0
 
 
@@ -362,13 +366,21 @@ cdef int check_owners(Recorder* r, Pending p) except -1:
 
 
 cdef int compute(Array a) except -1:
+    """The values: the flags that are up."""
     cdef Buffer buffer
+    cdef int flags = 0
     if a.storage is None:
         buffer = new_buffer(a.geometry.size)
-        run_values(a.pending, &a.geometry, buffer.data, a.geometry.strides)
+        flags = run_values(a.pending, &a.geometry, buffer.data, a.geometry.strides)
         a.storage = new_storage(buffer, None)
     if a.pending is not None and not a.pending.active:
         a.pending = None
+    return flags
+
+
+cdef inline int told(Array a, Pending p, int flags) except -1:
+    if flags:
+        report(p, &a.geometry, flags)
     return 0
 
 
@@ -399,20 +411,21 @@ cdef int materialise_on(Recorder* r, Array a) except -1:
     cdef Block block
     cdef BaseTape tape
     cdef int32_t before
+    cdef int flags = 0
     if p is None and a.kept is not None:
         revive(r, a)
         p = a.pending
     if p is None:
         return 0
     if not p.active or r == NULL:
-        return compute(a)
+        return told(a, p, compute(a))
     check_owners(r, p)
     tape = <BaseTape>r.tape
     tape.demand_idle("an array operation")
     p.load(&loaded.program, loaded.operands, a.geometry.ndim)
     if a.storage is None:
         buffer = new_buffer(a.geometry.size)
-        run_loaded(&loaded, &a.geometry, buffer.data, a.geometry.strides)
+        flags = run_loaded(&loaded, &a.geometry, buffer.data, a.geometry.strides)
         a.storage = new_storage(buffer, None)
     before = tape.largest()
     block = new_block(tape, a.geometry.size)
@@ -421,4 +434,4 @@ cdef int materialise_on(Recorder* r, Array a) except -1:
     a.pending = None
     if p.epoch != r.epoch:
         a.kept = p
-    return 0
+    return told(a, p, flags)

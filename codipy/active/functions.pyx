@@ -20,6 +20,8 @@ from codipy.active.expression cimport callable_of
 from codipy.active.real cimport Real, apply1, apply2, apply3
 from codipy.operations.kernels cimport op_arity, op_python_value, op_value_any
 
+from codipy.active.doors import array_of
+from codipy.active.scalar import METHODS
 from codipy.operations import BY_NAME, TABLE
 
 cdef extern from "Python.h":
@@ -28,6 +30,10 @@ cdef extern from "Python.h":
         void* ml_meth
         int ml_flags
         const char* ml_doc
+    ctypedef struct MappingMethods "PyMappingMethods":
+        void* mp_subscript
+    ctypedef struct ScalarType "PyTypeObject":
+        MappingMethods* tp_as_mapping
     int METH_O
     int METH_FASTCALL
     object PyCFunction_NewEx(PyMethodDef* definition, object self, object module)
@@ -145,6 +151,16 @@ cdef class Method:
 
 FUNCTIONS = {row.name: make_function(row, row.math_name or row.name) for row in TABLE}
 
+cdef object subscript(PyObject* x, PyObject* index):
+    """``x[()]`` and ``x[None]``, as of a NumPy scalar."""
+    return <object>x if <object>index == () else array_of(<object>x)[<object>index]
+
+
+# Not by `__getitem__`: Cython would make a sequence of it, too, and NumPy take a Real for a list.
+cdef MappingMethods _mapping
+_mapping.mp_subscript = <void*>subscript
+
+
 cdef int _add_methods() except -1:
     methods = <dict>(<PyTypeObject*>Real).tp_dict
     for row in TABLE:
@@ -152,6 +168,9 @@ cdef int _add_methods() except -1:
             if name and name not in methods:
                 methods[name] = Method(FUNCTIONS[row.name])
     methods["rint"] = Method(np.rint)        # passive, but np.rint and np.round call it on object arrays
+    for name, member in METHODS.items():
+        methods.setdefault(name, member)
+    (<ScalarType*>Real).tp_as_mapping = &_mapping
     PyType_Modified(<PyTypeObject*>Real)
     return 0
 

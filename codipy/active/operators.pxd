@@ -7,10 +7,12 @@ from codipy.active.elementwise cimport operate
 
 # `a op= other`: 1 if done, 0 where the operand is no number or array.
 cdef int in_place(int code, Array a, PyObject* other) except -1
-# a ** y, with NumPy's own short cuts for scalar exponents.
 # One row of the operations table on a tuple of operands.
 cdef object apply_row(int code, tuple operands)
+# a ** y, with NumPy's own short cuts for scalar exponents.
 cdef object power(PyObject* x, PyObject* y)
+# x * y, which for a sparse matrix of SciPy is the matrix product.
+cdef object times(PyObject* x, PyObject* y)
 
 
 cdef inline object apply1(int code, PyObject* x):

@@ -11,7 +11,9 @@ from codipy.active.expression cimport as_number
 from codipy.active.real cimport Real
 from codipy.active.view cimport same_shape
 from codipy.active.views cimport second
-from codipy.operations.kernels cimport OP_POSITIVE, OP_POWER, OP_RECIPROCAL, OP_SQRT, OP_SQUARE, op_arity
+from codipy.operations.kernels cimport OP_MULTIPLY, OP_POSITIVE, OP_POWER, OP_RECIPROCAL, OP_SQRT, OP_SQUARE, op_arity
+
+from codipy.active.doors import door
 
 
 cdef int in_place(int code, Array a, PyObject* other) except -1:
@@ -51,6 +53,11 @@ cdef object power(PyObject* x, PyObject* y):
     cdef double exponent
     cdef int code = power_code(<object>y, &exponent) if type(<object>x) is Array else -1
     return apply2(OP_POWER, x, y) if code < 0 else apply1(code, x)
+
+
+cdef object times(PyObject* x, PyObject* y):
+    result = apply2(OP_MULTIPLY, x, y)
+    return door("times")(<object>x, <object>y) if result is NotImplemented else result
 
 
 cdef object apply_row(int code, tuple operands):

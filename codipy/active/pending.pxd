@@ -33,6 +33,7 @@ cdef class Pending:
     cdef int step_count
     cdef bint active             # some leaf is
     cdef int64_t epoch           # of the recording when it was made
+    cdef object rules            # NumPy's for floating-point errors when it was made; None: those in force
 
     cdef int append(self, const Leaf* leaf, int ndim) except -1
     cdef void load(self, TileProgram* program, Operand* operands, int ndim) noexcept

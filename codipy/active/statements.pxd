@@ -8,12 +8,13 @@ from codipy.programs.tiles cimport MAX_OPERANDS, Operand, TileProgram
 from codipy.tape.recorder cimport Recorder
 
 
+
 # An expression as the tiles take it, for those who run it and put it on the tape.
 cdef struct Loaded:
     TileProgram program
     Operand operands[MAX_OPERANDS]
 
-# The values of an expression, into memory with these strides (in elements).
+# The values of an expression, into memory with these strides (in elements): the floating-point flags that are up.
 cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t* strides) except -1
 # A statement whose result has these identifiers; `before`: largest() from before they were taken.
 cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, const Py_ssize_t* strides,

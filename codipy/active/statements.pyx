@@ -17,6 +17,11 @@ from codipy.tape.recorder cimport Recorder
 from codipy.tape.statement cimport Argument, Statement, new_statement
 
 
+cdef extern from "codipy/programs/flags.h" nogil:
+    int flags_raised()
+    void flags_clear()
+
+
 cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t* strides) except -1:
     cdef Loaded loaded
     p.load(&loaded.program, loaded.operands, shape.ndim)
@@ -28,6 +33,7 @@ cdef int run_loaded(const Loaded* loaded, const View* shape, double* out, const 
     cdef int k, failed
     for k in range(shape.ndim):
         out_strides[k] = strides[k] * sizeof(double)
+    flags_clear()
     if shape.size < 4096:
         failed = tiles_values(&loaded.program, loaded.operands, shape.ndim, shape.shape, out, out_strides)
     else:
@@ -35,7 +41,7 @@ cdef int run_loaded(const Loaded* loaded, const View* shape, double* out, const 
             failed = tiles_values(&loaded.program, loaded.operands, shape.ndim, shape.shape, out, out_strides)
     if failed:
         raise MemoryError("no memory for the temporaries of an array statement")
-    return 0
+    return flags_raised()
 
 
 cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, const Py_ssize_t* strides,

@@ -23,8 +23,8 @@ from codipy.tape import active_tape
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
-    "empty", "empty_like", "eye", "fresh", "fromiter", "full", "full_like", "geomspace", "identity", "linspace",
-    "logspace", "ones", "ones_like", "require", "tri", "zeros", "zeros_like",
+    "empty", "empty_like", "eye", "fresh", "fromiter", "full", "full_like", "geomspace", "holds_movable", "identity",
+    "linspace", "logspace", "ones", "ones_like", "require", "tri", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _FLOAT = np.dtype(np.float64)
@@ -68,17 +68,17 @@ def _is_movable(x):
     return type(x) is Real or type(x) is Array
 
 
-def _holds_movable(tree):
+def holds_movable(tree):
     """Whether a Real or an Array is among the leaves of nested lists and tuples, or of an array of objects."""
     if type(tree) in (list, tuple):
         for leaf in tree:
             kind = type(leaf)
-            if kind is Real or kind is Array or (kind not in (float, int) and _holds_movable(leaf)):
+            if kind is Real or kind is Array or (kind not in (float, int) and holds_movable(leaf)):
                 return True
         return False
     if isinstance(tree, np.ndarray):
         return tree.dtype == object and any(map(_is_movable, tree.flat))
-    return _is_movable(tree) or (isinstance(tree, (list, tuple)) and any(map(_holds_movable, tree)))
+    return _is_movable(tree) or (isinstance(tree, (list, tuple)) and any(map(holds_movable, tree)))
 
 
 def _leaves(function, tree):
@@ -104,7 +104,9 @@ def _of_movables(tree, dtype=None, **options):
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     """``numpy.array``; of Reals and Arrays in nested lists an Array that depends on what they depend on."""
-    if not _holds_movable(object):
+    if type(copy) is np._CopyMode:  # as libraries say it that know NumPy 1 too
+        copy = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}[copy.name]
+    if not holds_movable(object):
         made = np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, like=like)
         return fresh(made) if copy or _is_new(made, object) else made
     if type(object) is not Array:
@@ -128,7 +130,7 @@ def _converts(function, ndmin=0):
 
     @functools.wraps(function, updated=())
     def convert(a, dtype=None, *args, **kwargs):
-        if _holds_movable(a):
+        if holds_movable(a):
             # An Array is returned itself only where NumPy returns its argument, so that writes meet the same aliases.
             made = function(a.value, dtype, *args, **kwargs) if isinstance(a, Array) else None
             copied = made is None or not np.may_share_memory(made, a.value)
@@ -157,7 +159,7 @@ def copy(a, order="K", subok=False):
 @functools.wraps(np.fromiter, updated=())
 def fromiter(iter, dtype, count=-1, *, like=None):
     items = list(iter) if count < 0 else list(itertools.islice(iter, count))
-    if not _holds_movable(items):
+    if not holds_movable(items):
         return fresh(np.fromiter(items, dtype, count, like=like))
     np.fromiter(_leaves(plain, items), dtype, count)  # raises what NumPy does: too few of them, or no numbers
     return array(items, dtype)
@@ -175,7 +177,7 @@ def full_like(a, fill_value, *args, **kwargs):
 
 def _filled(values, fill_value):
     """An array whose values were broadcast from `fill_value`, with the identifiers broadcast likewise."""
-    if not _holds_movable(fill_value) or values.dtype.kind != "f":
+    if not holds_movable(fill_value) or values.dtype.kind != "f":
         return fresh(values)
     if not _is_movable(fill_value):
         fill_value = array(fill_value)

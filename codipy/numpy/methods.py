@@ -8,6 +8,7 @@ import numpy as np
 from codipy.active.array import plain
 
 from .arguments import refuse
+from .standard import array_namespace, to_device
 
 __all__ = ["METHODS"]
 
@@ -64,7 +65,7 @@ def _refused(name, why):
 
 METHODS = {name: _method(name) for name in _SAME}
 METHODS |= {function.__name__: function for function in (clip, choose, compress, conjugate)}
-METHODS["conj"] = conjugate
+METHODS |= {"conj": conjugate, "to_device": to_device, "__array_namespace__": array_namespace}
 METHODS |= {
     "byteswap": _refused("byteswap", "swapped bytes are no numbers"),
     "resize": _refused("resize", "an Array keeps its size: write `a = np.resize(a, shape)`"),

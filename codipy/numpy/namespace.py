@@ -2,7 +2,8 @@
 """``import codipy.numpy as np``: all of NumPy, with functions that make arrays a tape can follow.
 
 What `OWN` does not name is NumPy's own object: its functions find their way from the arrays that they get. Inside a
-recording `zeros` and its like give Arrays; elsewhere everything here is plain NumPy.
+recording `zeros` and its like give Arrays, lists of active values become Arrays, and `vectorize`, `ndenumerate`, `r_`
+and `c_` take them; elsewhere everything here is plain NumPy.
 
 Examples
 --------
@@ -27,9 +28,11 @@ import sys
 
 import numpy as np
 
-from codipy.numpy import allocation, standins
+from codipy.numpy import allocation, iteration, lists, standins
 
 OWN = {name: getattr(allocation, name) for name in allocation.__all__ if hasattr(np, name)}
+OWN |= lists.FUNCTIONS | {name: getattr(iteration, name) for name in iteration.__all__}
+OWN |= {"linalg": lists.linalg}
 OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
 
 # What NumPy imports only when it is asked for, such as `numpy.ma`, is left to __getattr__.

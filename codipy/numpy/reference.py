@@ -7,11 +7,16 @@ import inspect
 import sys
 from pathlib import Path
 
+import numpy as np
+
 from . import creation, movement, passive, refused, registry, special, ufunc_sets, ufuncs, views, writers
 from .functions import SETS
+from .lists import FUNCTIONS as OF_LISTS
+from .lists import LINALG
 from .methods import METHODS
+from .standard import NAMES, VERSIONS
 
-__all__ = ["render"]
+__all__ = ["render", "standard_refused"]
 
 HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
@@ -29,6 +34,21 @@ Where nothing is active, and inside `codipy.passive()`, all of them run on plain
 
 | function | set | convention |
 | --- | --- | --- |
+"""
+
+WITHOUT_PROTOCOL = """
+## Without a protocol
+
+NumPy asks no Array here. In `codipy.numpy` and in rebound code these take what is active; elsewhere they raise for
+Arrays and take Reals for objects: functions called with lists ({} of those above), `np.vectorize`, `np.ndenumerate`,
+`np.r_`, `np.c_`. `np.nditer` raises always: loop over `np.ndindex(a.shape)`.
+"""
+STANDARD = """
+## Array API standard
+
+`Array.__array_namespace__()` is `codipy.numpy`. All {count} names of the version {version}, with the extensions
+`linalg` and `fft`, are there as in NumPy 2.1. {works} take active Arrays, or need none; {refused} refuse them, since
+they are of whole or of complex numbers: {names}.
 """
 
 _WRITES = "writes into an Array and is recorded; into a plain array an error"
@@ -103,6 +123,27 @@ def _ufuncs():
     yield f"\nOf `scipy.special` there are the rows of the operations table, and {_names(special.NAMES)}.\n"
 
 
+def standard_refused():
+    """The names of the array API standard that an active Array cannot enter."""
+    names = [name for names in NAMES.values() for name in names]
+    aliases = {getattr(getattr(np, name, None), "__name__", name): name for name in names if "." not in name}
+    return sorted(
+        {name for name in names if name in SETS["refused"]}
+        | {aliases[ufunc] for ufunc in ufunc_sets.REFUSED if ufunc in aliases}
+    )
+
+
+def _standard():
+    """What is there of the array API standard."""
+    count = sum(map(len, NAMES.values()))
+    without = standard_refused()
+    yield STANDARD.format(
+        count=count, version=VERSIONS[-1], works=count - len(without), refused=len(without), names=_names(without)
+    )
+    yield "\n| family | names |\n| --- | --- |\n"
+    yield from (f"| {family} | {len(names)} |\n" for family, names in NAMES.items())
+
+
 def render():
     """Return the page as Markdown."""
     families = _families()
@@ -112,6 +153,8 @@ def render():
     for name, kind in sorted((name, kind) for kind, names in SETS.items() for name in names):
         page.append(f"| `np.{name}` | {kind} | {_convention(name, kind, families)} |\n")
     page += _ufuncs()
+    page.append(WITHOUT_PROTOCOL.format(len(OF_LISTS) + len(LINALG)))
+    page += _standard()
     page.append(f"\n## Methods\n\nBeside those of its shape and its elements, an Array has {_names(METHODS)}.\n")
     page.append("\n## Families of rules\n\n| family | conventions |\n| --- | --- |\n")
     used = {families[name] for name in SETS["differentiable"] if name in families}

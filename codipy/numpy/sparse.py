@@ -4,19 +4,25 @@
 from __future__ import annotations
 
 import sys
+import weakref
 
 import numpy as np
 
 from codipy.active.array import call
+from codipy.errors import ActiveError
 
+from .arguments import fillable
 from .primitive import Primitive
 
-__all__ = ["holds_sparse", "product"]
+__all__ = ["holds_sparse", "product", "times"]
+
+
+def _sparse():
+    return sys.modules.get("scipy.sparse")
 
 
 def _is_sparse(x):
-    sparse = sys.modules.get("scipy.sparse")
-    return sparse is not None and sparse.issparse(x)
+    return _sparse() is not None and _sparse().issparse(x)
 
 
 def holds_sparse(inputs):
@@ -24,27 +30,31 @@ def holds_sparse(inputs):
     return any(map(_is_sparse, inputs))
 
 
-def _right(matrix):
-    """x -> matrix @ x."""
-    transpose = matrix.T
-    return Primitive(
-        "sparse matmul",
-        lambda x: matrix @ x,
-        lambda g, out, args, kwargs, argnums: [transpose @ g],
-        lambda tangents, out, args, kwargs: matrix @ tangents[0],
-        keep_args=False,
-        keep_out=False,
-    )
+_copies: dict = {}  # by the address of a matrix: a weak reference to it, and its copy
+_PARTS = ("data", "indices", "indptr", "coords", "offsets")
 
 
-def _left(matrix):
-    """x -> x @ matrix."""
-    transpose = matrix.T
+def _same(a, b):
+    parts = [(getattr(a, name), getattr(b, name)) for name in _PARTS if hasattr(a, name)]
+    return len(parts) > 1 and all(np.array_equal(x, y) for x, y in parts)
+
+
+def _kept(matrix):
+    """A copy of the matrix, one for as long as it does not change: it may be written to before the sweep."""
+    key = id(matrix)
+    known, copy = _copies.get(key, (None, None))
+    if known is None or known() is not matrix or not _same(matrix, copy):
+        copy = matrix.copy()
+        _copies[key] = weakref.ref(matrix, lambda _: _copies.pop(key, None)), copy
+    return copy
+
+
+def _linear(value, adjoint):
     return Primitive(
         "sparse matmul",
-        lambda x: np.asarray(x) @ matrix,
-        lambda g, out, args, kwargs, argnums: [np.asarray(g) @ transpose],
-        lambda tangents, out, args, kwargs: np.asarray(tangents[0]) @ matrix,
+        value,
+        lambda g, out, args, kwargs, argnums: [adjoint(g)],
+        lambda tangents, out, args, kwargs: value(tangents[0]),
         keep_args=False,
         keep_out=False,
     )
@@ -52,4 +62,18 @@ def _left(matrix):
 
 def product(a, b):
     """``a @ b`` where one of the two is sparse."""
-    return call(_right(a), (b,)) if _is_sparse(a) else call(_left(b), (a,))
+    if _is_sparse(a):
+        matrix = _kept(a)
+        return fillable(call(_linear(lambda x: matrix @ x, lambda g: matrix.T @ g), (b,)))
+    matrix = _kept(b)
+    return fillable(call(_linear(lambda x: np.asarray(x) @ matrix, lambda g: np.asarray(g) @ matrix.T), (a,)))
+
+
+def times(a, b):
+    """``a * b`` where one of the two is an Array and the other none of what it knows: for a matrix ``a @ b``."""
+    if not holds_sparse((a, b)):
+        return NotImplemented
+    if any(isinstance(x, _sparse().sparray) for x in (a, b)):
+        raise ActiveError("a sparse array times an Array, by elements, would be a sparse array of active values: write "
+                          "`a.toarray() * x`; the matrix product is `a @ x`")  # fmt: skip
+    return product(a, b)

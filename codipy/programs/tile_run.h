@@ -24,7 +24,10 @@ static void run_loop(
     }
     args[arity] = (char *)to;
     steps[arity] = sizeof(double);
+    /* Some loops clear the flags when they are done. */
+    const int raised = flags_raised();
     loop->function(args, &n, steps, loop->data);
+    flags_raise(raised);
 }
 
 static inline void run_value(

@@ -6,6 +6,7 @@
  * thread, whose tiles would be others; and threads that wait for work, which would save 10 to 30 us of a call. */
 #ifndef CODIPY_PROGRAMS_TILE_TEAM_H
 #define CODIPY_PROGRAMS_TILE_TEAM_H
+#include "codipy/programs/flags.h"
 #include "codipy/programs/tile_plan.h"
 #include <stdlib.h>
 
@@ -47,6 +48,7 @@ struct TileTeam {
     double *sum;                    /* what each tile adds to them, added in the order of the tiles at the end */
     double *sum_to[TILE_OPERANDS];
     int threads, started;
+    int flags; /* the floating-point flags that the threads raised */
 #if TILE_HAS_THREADS
     pthread_t thread[TILE_THREADS];
 #endif
@@ -71,7 +73,9 @@ static Py_ssize_t team_next(TileTeam *team)
 static void *team_member(void *given)
 {
     TileTeam *team = given;
+    flags_clear();
     team->part(team->call, team);
+    __atomic_fetch_or(&team->flags, flags_raised(), __ATOMIC_RELAXED);
     return NULL;
 }
 
@@ -90,6 +94,7 @@ static void team_start(TileTeam *team)
 static void team_join(TileTeam *team)
 {
     for (int k = 0; k < team->started; k++) pthread_join(team->thread[k], NULL);
+    flags_raise(team->flags);
 }
 #else
 static int team_size(void)
@@ -155,7 +160,7 @@ static void team_run(TilePart part, const TileCall *call, int threads)
     team.part = part;
     team.call = call;
     team.threads = threads < TILE_THREADS ? threads : TILE_THREADS;
-    team.tiles = team.taken = team.started = 0;
+    team.tiles = team.taken = team.started = team.flags = 0;
     team.sums = 0;
     team.sum = NULL;
     part(call, &team);

@@ -49,6 +49,10 @@ def grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebi
     The tape is kept for the next call on the same thread (`clear_tapes` frees it). Whatever `f` raises comes through,
     and nothing is left recording. The arguments of the caller are never changed: `f` overwrites copies.
 
+    One array that is passed twice, as two arguments or in a list, becomes two Arrays, since each has a gradient of its
+    own: ``a is b`` no longer holds in `f`, and what it writes into one does not show in the other. Pass it once, and
+    let `f` use it twice, where it is one variable.
+
     Examples
     --------
     >>> import codipy

@@ -34,7 +34,8 @@ CASES = {
                 "copy": ["m.copy()"],
     "astype": ["x.astype(float)"],
 }  # fmt: skip
-ELSEWHERE = {"sort", "partition", "put", "ptp", "byteswap", "resize", "setfield", "getfield"}
+ELSEWHERE = {"sort", "partition", "put", "ptp", "byteswap", "resize", "setfield", "getfield",
+             "to_device", "__array_namespace__"}  # fmt: skip
 
 
 @pytest.mark.parametrize("text", [text for texts in CASES.values() for text in texts])

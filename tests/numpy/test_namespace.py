@@ -71,7 +71,9 @@ def same(a, b):
 
 
 def test_numpy_is_passed_on_by_the_same_objects():
-    assert np.sin is numpy.sin and np.linalg is numpy.linalg and np.random is numpy.random and np.ma is numpy.ma
+    assert np.sin is numpy.sin and np.fft is numpy.fft and np.random is numpy.random and np.ma is numpy.ma
+    assert np.linalg.LinAlgError is numpy.linalg.LinAlgError and np.linalg.multi_dot is numpy.linalg.multi_dot
+    assert set(dir(np.linalg)) == set(dir(numpy.linalg)) and np.linalg.__name__ == "numpy.linalg"
     assert np.pi == numpy.pi and np.__version__ == numpy.__version__
     ours = {name for name in dir(numpy) if not name.startswith("_") and getattr(np, name) is not getattr(numpy, name)}
     assert ours == set(OWN)
@@ -142,6 +144,8 @@ def test_asarray_lends_what_it_is_given(tape):
     assert np.asarray(array) is array and np.asarray(array, dtype=float) is array and np.array(array) is not array
     with pytest.raises(ValueError):
         np.array([1.0], copy=False)
+    modes = numpy._CopyMode
+    assert np.array(array, copy=modes.IF_NEEDED) is array and np.array(array, copy=modes.ALWAYS) is not array
 
 
 def gradient(build, x):

@@ -241,3 +241,31 @@ def test_arrays_that_the_function_makes_hold_derivatives():
         with pytest.raises(TypeError, match="derivative"):
             driver(lambda x: filled(x).sum(), rebind=False)(X)
     assert codipy.active_tape() is None
+
+
+def test_one_array_passed_twice_is_two_variables():
+    """Each has a gradient of its own, so neither identity nor writing through one into the other can be kept."""
+    x = np.array([1.0, 2.0, 3.0])
+    seen = []
+
+    def f(a, b):
+        seen.append(a is b)
+        return (a * b * b).sum()
+
+    value, (by_a, by_b) = codipy.value_and_grad(f, argnums=(0, 1))(x, x)
+    assert value == f(x, x) and by_a.tolist() == [1.0, 4.0, 9.0] and by_b.tolist() == [2.0, 8.0, 18.0]
+    assert codipy.grad(f)(x, x).tolist() == [1.0, 4.0, 9.0]
+    assert codipy.grad(f, argnums=1)(x, x).tolist() == [2.0, 8.0, 18.0]
+    by_both = codipy.grad(lambda pair: f(*pair))([x, x])
+    assert [part.tolist() for part in by_both] == [[1.0, 4.0, 9.0], [2.0, 8.0, 18.0]]
+    assert codipy.grad(lambda a: f(a, a))(x).tolist() == [3.0, 12.0, 27.0]
+    assert seen.count(True) == 2  # plain f, and the last: one variable, used twice
+    jacobians = codipy.jacobian(lambda a, b: a * b * b, argnums=(0, 1))(x, x)
+    assert [np.diag(part).tolist() for part in jacobians] == [[1.0, 4.0, 9.0], [2.0, 8.0, 18.0]]
+
+    def writes(a, b):
+        a[0] = 5.0
+        return b.sum() + a[1]
+
+    assert [part.tolist() for part in codipy.grad(writes, argnums=(0, 1))(x, x)] == [[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
+    assert x.tolist() == [1.0, 2.0, 3.0]

@@ -7,7 +7,6 @@ import functools
 import gc
 import inspect
 import math
-import sys
 import textwrap
 import threading
 import traceback
@@ -116,7 +115,7 @@ def imports_inside(x):
     z = n.zeros(1) + ones(1)
     z = n.zeros(1)
     z[0] = m.exp(x)
-    assert linear is la and linear is sys.modules["numpy.linalg"]
+    assert linear is la and linear.__name__ == "numpy.linalg" and linear.LinAlgError is la.LinAlgError
     return z[0]
 
 
@@ -271,7 +270,7 @@ def test_what_needs_no_rebuilding_is_the_function_itself():
     assert Rebinding(square).current() is square
     assert Rebinding(len).current() is len and rebind(len)([1]) == 1
     assert Rebinding(textwrap.dedent).current() is textwrap.dedent  # Python's own
-    assert Rebinding(np.linalg.norm).current() is np.linalg.norm
+    assert Rebinding(np.fft.irfft).current() is np.fft.irfft
     assert Rebinding(codipy.grad).current() is codipy.grad
     assert Rebinding(functools.wraps).current() is functools.wraps
 

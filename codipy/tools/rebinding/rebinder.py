@@ -155,6 +155,8 @@ class Rebinder:
             return self._partial(value)
         if kind is _LRU:
             return self._cached(value)
+        if kind is np.vectorize:
+            return self._vectorized(value)
         if issubclass(kind, ModuleType):  # isinstance would run the code of proxies
             return self._module(value)
         if issubclass(kind, type):
@@ -202,6 +204,14 @@ class Rebinder:
         if f is not cache.__wrapped__:
             unit.new = unit.cache = functools.lru_cache(**cache.cache_parameters())(f)
             self.remember(cache, unit)
+        return unit
+
+    def _vectorized(self, old):
+        """``@numpy.vectorize``, made where NumPy's own class was meant."""
+        unit = Unit()
+        f = self.translate(old.pyfunc, unit)
+        unit.new = replacement(np.vectorize)(f, old.otypes, old.__doc__, old.excluded, old.cache, old.signature)
+        self.remember(old, unit)
         return unit
 
     def _function(self, f):

@@ -12,17 +12,20 @@ import numpy as np
 import codipy.math
 import codipy.numpy
 import codipy.scipy
+from codipy.numpy.lists import LINALG
 from codipy.numpy.namespace import OWN
 from codipy.numpy.standins import STANDINS, isinstance_
 
 __all__ = ["BUILTINS", "MODULES", "replacement"]
 
-MODULES = {"numpy": codipy.numpy, "math": codipy.math, "scipy": codipy.scipy}
+MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg, "math": codipy.math, "scipy": codipy.scipy}
 
 
 def _pairs():
     for name, new in OWN.items():
         yield getattr(np, name), new
+    for name, new in LINALG.items():
+        yield getattr(np.linalg, name), new
     yield from STANDINS.items()
     yield isinstance, isinstance_
     for name, old in vars(math).items():

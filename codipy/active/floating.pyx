@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Floating-point warnings of array expressions.
+
+The tiles raise the processor's flags as NumPy's loops do, but for a whole expression at once. Where one is up, and
+NumPy's rules do not ignore it, NumPy computes the expression again, step by step: it says what it has to say, in its
+own words, and is silent about flags that are up for nothing. Rejected: messages of our own, which would name no operation.
+"""
+import importlib
+
+import numpy as np
+
+from cpython.object cimport PyObject
+cimport numpy as cnp
+
+from codipy.active.pending cimport Leaf, Pending
+from codipy.active.view cimport MAX_NDIM, View
+from codipy.operations.kernels cimport op_arity
+
+from codipy.operations import TABLE
+
+cdef extern from "codipy/programs/flags.h":
+    int FE_DIVBYZERO, FE_OVERFLOW, FE_UNDERFLOW, FE_INVALID
+
+cdef extern from "Python.h":
+    int PyContextVar_Get(object variable, PyObject* default, PyObject** value) except -1
+    void release "Py_DECREF"(PyObject* x)
+
+cnp.import_array()
+
+cdef object RULES = getattr(vars(np)["_core"].umath, "_extobj_contextvar", None)      # no public name
+cdef dict KINDS = {"divide": FE_DIVBYZERO, "over": FE_OVERFLOW, "under": FE_UNDERFLOW, "invalid": FE_INVALID}
+
+
+cdef object rules_in_force():
+    cdef PyObject* value = NULL
+    if RULES is None:
+        return None
+    PyContextVar_Get(RULES, NULL, &value)
+    rules = <object>value
+    release(value)
+    return rules
+
+
+cdef object known_rules = None
+cdef int heeded = 0          # the flags that known_rules do not ignore
+
+
+cdef int report(Pending p, const View* shape, int flags) except -1:
+    global known_rules, heeded
+    rules = rules_in_force() if p.rules is None else p.rules
+    token = None
+    if rules is not None and rules is known_rules and not flags & heeded:
+        return 0         # underflow, mostly
+    if rules is not rules_in_force():
+        token = RULES.set(rules)
+    try:
+        modes = np.geterr()
+        heeded, known_rules = sum([flag for kind, flag in KINDS.items() if modes[kind] != "ignore"]), rules
+        if flags & heeded:
+            repeat(p, shape)
+    finally:
+        if token is not None:
+            RULES.reset(token)
+    return 0
+
+
+cdef int repeat(Pending p, const View* shape) except -1:
+    """NumPy's own run of the expression."""
+    cdef list leaves = [leaf_value(p.leaves + k, shape) for k in range(p.leaf_count)]
+    cdef list results = []
+    cdef int k, a, source
+    for k in range(p.step_count):
+        operands = []
+        for a in range(op_arity(p.steps[k].code)):
+            source = p.steps[k].sources[a]
+            operands.append(leaves[source] if source >= 0 else results[~source])
+        results.append(ufunc_of(p.steps[k].code)(*operands))
+    return 0
+
+
+cdef object leaf_value(const Leaf* leaf, const View* shape):
+    """A number, or a view of the memory that the leaf reads; it lives as long as the expression."""
+    cdef cnp.npy_intp extent[MAX_NDIM]
+    cdef cnp.npy_intp strides[MAX_NDIM]
+    cdef int k
+    if leaf.buffer == NULL:
+        return np.float64(leaf.number)
+    for k in range(shape.ndim):
+        extent[k], strides[k] = shape.shape[k], leaf.strides[k] * <Py_ssize_t>sizeof(double)
+    return cnp.PyArray_New(np.ndarray, shape.ndim, extent, cnp.NPY_DOUBLE, strides, <void*>leaf.data, 0, 0,
+                           <object>NULL)
+
+
+cdef object ufunc_of(int code):
+    row = TABLE[code]
+    for name in row.numpy:
+        if hasattr(np, name):
+            return getattr(np, name)
+    return getattr(importlib.import_module("scipy.special"), row.scipy)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a NumPy scalar can do and a float cannot, for Real: code written for arrays calls it on their elements.
+
+`codipy.active.functions` puts these into the type's dictionary, so that no other look-up takes longer. Rejected:
+``__getattr__``, which every attribute of Real would be looked up through.
+"""
+
+from __future__ import annotations
+
+import sys
+
+import numpy as np
+
+from codipy.active import slots
+from codipy.active.doors import array_of
+from codipy.errors import ActiveError
+
+__all__ = ["METHODS"]
+
+_FLOAT = np.dtype(np.float64)
+
+
+def _demand_passive(x, what, instead):
+    if x.is_active and not slots.in_passive():
+        raise ActiveError(f"{what} of an active Real would lose its derivative: {instead}")
+
+
+# ---- What it is ----
+
+
+def _dtype(x):
+    """numpy.dtype: float64."""
+    # The mean of an array of objects is made a `dtype.type` where it has one, which would lose the derivative: for
+    # NumPy's own code a Real is an object like any other.
+    if sys._getframe(1).f_globals.get("__name__", "").startswith("numpy."):
+        raise AttributeError("'Real' object has no attribute 'dtype'")
+    return _FLOAT
+
+
+def _constant(value, text):
+    return property(lambda x: value, doc=text)
+
+
+_PROPERTIES = {
+    "T": property(lambda x: x, doc="The number itself."),
+    "base": _constant(None, "None."),
+    "data": property(lambda x: _left(x, "data"), doc="memoryview: of a passive one."),
+    "device": _constant("cpu", "str: \"cpu\"."),
+    "dtype": property(_dtype),
+    "flags": property(lambda x: np.float64(x.value).flags, doc="numpy.flagsobj: those of a NumPy scalar."),
+    "flat": property(lambda x: array_of(x).flat, doc="The one element, to iterate over."),
+    "itemsize": _constant(8, "int: bytes of the value."),
+    "nbytes": _constant(8, "int: bytes of the value."),
+    "ndim": _constant(0, "int: 0."),
+    "shape": _constant((), "tuple: ()."),
+    "size": _constant(1, "int: 1."),
+    "strides": _constant((), "tuple: ()."),
+}
+
+
+# ---- What gives the number itself, or an Array ----
+
+
+def _through(name, is_self=False):
+    """The method of a 0-dimensional Array; without arguments the number itself, where that is the result."""
+
+    def method(self, *args, **kwargs):
+        if is_self and not args and not kwargs:
+            return self
+        array = array_of(self)
+        found = getattr(array, name)(*args, **kwargs)
+        return found[()] if type(found) is type(array) and found.ndim == 0 else found
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As ``numpy.float64.{name}``."
+    return method
+
+
+_ITSELF = ["copy", "item", "max", "mean", "min", "prod", "squeeze", "sum", "transpose"]
+_AS_ARRAY = [
+    "all", "any", "argmax", "argmin", "argsort", "clip", "compress", "cumprod", "cumsum", "dot", "flatten", "ptp",
+    "ravel", "repeat", "reshape", "round", "std", "take", "var",
+]  # fmt: skip
+
+
+def tolist(self):
+    """As ``numpy.float64.tolist``: the number itself."""
+    return self
+
+
+def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
+    """As ``numpy.float64.astype``: float64 stays active; integers and booleans are plain values."""
+    found = array_of(self).astype(dtype, order, casting, subok, copy)
+    return self if np.dtype(dtype) == _FLOAT else found[()]
+
+
+def view(self, *args, **kwargs):
+    """The number itself; other dtypes are refused."""
+    if args or kwargs:
+        raise TypeError("a Real has no views of another dtype or type: take np.float64(x.value).view(...)")
+    return self
+
+
+def to_device(self, device, /, *, stream=None):
+    """The number itself, for "cpu"."""
+    return array_of(self).to_device(device, stream=stream)[()]
+
+
+# ---- Leaving ----
+
+
+def _left(x, name):
+    _demand_passive(x, name, f"take np.float64(x.value).{name}")
+    return getattr(np.float64(x.value), name)
+
+
+def _leaving(name):
+    def method(self, *args, **kwargs):
+        return _left(self, name)(*args, **kwargs)
+
+    method.__name__ = method.__qualname__ = name
+    method.__doc__ = f"As ``numpy.float64.{name}``; refused while active."
+    return method
+
+
+METHODS: dict = dict(_PROPERTIES)
+METHODS |= {name: _through(name, True) for name in _ITSELF} | {name: _through(name) for name in _AS_ARRAY}
+METHODS |= {function.__name__: function for function in (tolist, astype, view, to_device)}
+METHODS |= {name: _leaving(name) for name in ("dump", "dumps", "tobytes", "tofile")}

@@ -1,0 +1,123 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's classes and objects that loop over elements or join them, which offer no protocol to Arrays."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+
+from codipy.active import slots
+from codipy.active.array import plain
+from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
+from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse, value_tree
+
+__all__ = ["c_", "ndenumerate", "nditer", "r_", "vectorize"]
+
+
+class ndenumerate(np.ndenumerate):
+    """``numpy.ndenumerate``: of an Array its elements, as they are when they are reached."""
+
+    def __init__(self, arr):
+        self._pairs = None
+        if holds_movable(arr):
+            arr = asarray(arr)
+            self._pairs = ((index, arr[index]) for index in np.ndindex(arr.shape))
+        else:
+            super().__init__(arr)
+
+    def __next__(self):
+        return super().__next__() if self._pairs is None else next(self._pairs)
+
+
+@functools.wraps(np.nditer, updated=())
+def nditer(op, *args, **kwargs):
+    # Also where nothing is active yet: what is written through its views of the memory could not be recorded.
+    if holds_movable(op):
+        refuse("nditer", "it reads and writes memory and would lose the derivative: loop over `np.ndindex(a.shape)` "
+                         "with `a[index]`, or take `x.value`")  # fmt: skip
+    return np.nditer(op, *args, **kwargs)
+
+
+class vectorize(np.vectorize):
+    """``numpy.vectorize``: while a tape records, the function sees Reals and the results are Arrays."""
+
+    def _vectorize_call(self, func, args):
+        if slots.recording() is None or not args:
+            return super()._vectorize_call(func, args)
+        if self.signature is not None:
+            if any(map(holds_movable, args)):
+                refuse("vectorize", "with signature= it would lose the derivative: loop over the leading dimensions, "
+                                    "and join the results with `np.stack`")  # fmt: skip
+            return super()._vectorize_call(func, args)
+        operands = [asarray(x) if holds_movable(x) else np.asanyarray(x, dtype=object) for x in args]
+        shape = np.broadcast_shapes(*(x.shape for x in operands))
+        results = [func(*row) for row in zip(*(_elements(x, shape) for x in operands))]
+        if not results and not self.otypes:
+            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        several = type(results[0]) is tuple if results else len(self.otypes) > 1
+        columns = list(zip(*results, strict=True)) if several else [results]
+        if not results:
+            columns = [()] * len(self.otypes)
+        types = self.otypes or [np.asarray(plain(column[0])).dtype for column in columns]
+        made = tuple(_column(column, np.dtype(kind), shape) for column, kind in zip(columns, types, strict=True))
+        return made if several else made[0]
+
+
+def _elements(x, shape):
+    items = x.ravel().tolist() if type(x) is np.ndarray else list(x.reshape(-1))
+    if x.shape == shape:
+        return items
+    return [items[k] for k in np.broadcast_to(np.arange(x.size).reshape(x.shape), shape).flat]
+
+
+def _column(items, dtype, shape):
+    if dtype.kind == "O":
+        made = np.empty(len(items), object)
+        made[:] = items
+        return made.reshape(shape)
+    if dtype.kind in "fc" and dtype != np.float64 and holds_active(items):
+        refuse("vectorize", f"otypes={dtype} would lose the derivative: leave it away")
+    return array(list(items), dtype).reshape(shape)
+
+
+class _Joiner:
+    """``numpy.r_`` or ``numpy.c_``: the same call on values and on identifiers."""
+
+    def __init__(self, original):
+        self._original, self.__doc__ = original, original.__doc__
+
+    def __getattr__(self, name):
+        return getattr(self._original, name)
+
+    def __len__(self):
+        return 0
+
+    def __getitem__(self, key):
+        if slots.recording() is None or isinstance(key, str):
+            return self._original[key]
+        items = [_item(x) for x in (key if isinstance(key, tuple) else (key,))]
+        if items and isinstance(items[0], str) and items[0] in ("r", "c") and any(map(holds_movable, items)):
+            refuse("r_", "a matrix cannot be active: leave the directive away")
+        values = self._original[value_tree(tuple(items))]
+        if not any(map(holds_movable, items)):
+            return fresh(values)
+        return gather_tree(values, self._original[tuple(x if isinstance(x, str) else _zeros(x) for x in items)])
+
+
+def _item(x):
+    if isinstance(x, slice):
+        step = 1 if x.step is None else x.step
+        start = 0 if x.start is None else x.start
+        if isinstance(step, complex):
+            return linspace(start, x.stop, int(abs(step)))
+        return arange(start, x.stop, step)
+    return array(x) if isinstance(x, (list, tuple)) else x
+
+
+def _zeros(x):
+    """The identifiers of an item, zeros where it is plain."""
+    return np.asarray(identifier_tree(x), np.int32)
+
+
+r_, c_ = _Joiner(np.r_), _Joiner(np.c_)

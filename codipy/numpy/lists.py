@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions for calls with lists of Reals or Arrays, into which NumPy itself does not look for a protocol."""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+
+import numpy as np
+
+from codipy.numpy import allocation
+from codipy.numpy.allocation import asarray, holds_movable
+from codipy.numpy.functions import SETS
+
+__all__ = ["FUNCTIONS", "LINALG", "linalg"]
+
+_LISTS = frozenset({list, tuple})
+_SEQUENCES = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"]  # their first argument is arrays
+# Lists mean something else than an array here, and NumPy looks into them.
+_TREES = ["block", "choose", "histogramdd", "piecewise", "ravel_multi_index", "select", "unravel_index"]
+
+
+def _converted(x):
+    return asarray(x) if type(x) in _LISTS and holds_movable(x) else x
+
+
+def _of_arguments(function):
+    @functools.wraps(function, updated=())
+    def call(*args, **kwargs):
+        for x in args:  # most calls have no list, and should not wait for more than this
+            if type(x) in _LISTS:
+                args = map(_converted, args)
+                break
+        if kwargs:
+            kwargs = {name: _converted(x) for name, x in kwargs.items()}
+        return function(*args, **kwargs)
+
+    return call
+
+
+def _of_sequence(function):
+    @functools.wraps(function, updated=())
+    def call(first, *args, **kwargs):
+        if type(first) in _LISTS and not _LISTS.isdisjoint(map(type, first)):
+            first = [_converted(x) for x in first]
+        return function(first, *args, **kwargs)
+
+    return call
+
+
+_KNOWN = {name for kind in ("differentiable", "movement", "passive") for name in SETS[kind]}
+_NAMES = {name for name in _KNOWN if hasattr(np, name)}
+FUNCTIONS = {name: _of_arguments(getattr(np, name)) for name in _NAMES.difference(allocation.__all__, _TREES)}
+FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
+
+# The functions of numpy.linalg; `multi_dot` takes a list of arrays, and NumPy looks into it.
+_NAMES = {name.removeprefix("linalg.") for name in _KNOWN if name.startswith("linalg.")} - {"multi_dot"}
+LINALG = {name: _of_arguments(getattr(np.linalg, name)) for name in _NAMES}
+linalg = ModuleType(np.linalg.__name__, np.linalg.__doc__)
+vars(linalg).update(vars(np.linalg) | LINALG)

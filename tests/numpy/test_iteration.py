@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""ndenumerate, ndindex, nditer, vectorize, frompyfunc, fromiter, r_ and c_ with active values."""
+
+import numpy
+import pytest
+
+import codipy
+import codipy.numpy as np
+from codipy.active.array import Array, plain
+from codipy.errors import ActiveError
+from tests.numpy.active_text import check
+
+
+def double(x):
+    return 2.0 * x
+
+
+def split(x, y):
+    return x * y, x - y
+
+
+TEXTS = [
+    "np.r_[a, 1.0]", "np.r_[r, s]", "np.r_[a, b, [r, 2.0], 3]", "np.r_[0:r:3j, a]", "np.r_[r:2.5:0.5]", "np.r_[:3, a]",
+    "np.r_['0,2', a, b]", "np.r_['-1', m, m]", "np.r_['1,2,0', a, b]", "np.c_[a, b]",
+    "np.c_[a, [1.0, r, 3.0]]", "np.c_[m, m]", "np.r_[m, m]", "np.c_[0:3, a]",
+    "np.vectorize(double)(a)", "np.vectorize(double)(r)", "np.vectorize(double)([r, s])", "np.vectorize(split)(a, r)",
+    "np.vectorize(split)(a, [[1.0], [2.0]])", "np.vectorize(split, otypes='dd')(m, m[0])",
+    "np.vectorize(lambda x, k: x * k, excluded=[1])(a, 3.0)", "np.vectorize(lambda x, k: x * k)(a, k=r)",
+    "np.vectorize(lambda k: k * r)([1, 2, 3])", "np.vectorize(lambda x: x if x > 0 else 0, otypes=[float])(a)",
+    "[x * k[0] for k, x in np.ndenumerate(a)]", "[x * (i + j) for (i, j), x in np.ndenumerate(m)]",
+    "[m[k] * 2 for k in np.ndindex(m.shape)]", "[x for _, x in np.ndenumerate([r, s])]",
+    "np.fromiter((x * x for x in a), float)", "np.array([x * r for x in a])", "np.array([[x, 1.0] for x in a])",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_value_and_gradient(text):
+    check(text, double=double, split=split)
+
+
+@pytest.fixture
+def active():
+    tape = codipy.Tape()
+    with tape:
+        yield tape.register_input(numpy.array([0.3, 1.2, -0.8]))
+
+
+def test_the_first_result_says_the_type(active):
+    """As NumPy's: a whole number first makes whole numbers of all."""
+    first = numpy.array([-1.0, 2.7])
+    found = np.vectorize(lambda x: 0 if x < 0 else x)(active[::-1])
+    assert type(found) is numpy.ndarray and found.dtype == int and found.tolist() == [0, 1, 0]
+    assert numpy.vectorize(lambda x: 0 if x < 0 else x)(first).tolist() == [0, 2]
+    assert np.vectorize(lambda x: x > 0)(active).tolist() == [True, True, False]
+    assert np.vectorize(lambda x: None)(active).tolist() == [None] * 3
+    assert np.vectorize(lambda x: x, otypes=[float])(active[:0]).shape == (0,)
+    with pytest.raises(ValueError, match="otypes"):
+        np.vectorize(double)(active[:0])
+    with pytest.raises(ValueError):
+        np.vectorize(lambda x: (x, x) if x > 0 else (x, x, x))(active)
+
+
+def test_what_vectorize_refuses(active):
+    with pytest.raises(ActiveError, match=r"signature=.*np\.stack"):
+        np.vectorize(lambda x: x.sum(), signature="(n)->()")(active)
+    for kind in (complex, "f4"):
+        with pytest.raises(ActiveError, match="otypes|complex"):
+            np.vectorize(double, otypes=[kind])(active)
+    assert np.vectorize(lambda x: x.sum(), signature="(n)->()")(numpy.ones((2, 3))).tolist() == [3.0, 3.0]
+
+
+def test_nditer_says_what_to_write(active):
+    for operands in (active, [active, None], np.zeros(3)):
+        with pytest.raises(ActiveError, match=r"np\.ndindex\(a\.shape\)"):
+            np.nditer(operands)
+    assert [float(x) for x in np.nditer(numpy.arange(3))] == [0.0, 1.0, 2.0]
+
+
+def test_elements_are_read_when_they_are_reached(active):
+    written = active.copy()
+    seen = []
+    for (k,), x in np.ndenumerate(written):
+        seen.append(x.value)
+        written[-1] = 5.0 + k
+    assert seen == [0.3, 1.2, 6.0]
+    assert list(np.ndenumerate(numpy.array([1.0]))) == [((0,), 1.0)]
+    assert isinstance(np.ndenumerate(active), numpy.ndenumerate)
+
+
+def test_what_joins_only_plain_things_is_numpys():
+    assert type(np.r_[1.0, 2]) is numpy.ndarray and len(np.r_) == 0
+    assert np.c_[[1, 2], [3, 4]].tolist() == [[1, 3], [2, 4]]
+    with codipy.Tape() as tape:
+        x = tape.register_input(numpy.ones(2))
+        assert type(np.r_[1.0, 2]) is Array and np.r_[1, 2].dtype == int
+        with pytest.raises(ActiveError, match="matrix"):
+            np.r_["r", x]
+        with codipy.passive():
+            assert plain(np.r_[x, 1.0]).tolist() == [1.0, 1.0, 1.0]
+    assert np.r_.__doc__ == numpy.r_.__doc__
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["np.r_[x, 1.0]", "np.c_[x, x]", "np.vectorize(double)(x)", "list(np.ndenumerate(x))", "np.fromiter(x, float)",
+             "np.broadcast(x, x)"]
+)  # fmt: skip
+def test_numpys_own_lose_nothing(text, active):
+    with pytest.raises(ActiveError):
+        eval(text, {"np": numpy, "x": active, "double": double})
+
+
+def test_numpys_own_that_see_reals(active):
+    squares = numpy.frompyfunc(lambda x: x * x, 1, 1)(active)
+    assert squares.dtype == object and all(type(x) is codipy.Real and x.is_active for x in squares)
+    assert numpy.array([x * x for x in active]).dtype == object
+
+
+@numpy.vectorize
+def decorated(x):
+    return x * x if x > 0 else 0.0 * float(x)
+
+
+@numpy.vectorize(otypes=[float])
+def decorated_with_types(x):
+    table = numpy.zeros(1)
+    table[0] = x
+    return table[0]
+
+
+def test_rebound_code():
+    def f(x):
+        total = 0.0
+        for (k,), y in numpy.ndenumerate(decorated(x)):
+            total += k * y
+        return total + numpy.r_[x, 1.0].sum() + numpy.sum(numpy.c_[x, x]) + decorated_with_types(x).max()
+
+    x = numpy.array([0.3, 1.2, -0.8])
+    value, slope = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    assert slope == pytest.approx(numpy.array([3.0, 4.0 + 2.4, 3.0]))
