@@ -14,5 +14,10 @@ cdef class Gather(Record):
     cdef Py_ssize_t size
     cdef Py_ssize_t runs             # number of runs; 0: one identifier per element
     cdef int32_t* sources
+    cdef double* constants           # values of the passive elements, where the tape can be replayed ...
+    cdef Py_ssize_t passive          # ... and how many
 
-cdef Gather new_gather(const int32_t* identifiers, Py_ssize_t size, int32_t base)
+    cdef int keep_passive(self, const int32_t* identifiers, const double* values) except -1
+
+# `values` of all elements where the tape can be replayed, else NULL.
+cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssize_t size, int32_t base)

@@ -7,6 +7,7 @@ cimport cython
 
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record
+from codipy.tape.replay cimport Replay
 
 
 @cython.final
@@ -19,6 +20,7 @@ cdef class Gather(Record):
     """
     def __dealloc__(self):
         PyMem_Free(self.sources)
+        PyMem_Free(self.constants)
 
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
         cdef Py_ssize_t width = adjoints.width, i, r, n
@@ -56,10 +58,41 @@ cdef class Gather(Record):
                 i += n
         return 0
 
+    cdef int primal(self, Replay replay) except -1:
+        cdef Py_ssize_t i = 0, passive = 0, r, n, runs = self.runs if self.runs else self.size
+        cdef double* result = replay.values + self.base
+        cdef int32_t source
+        with nogil:
+            for r in range(runs):
+                source = self.sources[2 * r] if self.runs else self.sources[r]
+                n = self.sources[2 * r + 1] if self.runs else 1
+                if source:
+                    memcpy(result + i, replay.values + source, n * sizeof(double))
+                else:
+                    memcpy(result + i, self.constants + passive, n * sizeof(double))
+                    passive += n
+                i += n
+        return 0
+
     @property
     def bytes_used(self):
-        """Bytes of the identifiers."""
-        return (2 * self.runs if self.runs else self.size) * sizeof(int32_t) + 2 * sizeof(int32_t)
+        """Bytes of the identifiers, and of the passive elements' values."""
+        return ((2 * self.runs if self.runs else self.size) * sizeof(int32_t) + 2 * sizeof(int32_t)
+                + self.passive * sizeof(double))
+
+    cdef int keep_passive(self, const int32_t* identifiers, const double* values) except -1:
+        cdef Py_ssize_t i, k = 0
+        for i in range(self.size):
+            self.passive += identifiers[i] == 0
+        if self.passive:
+            self.constants = <double*>PyMem_Malloc(self.passive * sizeof(double))
+            if self.constants == NULL:
+                raise MemoryError(f"no memory for the values of {self.passive} elements")
+        for i in range(self.size):
+            if identifiers[i] == 0:
+                self.constants[k] = values[i]
+                k += 1
+        return 0
 
     @property
     def named(self):
@@ -88,7 +121,7 @@ cdef inline bint follows(int32_t identifier, int32_t previous) noexcept nogil:
     return identifier == previous + 1 if previous else identifier == 0
 
 
-cdef Gather new_gather(const int32_t* identifiers, Py_ssize_t size, int32_t base):
+cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssize_t size, int32_t base):
     cdef Gather new = Gather.__new__(Gather)
     cdef Py_ssize_t i, r = -1, runs = size > 0
     for i in range(1, size):
@@ -97,6 +130,8 @@ cdef Gather new_gather(const int32_t* identifiers, Py_ssize_t size, int32_t base
     new.sources = <int32_t*>PyMem_Malloc(min(2 * runs, size) * sizeof(int32_t) + 8)
     if new.sources == NULL:
         raise MemoryError(f"no memory for a movement of {size} elements")
+    if values != NULL:
+        new.keep_passive(identifiers, values)
     if 2 * runs > size:
         memcpy(new.sources, identifiers, size * sizeof(int32_t))
         return new
