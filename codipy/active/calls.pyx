@@ -152,8 +152,9 @@ def call(primitive, args, kwargs=None):
             else:
                 results.append(None)
         several = isinstance(out, tuple)
-        tape.push_record(new_call(primitive, args_kept(primitive, values, argnums, r.kind != JACOBIAN), kwargs,
-                                  results_kept(primitive, kept, several), tuple(argnums), arguments, results), before)
+        values = args_kept(primitive, values, argnums, r.kind != JACOBIAN)
+        tape.push_record(new_call(primitive, tuple(values), kwargs, results_kept(primitive, kept, several), tuple(argnums),
+                                  arguments, results), before)
     except BaseException:
         tape.withdraw_block(before)
         raise
@@ -171,11 +172,11 @@ cdef int admit_pending() except -1:
     return 0
 
 
-cdef tuple args_kept(primitive, list values, list argnums, bint replays):
+cdef list args_kept(primitive, list values, list argnums, bint replays):
     """What the rules read; passive ones whole where the tape can be replayed."""
     if primitive.keep_args:
-        return tuple(values)
-    return tuple([x if replays and k not in argnums else hollow(x) for k, x in enumerate(values)])
+        return values
+    return [x if replays and k not in argnums else hollow(x) for k, x in enumerate(values)]
 
 
 cdef object results_kept(primitive, list kept, bint several):

@@ -68,7 +68,7 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
         record.result = (<Real>result).identifier
         tape.push_record(record, tape.largest())
         return result
-    # Where a sweep computes the scalars' values again, a Real's is a constant that a replay has to renew: it is an element.
+    # Where sweeps compute the scalars' values again, a Real's is a constant that a replay has to renew: an element's.
     shown = from_ndarray(np.array(value) if single else value)
     before = tape.largest()
     block = new_block(tape, stride)

@@ -58,7 +58,7 @@ cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, c
 
 
 cdef Statement value_statement(Pending p, const TileProgram* program, const View* shape, bint replays):
-    """Keeps the arguments' values where the reverse sweep reads them, and all passive ones where the tape can be replayed."""
+    """Keeps the values that the reverse sweep reads; where the tape can be replayed those of passive arguments too."""
     cdef Statement statement = new_statement(intern_tiles(program), shape.ndim, p.leaf_count)
     cdef Argument* argument
     cdef Leaf* leaf

@@ -222,7 +222,8 @@ cdef class Tape(BaseTape):
         Raises
         ------
         TapeError
-            If `x` is no input of this tape or from before a reset, or the tape stores no values (Jacobian strategies, 'auto').
+            If `x` is no input of this tape or from before a reset, or the tape stores no values ('auto' and Jacobian
+            strategies).
         TypeError
             If `value` is no plain number or array of real numbers.
         ValueError
@@ -270,8 +271,8 @@ cdef class Tape(BaseTape):
         Raises
         ------
         TapeError
-            If the tape stores no values, `x` has none of its own on it, or the last ``evaluate_primal()`` failed or ended
-            before `x`.
+            If the tape stores no values, `x` has none of its own on it, or the last ``evaluate_primal()`` failed or
+            ended before `x`.
         """
         if type(x) is Array:
             self.demand_values()

@@ -305,7 +305,9 @@ cdef class BaseTape:
         sweep(self, TANGENTS, start, end, self.checked_adjoints(adjoints), False)
 
     def evaluate_primal(self, start=None, end=None):
-        """Recompute all recorded values, from those of the inputs (see ``set_primal``); variables keep theirs.
+        """Recompute all recorded values, from those of the inputs (see ``set_primal``), along the recorded path.
+
+        Variables keep their values, ``get_primal`` reads the new ones.
 
         Parameters
         ----------
@@ -316,7 +318,8 @@ cdef class BaseTape:
         Raises
         ------
         TapeError
-            On a Jacobian tape, and where ``push_statement`` recorded a value from outside.
+            On a Jacobian tape, and where ``push_statement`` recorded a value from outside. Any error on the way, from
+            NumPy too, leaves old and new values on the tape, which refuses sweeps until this ran to the end.
         """
         sweep(self, VALUES, start, end, None, False)
 

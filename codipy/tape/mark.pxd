@@ -11,5 +11,6 @@ from codipy.tape.record cimport Record
 cdef class Mark(Record):
     cdef int32_t base            # of the input's identifiers
     cdef Buffer values           # of the input at the next replay; None where the tape cannot be replayed
+    cdef Buffer last             # those that the records read now
 
 cdef Mark new_mark(int32_t base, Buffer values)

@@ -11,6 +11,7 @@ from codipy.tape.replay cimport Replay
 
 
 @cython.final
+@cython.no_gc
 cdef class Mark(Record):
     """Mark()
     --
@@ -25,6 +26,8 @@ cdef class Mark(Record):
         return 0
 
     cdef int primal(self, Replay replay) except -1:
+        replay.buffers[self.last, self.base] = self.values       # one memory for it and for what reads it
+        self.last = self.values
         if self.values.size:
             memcpy(replay.values + self.base, self.values.data, self.values.size * sizeof(double))
         return 0
@@ -32,7 +35,7 @@ cdef class Mark(Record):
     @property
     def kept(self):
         """The values of the input."""
-        return [] if self.values is None else [self.values]
+        return [] if self.values is None else [self.values, self.last]
 
     def __repr__(self):
         return "<input>"
@@ -40,5 +43,5 @@ cdef class Mark(Record):
 
 cdef Mark new_mark(int32_t base, Buffer values):
     cdef Mark new = Mark.__new__(Mark)
-    new.base, new.values = base, values
+    new.base, new.values, new.last = base, values, values
     return new

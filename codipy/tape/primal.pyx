@@ -30,7 +30,7 @@ cdef extern from "codipy/inline.h":
 
 cdef enum:
     ELEMENT = -1             # handle of an array element's copy: its value is a constant, renewed by a replay
-    HANDMADE = -1            # handles of statements made by hand: HANDMADE - number of arguments, of which there are some
+    HANDMADE = -1            # handles of statements made by hand: HANDMADE - number of arguments, at least one
 
 
 @cython.final

@@ -58,8 +58,8 @@ cdef class Reduction(Record):
             if self.result_strides[k] == 0:
                 axes.append(k)
                 count *= self.shape[k]
-        plain = cnp.PyArray_New(np.ndarray, self.ndim, shape, cnp.NPY_DOUBLE, strides, replay.values + self.argument, 0, 0,
-                                <object>NULL)
+        plain = cnp.PyArray_New(np.ndarray, self.ndim, shape, cnp.NPY_DOUBLE, strides, replay.values + self.argument,
+                                0, 0, <object>NULL)
         value = np.add.reduce(plain, tuple(axes))
         if self.scale != 1.0:
             value = value / count

@@ -48,7 +48,8 @@ cdef class Replay:
                           const Py_ssize_t* strides):
         # Only what the view shows: the block's other identifiers may hold other values by now.
         cdef Buffer new = self.renewed(old, first - <int32_t>offset)
-        copy_view(self.values + first, new.data + offset, ndim, shape, strides)
+        if new is not old:       # an input whose values stay
+            copy_view(self.values + first, new.data + offset, ndim, shape, strides)
         return new
 
     cdef bint continues(self, Position start, Py_ssize_t records) except? True:
@@ -60,8 +61,8 @@ cdef class Replay:
 
     cdef int begin(self, bint continued, bint whole) except -1:
         if self.torn and not whole:
-            raise TapeError("the last evaluate_primal() failed, or the tape was reset to a position since: run it over the "
-                            "whole recording first, without `end`")
+            raise TapeError("the last evaluate_primal() failed, or the tape was reset to a position since: run it over "
+                            "the whole recording first, without `end`")
         self.continued = continued
         if not continued:
             self.buffers.clear()
@@ -79,14 +80,14 @@ cdef class Replay:
     cdef int demand(self, Position last, Py_ssize_t records) except -1:
         self.demand_whole()
         if self.begun and (records > self.records or last.compare(self.at) > 0):
-            raise TapeError("the last evaluate_primal() ended before the end of what this sweep reads, or something was "
-                            "recorded since: run evaluate_primal() to the end first")
+            raise TapeError("the last evaluate_primal() ended before what this sweep reads, or something was recorded "
+                            "since: run evaluate_primal() to the end first")
         return 0
 
     cdef int demand_whole(self) except -1:
         if self.torn:
-            raise TapeError("the values on this tape are partly new, since evaluate_primal() failed or the tape was reset to a "
-                            "position after it: run evaluate_primal() over the whole recording, or reset()")
+            raise TapeError("the values on this tape are partly new, since evaluate_primal() failed or the tape was reset "
+                            "to a position after it: run evaluate_primal() over the whole recording, or reset()")
         return 0
 
     cdef void forget(self) noexcept:

@@ -6,6 +6,7 @@ from codipy.data.position cimport Position
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
 from codipy.tape.position cimport TapePosition
+from codipy.tape.recorder cimport JACOBIAN
 from codipy.tape.replay cimport Replay
 from codipy.tape.walk cimport Bounds
 
@@ -18,7 +19,9 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
     cdef TapePosition place
     cdef Bounds bounds
     cdef Replay replay = tape.replay
-    cdef bint replays = direction == VALUES and (len(tape.records.items) > 0 or replay.begun), whole = True
+    cdef bint replays = (direction == VALUES and tape.recorder.kind != JACOBIAN
+                         and (len(tape.records.items) > 0 or replay.begun))
+    cdef bint whole = True, continued
     cdef int64_t epoch = 0
     bounds.start, bounds.end = 0, tape.largest()
     bounds.first, bounds.last = 0, len(tape.records.items)

@@ -279,7 +279,7 @@ def test_what_was_plain_when_it_was_recorded_stays(variant):
         single = codipy.Array(np.arange(3.0))
         single[1] = x[0]
         outputs = [x + plain, x * y, x - x.value, np.concatenate([x, plain]), filled * 1.0, single + x[0], x @ plain,
-                   np.cumsum(np.r_[x, plain]), plain + np.sum(x) * 2.0, x[::-1] + plain]
+                   np.cumsum(np.concatenate([x, plain])), plain + np.sum(x) * 2.0, x[::-1] + plain]
         for z in outputs:
             tape.register_output(z)
         plain[:] = 100.0
@@ -363,7 +363,7 @@ def test_memory_is_flat(variant):
         return tape.statistics()["array values"].memory.used
 
     recorded, once = kept(), run(5)
-    assert once.used <= recorded + u.nbytes        # the input's is no longer the variable's
+    assert once.used == recorded
     before = memory()
     assert run(1000) == once
     assert memory() - before < 200_000
@@ -376,112 +376,3 @@ def memory():
     gc.collect()
     with open("/proc/self/statm") as file:
         return int(file.read().split()[1]) * 4096
-
-
-# ---- What goes wrong ----
-
-@each_variant
-def test_misuse(variant):
-    tape, other = new_tape(variant), new_tape(variant)
-    with other:
-        foreign = other.register_input(START.copy())
-    with tape:
-        x = tape.register_input(START.copy())
-        y = tape.register_output(x * 2.0)
-        passive = codipy.Array(START)
-        mixed = codipy.Array(np.zeros(2))
-        mixed[0] = x[0]
-        merged = x * 3.0
-    for value_, error, match in [
-        (START[:3], ValueError, r"value must have the shape \(4,\) of x, got \(3,\)"),
-        (1.0, ValueError, "value must have the shape"),
-        (START * 1j, TypeError, "value must be a plain array of real numbers"),
-        (y, TypeError, "value must be a plain array of real numbers, got Array"),
-        ("1", TypeError, "value must be a plain array"),
-        (list("abcd"), TypeError, "value must be a plain array"),
-    ]:
-        with pytest.raises(error, match=match):
-            tape.set_primal(x, value_)
-    for variable, match in [(y, "not an input"), (passive, "passive"), (mixed, "one by one"), (merged, "larger statement"),
-                            (foreign, "another tape")]:  # fmt: skip
-        with pytest.raises(TapeError, match=match):
-            tape.set_primal(variable, np.zeros(variable.shape))
-    for variable, match in [(passive, "passive"), (mixed, "one by one"), (merged, "larger statement"),
-                            (foreign, "another tape")]:  # fmt: skip
-        with pytest.raises(TapeError, match=match):
-            tape.get_primal(variable)
-    assert np.array_equal(tape.get_primal(x), START)
-    tape.set_primal(x, [1, 2, 3, 4])
-    tape.evaluate_primal()
-    assert np.array_equal(tape.get_primal(y), [2.0, 4.0, 6.0, 8.0])
-    tape.reset()
-    for use in (lambda: tape.set_primal(x, START), lambda: tape.get_primal(y)):
-        with pytest.raises(TapeError, match="reset since"):
-            use()
-
-
-@pytest.mark.parametrize("strategy", ["auto", "jacobian", "jacobian-reuse"])
-def test_tapes_without_values(strategy):
-    tape = codipy.Tape(strategy=strategy)
-    with tape:
-        x = tape.register_input(START.copy())
-        y = tape.register_output(x * x)
-    for use in (tape.evaluate_primal, lambda: tape.set_primal(x, THERE), lambda: tape.get_primal(y)):
-        with pytest.raises(TapeError, match="values: use strategy='simple', 'primal' or 'primal-reuse'"):
-            use()
-    y.gradient = 1.0
-    tape.evaluate()
-    assert np.array_equal(x.gradient, 2.0 * START)
-
-
-@each_variant
-def test_an_error_in_the_middle(variant):
-    """The tape refuses to be swept until it was replayed as a whole."""
-    tape = new_tape(variant)
-    with tape:
-        m = tape.register_input(np.eye(2) * 2.0)
-        early = tape.register_output(m * 3.0)
-        s = m[0, 0] * m[1, 1]
-        place = tape.position()
-        y = tape.register_output(np.linalg.inv(m * s) * s)
-    tape.set_primal(m, np.zeros((2, 2)))
-    for _ in range(2):
-        with pytest.raises(np.linalg.LinAlgError):
-            tape.evaluate_primal()
-        for use in (tape.evaluate, tape.evaluate_forward, lambda: tape.get_primal(y), lambda: tape.get_primal(early),
-                    lambda: tape.evaluate_primal(None, place)):  # fmt: skip
-            with pytest.raises(TapeError, match="evaluate_primal"):
-                use()
-    tape._check()
-    tape.set_primal(m, np.eye(2) * 4.0)
-    tape.evaluate_primal()
-    assert np.array_equal(tape.get_primal(y), np.linalg.inv(np.eye(2) * 64.0) * 16.0)
-    y.gradient = np.eye(2)
-    tape.evaluate()
-    fresh = record(new_tape(variant), lambda m: np.linalg.inv(m * (m[0, 0] * m[1, 1])) * (m[0, 0] * m[1, 1]),
-                   [np.eye(2) * 4.0])  # fmt: skip
-    assert_close([m.gradient], fresh.reverse([np.eye(2)]))
-
-
-@each_variant
-def test_a_result_of_another_shape(variant):
-    tape = new_tape(variant)
-    with tape:
-        x = tape.register_input(START.copy())
-        tape.register_output(np.unique(x) * 2.0)
-    tape.set_primal(x, [1.0, 1.0, 2.0, 3.0])
-    with pytest.raises(TapeError, match=r"unique had the shape \(4,\) when it was recorded, and has \(3,\) now"):
-        tape.evaluate_primal()
-
-
-@each_variant
-def test_statements_made_by_hand_cannot_be_replayed(variant):
-    tape = new_tape(variant)
-    with tape:
-        x = tape.register_input(START.copy())
-        y = tape.register_output(x * tape.push_statement(2.0, [x[0]], [3.0]))
-    with pytest.raises(TapeError, match="push_statement"):
-        tape.evaluate_primal()
-    y.gradient = 1.0
-    tape.evaluate()
-    assert_close([x.gradient], [2.0 + 3.0 * np.sum(START) * np.eye(4)[0]])
