@@ -153,8 +153,8 @@ def call(primitive, args, kwargs=None):
                 results.append(None)
         several = isinstance(out, tuple)
         values = args_kept(primitive, values, argnums, r.kind != JACOBIAN)
-        tape.push_record(new_call(primitive, tuple(values), kwargs, results_kept(primitive, kept, several), tuple(argnums),
-                                  arguments, results), before)
+        tape.push_record(new_call(primitive, tuple(values), kwargs, results_kept(primitive, kept, several),
+                                  tuple(argnums), arguments, results), before)
     except BaseException:
         tape.withdraw_block(before)
         raise

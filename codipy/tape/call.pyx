@@ -90,8 +90,8 @@ cdef class Call(Record):
             if slots is None:
                 continue
             if np.shape(parts[k]) != slots[1]:
-                raise TapeError(f"evaluate_primal(): a result of {self.primitive.name} had the shape {slots[1]} when it "
-                                f"was recorded, and has {np.shape(parts[k])} now: record again")
+                raise TapeError(f"evaluate_primal(): a result of {self.primitive.name} had the shape {slots[1]} when "
+                                f"it was recorded, and has {np.shape(parts[k])} now: record again")
             view_of(replay.values, slots, 1, cnp.NPY_ARRAY_WRITEABLE)[...] = parts[k]
             if not isinstance(old, np.ndarray):
                 parts[k] = type(old)(replay.values[<int32_t>slots[0]])

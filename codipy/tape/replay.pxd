@@ -12,8 +12,8 @@ from codipy.data.position cimport Position
 
 cdef class Replay:
     cdef double* values              # by identifier; of a tape without reuse its primal vector, while a replay runs
-    cdef double* own                 # with reuse another one, since an identifier serves scalars, whose values the sweeps
-    cdef readonly Py_ssize_t slots   # ... take back statement by statement, and arrays; or NULL. This many values
+    cdef double* own                 # with reuse another one: there sweeps take back what scalars wrote, not what arrays
+    cdef readonly Py_ssize_t slots   # ... did; or NULL. This many values
     cdef dict buffers                # {(Buffer, identifier of its first element): the one with the new values}
     cdef readonly bint begun         # records were computed again since the last full reset
     cdef readonly bint torn          # ... but not to the end, because of an error or of a reset to a position

@@ -86,8 +86,8 @@ cdef class Replay:
 
     cdef int demand_whole(self) except -1:
         if self.torn:
-            raise TapeError("the values on this tape are partly new, since evaluate_primal() failed or the tape was reset "
-                            "to a position after it: run evaluate_primal() over the whole recording, or reset()")
+            raise TapeError("the values on this tape are partly new, since evaluate_primal() failed or the tape was "
+                            "reset to a position after it: run evaluate_primal() over the whole recording, or reset()")
         return 0
 
     cdef void forget(self) noexcept:

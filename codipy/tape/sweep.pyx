@@ -59,7 +59,7 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
             elif whole:
                 epoch = tape.recorder.epoch
                 tape.draw_epoch()        # tells the variables of before from those of after, as a position does
-            if bounds.first and not continued:      # arrays keep no values by identifier: those before are computed again
+            if bounds.first and not continued:      # arrays keep no values by identifier: those before come again
                 first, bounds.start, bounds.first = tape.root_begin, 0, 0
             replay.begin(continued, whole)
     elif adjoints.swept:

@@ -121,7 +121,7 @@ THERE = np.array([0.75, 1.5, 1.0, 0.25])
 
 
 def parts(x, s):
-    """Array code in three parts, with numbers, writes in place, movements, sums and primitives: what each part makes."""
+    """Three parts: with numbers, writes in place, movements, sums and primitives."""
     u = x * x
     u[0] = x[1] * s
     t = np.sum(u) * u[2]
@@ -328,7 +328,8 @@ def test_results_of_primitives(variant):
         sign, log = np.linalg.slogdet(m.T)
         q, r = np.linalg.qr(m[::-1])
         value, index = np.unique(m[0], return_index=True)
-        return sign * log, q @ r, value, np.linalg.solve(m, b), b @ m.T, np.fft.irfft(np.array([1.0, 2.0])) + m[0, :2], m @ b
+        transformed = np.fft.irfft(np.array([1.0, 2.0])) + m[0, :2]
+        return sign * log, q @ r, value, np.linalg.solve(m, b), b @ m.T, transformed, m @ b
 
     with tape:
         m = tape.register_input(a.copy())

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Every function of NumPy that works on Arrays, run again at other inputs: NumPy's values, a new recording's gradients."""
+"""All functions of NumPy that work on Arrays, run again at other inputs: NumPy's values, new gradients."""
 
 import numpy as np
 import pytest
