@@ -6,6 +6,7 @@ was there before has none. That is only right while nobody else reads the old on
 Reals or an input's is replaced by a fresh one first, into which the elements that stay are moved.
 """
 from libc.stdint cimport int32_t
+from libc.string cimport memcmp
 from cpython.object cimport PyObject
 
 from codipy.active.array_type cimport Array, new_array
@@ -21,7 +22,7 @@ from codipy.active.view cimport MAX_NDIM, View, same_view, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Recorder
+from codipy.tape.recorder cimport JACOBIAN, Recorder
 
 cdef enum:
     FEW_WRITES = 8               # of single elements as statements; with more of them the storage goes mixed
@@ -151,10 +152,17 @@ cdef int start_block(Recorder* r, Storage storage) except -1:
     cdef View whole
     whole.ndim, whole.shape[0] = 1, storage.buffer.size
     set_contiguous(&whole)
-    cdef object zero = 0.0
-    record(r, pending_of(r, <PyObject*>zero, &whole), &whole, block.base, whole.strides, before)
+    cdef object value = 0.0              # where nothing is replayed, no sweep reads it
+    if r.kind != JACOBIAN:
+        value = storage.buffer.data[0] if is_uniform(storage.buffer) else new_array(storage, &whole)
+    record(r, pending_of(r, <PyObject*>value, &whole), &whole, block.base, whole.strides, before)
     storage.block, storage.writes = block, 0
     return 0
+
+
+cdef bint is_uniform(Buffer buffer) noexcept:
+    """Whether all values are the same, as in an array made by zeros()."""
+    return memcmp(buffer.data, buffer.data + 1, (buffer.size - 1) * sizeof(double)) == 0
 
 
 cdef int assign_element(Array target, Pending p) except -1:

@@ -10,6 +10,7 @@ from cpython.object cimport PyObject
 from codipy.active.array_type cimport Array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport admit_block, materialise, operate
+from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, packed_view
 from codipy.active.real cimport OWNS, Real, new_identified
@@ -19,7 +20,7 @@ from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport new_call
-from codipy.tape.recorder cimport Recorder
+from codipy.tape.recorder cimport JACOBIAN, PRIMAL, Recorder
 
 from codipy.errors import ActiveError, TapeError
 
@@ -72,7 +73,7 @@ def call(primitive, args, kwargs=None):
     """
     cdef Recorder* r = current()
     cdef list held = []          # packed copies: their identifiers are taken until the record is on the tape
-    cdef list values = [], argnums = [], arguments = [], results = [], shown = []
+    cdef list values = [], argnums = [], arguments = [], results = [], shown = [], elements = []
     cdef Array array
     cdef View* v
     cdef BaseTape tape
@@ -123,6 +124,10 @@ def call(primitive, args, kwargs=None):
             array = from_ndarray(part)
             shown.append(array)
             kept.append(ndarray_of(array))
+        elif isinstance(part, (float, np.floating)) and r.kind == PRIMAL and r.reuse:
+            shown.append(from_ndarray(np.array(part, dtype=np.float64)))      # as in reductions.pyx
+            elements.append(len(kept))
+            kept.append(part)
         elif isinstance(part, (float, np.floating)):
             shown.append(new_identified(part, r.epoch, tape.new_copy(0, part), OWNS if r.reuse else 0))
             kept.append(part)
@@ -147,11 +152,14 @@ def call(primitive, args, kwargs=None):
             else:
                 results.append(None)
         several = isinstance(out, tuple)
-        tape.push_record(new_call(primitive, tuple(values) if primitive.keep_args else tuple(map(hollow, values)), kwargs,
-                                  results_kept(primitive, kept, several), tuple(argnums), arguments, results), before)
+        values = args_kept(primitive, values, argnums, r.kind != JACOBIAN)
+        tape.push_record(new_call(primitive, tuple(values), kwargs, results_kept(primitive, kept, several),
+                                  tuple(argnums), arguments, results), before)
     except BaseException:
         tape.withdraw_block(before)
         raise
+    for k in elements:
+        shown[k] = element(<Array>shown[k], 0)
     if not several:
         return shown[0]
     return type(out)(*shown) if hasattr(out, "_fields") else tuple(shown)
@@ -162,6 +170,13 @@ cdef int admit_pending() except -1:
         raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: take "
                         "x.value, work inside `with tape:`, or say `with codipy.passive():`")
     return 0
+
+
+cdef list args_kept(primitive, list values, list argnums, bint replays):
+    """What the rules read; passive ones whole where the tape can be replayed."""
+    if primitive.keep_args:
+        return values
+    return [x if replays and k not in argnums else hollow(x) for k, x in enumerate(values)]
 
 
 cdef object results_kept(primitive, list kept, bint several):

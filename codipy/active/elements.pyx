@@ -11,7 +11,7 @@ from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.storage cimport Storage
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Entry, PRIMAL, Recorder, grow_primals
+from codipy.tape.recorder cimport PRIMAL, Recorder, grow_primals
 
 from codipy.errors import TapeError
 
@@ -36,12 +36,7 @@ cdef int admit_mixed(Recorder* r, Storage storage) except -1:
 
 cdef int32_t copy_slot(Recorder* r, int32_t identifier, double value) except -1:
     """The identifier of a scalar statement that copies an array's slot."""
-    cdef Entry entry
-    if r.kind != PRIMAL:
-        return (<BaseTape>r.tape).new_copy(identifier, value)
-    # Arrays keep no primal values by identifier, so the copy's value is one from outside.
-    entry.number, entry.identifier = 1.0, identifier
-    return (<BaseTape>r.tape).new_handmade(value, &entry, 1)
+    return (<BaseTape>r.tape).new_element(identifier, value)
 
 
 cdef object element(Array a, Py_ssize_t offset):
@@ -76,8 +71,10 @@ cdef object element(Array a, Py_ssize_t offset):
         return new_identified(value, r.epoch, identifier, OWNS)
     if r.kind == PRIMAL:
         if identifier >= r.primals_size:
+            tape.demand_idle("taking an element of an Array")
             grow_primals(r, identifier)
-        r.primals[identifier] = value
+        if not tape.replay.begun:        # else the next evaluate_primal() writes it, if the last one has not
+            r.primals[identifier] = value
     return new_identified(value, r.epoch, identifier, 0)
 
 

@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Arrays as inputs and outputs of a recording, and their gradients.
 from codipy.active.array_type cimport Array
+from codipy.active.block cimport Block
 from codipy.tape.base cimport BaseTape
 
 cdef Array register_array(BaseTape tape, object x)
 cdef Array output_array(BaseTape tape, Array y)
+# The block where adjoints and values are read and set, or an error that says what ("gradient") it has none of.
+cdef Block block_of(Array array, str what)
+cdef BaseTape tape_of(Block block)
 # The tape and the identifiers where the adjoints of an array are read and set.
 cdef tuple adjoint_slots(Array self)
 cdef object get_gradient(Array a)

@@ -1,9 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays as inputs and outputs of a recording, and their gradients."""
-
-from typing import final
-
-from codipy.tape.record import Record
-
-@final
-class Mark(Record): ...

@@ -18,31 +18,12 @@ from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
-from codipy.tape.record cimport Record
+from codipy.tape.mark cimport new_mark
+from codipy.tape.recorder cimport JACOBIAN
 
 from codipy.errors import TapeError
 
 cnp.import_array()
-
-
-cdef class Mark(Record):
-    """Mark()
-    --
-
-    The place where an input took its identifiers.
-    """
-
-    cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
-        return 0
-
-    cdef int forward(self, AdjointVector adjoints) except -1:
-        return 0
-
-    cdef int primal(self) except -1:
-        return 0
-
-    def __repr__(self):
-        return "<input>"
 
 
 cdef Array copy_of(cnp.ndarray values):
@@ -88,7 +69,7 @@ cdef Array register_array(BaseTape tape, object x):
     before = tape.largest()
     block = new_block(tape, storage.buffer.size, True)
     try:
-        tape.push_record(Mark(), before)
+        tape.push_record(new_mark(block.base, storage.buffer if tape.recorder.kind != JACOBIAN else None), before)
     except BaseException:
         tape.withdraw_block(before)
         raise
@@ -104,6 +85,8 @@ cdef Array output_array(BaseTape tape, Array y):
     cdef Array copy
     tape.demand_recording("register_output()")
     materialise(y)
+    if y.geometry.size == 0:        # no element, no identifier
+        return y
     if y.storage.input is not None and y.storage.block is not y.storage.input:
         raise TapeError("y is an input that was written to in place since, and cannot show the gradient of both: register "
                         "a copy, tape.register_output(y.copy())")
@@ -121,8 +104,8 @@ cdef Array output_array(BaseTape tape, Array y):
     return y
 
 
-cdef Block adjoint_block(Array array):
-    """The identifiers where adjoints are read and set, or an error that says what is missing."""
+cdef Block block_of(Array array, str what):
+    """The identifiers where adjoints and values are read and set, or an error that says what is missing."""
     cdef Storage storage
     cdef Block block
     cdef PyObject* found
@@ -130,23 +113,23 @@ cdef Block adjoint_block(Array array):
         if current() != NULL:
             materialise(array)
         if array.pending is not None:
-            raise TapeError("the Array has no gradient of its own, it is part of a larger statement: call "
+            raise TapeError(f"the Array has no {what} of its own, it is part of a larger statement: call "
                             "tape.register_output() on it while recording")
     storage = array.storage
     block = storage.input if storage.input is not None else storage.block
     if block is None and storage.output is not None:
         block = storage.output
     if storage.identifiers != NULL and storage.input is None:
-        raise TapeError("the Array has no gradient: its elements were written one by one; call "
+        raise TapeError(f"the Array has no {what}: its elements were written one by one; call "
                         "tape.register_output() on it while recording")
     if block is None:
-        raise TapeError("the Array has no gradient, it is passive: register it with tape.register_input(), or a "
+        raise TapeError(f"the Array has no {what}, it is passive: register it with tape.register_input(), or a "
                         "result with tape.register_output(), while the tape records")
     found = tape_of_epoch(block.epoch)
     if found == NULL:
-        raise TapeError("the Array has no gradient: its tape no longer exists")
+        raise TapeError(f"the Array has no {what}: its tape no longer exists")
     if not (<BaseTape>found).is_valid(block.epoch):
-        raise TapeError("the Array has no gradient: its tape was reset since; record again")
+        raise TapeError(f"the Array has no {what}: its tape was reset since; record again")
     return block
 
 
@@ -156,7 +139,7 @@ cdef BaseTape tape_of(Block block):
 
 cdef tuple adjoint_slots(Array array):
     """The tape and the identifiers where the adjoints of an array are read and set."""
-    cdef Block block = adjoint_block(array)
+    cdef Block block = block_of(array, "gradient")
     index = np.lib.stride_tricks.as_strided(
         np.arange(array.storage.buffer.size, dtype=np.int32)[array.geometry.offset if array.geometry.size else 0:],
         shape_tuple(&array.geometry), [4 * array.geometry.strides[k] for k in range(array.geometry.ndim)])
@@ -165,7 +148,7 @@ cdef tuple adjoint_slots(Array array):
 
 cdef object get_gradient(Array array):
     """A new array of the adjoints in the tape's own vector."""
-    cdef Block block = adjoint_block(array)
+    cdef Block block = block_of(array, "gradient")
     cdef AdjointVector vector = tape_of(block).adjoint_vector
     cdef Py_ssize_t last = block.base + block.size - 1 - vector.first
     if last < vector.slots and is_contiguous(&array.geometry):

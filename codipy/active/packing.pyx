@@ -18,7 +18,7 @@ from codipy.data.buffer cimport wrap_array
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
-from codipy.tape.recorder cimport Recorder
+from codipy.tape.recorder cimport JACOBIAN, Recorder
 
 cnp.import_array()
 
@@ -187,7 +187,8 @@ cpdef object gather(values, identifiers):
     before = tape.largest()
     block = new_block(tape, values.size)
     try:
-        tape.push_record(new_gather(&flat[0], values.size, block.base), before)
+        tape.push_record(new_gather(&flat[0], result.storage.buffer.data if r.kind != JACOBIAN else NULL, values.size,
+                                    block.base), before)
     except BaseException:
         tape.withdraw_block(before)
         raise

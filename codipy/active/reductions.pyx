@@ -7,13 +7,14 @@ from libc.stdint cimport int32_t
 from codipy.active.array_type cimport Array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport admit_block, materialise
+from codipy.active.elements cimport element
 from codipy.active.packing cimport from_ndarray, packed_view
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.view cimport MAX_NDIM
 from codipy.active.views cimport ndarray_of
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Recorder
+from codipy.tape.recorder cimport PRIMAL, Recorder
 from codipy.tape.reduction cimport Reduction
 
 cdef object numpy_sum = np.add.reduce
@@ -61,12 +62,14 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
         if not summed[k]:
             stride *= a.geometry.shape[k]
     record.size = stride
-    if not isinstance(value, np.ndarray):
+    single = not isinstance(value, np.ndarray)
+    if single and not (r.kind == PRIMAL and r.reuse):
         result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0)
         record.result = (<Real>result).identifier
         tape.push_record(record, tape.largest())
         return result
-    shown = from_ndarray(value)
+    # Where sweeps compute the scalars' values again, a Real's is a constant that a replay has to renew: an element's.
+    shown = from_ndarray(np.array(value) if single else value)
     before = tape.largest()
     block = new_block(tape, stride)
     try:
@@ -76,4 +79,4 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
         tape.withdraw_block(before)
         raise
     shown.storage.block = block
-    return shown
+    return element(shown, 0) if single else shown

@@ -13,7 +13,7 @@ from codipy.programs.interned cimport intern_tiles
 from codipy.programs.tiles cimport (
     MAX_OPERANDS, Operand, TileProgram, tiles_jacobians, tiles_values)
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Recorder
+from codipy.tape.recorder cimport JACOBIAN, Recorder
 from codipy.tape.statement cimport Argument, Statement, new_statement
 
 
@@ -57,7 +57,7 @@ cdef int record_loaded(Recorder* r, Pending p, const Loaded* loaded, const View*
     cdef BaseTape tape = <BaseTape>r.tape
     try:
         if tape.by_value or not p.active:
-            statement = value_statement(p, &loaded.program, shape)
+            statement = value_statement(p, &loaded.program, shape, r.kind != JACOBIAN)
         else:
             statement = jacobian_statement(p, &loaded.program, loaded.operands, shape)
         statement.identifier = identifier
@@ -70,8 +70,8 @@ cdef int record_loaded(Recorder* r, Pending p, const Loaded* loaded, const View*
     return 0
 
 
-cdef Statement value_statement(Pending p, const TileProgram* program, const View* shape):
-    """Keeps the arguments' values where the reverse sweep reads them."""
+cdef Statement value_statement(Pending p, const TileProgram* program, const View* shape, bint replays):
+    """Keeps the values that the reverse sweep reads; where the tape can be replayed those of passive arguments too."""
     cdef Statement statement = new_statement(intern_tiles(program), shape.ndim, p.leaf_count)
     cdef Argument* argument
     cdef Leaf* leaf
@@ -85,7 +85,7 @@ cdef Statement value_statement(Pending p, const TileProgram* program, const View
         argument, leaf = statement.arguments + k, p.leaves + k
         argument.owner, argument.data, argument.number = NULL, NULL, leaf.number
         argument.identifier = leaf.identifier
-        if leaf.buffer != NULL and needed >> k & 1:
+        if leaf.buffer != NULL and (needed >> k & 1 or replays and not leaf.identifier):
             argument.owner, argument.data = leaf.buffer, leaf.data
             Py_INCREF(<object>argument.owner)
         memcpy(statement.shape + (2 + k) * shape.ndim, leaf.strides, shape.ndim * sizeof(Py_ssize_t))

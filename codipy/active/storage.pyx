@@ -13,6 +13,7 @@ from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
+from codipy.tape.recorder cimport JACOBIAN
 
 
 # Nothing that an array holds refers to an array or a tape, so no cycle passes through it.
@@ -108,7 +109,8 @@ cdef class Storage:
             return self.drop_identifiers()
         block = new_block(tape, self.buffer.size)
         try:
-            tape.push_record(new_gather(self.identifiers, self.buffer.size, block.base), before)
+            tape.push_record(new_gather(self.identifiers, self.buffer.data if tape.recorder.kind != JACOBIAN else NULL,
+                                        self.buffer.size, block.base), before)
         except BaseException:
             tape.withdraw_block(before)
             raise

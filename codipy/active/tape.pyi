@@ -4,7 +4,8 @@
 from collections.abc import Iterable
 from typing import Any, SupportsFloat, overload
 
-from numpy.typing import NDArray
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from codipy.active.adjoints import Adjoints
 from codipy.active.array_type import Array
@@ -24,5 +25,11 @@ class Tape(BaseTape):
         self, value: SupportsFloat, arguments: Iterable[Real | SupportsFloat], jacobians: Iterable[SupportsFloat]
     ) -> Real: ...
     def new_adjoints(self, width: int = 1) -> Adjoints: ...
+    @overload
+    def set_primal(self, x: Array, value: ArrayLike) -> None: ...
+    @overload
     def set_primal(self, x: Real, value: SupportsFloat) -> None: ...
+    @overload
+    def get_primal(self, x: Array) -> NDArray[np.float64]: ...
+    @overload
     def get_primal(self, x: Real) -> float: ...

@@ -11,6 +11,7 @@ from codipy.active.adjoints cimport Adjoints
 from codipy.active.array_type cimport Array
 from codipy.active.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.inputs cimport output_array, register_array
+from codipy.active.primals cimport demand_known, get_values, set_values
 from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OWNS, Real, new_identified
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, SIMPLE
@@ -213,12 +214,38 @@ cdef class Tape(BaseTape):
 
         Parameters
         ----------
-        x : Real
-            An input of this tape.
-        value : float
-            Its new value. ``x.value`` keeps the recorded one.
+        x : Real or Array
+            An input of this tape, or a view of one.
+        value : float or array_like
+            Its new value, of the shape of `x`. ``x.value`` keeps the recorded one.
+
+        Raises
+        ------
+        TapeError
+            If `x` is no input of this tape or from before a reset, or the tape stores no values ('auto' and Jacobian
+            strategies).
+        TypeError
+            If `value` is no plain number or array of real numbers.
+        ValueError
+            If `value` has another shape than `x`.
+
+        Examples
+        --------
+        >>> import codipy, numpy as np
+        >>> tape = codipy.Tape(strategy="primal")
+        >>> with tape:
+        ...     x = tape.register_input(np.array([1.0, 2.0]))
+        ...     y = tape.register_output(x * x)
+        >>> tape.set_primal(x, np.array([3.0, 4.0]))
+        >>> tape.evaluate_primal()
+        >>> tape.get_primal(y), y.value
+        (array([ 9., 16.]), array([1., 4.]))
         """
         cdef double number
+        if type(x) is Array:
+            self.demand_values()
+            set_values(self, x, value)
+            return
         if type(value) is Real or as_number(<PyObject*>value, &number) != 1:
             raise TypeError(f"value must be a plain real number, got {type(value).__name__}")
         cdef int32_t identifier = self.identifier_of(x, "x")
@@ -226,23 +253,43 @@ cdef class Tape(BaseTape):
             raise TapeError("x is not an input: only inputs take a new value, results are recomputed")
         self.demand_idle("set_primal()")
         self.primal_slot(identifier)[0] = number
+        self.replay.changed = True
 
     def get_primal(self, x):
         """The value that the tape holds for a variable: recorded, or recomputed by ``evaluate_primal()``.
 
         Parameters
         ----------
-        x : Real
-            A registered variable of this tape.
+        x : Real or Array
+            A registered variable of this tape. Of an input that was written to in place since: what was registered.
+
+        Returns
+        -------
+        float or ndarray
+            Of the shape of `x`.
+
+        Raises
+        ------
+        TapeError
+            If the tape stores no values, `x` has none of its own on it, or the last ``evaluate_primal()`` failed or
+            ended before `x`.
         """
+        if type(x) is Array:
+            self.demand_values()
+            return get_values(self, x)
         cdef double value = self.primal_slot(self.identifier_of(x, "x"))[0]
+        demand_known(self, x)
         if self.recorder.kind == SIMPLE and is_unknown(value):
             return (<Real>x).primal      # nothing has read or recomputed it since it was recorded
         return value
 
-    cdef double* primal_slot(self, int32_t identifier) except NULL:
+    cdef int demand_values(self) except -1:
         if not self.store.gather(&self.recorder):
             raise TapeError("this tape stores no values: use strategy='simple', 'primal' or 'primal-reuse'")
+        return 0
+
+    cdef double* primal_slot(self, int32_t identifier) except NULL:
+        self.demand_values()
         return self.recorder.primals + identifier
 
     cdef int32_t identifier_of(self, x, str name) except -1:

@@ -8,6 +8,7 @@ from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.position cimport TapePosition
 from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Entry, Recorder
+from codipy.tape.replay cimport Replay
 from codipy.tape.strategy cimport Strategy
 
 
@@ -15,6 +16,7 @@ cdef class BaseTape:
     cdef Recorder recorder
     cdef readonly Strategy store                # streams, identifiers and sweeps of the strategy
     cdef readonly Records records               # steps that are not scalar statements
+    cdef readonly Replay replay                 # what evaluate_primal() made of them
     cdef readonly AdjointVector adjoint_vector  # the tape's own adjoints, width 1
     cdef readonly str strategy                  # its name, "auto" resolved
     cdef readonly str granularity
@@ -40,6 +42,7 @@ cdef class BaseTape:
     cdef int demand_recording(self, str action) except -1
     cdef int32_t new_input(self, double value) except -1
     cdef int32_t new_copy(self, int32_t source, double value) except -1
+    cdef int32_t new_element(self, int32_t source, double value) except -1
     cdef int32_t new_handmade(self, double value, const Entry* entries, Py_ssize_t count) except -1
     cdef bint by_value                          # array statements keep values, not Jacobians
     cdef bint recycle                           # identifiers are linear, but blocks of dead arrays serve new ones ...

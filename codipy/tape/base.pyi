@@ -9,6 +9,7 @@ from typing_extensions import Self
 from codipy.tape.adjoints import AdjointVector
 from codipy.tape.position import TapePosition
 from codipy.tape.record import Records
+from codipy.tape.replay import Replay
 from codipy.tape.statistics import Statistics
 from codipy.tape.strategy import Strategy
 
@@ -30,6 +31,8 @@ class BaseTape:
     def store(self) -> Strategy: ...
     @property
     def records(self) -> Records: ...
+    @property
+    def replay(self) -> Replay: ...
     @property
     def adjoint_vector(self) -> AdjointVector: ...
     @property

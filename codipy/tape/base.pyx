@@ -18,6 +18,7 @@ from codipy.tape.position cimport TapePosition, make_position
 from codipy.tape.primal cimport Primal
 from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Entry, JACOBIAN, PRIMAL, SIMPLE
+from codipy.tape.replay cimport Replay
 from codipy.tape.simple cimport Simple
 from codipy.tape.sweep cimport REVERSE, TANGENTS, VALUES, sweep
 
@@ -56,11 +57,10 @@ cdef class BaseTape:
         self.recorder.skip_invalid = bool(skip_invalid_jacobians)
         self.recorder.plain = self.recorder.kind == JACOBIAN and not reuse and not self.recorder.eager
         self.recorder.tape = <PyObject*>self
-        self.records = Records()
-        self.waiting = WaitingBlocks()
+        self.records, self.replay, self.waiting = Records(), Replay(), WaitingBlocks()
         self.by_value = self.recorder.kind != JACOBIAN or auto
         self.recycle = auto
-        self.recorder.records = <PyObject*>self.records
+        self.recorder.records, self.recorder.replay = <PyObject*>self.records, <PyObject*>self.replay
         self.store.connect(&self.recorder)
         self.root_begin = self.store.root.position()
         self.valid = []
@@ -129,6 +129,10 @@ cdef class BaseTape:
     cdef int32_t new_copy(self, int32_t source, double value) except -1:
         self.demand_recording("register_output()")
         return self.store.push_copy(&self.recorder, source, value)
+
+    cdef int32_t new_element(self, int32_t source, double value) except -1:
+        self.demand_recording("taking an element of an Array")
+        return self.store.push_element(&self.recorder, source, value)
 
     cdef int32_t new_handmade(self, double value, const Entry* entries, Py_ssize_t count) except -1:
         self.demand_recording("push_statement()")
@@ -301,17 +305,21 @@ cdef class BaseTape:
         sweep(self, TANGENTS, start, end, self.checked_adjoints(adjoints), False)
 
     def evaluate_primal(self, start=None, end=None):
-        """Recompute all recorded values, from those of the inputs (see ``set_primal``).
+        """Recompute all recorded values, from those of the inputs (see ``set_primal``), along the recorded path.
+
+        Variables keep their values, ``get_primal`` reads the new ones.
 
         Parameters
         ----------
         start, end : TapePosition, optional
-            As for ``evaluate_forward``.
+            As for ``evaluate_forward``. Where arrays stand before `start`, that part is recomputed too, unless this
+            continues where the last one ended: arrays keep no values by identifier.
 
         Raises
         ------
         TapeError
-            On a Jacobian tape, and where ``push_statement`` recorded a value from outside.
+            On a Jacobian tape, and where ``push_statement`` recorded a value from outside. Any error on the way, from
+            NumPy too, leaves old and new values on the tape, which refuses sweeps until this ran to the end.
         """
         sweep(self, VALUES, start, end, None, False)
 
@@ -334,6 +342,7 @@ cdef class BaseTape:
             place = self.checked(position, "position")
             self.records.truncate(place.records)
             self.waiting.clear()
+            self.replay.torn = self.replay.begun
             self.store.roll_back(&self.recorder, place.streams, place.largest)
             del self.valid[bisect_left(self.valid, place.epoch) + 1:]
             self.draw_epoch()
@@ -355,6 +364,7 @@ cdef class BaseTape:
     cdef int forget_all(self) except -1:
         self.records.truncate(0)
         self.waiting.clear()
+        self.replay.forget()
         self.shared = False
         self.store.forget()
         self.valid.clear()

@@ -3,11 +3,14 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
+from cpython.ref cimport Py_INCREF
 cimport cython
 cimport numpy as cnp
 
+from codipy.data.buffer cimport Buffer
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record
+from codipy.tape.replay cimport Replay
 
 from codipy.errors import TapeError
 
@@ -63,6 +66,42 @@ cdef class Call(Record):
                     adjoint_view(adjoints, slots, d)[...] = part
         return 0
 
+    cdef int primal(self, Replay replay) except -1:
+        cdef list args = list(self.args), kept = list(self.args), parts
+        cdef Py_ssize_t k, i
+        cdef bint several = type(self.out) is tuple
+        for k in range(len(self.arguments)):
+            i = self.argnums[k]
+            slots = self.arguments[k]
+            if not isinstance(args[i], np.ndarray):
+                args[i] = kept[i] = replay.values[<int32_t>slots[0]]
+            elif type((<object>args[i]).base) is Buffer:
+                args[i] = kept[i] = refreshed(replay, args[i], slots)
+            else:       # the rules do not read it
+                args[i] = view_of(replay.values, slots, 1, 0)
+        out = self.primitive.forward(*args, **self.kwargs)
+        parts = list(out) if isinstance(out, tuple) else [out]
+        if len(parts) != len(self.results):
+            raise TapeError(f"evaluate_primal(): {self.primitive.name} gave {len(self.results)} results when it was "
+                            f"recorded, and {len(parts)} now: record again")
+        olds = self.out if several else (self.out,)
+        for k in range(len(parts)):
+            slots, old = self.results[k], olds[k]
+            if slots is None:
+                continue
+            if np.shape(parts[k]) != slots[1]:
+                raise TapeError(f"evaluate_primal(): a result of {self.primitive.name} had the shape {slots[1]} when "
+                                f"it was recorded, and has {np.shape(parts[k])} now: record again")
+            view_of(replay.values, slots, 1, cnp.NPY_ARRAY_WRITEABLE)[...] = parts[k]
+            if not isinstance(old, np.ndarray):
+                parts[k] = type(old)(replay.values[<int32_t>slots[0]])
+            elif type((<object>old).base) is Buffer:
+                parts[k] = refreshed(replay, old, slots)
+            else:
+                parts[k] = old
+        self.args, self.out = tuple(kept), tuple(parts) if several else parts[0]
+        return 0
+
     @property
     def bytes_used(self):
         """Bytes of what the call itself holds; values are counted where they are kept."""
@@ -94,15 +133,41 @@ cdef tuple reach(tuple slots):
 
 cdef object adjoint_view(AdjointVector adjoints, tuple slots, Py_ssize_t d):
     """One direction of some identifiers' adjoints as an array."""
+    return view_of(adjoints.origin() + d, slots, adjoints.width, cnp.NPY_ARRAY_WRITEABLE)
+
+
+cdef object view_of(double* origin, tuple slots, Py_ssize_t width, int flags):
+    """What a vector holds for some identifiers, `width` numbers for each, as an array of every first number."""
     cdef cnp.npy_intp shape[MOST_DIMS]
     cdef cnp.npy_intp strides[MOST_DIMS]
     cdef int32_t first = slots[0]
     cdef int k, ndim = <int>len(slots[1])
     for k in range(ndim):
         shape[k] = slots[1][k]
-        strides[k] = <Py_ssize_t>slots[2][k] * adjoints.width * <Py_ssize_t>sizeof(double)
-    return cnp.PyArray_New(np.ndarray, ndim, shape, cnp.NPY_DOUBLE, strides,
-                           adjoints.origin() + first * adjoints.width + d, 0, cnp.NPY_ARRAY_WRITEABLE, <object>NULL)
+        strides[k] = <Py_ssize_t>slots[2][k] * width * <Py_ssize_t>sizeof(double)
+    return cnp.PyArray_New(np.ndarray, ndim, shape, cnp.NPY_DOUBLE, strides, origin + first * width, 0, flags,
+                           <object>NULL)
+
+
+cdef object refreshed(Replay replay, cnp.ndarray plain, tuple slots):
+    """The array that a record keeps, laid out as before on a Buffer with the values of now."""
+    cdef Buffer old = (<object>plain).base, new
+    cdef Py_ssize_t shape[MOST_DIMS]
+    cdef Py_ssize_t strides[MOST_DIMS]
+    cdef Py_ssize_t offset
+    cdef int32_t first = slots[0]
+    cdef int k, ndim = cnp.PyArray_NDIM(plain)
+    if cnp.PyArray_SIZE(plain) == 0:
+        return plain
+    offset = <double*>cnp.PyArray_DATA(plain) - old.data
+    for k in range(ndim):
+        shape[k], strides[k] = slots[1][k], slots[2][k]
+    new = replay.refreshed(old, offset, first, ndim, shape, strides)
+    result = cnp.PyArray_New(np.ndarray, ndim, cnp.PyArray_DIMS(plain), cnp.NPY_DOUBLE, cnp.PyArray_STRIDES(plain),
+                             new.data + offset, 0, 0, <object>NULL)
+    Py_INCREF(new)
+    cnp.PyArray_SetBaseObject(result, new)
+    return result
 
 
 cdef Call new_call(object primitive, tuple args, dict kwargs, out, tuple argnums, list arguments, list results):

@@ -11,7 +11,8 @@ from codipy.programs.program import describe
 from codipy.tape.check_records import check_records, steps_of
 
 _INPUT_TAG = 255         # argument count that marks an input (jacobian.pxd)
-_HANDMADE = -1           # handles from here downwards: statements made by hand (primal.pxd)
+_ELEMENT = -1            # handle of an array element's copy (primal.pyx)
+_HANDMADE = -1           # handles below: statements made by hand
 
 
 def check(tape, origin):
@@ -122,7 +123,9 @@ def _in_order(statements, largest, steps):
 
 def _leaves(handle):
     """Active arguments and passive constants of a program handle."""
-    if handle <= _HANDMADE:
+    if handle == _ELEMENT:
+        return 1, 1
+    if handle < _HANDMADE:
         return _HANDMADE - handle, _HANDMADE - handle + 1
     try:
         text = describe(handle)

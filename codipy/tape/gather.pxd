@@ -11,8 +11,13 @@ from codipy.tape.record cimport Record
 @cython.final
 cdef class Gather(Record):
     cdef int32_t base                # of the result
+    cdef bint replays                # the passive elements' values are kept
     cdef Py_ssize_t size
     cdef Py_ssize_t runs             # number of runs; 0: one identifier per element
-    cdef int32_t* sources
+    cdef int32_t* sources            # where the tape can be replayed the passive elements' values lie behind, aligned
 
-cdef Gather new_gather(const int32_t* identifiers, Py_ssize_t size, int32_t base)
+    cdef double* constants(self) noexcept nogil
+    cdef Py_ssize_t passive(self) noexcept
+
+# `values` of all elements where the tape can be replayed, else NULL.
+cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssize_t size, int32_t base)

@@ -7,6 +7,7 @@ cimport cython
 
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record
+from codipy.tape.replay cimport Replay
 
 
 @cython.final
@@ -56,10 +57,39 @@ cdef class Gather(Record):
                 i += n
         return 0
 
+    cdef int primal(self, Replay replay) except -1:
+        cdef Py_ssize_t i = 0, r, n, runs = self.runs if self.runs else self.size
+        cdef double* result = replay.values + self.base
+        cdef const double* passive = self.constants()
+        cdef int32_t source
+        with nogil:
+            for r in range(runs):
+                source = self.sources[2 * r] if self.runs else self.sources[r]
+                n = self.sources[2 * r + 1] if self.runs else 1
+                if source:
+                    memcpy(result + i, replay.values + source, n * sizeof(double))
+                else:
+                    memcpy(result + i, passive, n * sizeof(double))
+                    passive += n
+                i += n
+        return 0
+
     @property
     def bytes_used(self):
-        """Bytes of the identifiers."""
-        return (2 * self.runs if self.runs else self.size) * sizeof(int32_t) + 2 * sizeof(int32_t)
+        """Bytes of the identifiers, and of the passive elements' values."""
+        return ((2 * self.runs if self.runs else self.size) * sizeof(int32_t) + 2 * sizeof(int32_t)
+                + (self.passive() * sizeof(double) if self.replays else 0))
+
+    cdef double* constants(self) noexcept nogil:
+        cdef Py_ssize_t count = 2 * self.runs if self.runs else self.size
+        return <double*>(self.sources + count + (count & 1))
+
+    cdef Py_ssize_t passive(self) noexcept:
+        cdef Py_ssize_t r, count = 0
+        for r in range(self.runs if self.runs else self.size):
+            if self.sources[2 * r if self.runs else r] == 0:
+                count += self.sources[2 * r + 1] if self.runs else 1
+        return count
 
     @property
     def named(self):
@@ -88,19 +118,29 @@ cdef inline bint follows(int32_t identifier, int32_t previous) noexcept nogil:
     return identifier == previous + 1 if previous else identifier == 0
 
 
-cdef Gather new_gather(const int32_t* identifiers, Py_ssize_t size, int32_t base):
+cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssize_t size, int32_t base):
     cdef Gather new = Gather.__new__(Gather)
-    cdef Py_ssize_t i, r = -1, runs = size > 0
+    cdef Py_ssize_t i, r = -1, runs = size > 0, passive = 0
+    cdef double* constants
     for i in range(1, size):
         runs += not follows(identifiers[i], identifiers[i - 1])
-    new.base, new.size = base, size
-    new.sources = <int32_t*>PyMem_Malloc(min(2 * runs, size) * sizeof(int32_t) + 8)
+    new.base, new.size, new.replays = base, size, values != NULL
+    if new.replays:
+        for i in range(size):
+            passive += identifiers[i] == 0
+    new.sources = <int32_t*>PyMem_Malloc(min(2 * runs, size) * sizeof(int32_t) + passive * sizeof(double) + 8)
     if new.sources == NULL:
         raise MemoryError(f"no memory for a movement of {size} elements")
-    if 2 * runs > size:
+    new.runs = runs if 2 * runs <= size else 0
+    if passive:
+        constants = new.constants()
+        for i in range(size):
+            if identifiers[i] == 0:
+                constants[0] = values[i]
+                constants += 1
+    if new.runs == 0:
         memcpy(new.sources, identifiers, size * sizeof(int32_t))
         return new
-    new.runs = runs
     for i in range(size):
         if i == 0 or not follows(identifiers[i], identifiers[i - 1]):
             r += 1

@@ -21,6 +21,7 @@ from codipy.programs.program cimport (
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport (
     Entry, Recorder, assign_identifier, grow_primals, push_primal, push_primal_result, reserve_statement)
+from codipy.tape.replay cimport Replay
 from codipy.tape.strategy cimport Strategy, accumulate
 from codipy.tape.walk cimport Bounds, Sweep, walk, walk_regions
 
@@ -28,7 +29,8 @@ cdef extern from "codipy/inline.h":
     pass
 
 cdef enum:
-    HANDMADE = -1            # handles of statements made by hand: HANDMADE - number of arguments
+    ELEMENT = -1             # handle of an array element's copy: its value is a constant, renewed by a replay
+    HANDMADE = -1            # handles of statements made by hand: HANDMADE - number of arguments, at least one
 
 
 @cython.final
@@ -84,6 +86,18 @@ cdef class Primal(Strategy):
         r.constants.used += count + 1
         push_primal_result(r, HANDMADE - <int32_t>count, lhs, value)
         self.handmade = here
+        return lhs
+
+    cdef int32_t push_element(self, Recorder* r, int32_t source, double value) except -1:
+        # No value is kept by identifier for arrays: an ordinary copy would read one in each sweep.
+        cdef int32_t lhs
+        reserve_statement(r, 1, 1)
+        lhs = assign_identifier(r)
+        (<int32_t*>r.arguments.fields[0])[r.arguments.used] = source
+        (<double*>r.constants.fields[0])[r.constants.used] = value
+        r.arguments.used += 1
+        r.constants.used += 1
+        push_primal_result(r, ELEMENT, lhs, value)
         return lhs
 
     cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1:
@@ -153,18 +167,40 @@ cdef class Primal(Strategy):
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
         self.demand_recomputable()
         cdef Regions regions = regions_between(self.root, start, end), later
+        cdef Replay replay = <Replay>r.replay
+        if replay.begun and r.reuse:
+            replay.make_room(bounds.end + 1)
+        elif replay.begun and bounds.end >= r.primals_size:
+            grow_primals(r, bounds.end)
+        replay.values = r.primals
         if r.reuse:
             # Inputs keep their value: their identifiers are never reused. Once values are taken back nothing may fail
             # until all are there again, so what allocates comes first and Ctrl-C waits.
             later = regions_between(self.root, self.root.position() if end is None else end, None)
             exchange(r.primals, regions_between(self.root, start, None), True)
-        cdef Sweep sweep = Sweep(NULL, 0, r.primals, bounds.start, r.reuse, False, r.reuse)
-        if bounds.first < bounds.last:
-            walk(r, self.root, start, end, bounds, None, forward_any, &sweep, False)
-        else:
-            walk_regions(regions, forward_any, &sweep, False)
-        if r.reuse:
-            exchange(r.primals, later, False)
+            if replay.begun:
+                self.hand_over(r, replay)
+        cdef Sweep sweep = Sweep(replay.values, 0, r.primals, bounds.start, r.reuse, False, r.reuse)
+        try:
+            if bounds.first < bounds.last:
+                walk(r, self.root, start, end, bounds, None, forward_any, &sweep, False)
+            else:
+                walk_regions(regions, forward_any, &sweep, False)
+        finally:
+            # A record may have failed: then only a replay of the whole recording is allowed, which writes all anew.
+            if r.reuse:
+                exchange(r.primals, later, False)
+        return 0
+
+    cdef int hand_over(self, Recorder* r, Replay replay) except -1:
+        """The scalars' values to the replay's own vector, when r.primals is as it was at the start (reuse only)."""
+        cdef int32_t identifier
+        replay.values = replay.own
+        if not replay.continued and r.primals_size:
+            memcpy(replay.own, r.primals, min(replay.slots, r.primals_size) * sizeof(double))
+        for identifier in self.inputs:       # those of now, recorded since the vector was filled, too
+            if identifier < min(replay.slots, r.primals_size):
+                replay.own[identifier] = r.primals[identifier]
         return 0
 
 
@@ -246,7 +282,11 @@ cdef inline void reverse_region(const Span* spans, double* primals, double* orig
         any_bar = False
         for d in range(width):
             any_bar |= bars[d] != 0.0
-        if handle <= HANDMADE:
+        if handle == ELEMENT:
+            a -= 1
+            c -= 1
+            accumulate(origin + width * arguments[a], bars, 1.0, width)
+        elif handle < HANDMADE:
             a -= HANDMADE - handle
             c -= HANDMADE - handle + 1
             for i in range(HANDMADE - handle):
@@ -271,7 +311,8 @@ cdef inline void reverse_region(const Span* spans, double* primals, double* orig
 
 cdef inline void forward_region(const Span* spans, double* primals, double* origin, Py_ssize_t width, int32_t lhs,
                                 bint reuse, Py_ssize_t* cursors) noexcept nogil:
-    cdef const double* constants = <const double*>spans[0].fields[0]
+    # With no width this is a replay, and `origin` are the values of arrays too.
+    cdef double* constants = <double*>spans[0].fields[0]
     cdef const int32_t* arguments = <const int32_t*>spans[1].fields[0]
     cdef const int32_t* handles = <const int32_t*>spans[2].fields[0]
     cdef const int32_t* results = <const int32_t*>spans[2].fields[1]
@@ -294,7 +335,14 @@ cdef inline void forward_region(const Span* spans, double* primals, double* orig
         dots = origin + width * result
         for d in range(width):
             dots[d] = 0.0
-        if handle <= HANDMADE:
+        if handle == ELEMENT:
+            accumulate(dots, origin + width * arguments[a], 1.0, width)
+            if not width:
+                constants[c] = origin[arguments[a]]
+            value = constants[c]
+            a += 1
+            c += 1
+        elif handle < HANDMADE:
             for i in range(HANDMADE - handle):
                 accumulate(dots, origin + width * arguments[a + i], constants[c + i], width)
             a += HANDMADE - handle
@@ -318,6 +366,8 @@ cdef inline void forward_region(const Span* spans, double* primals, double* orig
             overwritten[s] = primals[result]
         if reuse or not width:
             primals[result] = value
+        if not width:
+            origin[result] = value
     cursors[0], cursors[1], cursors[2] = c, a, spans[2].end
 
 

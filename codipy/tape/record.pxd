@@ -9,6 +9,7 @@ cimport cython
 
 from codipy.data.position cimport Position
 from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.replay cimport Replay
 
 
 # Not tracked by the collector: a recording has many, and nothing that this class holds can be part of a cycle.
@@ -22,8 +23,8 @@ cdef class Record:
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1
     # Set the results' tangents from the arguments'.
     cdef int forward(self, AdjointVector adjoints) except -1
-    # Compute the results' values again.
-    cdef int primal(self) except -1
+    # Compute the results' values again, from replay.values to replay.values, and renew what the sweeps read.
+    cdef int primal(self, Replay replay) except -1
 
 
 # The records of one tape, in the order of recording.

@@ -6,6 +6,7 @@ from libc.stdint cimport int32_t
 cimport cython
 
 from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.replay cimport Replay
 
 from codipy.errors import TapeError
 
@@ -26,7 +27,7 @@ cdef class Record:
         self.push(adjoints)
         return 0
 
-    cdef int primal(self) except -1:
+    cdef int primal(self, Replay replay) except -1:
         raise TapeError(f"evaluate_primal() cannot recompute {type(self).__name__}: record again")
 
     def pull(self, adjoints, keep):

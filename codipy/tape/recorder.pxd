@@ -46,6 +46,7 @@ cdef struct Recorder:
     PyObject* reusing        # ReuseIdentifiers, or NULL
     PyObject* streams[3]     # the Streams of the three cursors, in the order of their reservation
     PyObject* records        # its Records, which are steps of the recording too
+    PyObject* replay         # its Replay, what evaluate_primal() made of them
     PyObject* tape           # the tape that this recorder is part of
 
 

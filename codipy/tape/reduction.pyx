@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums and means over axes."""
-from libc.string cimport memset
+import numpy as np
+
+from libc.string cimport memcpy, memset
 cimport cython
+cimport numpy as cnp
 
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record, reach
+from codipy.tape.replay cimport Replay
+
+cnp.import_array()
 
 
 @cython.final
@@ -35,6 +41,29 @@ cdef class Reduction(Record):
             for d in range(adjoints.width):
                 self.run(origin + self.argument * adjoints.width + d, origin + self.result * adjoints.width + d,
                          adjoints.width, False)
+        return 0
+
+    cdef int primal(self, Replay replay) except -1:
+        # NumPy's order of summation depends on the strides, and those of identifiers are those of values.
+        cdef cnp.npy_intp shape[MOST_DIMS]
+        cdef cnp.npy_intp strides[MOST_DIMS]
+        cdef Py_ssize_t count = 1
+        cdef list axes = []
+        cdef int k
+        if self.size == 0:
+            return 0
+        for k in range(self.ndim):
+            shape[k], strides[k] = self.shape[k], self.strides[k] * <Py_ssize_t>sizeof(double)
+            if self.result_strides[k] == 0:
+                axes.append(k)
+                count *= self.shape[k]
+        plain = cnp.PyArray_New(np.ndarray, self.ndim, shape, cnp.NPY_DOUBLE, strides, replay.values + self.argument,
+                                0, 0, <object>NULL)
+        value = np.add.reduce(plain, tuple(axes))
+        if self.scale != 1.0:
+            value = value / count
+        value = np.ascontiguousarray(value)
+        memcpy(replay.values + self.result, cnp.PyArray_DATA(value), self.size * sizeof(double))
         return 0
 
     cdef void run(self, double* argument, double* result, Py_ssize_t width, bint reverse) noexcept nogil:

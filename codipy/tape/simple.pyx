@@ -14,6 +14,7 @@ from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY, op_arity, op_partials_any, op_value_any
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Entry, Recorder, grow_primals, push_simple
+from codipy.tape.replay cimport Replay
 from codipy.tape.strategy cimport Strategy, accumulate
 from codipy.tape.walk cimport Bounds, Sweep, walk
 
@@ -69,6 +70,7 @@ cdef class Simple(Strategy):
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
         self.demand_recomputable()
         self.gather(r)
+        (<Replay>r.replay).values = r.primals
         cdef Sweep sweep = Sweep(NULL, 0, r.primals, 0, False, False, False)
         return walk(r, self.root, start, end, bounds, None, forward_any, &sweep, False)
 

@@ -7,6 +7,7 @@ cimport cython
 from codipy.programs.interned cimport ArrayProgram
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record
+from codipy.tape.replay cimport Replay
 
 
 # One argument. Its strides, in elements, stand in the statement's table.
@@ -29,5 +30,6 @@ cdef class Statement(Record):
     cdef Argument* arguments
 
     cdef int run(self, AdjointVector adjoints, bint reverse, bint keep) except -1
+    cdef int refresh(self, Argument* argument, const Py_ssize_t* strides, Replay replay) except -1
 
 cdef Statement new_statement(ArrayProgram program, int ndim, int count)

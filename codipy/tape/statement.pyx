@@ -2,14 +2,17 @@
 """Array statements: the sweeps over the elements of one recorded expression."""
 from libc.stdint cimport int32_t
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.ref cimport Py_XDECREF
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 cimport cython
 
+from codipy.data.buffer cimport Buffer
 from codipy.programs.interned cimport ArrayProgram
 from codipy.programs.tiles cimport (
-    MAX_OPERANDS, Operand, TileProgram, tiles_reverse, tiles_reverse_kept, tiles_tangent)
+    MAX_OPERANDS, Operand, TileProgram, tiles_reverse, tiles_reverse_kept, tiles_tangent, tiles_values)
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record, reach
+from codipy.tape.replay cimport Replay
 
 cdef enum:
     SHORT = 256                  # elements: below, giving the GIL back and forth costs more than the sweep
@@ -75,6 +78,51 @@ cdef class Statement(Record):
 
     cdef int forward(self, AdjointVector adjoints) except -1:
         return self.run(adjoints, False, False)
+
+    cdef int primal(self, Replay replay) except -1:
+        cdef Operand operands[MAX_OPERANDS]
+        cdef Py_ssize_t result_strides[8]
+        cdef Py_ssize_t* strides = self.shape + 2 * self.ndim
+        cdef Argument* argument
+        cdef int i, k, failed
+        for i in range(self.ndim):
+            if self.shape[i] == 0:
+                return 0
+            result_strides[i] = self.shape[self.ndim + i] * sizeof(double)
+        for k in range(self.count):
+            argument = self.arguments + k
+            if argument.identifier:
+                operands[k].data = <const char*>(replay.values + argument.identifier)
+            else:       # passive: kept whole where a tape can be replayed
+                operands[k].data = <const char*>(argument.data if argument.data != NULL else &argument.number)
+            for i in range(self.ndim):
+                operands[k].strides[i] = strides[i] * sizeof(double)
+            strides += self.ndim
+        with nogil:
+            failed = tiles_values(&self.program.tiles, operands, self.ndim, self.shape,
+                                  replay.values + self.identifier, result_strides)
+        if failed:
+            raise MemoryError("no memory for the temporaries of an array statement")
+        strides = self.shape + 2 * self.ndim
+        for k in range(self.count):
+            if self.arguments[k].identifier:
+                self.refresh(self.arguments + k, strides + k * self.ndim, replay)
+        return 0
+
+    cdef int refresh(self, Argument* argument, const Py_ssize_t* strides, Replay replay) except -1:
+        """An active argument's values for the sweeps: a new Buffer, or the number of a scalar."""
+        cdef Buffer old, new
+        cdef Py_ssize_t offset
+        if argument.owner == NULL:
+            argument.number = replay.values[argument.identifier]
+            return 0
+        old = <Buffer>argument.owner
+        offset = argument.data - old.data
+        new = replay.refreshed(old, offset, argument.identifier, self.ndim, self.shape, strides)
+        Py_INCREF(new)
+        argument.owner, argument.data = <PyObject*>new, new.data + offset
+        Py_DECREF(old)
+        return 0
 
     @property
     def bytes_used(self):

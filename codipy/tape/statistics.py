@@ -167,6 +167,9 @@ def collect(tape):
     ]
     if allocated:
         sections.append(Section("primal values", {"number of values": used // 8}, Amount(used, allocated)))
+    if tape.replay.slots:
+        replayed = 8 * tape.replay.slots
+        sections.append(Section("replayed values", {"number of values": tape.replay.slots}, Amount(replayed, replayed)))
     sections += [
         Section(stream.name, {"number of chunks": stream.chunks, "number of items": stream.items},
                 Amount(stream.bytes_used, stream.bytes_allocated))

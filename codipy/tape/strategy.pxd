@@ -28,6 +28,8 @@ cdef class Strategy:
     cdef int32_t push_input(self, Recorder* r, double value) except -1
     # A copy of `source`; source 0 is a passive value.
     cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1
+    # The same for an element of an array, of which no value is kept by identifier.
+    cdef int32_t push_element(self, Recorder* r, int32_t source, double value) except -1
     # A statement made by hand: `value` and Jacobians come from outside.
     cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1
     # Refuse to recompute values while a statement made by hand is on the tape.

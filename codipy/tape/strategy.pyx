@@ -47,6 +47,9 @@ cdef class Strategy:
     cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1:
         raise NotImplementedError
 
+    cdef int32_t push_element(self, Recorder* r, int32_t source, double value) except -1:
+        return self.push_copy(r, source, value)
+
     cdef int32_t push_handmade(self, Recorder* r, double value, const Entry* entries, Py_ssize_t count) except -1:
         raise NotImplementedError
 

@@ -1,9 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """One sweep over a tape: its range, and what may not happen meanwhile."""
+from libc.stdint cimport int64_t
+
 from codipy.data.position cimport Position
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
 from codipy.tape.position cimport TapePosition
+from codipy.tape.recorder cimport JACOBIAN
+from codipy.tape.replay cimport Replay
 from codipy.tape.walk cimport Bounds
 
 from codipy.errors import TapeError
@@ -14,6 +18,11 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
     cdef Position first = None, last = None      # the beginning and the end of the recording
     cdef TapePosition place
     cdef Bounds bounds
+    cdef Replay replay = tape.replay
+    cdef bint replays = (direction == VALUES and tape.recorder.kind != JACOBIAN
+                         and (len(tape.records.items) > 0 or replay.begun))
+    cdef bint whole = True, continued
+    cdef int64_t epoch = 0
     bounds.start, bounds.end = 0, tape.largest()
     bounds.first, bounds.last = 0, len(tape.records.items)
     if backwards:
@@ -24,6 +33,10 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
     if end is not None:
         place = tape.checked(end, "start" if backwards else "end")
         last, bounds.end, bounds.last = place.streams, place.largest, place.records
+        whole, epoch = False, place.epoch
+    if replays or replay.begun:      # which compare places
+        first = tape.root_begin if start is None else first
+        last = tape.store.root.position() if end is None else last
     if start is not None and end is not None and (last < first or bounds.last < bounds.first):
         raise TapeError("end lies after start: a reverse sweep runs from the later position to the earlier; "
                         "exchange them" if backwards else
@@ -39,9 +52,21 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
         raise TapeError("evaluate_primal() is rewriting this tape's values on another thread: wait until it ends")
     if direction == VALUES:
         tape.demand_idle("evaluate_primal()")
+        if replays:
+            tape.store.demand_recomputable()
+            continued = replay.continues(first, bounds.first)
+            if whole and replay.ended(last, bounds.last):
+                epoch = replay.epoch
+            elif whole:
+                epoch = tape.recorder.epoch
+                tape.draw_epoch()        # tells the variables of before from those of after, as a position does
+            if bounds.first and not continued:      # arrays keep no values by identifier: those before come again
+                first, bounds.start, bounds.first = tape.root_begin, 0, 0
+            replay.begin(continued, whole)
     elif adjoints.swept:
         raise TapeError("another thread is sweeping with these adjoints: give each thread tape.new_adjoints()")
     if adjoints is not None:
+        replay.demand(last, bounds.last)
         adjoints.ensure(tape.largest())
         adjoints.swept = True
     tape.rewriting = direction == VALUES
@@ -54,10 +79,14 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
             tape.store.forward(&tape.recorder, adjoints, first, last, bounds)
         else:
             tape.store.primal(&tape.recorder, first, last, bounds)
+            if replays:
+                replay.end(last, bounds.last, epoch, whole)
     finally:
         tape.sweeps -= 1
         tape.rewriting = False
         tape.store.root.unlock()
         if adjoints is not None:
             adjoints.swept = False
+        if replay.torn:
+            replay.buffers.clear()
     return 0

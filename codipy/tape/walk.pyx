@@ -9,6 +9,7 @@ from codipy.data.stream cimport Stream
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Recorder
+from codipy.tape.replay cimport Replay
 
 
 cdef int walk_regions(Regions regions, Kernel kernel, Sweep* sweep, bint reverse) except -1:
@@ -53,7 +54,7 @@ cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bou
                                  regions_between(root, here, record.place), kernel, sweep, reverse)
                 here = record.place
             if adjoints is None:
-                record.primal()
+                record.primal(<Replay>r.replay)
             elif reverse:
                 record.reverse(adjoints, sweep.keep)
             else:

@@ -205,3 +205,19 @@ def test_nested_recordings_on_two_tapes(variant):
     outer.evaluate()
     assert_close([z.gradient, x.gradient], [6.0 * START, np.r_[2.0, 12.0 * START[1:]]])
     assert codipy.active_tape() is None
+
+
+@each_variant
+def test_outputs_without_elements(variant):
+    tape = new_tape(variant)
+    with tape:
+        x = tape.register_input(START.copy())
+        y = x * x
+        s = y[0]
+        x *= 2.0
+        assert tape.register_output(y[:0]).shape == (0,)
+        assert tape.register_output(x[4:]).shape == (0,)
+        z = tape.register_output(y * s)
+    z.gradient = 1.0
+    tape.evaluate()
+    assert x.gradient[1] == 2.0 * START[0] ** 2 * START[1]
