@@ -5,12 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from codipy.data.buffer import Buffer
+
 __all__ = ["solve_columns"]
 
-# The last matrix, as a copy, and the factors of its transpose. NumPy's solve gives no factors away, and SciPy's would
+# The last matrix and the factors of its transpose. NumPy's solve gives no factors away, and SciPy's would
 # not give NumPy's values to the last bit, so the forward solve cannot fill this. One entry serves what matters, time
-# steps with one matrix: n^2 to compare instead of n^3 to factorise. It is compared by value: a tape hands out the same
-# memory again after a reset. A tuple is replaced whole, so threads never see half of one.
+# steps with one matrix. A read-only matrix on memory of codipy's own is known by that memory, which nobody overwrites
+# while it is referred to here; any other is kept as a copy and compared by value, since its owner may write to it. A
+# tuple is replaced whole, so threads never see half of one.
 _last: tuple | None = None
 
 
@@ -34,7 +37,7 @@ def _factorise(a):
     """The factors of the transpose of a matrix, or None without SciPy, or where a pivot is zero."""
     global _last
     known = _last
-    if known is not None and np.array_equal(known[0], a):
+    if known is not None and (_is_same(known[0], a) or np.array_equal(known[0], a)):
         return known[1]
     try:
         from scipy.linalg import lapack  # here, because importing it takes longer than most gradients
@@ -44,5 +47,16 @@ def _factorise(a):
         return None
     lu, pivots, info = lapack.dgetrf(a.T)  # of the transpose: a C-ordered matrix is one in Fortran's order as it lies
     factors = (lapack, lu, pivots) if info == 0 else None
-    _last = (a.copy(), factors)
+    _last = (a if type(a.base) is Buffer else a.copy(), factors)
     return factors
+
+
+def _is_same(known, a):
+    """Whether two arrays show the same elements of one Buffer."""
+    return (
+        type(a.base) is Buffer
+        and known.base is a.base
+        and known.shape == a.shape
+        and known.strides == a.strides
+        and known.ctypes.data == a.ctypes.data
+    )

@@ -17,7 +17,6 @@ __all__ = [
     "relative",
     "single",
     "tolerance",
-    "unbroadcast",
 ]
 
 mT = np.matrix_transpose
@@ -43,13 +42,6 @@ def single(name, forward, reverse, tangent, **kept):
         return tuple(np.zeros(np.shape(o)) for o in out) if isinstance(out, tuple) else np.zeros(np.shape(out))
 
     return Primitive(name, forward, vjp, jvp, **kept)
-
-
-def unbroadcast(g, shape):
-    """Sum a cotangent over the axes along which an argument of `shape` was broadcast."""
-    g = np.sum(g, axis=tuple(range(np.ndim(g) - len(shape))))
-    stretched = tuple(k for k, n in enumerate(shape) if n == 1 and np.shape(g)[k] != 1)
-    return np.sum(g, axis=stretched, keepdims=True)
 
 
 def diagonal_matrix(d):
