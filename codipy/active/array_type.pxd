@@ -22,3 +22,5 @@ cdef class Array:
 cdef Storage EMPTY
 
 cdef Array new_array(Storage storage, const View* view)
+# Whether the dtype is float32.
+cdef bint is_single(Array a) noexcept

@@ -33,7 +33,14 @@ from codipy.operations import TABLE
 cdef object SUM = np.sum, MEAN = np.mean
 cdef dict ROWS = {getattr(np, name): row.code for row in TABLE for name in row.numpy if hasattr(np, name)}
 
-EMPTY = new_storage(new_buffer(0), None)
+EMPTY = new_storage(new_buffer(0), None, False)
+
+
+cdef object FLOAT64 = np.dtype(np.float64), FLOAT32 = np.dtype(np.float32)
+
+
+cdef bint is_single(Array a) noexcept:
+    return a.pending.single != 0 if a.pending is not None else a.storage.single
 
 
 cdef Array new_array(Storage storage, const View* view):
@@ -53,7 +60,7 @@ cdef class Array:
 
     A NumPy array that a tape can follow.
 
-    Behaves as an ``ndarray`` of float64: indexing, views, in-place writes, operators, NumPy's functions. It is none, so
+    Behaves as an ``ndarray`` of float64 or float32: indexing, views, in-place writes, operators, NumPy's functions. It is none, so
     that what would lose a derivative fails.
 
     Parameters
@@ -141,22 +148,22 @@ cdef class Array:
     @property
     def dtype(self):
         """numpy.dtype"""
-        return np.dtype(np.float64)
+        return FLOAT32 if is_single(self) else FLOAT64
 
     @property
     def itemsize(self):
-        """int: bytes of an element's value"""
-        return 8
+        """int: bytes of an element's value in `value`"""
+        return 4 if is_single(self) else 8
 
     @property
     def nbytes(self):
-        """int: bytes of the values shown"""
-        return 8 * self.geometry.size
+        """int: bytes of the values shown, in `value`"""
+        return self.itemsize * self.geometry.size
 
     @property
     def strides(self):
         """tuple of int: in bytes"""
-        return tuple([8 * self.geometry.strides[k] for k in range(self.geometry.ndim)])
+        return tuple([self.itemsize * self.geometry.strides[k] for k in range(self.geometry.ndim)])
 
     @property
     def flags(self):
@@ -198,7 +205,7 @@ cdef class Array:
     @property
     def imag(self):
         """Zeros."""
-        return from_ndarray(np.zeros(self.shape))
+        return from_ndarray(np.zeros(self.shape, self.dtype))
 
     def __len__(self):
         if self.geometry.ndim == 0:
@@ -257,7 +264,7 @@ cdef class Array:
         return Array, (np.array(self.value),)
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-        """As ``ndarray.astype``: float64 stays active; integers and booleans are plain values."""
+        """As ``ndarray.astype``: float64 and float32 stay active; integers and booleans are plain values."""
         return as_type(self, dtype, order, casting, subok, copy)
 
     # ---- Elements ----

@@ -7,7 +7,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.array_type cimport Array, is_single, new_array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elements cimport element
 from codipy.active.expression cimport as_number, codipy_is_temporary, identify, readmit
@@ -19,8 +19,8 @@ from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport (
     MAX_NDIM, View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
 from codipy.data.buffer cimport Buffer, new_buffer
-from codipy.operations.kernels cimport OP_POSITIVE
-from codipy.programs.tiles cimport Step
+from codipy.operations.kernels cimport OP_POSITIVE, OP_SCALE
+from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT, ROUND_STEPS, Step
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -29,9 +29,18 @@ import codipy.active as codipy_active
 
 from codipy.errors import TapeError
 from codipy.operations import TABLE
+from codipy.programs.tiles import ufunc_of
 
 cdef tuple REFUSED = (np.ma.MaskedArray, np.matrix)       # arrays whose operators mean something else
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
+
+
+# What an operand says of the result's dtype, by NumPy's rules (NEP 50).
+cdef enum Strength:
+    WEAK                         # nothing: Python numbers, Reals, integers that float32 holds
+    SINGLE                       # float32 or more
+    DOUBLE                       # float64
+    UNKNOWN                      # a scalar of NumPy, looked at where that matters
 
 
 # What an operand is, before its leaf is made.
@@ -39,6 +48,7 @@ cdef struct Source:
     PyObject* array              # an Array, or NULL
     PyObject* real               # an active Real, or NULL
     double number
+    Strength strength
 
 
 cdef int admit_block(Recorder* r, Block block) except -1:
@@ -71,10 +81,11 @@ cdef int keep(PyObject** kept, object x) except -1:
 
 cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
     """What an operand is; 0 where it is no array of numbers and no number. What is made for it is kept in a list."""
-    source.array, source.real = NULL, NULL
+    source.array, source.real, source.strength = NULL, NULL, WEAK
     if Py_TYPE(<object>o) == <PyTypeObject*>Array:
         if (<Array>o).kept is not None:
             revive(current(), <Array>o)
+        source.strength = SINGLE if is_single(<Array>o) else DOUBLE
         if (<Array>o).geometry.ndim:
             source.array = o
             return 1
@@ -90,6 +101,8 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
             source.real = o
         return 1
     if as_number(o, &source.number) == 1:
+        if Py_TYPE(<object>o) != <PyTypeObject*>int:
+            source.strength = UNKNOWN
         return 1
     if isinstance(<object>o, REFUSED):
         raise TypeError(f"{type(<object>o).__name__} beside an Array is not supported: use a plain array, np.asarray(...) "
@@ -97,7 +110,7 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
     if isinstance(<object>o, np.ndarray) and (<object>o).dtype.kind in "fiub":
         x = snapshot(<object>o)
         keep(kept, x)
-        source.array = <PyObject*>x
+        source.array, source.strength = <PyObject*>x, strength_of(<object>o)
         return 1
     if isinstance(<object>o, (list, tuple)):
         x = codipy_active.array.from_nested(<object>o)
@@ -111,7 +124,28 @@ cdef Array snapshot(values):
     """A passive Array of what a plain array holds now: it may change before the expression is computed."""
     if values.dtype.char in "gF":
         raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
-    return from_ndarray(np.array(values, dtype=np.float64, order="C"))
+    return from_ndarray(np.array(values, dtype=np.float32 if values.dtype == np.float32 else np.float64, order="C"))
+
+
+cdef Strength strength_of(x):
+    """Of a NumPy array or scalar, or another number."""
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        return WEAK
+    return SINGLE if dtype.char == "f" else WEAK if dtype.char in "?bBhHe" else DOUBLE
+
+
+cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands):
+    """Whether the dtype is float32, where some operand is; of ldexp the first one alone has a say."""
+    cdef int k
+    cdef bint single = False
+    for k in range(1 if code == OP_SCALE else n):
+        if sources[k].strength == UNKNOWN:
+            sources[k].strength = strength_of(<object>operands[k])
+        if sources[k].strength == DOUBLE:
+            return False
+        single |= sources[k].strength == SINGLE
+    return single
 
 
 cdef int leaf_of(Recorder* r, Array x, const View* shape, Leaf* leaf, PyObject** kept) except -1:
@@ -164,7 +198,8 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
     cdef int place[3]
     cdef int32_t moved[MOST_LEAVES]
     cdef bint merged[3]
-    cdef bint any_array = False
+    cdef bint any_array = False, any_single = False
+    cdef int single = ROUND_NONE
     cdef Pending p, part
     cdef Step* step
     cdef Array result
@@ -173,6 +208,7 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
     for k in range(n):
         if not take(operands[k], sources + k, kept):
             return NotImplemented
+        any_single |= sources[k].strength == SINGLE
         if sources[k].array != NULL:
             any_array = True
             if not broadcast_shape(&shape, &(<Array>sources[k].array).geometry, &wider):
@@ -180,13 +216,16 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
                     [str(shape_tuple(&(<Array>sources[a].array).geometry)) if sources[a].array != NULL else "()"
                      for a in range(n)]))
             shape = wider
+    if any_single and is_single_result(code, n, sources, operands):
+        single = ROUND_STEPS
     if not any_array:
-        return scalars(code, n, operands, <list>kept[0] if kept[0] != NULL else None)
+        return scalars(code, n, operands, <list>kept[0] if kept[0] != NULL else None, single)
     for k in range(n):
         merged[k] = False
         if sources[k].array != NULL and (<Array>sources[k].array).pending is not None:
             part = (<Array>sources[k].array).pending
-            if (codipy_is_temporary(sources[k].array) and same_shape(&shape, &(<Array>sources[k].array).geometry)
+            if (codipy_is_temporary(sources[k].array) and part.single == single
+                    and same_shape(&shape, &(<Array>sources[k].array).geometry)
                     and leaves + part.leaf_count + n <= MOST_LEAVES and steps + part.step_count <= MOST_STEPS):
                 merged[k] = True
                 leaves += part.leaf_count
@@ -221,6 +260,7 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
     step.sources[2] = place[2] if n > 2 else 0
     p.step_count += 1
     p.epoch = r.epoch if r != NULL else 0
+    p.single = single
     keep_order(p, &shape)
     result = new_array(None, &shape)
     result.pending = p
@@ -270,7 +310,7 @@ cdef inline int32_t rebased(int32_t source, const int32_t* moved, int steps) noe
     return moved[source] if source >= 0 else source - steps
 
 
-cdef object scalars(int code, int n, PyObject** operands, list elements):
+cdef object scalars(int code, int n, PyObject** operands, list elements, int single):
     """The operation on 0-d arrays and numbers: a Real with NumPy's value."""
     cdef PyObject* numbers[3]
     cdef double values[3]
@@ -283,7 +323,11 @@ cdef object scalars(int code, int n, PyObject** operands, list elements):
             used += 1
         take(numbers[k], &source, NULL)
         values[k] = source.number
-    ufunc = ufuncs[code]
+    ufunc = ufunc_of(TABLE[code]) if single else ufuncs[code]
+    if single and ufunc is not None:
+        if code == OP_SCALE:
+            return apply_with_value(code, n, numbers, values, ufunc(np.float32(values[0]), int(values[1])))
+        return apply_with_value(code, n, numbers, values, ufunc(*[np.float32(values[k]) for k in range(n)]))
     if ufunc is None:
         return apply1(code, numbers[0]) if n == 1 else apply2(code, numbers[0], numbers[1])
     return apply_with_value(code, n, numbers, values, ufunc(*[np.float64(values[k]) for k in range(n)]))
@@ -320,6 +364,19 @@ cdef Pending single(Recorder* r, PyObject* x, View* shape, PyObject** kept):
     return p
 
 
+cdef Array rounded(Array a):
+    cdef PyObject* operand = <PyObject*>a
+    cdef Array result
+    if a.geometry.ndim == 0:
+        result = new_array(new_storage(new_buffer(1), None, True), &a.geometry)
+        result.geometry.offset, result.storage.buffer.data[0] = 0, 0.0
+        result[...] = a
+        return result
+    result = operate(OP_POSITIVE, 1, &operand)
+    result.pending.single = ROUND_RESULT
+    return result
+
+
 # ---- From expression to statement ----
 
 cdef int revive(Recorder* r, Array a) except -1:
@@ -327,7 +384,7 @@ cdef int revive(Recorder* r, Array a) except -1:
     if a.storage.overwritten or a.storage.identifiers != NULL or a.storage.block is None:
         a.kept = None
     elif r != NULL and not (<BaseTape>r.tape).is_valid(a.storage.block.epoch):
-        a.storage = new_storage(a.storage.buffer, None)
+        a.storage = new_storage(a.storage.buffer, None, a.storage.single)
         a.pending, a.kept = a.kept, None
     return 0
 
@@ -362,7 +419,7 @@ cdef int compute(Array a) except -1:
     if a.storage is None:
         buffer = new_buffer(a.geometry.size)
         run_values(a.pending, &a.geometry, buffer.data, a.geometry.strides)
-        a.storage = new_storage(buffer, None)
+        a.storage = new_storage(buffer, None, a.pending.single != ROUND_NONE)
     if a.pending is not None and not a.pending.active:
         a.pending = None
     return 0

@@ -43,7 +43,12 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
         if summed[k]:
             count *= a.geometry.shape[k]
     if mean:
-        value = np.true_divide(value, count, out=value) if isinstance(value, np.ndarray) else value / count
+        if isinstance(value, np.ndarray):
+            value = np.true_divide(value, np.intp(count), out=value, casting="unsafe")
+        elif a.storage.single:       # as NumPy: in double, then rounded
+            value = type(value)(value / np.intp(count))
+        else:
+            value = value / count
     if a.storage.block is None:
         if a.pending is not None:
             admit_block(r, None)

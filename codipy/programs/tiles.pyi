@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 @final
 class Call:
     def __init__(
-        self, steps: Sequence[tuple[int, ...]], operands: Sequence[NDArray[np.float64]], shape: tuple[int, ...]
+        self, steps: Sequence[tuple[int, ...]], operands: Sequence[NDArray[np.float64]], shape: tuple[int, ...],
+        result: NDArray[np.float64] | None = None, single: int = 0,
     ) -> None: ...
     def values(self, out: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def reverse(
