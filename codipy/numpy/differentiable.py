@@ -31,7 +31,7 @@ def apply(name, args, kwargs, out=None):
         active = ", ".join(key for key, value in kwargs.items() if holds_active(value))
         refuse(name, f"there is no derivative for the argument {active}: pass its `.value`")
     dtype = kwargs.get("dtype")
-    if dtype is not None and np.dtype(dtype) != np.float64:
+    if dtype is not None and np.dtype(dtype) not in (np.float64, np.float32):
         refuse(name, f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
     args = [operand(x) if holds_active(x) else value_tree(x) for x in args]
     return assign(_real(name, call(registry.PRIMITIVES[name], tuple(args), value_tree(kwargs))), out)

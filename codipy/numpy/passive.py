@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from codipy.active.array import memory
+
 from .arguments import assign, bind, call_with, value_tree
 
 __all__ = ["FUNCTIONS", "on_values"]
@@ -12,7 +14,7 @@ __all__ = ["FUNCTIONS", "on_values"]
 # What it returns, and the names.
 KINDS = {
     "truth": "all any allclose array_equal array_equiv isclose iscomplex iscomplexobj isin isneginf isposinf isreal "
-    "isrealobj can_cast may_share_memory shares_memory",
+    "isrealobj can_cast",
     "places": "argmax argmin argpartition argsort argwhere digitize flatnonzero lexsort nanargmax nanargmin nonzero "
     "searchsorted unravel_index ravel_multi_index diag_indices_from tril_indices_from triu_indices_from",
     "counts and kinds": "count_nonzero ndim shape size common_type min_scalar_type result_type einsum_path "
@@ -29,6 +31,12 @@ def on_values(func, args, kwargs):
     return assign(call_with(func, bound, value_tree), out)
 
 
+def _on_memory(func, args, kwargs):
+    """Call the function on what Arrays are views of: their values may be copies."""
+    return func(*map(memory, args), **kwargs)
+
+
 FUNCTIONS = {name: on_values for names in KINDS.values() for name in names.split()}
+FUNCTIONS |= dict.fromkeys(["may_share_memory", "shares_memory"], _on_memory)
 if hasattr(np, "in1d"):  # gone from NumPy 2.4
     FUNCTIONS["in1d"] = on_values

@@ -49,6 +49,7 @@ _FUNCTIONS = {
     _CLIP: lambda x, low, high: clip(x, low, high),
 }
 MORE = sorted(ufunc.__name__ for ufunc in _FUNCTIONS if ufunc is not None)
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 GENERALISED = {getattr(np, name): name for name in ("matmul", "matvec", "vecdot", "vecmat") if hasattr(np, name)}
 
 
@@ -115,17 +116,31 @@ def _checked(name, kwargs):
     """Keyword arguments that change nothing; errors for those that would."""
     for key in ("dtype", "signature", "sig"):
         wanted = kwargs.get(key)
-        if wanted is not None and key == "dtype" and np.dtype(wanted) != np.float64:
+        if wanted is not None and key == "dtype" and np.dtype(wanted) not in _FLOATS:
             refuse(name, f"dtype={np.dtype(wanted)} would lose the derivative: leave it away")
         if wanted is not None and key != "dtype" and "d" not in str(wanted):
             refuse(name, f"{key}= would lose the derivative: leave it away")
     return {key: value for key, value in kwargs.items() if key in ("axes", "axis", "keepdims")}
 
 
+def _cast(ufunc, inputs, kwargs):
+    """The inputs as the loop sees them that `dtype` or `signature` asks for; a Real and a Python number fit any."""
+    wanted = kwargs.get("dtype")
+    if wanted is None:
+        wanted = None if kwargs.get("signature") is None and kwargs.get("sig") is None else np.float64
+    if ufunc is np.float_power:
+        wanted = np.float64
+    if wanted is None:
+        return inputs
+    count = 1 if ufunc is np.ldexp else len(inputs)
+    casting = kwargs.get("casting", "same_kind")
+    return (*(x.astype(wanted, casting=casting) if hasattr(x, "dtype") else x for x in inputs[:count]), *inputs[count:])
+
+
 def _masked(result, where, out):
     """The result where `where` holds, elsewhere what `out` had, or 0, where NumPy leaves what memory held."""
     shape = np.shape(plain(result))
-    rest = np.zeros(shape) if out is None else out
+    rest = np.zeros(shape, getattr(plain(result), "dtype", float)) if out is None else out
     values = np.where(where, plain(result), plain(rest))
     return gather_tree(values, np.where(where, identifiers(result), identifiers(rest)))
 
@@ -133,7 +148,7 @@ def _masked(result, where, out):
 def _call(ufunc, inputs, kwargs, outs):
     where = plain(kwargs.pop("where", True))
     options = _checked(ufunc.__name__, kwargs)
-    inputs = tuple(operand(ufunc.__name__, x) for x in inputs)
+    inputs = _cast(ufunc, tuple(operand(ufunc.__name__, x) for x in inputs), kwargs)
     if where is True:
         results = apply(ufunc, *inputs, **options)
     else:
