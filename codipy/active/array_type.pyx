@@ -24,24 +24,16 @@ from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current
 
-from codipy.active.doors import door
-from codipy.active.doors import method as ndarray_method
+from codipy.active.doors import door, method as ndarray_method
 from codipy.active.flat import Flat
 from codipy.operations import TABLE
 
 # By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
 cdef object SUM = np.sum, MEAN = np.mean
 cdef dict ROWS = {getattr(np, name): row.code for row in TABLE for name in row.numpy if hasattr(np, name)}
-del ROWS[np.float_power]         # in float64, whatever the operands are: left to the door
+del ROWS[np.float_power]         # always float64: left to the door
 
 EMPTY = new_storage(new_buffer(0), None, False)
-
-
-cdef object FLOAT64 = np.dtype(np.float64), FLOAT32 = np.dtype(np.float32)
-
-
-cdef bint is_single(Array a) noexcept:
-    return a.pending.single != 0 if a.pending is not None else a.storage.single
 
 
 cdef Array new_array(Storage storage, const View* view):
@@ -149,7 +141,7 @@ cdef class Array:
     @property
     def dtype(self):
         """numpy.dtype"""
-        return FLOAT32 if is_single(self) else FLOAT64
+        return np.dtype(np.float32 if is_single(self) else np.float64)
 
     @property
     def itemsize(self):

@@ -3,8 +3,9 @@
 import numpy as np
 
 from codipy.active.array_type cimport Array, is_single, new_array
-from codipy.active.elementwise cimport materialise, rounded
+from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport from_ndarray
+from codipy.active.precision cimport rounded
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport is_contiguous
 from codipy.active.views cimport moved

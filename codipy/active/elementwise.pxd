@@ -16,8 +16,6 @@ cdef int materialise(Array a) except -1
 # The same for who wants its values: where it cannot go on a tape (nothing records, it is stale) only they are computed.
 cdef int settle(Array a) except -1
 cdef int materialise_in_passive(Array a) except -1
-# The same elements in float32, as an expression; of an Array without axes a copy.
-cdef Array rounded(Array a)
 # 1: identifiers of this block take part in the recording r (NULL: none); 0: as passive values; else an error.
 cdef int admit_block(Recorder* r, Block block) except -1
 # A pending expression of the shape `shape` that is only this operand; None where it is no number or array.

@@ -13,14 +13,16 @@ from codipy.active.elements cimport element
 from codipy.active.expression cimport as_number, codipy_is_temporary, identify, readmit
 from codipy.active.packing cimport from_ndarray, packed_view
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
+from codipy.active.precision cimport (
+    DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_single_result, single_value, snapshot, strength_of)
 from codipy.active.real cimport Real, apply1, apply2, apply_with_value
 from codipy.active.statements cimport record, run_values
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport (
     MAX_NDIM, View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
 from codipy.data.buffer cimport Buffer, new_buffer
-from codipy.operations.kernels cimport OP_POSITIVE, OP_SCALE
-from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT, ROUND_STEPS, Step
+from codipy.operations.kernels cimport OP_POSITIVE
+from codipy.programs.tiles cimport ROUND_NONE, ROUND_STEPS, Step
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -29,26 +31,9 @@ import codipy.active as codipy_active
 
 from codipy.errors import TapeError
 from codipy.operations import TABLE
-from codipy.programs.tiles import ufunc_of
 
 cdef tuple REFUSED = (np.ma.MaskedArray, np.matrix)       # arrays whose operators mean something else
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
-
-
-# What an operand says of the result's dtype, by NumPy's rules (NEP 50).
-cdef enum Strength:
-    WEAK                         # nothing: Python numbers, Reals, integers that float32 holds
-    SINGLE                       # float32 or more
-    DOUBLE                       # float64
-    UNKNOWN                      # a scalar of NumPy, looked at where that matters
-
-
-# What an operand is, before its leaf is made.
-cdef struct Source:
-    PyObject* array              # an Array, or NULL
-    PyObject* real               # an active Real, or NULL
-    double number
-    Strength strength
 
 
 cdef int admit_block(Recorder* r, Block block) except -1:
@@ -118,34 +103,6 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
         keep(kept, x)
         return take(<PyObject*>x, source, kept)
     return 0
-
-
-cdef Array snapshot(values):
-    """A passive Array of what a plain array holds now: it may change before the expression is computed."""
-    if values.dtype.char in "gF":
-        raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
-    return from_ndarray(np.array(values, dtype=np.float32 if values.dtype == np.float32 else np.float64, order="C"))
-
-
-cdef Strength strength_of(x):
-    """Of a NumPy array or scalar, or another number."""
-    dtype = getattr(x, "dtype", None)
-    if dtype is None:
-        return WEAK
-    return SINGLE if dtype.char == "f" else WEAK if dtype.char in "?bBhHe" else DOUBLE
-
-
-cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands):
-    """Whether the dtype is float32, where some operand is; of ldexp the first one alone has a say."""
-    cdef int k
-    cdef bint single = False
-    for k in range(1 if code == OP_SCALE else n):
-        if sources[k].strength == UNKNOWN:
-            sources[k].strength = strength_of(<object>operands[k])
-        if sources[k].strength == DOUBLE:
-            return False
-        single |= sources[k].strength == SINGLE
-    return single
 
 
 cdef int leaf_of(Recorder* r, Array x, const View* shape, Leaf* leaf, PyObject** kept) except -1:
@@ -323,11 +280,9 @@ cdef object scalars(int code, int n, PyObject** operands, list elements, int sin
             used += 1
         take(numbers[k], &source, NULL)
         values[k] = source.number
-    ufunc = ufunc_of(TABLE[code]) if single else ufuncs[code]
-    if single and ufunc is not None:
-        if code == OP_SCALE:
-            return apply_with_value(code, n, numbers, values, ufunc(np.float32(values[0]), int(values[1])))
-        return apply_with_value(code, n, numbers, values, ufunc(*[np.float32(values[k]) for k in range(n)]))
+    if single:
+        return apply_with_value(code, n, numbers, values, single_value(code, n, values))
+    ufunc = ufuncs[code]
     if ufunc is None:
         return apply1(code, numbers[0]) if n == 1 else apply2(code, numbers[0], numbers[1])
     return apply_with_value(code, n, numbers, values, ufunc(*[np.float64(values[k]) for k in range(n)]))
@@ -362,19 +317,6 @@ cdef Pending single(Recorder* r, PyObject* x, View* shape, PyObject** kept):
     p.steps[0].code, p.steps[0].sources[0], p.steps[0].sources[1], p.steps[0].sources[2] = OP_POSITIVE, 0, 0, 0
     p.step_count = 1
     return p
-
-
-cdef Array rounded(Array a):
-    cdef PyObject* operand = <PyObject*>a
-    cdef Array result
-    if a.geometry.ndim == 0:
-        result = new_array(new_storage(new_buffer(1), None, True), &a.geometry)
-        result.geometry.offset, result.storage.buffer.data[0] = 0, 0.0
-        result[...] = a
-        return result
-    result = operate(OP_POSITIVE, 1, &operand)
-    result.pending.single = ROUND_RESULT
-    return result
 
 
 # ---- From expression to statement ----

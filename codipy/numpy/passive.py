@@ -14,7 +14,7 @@ __all__ = ["FUNCTIONS", "on_values"]
 # What it returns, and the names.
 KINDS = {
     "truth": "all any allclose array_equal array_equiv isclose iscomplex iscomplexobj isin isneginf isposinf isreal "
-    "isrealobj can_cast",
+    "isrealobj can_cast may_share_memory shares_memory",
     "places": "argmax argmin argpartition argsort argwhere digitize flatnonzero lexsort nanargmax nanargmin nonzero "
     "searchsorted unravel_index ravel_multi_index diag_indices_from tril_indices_from triu_indices_from",
     "counts and kinds": "count_nonzero ndim shape size common_type min_scalar_type result_type einsum_path "

@@ -76,28 +76,6 @@ TILES_HEAD = """\
 #define pick(condition, yes, no) ((condition) ? (yes) : (no))
 #define EACH for (ptrdiff_t i = 0; i < n; i++)
 """
-TILES_SINGLE = """\
-/* Doubles that hold float32 values: rounded to them, as floats, forwards or backwards, and from floats. */
-TILE_CLONES
-static void tile_round(ptrdiff_t n, double *ws)
-{
-    EACH { ws[i] = (float)ws[i]; }
-}
-
-TILE_CLONES
-static void tile_narrow(ptrdiff_t n, const double *__restrict from, float *__restrict to, int back)
-{
-    if (back)
-        EACH { to[n - 1 - i] = (float)from[i]; }
-    else
-        EACH { to[i] = (float)from[i]; }
-}
-
-TILE_CLONES
-static void tile_widen(ptrdiff_t n, const float *__restrict from, double *__restrict to)
-{
-    EACH { to[i] = from[i]; }
-}"""
 POINTERS = "const double *__restrict xs, const double *__restrict ys, const double *__restrict zs"
 
 
@@ -275,7 +253,7 @@ def tiles():
     lines += [
         f"    case {code_name(row)}: EACH {{ {_loads(row.value)}ws[i] = {in_c(row.value)}; }} return;" for row in TABLE
     ]
-    lines += ["    }", "}", "", *TILES_SINGLE.splitlines(), ""]
+    lines += ["    }", "}", ""]
     lines += ["/* ws = two steps: the outer one takes the inner one's value as argument `side`, and z as the other. */"]
     lines += ["TILE_CLONES", f"static void tile_pair(int inner, int outer, int side, ptrdiff_t n, {POINTERS},"]
     lines += ["    double *__restrict ws)", "{", "    switch ((inner * OP_COUNT + outer) * 2 + side) {", *_pairs()]

@@ -3,6 +3,7 @@
 #ifndef CODIPY_PROGRAMS_TILE_RUN_H
 #define CODIPY_PROGRAMS_TILE_RUN_H
 #include "codipy/programs/tile_plan.h"
+#include "codipy/programs/tile_single.h"
 
 /* The inner loop of a ufunc, looked up once. */
 typedef struct {
@@ -148,12 +149,11 @@ static inline void run_load(TileRun *run, int is_first)
         const TileView *view = &run->walk.view[binding->view];
         if (view->access == IN_PLACE)
             run->at[binding->reg] = (double *)view_start(&run->walk, view);
-        else if (binding->role == LOAD && (is_first || view->access == GATHERED))
+        else if (binding->role == LOAD && (is_first || view->access == GATHERED)) {
             view_gather(&run->walk, view, run->at[binding->reg]);
-        else
-            continue;
-        if (run->single == TILE_SINGLE && view->constant && binding->reg < VALUES)
-            tile_round(run->walk.taken * run->walk.length, run->at[binding->reg]);
+            if (run->single == TILE_SINGLE && view->access == FIXED && binding->reg < VALUES)
+                tile_round(run->walk.taken * run->walk.length, run->at[binding->reg]);
+        }
     }
 }
 

@@ -7,6 +7,10 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from codipy.operations.table import Operation
+
+def ufunc_of(row: Operation) -> np.ufunc | None: ...
+
 @final
 class Call:
     def __init__(
