@@ -31,7 +31,7 @@ from codipy.operations import TABLE
 # By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
 cdef object SUM = np.sum, MEAN = np.mean
 cdef dict ROWS = {getattr(np, name): row.code for row in TABLE for name in row.numpy if hasattr(np, name)}
-del ROWS[np.float_power]         # always float64: left to the door
+del ROWS[np.float_power]         # left to the door
 
 EMPTY = new_storage(new_buffer(0), None, False)
 

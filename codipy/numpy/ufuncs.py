@@ -23,7 +23,17 @@ def _share(x, y, w):
     return np.where(np.equal(x, y), 0.5, 1 / (1 + np.exp2(y - x)))
 
 
+# Its loop is C's pow, with other bits than power()'s, and always in float64.
+def _float_power_x(x, y, w):
+    return np.where(np.equal(y, 0.0), 0.0, y * np.power(x, np.subtract(y, 1.0)))
+
+
+def _float_power_y(x, y, w):
+    return np.where(np.equal(x, 0.0) | (np.equal(w, 0.0) & np.greater(x, 0.0)), 0.0, w * np.log(x))
+
+
 _PRIMITIVES = {
+    "float_power": elementwise_primitive("float_power", np.float_power, (_float_power_x, _float_power_y)),
     "logaddexp2": elementwise_primitive("logaddexp2", np.logaddexp2, (_share, lambda x, y, w: _share(y, x, w))),
     "fraction": elementwise_primitive("modf", lambda x: np.modf(x)[0], (lambda x, w: np.ones(np.shape(x)),)),
     "mantissa": elementwise_primitive(
@@ -41,6 +51,7 @@ def _heaviside(x, y):
 # The second result of the first two, and the first of the third, are whole numbers and passive.
 _CLIP = getattr(vars(np)["_core"].umath, "clip", None)  # np.clip's own ufunc has no public name
 _FUNCTIONS = {
+    np.float_power: lambda x, y: call(_PRIMITIVES["float_power"], (x, y)),
     np.logaddexp2: lambda x, y: call(_PRIMITIVES["logaddexp2"], (x, y)),
     np.heaviside: _heaviside,
     np.modf: lambda x: (call(_PRIMITIVES["fraction"], (x,)), np.modf(plain(x))[1]),
@@ -128,8 +139,6 @@ def _cast(ufunc, inputs, kwargs):
     wanted = kwargs.get("dtype")
     if wanted is None:
         wanted = None if kwargs.get("signature") is None and kwargs.get("sig") is None else np.float64
-    if ufunc is np.float_power:
-        wanted = np.float64
     if wanted is None:
         return inputs
     count = 1 if ufunc is np.ldexp else len(inputs)
