@@ -227,7 +227,6 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
 
 
 cdef void keep_order(Pending p, View* shape) noexcept:
-    """Lay the result out as its operands lie where they agree, as NumPy does (order "K"); else in C order."""
     cdef Py_ssize_t* strides
     cdef Py_ssize_t stride = 1
     cdef int order[MAX_NDIM]

@@ -104,6 +104,8 @@ cdef Array output_array(BaseTape tape, Array y):
     cdef Array copy
     tape.demand_recording("register_output()")
     materialise(y)
+    if y.geometry.size == 0:
+        return y
     if y.storage.input is not None and y.storage.block is not y.storage.input:
         raise TapeError("y is an input that was written to in place since, and cannot show the gradient of both: register "
                         "a copy, tape.register_output(y.copy())")

@@ -26,5 +26,5 @@ cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands
 cdef object single_value(int code, int n, const double* values)
 # A passive Array of what a plain array holds now: it may change before the expression is computed.
 cdef Array snapshot(values)
-# The same elements in float32, as an expression; of an Array without axes a copy.
+# The same elements in float32, as an expression.
 cdef Array rounded(Array a)

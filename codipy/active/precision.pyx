@@ -5,13 +5,14 @@ import numpy as np
 from cpython.object cimport PyObject
 
 from codipy.active.array_type cimport Array, new_array
-from codipy.active.assign cimport assign
-from codipy.active.elementwise cimport operate
+from codipy.active.elementwise cimport keep_order, materialise, pending_of
 from codipy.active.packing cimport from_ndarray
-from codipy.active.storage cimport new_storage
-from codipy.data.buffer cimport new_buffer
-from codipy.operations.kernels cimport OP_POSITIVE, OP_SCALE, op_value_any
+from codipy.active.pending cimport Pending
+from codipy.active.view cimport View, set_contiguous
+from codipy.operations.kernels cimport OP_SCALE, op_value_any
 from codipy.programs.tiles cimport ROUND_RESULT
+from codipy.tape.activity cimport current
+from codipy.tape.recorder cimport Recorder
 
 from codipy.operations import TABLE
 from codipy.programs.tiles import ufunc_of
@@ -53,13 +54,15 @@ cdef Array snapshot(values):
 
 
 cdef Array rounded(Array a):
-    cdef PyObject* operand = <PyObject*>a
+    cdef Recorder* r = current()
+    cdef View shape = a.geometry
     cdef Array result
-    if a.geometry.ndim == 0:
-        result = new_array(new_storage(new_buffer(1), None, True), &a.geometry)
-        result.geometry.offset, result.storage.buffer.data[0] = 0, 0.0
-        assign(result, a)
-        return result
-    result = operate(OP_POSITIVE, 1, &operand)
-    result.pending.single = ROUND_RESULT
+    set_contiguous(&shape)
+    cdef Pending p = pending_of(r, <PyObject*>a, &shape)
+    p.single, p.epoch = ROUND_RESULT, r.epoch if r != NULL else 0
+    keep_order(p, &shape)
+    result = new_array(None, &shape)
+    result.pending = p
+    if r != NULL and r.eager and p.active:
+        materialise(result)
     return result

@@ -1,21 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """float32 Arrays: NumPy's values and dtypes bit for bit, derivatives in double."""
 
-import copy
 import operator
-import pickle
-import warnings
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
+from hypothesis import strategies as st
 
 import codipy
 from codipy.active.array import elementwise
 from codipy.operations import TABLE
 from codipy.programs.tiles import ufunc_of
 from tests.arrays.catalogue import CASES
-from tests.arrays.programs import function_of, programs
+from tests.arrays.programs import State, programs
 from tests.arrays.recording import (
     EVERY,
     dot,
@@ -287,9 +285,37 @@ def test_catalogue(case, variant):
     for one, two in zip(gradients, precise, strict=True):
         assert one.dtype == np.float64
         np.testing.assert_allclose(one, two, 1e-3, 1e-3 * max(1.0, np.max(np.abs(two), initial=0.0)))
-    assert np.isclose(dot(seeds, recording.forward(tangents)), dot(gradients, tangents), rtol=1e-9, atol=1e-10)
+    # A scalar statement's value is rounded where it is recorded, and not where a primal sweep computes it again.
+    close = 1e-6 if case.name in ELEMENTS else 1e-10
+    assert np.isclose(dot(seeds, recording.forward(tangents)), dot(gradients, tangents), rtol=close, atol=close)
     recording.tape._check()
 
 
-def in_precisions(inputs, precisions):
-    return [np.asarray(x).astype(np.float32 if single else np.float64) for x, single in zip(inputs, precisions)]
+class Floats(list):
+    """Numbers as codipy has them: Python floats, also where NumPy has float32; arrays without axes stay arrays."""
+
+    def append(self, x):
+        super().append(float(x) if isinstance(x, np.generic) else x)
+
+
+def run_with_floats(program, inputs):
+    v = State(inputs)
+    v.numbers = Floats(v.numbers)
+    for step, *arguments in program:
+        step(v, *arguments)
+    return (*v.arrays, *v.numbers)
+
+
+@settings(max_examples=150)
+@given(programs(), st.lists(st.booleans(), min_size=3, max_size=3), st.sampled_from(EVERY))
+def test_random_programs_of_mixed_dtypes(drawn, singles, variant):
+    program, inputs = drawn
+    assume(all(x.ndim for x in inputs))      # an operation on an array without axes gives a Real
+    inputs = [np.asarray(x, np.float32 if single else np.float64) for x, single in zip(inputs, singles)]
+    expected = [np.array(y) for y in run_with_floats(program, [x.copy() for x in inputs])]
+    recording = record(new_tape(variant), lambda *xs: run_with_floats(program, xs), inputs)
+    for found, wanted in zip(recording.outputs, expected, strict=True):
+        assert_same(found, wanted)
+    seeds, tangents = seeds_for(expected), seeds_for(inputs, 3)
+    gradients = recording.reverse(seeds)
+    assert np.isclose(dot(seeds, recording.forward(tangents)), dot(gradients, tangents), rtol=1e-5, atol=1e-5)
