@@ -53,8 +53,8 @@ cdef class Array:
 
     A NumPy array that a tape can follow.
 
-    Behaves as an ``ndarray`` of float64 or float32: indexing, views, in-place writes, operators, NumPy's functions. It is none, so
-    that what would lose a derivative fails.
+    Behaves as an ``ndarray`` of float64 or float32: indexing, views, writes, operators, NumPy's functions. It is none,
+    so that what would lose a derivative fails.
 
     Parameters
     ----------

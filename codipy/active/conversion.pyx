@@ -55,7 +55,8 @@ cdef object as_type(Array a, object dtype, str order, str casting, bint subok, b
         result.storage.single = False
         return result
     if dtype.kind not in "iub":
-        demand_passive(a, f"astype({dtype}) of an active Array", "Arrays are float64 or float32; take x.value.astype(...)")
+        demand_passive(a, f"astype({dtype}) of an active Array",
+                       "Arrays are float64 or float32; take x.value.astype(...)")
     return a.value.astype(dtype, order, casting, subok, copy)
 
 

@@ -11,7 +11,7 @@ from codipy.active.array_type cimport Array, is_single, new_array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elements cimport element
 from codipy.active.expression cimport as_number, codipy_is_temporary, identify, readmit
-from codipy.active.packing cimport from_ndarray, packed_view
+from codipy.active.packing cimport packed_view
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.precision cimport (
     DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_single_result, single_value, snapshot, strength_of)

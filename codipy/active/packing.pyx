@@ -134,7 +134,7 @@ cpdef object identifiers(x):
 
 
 cpdef Array from_ndarray(values):
-    """A passive Array on a float64 array that nobody else writes to, or of the values of any other; float32 stays so."""
+    """A passive Array on a float64 array that nobody else writes to, or of the values of another; float32 stays so."""
     cdef View view
     cdef cnp.ndarray array
     cdef int k

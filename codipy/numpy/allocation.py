@@ -2,7 +2,7 @@
 """NumPy's functions that make arrays: Arrays while a tape records on this thread, plain ndarrays else.
 
 An ndarray cannot record what is written into it, so what a program allocates has to be an Array from the beginning;
-it is passive until something active is written. Only float64 and float32 are: integers, flags and objects stay ndarrays.
+it is passive until something active is written. Only float64 and float32 are: integers, flags, objects stay ndarrays.
 
 ``asarray(x)`` of an ndarray is x itself, also while recording: a copy would no longer alias x, and writing something
 active into a plain ndarray raises anyhow.

@@ -23,8 +23,8 @@ def grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebi
     ----------
     f : callable
         Plain Python: loops, branches, calls, NumPy. Returns one real number. The arguments that it is differentiated
-        by are numbers, arrays of float64 or float32 (of no axes: numbers), or lists, tuples, dicts and dataclasses of them, nested at
-        will; the others may be anything. It gets `codipy.Real` and `codipy.Array` for them.
+        by are numbers, arrays of float64 or float32 (of no axes: numbers), or lists, tuples, dicts and dataclasses of
+        them, nested at will; the others may be anything. It gets `codipy.Real` and `codipy.Array` for them.
     argnums : int or tuple of int
         Positions of those arguments.
     has_aux : bool

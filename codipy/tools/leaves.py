@@ -34,8 +34,8 @@ def as_leaf(leaf, path):
     if number is None:
         fix = ("pass np.asarray(x)" if getattr(leaf, "ndim", 0) else
                f"{_ASIDE}; in a dataclass, mark the field: field(metadata={{'static': True}})")
-        raise TypeError(f"{path} is not a real number but {_said(leaf)}: only numbers and arrays of float64 or float32, in lists, "
-                        f"tuples, dicts and dataclasses, can be differentiated by; {fix}")
+        raise TypeError(f"{path} is not a real number but {_said(leaf)}: only numbers and arrays of float64 or "
+                        f"float32, in lists, tuples, dicts and dataclasses, can be differentiated by; {fix}")
     return number
 
 

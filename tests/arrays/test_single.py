@@ -123,7 +123,7 @@ SIDES = {
     "float32": np.array([0.3, 1.7, 2.9], np.float32),
     "float64": np.array([0.3, 1.7, 2.9]),
     "float16": np.array([0.3, 1.7, 2.9], np.float16),
-    **{f"{kind}": np.array([1, 2, 3], kind) for kind in ("int8", "uint8", "int16", "uint16", "int32", "uint32", "int64")},
+    **{f"{sign}int{bits}": np.array([1, 2, 3], f"{sign}int{bits}") for sign in ("", "u") for bits in (8, 16, 32, 64)},
     "bool array": np.array([True, False, True]),
     "float": 0.3,
     "int": 3,
@@ -190,7 +190,9 @@ def test_a_real_is_a_python_float(variant):
         e = a[1]
         assert type(e) is codipy.Real and e.value == float(x[1])
         assert (e * 0.1).value == float(x[1]) * 0.1           # not rounded: a Real is the float of Python
-        assert_same(r * np.array([1, 2], np.float32) if variant is None else a * r, x * 0.1)
+        assert_same(a * r, x * 0.1)
+        assert_same(r * x, 0.1 * x)                           # beside a plain array too
+        assert_same(r + codipy.Array(x.astype(float)), 0.1 + x.astype(float))
     assert_same(y, x * 0.1 + 0.1)
     y.gradient = 1.0
     tape.evaluate()
@@ -256,11 +258,27 @@ def test_writes_round_as_numpy(name, dtypes, active):
         tape._check()
 
 
+@each_variant
+def test_one_expression_in_both_precisions(variant):
+    x = np.array([0.1, 1.7, 2.9], np.float32)
+    with new_tape(variant) as tape:
+        a, b = tape.register_input(x), tape.register_input(x.astype(float))
+        y, z = (tape.register_output(np.exp(v * v * 0.1) * v) for v in (a, b))
+    y.gradient = z.gradient = 1.0
+    tape.evaluate()
+    e, f = np.exp(x * x * 0.1).astype(float), np.exp(b.value * b.value * 0.1)
+    tenth = float(np.float32(0.1))
+    np.testing.assert_allclose(a.gradient, e + 2.0 * tenth * b.value**2 * e, 3e-7)
+    np.testing.assert_allclose(b.gradient, f + 0.2 * b.value**2 * f, 1e-14)
+
+
 # ---- Whole programs ----
 
-# Arithmetic among elements, which are Python floats here and float32 numbers in NumPy: the last bits differ.
-ELEMENTS = {"zero_dimensional", "sums", "single_elements", "same_expression_many_times", "rows_of_elements",
-            "iterated_and_stacked", "element_read_then_overwritten", "double_loop", "cumulative_by_element"}  # fmt: skip
+# Arithmetic among elements, Python floats here and float32 numbers in NumPy: the last bits differ.
+ELEMENTS = {
+    "zero_dimensional", "sums", "single_elements", "same_expression_many_times", "rows_of_elements",
+    "iterated_and_stacked", "element_read_then_overwritten", "double_loop", "cumulative_by_element"
+}  # fmt: skip
 
 
 def singles(arrays):

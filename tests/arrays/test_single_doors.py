@@ -114,7 +114,8 @@ def test_constructors():
                 assert_same(made, getattr(np, name)(X, *args))
             assert xp.empty_like(x).dtype == np.float32
             assert_same(xp.zeros_like(x, dtype=float), np.zeros_like(X, dtype=float))
-        for made, expected in [(cnp.zeros(3, np.float32), np.zeros(3, np.float32)), (cnp.ones((2, 2), "f"), np.ones((2, 2), "f")),
+        for made, expected in [(cnp.zeros(3, np.float32), np.zeros(3, np.float32)),
+                               (cnp.ones((2, 2), "f"), np.ones((2, 2), "f")),
                                (cnp.full(3, 0.1, np.float32), np.full(3, 0.1, np.float32)),
                                (cnp.array([0.1, 2], np.float32), np.array([0.1, 2], np.float32)),
                                (cnp.linspace(0, 1, 7, dtype=np.float32), np.linspace(0, 1, 7, dtype=np.float32)),
@@ -202,12 +203,14 @@ def test_out_of_another_precision():
 
 
 @pytest.mark.parametrize("text", [
-    "np.exp(x, dtype=np.float64)", "np.exp(x, dtype='f4')", "np.exp(w, dtype=np.float32)", "np.add(x, w, dtype=np.float32)",
+    "np.exp(x, dtype=np.float64)", "np.exp(x, dtype='f4')", "np.exp(w, dtype=np.float32)",
+    "np.add(x, w, dtype=np.float32)",
     "np.multiply(w, 0.1, dtype=np.float32)", "np.add(x, 1, signature='dd->d')", "np.add.reduce(w, dtype=np.float32)",
     "np.cumsum(x, dtype=np.float64)", "np.cumsum(w, dtype='f')", "np.var(x, dtype=np.float64)",
     "np.ldexp(x, 3, dtype=np.float64)", "np.concatenate((x, w))", "np.concatenate((x, w), dtype=np.float32)",
     "np.where(x > 1, x, w)", "np.where(x > 1, x, 0.1)", "np.clip(x, 0.5, 2)", "np.clip(x, 0.5, w)", "np.stack([x, w])",
-    "np.sqrt(x, where=x > 1)", "np.dot(x, w)", "np.interp(x, w, w)", "np.ldexp(x, [1, 2, 3, 4])", "np.full_like(x, 0.1)",
+    "np.dot(x, w)", "np.interp(x, w, w)", "np.ldexp(x, [1, 2, 3, 4])",
+    "np.full_like(x, 0.1)",
     "np.matmul(w, x)", "np.outer(x, x)", "x.dot(x)", "np.einsum('i,i', x, w)", "np.std(x)", "x.round(1)",
 ])  # fmt: skip
 def test_dtypes_that_are_asked_for(text):
@@ -216,7 +219,7 @@ def test_dtypes_that_are_asked_for(text):
     for active in (True, False):
         with codipy.Tape() as tape:
             x, y = (tape.register_input(v) if active else codipy.Array(v) for v in (X, w))
-            assert_same(eval(text, {"np": np, "x": x, "w": y}), expected, text) if "where=" not in text else None
+            assert_same(eval(text, {"np": np, "x": x, "w": y}), expected, text)
 
 
 # ---- Drivers ----

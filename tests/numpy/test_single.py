@@ -39,7 +39,8 @@ def record(text, dtype):
 def same(found, expected):
     """Whether a result is NumPy's: dtype, shape, bits; a Real has the bits in a Python float."""
     if type(found) is codipy.Real:
-        return isinstance(expected, float | np.floating) and np.array_equal(found.value, float(expected), equal_nan=True)
+        is_number = isinstance(expected, float | np.floating)
+        return is_number and np.array_equal(found.value, float(expected), equal_nan=True)
     one, two = np.asarray(found.value if type(found) is Array else found), np.asarray(expected)
     if one.dtype != two.dtype or one.shape != two.shape:
         return False
