@@ -107,7 +107,7 @@ cdef class Array:
 
     @property
     def gradient(self):
-        """ndarray: the adjoints in the tape's own vector; of an input those of what was registered."""
+        """ndarray of float64: the adjoints in the tape's own vector; of an input those of what was registered."""
         return get_gradient(self)
 
     @gradient.setter

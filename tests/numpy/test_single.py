@@ -101,7 +101,8 @@ def test_sparse_matrices(dtype):
 
 @pytest.mark.parametrize("name", sorted(
     name for name in functions.SETS["differentiable"] | functions.SETS["movement"]
-    if name not in creation.MOVEMENT and "dtype" in getattr(parameters(reduce(getattr, name.split("."), np)), "by_name", ())))  # fmt: skip
+    if name not in creation.MOVEMENT
+    and "dtype" in getattr(parameters(reduce(getattr, name.split("."), np)), "by_name", ())))  # fmt: skip
 def test_dtype_is_honoured(name):
     func, m = reduce(getattr, name.split("."), np), np.linspace(0.11, 0.93, 12, dtype=np.float32).reshape(3, 4)
     for value in (m, m.astype(float) + 1e-9):
