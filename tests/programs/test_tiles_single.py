@@ -62,9 +62,8 @@ def test_numbers_are_rounded_first(shape, number):
     for name in ("add", "multiply", "divide"):
         for order in (1, -1):
             operands = [x, np.array(number)][::order]
-            given = [v.astype(np.float32) for v in operands]
             with np.errstate(all="ignore"):
-                expected = getattr(np, name)(*given)
+                expected = getattr(np, name)(*[v.astype(np.float32) for v in operands])
             out = Call([(BY_NAME[name].code, 0, 1)], operands, shape, single=STEPS).values(np.empty(shape))
             assert same_bits(out, expected.astype(float)), name
     assert x.tobytes() == x.astype(np.float32).astype(float).tobytes()
