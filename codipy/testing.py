@@ -123,7 +123,7 @@ def check_derivatives(f, *x, strategies=None, granularities=None, chunk_size=Non
     f : callable
         Plain Python and NumPy; returns numbers and arrays, in lists, tuples, dicts and dataclasses.
     *x : number, ndarray, list, tuple, dict or dataclass
-        Its arguments; all are differentiated by.
+        Its arguments; all are differentiated by. Arrays of float32 become float64: differences of float32 say nothing.
     strategies, granularities : str or sequence of str, optional
         How to record; default is every way there is.
     chunk_size : int, optional

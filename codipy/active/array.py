@@ -7,12 +7,12 @@ import numpy as np
 
 from codipy.active.array_type import Array
 from codipy.active.calls import call
-from codipy.active.elementwise_door import elementwise
+from codipy.active.elementwise_door import elementwise, memory
 from codipy.active.packing import from_ndarray, gather, identifiers
 from codipy.active.real import Real
 
 __all__ = ["Array", "call", "elementwise", "first", "from_ndarray", "from_nested", "gather", "identifiers", "is_active",
-           "plain"]
+           "memory", "plain"]
 
 
 def plain(x):
@@ -43,7 +43,8 @@ def from_nested(tree):
         raise TypeError(f"an Array holds real numbers, got dtype {values.dtype}")
     if not _any_active(tree):
         return values
-    moved = gather(values.astype(np.float64), np.array(_map(identifiers, tree), dtype=np.int32))
+    wide = values if values.dtype == np.float32 else values.astype(np.float64)
+    moved = gather(wide, np.array(_map(identifiers, tree), dtype=np.int32))
     return moved
 
 

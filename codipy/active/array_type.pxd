@@ -22,3 +22,6 @@ cdef class Array:
 cdef Storage EMPTY
 
 cdef Array new_array(Storage storage, const View* view)
+# Whether the dtype is float32.
+cdef inline bint is_single(Array a) noexcept:
+    return a.pending.single != 0 if a.pending is not None else a.storage.single

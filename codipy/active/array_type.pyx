@@ -25,16 +25,16 @@ from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current
 
-from codipy.active.doors import door
-from codipy.active.doors import method as ndarray_method
+from codipy.active.doors import door, method as ndarray_method
 from codipy.active.flat import Flat
 from codipy.operations import TABLE
 
 # By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
 cdef object SUM = np.sum, MEAN = np.mean
 cdef dict ROWS = {getattr(np, name): row.code for row in TABLE for name in row.numpy if hasattr(np, name)}
+del ROWS[np.float_power]         # left to the door
 
-EMPTY = new_storage(new_buffer(0), None)
+EMPTY = new_storage(new_buffer(0), None, False)
 
 
 cdef Array new_array(Storage storage, const View* view):
@@ -54,8 +54,8 @@ cdef class Array:
 
     A NumPy array that a tape can follow.
 
-    Behaves as an ``ndarray`` of float64: indexing, views, in-place writes, operators, NumPy's functions. It is none, so
-    that what would lose a derivative fails.
+    Behaves as an ``ndarray`` of float64 or float32: indexing, views, writes, operators, NumPy's functions. It is none,
+    so that what would lose a derivative fails.
 
     Parameters
     ----------
@@ -108,7 +108,7 @@ cdef class Array:
 
     @property
     def gradient(self):
-        """ndarray: the adjoints in the tape's own vector; of an input those of what was registered."""
+        """ndarray of float64: the adjoints in the tape's own vector; of an input those of what was registered."""
         return get_gradient(self)
 
     @gradient.setter
@@ -142,22 +142,22 @@ cdef class Array:
     @property
     def dtype(self):
         """numpy.dtype"""
-        return np.dtype(np.float64)
+        return np.dtype(np.float32 if is_single(self) else np.float64)
 
     @property
     def itemsize(self):
-        """int: bytes of an element's value"""
-        return 8
+        """int: bytes of an element's value in `value`"""
+        return 4 if is_single(self) else 8
 
     @property
     def nbytes(self):
-        """int: bytes of the values shown"""
-        return 8 * self.geometry.size
+        """int: bytes of the values shown, in `value`"""
+        return self.itemsize * self.geometry.size
 
     @property
     def strides(self):
         """tuple of int: in bytes"""
-        return tuple([8 * self.geometry.strides[k] for k in range(self.geometry.ndim)])
+        return tuple([self.itemsize * self.geometry.strides[k] for k in range(self.geometry.ndim)])
 
     @property
     def flags(self):
@@ -199,7 +199,7 @@ cdef class Array:
     @property
     def imag(self):
         """Zeros."""
-        return from_ndarray(np.zeros(self.shape))
+        return from_ndarray(np.zeros(self.shape, self.dtype))
 
     def __len__(self):
         if self.geometry.ndim == 0:
@@ -258,7 +258,7 @@ cdef class Array:
         return Array, (np.array(self.value),)
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-        """As ``ndarray.astype``: float64 stays active; integers and booleans are plain values."""
+        """As ``ndarray.astype``: float64 and float32 stay active; integers and booleans are plain values."""
         return as_type(self, dtype, order, casting, subok, copy)
 
     # ---- Elements ----

@@ -20,6 +20,7 @@ from codipy.active.statements cimport record, run_values
 from codipy.active.storage cimport Storage
 from codipy.active.view cimport MAX_NDIM, View, same_view, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport JACOBIAN, Recorder
@@ -67,6 +68,8 @@ cdef int assign(Array target, object value) except -1:
     p = pending_of(r, <PyObject*>value if nested is None else <PyObject*>nested, v)
     if p is None:
         raise TypeError(f"an Array holds real numbers: cannot assign {type(value).__name__}")
+    if target.storage.single and p.single == ROUND_NONE:
+        p.single = ROUND_RESULT      # nobody else has the expression: pending_of gave a new one, or a temporary's
     flags = store(r, target, p)
     if flags:
         report(p, v, flags)

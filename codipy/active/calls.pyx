@@ -14,7 +14,7 @@ from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, packed_view
 from codipy.active.real cimport OWNS, Real, new_identified
-from codipy.active.views cimport ndarray_of
+from codipy.active.views cimport doubles_of, ndarray_of
 from codipy.active.view cimport View, shape_tuple
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.tape.activity cimport current, is_passive
@@ -73,7 +73,7 @@ def call(primitive, args, kwargs=None):
     """
     cdef Recorder* r = current()
     cdef list held = []          # packed copies: their identifiers are taken until the record is on the tape
-    cdef list values = [], argnums = [], arguments = [], results = [], shown = [], elements = []
+    cdef list values = [], known = [], argnums = [], arguments = [], results = [], shown = [], elements = []
     cdef Array array
     cdef View* v
     cdef BaseTape tape
@@ -99,6 +99,7 @@ def call(primitive, args, kwargs=None):
                                   tuple([v.strides[i] for i in range(v.ndim)])))
             held.append(array)
             values.append(ndarray_of(array))
+            known.append(doubles_of(array) if array.storage.single else values[k])
         elif type(x) is Real:
             if (<Real>x).epoch and readmit(r, <Real>x):
                 if (<Real>x).count:
@@ -106,34 +107,38 @@ def call(primitive, args, kwargs=None):
                 argnums.append(k)
                 arguments.append(((<Real>x).identifier, (), ()))
             values.append((<Real>x).primal)
+            known.append((<Real>x).primal)
         else:
             if isinstance(x, REFUSED):
                 raise TypeError(f"{primitive.name}: {type(x).__name__} beside an Array is not supported: use a plain array")
             # What the caller may change before the sweep is copied: a reference, or a flag that forbids writing, would
             # give a wrong derivative in silence or break the caller's code.
             values.append(np.array(x) if isinstance(x, np.ndarray) else copy.deepcopy(x) if type(x) is list else x)
+            known.append(in_double(values[k]))
     out = primitive.forward(*values, **kwargs)
     if not argnums:
         return out
+    # Rules see doubles and compute in double, whatever the dtype of the values.
+    options = kwargs if kwargs.get("dtype") is None else {**kwargs, "dtype": np.float64}
     tape = <BaseTape>r.tape
     tape.demand_recording("an array operation")
     parts = out if isinstance(out, tuple) else (out,)
     kept = []
     for part in parts:      # Reals first: they are scalar statements
-        if isinstance(part, np.ndarray) and part.dtype == np.float64:
+        if isinstance(part, np.ndarray) and (part.dtype == np.float64 or part.dtype == np.float32):
             array = from_ndarray(part)
             shown.append(array)
-            kept.append(ndarray_of(array))
+            kept.append(doubles_of(array))
         elif isinstance(part, (float, np.floating)) and r.kind == PRIMAL and r.reuse:
             shown.append(from_ndarray(np.array(part, dtype=np.float64)))      # as in reductions.pyx
             elements.append(len(kept))
-            kept.append(part)
+            kept.append(in_double(part))
         elif isinstance(part, (float, np.floating)):
             shown.append(new_identified(part, r.epoch, tape.new_copy(0, part), OWNS if r.reuse else 0))
-            kept.append(part)
+            kept.append(in_double(part))
         elif np.asarray(part).dtype.kind in ("cfO" if isinstance(part, np.ndarray) else "cf"):
             raise ActiveError(f"{primitive.name}: results of dtype {np.asarray(part).dtype} cannot be differentiated yet: "
-                              "use float64, or take x.value where the derivative is not wanted")
+                              "use float64 or float32, or take x.value where the derivative is not wanted")
         else:
             shown.append(part)
             kept.append(part)
@@ -152,9 +157,10 @@ def call(primitive, args, kwargs=None):
             else:
                 results.append(None)
         several = isinstance(out, tuple)
-        values = args_kept(primitive, values, argnums, r.kind != JACOBIAN)
-        tape.push_record(new_call(primitive, tuple(values), kwargs, results_kept(primitive, kept, several),
-                                  tuple(argnums), arguments, results), before)
+        single = any([getattr(x, "dtype", None) == np.float32 for x in (*values, *parts)])
+        known = args_kept(primitive, known, argnums, r.kind != JACOBIAN)
+        tape.push_record(new_call(primitive, tuple(known), options, results_kept(primitive, kept, several),
+                                  tuple(argnums), arguments, results, single), before)
     except BaseException:
         tape.withdraw_block(before)
         raise
@@ -183,6 +189,13 @@ cdef object results_kept(primitive, list kept, bint several):
     if not primitive.keep_out:
         kept = [hollow(part) for part in kept]
     return tuple(kept) if several else kept[0]
+
+
+cdef object in_double(x):
+    """What rules see of a plain argument or result: float32 as float64."""
+    if isinstance(x, (np.ndarray, np.float32)) and x.dtype == np.float32:
+        return np.asarray(x, np.float64)[()]
+    return x
 
 
 def hollow(x):

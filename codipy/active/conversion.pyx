@@ -2,9 +2,10 @@
 """What becomes an Array, and what an Array becomes: copies, other dtypes, lists, plain arrays."""
 import numpy as np
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.array_type cimport Array, is_single, new_array
 from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport from_ndarray
+from codipy.active.precision cimport rounded
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport is_contiguous
 from codipy.active.views cimport moved
@@ -24,9 +25,9 @@ cdef Array converted(object value):
             return value
     if not isinstance(value, np.ndarray):
         value = np.asarray(value)
-    if value.dtype.kind not in "fiub" or value.dtype.char in "efg" and value.dtype != np.float64:
-        raise TypeError(f"an Array holds float64 numbers, got dtype {value.dtype}: use astype(np.float64)")
-    return from_ndarray(np.array(value, dtype=np.float64))
+    if value.dtype.kind not in "fiub" or value.dtype.char in "eg" and value.dtype != np.float64:
+        raise TypeError(f"an Array holds float64 or float32 numbers, got dtype {value.dtype}: use astype(np.float64)")
+    return from_ndarray(np.array(value, dtype=np.float32 if value.dtype == np.float32 else np.float64))
 
 
 cdef Array copied(Array a, str order):
@@ -36,16 +37,26 @@ cdef Array copied(Array a, str order):
     storage = a.storage
     if storage.identifiers == NULL and a.pending is None and is_contiguous(&a.geometry) and (
             a.geometry.size == storage.buffer.size and order in "CAK"):
-        return new_array(new_storage(storage.buffer, storage.block), &a.geometry)
+        return new_array(new_storage(storage.buffer, storage.block, storage.single), &a.geometry)
     return moved(a, order)
 
 
 cdef object as_type(Array a, object dtype, str order, str casting, bint subok, bint copy):
     dtype = np.dtype(dtype)
-    if dtype == np.float64:
-        return copied(a, "C") if copy else a
+    cdef Array result
+    if dtype == np.float64 or dtype == np.float32:
+        if is_single(a) == (dtype == np.float32):
+            return copied(a, "C") if copy else a
+        if not np.can_cast(a.dtype, dtype, casting):
+            raise TypeError(f"Cannot cast array data from {a.dtype!r} to {dtype!r} according to the rule '{casting}'")
+        if dtype == np.float32:
+            return rounded(a)
+        result = copied(a, "C")      # a storage of its own: float32 values are float64 values
+        result.storage.single = False
+        return result
     if dtype.kind not in "iub":
-        demand_passive(a, f"astype({dtype}) of an active Array", "Arrays are float64; take x.value.astype(...)")
+        demand_passive(a, f"astype({dtype}) of an active Array",
+                       "Arrays are float64 or float32; take x.value.astype(...)")
     return a.value.astype(dtype, order, casting, subok, copy)
 
 

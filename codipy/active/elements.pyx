@@ -114,7 +114,7 @@ cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
         admit_mixed(r, storage)
     storage.own_values()
     storage.overwritten = True
-    storage.buffer.data[offset] = number
+    storage.buffer.data[offset] = <float>number if storage.single else number
     if storage.identifiers != NULL:
         if r != NULL:
             storage.put(<BaseTape>r.tape, offset, identifier)

@@ -7,13 +7,15 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.array_type cimport Array, is_single, new_array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elements cimport element
 from codipy.active.expression cimport as_number, codipy_is_temporary, identify, readmit
 from codipy.active.floating cimport report, rules_in_force
-from codipy.active.packing cimport from_ndarray, packed_view
+from codipy.active.packing cimport packed_view
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
+from codipy.active.precision cimport (
+    DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_single_result, single_value, snapshot, strength_of)
 from codipy.active.real cimport Real, apply1, apply2, apply_with_value
 from codipy.active.statements cimport Loaded, record_loaded, run_loaded, run_values
 from codipy.active.storage cimport Storage, new_storage
@@ -21,7 +23,7 @@ from codipy.active.view cimport (
     MAX_NDIM, View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_POSITIVE
-from codipy.programs.tiles cimport Step, tiles_slow
+from codipy.programs.tiles cimport ROUND_NONE, ROUND_STEPS, Step, tiles_slow
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -36,13 +38,6 @@ cdef enum:
 
 cdef tuple REFUSED = (np.ma.MaskedArray, np.matrix)       # arrays whose operators mean something else
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
-
-
-# What an operand is, before its leaf is made.
-cdef struct Source:
-    PyObject* array              # an Array, or NULL
-    PyObject* real               # an active Real, or NULL
-    double number
 
 
 cdef int admit_block(Recorder* r, Block block) except -1:
@@ -75,10 +70,11 @@ cdef int keep(PyObject** kept, object x) except -1:
 
 cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
     """What an operand is; 0 where it is no array of numbers and no number. What is made for it is kept in a list."""
-    source.array, source.real = NULL, NULL
+    source.array, source.real, source.strength = NULL, NULL, WEAK
     if Py_TYPE(<object>o) == <PyTypeObject*>Array:
         if (<Array>o).kept is not None:
             revive(current(), <Array>o)
+        source.strength = SINGLE if is_single(<Array>o) else DOUBLE
         if (<Array>o).geometry.ndim:
             source.array = o
             return 1
@@ -94,6 +90,8 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
             source.real = o
         return 1
     if as_number(o, &source.number) == 1:
+        if Py_TYPE(<object>o) != <PyTypeObject*>int:
+            source.strength = UNKNOWN
         return 1
     if isinstance(<object>o, REFUSED):
         raise TypeError(f"{type(<object>o).__name__} beside an Array is not supported: use a plain array, np.asarray(...) "
@@ -101,7 +99,7 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
     if isinstance(<object>o, np.ndarray) and (<object>o).dtype.kind in "fiub":
         x = snapshot(<object>o)
         keep(kept, x)
-        source.array = <PyObject*>x
+        source.array, source.strength = <PyObject*>x, strength_of(<object>o)
         return 1
     if isinstance(<object>o, (list, tuple)):
         x = codipy_active.array.from_nested(<object>o)
@@ -109,13 +107,6 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
         keep(kept, x)
         return take(<PyObject*>x, source, kept)
     return 0
-
-
-cdef Array snapshot(values):
-    """A passive Array of what a plain array holds now: it may change before the expression is computed."""
-    if values.dtype.char in "gF":
-        raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
-    return from_ndarray(np.array(values, dtype=np.float64, order="C"))
 
 
 cdef int leaf_of(Recorder* r, Array x, const View* shape, Leaf* leaf, PyObject** kept) except -1:
@@ -168,7 +159,8 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
     cdef int place[3]
     cdef int32_t moved[MOST_LEAVES]
     cdef bint merged[3]
-    cdef bint any_array = False
+    cdef bint any_array = False, any_single = False
+    cdef int single = ROUND_NONE
     cdef Pending p, part
     cdef Step* step
     cdef Array result
@@ -177,6 +169,7 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
     for k in range(n):
         if not take(operands[k], sources + k, kept):
             return NotImplemented
+        any_single |= sources[k].strength == SINGLE
         if sources[k].array != NULL:
             any_array = True
             if not broadcast_shape(&shape, &(<Array>sources[k].array).geometry, &wider):
@@ -184,13 +177,16 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
                     [str(shape_tuple(&(<Array>sources[a].array).geometry)) if sources[a].array != NULL else "()"
                      for a in range(n)]))
             shape = wider
+    if any_single and is_single_result(code, n, sources, operands):
+        single = ROUND_STEPS
     if not any_array:
-        return scalars(code, n, operands, <list>kept[0] if kept[0] != NULL else None)
+        return scalars(code, n, operands, <list>kept[0] if kept[0] != NULL else None, single)
     for k in range(n):
         merged[k] = False
         if sources[k].array != NULL and (<Array>sources[k].array).pending is not None:
             part = (<Array>sources[k].array).pending
-            if (codipy_is_temporary(sources[k].array) and same_shape(&shape, &(<Array>sources[k].array).geometry)
+            if (codipy_is_temporary(sources[k].array) and part.single == single
+                    and same_shape(&shape, &(<Array>sources[k].array).geometry)
                     and not (shape.size > WORTH_KEEPING and tiles_slow(part.steps[part.step_count - 1].code))
                     and leaves + part.leaf_count + n <= MOST_LEAVES and steps + part.step_count <= MOST_STEPS):
                 merged[k] = True
@@ -229,6 +225,7 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
     if p.rules is None:
         p.rules = rules_in_force()
     p.epoch = r.epoch if r != NULL else 0
+    p.single = single
     keep_order(p, &shape)
     result = new_array(None, &shape)
     result.pending = p
@@ -238,7 +235,6 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
 
 
 cdef void keep_order(Pending p, View* shape) noexcept:
-    """Lay the result out as its operands lie where they agree, as NumPy does (order "K"); else in C order."""
     cdef Py_ssize_t* strides
     cdef Py_ssize_t stride = 1
     cdef int order[MAX_NDIM]
@@ -278,7 +274,7 @@ cdef inline int32_t rebased(int32_t source, const int32_t* moved, int steps) noe
     return moved[source] if source >= 0 else source - steps
 
 
-cdef object scalars(int code, int n, PyObject** operands, list elements):
+cdef object scalars(int code, int n, PyObject** operands, list elements, int single):
     """The operation on 0-d arrays and numbers: a Real with NumPy's value."""
     cdef PyObject* numbers[3]
     cdef double values[3]
@@ -291,6 +287,8 @@ cdef object scalars(int code, int n, PyObject** operands, list elements):
             used += 1
         take(numbers[k], &source, NULL)
         values[k] = source.number
+    if single:
+        return apply_with_value(code, n, numbers, values, single_value(code, n, values))
     ufunc = ufuncs[code]
     if ufunc is None:
         return apply1(code, numbers[0]) if n == 1 else apply2(code, numbers[0], numbers[1])
@@ -335,7 +333,7 @@ cdef int revive(Recorder* r, Array a) except -1:
     if a.storage.overwritten or a.storage.identifiers != NULL or a.storage.block is None:
         a.kept = None
     elif r != NULL and not (<BaseTape>r.tape).is_valid(a.storage.block.epoch):
-        a.storage = new_storage(a.storage.buffer, None)
+        a.storage = new_storage(a.storage.buffer, None, a.storage.single)
         a.pending, a.kept = a.kept, None
     return 0
 
@@ -372,7 +370,7 @@ cdef int compute(Array a) except -1:
     if a.storage is None:
         buffer = new_buffer(a.geometry.size)
         flags = run_values(a.pending, &a.geometry, buffer.data, a.geometry.strides)
-        a.storage = new_storage(buffer, None)
+        a.storage = new_storage(buffer, None, a.pending.single != ROUND_NONE)
     if a.pending is not None and not a.pending.active:
         a.pending = None
     return flags
@@ -426,7 +424,7 @@ cdef int materialise_on(Recorder* r, Array a) except -1:
     if a.storage is None:
         buffer = new_buffer(a.geometry.size)
         flags = run_loaded(&loaded, &a.geometry, buffer.data, a.geometry.strides)
-        a.storage = new_storage(buffer, None)
+        a.storage = new_storage(buffer, None, p.single != ROUND_NONE)
     before = tape.largest()
     block = new_block(tape, a.geometry.size)
     record_loaded(r, p, &loaded, &a.geometry, block.base, a.geometry.strides, before)

@@ -2,7 +2,9 @@
 """The operations of the table by name, on Arrays, for Python code."""
 from cpython.object cimport PyObject
 
-from codipy.active.elementwise cimport operate
+from codipy.active.array_type cimport Array
+from codipy.active.elementwise cimport operate, settle
+from codipy.active.views cimport doubles_of
 
 from codipy.operations import BY_NAME
 
@@ -30,3 +32,22 @@ def elementwise(str name, *operands):
     for k in range(len(operands)):
         pointers[k] = <PyObject*>operands[k]
     return operate(row.code, <int>len(operands), pointers)
+
+
+def memory(x):
+    """What an Array is a view of, to ask which elements two Arrays share: its `value` may be a copy.
+
+    Parameters
+    ----------
+    x : object
+        Anything; what is no Array comes back as it is.
+
+    Returns
+    -------
+    ndarray or object
+        float64, also of a float32 Array.
+    """
+    if type(x) is not Array:
+        return x
+    settle(<Array>x)
+    return doubles_of(<Array>x)

@@ -5,8 +5,6 @@ The tiles raise the processor's flags as NumPy's loops do, but for a whole expre
 NumPy's rules do not ignore it, NumPy computes the expression again, step by step: it says what it has to say, in its
 own words, and is silent about flags that are up for nothing. Rejected: messages of our own, which would name no operation.
 """
-import importlib
-
 import numpy as np
 
 from cpython.object cimport PyObject
@@ -15,8 +13,10 @@ cimport numpy as cnp
 from codipy.active.pending cimport Leaf, Pending
 from codipy.active.view cimport MAX_NDIM, View
 from codipy.operations.kernels cimport op_arity
+from codipy.programs.tiles cimport ROUND_RESULT, ROUND_STEPS
 
 from codipy.operations import TABLE
+from codipy.programs.tiles import ufunc_of
 
 cdef extern from "codipy/programs/flags.h":
     int FE_DIVBYZERO, FE_OVERFLOW, FE_UNDERFLOW, FE_INVALID
@@ -66,7 +66,7 @@ cdef int report(Pending p, const View* shape, int flags) except -1:
 
 cdef int repeat(Pending p, const View* shape) except -1:
     """NumPy's own run of the expression."""
-    cdef list leaves = [leaf_value(p.leaves + k, shape) for k in range(p.leaf_count)]
+    cdef list leaves = [leaf_value(p.leaves + k, shape, p.single == ROUND_STEPS) for k in range(p.leaf_count)]
     cdef list results = []
     cdef int k, a, source
     for k in range(p.step_count):
@@ -74,26 +74,20 @@ cdef int repeat(Pending p, const View* shape) except -1:
         for a in range(op_arity(p.steps[k].code)):
             source = p.steps[k].sources[a]
             operands.append(leaves[source] if source >= 0 else results[~source])
-        results.append(ufunc_of(p.steps[k].code)(*operands))
+        results.append(ufunc_of(TABLE[p.steps[k].code])(*operands))
+    if p.single == ROUND_RESULT:
+        results.pop().astype(np.float32)
     return 0
 
 
-cdef object leaf_value(const Leaf* leaf, const View* shape):
-    """A number, or a view of the memory that the leaf reads; it lives as long as the expression."""
+cdef object leaf_value(const Leaf* leaf, const View* shape, bint single):
+    """A number, or a view of the memory that the leaf reads, which lives as long as the expression; or its float32."""
     cdef cnp.npy_intp extent[MAX_NDIM]
     cdef cnp.npy_intp strides[MAX_NDIM]
     cdef int k
     if leaf.buffer == NULL:
-        return np.float64(leaf.number)
+        return leaf.number if single else np.float64(leaf.number)
     for k in range(shape.ndim):
         extent[k], strides[k] = shape.shape[k], leaf.strides[k] * <Py_ssize_t>sizeof(double)
-    return cnp.PyArray_New(np.ndarray, shape.ndim, extent, cnp.NPY_DOUBLE, strides, <void*>leaf.data, 0, 0,
-                           <object>NULL)
-
-
-cdef object ufunc_of(int code):
-    row = TABLE[code]
-    for name in row.numpy:
-        if hasattr(np, name):
-            return getattr(np, name)
-    return getattr(importlib.import_module("scipy.special"), row.scipy)
+    found = cnp.PyArray_New(np.ndarray, shape.ndim, extent, cnp.NPY_DOUBLE, strides, <void*>leaf.data, 0, 0, <object>NULL)
+    return found.astype(np.float32) if single else found

@@ -42,7 +42,7 @@ cdef Array copy_of(cnp.ndarray values):
     buffer = new_buffer(view.size)
     if view.size:
         memcpy(buffer.data, cnp.PyArray_DATA(values), view.size * sizeof(double))
-    return new_array(new_storage(buffer, None), &view)
+    return new_array(new_storage(buffer, None, False), &view)
 
 
 cdef Array register_array(BaseTape tape, object x):

@@ -35,7 +35,7 @@ cdef object get_item(Array a, object index):
             return element(a, view.offset - a.geometry.offset)
         if a.pending is not None:
             if is_passive():
-                return new_array(new_storage(a.storage.buffer, None), &view)
+                return new_array(new_storage(a.storage.buffer, None, a.storage.single), &view)
             raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: "
                             "take x.value, or work inside `with tape:`")
         return new_array(a.storage, &view)

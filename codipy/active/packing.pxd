@@ -13,6 +13,6 @@ cdef int identifiers_of(Recorder* r, Array x, int32_t* identifiers) except -1
 # Whether an element of a mixed array has an identifier, of whatever recording.
 cdef bint any_identifier(Array x) noexcept
 cpdef object identifiers(x)
-# A passive Array on a float64 array that nobody else writes to.
+# A passive Array on a float64 array that nobody else writes to, or of the values of another.
 cpdef Array from_ndarray(values)
 cpdef object gather(values, identifiers)

@@ -26,7 +26,7 @@ cnp.import_array()
 cdef Array packed_view(Recorder* r, Array x):
     cdef Storage storage = x.storage, own
     if not admit_mixed(r, storage):
-        own = new_storage(storage.buffer, None)
+        own = new_storage(storage.buffer, None, storage.single)
         return new_array(own, &x.geometry)
     # A block is younger than a position taken since the last write, to which a reset may return: then only a copy.
     if 4 * x.geometry.size >= storage.buffer.size and storage.epoch == r.epoch:
@@ -134,10 +134,11 @@ cpdef object identifiers(x):
 
 
 cpdef Array from_ndarray(values):
-    """A passive Array on a float64 array that nobody else writes to."""
+    """A passive Array on a float64 array that nobody else writes to, or of the values of another; float32 stays so."""
     cdef View view
     cdef cnp.ndarray array
     cdef int k
+    cdef bint single = isinstance(values, np.ndarray) and cnp.PyArray_TYPE(values) == cnp.NPY_FLOAT
     if not isinstance(values, np.ndarray) or cnp.PyArray_TYPE(values) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY(
             values):
         values = np.array(values, dtype=np.float64, order="C")
@@ -148,7 +149,7 @@ cpdef Array from_ndarray(values):
     for k in range(view.ndim):
         view.shape[k] = cnp.PyArray_DIM(array, k)
     set_contiguous(&view)
-    return new_array(new_storage(wrap_array(values, <double*>cnp.PyArray_DATA(array), view.size), None), &view)
+    return new_array(new_storage(wrap_array(values, <double*>cnp.PyArray_DATA(array), view.size), None, single), &view)
 
 
 cpdef object gather(values, identifiers):

@@ -58,7 +58,7 @@ cdef class Pending:
                 for a in range(ndim):
                     operands[k].strides[a] = 0
             leaf += 1
-        program.operands, program.steps = self.leaf_count, self.step_count
+        program.operands, program.steps, program.single = self.leaf_count, self.step_count, self.single
         for k in range(self.step_count):
             program.step[k].code = self.steps[k].code
             for a in range(3):

@@ -59,7 +59,7 @@ cdef int set_values(BaseTape tape, Array x, object value) except -1:
         raise TapeError("x is not an input: only inputs take a new value, results are recomputed")
     given = value if isinstance(value, (np.ndarray, list, tuple, int, float)) else None
     if given is not None:
-        given = np.asarray(given)
+        given = np.asarray(given, np.float32 if x.storage.single else None)
     if given is None or given.dtype.kind not in "fiub":
         raise TypeError(f"value must be a plain array of real numbers, got {type(value).__name__}")
     if given.shape != x.shape:
@@ -81,7 +81,7 @@ cdef object get_values(BaseTape tape, Array x):
     if x.storage.input is not None:
         if x.geometry.size == 0:
             return np.empty(x.shape)
-        return shown((<Mark>record_of(tape, block.base)).values.data, &x.geometry, 0).copy()
+        return shown((<Mark>record_of(tape, block.base)).values.data, &x.geometry, 0).astype(x.dtype)
     if x.storage.block is None:
         raise TapeError("the Array has no value on the tape: it is passive since all of it was overwritten")
     replay.demand_whole()
@@ -89,7 +89,8 @@ cdef object get_values(BaseTape tape, Array x):
         return np.array(ndarray_of(x))
     if block.epoch > replay.epoch:
         raise behind()
-    return shown((tape.recorder.primals if replay.own == NULL else replay.own) + block.base, &x.geometry, 0).copy()
+    return shown((tape.recorder.primals if replay.own == NULL else replay.own) + block.base, &x.geometry, 0).astype(
+        x.dtype)
 
 
 cdef int demand_known(BaseTape tape, Real x) except -1:

@@ -44,7 +44,12 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
         if summed[k]:
             count *= a.geometry.shape[k]
     if mean:
-        value = np.true_divide(value, count, out=value) if isinstance(value, np.ndarray) else value / count
+        if isinstance(value, np.ndarray):
+            value = np.true_divide(value, np.intp(count), out=value, casting="unsafe")
+        elif a.storage.single:       # as NumPy: in double, then rounded
+            value = type(value)(value / np.intp(count))
+        else:
+            value = value / count
     if a.storage.block is None:
         if a.pending is not None:
             admit_block(r, None)
@@ -61,7 +66,7 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
         record.result_strides[k] = 0 if summed[k] else stride
         if not summed[k]:
             stride *= a.geometry.shape[k]
-    record.size = stride
+    record.size, record.single = stride, a.storage.single
     single = not isinstance(value, np.ndarray)
     if single and not (r.kind == PRIMAL and r.reuse):
         result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0)

@@ -75,7 +75,7 @@ cdef Storage renew(Recorder* r, Storage storage, const View* hole):
             before = move(r, old, values, block, buffer, &slab, before)
             slab.offset = n + first[k] * hole.strides[k]
             slab.shape[k] = hole.shape[k]
-    return new_storage(buffer, block)
+    return new_storage(buffer, block, storage.single)
 
 
 cdef int32_t move(Recorder* r, Block old, Buffer values, Block block, Buffer buffer, View* slab, int32_t before) except -1:

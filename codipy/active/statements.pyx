@@ -11,7 +11,7 @@ from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_ADD, OP_MULTIPLY
 from codipy.programs.interned cimport intern_tiles
 from codipy.programs.tiles cimport (
-    MAX_OPERANDS, Operand, TileProgram, tiles_jacobians, tiles_values)
+    MAX_OPERANDS, ROUND_NONE, Operand, TileProgram, tiles_jacobians, tiles_values)
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 from codipy.tape.statement cimport Argument, Statement, new_statement
@@ -115,7 +115,7 @@ cdef Statement jacobian_statement(Pending p, const TileProgram* program, const O
     if failed:
         raise MemoryError("no memory for the temporaries of an array statement")
     count = <int>len(buffers)
-    linear.operands, linear.steps = 2 * count, 2 * count - 1
+    linear.operands, linear.steps, linear.single = 2 * count, 2 * count - 1, ROUND_NONE
     for k in range(count):
         linear.step[k].code = OP_MULTIPLY
         linear.step[k].sources[0], linear.step[k].sources[1], linear.step[k].sources[2] = k, count + k, 0

@@ -22,6 +22,7 @@ cdef class Storage:
     cdef int64_t epoch               # mixed: when the last identifier was written, and on which tape
     cdef Block input                 # the block that register_input gave, for the gradient; or None
     cdef Block output                # likewise of register_output
+    cdef bint single                 # values are those of float32: each was rounded when it was written
     cdef bint overwritten            # some element was written to since the storage was made
     cdef int writes                  # of single elements since it became clean
 
@@ -35,4 +36,4 @@ cdef class Storage:
     cdef bint is_held(self, int32_t identifier) noexcept
     cdef void release_all(self) noexcept
 
-cdef Storage new_storage(Buffer buffer, Block block)
+cdef Storage new_storage(Buffer buffer, Block block, bint single)

@@ -131,7 +131,7 @@ cdef class Storage:
         return 0
 
 
-cdef Storage new_storage(Buffer buffer, Block block):
+cdef Storage new_storage(Buffer buffer, Block block, bint single):
     cdef Storage new = Storage.__new__(Storage)
-    new.buffer, new.block = buffer, block
+    new.buffer, new.block, new.single = buffer, block, single
     return new

@@ -4,7 +4,9 @@ from codipy.active.array_type cimport Array
 
 # A read-only plain array over the values of a stored array; it keeps them as they are.
 cdef object ndarray_of(Array a)
-# The Array that shows what a view of ndarray_of(a) shows.
+# The same in double precision, without a copy, also of a float32 Array.
+cdef object doubles_of(Array a)
+# The Array that shows what a view of doubles_of(a) shows.
 cdef Array shown_as(Array a, object ndarray)
 # Another variable on the same view, so that an expression reads what it shows now.
 cdef Array second(Array a)

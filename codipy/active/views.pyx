@@ -15,7 +15,35 @@ cnp.import_array()
 
 
 cdef object ndarray_of(Array a):
-    """A read-only plain array over the values of a stored array; it keeps them as they are."""
+    """A read-only plain array of the values of a stored array, which stay as they are."""
+    return singles_of(a) if a.storage.single else doubles_of(a)
+
+
+cdef object singles_of(Array a):
+    """A copy of the part of the storage that a view spans, with the view's strides: sums depend on them."""
+    cdef View* v = &a.geometry
+    cdef Py_ssize_t first = v.offset, last = v.offset
+    cdef int k
+    for k in range(v.ndim if v.size else 0):
+        if v.strides[k] < 0:
+            first += (v.shape[k] - 1) * v.strides[k]
+        else:
+            last += (v.shape[k] - 1) * v.strides[k]
+    if v.size == 0:
+        first = last + 1
+    span = np.empty(last + 1 - first, np.float32)
+    cdef float[::1] to = span
+    cdef Py_ssize_t i
+    for i in range(last + 1 - first):
+        to[i] = <float>a.storage.buffer.data[first + i]
+    shown = np.ndarray(shape_tuple(v), np.float32, span, 4 * (v.offset - first) if v.size else 0,
+                       tuple([4 * v.strides[k] for k in range(v.ndim)]))
+    shown.flags.writeable = False
+    return shown
+
+
+cdef object doubles_of(Array a):
+    """A read-only plain array over the values of a stored array."""
     cdef cnp.npy_intp shape[MAX_NDIM]
     cdef cnp.npy_intp strides[MAX_NDIM]
     cdef int k
@@ -34,7 +62,7 @@ cdef object ndarray_of(Array a):
 
 
 cdef Array shown_as(Array a, object ndarray):
-    """The Array that shows what a view of ndarray_of(a) shows."""
+    """The Array that shows what a view of doubles_of(a) shows."""
     cdef View view
     cdef int k
     if ndarray.ndim > MAX_NDIM:
@@ -56,7 +84,7 @@ cdef Array second(Array a):
 
 cdef Array as_view(Array a, str name, tuple args, dict kwargs):
     materialise(a)
-    plain = ndarray_of(a)
+    plain = doubles_of(a)
     shown = getattr(plain, name)(*args, **kwargs)
     if shown.size == 0 or np.may_share_memory(shown, plain):
         return shown_as(a, shown)
@@ -68,13 +96,13 @@ cdef Array as_view(Array a, str name, tuple args, dict kwargs):
 
 
 cdef Array moved(Array a, str order):
-    plain = ndarray_of(a)
+    plain = doubles_of(a)
     return take_flat(a, np.arange(plain.size).reshape(plain.shape), plain.copy(order))
 
 
 cdef object take(Array a, index):
     index = plain_index(index)
-    plain = ndarray_of(a)
+    plain = doubles_of(a)
     shown = plain[index]
     if not isinstance(shown, np.ndarray):
         return a[tuple([int(i) for i in index])] if isinstance(index, tuple) else a[int(index)]
@@ -100,8 +128,10 @@ cdef object plain_index(index):
 
 cdef Array take_flat(Array a, index, values):
     """The elements at flat positions `index` of a, whose values are `values`: a movement."""
-    result = gather(values, identifiers(a).reshape(-1)[index]) if a.is_active else values
-    return result if type(result) is Array else from_ndarray(np.array(result))
+    found = gather(values, identifiers(a).reshape(-1)[index]) if a.is_active else values
+    cdef Array result = found if type(found) is Array else from_ndarray(np.array(found))
+    result.storage.single = a.storage.single
+    return result
 
 
 cdef int scatter(Array a, index, value) except -1:
@@ -109,6 +139,8 @@ cdef int scatter(Array a, index, value) except -1:
     if isinstance(value, (list, tuple)):
         from codipy.active.array import from_nested
         value = from_nested(value)
+    if a.storage.single and type(value) is Array:
+        value = value.astype(np.float32)
     index = plain_index(index)
     values = np.array(ndarray_of(a))
     ids = identifiers(a)

@@ -2,7 +2,7 @@
 """NumPy's functions that make arrays: Arrays while a tape records on this thread, plain ndarrays else.
 
 An ndarray cannot record what is written into it, so what a program allocates has to be an Array from the beginning;
-it is passive until something active is written. Only float64 is: integers, flags and objects stay ndarrays.
+it is passive until something active is written. Only float64 and float32 are: integers, flags, objects stay ndarrays.
 
 ``asarray(x)`` of an ndarray is x itself, also while recording: a copy would no longer alias x, and writing something
 active into a plain ndarray raises anyhow.
@@ -27,7 +27,7 @@ __all__ = [
     "linspace", "logspace", "ones", "ones_like", "require", "tri", "zeros", "zeros_like",
 ]  # fmt: skip
 
-_FLOAT = np.dtype(np.float64)
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 
 
 def fresh(array):
@@ -43,7 +43,7 @@ def fresh(array):
     object
         An Array, or `array` itself.
     """
-    if active_tape() is not None and type(array) is np.ndarray and array.dtype == _FLOAT:
+    if active_tape() is not None and type(array) is np.ndarray and array.dtype in _FLOATS:
         return Array(array)
     return array
 
@@ -132,8 +132,9 @@ def _converts(function, ndmin=0):
     def convert(a, dtype=None, *args, **kwargs):
         if holds_movable(a):
             # An Array is returned itself only where NumPy returns its argument, so that writes meet the same aliases.
-            made = function(a.value, dtype, *args, **kwargs) if isinstance(a, Array) else None
-            copied = made is None or not np.may_share_memory(made, a.value)
+            values = a.value if isinstance(a, Array) else None
+            made = None if values is None else function(values, dtype, *args, **kwargs)
+            copied = made is None or not np.may_share_memory(made, values)
             return array(a, dtype, copy=True if copied else None, ndmin=ndmin)
         made = function(a, dtype, *args, **kwargs)
         return fresh(made) if _is_new(made, a) else made

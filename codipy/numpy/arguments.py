@@ -172,7 +172,7 @@ def fillable(values):
     if isinstance(values, (list, tuple)):
         made = map(fillable, values)
         return type(values)(*made) if hasattr(values, "_fields") else type(values)(made)
-    if isinstance(values, np.ndarray) and values.dtype == np.float64 and slots.recording() is not None:
+    if isinstance(values, np.ndarray) and values.dtype in (np.float64, np.float32) and slots.recording() is not None:
         return Array(values)
     return values
 

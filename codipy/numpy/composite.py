@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import Array, call, from_nested, plain
+from codipy.active.array import Array, Real, call, from_nested, plain
 
 from . import differentiable, registry
 from .arguments import gather_tree, holds_active, identifier_tree, refuse, value_tree
@@ -30,7 +30,7 @@ def _within(name, inside):
     def function(x, *args):
         if not np.all(inside(plain(x))):
             refuse(f"emath.{name}", "the result is complex outside the real domain, and only real arrays are active")
-        return getattr(np, name)(x, *args)
+        return getattr(np, name)(x, *(y if holds_active(y) else np.asarray(plain(y)) for y in args))
 
     return function
 
@@ -61,6 +61,8 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     results = [func1d(rows[index], *args, **kwargs) for index in np.ndindex(lead)]
     values = np.array([value_tree(part) for part in results])
+    if arr.dtype == np.float32 and any(type(part) is Real for part in results):
+        values = values.astype(np.float32)  # NumPy's scalars of such rows are float32
     ids = np.array([identifier_tree(part) for part in results])
     shape = values.shape[1:]
     found = gather_tree(values.reshape(lead + shape), ids.reshape(lead + shape))
@@ -106,7 +108,7 @@ def arange(start_or_stop, /, stop=None, step=1, *, dtype=None, device=None, like
     if not holds_active([start_or_stop, stop, step]):
         found = np.arange(*value_tree([start_or_stop, stop, step]), dtype)
         return Array(found) if found.dtype.kind == "f" else found
-    if dtype is not None and np.dtype(dtype) != np.float64:
+    if dtype is not None and np.dtype(dtype) not in (np.float64, np.float32):
         refuse("arange", f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
     start, stop = (0.0, start_or_stop) if stop is None else (start_or_stop, stop)
     return call(_PROGRESSION, (start, stop, step))

@@ -31,10 +31,16 @@ def apply(name, args, kwargs, out=None):
         active = ", ".join(key for key, value in kwargs.items() if holds_active(value))
         refuse(name, f"there is no derivative for the argument {active}: pass its `.value`")
     dtype = kwargs.get("dtype")
-    if dtype is not None and np.dtype(dtype) != np.float64:
+    if dtype is not None and np.dtype(dtype) not in (np.float64, np.float32):
         refuse(name, f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
+    if dtype is None and type(out) is Array and out.dtype == np.float64 and any(map(_is_single, args)):
+        refuse(name, "float32 into out= of float64 is computed in float64: pass dtype=np.float64, or leave out= away")
     args = [operand(x) if holds_active(x) else value_tree(x) for x in args]
     return assign(_real(name, call(registry.PRIMITIVES[name], tuple(args), value_tree(kwargs))), out)
+
+
+def _is_single(x):
+    return getattr(x, "dtype", None) == np.float32
 
 
 def _real(name, found):

@@ -5,6 +5,10 @@ from __future__ import annotations
 
 from functools import cache
 
+import numpy as np
+
+from codipy.active.array import Array
+
 from . import composite, creation, differentiable, movement, order, passive, refused, views, writers
 from .arguments import assign, bind, call_with, fillable, holds_active, holds_array, refuse, value_tree
 
@@ -53,6 +57,7 @@ SETS = {
 
 # Run also where nothing is active: they write, give views, or make Arrays to fill.
 _ALWAYS = {*views.FUNCTIONS, *writers.FUNCTIONS, *creation.FUNCTIONS, *creation.MOVEMENT, *creation.PASSIVE}
+_ALWAYS |= {"may_share_memory", "shares_memory"}
 _HANDLERS = SETS["differentiable"] | SETS["movement"] | SETS["passive"]
 
 
@@ -80,7 +85,11 @@ def array_function(func, types, args, kwargs):
     handler = _HANDLERS.get(name)
     if name not in _ALWAYS and not (holds_active(args) or holds_active(kwargs)):
         bound = bind(func, args, kwargs)
-        out = bound.pop("out", None)
+        out = bound.get("out")
+        if isinstance(out, Array):
+            bound["out"] = np.array(out.value)  # its dtype may be that of the computation
+        elif out is not None:
+            del bound["out"]
         found = call_with(func, bound, value_tree)
         keeps = name not in SETS["passive"] and (holds_array(args) or holds_array(kwargs))
         return assign(fillable(found) if keeps else found, out)

@@ -103,7 +103,8 @@ def piecewise(x, condlist, funclist, *args, **kw):
         count = len(conditions)
         raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
     flat = move(np.reshape, ("a",), (x, (-1,)), {})
-    values, ids = np.zeros(np.shape(plain(flat))), np.zeros(np.shape(plain(flat)), np.int32)
+    kind = np.float32 if getattr(x, "dtype", None) == np.float32 else np.float64
+    values, ids = np.zeros(np.shape(plain(flat)), kind), np.zeros(np.shape(plain(flat)), np.int32)
     parts = []  # kept until the end: an identifier whose owner is gone may be handed out again
     for condition, function in zip(conditions, funclist):
         where = np.broadcast_to(condition, np.shape(plain(x))).reshape(-1)

@@ -18,10 +18,11 @@ _STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": 
 
 
 def _pairs(x, ndim):
-    """One (before, after) for each axis."""
+    """One (before, after) for each axis; one or two numbers stay NumPy's scalars, which decides the dtype of a ramp."""
     if isinstance(x, dict):
         return [x.get(k, x.get(k - ndim, (0, 0))) for k in range(ndim)]
-    return np.broadcast_to(x, (ndim, 2)).tolist()
+    pairs = np.broadcast_to(x, (ndim, 2))
+    return list(map(tuple, pairs)) if np.size(x) < 3 and np.shape(x) != (2, 1) else pairs.tolist()
 
 
 def _part(a, axis, index):
@@ -42,7 +43,7 @@ def _ramp(a, axis, pad, ends):
     """Straight lines from the end values to the outer elements."""
     for end, edge, width, step in zip(ends, (0, -1), pad, (1, -1)):
         ramp = np.linspace(end, _part(a, axis, edge), width, endpoint=False, axis=axis)
-        yield _part(ramp, axis, slice(None, None, step))
+        yield _part(ramp, axis, slice(None, None, step)).astype(a.dtype, copy=False)
 
 
 def _odd(a, axis, pad, skip):

@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from codipy.active.array import memory
+
 from .arguments import assign, bind, call_with, value_tree
 
 __all__ = ["FUNCTIONS", "on_values"]
@@ -29,6 +31,12 @@ def on_values(func, args, kwargs):
     return assign(call_with(func, bound, value_tree), out)
 
 
+def _on_memory(func, args, kwargs):
+    """Call the function on what Arrays are views of: their values may be copies."""
+    return func(*map(memory, args), **kwargs)
+
+
 FUNCTIONS = {name: on_values for names in KINDS.values() for name in names.split()}
+FUNCTIONS |= dict.fromkeys(["may_share_memory", "shares_memory"], _on_memory)
 if hasattr(np, "in1d"):  # gone from NumPy 2.4
     FUNCTIONS["in1d"] = on_values

@@ -10,6 +10,7 @@ from codipy.operations import TABLE
 __all__ = ["PASSIVE", "REFUSED", "TABLE_NAMES"]
 
 TABLE_NAMES = {getattr(np, name): row.name for row in TABLE for name in row.numpy if hasattr(np, name)}
+del TABLE_NAMES[np.float_power]  # of other bits than power
 
 # Truth, steps, and whole numbers.
 PASSIVE = {

@@ -23,7 +23,17 @@ def _share(x, y, w):
     return np.where(np.equal(x, y), 0.5, 1 / (1 + np.exp2(y - x)))
 
 
+# Its loop is C's pow, with other bits than power()'s, and always in float64.
+def _float_power_x(x, y, w):
+    return np.where(np.equal(y, 0.0), 0.0, y * np.power(x, np.subtract(y, 1.0)))
+
+
+def _float_power_y(x, y, w):
+    return np.where(np.equal(x, 0.0) | (np.equal(w, 0.0) & np.greater(x, 0.0)), 0.0, w * np.log(x))
+
+
 _PRIMITIVES = {
+    "float_power": elementwise_primitive("float_power", np.float_power, (_float_power_x, _float_power_y)),
     "logaddexp2": elementwise_primitive("logaddexp2", np.logaddexp2, (_share, lambda x, y, w: _share(y, x, w))),
     "fraction": elementwise_primitive("modf", lambda x: np.modf(x)[0], (lambda x, w: np.ones(np.shape(x)),)),
     "mantissa": elementwise_primitive(
@@ -41,6 +51,7 @@ def _heaviside(x, y):
 # The second result of the first two, and the first of the third, are whole numbers and passive.
 _CLIP = getattr(vars(np)["_core"].umath, "clip", None)  # np.clip's own ufunc has no public name
 _FUNCTIONS = {
+    np.float_power: lambda x, y: call(_PRIMITIVES["float_power"], (x, y)),
     np.logaddexp2: lambda x, y: call(_PRIMITIVES["logaddexp2"], (x, y)),
     np.heaviside: _heaviside,
     np.modf: lambda x: (call(_PRIMITIVES["fraction"], (x,)), np.modf(plain(x))[1]),
@@ -49,6 +60,7 @@ _FUNCTIONS = {
     _CLIP: lambda x, low, high: clip(x, low, high),
 }
 MORE = sorted(ufunc.__name__ for ufunc in _FUNCTIONS if ufunc is not None)
+_FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 GENERALISED = {getattr(np, name): name for name in ("matmul", "matvec", "vecdot", "vecmat") if hasattr(np, name)}
 
 
@@ -115,17 +127,29 @@ def _checked(name, kwargs):
     """Keyword arguments that change nothing; errors for those that would."""
     for key in ("dtype", "signature", "sig"):
         wanted = kwargs.get(key)
-        if wanted is not None and key == "dtype" and np.dtype(wanted) != np.float64:
+        if wanted is not None and key == "dtype" and np.dtype(wanted) not in _FLOATS:
             refuse(name, f"dtype={np.dtype(wanted)} would lose the derivative: leave it away")
         if wanted is not None and key != "dtype" and "d" not in str(wanted):
             refuse(name, f"{key}= would lose the derivative: leave it away")
     return {key: value for key, value in kwargs.items() if key in ("axes", "axis", "keepdims")}
 
 
+def _cast(ufunc, inputs, kwargs):
+    """The inputs as the loop sees them that `dtype` or `signature` asks for; a Real and a Python number fit any."""
+    wanted = kwargs.get("dtype")
+    if wanted is None:
+        wanted = None if kwargs.get("signature") is None and kwargs.get("sig") is None else np.float64
+    if wanted is None:
+        return inputs
+    count = 1 if ufunc is np.ldexp else len(inputs)
+    casting = kwargs.get("casting", "same_kind")
+    return (*(x.astype(wanted, casting=casting) if hasattr(x, "dtype") else x for x in inputs[:count]), *inputs[count:])
+
+
 def _masked(result, where, out):
     """The result where `where` holds, elsewhere what `out` had, or 0, where NumPy leaves what memory held."""
     shape = np.shape(plain(result))
-    rest = np.zeros(shape) if out is None else out
+    rest = np.zeros(shape, getattr(plain(result), "dtype", float)) if out is None else out
     values = np.where(where, plain(result), plain(rest))
     return gather_tree(values, np.where(where, identifiers(result), identifiers(rest)))
 
@@ -133,7 +157,7 @@ def _masked(result, where, out):
 def _call(ufunc, inputs, kwargs, outs):
     where = plain(kwargs.pop("where", True))
     options = _checked(ufunc.__name__, kwargs)
-    inputs = tuple(operand(ufunc.__name__, x) for x in inputs)
+    inputs = _cast(ufunc, tuple(operand(ufunc.__name__, x) for x in inputs), kwargs)
     if where is True:
         results = apply(ufunc, *inputs, **options)
     else:

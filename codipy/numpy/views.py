@@ -24,7 +24,7 @@ def _along(ndim, axis, index):
 def reshape(a, shape, order="C", copy=None):
     """A view where NumPy's would be one."""
     if copy is False:
-        np.reshape(np.lib.stride_tricks.as_strided(np.empty(()), a.shape, a.strides), shape, order, copy=False)
+        np.reshape(np.lib.stride_tricks.as_strided(np.empty((), a.dtype), a.shape, a.strides), shape, order, copy=False)
     view = a.reshape(shape, order=order)
     return view.copy() if copy else view
 

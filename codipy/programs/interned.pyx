@@ -20,8 +20,8 @@ cdef PyObject* recent[RECENT]        # borrowed from `programs`, by a hash of th
 
 
 cdef inline Py_ssize_t size_of(const TileProgram* program) noexcept:
-    # The operands' number comes first; steps behind the last are not compared.
-    return 2 * sizeof(program.steps) + program.steps * sizeof(Step)
+    # Three numbers come first; steps behind the last are not compared.
+    return 3 * sizeof(program.steps) + program.steps * sizeof(Step)
 
 
 @cython.final

@@ -11,8 +11,8 @@ typedef struct {
     int known;
 } TileLoop;
 
-static TileLoop tile_loops[OP_COUNT];
-static void tile_find_loop(int code); /* defined beside the ufuncs: fills tile_loops[code], takes the GIL */
+static TileLoop tile_loops[OP_COUNT], tile_single_loops[OP_COUNT]; /* of double and of float */
+static void tile_find_loop(int code); /* defined beside the ufuncs: fills both tables at `code`, takes the GIL */
 
 /* Another thread that sees a loop known must see the loop too. */
 static inline int loop_is_known(const TileLoop *loop)

@@ -6,6 +6,7 @@
 #ifndef CODIPY_PROGRAMS_TILE_PLAN_H
 #define CODIPY_PROGRAMS_TILE_PLAN_H
 #include "codipy/programs/tile_loops.h"
+#include "codipy/programs/tile_single.h"
 #include "codipy/programs/tile_walk.h"
 
 /* A value register and a flow register (adjoint or tangent) for each operand and step. */
@@ -48,14 +49,17 @@ typedef struct {
     uint8_t reg_of[TILE_REGISTERS], slot_of[TILE_REGISTERS]; /* the registers that have memory of the tile */
     uint32_t constant; /* bits: operands that are one element for a whole row, which NumPy's loops are told */
     uint32_t raw;      /* bits: operands that NumPy's loops must see with their strides */
+    int32_t single;    /* of the program */
+    uint8_t root;      /* the register of the result */
     uint8_t raw_view[TILE_OPERANDS];
     double *at[TILE_REGISTERS];
     double room[TILE_ROOM + 8];
 } TileRun;
 
-static inline void run_begin(TileRun *run)
+static inline void run_begin(TileRun *run, const TileProgram *program)
 {
-
+    run->single = program->single;
+    run->root = (uint8_t)(program->operands + program->steps - 1);
     run->actions = run->bindings = run->slots = run->slotted = 0;
     run->constant = run->raw = 0;
 }
@@ -89,12 +93,23 @@ static inline void run_bind_deposit(TileRun *run, int reg, int view)
 /* Binds an operand's values. NumPy's loops get the stride that they get from NumPy. */
 static inline void run_bind_operand(TileRun *run, int reg, int view)
 {
-    const TileView *array = &run->walk.view[view];
+    TileView *array = &run->walk.view[view];
     const int rows = !run->walk.short_rows && run->walk.inner >= tile_numpy_buffer;
     if (array->constant || (rows && array->inner == 0)) run->constant |= 1u << reg;
     if (array->access == GATHERED && (array->flat || (rows && array->inner < 0))) run->raw |= 1u << reg;
     run->raw_view[reg] = (uint8_t)view;
+    /* A number beside float32 arrays is rounded first, as by NumPy: never in place. */
+    if (run->single == TILE_SINGLE && array->constant) array->access = FIXED;
     run_bind(run, reg, view, LOAD);
+}
+
+/* Reads what is not used in place; a number beside float32 arrays is rounded. */
+static inline void run_gather(TileRun *run, const TileBinding *binding, const TileView *view)
+{
+    double *to = run->at[binding->reg];
+    view_gather(&run->walk, view, to);
+    if (run->single == TILE_SINGLE && view->access == FIXED && binding->reg < VALUES)
+        tile_round(run->walk.taken * run->walk.length, to);
 }
 
 static inline TileAction *run_action(TileRun *run, TileKind kind, const TileProgram *program, int step)

@@ -13,9 +13,12 @@ typedef struct {
     int32_t sources[3];
 } TileStep;
 
+/* What is rounded to float32, in memory that is double throughout: nothing, the value of every step, the result. */
+enum { TILE_DOUBLE, TILE_SINGLE, TILE_SINGLE_RESULT };
+
 /* The last step gives the result; there is at least one. */
 typedef struct {
-    int32_t operands, steps;
+    int32_t operands, steps, single;
     TileStep step[TILE_STEPS];
 } TileProgram;
 

@@ -40,17 +40,61 @@ static inline void run_value(
         tile_value(code, n, from[0], from[1], from[2], to);
 }
 
+/* NumPy's float32 loop over a tile of doubles that hold float32 values. */
+static void run_single_loop(
+    const TileRun *run, int code, const int *registers, const double *const *from, double *to, Py_ssize_t n)
+{
+    const TileLoop *loop = &tile_single_loops[code];
+    const int arity = tile_arity[code];
+    float room[4][TILE_LENGTH];
+    char *args[4];
+    Py_ssize_t steps[4];
+    for (int k = 0; k < arity; k++) {
+        const int reg = registers[k], is_operand = reg < TILE_OPERANDS;
+        const int fixed = is_operand && (run->constant >> reg & 1);
+        /* Of strides only the sign changes bits. */
+        const int back = is_operand && (run->raw >> reg & 1) && run->walk.view[run->raw_view[reg]].inner < 0;
+        tile_narrow(fixed ? 1 : n, from[k], room[k], back);
+        args[k] = (char *)(back ? room[k] + n - 1 : room[k]);
+        steps[k] = fixed ? 0 : back ? -(Py_ssize_t)sizeof(float) : (Py_ssize_t)sizeof(float);
+    }
+    args[arity] = (char *)room[arity];
+    steps[arity] = sizeof(float);
+    const int raised = flags_raised();
+    loop->function(args, &n, steps, loop->data);
+    flags_raise(raised);
+    tile_widen(n, room[arity], to);
+}
+
+/* What is rounded correctly in double is so in float32 after a second rounding: 53 bits are more than 2 * 24 + 2. */
+static inline void run_single(
+    const TileRun *run, int code, const int *registers, const double *const *from, double *to, Py_ssize_t n)
+{
+    find_loop(code);
+    if (!tile_is_exact[code] && tile_single_loops[code].function) {
+        run_single_loop(run, code, registers, from, to, n);
+        return;
+    }
+    tile_value(code, n, from[0], from[1], from[2], to);
+    tile_round(n, to);
+}
+
 static inline void run_tile(const TileRun *run, Py_ssize_t n)
 {
     for (const TileAction *a = run->action, *end = a + run->actions; a < end; a++) {
         const double *const from[3] = {run->at[a->x], run->at[a->y], run->at[a->z]};
         if (a->kind == VALUE) {
             const int registers[3] = {a->x, a->y, a->z};
+            if (run->single == TILE_SINGLE) {
+                run_single(run, a->code, registers, from, run->at[a->w], n);
+                continue;
+            }
             run_value(run, a->code, registers, from, run->at[a->w], n);
-            continue;
-        }
-        if (a->kind == PAIR) {
+        } else if (a->kind == PAIR) {
             tile_pair(a->code, a->outer, a->mode, n, from[0], from[1], from[2], run->at[a->w]);
+        }
+        if (a->kind != PULL) {
+            if (run->single && a->w == run->root) tile_round(n, run->at[a->w]);
             continue;
         }
         double *auxiliary = run->at[AUXILIARY_REGISTER];
@@ -85,8 +129,9 @@ static inline void run_load(TileRun *run, int is_first)
         if (view->access == IN_PLACE) {
             run->at[binding->reg] = (double *)view_start(&run->walk, view);
             if (run->walk.several && view->leads) view_prefetch(&run->walk, view);
-        } else if (binding->role == LOAD && (is_first || view->access == GATHERED))
-            view_gather(&run->walk, view, run->at[binding->reg]);
+        } else if (binding->role == LOAD && (is_first || view->access == GATHERED)) {
+            run_gather(run, binding, view);
+        }
     }
 }
 
@@ -108,6 +153,7 @@ static void find_pairs(const TileProgram *program, uint8_t *is_inner)
 {
     uint8_t readers[VALUES];
     for (int s = 0; s < program->steps; s++) is_inner[s] = readers[program->operands + s] = 0;
+    if (program->single == TILE_SINGLE) return; /* the inner step is rounded too */
     for (int s = 0; s < program->steps; s++)
         for (int k = 0; k < tile_arity[program->step[s].code]; k++) {
             const int source = program->step[s].sources[k];
@@ -202,7 +248,7 @@ static void values_part(const TileCall *call, TileTeam *team)
     const TileSweep *of = call->sweep;
     const int operands = of->program->operands, root = operands + of->program->steps - 1, dims = of->dims;
     if (!walk_begin(&run.walk, dims, of->shape)) return;
-    run_begin(&run);
+    run_begin(&run, of->program);
     for (int r = 0; r < operands; r++)
         walk_add(&run.walk, (void *)of->operand[r].data, of->operand[r].strides, 1, dims, of->shape);
     walk_add(&run.walk, call->lhs, call->lhs_strides, 1, dims, of->shape);

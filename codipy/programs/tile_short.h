@@ -2,7 +2,7 @@
 /* Few elements, side by side: one tile without a walk, and a list of loops that is made once for a program.
  *
  * For ten elements the walk and the search for what a sweep needs take ten times as long as the loops themselves. What
- * does not fit here (strided, broadcast along some dimensions, long) returns 0 and takes the general way. */
+ * does not fit here (float32, strided, broadcast along some dimensions, long) returns 0 and takes the general way. */
 #ifndef CODIPY_PROGRAMS_TILE_SHORT_H
 #define CODIPY_PROGRAMS_TILE_SHORT_H
 #include "codipy/programs/tile_sweep.h"
@@ -58,7 +58,7 @@ static int tile_short_values(const TileProgram *program, const TileOperand *oper
     const Py_ssize_t n = short_size(dims, shape), distance = ((n + 7) & ~(Py_ssize_t)7) + TILE_GAP;
     const int operands = program->operands, last = program->steps - 1;
     double *room = short_room(&run);
-    if (n == 0 || n > TILE_LENGTH || (operands + last) * distance > TILE_ROOM) return 0;
+    if (program->single || n == 0 || n > TILE_LENGTH || (operands + last) * distance > TILE_ROOM) return 0;
     if (short_layout(dims, shape, out_strides, sizeof(double)) != DENSE) return 0;
     run.raw = 0;
     run.constant = n == 1 ? ~(uint32_t)0 : 0;
@@ -100,7 +100,7 @@ static void short_plan(TileShortPlan *plan, const TileProgram *program)
     uint8_t flow[TILE_OPERANDS];
     const TileSweep sweep = {program, NULL, 0, NULL, NULL, NULL};
     const int operands = program->operands, root = operands + program->steps - 1, seed = VALUES + root;
-    run_begin(&run);
+    run_begin(&run, program);
     run.walk.short_rows = 0;
     run.walk.inner = 1;
     find_activity(program, plan->active, 0, registers);
@@ -151,7 +151,7 @@ static int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, 
     const Py_ssize_t n = short_size(dims, shape), distance = ((n + 7) & ~(Py_ssize_t)7) + TILE_GAP;
     uint32_t active = 0, values = 0, flows = 0;
     double *room = short_room(&run);
-    if (n == 0 || n > TILE_LENGTH || short_layout(dims, shape, lhs_strides, 1) != DENSE) return 0;
+    if (program->single || n == 0 || n > TILE_LENGTH || short_layout(dims, shape, lhs_strides, 1) != DENSE) return 0;
     for (int r = 0; r < program->operands; r++) {
         const ShortLayout layout = short_layout(dims, shape, operand[r].strides, sizeof(double));
         if (layout == SCATTERED) return 0;

@@ -21,7 +21,7 @@ static int sweep_begin(TileRun *run, const TileSweep *sweep, TileActivity *regis
     TileWalk *walk = &run->walk;
     uint32_t active = 0;
     if (!walk_begin(walk, dims, shape)) return 0;
-    run_begin(run);
+    run_begin(run, program);
     for (int r = 0; r < program->operands; r++) active |= (uint32_t)(operand[r].adjoint != NULL) << r;
     find_activity(program, active, sweep->result != NULL, registers);
     if (lhs) arrays->lhs = walk_add(walk, lhs, lhs_strides, sizeof(double), dims, shape);

@@ -202,7 +202,7 @@ static int team_enter(TileTeam *team, TileRun *run)
     for (int k = 0; k < run->bindings; k++) {
         const TileBinding *binding = &run->binding[k];
         const TileView *view = &walk->view[binding->view];
-        if (binding->role == LOAD && view->access == FIXED) view_gather(walk, view, run->at[binding->reg]);
+        if (binding->role == LOAD && view->access == FIXED) run_gather(run, binding, view);
     }
     walk->team = team;
     walk->left = 0;

@@ -16,6 +16,10 @@ cdef extern from "codipy/programs/tile_program.h" nogil:
         MAX_OPERANDS "TILE_OPERANDS"
         MAX_STEPS "TILE_STEPS"
         MAX_DIMS "TILE_DIMS"
+        # Which values are rounded to float32: none, those of all steps (as NumPy computes in float32), the result's.
+        ROUND_NONE "TILE_DOUBLE"
+        ROUND_STEPS "TILE_SINGLE"
+        ROUND_RESULT "TILE_SINGLE_RESULT"
 
     ctypedef struct Step "TileStep":
         int32_t code                    # OP_* of the operations table
@@ -24,6 +28,7 @@ cdef extern from "codipy/programs/tile_program.h" nogil:
     ctypedef struct TileProgram:
         int32_t operands
         int32_t steps                   # at least one; the last gives the result
+        int32_t single                  # ROUND_*
         Step step[48]
 
     ctypedef struct Operand "TileOperand":

@@ -7,16 +7,21 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
+from codipy.operations.table import Operation
+
 MOST_THREADS: int
 HAS_THREADS: bool
 
+def ufunc_of(row: Operation) -> np.ufunc | None: ...
 def threads() -> int: ...
 def set_threads(count: int) -> None: ...
 def _share_from(operations: int) -> int: ...
+
 @final
 class Call:
     def __init__(
-        self, steps: Sequence[tuple[int, ...]], operands: Sequence[NDArray[np.float64]], shape: tuple[int, ...]
+        self, steps: Sequence[tuple[int, ...]], operands: Sequence[NDArray[np.float64]], shape: tuple[int, ...],
+        result: NDArray[np.float64] | None = None, single: int = 0,
     ) -> None: ...
     def values(self, out: NDArray[np.float64]) -> NDArray[np.float64]: ...
     def reverse(

@@ -19,6 +19,7 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
         cnp.PyUFuncGenericFunction function
         void* data
     TileLoop tile_loops[]
+    TileLoop tile_single_loops[]
     void loop_set_known(TileLoop*)
     Py_ssize_t tile_numpy_buffer
     Py_ssize_t tile_share
@@ -48,7 +49,7 @@ HAS_THREADS = bool(TILE_HAS_THREADS)
 _used = {}  # the ufuncs by code: their loops live as long as they do
 
 
-def _ufunc(row):
+def ufunc_of(row):
     """The ufunc that a row's values come from, None if there is none."""
     if row.numpy:
         return next(getattr(numpy, name) for name in row.numpy if hasattr(numpy, name))
@@ -61,18 +62,24 @@ def _ufunc(row):
 
 
 cdef void tile_find_loop "tile_find_loop"(int code) noexcept with gil:
-    cdef cnp.ufunc found
-    cdef TileLoop* loop = &tile_loops[code]
     try:
         row = TABLE[code]
-        ufunc = _ufunc(row)
-        if ufunc is not None and "d" * row.arity + "->d" in ufunc.types:
-            _used[code] = found = ufunc
-            place = ufunc.types.index("d" * row.arity + "->d")
-            loop.data = found.data[<int>place]
-            loop.function = found.functions[<int>place]
+        ufunc = ufunc_of(row)
+        if ufunc is not None:
+            _used[code] = ufunc
+            _fill(&tile_loops[code], ufunc, ufunc.types, "d" * row.arity + "->d")
+            _fill(&tile_single_loops[code], ufunc, ufunc.types, "f" * row.arity + "->f")
     finally:
-        loop_set_known(loop)
+        loop_set_known(&tile_loops[code])
+        loop_set_known(&tile_single_loops[code])
+
+
+cdef int _fill(TileLoop* loop, cnp.ufunc ufunc, list known, str types) except -1:
+    cdef int place
+    if types in known:
+        place = known.index(types)
+        loop.data, loop.function = ufunc.data[place], ufunc.functions[place]
+    return 0
 
 
 cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
@@ -185,6 +192,8 @@ cdef class Call:
         The shape of the result.
     result : ndarray, optional
         The values of the result, for sweeps that need not compute them.
+    single : int
+        0 in double precision, 1 with every step rounded to float32, 2 with the result rounded.
     """
 
     cdef TileProgram program
@@ -197,14 +206,14 @@ cdef class Call:
     cdef int ndim
     cdef object kept, size
 
-    def __cinit__(self, steps, operands, shape, result=None):
+    def __cinit__(self, steps, operands, shape, result=None, single=0):
         if not 0 < len(steps) <= MAX_STEPS or len(operands) > MAX_OPERANDS or len(shape) > MAX_DIMS:
             raise ValueError("too many steps, operands or dimensions, or no step")
         self.operands = <Operand*>PyMem_Malloc(MAX_OPERANDS * sizeof(Operand))
         if self.operands == NULL:
             raise MemoryError
         self.kept, self.size, self.ndim = [], tuple(shape), len(shape)
-        self.program.operands, self.program.steps = len(operands), len(steps)
+        self.program.operands, self.program.steps, self.program.single = len(operands), len(steps), single
         for s, (code, *sources) in enumerate(steps):
             self.program.step[<int>s].code = code
             for k, source in enumerate(sources):

@@ -14,6 +14,8 @@ cdef class Call(Record):
     cdef dict kwargs
     cdef tuple argnums               # positions of the active arguments ...
     cdef list arguments              # ... and the identifiers of each: (first, shape, strides in elements)
+    cdef bint single                 # an argument or a result is float32; the rules see doubles
     cdef list results                # the same for each result; None: without derivative
 
-cdef Call new_call(object primitive, tuple args, dict kwargs, out, tuple argnums, list arguments, list results)
+cdef Call new_call(object primitive, tuple args, dict kwargs, out, tuple argnums, list arguments, list results,
+                   bint single)

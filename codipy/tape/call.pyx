@@ -70,6 +70,8 @@ cdef class Call(Record):
         cdef list args = list(self.args), kept = list(self.args), parts
         cdef Py_ssize_t k, i
         cdef bint several = type(self.out) is tuple
+        if self.single:
+            raise TapeError(f"evaluate_primal() cannot recompute {self.primitive.name} of float32 values: record again")
         for k in range(len(self.arguments)):
             i = self.argnums[k]
             slots = self.arguments[k]
@@ -170,8 +172,9 @@ cdef object refreshed(Replay replay, cnp.ndarray plain, tuple slots):
     return result
 
 
-cdef Call new_call(object primitive, tuple args, dict kwargs, out, tuple argnums, list arguments, list results):
+cdef Call new_call(object primitive, tuple args, dict kwargs, out, tuple argnums, list arguments, list results,
+                   bint single):
     cdef Call new = Call.__new__(Call)
     new.primitive, new.args, new.kwargs, new.out = primitive, args, kwargs, out
-    new.argnums, new.arguments, new.results = argnums, arguments, results
+    new.argnums, new.arguments, new.results, new.single = argnums, arguments, results, single
     return new

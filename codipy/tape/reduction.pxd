@@ -15,6 +15,7 @@ cdef class Reduction(Record):
     cdef int32_t argument                      # identifier of its first element
     cdef int32_t result                        # ... and of the result's
     cdef Py_ssize_t size                       # elements of the result, which are contiguous
+    cdef bint single                           # the values are those of float32
     cdef double scale                          # 1 for a sum, 1 / n for a mean
     cdef Py_ssize_t shape[MOST_DIMS]
     cdef Py_ssize_t strides[MOST_DIMS]         # of the argument, in elements ...

@@ -12,6 +12,8 @@ from codipy.tape.replay cimport Replay
 
 cnp.import_array()
 
+from codipy.errors import TapeError
+
 
 @cython.final
 @cython.no_gc
@@ -52,6 +54,8 @@ cdef class Reduction(Record):
         cdef int k
         if self.size == 0:
             return 0
+        if self.single:
+            raise TapeError("evaluate_primal() cannot recompute a sum of float32 values: record again")
         for k in range(self.ndim):
             shape[k], strides[k] = self.shape[k], self.strides[k] * <Py_ssize_t>sizeof(double)
             if self.result_strides[k] == 0:

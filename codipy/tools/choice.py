@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from codipy.tools.callee import name_of
+from codipy.tools.leaves import in_dtypes
 from codipy.tools.trees import arguments, flatten, rebuild
 
 __all__ = ["Choice"]
@@ -59,7 +60,7 @@ class Choice:
 
         return place
 
-    def give(self, trees, leaves):
-        """The leaves in the form of the argument, or of a tuple of arguments."""
-        results = rebuild(trees, leaves)
+    def give(self, trees, leaves, derivatives):
+        """The derivatives by the leaves, in the form and the dtypes of the argument, or of a tuple of arguments."""
+        results = rebuild(trees, in_dtypes(derivatives, leaves))
         return tuple(results) if self.several else results[0]

@@ -19,8 +19,8 @@ def grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebi
     ----------
     f : callable
         Plain Python: loops, branches, calls, NumPy. Returns one real number. The arguments that it is differentiated
-        by are numbers, float64 arrays (of no axes: numbers), or lists, tuples, dicts and dataclasses of them, nested at
-        will; the others may be anything. It gets `codipy.Real` and `codipy.Array` for them.
+        by are numbers, arrays of float64 or float32 (of no axes: numbers), or lists, tuples, dicts and dataclasses of
+        them, nested at will; the others may be anything. It gets `codipy.Real` and `codipy.Array` for them.
     argnums : int or tuple of int
         Positions of those arguments.
     has_aux : bool
@@ -33,13 +33,13 @@ def grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebi
     Returns
     -------
     callable
-        Takes the arguments of `f` and returns the gradient in the form of the argument, arrays of its shape, of a
-        tuple of arguments if `argnums` is a tuple; with `has_aux`, a pair of that and the second result.
+        Takes the arguments of `f` and returns the gradient in the form of the argument, arrays of its shape and dtype,
+        of a tuple of arguments if `argnums` is a tuple; with `has_aux`, a pair of that and the second result.
 
     Raises
     ------
     TypeError
-        From the returned function: a leaf is no real number or float64 array, or `f` does not return one number; the
+        From the returned function: a leaf is no real number or array of floats, or `f` does not return one number; the
         message names which.
     ActiveError
         From the returned function: an argument is active on a tape already.

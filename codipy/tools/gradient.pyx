@@ -60,7 +60,7 @@ cdef class Gradient:
         finally:
             give_back(self.settings, tape)
         if trees is not None:
-            gradient = self.choice.give(trees, gradient)
+            gradient = self.choice.give(trees, leaves, gradient)
         elif sweep is of_arrays:
             gradient = gradient[0]
         return ((value, kept[0]) if self.has_aux else value), gradient

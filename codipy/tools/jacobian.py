@@ -83,7 +83,7 @@ def jacobian(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, 
             matrix = _matrix(recording, leaves)
         finally:
             give_back(settings, tape)
-        result = _in_form(matrix, recording, leaves, lambda blocks: choice.give(trees, blocks))
+        result = _in_form(matrix, recording, leaves, lambda blocks: choice.give(trees, leaves, blocks))
         return (result, kept[0]) if has_aux else result
 
     driver.__doc__ = f"Jacobian of {name_of(f)} by argument {argnums}."

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What drivers differentiate by: numbers and float64 arrays, checked, joined to one vector, and named."""
+"""What drivers differentiate by: numbers and arrays of floats, checked, joined to one vector, and named."""
 from __future__ import annotations
 
 import math
@@ -14,14 +14,14 @@ from codipy.active.array import Array
 from codipy.active.bulk import as_float
 from codipy.errors import ActiveError
 
-__all__ = ["DOUBLE", "Names", "aligned", "as_leaf", "cut", "join", "shape_of", "split", "stack"]
+__all__ = ["DOUBLE", "Names", "aligned", "as_leaf", "cut", "in_dtypes", "join", "shape_of", "split", "stack"]
 
-DOUBLE = np.dtype(np.float64)
+DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 _ASIDE = "pass it as an argument that argnums does not name, or bind it by functools.partial"
 
 
 def as_leaf(leaf, path):
-    """The float or float64 array to differentiate by; an error that names `path` for anything else."""
+    """The float or array of floats to differentiate by; an error that names `path` for anything else."""
     if type(leaf) is Real or type(leaf) is Array:
         if leaf.is_active:
             raise ActiveError(
@@ -34,8 +34,8 @@ def as_leaf(leaf, path):
     if number is None:
         fix = ("pass np.asarray(x)" if getattr(leaf, "ndim", 0) else
                f"{_ASIDE}; in a dataclass, mark the field: field(metadata={{'static': True}})")
-        raise TypeError(f"{path} is not a real number but {_said(leaf)}: only numbers and float64 arrays, in lists, "
-                        f"tuples, dicts and dataclasses, can be differentiated by; {fix}")
+        raise TypeError(f"{path} is not a real number but {_said(leaf)}: only numbers and arrays of float64 or "
+                        f"float32, in lists, tuples, dicts and dataclasses, can be differentiated by; {fix}")
     return number
 
 
@@ -43,8 +43,9 @@ def _as_array(array, path):
     if type(array) not in (np.ndarray, np.memmap):
         raise TypeError(f"{path} is a {type(array).__name__}, whose operations are not those of an array: "
                         "pass np.asarray(x)")
-    if array.dtype.kind == "f" and array.itemsize == DOUBLE.itemsize:
-        return array.astype(DOUBLE, copy=False)      # the other byte order
+    for dtype in (DOUBLE, SINGLE):
+        if array.dtype.kind == "f" and array.itemsize == dtype.itemsize:
+            return array.astype(dtype, copy=False)      # the other byte order
     fix = ("differentiate by the real and the imaginary part" if array.dtype.kind == "c" else
            f"pass x.astype(float), or, if it is no variable, {_ASIDE}" if array.dtype.kind in "iub" else
            "pass x.astype(float)" if array.dtype.kind in "fO" else _ASIDE)
@@ -78,6 +79,12 @@ def aligned(leaf, like, path):
     if array.shape != shape:
         raise ValueError(f"{path} must have the shape {shape} of what it belongs to, got {array.shape}")
     return array.astype(np.float64, copy=False)
+
+
+def in_dtypes(derivatives, leaves):
+    """Derivatives, which come in float64, in the dtypes of the leaves that they belong to."""
+    return [x.astype(np.float32) if getattr(leaf, "dtype", None) == SINGLE and isinstance(x, np.ndarray) else x
+            for x, leaf in zip(derivatives, leaves)]
 
 
 def join(leaves):

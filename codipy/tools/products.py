@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from codipy.tools.callee import rebound, with_aux
 from codipy.tools.choice import Choice
+from codipy.tools.leaves import in_dtypes
 from codipy.tools.pool import borrow, check_settings, give_back
 from codipy.tools.recording import Recording
-from codipy.tools.trees import match
+from codipy.tools.trees import labelled, match
 
 __all__ = ["jvp", "vjp"]
 
@@ -35,7 +36,7 @@ def vjp(f, *args, has_aux=False, strategy="auto", granularity=None, rebind=True)
     Raises
     ------
     TypeError, ValueError
-        Naming the leaf: an argument that is no real number or float64 array, a result that is none, or a cotangent of
+        Naming the leaf: an argument that is no real number or array of floats, a result that is none, or a cotangent of
         another form than the result.
 
     Examples
@@ -54,7 +55,7 @@ def vjp(f, *args, has_aux=False, strategy="auto", granularity=None, rebind=True)
     def pullback(cotangent):
         seeds = []
         match(cotangent, recording.result, "cotangent", seeds)
-        return choice.give(trees, recording.reverse(tape.new_adjoints(), seeds))
+        return choice.give(trees, leaves, recording.reverse(tape.new_adjoints(), seeds))
 
     return (recording.value, pullback, kept[0]) if has_aux else (recording.value, pullback)
 
@@ -104,7 +105,8 @@ def jvp(f, args, tangents, *, has_aux=False, strategy="auto", granularity=None, 
     tape = borrow(settings)
     try:
         recording = Recording(tape, called, args, {}, leaves, choice.placer(trees))
-        tangent = recording.rebuild(recording.forward(tape.new_adjoints(), seeds))
+        tangents = recording.forward(tape.new_adjoints(), seeds)
+        tangent = recording.rebuild(in_dtypes(tangents, [leaf for _, leaf in labelled(recording.result, "result")]))
     finally:
         give_back(settings, tape)
     return (recording.value, tangent, kept[0]) if has_aux else (recording.value, tangent)

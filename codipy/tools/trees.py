@@ -26,7 +26,7 @@ def flatten(tree, path, leaves):
     path : str
         How the caller names `tree`; errors extend it: ``argument 0['rates'][2]``.
     leaves : list
-        Extended in place by floats and float64 arrays.
+        Extended in place by floats and arrays of float64 or float32.
 
     Raises
     ------

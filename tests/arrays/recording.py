@@ -50,7 +50,7 @@ def is_active(y):
 
 
 def shares(x, y):
-    return isinstance(y, codipy.Array) and isinstance(x, codipy.Array) and np.shares_memory(x.value, y.value)
+    return isinstance(y, codipy.Array) and isinstance(x, codipy.Array) and np.shares_memory(x, y)
 
 
 def value(y):

@@ -113,7 +113,7 @@ def _gradient_along(f, spacing, axis, edge_order):
     def part(start, stop):
         return f[(slice(None),) * axis + (slice(start, stop),)]
 
-    h = dense(spacing)
+    h = spacing if np.ndim(spacing) == 0 else dense(spacing)  # a Python float leaves float32 what it is
     if np.ndim(h) == 1:
         if len(h) != n:
             raise ValueError(f"{len(h)} coordinates for the {n} elements along axis {axis}")
@@ -137,7 +137,8 @@ def _gradient_along(f, spacing, axis, edge_order):
         first = a * part(0, 1) + b * part(1, 2) + c * part(2, 3)
         a, b, c = (0.5 / h, -2.0 / h, 1.5 / h) if uniform else _last_weights(h[-2], h[-1])
         last = a * part(n - 3, n - 2) + b * part(n - 2, n - 1) + c * part(n - 1, n)
-    return np.concatenate((first, interior, last), axis=axis)
+    found = np.concatenate((first, interior, last), axis=axis)
+    return found.astype(f.dtype) if f.dtype == np.float32 != found.dtype else found
 
 
 def _interior_weights(h1, h2):

@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# float32 and float64: which of them a result is, and values in float32.
+from cpython.object cimport PyObject
+
+from codipy.active.array_type cimport Array
+
+# What an operand says of the result's dtype, by NumPy's rules (NEP 50).
+cdef enum Strength:
+    WEAK                         # nothing: Python numbers, Reals, integers that float32 holds
+    SINGLE                       # float32 or more
+    DOUBLE                       # float64
+    UNKNOWN                      # a scalar of NumPy, looked at where that matters
+
+# What an operand of an expression is, before its leaf is made.
+cdef struct Source:
+    PyObject* array              # an Array, or NULL
+    PyObject* real               # an active Real, or NULL
+    double number
+    Strength strength
+
+# Of a NumPy array or scalar, or another number.
+cdef Strength strength_of(x)
+# Whether the dtype is float32, where some operand is.
+cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands)
+# What NumPy's scalar operation gives in float32.
+cdef object single_value(int code, int n, const double* values)
+# A passive Array of what a plain array holds now: it may change before the expression is computed.
+cdef Array snapshot(values)
+# The same elements in float32, as an expression.
+cdef Array rounded(Array a)

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""float32 and float64: which of them a result is, and values in float32."""
+import numpy as np
+
+from cpython.object cimport PyObject
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.elementwise cimport keep_order, materialise, pending_of
+from codipy.active.packing cimport from_ndarray
+from codipy.active.pending cimport Pending
+from codipy.active.view cimport View, set_contiguous
+from codipy.operations.kernels cimport OP_SCALE, op_value_any
+from codipy.programs.tiles cimport ROUND_RESULT
+from codipy.tape.activity cimport current
+from codipy.tape.recorder cimport Recorder
+
+from codipy.operations import TABLE
+from codipy.programs.tiles import ufunc_of
+
+
+cdef Strength strength_of(x):
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        return WEAK
+    return SINGLE if dtype.char == "f" else WEAK if dtype.char in "?bBhHe" else DOUBLE
+
+
+cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands):
+    """Of ldexp the first operand alone has a say."""
+    cdef int k
+    cdef bint single = False
+    for k in range(1 if code == OP_SCALE else n):
+        if sources[k].strength == UNKNOWN:
+            sources[k].strength = strength_of(<object>operands[k])
+        if sources[k].strength == DOUBLE:
+            return False
+        single |= sources[k].strength == SINGLE
+    return single
+
+
+cdef object single_value(int code, int n, const double* values):
+    ufunc = ufunc_of(TABLE[code])
+    if ufunc is None:
+        return np.float32(op_value_any(code, values[0], values[1] if n > 1 else 0.0, values[2] if n > 2 else 0.0))
+    if code == OP_SCALE:
+        return ufunc(np.float32(values[0]), int(values[1]))
+    return ufunc(*[np.float32(values[k]) for k in range(n)])
+
+
+cdef Array snapshot(values):
+    if values.dtype.char in "gF":
+        raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
+    return from_ndarray(np.array(values, dtype=np.float32 if values.dtype == np.float32 else np.float64, order="C"))
+
+
+cdef Array rounded(Array a):
+    cdef Recorder* r = current()
+    cdef View shape = a.geometry
+    cdef Array result
+    set_contiguous(&shape)
+    cdef Pending p = pending_of(r, <PyObject*>a, &shape)
+    p.single, p.epoch = ROUND_RESULT, r.epoch if r != NULL else 0
+    keep_order(p, &shape)
+    result = new_array(None, &shape)
+    result.pending = p
+    if r != NULL and r.eager and p.active:
+        materialise(result)
+    return result
