@@ -34,7 +34,7 @@ from codipy.errors import TapeError
 from codipy.operations import TABLE
 
 cdef enum:
-    WORTH_KEEPING = 256          # elements: values that are slow to compute are kept rather than computed again
+    WORTH_KEEPING = 256          # elements: values that a sweep would compute again slowly are kept instead
 
 cdef tuple REFUSED = (np.ma.MaskedArray, np.matrix)       # arrays whose operators mean something else
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
@@ -187,7 +187,8 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
             part = (<Array>sources[k].array).pending
             if (codipy_is_temporary(sources[k].array) and part.single == single
                     and same_shape(&shape, &(<Array>sources[k].array).geometry)
-                    and not (shape.size > WORTH_KEEPING and tiles_slow(part.steps[part.step_count - 1].code))
+                    and not (r != NULL and (<BaseTape>r.tape).by_value and shape.size > WORTH_KEEPING
+                             and tiles_slow(part.steps[part.step_count - 1].code))
                     and leaves + part.leaf_count + n <= MOST_LEAVES and steps + part.step_count <= MOST_STEPS):
                 merged[k] = True
                 leaves += part.leaf_count

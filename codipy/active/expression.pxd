@@ -15,7 +15,7 @@ from codipy.active.real cimport MERGED, OWNS, Real, identify_plain
 from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.operations.kernels cimport op_partials
 from codipy.programs.program cimport ARGUMENT, CONSTANT, MAX_LEAVES, intern_program
-from codipy.tape.recorder cimport Entry, Recorder
+from codipy.tape.recorder cimport Entry, Recorder, JACOBIAN
 
 cdef extern from "codipy/active/object.h":
     PyObject* codipy_birth(PyTypeObject* type, size_t entry, int size) except NULL
@@ -26,11 +26,6 @@ cdef extern from "codipy/active/object.h":
 
 cdef enum:
     FEW_ENTRIES = 4              # of size class 1; size class 2 holds MAX_LEAVES
-
-cdef enum Path:                  # what `combine` is folded for
-    DEFAULT                      # a plain recorder (see Recorder)
-    JACOBIANS                    # any other recorder of Jacobians, or none
-    VALUES                       # a recorder of values
 
 
 # Slow paths, in expression.pyx.
@@ -84,7 +79,7 @@ cdef inline double scaled(double partial, double jacobian) noexcept:
     return product
 
 
-cdef inline int admit(Recorder* r, PyObject** operand, Path path) except -1:
+cdef inline int admit(Recorder* r, PyObject** operand, bint plain) except -1:
     """How many entries an operand brings; an operand that is used again is pushed first. Passive: 0, and NULL."""
     cdef PyObject* x = operand[0]
     if x == NULL:
@@ -97,7 +92,7 @@ cdef inline int admit(Recorder* r, PyObject** operand, Path path) except -1:
         return 1
     if codipy_is_temporary(x):
         return (<Real>x).count
-    if path == DEFAULT:
+    if plain:
         identify_plain(r, x)
     else:
         identify(r, <Real>x)
@@ -134,27 +129,28 @@ cdef inline Entry* merge(bint jacobian, Entry* entries, PyObject* x, double part
 
 
 cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
-                              Path path) except NULL:
+                              bint plain) except NULL:
     """The Real of one operation, in the recording r (NULL: none).
 
     operands[k] is a Real with an epoch, or NULL for a passive argument of value u[k]. Operators inline it with
-    `code`, `n` and `path` as literals, so that only their own partials and the default strategy remain; all else goes
-    through one copy for the other recorders of Jacobians, and through one for each `n` for those of values. Written
-    without a loop over the operands: gcc did not unroll it, which cost a tenth.
+    `code`, `n` and `plain` (see Recorder) as literals, so that only their own partials and the path of the default
+    strategy remain; all else goes through one general copy. Written without a loop over the operands: gcc did not
+    unroll it, which cost a tenth.
     """
     cdef PyObject* result
     cdef Entry* entries
     cdef Entry* end
     cdef double partials[3]
     cdef int32_t program = 0
-    cdef bint jacobian = path != VALUES
-    cdef int k, total = admit(r, operands, path)
+    cdef bint jacobian
+    cdef int k, total = admit(r, operands, plain)
     if n > 1:
-        total += admit(r, operands + 1, path)
+        total += admit(r, operands + 1, plain)
     if n > 2:
-        total += admit(r, operands + 2, path)
+        total += admit(r, operands + 2, plain)
     if total == 0:
         return new_real(value, 0)
+    jacobian = plain or r.kind == JACOBIAN
     if not jacobian:
         total += ((operands[0] == NULL) + (n > 1 and operands[1] == NULL) + (n > 2 and operands[2] == NULL))
         program = intern_program(code, program_of_operand(operands[0]), program_of_operand(operands[1]) if n > 1 else 0,
@@ -182,13 +178,13 @@ cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands,
         entries = merge(jacobian, entries, operands[1], partials[1], u[1])
     if n > 2:
         entries = merge(jacobian, entries, operands[2], partials[2], u[2])
-    if path != DEFAULT and r.reuse:
+    if not plain and r.reuse:
         (<Real>result).flags |= OWNS
         end, entries = entries, (<Real>result).own
         while entries < end:
             if entries.identifier:
                 (<ReuseIdentifiers>r.reusing).retain(entries.identifier)
             entries += 1
-    if path != DEFAULT and r.eager:
+    if not plain and r.eager:
         identify_new(r, result)
     return result

@@ -10,12 +10,12 @@ from cpython.object cimport PyObject, PyTypeObject, Py_TYPE, PyObject_RichCompar
 cimport cython
 
 from codipy.active.expression cimport (
-    DEFAULT, JACOBIANS, VALUES, as_number, codipy_clear_free_lists, codipy_death, codipy_new_reference, combine, identify, new_real,
+    as_number, codipy_clear_free_lists, codipy_death, codipy_new_reference, combine, identify, new_real,
     python_value, readmit, release_here, release_uses)
 from codipy.operations.kernels cimport *
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Recorder, JACOBIAN, push_jacobian
+from codipy.tape.recorder cimport Recorder, push_jacobian
 
 from codipy.errors import ActiveError, TapeError
 
@@ -41,12 +41,7 @@ cdef inline int take(PyObject* o, PyObject** operand, double* number) except -1:
     return 1
 
 
-# `combine` for every recorder but the default one's.
-ctypedef PyObject* (*Combine)(Recorder* r, int code, int n, PyObject** operands, const double* u,
-                              double value) except NULL
-
-
-cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z, Combine other):
+cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z):
     """The Real of an operation; with `code` and `n` known only this operation remains."""
     cdef PyObject* operands[3]
     cdef double u[3]
@@ -64,8 +59,8 @@ cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z,
         value = python_value(code, n, u[0], u[1], u[2])
     r = current()
     if r != NULL and r.plain:
-        return codipy_new_reference(combine(r, code, n, operands, u, value, DEFAULT))
-    return codipy_new_reference(other(r, code, n, operands, u, value))
+        return codipy_new_reference(combine(r, code, n, operands, u, value, True))
+    return codipy_new_reference(combine_any(r, code, n, operands, u, value))
 
 
 cdef int identify_plain(Recorder* r, PyObject* x) except -1:
@@ -78,57 +73,27 @@ cdef int identify_plain(Recorder* r, PyObject* x) except -1:
 
 cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u,
                            double value) except NULL:
-    if r == NULL or r.kind == JACOBIAN:
-        return combine(r, code, n, operands, u, value, JACOBIANS)
-    return combine(r, code, n, operands, u, value, VALUES)
-
-
-# The four operators that programs consist of have it folded, behind variables: called by name the copies would be
-# inlined, and the default strategy's path would save more registers.
-cdef inline PyObject* fold(Recorder* r, int code, PyObject** operands, const double* u, double value) except NULL:
-    if r == NULL or r.kind == JACOBIAN:
-        return combine(r, code, 2, operands, u, value, JACOBIANS)
-    return combine(r, code, 2, operands, u, value, VALUES)
-
-
-cdef PyObject* combine_add(Recorder* r, int _, int two, PyObject** x, const double* u, double value) except NULL:
-    return fold(r, OP_ADD, x, u, value)
-
-
-cdef PyObject* combine_subtract(Recorder* r, int _, int two, PyObject** x, const double* u, double value) except NULL:
-    return fold(r, OP_SUBTRACT, x, u, value)
-
-
-cdef PyObject* combine_multiply(Recorder* r, int _, int two, PyObject** x, const double* u, double value) except NULL:
-    return fold(r, OP_MULTIPLY, x, u, value)
-
-
-cdef PyObject* combine_divide(Recorder* r, int _, int two, PyObject** x, const double* u, double value) except NULL:
-    return fold(r, OP_DIVIDE, x, u, value)
-
-
-cdef Combine other_add = combine_add, other_subtract = combine_subtract
-cdef Combine other_multiply = combine_multiply, other_divide = combine_divide
+    return combine(r, code, n, operands, u, value, False)
 
 
 cdef inline object unary(int code, PyObject* x):
-    return apply(code, 1, x, NULL, NULL, combine_any)
+    return apply(code, 1, x, NULL, NULL)
 
 
 cdef inline object binary(int code, PyObject* x, PyObject* y):
-    return apply(code, 2, x, y, NULL, combine_any)
+    return apply(code, 2, x, y, NULL)
 
 
 cdef object apply1(int code, PyObject* x):
-    return apply(code, 1, x, NULL, NULL, combine_any)
+    return apply(code, 1, x, NULL, NULL)
 
 
 cdef object apply2(int code, PyObject* x, PyObject* y):
-    return apply(code, 2, x, y, NULL, combine_any)
+    return apply(code, 2, x, y, NULL)
 
 
 cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z):
-    return apply(code, 3, x, y, z, combine_any)
+    return apply(code, 3, x, y, z)
 
 
 cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, double value):
@@ -235,16 +200,16 @@ cdef class Real:
     # ---- Arithmetic ----
 
     def __add__(x, y):
-        return apply(OP_ADD, 2, <PyObject*>x, <PyObject*>y, NULL, other_add)
+        return binary(OP_ADD, <PyObject*>x, <PyObject*>y)
 
     def __sub__(x, y):
-        return apply(OP_SUBTRACT, 2, <PyObject*>x, <PyObject*>y, NULL, other_subtract)
+        return binary(OP_SUBTRACT, <PyObject*>x, <PyObject*>y)
 
     def __mul__(x, y):
-        return apply(OP_MULTIPLY, 2, <PyObject*>x, <PyObject*>y, NULL, other_multiply)
+        return binary(OP_MULTIPLY, <PyObject*>x, <PyObject*>y)
 
     def __truediv__(x, y):
-        return apply(OP_DIVIDE, 2, <PyObject*>x, <PyObject*>y, NULL, other_divide)
+        return binary(OP_DIVIDE, <PyObject*>x, <PyObject*>y)
 
     def __mod__(x, y):
         return binary(OP_MOD, <PyObject*>x, <PyObject*>y)

@@ -83,7 +83,7 @@ def test_what_would_lose_the_derivative(name):
             member = getattr(x, name)
             member("file") if name in ("dump", "tofile") else member()
         with pytest.raises(ActiveError):
-            x.astype(np.float32)
+            x.astype(np.float16)
         with pytest.raises(ActiveError):
             x.astype(complex)
         with pytest.raises(TypeError, match="view"):
@@ -141,3 +141,14 @@ def test_a_real_is_no_index():
     x = codipy.Array([1.0, 2.0])
     with pytest.raises((IndexError, TypeError)):
         x[codipy.Real(1.0)]
+
+
+def test_rounded_to_float32_it_stays_active():
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(0.1)
+        y = tape.register_output(x.astype(np.float32) * 3.0)
+    assert y.value == float(np.float32(0.1)) * 3.0
+    y.gradient = 1.0
+    tape.evaluate()
+    assert x.gradient == 3.0
