@@ -89,9 +89,12 @@ def tolist(self):
 
 
 def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
-    """As ``numpy.float64.astype``: float64 stays active; integers and booleans are plain values."""
-    found = array_of(self).astype(dtype, order, casting, subok, copy)
-    return self if np.dtype(dtype) == _FLOAT else found[()]
+    """As ``numpy.float64.astype``: floats stay active, float32 rounded; integers and booleans are plain values."""
+    if np.dtype(dtype) == _FLOAT:
+        return self
+    if not self.is_active:
+        return np.float64(self.value).astype(dtype, order, casting, subok, copy)
+    return array_of(self).astype(dtype, order, casting, subok, copy)[()]
 
 
 def view(self, *args, **kwargs):
