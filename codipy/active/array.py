@@ -8,10 +8,11 @@ import numpy as np
 from codipy.active.array_type import Array
 from codipy.active.calls import call
 from codipy.active.elementwise_door import elementwise, memory
+from codipy.active.operators import add_row, learn_temporaries
 from codipy.active.packing import from_ndarray, gather, identifiers
 from codipy.active.real import Real
 
-__all__ = ["Array", "call", "elementwise", "first", "from_ndarray", "from_nested", "gather", "identifiers", "is_active",
+__all__ = ["Array", "add_row", "call", "elementwise", "first", "from_ndarray", "from_nested", "gather", "identifiers", "is_active",
            "memory", "plain"]
 
 
@@ -54,3 +55,11 @@ def _any_active(tree):
 
 def _map(function, tree):
     return [_map(function, x) for x in tree] if isinstance(tree, (list, tuple)) else function(tree)
+
+
+def _add_variables():
+    x, y = Array(), Array()
+    np.add(x, y)
+
+
+learn_temporaries(lambda: np.add(Array(), Array()), _add_variables)

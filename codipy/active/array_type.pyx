@@ -27,12 +27,8 @@ from codipy.tape.activity cimport current
 
 from codipy.active.doors import door, method as ndarray_method
 from codipy.active.flat import Flat
-from codipy.operations import TABLE
 
-# By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
 cdef object SUM = np.sum, MEAN = np.mean
-cdef dict ROWS = {getattr(np, name): row.code for row in TABLE for name in row.numpy if hasattr(np, name)}
-del ROWS[np.float_power]         # left to the door
 
 EMPTY = new_storage(new_buffer(0), None, False)
 
@@ -406,8 +402,8 @@ cdef class Array:
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         # What is called all the time goes straight to the table; the doors are Python.
-        if not kwargs and method == "__call__" and ufunc in ROWS:
-            result = apply_row(ROWS[ufunc], inputs)
+        if not kwargs and method == "__call__":
+            result = apply_row(ufunc, inputs, <PyObject*>self)
             if result is not NotImplemented:
                 return result
         return door("ufunc")(ufunc, method, inputs, kwargs)

@@ -11,6 +11,8 @@ from codipy.tape.recorder cimport Recorder
 
 # One operation of the table on operands that broadcast; NotImplemented where one is no number or array.
 cdef object operate(int code, int n, PyObject** operands)
+# The same for a caller that knows which operands nobody else can see again, so that their expressions are merged.
+cdef object operate_on(int code, int n, PyObject** operands, const bint* spare)
 # Compute a pending array and, where it is active and a tape records, put it on the tape.
 cdef int materialise(Array a) except -1
 # The same for who wants its values: where it cannot go on a tape (nothing records, it is stale) only they are computed.

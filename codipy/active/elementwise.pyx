@@ -143,14 +143,22 @@ cdef int scalar_leaf(Recorder* r, Source* source, Leaf* leaf) except -1:
 
 
 cdef object operate(int code, int n, PyObject** operands):
+    cdef bint spare[3]
+    cdef int k
+    for k in range(n):
+        spare[k] = codipy_is_temporary(operands[k])
+    return operate_on(code, n, operands, spare)
+
+
+cdef object operate_on(int code, int n, PyObject** operands, const bint* spare):
     cdef PyObject* kept = NULL
     try:
-        return combine(code, n, operands, &kept)
+        return combine(code, n, operands, spare, &kept)
     finally:
         Py_XDECREF(kept)
 
 
-cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
+cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyObject** kept):
     cdef Source sources[3]
     cdef Leaf leaf
     cdef View shape, wider
@@ -185,7 +193,7 @@ cdef object combine(int code, int n, PyObject** operands, PyObject** kept):
         merged[k] = False
         if sources[k].array != NULL and (<Array>sources[k].array).pending is not None:
             part = (<Array>sources[k].array).pending
-            if (codipy_is_temporary(sources[k].array) and part.single == single
+            if (spare[k] and part.single == single
                     and same_shape(&shape, &(<Array>sources[k].array).geometry)
                     and not (r != NULL and (<BaseTape>r.tape).by_value and shape.size > WORTH_KEEPING
                              and tiles_slow(part.steps[part.step_count - 1].code))

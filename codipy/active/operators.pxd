@@ -7,8 +7,8 @@ from codipy.active.elementwise cimport operate
 
 # `a op= other`: 1 if done, 0 where the operand is no number or array.
 cdef int in_place(int code, Array a, PyObject* other) except -1
-# One row of the operations table on a tuple of operands.
-cdef object apply_row(int code, tuple operands)
+# A ufunc of the operations table on the operands that NumPy gave to the method of `asked`; NotImplemented for others.
+cdef object apply_row(object ufunc, tuple operands, PyObject* asked)
 # a ** y, with NumPy's own short cuts for scalar exponents.
 cdef object power(PyObject* x, PyObject* y)
 # x * y, which for a sparse matrix of SciPy is the matrix product.

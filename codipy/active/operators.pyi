@@ -1,2 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of arrays."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+def add_row(ufunc: np.ufunc, name: str) -> None: ...
+def learn_temporaries(add_temporaries: Callable[[], object], add_variables: Callable[[], object]) -> None: ...

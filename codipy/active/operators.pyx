@@ -3,10 +3,11 @@
 import numpy as np
 
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_REFCNT
 
 from codipy.active.array_type cimport Array
 from codipy.active.assign cimport assign
-from codipy.active.elementwise cimport operate
+from codipy.active.elementwise cimport operate, operate_on
 from codipy.active.expression cimport as_number
 from codipy.active.real cimport Real
 from codipy.active.view cimport same_shape
@@ -14,6 +15,8 @@ from codipy.active.views cimport second
 from codipy.operations.kernels cimport OP_MULTIPLY, OP_POSITIVE, OP_POWER, OP_RECIPROCAL, OP_SQRT, OP_SQUARE, op_arity
 
 from codipy.active.doors import door
+
+from codipy.operations import BY_NAME, TABLE
 
 
 cdef int in_place(int code, Array a, PyObject* other) except -1:
@@ -60,11 +63,54 @@ cdef object times(PyObject* x, PyObject* y):
     return door("times")(<object>x, <object>y) if result is NotImplemented else result
 
 
-cdef object apply_row(int code, tuple operands):
+# By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
+cdef dict rows = {getattr(np, name): row.code for row in TABLE for name in row.numpy if hasattr(np, name)}
+del rows[np.float_power]         # left to the door
+
+# How often NumPy refers to a temporary operand while it asks an Array for a ufunc: the Array it asks, another one. That is
+# NumPy's business, so it is found out by asking; 0 is never met. A hint only, as codipy_is_temporary: a wrong one makes
+# an expression be computed twice.
+cdef Py_ssize_t asked_count = 0, other_count = 0
+cdef list counts = None          # while that is found out
+
+
+cdef object apply_row(object ufunc, tuple operands, PyObject* asked):
     cdef PyObject* pointers[3]
-    cdef int k, n = op_arity(code)
+    cdef bint spare[3]
+    cdef int k, n, code
+    found = rows.get(ufunc)
+    if found is None:
+        return NotImplemented
+    code = found
+    n = op_arity(code)
     if len(operands) != n:
         return NotImplemented
     for k in range(n):
         pointers[k] = <PyObject*>operands[k]
-    return operate(code, n, pointers)
+        spare[k] = Py_REFCNT(<object>pointers[k]) == (asked_count if pointers[k] == asked else other_count)
+        if counts is not None:
+            counts.append(Py_REFCNT(<object>pointers[k]))
+    return operate_on(code, n, pointers, spare)
+
+
+def add_row(ufunc, str name):
+    """Let a ufunc of another library stand for a row of the operations table."""
+    rows[ufunc] = BY_NAME[name].code
+
+
+def learn_temporaries(add_temporaries, add_variables):
+    """Find out how often NumPy refers to operands.
+
+    Parameters
+    ----------
+    add_temporaries, add_variables : callable
+        Add two Arrays that nobody else refers to, and two that are somebody's variables: the interpreter's own doing.
+    """
+    global asked_count, other_count, counts
+    counts = []
+    add_temporaries()
+    add_variables()
+    temporary, other, seen, _ = counts
+    counts = None
+    if temporary < seen:         # where the interpreter lends references, the two cannot be told
+        asked_count, other_count = temporary, other

@@ -28,7 +28,7 @@ cdef Free* bins[BINS]
 cdef Free* oldest = NULL
 cdef Free* newest = NULL
 cdef size_t pooled = 0
-cdef size_t limit = 64 << 20
+cdef size_t limit = 256 << 20
 cdef size_t outstanding = 0    # bytes handed out and not yet given back
 cdef Py_ssize_t countdown = -1  # allocations until the injected failure; negative: none
 

@@ -7,6 +7,8 @@ import sys
 
 import numpy as np
 
+from codipy.active.array import add_row
+
 from .elementary import elementwise_primitive
 
 __all__ = ["NAMES", "lacking", "primitive_of", "row_of"]
@@ -179,7 +181,10 @@ def primitive_of(ufunc):
 def row_of(ufunc):
     """The row of the operations table that a ufunc of `scipy.special` has, or None."""
     special = sys.modules.get("scipy.special")
-    return next((name for name in _ROWS if getattr(special, name, None) is ufunc), None)
+    found = next((name for name in _ROWS if getattr(special, name, None) is ufunc), None)
+    if found:
+        add_row(ufunc, found)  # the next call does not come this way
+    return found
 
 
 def lacking(ufunc):
