@@ -19,7 +19,10 @@ struct TileShortPlan {
     uint8_t reg_of[TILE_REGISTERS], slot_of[TILE_REGISTERS];
 };
 
-enum { LHS_VIEW = 2 * TILE_OPERANDS };
+enum {
+    SHORT_LENGTH = 256, /* elements: beyond, a walk costs little */
+    LHS_VIEW = 2 * TILE_OPERANDS
+};
 
 static inline Py_ssize_t short_size(int dims, const Py_ssize_t *shape)
 {
@@ -58,7 +61,7 @@ static int tile_short_values(const TileProgram *program, const TileOperand *oper
     const Py_ssize_t n = short_size(dims, shape), distance = ((n + 7) & ~(Py_ssize_t)7) + TILE_GAP;
     const int operands = program->operands, last = program->steps - 1;
     double *room = short_room(&run);
-    if (program->single || n == 0 || n > TILE_LENGTH || (operands + last) * distance > TILE_ROOM) return 0;
+    if (program->single || n == 0 || n > SHORT_LENGTH || (operands + last) * distance > TILE_ROOM) return 0;
     if (short_layout(dims, shape, out_strides, sizeof(double)) != DENSE) return 0;
     run.raw = 0;
     run.constant = n == 1 ? ~(uint32_t)0 : 0;
@@ -151,7 +154,7 @@ static int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, 
     const Py_ssize_t n = short_size(dims, shape), distance = ((n + 7) & ~(Py_ssize_t)7) + TILE_GAP;
     uint32_t active = 0, values = 0, flows = 0;
     double *room = short_room(&run);
-    if (program->single || n == 0 || n > TILE_LENGTH || short_layout(dims, shape, lhs_strides, 1) != DENSE) return 0;
+    if (program->single || n == 0 || n > SHORT_LENGTH || short_layout(dims, shape, lhs_strides, 1) != DENSE) return 0;
     for (int r = 0; r < program->operands; r++) {
         const ShortLayout layout = short_layout(dims, shape, operand[r].strides, sizeof(double));
         if (layout == SCATTERED) return 0;

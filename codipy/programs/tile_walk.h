@@ -9,7 +9,7 @@
 #include <string.h>
 
 enum {
-    TILE_LENGTH = 256,   /* elements; registers of a typical program then fit the first-level cache */
+    TILE_LENGTH = 512,   /* elements; registers of a typical program then fit the first-level cache */
     TILE_SHORT_ROW = 64, /* rows below are put together */
     TILE_VIEWS = 2 * TILE_OPERANDS + 1,
     TILE_NEAR = 16384,   /* bytes between views that see the same memory soon after each other */
