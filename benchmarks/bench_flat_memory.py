@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Does resident memory stay flat over 1e5 recordings and over 1e6 Reals made and dropped?"""
+"""Does resident memory stay flat over 1e5 recordings, 1e5 gradients of arrays, and 1e6 Reals made and dropped?"""
 import math
 import os
 
@@ -62,4 +62,30 @@ def reals(repeats=1_000_000):
                   detail=detail, question="reals")
 
 
-QUESTIONS = {"cycles": cycles, "reals": reals}
+def array_gradients(repeats=100_000):
+    """Views, writes in place, elements, a primitive, a sum and float32: all strategies take turns."""
+    import numpy as np
+    from bench_reused_tape import STRATEGIES
+
+    import codipy
+
+    def function(x):
+        y = np.zeros(len(x))
+        y[1:-1] = x[2:] * np.sin(x[:-2])
+        y[0] = x[1] * x[2]
+        y += 0.5 * y[::-1]
+        return np.sum(np.outer(y, x) @ np.sort(x)) + np.mean(y.astype(np.float32) * 2)
+
+    drivers = [codipy.grad(function, strategy=strategy) for strategy in ("auto", *STRATEGIES)]
+    x = np.linspace(0.1, 1.0, 12)
+
+    def all_drivers():
+        for driver in drivers:
+            driver(x)
+
+    grown, detail = growth(all_drivers, repeats // len(drivers), 200)
+    return Figure(f"{repeats} gradients of an array program: growth of resident memory", grown, 1.0, unit=" MB",
+                  detail=detail, question="array-gradients")
+
+
+QUESTIONS = {"cycles": cycles, "reals": reals, "array-gradients": array_gradients}

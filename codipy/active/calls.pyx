@@ -13,6 +13,7 @@ from codipy.active.elementwise cimport admit_block, materialise, operate
 from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, packed_view
+from codipy.active.precision cimport is_frozen
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, ndarray_of
 from codipy.active.view cimport View, shape_tuple
@@ -111,9 +112,9 @@ def call(primitive, args, kwargs=None):
         else:
             if isinstance(x, REFUSED):
                 raise TypeError(f"{primitive.name}: {type(x).__name__} beside an Array is not supported: use a plain array")
-            # What the caller may change before the sweep is copied: a reference, or a flag that forbids writing, would
-            # give a wrong derivative in silence or break the caller's code.
-            values.append(np.array(x) if isinstance(x, np.ndarray) else copy.deepcopy(x) if type(x) is list else x)
+            # What the caller may change before the sweep is copied: a reference, or a flag set by us that forbids
+            # writing, would give a wrong derivative in silence or break the caller's code.
+            values.append(np.array(x) if isinstance(x, np.ndarray) and not is_frozen(x) else copy.deepcopy(x) if type(x) is list else x)
             known.append(in_double(values[k]))
     out = primitive.forward(*values, **kwargs)
     if not argnums:

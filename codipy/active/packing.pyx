@@ -139,7 +139,7 @@ cpdef Array from_ndarray(values):
     cdef cnp.ndarray array
     cdef int k
     cdef bint single = isinstance(values, np.ndarray) and cnp.PyArray_TYPE(values) == cnp.NPY_FLOAT
-    if not isinstance(values, np.ndarray) or cnp.PyArray_TYPE(values) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY(
+    if not isinstance(values, np.ndarray) or cnp.PyArray_TYPE(values) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY_RO(
             values):
         values = np.array(values, dtype=np.float64, order="C")
     array = values

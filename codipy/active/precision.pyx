@@ -9,6 +9,7 @@ from codipy.active.elementwise cimport keep_order, materialise, pending_of
 from codipy.active.packing cimport from_ndarray
 from codipy.active.pending cimport Pending
 from codipy.active.view cimport View, set_contiguous
+from codipy.data.buffer cimport Buffer
 from codipy.operations.kernels cimport OP_SCALE, op_value_any
 from codipy.programs.tiles cimport ROUND_RESULT
 from codipy.tape.activity cimport current
@@ -50,7 +51,17 @@ cdef object single_value(int code, int n, const double* values):
 cdef Array snapshot(values):
     if values.dtype.char in "gF":
         raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
+    if is_frozen(values):
+        return from_ndarray(values)
     return from_ndarray(np.array(values, dtype=np.float32 if values.dtype == np.float32 else np.float64, order="C"))
+
+
+cdef bint is_frozen(object values):
+    while isinstance(values, np.ndarray):
+        if values.flags.writeable:
+            return False
+        values = values.base
+    return values is None or type(values) is bytes or type(values) is Buffer
 
 
 cdef Array rounded(Array a):

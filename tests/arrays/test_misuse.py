@@ -293,3 +293,24 @@ def test_copies(variant):
     assert np.array_equal(pickle.loads(pickle.dumps(passive)).value, START)
     assert np.array_equal(copy.deepcopy(passive).value, START)
     assert np.array_equal(np.asarray(passive), START)
+
+
+@pytest.mark.parametrize("use", [lambda x, c: x * c, lambda x, c: c @ x], ids=["expression", "primitive"])
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_plain_array_is_kept_without_a_copy_where_it_is_read_only(use, frozen):
+    c = np.array([2.0, 3.0, 4.0])
+    part = c[:]
+    if frozen:
+        c.flags.writeable = part.flags.writeable = False
+    tape = codipy.Tape(strategy="auto")
+    with tape:
+        x = tape.register_input(np.array([1.0, 2.0, 3.0]))
+        y = tape.register_output(np.sum(use(x, part)))
+    kept = [array for record in tape.records.items for array in record.kept]
+    arrays = [k for k in kept if isinstance(k, np.ndarray)]
+    assert not arrays or np.shares_memory(arrays[0], c) == frozen
+    if not frozen:
+        c[:] = 100.0
+    y.gradient = 1.0
+    tape.evaluate()
+    assert x.gradient.tolist() == [2.0, 3.0, 4.0]
