@@ -53,7 +53,7 @@ cdef int assign(Array target, object value) except -1:
     cdef View* v = &target.geometry
     cdef Pending p
     cdef object nested = None
-    cdef int flags
+    cdef int flags, precision
     if v.size == 0:
         return 0
     demand_writable(v)
@@ -68,11 +68,15 @@ cdef int assign(Array target, object value) except -1:
     p = pending_of(r, <PyObject*>value if nested is None else <PyObject*>nested, v)
     if p is None:
         raise TypeError(f"an Array holds real numbers: cannot assign {type(value).__name__}")
-    if target.storage.single and p.single == ROUND_NONE:
-        p.single = ROUND_RESULT      # nobody else has the expression: pending_of gave a new one, or a temporary's
-    flags = store(r, target, p)
-    if flags:
-        report(p, v, flags)
+    precision = p.single
+    if target.storage.single and precision == ROUND_NONE:
+        p.single = ROUND_RESULT
+    try:
+        flags = store(r, target, p)
+        if flags:
+            report(p, v, flags)
+    finally:
+        p.single = precision     # the expression may be somebody's after all: what looks like a temporary is a guess
     return 0
 
 

@@ -22,7 +22,7 @@ cdef class Block:
         if self.size and not self.is_input:
             tape = tape_of_epoch(self.epoch)
             if tape != NULL and (<BaseTape>tape).owns(self.epoch):
-                (<BaseTape>tape).give_block(self.base, self.size, self.lent)
+                (<BaseTape>tape).give_block(self.base, self.size, self.epoch, self.lent)
 
 
 cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=False):

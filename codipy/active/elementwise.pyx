@@ -113,6 +113,8 @@ cdef int leaf_of(Recorder* r, Array x, const View* shape, Leaf* leaf, PyObject**
     """A leaf that reads a stored array, as part of an expression of the given shape; it borrows."""
     cdef Storage storage = x.storage
     cdef View* view = &x.geometry
+    if x.pending is not None:
+        check_owners(r, x.pending)       # computed where no tape records: of use in passive() alone
     if storage.identifiers != NULL:
         x = packed_view(r, x)
         keep(kept, x)
@@ -189,11 +191,12 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
         single = ROUND_STEPS
     if not any_array:
         return scalars(code, n, operands, <list>kept[0] if kept[0] != NULL else None, single)
+    rules = rules_in_force()
     for k in range(n):
         merged[k] = False
         if sources[k].array != NULL and (<Array>sources[k].array).pending is not None:
             part = (<Array>sources[k].array).pending
-            if (spare[k] and part.single == single
+            if (spare[k] and part.single == single and part.rules is rules
                     and same_shape(&shape, &(<Array>sources[k].array).geometry)
                     and not (r != NULL and (<BaseTape>r.tape).by_value and shape.size > WORTH_KEEPING
                              and tiles_slow(part.steps[part.step_count - 1].code))
@@ -214,7 +217,6 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
             place[k] = p.append(&leaf, shape.ndim)
             continue
         part = (<Array>sources[k].array).pending
-        p.rules = part.rules
         for a in range(part.leaf_count):
             moved[a] = p.append(part.leaves + a, shape.ndim)
         for a in range(part.step_count):
@@ -231,8 +233,7 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     step.sources[1] = place[1] if n > 1 else 0
     step.sources[2] = place[2] if n > 2 else 0
     p.step_count += 1
-    if p.rules is None:
-        p.rules = rules_in_force()
+    p.rules = rules
     p.epoch = r.epoch if r != NULL else 0
     p.single = single
     keep_order(p, &shape)

@@ -168,7 +168,7 @@ static int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, 
     if (all_zero(lhs, n)) return 1;
     const TileShortPlan *plan = short_plan_for(kept, program, active, values, flows);
     if (!plan || plan->slots * distance > TILE_ROOM) return 0;
-    run.raw = 0;
+    run_begin(&run, program);
     run.constant = n == 1 ? ~(uint32_t)0 : values;
     run.actions = plan->actions;
     memcpy(run.action, plan->action, plan->actions * sizeof(TileAction));

@@ -51,7 +51,7 @@ cdef class BaseTape:
 
     cdef int32_t new_block(self, Py_ssize_t n) except -1
     cdef int32_t new_input_block(self, Py_ssize_t n) except -1
-    cdef void give_block(self, int32_t base, Py_ssize_t n, bint lent) noexcept
+    cdef void give_block(self, int32_t base, Py_ssize_t n, int64_t epoch, bint lent) noexcept
     cdef int withdraw_block(self, int32_t before) except -1
     cdef int push_record(self, Record record, int32_t before) except -1
     cdef TapePosition checked(self, position, str name)

@@ -161,11 +161,12 @@ cdef class BaseTape:
             self.store.reusing.assign_fresh()
         return first
 
-    cdef void give_block(self, int32_t base, Py_ssize_t n, bint lent) noexcept:
+    cdef void give_block(self, int32_t base, Py_ssize_t n, int64_t epoch, bint lent) noexcept:
         """Identifiers of a dead array; `lent`: Reals may still carry some."""
         if self.store.reusing is not None:
             self.store.reusing.release_block(base, n)
-        elif self.recycle and not lent and base + n - 1 <= self.largest():
+        elif self.recycle and not lent and base + n - 1 <= self.largest() and self.is_valid(epoch):
+            # What a partial reset made stale has identifiers that others have got since.
             self.waiting.give(base, n)
 
     cdef int withdraw_block(self, int32_t before) except -1:

@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where two features of arrays meet: what a review found."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.errors import TapeError
+from tests.arrays.recording import each_strategy, new_tape
+
+X = np.linspace(0.1, 1.0, 50)
+
+
+def test_short_sweeps_of_float64_round_nothing():
+    """The short way read a flag that it had not set: at times the values inside of a sweep were those of float32."""
+
+    def f(x):
+        return np.sum(np.sqrt(np.tanh(x) ** 2 + np.log1p(x * x) ** 2 + 0.1) * x)
+
+    def reference(x):
+        return codipy.grad(f, strategy="jacobian")(x)
+
+    x = np.random.default_rng(1).uniform(-1, 1, 5)
+    single = codipy.value_and_grad(lambda x: np.sum(np.sqrt(x * x + np.float32(0.1)) * x))
+    for strategy in ("auto", "primal", "primal-reuse", "simple") * 20:
+        single(x.astype(np.float32))
+        np.testing.assert_allclose(codipy.grad(f, strategy=strategy)(x), reference(x), rtol=1e-13)
+
+
+@each_strategy
+def test_an_array_that_a_reset_made_stale_gives_no_identifiers_back(variant):
+    """They have been given out again: two living arrays shared them."""
+    tape = new_tape(variant)
+    with tape:
+        x = tape.register_input(X)
+        place = tape.position()
+        y = x * 2.0
+        np.sum(y)
+        tape.reset(place)
+        z = x * 3.0
+        np.sum(z)
+        del y
+        w = x * 5.0
+        np.sum(w)
+        s = tape.register_output(np.sum(z * w * w))
+    tape._check()
+    s.gradient = 1.0
+    tape.evaluate()
+    np.testing.assert_allclose(x.gradient, 225.0 * X**2, rtol=1e-14)
+
+
+def test_an_expression_that_was_written_into_a_float32_array_stays_double():
+    """operator.setitem(*arguments): the tuple holds the expression, which looks like a temporary."""
+    arguments = (codipy.Array(np.zeros(50, np.float32)), slice(None), codipy.Array(X) / 3.0)
+    operator.setitem(*arguments)
+    assert arguments[0].value.tobytes() == (X / 3.0).astype(np.float32).tobytes()
+    assert arguments[2].dtype == np.float64 and arguments[2].value.tobytes() == (X / 3.0).tobytes()
+
+
+def test_an_expression_of_a_finished_recording_is_not_passive():
+    with codipy.Tape() as tape:
+        y = tape.register_input(X) * 2.0
+    with pytest.raises(TapeError, match="no tape is recording"):
+        y + 1.0
+    with codipy.passive():
+        assert (y + 1.0).value.tobytes() == (X * 2.0 + 1.0).tobytes()
+
+
+@pytest.mark.parametrize("mode", ["warn", "raise"])
+def test_rules_for_warnings_are_those_of_each_operation(mode):
+    """A temporary written under other rules was merged, and its rules taken for all."""
+
+    def quiet(x):
+        with np.errstate(divide="ignore"):
+            return np.log(x)
+
+    x, y = codipy.Array(np.array([0.0, 2.0, 3.0])), codipy.Array(np.array([1.0, 0.0, 2.0]))
+    error = pytest.warns(RuntimeWarning, match="in divide") if mode == "warn" else pytest.raises(
+        FloatingPointError, match="in divide")
+    with np.errstate(divide=mode), error:
+        (quiet(x) / y).value
