@@ -113,8 +113,6 @@ cdef int leaf_of(Recorder* r, Array x, const View* shape, Leaf* leaf, PyObject**
     """A leaf that reads a stored array, as part of an expression of the given shape; it borrows."""
     cdef Storage storage = x.storage
     cdef View* view = &x.geometry
-    if x.pending is not None:
-        check_owners(r, x.pending)       # computed where no tape records: of use in passive() alone
     if storage.identifiers != NULL:
         x = packed_view(r, x)
         keep(kept, x)
@@ -425,9 +423,10 @@ cdef int materialise_on(Recorder* r, Array a) except -1:
         p = a.pending
     if p is None:
         return 0
+    if p.active:
+        check_owners(r, p)       # where no tape records, what goes on lives in passive() alone
     if not p.active or r == NULL:
         return told(a, p, compute(a))
-    check_owners(r, p)
     tape = <BaseTape>r.tape
     tape.demand_idle("an array operation")
     p.load(&loaded.program, loaded.operands, a.geometry.ndim)

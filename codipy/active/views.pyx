@@ -6,7 +6,7 @@ from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from codipy.active.array_type cimport Array, new_array
-from codipy.active.elementwise cimport materialise
+from codipy.active.elementwise cimport materialise, settle
 from codipy.active.packing cimport from_ndarray, gather, identifiers
 from codipy.active.real cimport Real
 from codipy.active.view cimport MAX_NDIM, View, shape_tuple
@@ -113,7 +113,7 @@ cdef object take(Array a, index):
 
 cdef object plain_of(x):
     if type(x) is Array:
-        materialise(<Array>x)
+        settle(<Array>x)         # values alone: they are read after the recording too
         return ndarray_of(<Array>x)
     return (<Real>x).primal if type(x) is Real else x
 

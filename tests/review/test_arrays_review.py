@@ -81,3 +81,60 @@ def test_rules_for_warnings_are_those_of_each_operation(mode):
         FloatingPointError, match="in divide")
     with np.errstate(divide=mode), error:
         (quiet(x) / y).value
+
+
+DOORS = {
+    "copy": lambda y: y.copy(),
+    "view": lambda y: y[1:],
+    "transpose": lambda y: y.T,
+    "shape": lambda y: y.reshape(-1, 1),
+    "element": lambda y: y[0],
+    "flat": lambda y: y.flat[0],
+    "joined": lambda y: np.concatenate([y, y]),
+    "chosen": lambda y: np.where(X > 0.5, y, 0.0),
+    "summed": lambda y: np.sum(y),
+    "in place": lambda y: y.__iadd__(1.0),
+    "written": lambda y: codipy.Array(np.zeros(50)).__setitem__(slice(None), y),
+}
+
+
+@pytest.mark.parametrize("name", DOORS)
+def test_what_was_not_computed_while_recording_leaves_by_no_door(name):
+    """Copies, views and joined arrays of it were passive."""
+    with codipy.Tape() as tape:
+        y = tape.register_input(X) * 2.0
+    with pytest.raises(TapeError, match="no tape is recording"):
+        DOORS[name](y)
+    assert y.value.tobytes() == (X * 2.0).tobytes()
+    assert (y > 1.0).tolist() == (X * 2.0 > 1.0).tolist()
+    assert "0.2" in repr(y)
+
+
+INDICES = {
+    "element": lambda y: y[3],
+    "slice": lambda y: y[3:7] * 1.0,
+    "list": lambda y: y[[3, 1]],
+    "written": lambda y: y.__setitem__(3, 0.5),
+    "slice written": lambda y: y.__setitem__(slice(3, 7), y[0] * 0.5),
+    "whole": lambda y: np.sum(y),
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+@each_strategy
+def test_an_expression_from_before_a_position_is_indexed_after_a_reset(variant, name):
+    """It was refused as stale where it had been computed between position and reset."""
+    tape = new_tape(variant)
+    with tape:
+        x = tape.register_input(X)
+        y = x * 2.0
+        place = tape.position()
+        np.sum(y)
+        tape.reset(place)
+        INDICES[name](y)
+        s = tape.register_output(np.sum(y * y))
+    tape._check()
+    s.gradient = 1.0
+    tape.evaluate()
+    untouched = np.r_[8:50]
+    np.testing.assert_allclose(x.gradient[untouched], 8.0 * X[untouched], rtol=1e-14)
