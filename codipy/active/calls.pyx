@@ -9,7 +9,7 @@ from cpython.object cimport PyObject
 
 from codipy.active.array_type cimport Array
 from codipy.active.block cimport Block, new_block
-from codipy.active.elementwise cimport admit_block, materialise, operate
+from codipy.active.elementwise cimport admit_block, is_refused, materialise, operate
 from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, packed_view
@@ -24,8 +24,6 @@ from codipy.tape.call cimport new_call
 from codipy.tape.recorder cimport JACOBIAN, PRIMAL, Recorder
 
 from codipy.errors import ActiveError, TapeError
-
-cdef tuple REFUSED = (np.ma.MaskedArray, np.matrix)
 
 
 cdef bint is_injective(const View* v) noexcept:
@@ -110,7 +108,7 @@ def call(primitive, args, kwargs=None):
             values.append((<Real>x).primal)
             known.append((<Real>x).primal)
         else:
-            if isinstance(x, REFUSED):
+            if is_refused(x):
                 raise TypeError(f"{primitive.name}: {type(x).__name__} beside an Array is not supported: use a plain array")
             # What the caller may change before the sweep is copied: a reference, or a flag set by us that forbids
             # writing, would give a wrong derivative in silence or break the caller's code.

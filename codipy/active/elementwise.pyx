@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elementwise operations on arrays: pending expressions, and the statements they become."""
+import sys
+
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
@@ -36,7 +38,6 @@ from codipy.operations import TABLE
 cdef enum:
     WORTH_KEEPING = 256          # elements: values that a sweep would compute again slowly are kept instead
 
-cdef tuple REFUSED = (np.ma.MaskedArray, np.matrix)       # arrays whose operators mean something else
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
 
 
@@ -55,6 +56,14 @@ cdef int admit_block(Recorder* r, Block block) except -1:
                         "tape.register_input()")
     raise TapeError("an Array belongs to another tape or to a finished recording: take x.value, or register it with "
                     "the recording tape's register_input()")
+
+
+cdef bint is_refused(object x):
+    if type(x) is np.ndarray or not isinstance(x, np.ndarray):
+        return False
+    # Nobody has a masked array before this module is imported, which takes longer than all of codipy's array layer.
+    masked = sys.modules.get("numpy.ma")
+    return isinstance(x, np.matrix) or masked is not None and isinstance(x, masked.MaskedArray)
 
 
 cdef int keep(PyObject** kept, object x) except -1:
@@ -93,7 +102,7 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
         if Py_TYPE(<object>o) != <PyTypeObject*>int:
             source.strength = UNKNOWN
         return 1
-    if isinstance(<object>o, REFUSED):
+    if is_refused(<object>o):
         raise TypeError(f"{type(<object>o).__name__} beside an Array is not supported: use a plain array, np.asarray(...) "
                         "or .filled(...)")
     if isinstance(<object>o, np.ndarray) and (<object>o).dtype.kind in "fiub":
