@@ -9,11 +9,11 @@ from cpython.object cimport PyObject
 
 from codipy.active.array_type cimport Array
 from codipy.active.block cimport Block, new_block
-from codipy.active.elementwise cimport admit_block, is_refused, materialise, operate
+from codipy.active.elementwise cimport admit_block, materialise, operate
 from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, packed_view
-from codipy.active.precision cimport is_frozen
+from codipy.active.precision cimport is_frozen, is_refused
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, ndarray_of
 from codipy.active.view cimport View, shape_tuple

@@ -18,8 +18,6 @@ cdef int materialise(Array a) except -1
 # The same for who wants its values: where it cannot go on a tape (nothing records, it is stale) only they are computed.
 cdef int settle(Array a) except -1
 cdef int materialise_in_passive(Array a) except -1
-# Arrays whose operators mean something else: matrices and masked arrays.
-cdef bint is_refused(object x)
 # 1: identifiers of this block take part in the recording r (NULL: none); 0: as passive values; else an error.
 cdef int admit_block(Recorder* r, Block block) except -1
 # Lay the result out as its operands lie where they agree, as NumPy does (order "K"); else in C order.

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elementwise operations on arrays: pending expressions, and the statements they become."""
-import sys
-
 import numpy as np
 
 from libc.stdint cimport int32_t, int64_t
@@ -17,7 +15,7 @@ from codipy.active.floating cimport report, rules_in_force
 from codipy.active.packing cimport packed_view
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.precision cimport (
-    DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_single_result, single_value, snapshot, strength_of)
+    DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, snapshot, strength_of)
 from codipy.active.real cimport Real, apply1, apply2, apply_with_value
 from codipy.active.statements cimport Loaded, record_loaded, run_loaded, run_values
 from codipy.active.storage cimport Storage, new_storage
@@ -56,14 +54,6 @@ cdef int admit_block(Recorder* r, Block block) except -1:
                         "tape.register_input()")
     raise TapeError("an Array belongs to another tape or to a finished recording: take x.value, or register it with "
                     "the recording tape's register_input()")
-
-
-cdef bint is_refused(object x):
-    if type(x) is np.ndarray or not isinstance(x, np.ndarray):
-        return False
-    # Nobody has a masked array before this module is imported, which takes longer than all of codipy's array layer.
-    masked = sys.modules.get("numpy.ma")
-    return isinstance(x, np.matrix) or masked is not None and isinstance(x, masked.MaskedArray)
 
 
 cdef int keep(PyObject** kept, object x) except -1:

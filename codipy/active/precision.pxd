@@ -26,6 +26,8 @@ cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands
 cdef object single_value(int code, int n, const double* values)
 # A passive Array of what a plain array holds now: it may change before the expression is computed.
 cdef Array snapshot(values)
+# Arrays whose operators mean something else: matrices and masked arrays.
+cdef bint is_refused(object x)
 # Whether a plain array and all that it is a view of are read-only: its owner's word that nobody writes to it.
 cdef bint is_frozen(object values)
 # The same elements in float32, as an expression.

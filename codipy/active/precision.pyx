@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """float32 and float64: which of them a result is, and values in float32."""
+import sys
+
 import numpy as np
 
 from cpython.object cimport PyObject
@@ -54,6 +56,14 @@ cdef Array snapshot(values):
     if is_frozen(values):
         return from_ndarray(values)
     return from_ndarray(np.array(values, dtype=np.float32 if values.dtype == np.float32 else np.float64, order="C"))
+
+
+cdef bint is_refused(object x):
+    if type(x) is np.ndarray or not isinstance(x, np.ndarray):
+        return False
+    # Nobody has a masked array before this module is imported, which takes longer than all of codipy's array layer.
+    masked = sys.modules.get("numpy.ma")
+    return isinstance(x, np.matrix) or masked is not None and isinstance(x, masked.MaskedArray)
 
 
 cdef bint is_frozen(object values):

@@ -27,6 +27,8 @@ cdef class Reduction(Record):
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
         cdef double* origin = adjoints.origin()
         cdef Py_ssize_t d
+        if self.size == 0:       # there may be no adjoints at all
+            return 0
         with nogil:
             for d in range(adjoints.width):
                 self.run(origin + self.argument * adjoints.width + d, origin + self.result * adjoints.width + d,
@@ -38,6 +40,8 @@ cdef class Reduction(Record):
     cdef int forward(self, AdjointVector adjoints) except -1:
         cdef double* origin = adjoints.origin()
         cdef Py_ssize_t d
+        if self.size == 0:
+            return 0
         with nogil:
             memset(origin + self.result * adjoints.width, 0, self.size * adjoints.width * sizeof(double))
             for d in range(adjoints.width):
