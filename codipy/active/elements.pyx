@@ -45,7 +45,7 @@ cdef object element(Array a, Py_ssize_t offset):
     cdef BaseTape tape
     cdef double value
     cdef int32_t identifier = 0
-    if a.pending is not None:
+    if a.pending is not None or a.kept is not None:
         materialise(a)
     storage = a.storage
     offset += a.geometry.offset

@@ -28,7 +28,7 @@ cdef object get_item(Array a, object index):
         if not 0 <= i < a.geometry.shape[0]:
             raise IndexError(f"index {index} is out of bounds for axis 0 with size {a.geometry.shape[0]}")
         return element(a, i * a.geometry.strides[0])
-    if a.pending is not None:
+    if a.pending is not None or a.kept is not None:
         materialise(a)
     if select(&a.geometry, index, &view, &single):
         if single:
@@ -46,7 +46,7 @@ cdef int set_item(Array a, object index, object value) except -1:
     cdef View view
     cdef Array target
     cdef bint single = False
-    if a.pending is not None:
+    if a.pending is not None or a.kept is not None:
         if is_passive():
             materialise_in_passive(a)
         else:

@@ -108,3 +108,33 @@ def test_what_was_not_computed_while_recording_leaves_by_no_door(name):
     assert y.value.tobytes() == (X * 2.0).tobytes()
     assert (y > 1.0).tolist() == (X * 2.0 > 1.0).tolist()
     assert "0.2" in repr(y)
+
+
+INDICES = {
+    "element": lambda y: y[3],
+    "slice": lambda y: y[3:7] * 1.0,
+    "list": lambda y: y[[3, 1]],
+    "written": lambda y: y.__setitem__(3, 0.5),
+    "slice written": lambda y: y.__setitem__(slice(3, 7), y[0] * 0.5),
+    "whole": lambda y: np.sum(y),
+}
+
+
+@pytest.mark.parametrize("name", INDICES)
+@each_strategy
+def test_an_expression_from_before_a_position_is_indexed_after_a_reset(variant, name):
+    """It was refused as stale where it had been computed between position and reset."""
+    tape = new_tape(variant)
+    with tape:
+        x = tape.register_input(X)
+        y = x * 2.0
+        place = tape.position()
+        np.sum(y)
+        tape.reset(place)
+        INDICES[name](y)
+        s = tape.register_output(np.sum(y * y))
+    tape._check()
+    s.gradient = 1.0
+    tape.evaluate()
+    untouched = np.r_[8:50]
+    np.testing.assert_allclose(x.gradient[untouched], 8.0 * X[untouched], rtol=1e-14)
