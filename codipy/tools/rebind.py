@@ -181,7 +181,7 @@ def _rebinder(home, modules):
 
 def _drop(key, reference):
     if _wrappers.get(key) is reference:
-        del _wrappers[key]
+        _wrappers.pop(key, None)  # between the two, another thread may have dropped a function of the same address
 
 
 def _wrap(rebinding):
