@@ -169,3 +169,18 @@ def test_a_plain_array_beside_an_array_is_read_as_it_lies(name, dtype):
             assert np.asarray(found.value).tobytes("A") == expected.tobytes("A")
             if dtype == np.float64:
                 assert np.sum(found) == np.sum(expected)
+
+
+@each_strategy
+@pytest.mark.parametrize("name", [name for name in LAYOUTS if name != "broadcast"])
+def test_an_input_lies_as_the_array_it_comes_from(name, variant):
+    """Inputs were in C order whatever came: sums over them had another last bit than NumPy's."""
+
+    def f(a):
+        return np.sum(np.sin(a) * a) + np.sum(a[0] * a[-1])
+
+    plain = LAYOUTS[name](np.random.default_rng(3).uniform(0.1, 1.0, (16, 16)))
+    value, gradient = codipy.value_and_grad(f, strategy=variant[0])(plain)
+    assert value == f(plain)
+    np.testing.assert_allclose(gradient, codipy.grad(f)(np.ascontiguousarray(plain)), rtol=1e-13)
+    assert codipy.Array(plain).strides == np.array(plain).strides
