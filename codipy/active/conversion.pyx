@@ -5,7 +5,7 @@ import numpy as np
 from codipy.active.array_type cimport Array, is_single, new_array
 from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport from_ndarray
-from codipy.active.precision cimport rounded
+from codipy.active.precision cimport rounded, snapshot
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport is_contiguous
 from codipy.active.views cimport moved
@@ -27,7 +27,8 @@ cdef Array converted(object value):
         value = np.asarray(value)
     if value.dtype.kind not in "fiub" or value.dtype.char in "eg" and value.dtype != np.float64:
         raise TypeError(f"an Array holds float64 or float32 numbers, got dtype {value.dtype}: use astype(np.float64)")
-    return from_ndarray(np.array(value, dtype=np.float32 if value.dtype == np.float32 else np.float64))
+    value = np.array(value, dtype=np.float32 if value.dtype == np.float32 else np.float64)
+    return from_ndarray(value) if value.flags.c_contiguous else snapshot(value)      # laid out as by np.array()
 
 
 cdef Array copied(Array a, str order):

@@ -11,6 +11,7 @@ from codipy.active.array_type cimport EMPTY, Array, new_array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport gather, identifiers
+from codipy.active.precision cimport snapshot
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
 from codipy.active.views cimport ndarray_of
@@ -55,8 +56,10 @@ cdef Array register_array(BaseTape tape, object x):
     try:
         if type(x) is Array:
             array = x
-        elif cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE:
+        elif cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE and cnp.PyArray_IS_C_CONTIGUOUS(x):
             array = copy_of(x)
+        elif cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE or cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
+            array = snapshot(x)
         else:
             array = Array(x)
     except TypeError as error:

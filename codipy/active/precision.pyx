@@ -12,6 +12,7 @@ from codipy.active.packing cimport from_ndarray
 from codipy.active.pending cimport Pending
 from codipy.active.view cimport View, set_contiguous
 from codipy.data.buffer cimport Buffer
+from codipy.active.views cimport doubles_of, shown_as
 from codipy.operations.kernels cimport OP_SCALE, op_value_any
 from codipy.programs.tiles cimport ROUND_RESULT
 from codipy.tape.activity cimport current
@@ -53,9 +54,15 @@ cdef object single_value(int code, int n, const double* values):
 cdef Array snapshot(values):
     if values.dtype.char in "gF":
         raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
-    if is_frozen(values):
-        return from_ndarray(values)
-    return from_ndarray(np.array(values, dtype=np.float32 if values.dtype == np.float32 else np.float64, order="C"))
+    dtype = np.float32 if values.dtype == np.float32 else np.float64
+    if values.flags.c_contiguous:
+        return from_ndarray(values if is_frozen(values) else np.array(values, dtype=dtype, order="C"))
+    # Laid out as it is: NumPy's loops and the order of the result, and so of sums over it, depend on that.
+    back = tuple([slice(None, None, -1 if stride < 0 else None) for stride in values.strides])
+    plain = np.array(values[back], dtype=dtype, order="K")
+    axes = sorted(range(plain.ndim), key=lambda axis: -plain.strides[axis])
+    kept = from_ndarray(plain.transpose(axes))
+    return shown_as(kept, doubles_of(kept).transpose(np.argsort(axes))[back])
 
 
 cdef bint is_refused(object x):

@@ -137,6 +137,8 @@ static const TileShortPlan *short_plan_for(
 {
     TileShortPlan *plan = *kept;
     if (plan && plan->active == active && plan->constant_values == values && plan->constant_flows == flows) return plan;
+    find_loops(program); /* that may run Python, and other threads in between; from here to the end of a sweep none */
+    plan = *kept;
     if (!plan) plan = *kept = (TileShortPlan *)malloc(sizeof(TileShortPlan));
     if (!plan) return NULL;
     plan->active = active;

@@ -138,3 +138,49 @@ def test_an_expression_from_before_a_position_is_indexed_after_a_reset(variant, 
     tape.evaluate()
     untouched = np.r_[8:50]
     np.testing.assert_allclose(x.gradient[untouched], 8.0 * X[untouched], rtol=1e-14)
+
+
+LAYOUTS = {
+    "Fortran": lambda a: np.asfortranarray(a),
+    "transposed": lambda a: np.ascontiguousarray(a.T).T,
+    "backwards": lambda a: np.ascontiguousarray(a[::-1])[::-1],
+    "both backwards": lambda a: np.ascontiguousarray(a[::-1, ::-1])[::-1, ::-1],
+    "steps": lambda a: np.repeat(a, 2, axis=1)[:, ::2],
+    "axes": lambda a: np.ascontiguousarray(a.reshape(16, 4, 4).transpose(1, 2, 0)).transpose(2, 0, 1),
+    "broadcast": lambda a: np.broadcast_to(a[0], a.shape),
+}
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("name", LAYOUTS)
+def test_a_plain_array_beside_an_array_is_read_as_it_lies(name, dtype):
+    """Its copy was in C order: other loops of NumPy, another order of sums, and so other last bits."""
+    values = np.random.default_rng(3).uniform(0.1, 1.0, (2, 16, 16)).astype(dtype)
+    plain = LAYOUTS[name](values[0])
+    active = codipy.Array(values[1].reshape(plain.shape))
+    if name in ("Fortran", "transposed"):
+        active, other = active.T, values[1].T
+    else:
+        other = values[1].reshape(plain.shape)
+    for function in (np.power, np.arctan2, np.multiply):
+        for found, expected in ((function(active, plain), function(other, plain)),
+                                (function(plain, active), function(plain, other))):
+            assert found.strides == expected.strides
+            assert np.asarray(found.value).tobytes("A") == expected.tobytes("A")
+            if dtype == np.float64:
+                assert np.sum(found) == np.sum(expected)
+
+
+@each_strategy
+@pytest.mark.parametrize("name", [name for name in LAYOUTS if name != "broadcast"])
+def test_an_input_lies_as_the_array_it_comes_from(name, variant):
+    """Inputs were in C order whatever came: sums over them had another last bit than NumPy's."""
+
+    def f(a):
+        return np.sum(np.sin(a) * a) + np.sum(a[0] * a[-1])
+
+    plain = LAYOUTS[name](np.random.default_rng(3).uniform(0.1, 1.0, (16, 16)))
+    value, gradient = codipy.value_and_grad(f, strategy=variant[0])(plain)
+    assert value == f(plain)
+    np.testing.assert_allclose(gradient, codipy.grad(f)(np.ascontiguousarray(plain)), rtol=1e-13)
+    assert codipy.Array(plain).strides == np.array(plain).strides
