@@ -342,6 +342,7 @@ def test_results_of_primitives(variant):
             np.testing.assert_array_equal(tape.get_primal(y), wanted)
 
 
+@pytest.mark.release  # sanitizers keep freed memory aside
 @each_variant
 def test_memory_is_flat(variant):
     tape = new_tape(variant)

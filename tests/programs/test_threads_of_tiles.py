@@ -273,6 +273,7 @@ assert np.isfinite(out).all() and adjoint.all()
 """)
 
 
+@pytest.mark.release  # a sanitizer ends the process where it gets no memory for a thread
 def test_a_system_that_gives_no_thread():
     """No memory for a stack: the caller does all of it."""
     if not Path("/proc/self/statm").exists():
