@@ -12,8 +12,8 @@ from codipy.active.operators import add_row, learn_temporaries
 from codipy.active.packing import from_ndarray, gather, identifiers
 from codipy.active.real import Real
 
-__all__ = ["Array", "add_row", "call", "elementwise", "first", "from_ndarray", "from_nested", "gather", "identifiers", "is_active",
-           "memory", "plain"]
+__all__ = ["Array", "add_row", "call", "elementwise", "first", "from_ndarray", "from_nested", "gather", "identifiers",
+           "is_active", "memory", "plain"]
 
 
 def plain(x):

@@ -20,7 +20,7 @@ def statements(function, *arguments, strategy="auto"):
     return [str(record).split(" shape=")[0] for record in tape.records.items if str(record).startswith("<statement")]
 
 
-@pytest.mark.skipif(sys.version_info >= (3, 14), reason="the interpreter lends references: no telling what is temporary")
+@pytest.mark.skipif(sys.version_info >= (3, 14), reason="the interpreter lends references: nobody can tell temporaries")
 def test_what_only_a_ufunc_sees_is_merged():
     assert statements(lambda x: np.log(x * 2.0) + 1.0, X) == ["<statement add(log(multiply(u0, u1)), u2)"]
 
