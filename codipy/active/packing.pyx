@@ -25,7 +25,7 @@ cnp.import_array()
 
 cdef Array packed_view(Recorder* r, Array x):
     cdef Storage storage = x.storage, own
-    if not admit_mixed(r, storage):
+    if x.geometry.size == 0 or not admit_mixed(r, storage):
         own = new_storage(storage.buffer, None, storage.single)
         return new_array(own, &x.geometry)
     # A block is younger than a position taken since the last write, to which a reset may return: then only a copy.

@@ -314,3 +314,18 @@ def test_a_plain_array_is_kept_without_a_copy_where_it_is_read_only(use, frozen)
     y.gradient = 1.0
     tape.evaluate()
     assert x.gradient.tolist() == [2.0, 3.0, 4.0]
+
+
+def test_an_empty_view_of_elements_written_one_by_one():
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(np.array([1.0, 2.0, 3.0]))
+        y = x.copy()
+        for k in range(3):
+            y[k] = x[k] * x[k]
+        empty = y[1:1] * 2.0
+        s = tape.register_output(np.sum(np.concatenate([empty, y])))
+    assert empty.shape == (0,) and s.value == 14.0
+    s.gradient = 1.0
+    tape.evaluate()
+    assert x.gradient.tolist() == [2.0, 4.0, 6.0]
