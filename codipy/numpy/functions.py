@@ -66,11 +66,11 @@ def set_of(name):
     for kind, names in SETS.items():
         if name in names:
             return kind
-    return "refused" if name.split(".")[0] in refused.MODULES else None
+    return "refused" if name in refused.NEWER or name.split(".")[0] in refused.MODULES else None
 
 
 def _reason(name):
-    return refused.FUNCTIONS.get(name) or refused.MODULES.get(name.split(".")[0])
+    return refused.FUNCTIONS.get(name) or refused.NEWER.get(name) or refused.MODULES.get(name.split(".")[0])
 
 
 def array_function(func, types, args, kwargs):

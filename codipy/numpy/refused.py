@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "MODULES", "NEWER"]
 
 _DATES = "dates have no derivative: take `x.value`"
 _FILES = "a file keeps values only: write `x.value`"
@@ -29,6 +29,9 @@ _REASONS = {
 
 # Whole modules of text.
 MODULES = {"char": _TEXT, "strings": _TEXT, "rec": _RECORDS, "ma": "masked arrays cannot be active: use `np.where`"}
+
+# What later versions of NumPy have; docs/numpy.md is made with an earlier one.
+NEWER = {"polynomial.polynomial.polyvalnd": "no rule is written for it yet: use `polyval2d` or `polyval3d`"}
 
 FUNCTIONS = {name: reason for reason, names in _REASONS.items() for name in names.split()}
 FUNCTIONS = {f"lib.recfunctions.{n}" if reason == _RECORDS else n: reason for n, reason in FUNCTIONS.items()}

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expressions for each function that has derivative rules; `tests.numpy.table` says what the names mean."""
 
+import numpy as np
+
 CASES = {
     "sum": ["np.sum(x)", "np.sum(m, axis=0)", "np.sum(t, axis=(0, 2), keepdims=True)", "np.sum(m, 1, initial=r)",
             "np.sum(m, where=mask)", "np.sum(e, 0)"],
@@ -148,3 +150,6 @@ CASES = {
     "lib.scimath.arcsin": ["np.emath.arcsin(x / 2)"],
     "lib.scimath.arctanh": ["np.emath.arctanh(x / 2)"],
 }  # fmt: skip
+
+if hasattr(np.polynomial.polynomial, "polyvalnd"):  # from NumPy 2.5 on their results are always complex, and refused
+    CASES["linalg.eig"] = CASES["linalg.eigvals"] = []

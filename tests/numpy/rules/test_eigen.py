@@ -52,7 +52,7 @@ COMPLEX = {
 
 @pytest.mark.parametrize("case", REAL)
 def test_real_spectra(case):
-    assert not np.iscomplexobj(np.linalg.eigvals(REAL[case]))
+    assert np.all(np.imag(np.linalg.eigvals(REAL[case])) == 0)  # complex numbers from NumPy 2.5 on
     check(PRIMITIVES["linalg.eig"], (REAL[case],), rtol=1e-6, step=1e-4)
     check(PRIMITIVES["linalg.eigvals"], (REAL[case],), rtol=1e-6, step=1e-4)
 

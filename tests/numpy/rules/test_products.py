@@ -93,11 +93,17 @@ def test_kron(shapes):
     check(PRIMITIVES["kron"], arrays(*shapes))
 
 
+# NumPy 2.5 takes vectors of three dimensions only.
+FLAT = [] if hasattr(np.polynomial.polynomial, "polyvalnd") else [
+    (((4, 2), (4, 3)), {}), (((4, 3), (4, 2)), {}), (((4, 2), (4, 2)), {}), (((2,), (5, 2)), {}),
+]  # fmt: skip
+
+
 @pytest.mark.parametrize("shapes, kwargs", [
     (((3,), (3,)), {}), (((4, 3), (4, 3)), {}), (((4, 3), (3,)), {}), (((1, 3), (5, 3)), {}),
     (((3, 4), (3, 4)), {"axis": 0}), (((3, 4), (4, 3)), {"axisa": 0}),
     (((5, 3, 4), (5, 4, 3)), {"axisa": 1, "axisc": 0}),
-    (((4, 2), (4, 3)), {}), (((4, 3), (4, 2)), {}), (((4, 2), (4, 2)), {}), (((2,), (5, 2)), {}),
+    *FLAT,
 ])  # fmt: skip
 def test_cross(shapes, kwargs):
     with warnings.catch_warnings():
