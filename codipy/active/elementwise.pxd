@@ -20,7 +20,7 @@ cdef int settle(Array a) except -1
 cdef int materialise_in_passive(Array a) except -1
 # 1: identifiers of this block take part in the recording r (NULL: none); 0: as passive values; else an error.
 cdef int admit_block(Recorder* r, Block block) except -1
-# Lay the result out as its operands lie where they agree, as NumPy does (order "K"); else in C order.
-cdef void keep_order(Pending p, View* shape) noexcept
+# The array of an expression, laid out as its operands are; it waits, unless each operation is a statement.
+cdef Array array_of(Recorder* r, Pending p, View* shape)
 # A pending expression of the shape `shape` that is only this operand; None where it is no number or array.
 cdef Pending pending_of(Recorder* r, PyObject* x, View* shape)

@@ -170,7 +170,6 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     cdef int single = ROUND_NONE
     cdef Pending p, part
     cdef Step* step
-    cdef Array result
     shape.ndim = 0
     set_contiguous(&shape)
     for k in range(n):
@@ -231,10 +230,15 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     step.sources[2] = place[2] if n > 2 else 0
     p.step_count += 1
     p.rules = rules
-    p.epoch = r.epoch if r != NULL else 0
     p.single = single
-    keep_order(p, &shape)
-    result = new_array(None, &shape)
+    return array_of(r, p, &shape)
+
+
+cdef Array array_of(Recorder* r, Pending p, View* shape):
+    cdef Array result
+    p.epoch = r.epoch if r != NULL else 0
+    keep_order(p, shape)
+    result = new_array(None, shape)
     result.pending = p
     if r != NULL and r.eager and p.active:
         materialise(result)
@@ -242,6 +246,7 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
 
 
 cdef void keep_order(Pending p, View* shape) noexcept:
+    """Lay the result out as its operands lie where they agree, as NumPy does (order "K"); else in C order."""
     cdef Py_ssize_t* strides
     cdef Py_ssize_t stride = 1
     cdef int order[MAX_NDIM]

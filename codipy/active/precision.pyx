@@ -6,8 +6,8 @@ import numpy as np
 
 from cpython.object cimport PyObject
 
-from codipy.active.array_type cimport Array, new_array
-from codipy.active.elementwise cimport keep_order, materialise, pending_of
+from codipy.active.array_type cimport Array
+from codipy.active.elementwise cimport array_of, pending_of
 from codipy.active.packing cimport from_ndarray
 from codipy.active.pending cimport Pending
 from codipy.active.view cimport View, set_contiguous
@@ -84,13 +84,7 @@ cdef bint is_frozen(object values):
 cdef Array rounded(Array a):
     cdef Recorder* r = current()
     cdef View shape = a.geometry
-    cdef Array result
     set_contiguous(&shape)
     cdef Pending p = pending_of(r, <PyObject*>a, &shape)
-    p.single, p.epoch = ROUND_RESULT, r.epoch if r != NULL else 0
-    keep_order(p, &shape)
-    result = new_array(None, &shape)
-    result.pending = p
-    if r != NULL and r.eager and p.active:
-        materialise(result)
-    return result
+    p.single = ROUND_RESULT
+    return array_of(r, p, &shape)

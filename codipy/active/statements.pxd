@@ -8,7 +8,6 @@ from codipy.programs.tiles cimport MAX_OPERANDS, Operand, TileProgram
 from codipy.tape.recorder cimport Recorder
 
 
-
 # An expression as the tiles take it, for those who run it and put it on the tape.
 cdef struct Loaded:
     TileProgram program

@@ -30,17 +30,15 @@ cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t*
 
 cdef int run_loaded(const Loaded* loaded, const View* shape, double* out, const Py_ssize_t* strides) except -1:
     cdef Py_ssize_t out_strides[MAX_NDIM]
-    cdef int k, failed
+    cdef int k
     for k in range(shape.ndim):
         out_strides[k] = strides[k] * sizeof(double)
     flags_clear()
     if shape.size < 4096:
-        failed = tiles_values(&loaded.program, loaded.operands, shape.ndim, shape.shape, out, out_strides)
+        tiles_values(&loaded.program, loaded.operands, shape.ndim, shape.shape, out, out_strides)
     else:
         with nogil:
-            failed = tiles_values(&loaded.program, loaded.operands, shape.ndim, shape.shape, out, out_strides)
-    if failed:
-        raise MemoryError("no memory for the temporaries of an array statement")
+            tiles_values(&loaded.program, loaded.operands, shape.ndim, shape.shape, out, out_strides)
     return flags_raised()
 
 
@@ -102,7 +100,7 @@ cdef Statement jacobian_statement(Pending p, const TileProgram* program, const O
     cdef Statement statement
     cdef Argument* argument
     cdef View contiguous = shape[0]
-    cdef int k, i, count = 0, failed
+    cdef int k, i, count = 0
     set_contiguous(&contiguous)
     for k in range(p.leaf_count):
         jacobians[k] = NULL
@@ -111,9 +109,7 @@ cdef Statement jacobian_statement(Pending p, const TileProgram* program, const O
             buffers.append(buffer)
             jacobians[k] = buffer.data
     with nogil:
-        failed = tiles_jacobians(program, operands, shape.ndim, shape.shape, jacobians)
-    if failed:
-        raise MemoryError("no memory for the temporaries of an array statement")
+        tiles_jacobians(program, operands, shape.ndim, shape.shape, jacobians)
     count = <int>len(buffers)
     linear.operands, linear.steps, linear.single = 2 * count, 2 * count - 1, ROUND_NONE
     for k in range(count):

@@ -48,24 +48,24 @@ cdef extern from "codipy/programs/tile_program.h" nogil:
     ctypedef struct ShortPlan "TileShortPlan":
         pass
 
-# Each returns 0. Values: `out` is assigned.
-cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                      double* out, const Py_ssize_t* out_strides) noexcept nogil
+# Values: `out` is assigned.
+cdef void tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                       double* out, const Py_ssize_t* out_strides) noexcept nogil
 # Adds to the operands' adjoints what flows from the adjoint of the result, and zeroes that unless `keep`.
 # A zero adjoint propagates nothing, even through a partial that is inf or nan.
-cdef int tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                       double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil
+cdef void tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                        double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil
 # The same, for few elements with a list of loops that is kept in `plan` (NULL at first, freed with free()); with the GIL.
-cdef int tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
-                            const Py_ssize_t* shape, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
-                            bint keep) noexcept
+cdef void tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
+                             const Py_ssize_t* shape, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
+                             bint keep) noexcept
 # Assigns the tangent of the result.
-cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                       double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil
+cdef void tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                        double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil
 # Assigns one C-contiguous array of the result's shape for each operand, NULL to skip it; the operands' adjoints are not
 # looked at.
-cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                         double* const* jacobians) noexcept nogil
+cdef void tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                          double* const* jacobians) noexcept nogil
 # Whether computing an operation again costs more than keeping what it gave: its loop goes element by element.
 cdef bint tiles_slow(int code) noexcept nogil
 # The operands whose values reverse, tangent and Jacobians read when those of `active` are differentiated; the others'
@@ -73,8 +73,9 @@ cdef bint tiles_slow(int code) noexcept nogil
 cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil
 
 # The same with the values of the result at hand, which exp, tan, sqrt, power ... then need not compute again.
-cdef int sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil
-cdef int sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil
-cdef int sweep_jacobians(const Sweep* sweep, double* const* jacobians) noexcept nogil
+cdef void sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
+                        bint keep) noexcept nogil
+cdef void sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil
+cdef void sweep_jacobians(const Sweep* sweep, double* const* jacobians) noexcept nogil
 # One bit for each operand, and bit MAX_OPERANDS for the result.
 cdef uint64_t sweep_needed(const TileProgram* program, uint32_t active) noexcept nogil

@@ -82,11 +82,10 @@ cdef int _fill(TileLoop* loop, cnp.ufunc ufunc, list known, str types) except -1
     return 0
 
 
-cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                      double* out, const Py_ssize_t* out_strides) noexcept nogil:
+cdef void tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                       double* out, const Py_ssize_t* out_strides) noexcept nogil:
     if not tile_short_values(program, operands, ndim, shape, out, out_strides):
         tile_run_values(program, operands, ndim, shape, out, out_strides)
-    return 0
 
 
 cdef inline Sweep _sweep(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
@@ -97,33 +96,29 @@ cdef inline Sweep _sweep(const TileProgram* program, const Operand* operands, in
     return sweep
 
 
-cdef int tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                       double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil:
+cdef void tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                        double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
     tile_run_reverse(&sweep, lhs_adjoint, lhs_strides, keep)
-    return 0
 
 
-cdef int tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
-                            const Py_ssize_t* shape, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
-                            bint keep) noexcept:
-    if tile_short_reverse(plan, program, operands, ndim, shape, lhs_adjoint, lhs_strides, keep):
-        return 0
-    return tiles_reverse(program, operands, ndim, shape, lhs_adjoint, lhs_strides, keep)
+cdef void tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
+                             const Py_ssize_t* shape, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
+                             bint keep) noexcept:
+    if not tile_short_reverse(plan, program, operands, ndim, shape, lhs_adjoint, lhs_strides, keep):
+        tiles_reverse(program, operands, ndim, shape, lhs_adjoint, lhs_strides, keep)
 
 
-cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                       double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil:
+cdef void tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                        double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
     tile_run_tangent(&sweep, lhs_tangent, lhs_strides)
-    return 0
 
 
-cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                         double* const* jacobians) noexcept nogil:
+cdef void tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                          double* const* jacobians) noexcept nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
     tile_run_jacobians(&sweep, jacobians)
-    return 0
 
 
 cdef bint tiles_slow(int code) noexcept nogil:
@@ -134,20 +129,17 @@ cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept
     return <uint32_t>tile_run_needed(program, active, False)
 
 
-cdef int sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
-                       bint keep) noexcept nogil:
+cdef void sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
+                        bint keep) noexcept nogil:
     tile_run_reverse(sweep, lhs_adjoint, lhs_strides, keep)
-    return 0
 
 
-cdef int sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil:
+cdef void sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil:
     tile_run_tangent(sweep, lhs_tangent, lhs_strides)
-    return 0
 
 
-cdef int sweep_jacobians(const Sweep* sweep, double* const* jacobians) noexcept nogil:
+cdef void sweep_jacobians(const Sweep* sweep, double* const* jacobians) noexcept nogil:
     tile_run_jacobians(sweep, jacobians)
-    return 0
 
 
 cdef uint64_t sweep_needed(const TileProgram* program, uint32_t active) noexcept nogil:

@@ -41,7 +41,7 @@ cdef class Statement(Record):
         cdef Py_ssize_t lhs_strides[8]
         cdef Argument* argument
         cdef Operand* operand
-        cdef int i, k, failed = 0
+        cdef int i, k
         cdef Py_ssize_t size = 1
         for i in range(self.ndim):
             size *= self.shape[i]
@@ -56,21 +56,20 @@ cdef class Statement(Record):
         for i in range(self.ndim):
             lhs_strides[i] = self.shape[self.ndim + i] * width
         if size <= SHORT and reverse and width == 1:
-            return tiles_reverse_kept(&self.program.plan, program, operands, self.ndim, self.shape,
-                                      origin + self.identifier, lhs_strides, keep)
+            tiles_reverse_kept(&self.program.plan, program, operands, self.ndim, self.shape, origin + self.identifier,
+                               lhs_strides, keep)
+            return 0
         with nogil:
             for d in range(width):
                 if reverse:
-                    failed |= tiles_reverse(program, operands, self.ndim, self.shape,
-                                            origin + width * self.identifier + d, lhs_strides, keep)
+                    tiles_reverse(program, operands, self.ndim, self.shape,
+                                  origin + width * self.identifier + d, lhs_strides, keep)
                 else:
-                    failed |= tiles_tangent(program, operands, self.ndim, self.shape,
-                                            origin + width * self.identifier + d, lhs_strides)
+                    tiles_tangent(program, operands, self.ndim, self.shape,
+                                  origin + width * self.identifier + d, lhs_strides)
                 for k in range(self.count):
                     if operands[k].adjoint != NULL:
                         operands[k].adjoint += 1
-        if failed:
-            raise MemoryError("no memory for the temporaries of an array statement")
         return 0
 
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
@@ -84,7 +83,7 @@ cdef class Statement(Record):
         cdef Py_ssize_t result_strides[8]
         cdef Py_ssize_t* strides = self.shape + 2 * self.ndim
         cdef Argument* argument
-        cdef int i, k, failed
+        cdef int i, k
         for i in range(self.ndim):
             if self.shape[i] == 0:
                 return 0
@@ -99,10 +98,8 @@ cdef class Statement(Record):
                 operands[k].strides[i] = strides[i] * sizeof(double)
             strides += self.ndim
         with nogil:
-            failed = tiles_values(&self.program.tiles, operands, self.ndim, self.shape,
-                                  replay.values + self.identifier, result_strides)
-        if failed:
-            raise MemoryError("no memory for the temporaries of an array statement")
+            tiles_values(&self.program.tiles, operands, self.ndim, self.shape,
+                         replay.values + self.identifier, result_strides)
         strides = self.shape + 2 * self.ndim
         for k in range(self.count):
             if self.arguments[k].identifier:
