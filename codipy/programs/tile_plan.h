@@ -15,16 +15,20 @@ enum {
     AUXILIARY_REGISTER = 2 * VALUES,
     TILE_REGISTERS,
     TILE_ACTIONS = 4 * TILE_STEPS,
+    TILE_COMPILED = 16,
     TILE_ROOM = TILE_REGISTERS * (TILE_SHORT_ROW + TILE_GAP) /* doubles: room for a short row in every register */
 };
 
 /* NumPy copies arrays of several dimensions into buffers of this length, unless a row is longer; 0 before NumPy 2.3. */
 static Py_ssize_t tile_numpy_buffer = 8192;
 
-typedef enum { VALUE, PAIR, PULL } TileKind;
+typedef enum { VALUE, PAIR, PULL, COMPILED } TileKind;
+
+/* Several actions in one loop of machine code: over the registers' memory, so many elements. */
+typedef void (*TileCompiled)(double *const *at, Py_ssize_t n);
 
 typedef struct {
-    int16_t code;
+    int16_t code;       /* of a compiled one: which */
     uint8_t kind, argument;
     uint8_t mode;       /* of a pull: 1 adds, 2 takes the negative; of a pair: the side of the inner step */
     uint8_t outer;      /* of a pair: the second step's code */
@@ -52,6 +56,7 @@ typedef struct {
     int32_t single;    /* of the program */
     uint8_t root;      /* the register of the result */
     uint8_t raw_view[TILE_OPERANDS];
+    TileCompiled compiled[TILE_COMPILED];
     double *at[TILE_REGISTERS];
     double room[TILE_ROOM + 8];
 } TileRun;

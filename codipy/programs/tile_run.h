@@ -3,6 +3,7 @@
 #ifndef CODIPY_PROGRAMS_TILE_RUN_H
 #define CODIPY_PROGRAMS_TILE_RUN_H
 #include "codipy/operations/slopes.h"
+#include "codipy/programs/tile_code.h"
 #include "codipy/programs/tile_team.h"
 
 static void run_loop(
@@ -82,6 +83,10 @@ static inline void run_single(
 static inline void run_tile(const TileRun *run, Py_ssize_t n)
 {
     for (const TileAction *a = run->action, *end = a + run->actions; a < end; a++) {
+        if (a->kind == COMPILED) {
+            run->compiled[a->code](run->at, n);
+            continue;
+        }
         const double *const from[3] = {run->at[a->x], run->at[a->y], run->at[a->z]};
         if (a->kind == VALUE) {
             const int registers[3] = {a->x, a->y, a->z};
@@ -119,6 +124,7 @@ static void run_cut(TileRun *run)
     const Py_ssize_t distance = walk_cut(&run->walk, run->slots, TILE_ROOM);
     double *room = (double *)(((uintptr_t)run->room + 63) & ~(uintptr_t)63);
     for (int k = 0; k < run->slotted; k++) run->at[run->reg_of[k]] = room + run->slot_of[k] * distance;
+    run_compile(run);
 }
 
 static inline void run_load(TileRun *run, int is_first)

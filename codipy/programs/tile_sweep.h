@@ -80,6 +80,19 @@ static inline TileFlow same_flow(const TileStep *step, int argument, TileFlow fr
     return (TileFlow){from.reg, from.minus ^ (tile_minus[step->code] >> argument & 1)};
 }
 
+/* Adjoints that meet others within a tile, such as those of u[:-2] and u[2:], are summed in the tile and added at its
+   end: a compiled loop adds to each array once for all of its steps, and vectors that overlap wait for each other. */
+static void gather_crowded(TileWalk *walk, int operands, const TileActivity *registers, const uint8_t *flow)
+{
+    for (int r = 1; r < operands; r++) {
+        TileView *view = &walk->view[flow[r]];
+        if (!registers[r].pulls || view->access != IN_PLACE) continue;
+        for (int q = 0; q < r && view->access == IN_PLACE; q++)
+            if (registers[q].pulls && walk->view[flow[q]].access == IN_PLACE && views_meet(walk, view, &walk->view[flow[q]]))
+                view->access = GATHERED;
+    }
+}
+
 /* The loops of the sweep back. What is pulled into once, by a partial that is 1 or -1, is not copied: it shares the
    memory it would be a copy of. Adjoints in place are always added to. */
 static void plan_reverse(
@@ -146,6 +159,7 @@ static void reverse_part(const TileCall *call, TileTeam *team)
         run_slot(&run, seed, run.slots);
     for (int s = 0; s < program->steps; s++)
         if (is_computed(sweep, registers, s)) run_action(&run, VALUE, program, s);
+    gather_crowded(&run.walk, program->operands, registers, arrays.flow);
     if (registers[root].active) plan_reverse(&run, program, registers, seed, arrays.flow);
     run_slot(&run, AUXILIARY_REGISTER, run.slots);
     run_cut(&run);

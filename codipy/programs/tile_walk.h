@@ -5,6 +5,7 @@
  * over the whole tile is used in place, any other one goes through a register of the tile. */
 #ifndef CODIPY_PROGRAMS_TILE_WALK_H
 #define CODIPY_PROGRAMS_TILE_WALK_H
+#include "codipy/operations/tiles.h"
 #include "codipy/programs/tile_program.h"
 #include <string.h>
 
@@ -122,6 +123,27 @@ static void walk_close(TileWalk *walk, int by_rows)
         view->access = view_access(walk, view);
         if (walk->dims == 0) view->constant = 1;
     }
+}
+
+/* Whether two arrays in place may have elements in common within a tile. Where their distance differs from tile to tile,
+   all that they reach counts. */
+static int views_meet(const TileWalk *walk, const TileView *a, const TileView *b)
+{
+    const Py_ssize_t longest = walk->short_rows || walk->inner > TILE_LENGTH ? TILE_LENGTH : walk->inner;
+    const intptr_t ahead = a->base - b->base;
+    intptr_t over_a = 0, over_b = 0, under_a = 0, under_b = 0;
+    int apart = 0;
+    for (int d = 0; d < walk->dims - 1; d++) {
+        const intptr_t of_a = a->strides[d] * (walk->shape[d] - 1), of_b = b->strides[d] * (walk->shape[d] - 1);
+        apart += of_a != of_b;
+        over_a += of_a > 0 ? of_a : 0;
+        over_b += of_b > 0 ? of_b : 0;
+        under_a += of_a < 0 ? of_a : 0;
+        under_b += of_b < 0 ? of_b : 0;
+    }
+    if (apart == 0) over_a = over_b = under_a = under_b = 0;
+    const intptr_t bytes = longest * (intptr_t)sizeof(double);
+    return ahead + under_a < over_b + bytes && under_b - ahead < over_a + bytes;
 }
 
 /* Which views reach new memory first: others behind them, such as u[:-2] behind u[2:], find it in the cache. */
@@ -311,6 +333,8 @@ static void view_deposit(TileWalk *walk, const TileView *view, const double *fro
     do {
         if (view->inner == 0)
             *(double *)visit.start += lane_sum(from, walk->length);
+        else if (view->inner == sizeof(double))
+            tile_pull(OP_IDENTITY, 0, 1, walk->length, from, from, from, from, from, from, (double *)visit.start);
         else
             for (Py_ssize_t i = 0; i < walk->length; i++) *(double *)(visit.start + i * view->inner) += from[i];
         from += walk->length;

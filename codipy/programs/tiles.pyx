@@ -23,6 +23,8 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
     void loop_set_known(TileLoop*)
     Py_ssize_t tile_numpy_buffer
     Py_ssize_t tile_share
+    Py_ssize_t tile_patience
+    int tile_vectors
     int team_size()
     int team_for(const Sweep*)
     int team_for_reverse(const Sweep*, const double*, const Py_ssize_t*)
@@ -161,6 +163,17 @@ def _share_from(Py_ssize_t operations):
     global tile_share
     before = tile_share
     tile_share = operations
+    return before
+
+
+def _compile_from(Py_ssize_t tiles, int vectors):
+    """For tests: compile loops when that many tiles wanted them, 0 even for a single tile; AVX2 0, AVX-512 1, never -1.
+
+    Returns both as they were: the second is what the processor has.
+    """
+    global tile_patience, tile_vectors
+    before = tile_patience, tile_vectors
+    tile_patience, tile_vectors = tiles, vectors
     return before
 
 

@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The loops that were compiled in this process: found by what they do, made when they have been wanted often enough.
+ *
+ * A loop's memory is written before it may be executed and never again, and is there as long as the process. Where a
+ * system forbids that, or the processor is another, tiles run loop by loop, with the same bits. */
+#ifndef CODIPY_PROGRAMS_TILE_CODE_H
+#define CODIPY_PROGRAMS_TILE_CODE_H
+#include "codipy/programs/tile_lines.h"
+
+/* Tiles that are run loop by loop before their loops are compiled, which takes 20 to 50 us. */
+static Py_ssize_t tile_patience = 64;
+
+typedef enum { NO_VECTORS = -1, VECTORS_OF_4, VECTORS_OF_8 } TileVectors;
+
+static int tile_vectors = NO_VECTORS; /* of the loops to be compiled: what the processor has */
+
+/* The sanitizers would not see what compiled loops read and write. */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32) && !defined(__SANITIZE_ADDRESS__)
+#define TILE_HAS_COMPILER 1
+#include "codipy/programs/tile_compile.h"
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { CODE_ENTRIES = 2048, CODE_MOST = 1024, CODE_BYTES = 1 << 15 };
+
+/* What a loop does, without a byte between the fields. */
+typedef struct {
+    uint32_t constant;
+    int16_t actions, vectors;
+    uint32_t kept[(TILE_REGISTERS + 31) / 32];
+    TileAction action[TILE_ACTIONS];
+} CodeKey;
+
+typedef struct {
+    uint64_t hash;
+    Py_ssize_t tiles; /* that wanted it */
+    CodeKey *key;     /* as much of it as there are actions */
+    TileCompiled loop;
+    int tried;
+} CodeEntry;
+
+static CodeEntry code_entry[CODE_ENTRIES];
+static int code_entries, code_lock;
+
+static void __attribute__((constructor)) code_find_processor(void)
+{
+    __builtin_cpu_init();
+    if (__builtin_cpu_supports("avx2")) tile_vectors = VECTORS_OF_4;
+    if (__builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("bmi2"))
+        tile_vectors = VECTORS_OF_8;
+}
+
+static inline size_t key_size(int actions)
+{
+    return offsetof(CodeKey, action) + actions * sizeof(TileAction);
+}
+
+static uint64_t key_hash(const CodeKey *key)
+{
+    uint64_t hash = 0;
+    for (size_t at = 0, size = key_size(key->actions); at < size; at += 4) {
+        uint32_t word;
+        memcpy(&word, (const char *)key + at, 4);
+        hash = (hash ^ word) * 0x9E3779B97F4A7C15u;
+        hash ^= hash >> 29;
+    }
+    return hash;
+}
+
+/* Executable memory with the code; NULL if the system does not give it. */
+static uint8_t *code_publish(const uint8_t *code, int size)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), whole = (size + page - 1) & ~(page - 1);
+    uint8_t *memory = mmap(NULL, whole, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED) return NULL;
+    memcpy(memory, code, size);
+    if (mprotect(memory, whole, PROT_READ | PROT_EXEC)) {
+        munmap(memory, whole);
+        return NULL;
+    }
+    return memory;
+}
+
+static TileCompiled code_make(const CodeKey *key)
+{
+    static uint8_t room[CODE_BYTES];
+    static Lines lines;
+    static Compiler compiler;
+    uint8_t kept[TILE_REGISTERS], *memory;
+    const uint8_t *entry;
+    int size;
+    for (int reg = 0; reg < TILE_REGISTERS; reg++) kept[reg] = key->kept[reg >> 5] >> (reg & 31) & 1;
+    if (!lines_of(&lines, key->action, key->actions, key->constant, kept)) return NULL;
+    entry = compile_loop(&compiler, &lines, key->vectors == VECTORS_OF_8, room, CODE_BYTES, &size);
+    memory = entry ? code_publish(room, size) : NULL;
+    return memory ? (TileCompiled)(uintptr_t)(memory + (entry - room)) : NULL;
+}
+
+/* The place of a loop in the table, a new one if there is room; NULL if not. */
+static CodeEntry *code_find(const CodeKey *key)
+{
+    const uint64_t hash = key_hash(key);
+    size_t place = hash >> 40 & (CODE_ENTRIES - 1);
+    for (; code_entry[place].key; place = (place + 1) & (CODE_ENTRIES - 1))
+        if (code_entry[place].hash == hash && code_entry[place].key->actions == key->actions &&
+            !memcmp(code_entry[place].key, key, key_size(key->actions)))
+            return &code_entry[place];
+    CodeEntry *entry = &code_entry[place];
+    if (code_entries == CODE_MOST || !(entry->key = malloc(key_size(key->actions)))) return NULL;
+    memcpy(entry->key, key, key_size(key->actions));
+    entry->hash = hash;
+    code_entries++;
+    return entry;
+}
+
+/* The compiled loop; NULL if there is none, not yet, or another thread is looking for one: nobody ever waits. */
+static TileCompiled code_for(const CodeKey *key, Py_ssize_t tiles)
+{
+    TileCompiled loop = NULL;
+    if (__atomic_exchange_n(&code_lock, 1, __ATOMIC_ACQUIRE)) return NULL;
+    CodeEntry *entry = code_find(key);
+    if (entry) {
+        entry->tiles += tiles;
+        if (!entry->tried && entry->tiles >= tile_patience) {
+            entry->tried = 1;
+            entry->loop = code_make(entry->key);
+        }
+        loop = entry->loop;
+    }
+    __atomic_store_n(&code_lock, 0, __ATOMIC_RELEASE);
+    return loop;
+}
+
+/* Who reads a register after an action: later actions, and the arrays that are written. */
+static void find_kept(const TileRun *run, int from, CodeKey *key)
+{
+    memset(key->kept, 0, sizeof(key->kept));
+#define KEEP(reg) key->kept[(reg) >> 5] |= 1u << ((reg) & 31)
+    for (int k = 0; k < run->bindings; k++)
+        if (run->binding[k].role != LOAD) KEEP(run->binding[k].reg);
+    for (const TileAction *a = run->action + from, *end = run->action + run->actions; a < end; a++) {
+        KEEP(a->x);
+        KEEP(a->y);
+        KEEP(a->z);
+        KEEP(a->w);
+        KEEP(a->in);
+        KEEP(a->out);
+    }
+#undef KEEP
+}
+
+/* Puts compiled loops in the place of loops that follow each other, where there are some. */
+static void run_compile(TileRun *run)
+{
+    CodeKey key;
+    int kept = 0, loops = 0;
+    if (tile_vectors == NO_VECTORS || run->single) return;
+    const Py_ssize_t tiles = walk_tiles(&run->walk);
+    if (tiles < 2 && tile_patience) return;
+    for (int k = 0, next; k < run->actions; k = next) {
+        for (next = k; next < run->actions && has_lines(&run->action[next]);) next++;
+        TileCompiled loop = NULL;
+        if (next - k > 1 && loops < TILE_COMPILED) {
+            key.constant = run->constant;
+            key.actions = (int16_t)(next - k);
+            key.vectors = (int16_t)tile_vectors;
+            memcpy(key.action, run->action + k, key.actions * sizeof(TileAction));
+            find_kept(run, next, &key);
+            loop = code_for(&key, tiles);
+        }
+        if (loop) {
+            run->compiled[loops] = loop;
+            run->action[kept].kind = COMPILED;
+            run->action[kept++].code = (int16_t)loops++;
+            continue;
+        }
+        next += next == k;
+        memmove(run->action + kept, run->action + k, (next - k) * sizeof(TileAction));
+        kept += next - k;
+    }
+    run->actions = kept;
+}
+#else
+#define TILE_HAS_COMPILER 0
+
+static inline void run_compile(TileRun *run)
+{
+    (void)run;
+}
+#endif
+#endif
