@@ -46,5 +46,5 @@ coverage: venv  ## the suite with every line counted, Cython's too; fails below 
 	$(PY) -m coverage report
 clean:  ## back to a fresh clone
 	rm -rf build dist .venv *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache .coverage* htmlcov
-	find codipy \( -name '*.c' -o -name '*.so' -o -name kernels.h -o -name kernels.pxd -o -name tiles.h \) -delete
+	find codipy \( -name '*.c' -o -name '*.so' -o -name kernels.h -o -name kernels.pxd -o -name tiles.h -o -name formulas.h \) -delete
 	find . -name __pycache__ -prune -exec rm -rf {} +

@@ -3,15 +3,17 @@
 
 A `switch` on a literal code folds to the one expression, so operators and interpreters share the text.
 Rejected: a table of function pointers (an indirect call for each operation, and nothing to fold).
-`tiles.h` holds the same expressions as loops over arrays; there a `switch` has whole loops for its cases.
+`tiles.h` holds the same expressions as loops over arrays; there a `switch` has whole loops for its cases. `formulas.h`
+holds those that loops are compiled from at run time.
 """
 
 import re
 from pathlib import Path
 
+from .formulas import Formulas
 from .table import BY_NAME, TABLE
 
-__all__ = ["header", "declarations", "tiles", "write"]
+__all__ = ["header", "declarations", "tiles", "formulas", "write"]
 
 INCLUDE = "codipy/operations/kernels.h"
 ARGUMENTS = "double x, double y, double z"
@@ -193,6 +195,11 @@ def _needs(row, argument):
     return sum(1 << "xyzw".index(word) for word in words if word != "e")
 
 
+def _is_prepared(row):
+    """Whether the auxiliary function of a partial runs over an expression, not over x."""
+    return _partial(row, 0)[1] not in ("", "x")
+
+
 def _tables():
     """What is known of each row without running it, as arrays."""
 
@@ -220,6 +227,8 @@ def _tables():
         "/* What a partial reads: 1 x, 2 y, 4 z, 8 w; the function that must run before it, or -1. */",
         array("unsigned char", "tile_needs[OP_COUNT][3]", triples(_needs, 0)),
         array("signed char", "tile_auxiliary[OP_COUNT][3]", triples(lambda row, k: _partial(row, k)[0], -1)),
+        "/* Whether that function's argument is an expression. */",
+        array("unsigned char", "tile_is_prepared[OP_COUNT]", [int(_is_prepared(row)) for row in TABLE]),
         "",
     ]
 
@@ -258,16 +267,15 @@ def tiles():
     lines += ["TILE_CLONES", f"static void tile_pair(int inner, int outer, int side, ptrdiff_t n, {POINTERS},"]
     lines += ["    double *__restrict ws)", "{", "    switch ((inner * OP_COUNT + outer) * 2 + side) {", *_pairs()]
     lines += ["    }", "}", ""]
-    lines += ["/* The argument of the auxiliary function of a partial: in `es`, or an array that is there already. */"]
+    lines += ["/* es = the argument of the auxiliary function of a partial, where that is not x. */"]
     lines += ["TILE_CLONES"]
-    lines += [f"static const double *tile_argument(int code, ptrdiff_t n, {POINTERS}, double *__restrict es)", "{"]
+    lines += [f"static void tile_argument(int code, ptrdiff_t n, {POINTERS}, double *__restrict es)", "{"]
     lines += ["    switch (code) {"]
-    for row in TABLE:
+    for row in filter(_is_prepared, TABLE):
         expression = _partial(row, 0)[1]
-        if expression not in ("", "x"):
-            body = f"EACH {{ {_loads(expression)}es[i] = {in_c(expression)}; }} return es;"
-            lines += [f"    case {code_name(row)}: {body}"]
-    lines += ["    }", "    return xs;", "}", ""]
+        body = f"EACH {{ {_loads(expression)}es[i] = {in_c(expression)}; }} return;"
+        lines += [f"    case {code_name(row)}: {body}"]
+    lines += ["    }", "}", ""]
     lines += [
         "/* out =, +=, = -, -= (mode 0 to 3) g times a partial. Floating-point flags are nobody's concern here, and to",
         "   keep them would cost the vector loops: a product that a zero g throws away must not be computed then. */",
@@ -292,12 +300,44 @@ def tiles():
     return "\n".join([*lines, "#undef pick", "#endif", ""])
 
 
+def formulas():
+    """Return the text of `formulas.h`."""
+    known = Formulas()
+    values = [known.of(row.value) if row.name in EXACT else "" for row in TABLE]
+    prepared = [known.of(_partial(row, 0)[1]) if _is_prepared(row) else "" for row in TABLE]
+    partials = [[known.of(_partial(row, k)[2]) if k < row.arity else "" for k in range(3)] for row in TABLE]
+    numbers = ", ".join(map(repr, known.numbers))
+
+    def strings(texts):
+        return "{" + ", ".join(f'"{text}"' for text in texts) + "}"
+
+    return f"""\
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operations table as formulas, written by codipy/operations/codegen.py at build time: formulas.py says how to read
+   them; an empty one means that there is none. */
+#ifndef CODIPY_OPERATIONS_FORMULAS_H
+#define CODIPY_OPERATIONS_FORMULAS_H
+#include "kernels.h"
+
+enum {{ FORMULA_ZERO, FORMULA_SIGN_BIT, FORMULA_NUMBERS = {len(known.numbers)} }};
+
+static const double formula_numbers[FORMULA_NUMBERS] = {{{numbers}}};
+/* Of values that are rounded correctly. */
+static const char *const formula_value[OP_COUNT] = {strings(values)};
+/* Of the argument of the function that runs before a partial. */
+static const char *const formula_argument[OP_COUNT] = {strings(prepared)};
+static const char *const formula_partial[OP_COUNT][3] = {{{", ".join(map(strings, partials))}}};
+#endif
+"""
+
+
 def write(directory):
-    """Write `kernels.h`, `kernels.pxd` and `tiles.h` into `directory`, each only where its text changed.
+    """Write `kernels.h`, `kernels.pxd`, `tiles.h` and `formulas.h` into `directory`, each only where its text changed.
 
     An untouched file keeps its time stamp, so that a build compiles nothing again.
     """
-    for name, text in (("kernels.h", header()), ("kernels.pxd", declarations()), ("tiles.h", tiles())):
+    texts = {"kernels.h": header(), "kernels.pxd": declarations(), "tiles.h": tiles(), "formulas.h": formulas()}
+    for name, text in texts.items():
         path = Path(directory) / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8")

@@ -159,7 +159,7 @@ static void run_compile(TileRun *run)
     const Py_ssize_t tiles = walk_tiles(&run->walk);
     if (tiles < 2 && tile_patience) return;
     for (int k = 0, next; k < run->actions; k = next) {
-        for (next = k; next < run->actions && has_lines(&run->action[next]);) next++;
+        for (next = k; next < run->actions && *formula_of(&run->action[next]);) next++;
         TileCompiled loop = NULL;
         if (next - k > 1 && loops < TILE_COMPILED) {
             key.constant = run->constant;

@@ -12,14 +12,14 @@ enum {
     VECTORS = 32,        /* of AVX-512; AVX2 has half of them */
     STACK_VALUES = 64,   /* places of 64 bytes each for values that do not fit the vector registers */
     NOWHERE = -1,
-    NEVER = MOST_LINES + TILE_REGISTERS
+    NEVER = MOST_LINES
 };
 
 /* Where the values are while the code of one element is written. */
 typedef struct {
     Machine machine;
     const Lines *lines;
-    const uint8_t *numbers;              /* in the code */
+    const uint8_t *numbers;               /* in the code */
     int vectors, pinned;                 /* the last ones are pinned: what is the same for all elements */
     int16_t holds[VECTORS];              /* which line's value is there */
     int8_t vector[NEVER], stacked[NEVER]; /* where a line's value is */
@@ -132,7 +132,7 @@ static int mask_of(Compiler *c, int line, int now)
     const int mask = c->next_mask;
     c->next_mask = mask + 1 < MASKS ? mask + 1 : FIRST_MASK;
     c->masked[mask] = (int16_t)line;
-    emit_registers(&c->machine, COMPARE, mask, use(c, line, now), use(c, c->lines->number[ZERO], now));
+    emit_registers(&c->machine, COMPARE, mask, use(c, line, now), use(c, c->lines->number[FORMULA_ZERO], now));
     return mask;
 }
 
@@ -149,7 +149,7 @@ static void compile_gated(Compiler *c, const Line *line, int now)
         emit_masked(m, TIMES, to, a, b, mask);
         return;
     }
-    const int zero = use(c, c->lines->number[ZERO], now), gate = take_vector(c, now), to = take_vector(c, now);
+    const int zero = use(c, c->lines->number[FORMULA_ZERO], now), gate = take_vector(c, now), to = take_vector(c, now);
     emit_registers(m, COMPARE, gate, a, zero);
     emit_registers(m, TIMES, to, a, b);
     emit_registers(m, BITS_AND, to, to, gate);
@@ -273,11 +273,13 @@ static uint8_t *compile_loop(Compiler *c, const Lines *lines, int wide, uint8_t 
         if (line->kind <= NUMBER) continue;
         c->last[line->a] = (int16_t)k;
         if (line->b >= 0) c->last[line->b] = (int16_t)k;
-        if (line->kind == GATED) c->last[lines->number[ZERO]] = (int16_t)k;
+        if (line->kind == GATED) c->last[lines->number[FORMULA_ZERO]] = (int16_t)k;
     }
-    for (int k = 0; k < NUMBERS; k++) {
-        emit_int(m, (int32_t)line_numbers[k]);
-        emit_int(m, (int32_t)(line_numbers[k] >> 32));
+    for (int k = 0; k < LINE_NUMBERS; k++) {
+        uint64_t bits = ~(uint64_t)0 >> 1;
+        if (k < FORMULA_NUMBERS) memcpy(&bits, &formula_numbers[k], 8);
+        emit_int(m, (int32_t)bits);
+        emit_int(m, (int32_t)(bits >> 32));
     }
     uint8_t *const entry = m->at;
     EMIT(m, "\xF3\x0F\x1E\xFA");                         /* endbr64 */

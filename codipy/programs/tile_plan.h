@@ -14,7 +14,7 @@ enum {
     VALUES = TILE_OPERANDS + TILE_STEPS,
     AUXILIARY_REGISTER = 2 * VALUES,
     TILE_REGISTERS,
-    TILE_ACTIONS = 4 * TILE_STEPS,
+    TILE_ACTIONS = 7 * TILE_STEPS, /* a value, two pulls with functions */
     TILE_COMPILED = 16,
     TILE_ROOM = TILE_REGISTERS * (TILE_SHORT_ROW + TILE_GAP) /* doubles: room for a short row in every register */
 };
@@ -22,7 +22,8 @@ enum {
 /* NumPy copies arrays of several dimensions into buffers of this length, unless a row is longer; 0 before NumPy 2.3. */
 static Py_ssize_t tile_numpy_buffer = 8192;
 
-typedef enum { VALUE, PAIR, PULL, COMPILED } TileKind;
+/* ARGUMENT and FUNCTION go before a PULL whose partial needs a function: of x, or of what ARGUMENT computes. */
+typedef enum { VALUE, PAIR, ARGUMENT, FUNCTION, PULL, COMPILED } TileKind;
 
 /* Several actions in one loop of machine code: over the registers' memory, so many elements. */
 typedef void (*TileCompiled)(double *const *at, Py_ssize_t n);

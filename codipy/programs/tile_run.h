@@ -80,41 +80,42 @@ static inline void run_single(
     tile_round(n, to);
 }
 
+static inline void run_action_on(const TileRun *run, const TileAction *a, Py_ssize_t n)
+{
+    const double *const from[3] = {run->at[a->x], run->at[a->y], run->at[a->z]};
+    const int registers[3] = {a->x, a->y, a->z};
+    double *to = run->at[a->w];
+    switch (a->kind) {
+    case VALUE:
+        if (run->single == TILE_SINGLE) {
+            run_single(run, a->code, registers, from, to, n);
+            return;
+        }
+        run_value(run, a->code, registers, from, to, n);
+        break;
+    case PAIR: tile_pair(a->code, a->outer, a->mode, n, from[0], from[1], from[2], to); break;
+    case ARGUMENT: tile_argument(a->code, n, from[0], from[1], from[2], to); return;
+    case FUNCTION:
+        if (a->code == OP_SIN || a->code == OP_COS)
+            tile_slopes(a->code == OP_COS, n, from[0], to);
+        else
+            run_value(run, a->code, registers, from, to, n);
+        return;
+    case PULL:
+        tile_pull(a->code, a->argument, a->mode, n, from[0], from[1], from[2], to, run->at[AUXILIARY_REGISTER],
+            run->at[a->in], run->at[a->out]);
+        return;
+    }
+    if (run->single && a->w == run->root) tile_round(n, to);
+}
+
 static inline void run_tile(const TileRun *run, Py_ssize_t n)
 {
     for (const TileAction *a = run->action, *end = a + run->actions; a < end; a++) {
-        if (a->kind == COMPILED) {
+        if (a->kind == COMPILED)
             run->compiled[a->code](run->at, n);
-            continue;
-        }
-        const double *const from[3] = {run->at[a->x], run->at[a->y], run->at[a->z]};
-        if (a->kind == VALUE) {
-            const int registers[3] = {a->x, a->y, a->z};
-            if (run->single == TILE_SINGLE) {
-                run_single(run, a->code, registers, from, run->at[a->w], n);
-                continue;
-            }
-            run_value(run, a->code, registers, from, run->at[a->w], n);
-        } else if (a->kind == PAIR) {
-            tile_pair(a->code, a->outer, a->mode, n, from[0], from[1], from[2], run->at[a->w]);
-        }
-        if (a->kind != PULL) {
-            if (run->single && a->w == run->root) tile_round(n, run->at[a->w]);
-            continue;
-        }
-        double *auxiliary = run->at[AUXILIARY_REGISTER];
-        const int function = tile_auxiliary[a->code][a->argument];
-        if (function >= 0) {
-            const double *argument = tile_argument(a->code, n, from[0], from[1], from[2], auxiliary);
-            const int registers[3] = {argument == from[0] ? a->x : AUXILIARY_REGISTER};
-            const double *const arguments[3] = {argument, argument, argument};
-            if (function == OP_SIN || function == OP_COS)
-                tile_slopes(function == OP_COS, n, argument, auxiliary);
-            else
-                run_value(run, function, registers, arguments, auxiliary, n);
-        }
-        tile_pull(a->code, a->argument, a->mode, n, from[0], from[1], from[2], run->at[a->w], auxiliary, run->at[a->in],
-            run->at[a->out]);
+        else
+            run_action_on(run, a, n);
     }
 }
 

@@ -62,6 +62,14 @@ typedef struct {
 static inline void run_pull(
     TileRun *run, const TileProgram *program, int step, int argument, TileFlow in, int out, int add)
 {
+    const int code = program->step[step].code, function = tile_auxiliary[code][argument];
+    if (function >= 0) {
+        if (tile_is_prepared[code]) run_action(run, ARGUMENT, program, step)->w = AUXILIARY_REGISTER;
+        TileAction *before = run_action(run, FUNCTION, program, step);
+        before->code = (int16_t)function;
+        before->w = AUXILIARY_REGISTER;
+        if (tile_is_prepared[code]) before->x = AUXILIARY_REGISTER;
+    }
     TileAction *action = run_action(run, PULL, program, step);
     action->argument = (uint8_t)argument;
     action->in = in.reg;
