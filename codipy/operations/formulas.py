@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table's expressions in reverse Polish notation, for whoever makes code of them while a program runs.
 
-Arguments are their letters, numbers capital letters, ``~ | v`` are the negative, the absolute value and the square root.
+Arguments are their letters, numbers capital letters; ``~ | v`` mean negative, absolute value and square root.
 Expressions that call or compare something else have no formula.
 """
 

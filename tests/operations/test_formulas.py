@@ -43,7 +43,8 @@ def test_a_formula_has_the_expressions_value(expression):
     calls = {name for name in vars(helpers) if f"{name}(" in expression} - {"fabs", "sqrt"}
     assert (formula == "") == bool(calls or {"copysign", "pick", "rint"} & set(expression.replace("(", " ").split()))
     if formula:
-        assert run(formula, formulas.numbers) == eval(expression, {**vars(helpers), "sqrt": cmath.sqrt}, dict(ARGUMENTS))
+        names = {**vars(helpers), "sqrt": cmath.sqrt, **ARGUMENTS}
+        assert run(formula, formulas.numbers) == eval(expression, names)
 
 
 def test_numbers_are_shared_and_only_those_of_formulas():
