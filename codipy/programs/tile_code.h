@@ -157,7 +157,6 @@ static void run_compile(TileRun *run)
     int kept = 0, loops = 0;
     if (tile_vectors == NO_VECTORS || run->single) return;
     const Py_ssize_t tiles = walk_tiles(&run->walk);
-    if (tiles < 2 && tile_patience) return;
     for (int k = 0, next; k < run->actions; k = next) {
         for (next = k; next < run->actions && *formula_of(&run->action[next]);) next++;
         TileCompiled loop = NULL;

@@ -167,7 +167,7 @@ def _share_from(Py_ssize_t operations):
 
 
 def _compile_from(Py_ssize_t tiles, int vectors):
-    """For tests: compile loops when that many tiles wanted them, 0 even for a single tile; AVX2 0, AVX-512 1, never -1.
+    """For tests: compile loops when that many tiles wanted them; for AVX2 0, for AVX-512 1, never -1.
 
     Returns both as they were: the second is what the processor has.
     """
