@@ -16,11 +16,9 @@ enum {
     TILE_REGISTERS,
     TILE_ACTIONS = 7 * TILE_STEPS, /* a value, two pulls with functions */
     TILE_COMPILED = 16,
+    NUMPY_BUFFER = 8192, /* elements: NumPy copies arrays of several dimensions into these, unless a row is longer */
     TILE_ROOM = TILE_REGISTERS * (TILE_SHORT_ROW + TILE_GAP) /* doubles: room for a short row in every register */
 };
-
-/* NumPy copies arrays of several dimensions into buffers of this length, unless a row is longer; 0 before NumPy 2.3. */
-static Py_ssize_t tile_numpy_buffer = 8192;
 
 /* ARGUMENT and FUNCTION go before a PULL whose partial needs a function: of x, or of what ARGUMENT computes. */
 typedef enum { VALUE, PAIR, ARGUMENT, FUNCTION, PULL, COMPILED } TileKind;
@@ -100,7 +98,7 @@ static inline void run_bind_deposit(TileRun *run, int reg, int view)
 static inline void run_bind_operand(TileRun *run, int reg, int view)
 {
     TileView *array = &run->walk.view[view];
-    const int rows = !run->walk.short_rows && run->walk.inner >= tile_numpy_buffer;
+    const int rows = !run->walk.short_rows && run->walk.inner >= NUMPY_BUFFER;
     if (array->constant || (rows && array->inner == 0)) run->constant |= 1u << reg;
     if (array->access == GATHERED && (array->flat || (rows && array->inner < 0))) run->raw |= 1u << reg;
     run->raw_view[reg] = (uint8_t)view;
@@ -172,14 +170,5 @@ static void find_activity(const TileProgram *program, uint32_t active, int known
         if (registers[operands + s].needed)
             for (int k = 0; k < tile_arity[step->code]; k++) registers[step->sources[k]].needed = 1;
     }
-}
-
-/* Whether NumPy's loops must see rows as they are: where NumPy does not buffer, power() looks whether the exponent is
-   one element, and many functions are computed in another way where a row goes back. */
-static int heeds_rows(const TileProgram *program)
-{
-    for (int s = 0; s < program->steps && tile_numpy_buffer == 0; s++)
-        if (!tile_is_exact[program->step[s].code]) return 1;
-    return 0;
 }
 #endif

@@ -108,15 +108,15 @@ static TileAccess view_access(const TileWalk *walk, TileView *view)
     return view->inner == sizeof(double) ? IN_PLACE : view->constant ? FIXED : GATHERED;
 }
 
-/* Call when all arrays are there. `by_rows`: no tile spans rows. */
-static void walk_close(TileWalk *walk, int by_rows)
+/* Call when all arrays are there. */
+static void walk_close(TileWalk *walk)
 {
     if (walk->dims > 1) walk_merge(walk);
     int outer = walk->dims - 1;
     walk->inner = walk->dims ? walk->shape[outer] : 1;
     walk->rows = 1;
     for (int d = 0; d < outer; d++) walk->rows *= walk->shape[d];
-    walk->short_rows = walk->inner < TILE_SHORT_ROW && walk->rows > 1 && !by_rows;
+    walk->short_rows = walk->inner < TILE_SHORT_ROW && walk->rows > 1;
     for (int v = 0; v < walk->views; v++) {
         TileView *view = &walk->view[v];
         view->inner = walk->dims ? view->strides[outer] : (Py_ssize_t)sizeof(double);

@@ -21,7 +21,6 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
     TileLoop tile_loops[]
     TileLoop tile_single_loops[]
     void loop_set_known(TileLoop*)
-    Py_ssize_t tile_numpy_buffer
     Py_ssize_t tile_share
     Py_ssize_t tile_patience
     int tile_vectors
@@ -41,9 +40,6 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
     int tile_short_reverse(ShortPlan**, const TileProgram*, const Operand*, int, const Py_ssize_t*, double*,
                            const Py_ssize_t*, int)
 
-
-if tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 3):
-    tile_numpy_buffer = 0
 
 MOST_THREADS = TILE_THREADS
 HAS_THREADS = bool(TILE_HAS_THREADS)

@@ -7,7 +7,7 @@ import numpy as np
 
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import unbroadcast
-from codipy.numpy.rules.factors import solve_columns
+from codipy.numpy.rules.factors import solve, solve_columns
 from codipy.numpy.rules.matrices import folded, mirrored, mT, single
 from codipy.numpy.rules.products import PRIMITIVES as PRODUCTS
 
@@ -262,7 +262,7 @@ PRIMITIVES = {
     ),
     "linalg.pinv": single("linalg.pinv", _LA.pinv, _pinv_reverse, _pinv),
     "linalg.slogdet": single("linalg.slogdet", _LA.slogdet, _slogdet_reverse, _slogdet, keep_out=False),
-    "linalg.solve": Primitive("linalg.solve", _LA.solve, _solve_vjp, _solve_jvp),
+    "linalg.solve": Primitive("linalg.solve", solve, _solve_vjp, _solve_jvp),
     "linalg.tensorinv": single("linalg.tensorinv", _LA.tensorinv, _tensorinv_reverse, _tensorinv, keep_args=False),
     "linalg.tensorsolve": Primitive("linalg.tensorsolve", _LA.tensorsolve, _tensorsolve_vjp, _tensorsolve_jvp),
     "linalg.trace": single("linalg.trace", _LA.trace, _trace_reverse, _trace, keep_args=False, keep_out=False),

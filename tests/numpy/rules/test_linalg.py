@@ -4,7 +4,6 @@
 import numpy as np
 import pytest
 
-from codipy.numpy.rules import factors
 from codipy.numpy.rules.linalg import PRIMITIVES
 
 from .checking import check
@@ -54,29 +53,6 @@ def test_solve_in_fortran_order_and_with_other_types():
 def test_solve_of_nothing():
     bars = PRIMITIVES["linalg.solve"].vjp(np.zeros(0), np.zeros(0), (np.zeros((0, 0)), np.zeros(0)), {}, (0, 1))
     assert [b.shape for b in bars] == [(0, 0), (0,)]
-
-
-def test_solve_uses_factors_once_made(monkeypatch):
-    lapack = pytest.importorskip("scipy.linalg").lapack
-    made = []
-    dgetrf = lapack.dgetrf
-    monkeypatch.setattr(lapack, "dgetrf", lambda a: made.append(1) or dgetrf(a))
-    monkeypatch.setattr(factors, "_last", None)
-    a = regular(5, 5)
-    first = factors.solve_columns(a, normal(5, 1), transposed=True)
-    again = factors.solve_columns(a.copy(), normal(5, 1), transposed=True)
-    assert len(made) == 1
-    np.testing.assert_array_equal(first, again)
-    np.testing.assert_allclose(a.T @ first, normal(5, 1))
-    np.testing.assert_allclose(a @ factors.solve_columns(a, normal(5, 2)), normal(5, 2))
-    a[0, 0] += 1.0
-    np.testing.assert_allclose(a @ factors.solve_columns(a, normal(5, 2)), normal(5, 2))
-    assert len(made) == 2
-
-
-def test_solve_without_scipy(monkeypatch):
-    monkeypatch.setattr(factors, "_factorise", lambda a: None)
-    check(PRIMITIVES["linalg.solve"], (regular(3, 3), normal(3)))
 
 
 def test_tensorsolve():
