@@ -3,6 +3,7 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
+from libc.string cimport memset
 cimport numpy as cnp
 
 from codipy.active.array_type cimport Array, new_array
@@ -13,7 +14,7 @@ from codipy.active.expression cimport identify, readmit
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.views cimport ndarray_of
-from codipy.active.view cimport MAX_NDIM, View, set_contiguous, shape_tuple
+from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
 from codipy.data.buffer cimport wrap_array
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -80,6 +81,7 @@ cdef int identifiers_of(Recorder* r, Array x, int32_t* identifiers) except -1:
     cdef Storage storage = x.storage
     cdef Offsets at
     cdef Py_ssize_t i
+    cdef int32_t first
     cdef bint active = False
     if x.geometry.size == 0:
         return 0
@@ -87,11 +89,17 @@ cdef int identifiers_of(Recorder* r, Array x, int32_t* identifiers) except -1:
         active = admit_mixed(r, storage)
     elif storage.block is not None:
         active = admit_block(r, storage.block)
+    if not active:
+        memset(identifiers, 0, x.geometry.size * sizeof(int32_t))
+        return 0
+    if storage.identifiers == NULL and is_contiguous(&x.geometry):
+        first = storage.block.base + <int32_t>x.geometry.offset
+        for i in range(x.geometry.size):
+            identifiers[i] = first + <int32_t>i
+        return 0
     first_offset(&at, &x.geometry)
     for i in range(x.geometry.size):
-        if not active:
-            identifiers[i] = 0
-        elif storage.identifiers != NULL:
+        if storage.identifiers != NULL:
             identifiers[i] = storage.identifiers[at.offset]
         else:
             identifiers[i] = storage.block.base + <int32_t>at.offset
