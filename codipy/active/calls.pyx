@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of primitives on active arrays."""
-import copy
-
 import numpy as np
 
 from libc.stdint cimport int32_t
@@ -133,7 +131,7 @@ def call(primitive, args, kwargs=None):
             if isinstance(x, np.ndarray) and not is_frozen(x):
                 x = np.array(x)
             elif type(x) is list:
-                x = copy.deepcopy(x)
+                x = in_lists(x)
             single |= is_float32(x)
             values.append(x)
             known.append(in_double(x))
@@ -211,6 +209,11 @@ cdef object results_kept(primitive, list kept, bint several):
     if not primitive.keep_out:
         kept = [hollow(part) for part in kept]
     return tuple(kept) if several else kept[0]
+
+
+cdef object in_lists(x):
+    from copy import deepcopy       # seldom, and not with `import codipy`
+    return deepcopy(x)
 
 
 cdef bint is_float32(x):

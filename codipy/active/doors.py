@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where NumPy's protocols lead: the doors of codipy.numpy, found when the first array asks."""
 
-__all__ = ["array_of", "door", "method"]
+__all__ = ["array_of", "door", "flat_of", "method"]
 
 _FOUND: dict = {}
 
@@ -35,3 +35,10 @@ def array_of(x):
     from codipy.active.array_type import Array
 
     return Array([x]).reshape(())
+
+
+def flat_of(array):
+    """``array.flat``."""
+    from codipy.active.flat import Flat
+
+    return Flat(array)

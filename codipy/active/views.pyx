@@ -32,7 +32,7 @@ cdef object singles_of(Array a):
     if v.size == 0:
         first = last + 1
     span = np.empty(last + 1 - first, np.float32)
-    cdef float[::1] to = span
+    cdef float* to = <float*>cnp.PyArray_DATA(<cnp.ndarray>span)
     cdef Py_ssize_t i
     for i in range(last + 1 - first):
         to[i] = <float>a.storage.buffer.data[first + i]

@@ -7,7 +7,8 @@ import numbers
 
 import numpy as np
 
-from codipy.active.array import Array, Real, call, elementwise, identifiers, plain
+from codipy.active.array import Array, Real, call, identifiers, plain
+from codipy.active.elementwise_door import elementwise
 
 from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
