@@ -38,6 +38,9 @@ if TRACE:  # sys.monitoring would leave the coverage report silently empty
 if not (DEBUG or TRACE):
     MACROS += [("CYTHON_WITHOUT_ASSERTIONS", "1")]
 
+# One segment for what is read and what runs: two mappings and two page faults less for each of many modules.
+LINK_FLAGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
+
 KIND = "msvc" if sys.platform == "win32" else "checked" if DEBUG or TRACE or SANITIZE else "release"
 SANITIZER = C_FLAGS["sanitize"] if SANITIZE else []
 
@@ -59,7 +62,7 @@ def extensions():
     return [
         Extension(
             ".".join(pyx.with_suffix("").parts), [str(pyx)], depends=headers, include_dirs=[".", numpy.get_include()],
-            define_macros=MACROS, extra_compile_args=C_FLAGS[KIND] + SANITIZER, extra_link_args=SANITIZER,
+            define_macros=MACROS, extra_compile_args=C_FLAGS[KIND] + SANITIZER, extra_link_args=SANITIZER + LINK_FLAGS,
         )
         for pyx in sorted(Path("codipy").rglob("*.pyx"))
     ]
@@ -69,7 +72,7 @@ class BuildExtensions(build_ext):
     """Translate and compile only when extensions are built, so that an sdist holds no generated C."""
 
     def finalize_options(self):
-        stamp, settings = Path("build", "settings"), repr((DIRECTIVES, MACROS, C_FLAGS[KIND], SANITIZER))
+        stamp, settings = Path("build", "settings"), repr((DIRECTIVES, MACROS, C_FLAGS[KIND], SANITIZER, LINK_FLAGS))
         self.force = self.force or not stamp.exists() or stamp.read_text() != settings
         self.parallel = int(self.parallel or os.cpu_count() or 1)
         if self.inplace or self.editable_mode:  # one place, so that an editable install is not compiled again

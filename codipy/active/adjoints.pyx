@@ -71,7 +71,6 @@ cdef class Adjoints(AdjointVector):
         cdef int32_t identifier
         cdef Py_ssize_t d
         cdef double number
-        cdef double[::1] numbers
         if type(x) is Array:
             seed = np.asarray(seed, dtype=np.float64)
             if seed.ndim <= x.ndim or self.width == 1:
@@ -89,8 +88,9 @@ cdef class Adjoints(AdjointVector):
                 numbers = np.ascontiguousarray(seed, dtype=np.float64)
             except (TypeError, ValueError) as error:
                 raise TypeError(f"seed must be a number or {self.width} numbers, got {type(seed).__name__}") from error
-            if numbers.shape[0] != self.width:
-                raise ValueError(f"seed must be a number or {self.width} numbers, got {numbers.shape[0]}")
+            if numbers.shape != (self.width,):
+                said = len(numbers) if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
+                raise ValueError(f"seed must be a number or {self.width} numbers, got {said}")
         identifier = self.tape.identifier_of(x, "x")     # now: a seed may be Python code, which may reset the tape
         self.demand_idle("setting an adjoint")
         self.tape.renew(self)

@@ -1,19 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the NumPy doors and the drivers know of Arrays: values, identifiers, movements, primitives."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from codipy.active.array_type import Array
 from codipy.active.calls import call
-from codipy.active.elementwise_door import elementwise, memory
 from codipy.active.operators import add_row, learn_temporaries
 from codipy.active.packing import from_ndarray, gather, identifiers
 from codipy.active.real import Real
 
-__all__ = ["Array", "add_row", "call", "elementwise", "first", "from_ndarray", "from_nested", "gather", "identifiers",
-           "is_active", "memory", "plain"]
+__all__ = ["Array", "add_row", "call", "first", "from_ndarray", "from_nested", "gather", "identifiers",
+           "is_active", "plain"]
 
 
 def plain(x):

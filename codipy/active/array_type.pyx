@@ -16,7 +16,7 @@ from codipy.active.inputs cimport get_gradient, set_gradient
 from codipy.active.items cimport get_item, item_at, set_item
 from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power, times
 from codipy.active.packing cimport any_identifier, from_ndarray
-from codipy.active.reductions cimport add_reduce
+from codipy.active.reductions cimport add_reduce, add_reduce_as_asked
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport View, shape_tuple
 from codipy.active.views cimport as_view, ndarray_of, plain_of, second
@@ -25,8 +25,7 @@ from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current
 
-from codipy.active.doors import door, method as ndarray_method
-from codipy.active.flat import Flat
+from codipy.active.doors import door, flat_of, method as ndarray_method
 
 cdef object SUM = np.sum, MEAN = np.mean
 
@@ -291,11 +290,11 @@ cdef class Array:
     @property
     def flat(self):
         """The elements in C order; ``a.flat[i]`` and ``a.flat[i] = v`` work."""
-        return Flat(self)
+        return flat_of(self)
 
     @flat.setter
     def flat(self, value):
-        Flat(self)[:] = value
+        flat_of(self)[:] = value
 
     # ---- Arithmetic ----
 
@@ -421,9 +420,10 @@ cdef class Array:
         return add_reduce(self, axis, keepdims, True)
 
     def __array_function__(self, func, types, args, kwargs):
-        if (func is SUM or func is MEAN) and len(args) == 1 and type(args[0]) is Array and (
-                not kwargs or len(kwargs) == 1 and "axis" in kwargs):
-            return add_reduce(<Array>args[0], kwargs.get("axis"), False, func is MEAN)
+        if func is SUM or func is MEAN:
+            result = add_reduce_as_asked(args, kwargs, func is MEAN)
+            if result is not NotImplemented:
+                return result
         return door("function")(func, types, args, kwargs)
 
     def __getattr__(self, str name):

@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls of primitives on active arrays."""
-import copy
-
 import numpy as np
 
 from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
+cimport numpy as cnp
 
 from codipy.active.array_type cimport Array
 from codipy.active.block cimport Block, new_block
@@ -24,6 +23,10 @@ from codipy.tape.call cimport new_call
 from codipy.tape.recorder cimport JACOBIAN, PRIMAL, Recorder
 
 from codipy.errors import ActiveError, TapeError
+
+cnp.import_array()
+
+cdef double zero = 0.0           # what `hollow` arrays show
 
 
 cdef bint is_injective(const View* v) noexcept:
@@ -53,6 +56,16 @@ cdef Array contiguous_copy(Array x):
     return result
 
 
+cdef object call_direct(object primitive, tuple inputs):
+    cdef bint active = False
+    for x in inputs:
+        if type(x) is Array:
+            active |= (<Array>x).is_active
+        elif type(x) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
+            return NotImplemented
+    return call(primitive, inputs) if active and not is_passive() else NotImplemented
+
+
 def call(primitive, args, kwargs=None):
     """Run a primitive on arrays and numbers, and record it if one of them is active.
 
@@ -79,9 +92,11 @@ def call(primitive, args, kwargs=None):
     cdef Block block
     cdef int32_t before
     cdef Py_ssize_t k
+    cdef bint single = False
+    cdef tuple operands = tuple(args)
     kwargs = {name: np.array(x) if isinstance(x, np.ndarray) else x for name, x in kwargs.items()} if kwargs else {}
-    for k in range(len(args)):
-        x = args[k]
+    for k in range(len(operands)):
+        x = operands[k]
         if type(x) is Array:
             array = x
             materialise(array)
@@ -97,6 +112,7 @@ def call(primitive, args, kwargs=None):
                 arguments.append((array.storage.block.base + v.offset, shape_tuple(v),
                                   tuple([v.strides[i] for i in range(v.ndim)])))
             held.append(array)
+            single |= array.storage.single
             values.append(ndarray_of(array))
             known.append(doubles_of(array) if array.storage.single else values[k])
         elif type(x) is Real:
@@ -112,9 +128,14 @@ def call(primitive, args, kwargs=None):
                 raise TypeError(f"{primitive.name}: {type(x).__name__} beside an Array is not supported: use a plain array")
             # What the caller may change before the sweep is copied: a reference, or a flag set by us that forbids
             # writing, would give a wrong derivative in silence or break the caller's code.
-            values.append(np.array(x) if isinstance(x, np.ndarray) and not is_frozen(x) else copy.deepcopy(x) if type(x) is list else x)
-            known.append(in_double(values[k]))
-    out = primitive.forward(*values, **kwargs)
+            if isinstance(x, np.ndarray) and not is_frozen(x):
+                x = np.array(x)
+            elif type(x) is list:
+                x = in_lists(x)
+            single |= is_float32(x)
+            values.append(x)
+            known.append(in_double(x))
+    out = primitive.forward(*values, **kwargs) if kwargs else primitive.forward(*values)
     if not argnums:
         return out
     # Rules see doubles and compute in double, whatever the dtype of the values.
@@ -124,7 +145,8 @@ def call(primitive, args, kwargs=None):
     parts = out if isinstance(out, tuple) else (out,)
     kept = []
     for part in parts:      # Reals first: they are scalar statements
-        if isinstance(part, np.ndarray) and (part.dtype == np.float64 or part.dtype == np.float32):
+        single |= is_float32(part)
+        if isinstance(part, np.ndarray) and cnp.PyArray_TYPE(<cnp.ndarray>part) in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
             array = from_ndarray(part)
             shown.append(array)
             kept.append(doubles_of(array))
@@ -156,7 +178,6 @@ def call(primitive, args, kwargs=None):
             else:
                 results.append(None)
         several = isinstance(out, tuple)
-        single = any([getattr(x, "dtype", None) == np.float32 for x in (*values, *parts)])
         known = args_kept(primitive, known, argnums, r.kind != JACOBIAN)
         tape.push_record(new_call(primitive, tuple(known), options, results_kept(primitive, kept, several),
                                   tuple(argnums), arguments, results, single), before)
@@ -190,13 +211,29 @@ cdef object results_kept(primitive, list kept, bint several):
     return tuple(kept) if several else kept[0]
 
 
+cdef object in_lists(x):
+    from copy import deepcopy       # seldom, and not with `import codipy`
+    return deepcopy(x)
+
+
+cdef bint is_float32(x):
+    return cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_FLOAT if isinstance(x, np.ndarray) else isinstance(x, np.float32)
+
+
 cdef object in_double(x):
     """What rules see of a plain argument or result: float32 as float64."""
-    if isinstance(x, (np.ndarray, np.float32)) and x.dtype == np.float32:
-        return np.asarray(x, np.float64)[()]
-    return x
+    return np.asarray(x, np.float64)[()] if is_float32(x) else x
 
 
 def hollow(x):
     """Zeros of the shape of an array that take no memory; anything else unchanged."""
-    return np.broadcast_to(0.0, x.shape) if isinstance(x, np.ndarray) and x.dtype == np.float64 else x
+    cdef cnp.npy_intp strides[32]
+    cdef int k
+    if not isinstance(x, np.ndarray) or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
+        return x
+    if cnp.PyArray_NDIM(<cnp.ndarray>x) > 32:
+        return np.broadcast_to(0.0, x.shape)
+    for k in range(cnp.PyArray_NDIM(<cnp.ndarray>x)):
+        strides[k] = 0
+    return cnp.PyArray_New(np.ndarray, cnp.PyArray_NDIM(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>x),
+                           cnp.NPY_DOUBLE, strides, &zero, 0, 0, <object>NULL)

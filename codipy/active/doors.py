@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where NumPy's protocols lead: the doors of codipy.numpy, found when the first array asks."""
 
-__all__ = ["array_of", "door", "method"]
+__all__ = ["array_of", "door", "flat_of", "method"]
 
 _FOUND: dict = {}
 
@@ -10,13 +10,16 @@ def _find():
     from codipy.numpy.functions import array_function
     from codipy.numpy.methods import METHODS
     from codipy.numpy.sparse import times
-    from codipy.numpy.ufuncs import array_ufunc
+    from codipy.numpy.ufuncs import PRODUCTS, array_ufunc
 
-    _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS, times=times)
+    _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS, times=times, products=PRODUCTS)
 
 
 def door(name):
-    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function"), or behind "times"."""
+    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function"), or behind "times".
+
+    Beside functions there are tables: of ndarray's methods, and of the primitives of ufuncs ("products").
+    """
     if not _FOUND:
         _find()
     return _FOUND[name]
@@ -32,3 +35,10 @@ def array_of(x):
     from codipy.active.array_type import Array
 
     return Array([x]).reshape(())
+
+
+def flat_of(array):
+    """``array.flat``."""
+    from codipy.active.flat import Flat
+
+    return Flat(array)

@@ -7,6 +7,7 @@ from cpython.ref cimport Py_REFCNT
 
 from codipy.active.array_type cimport Array
 from codipy.active.assign cimport assign
+from codipy.active.calls cimport call_direct
 from codipy.active.elementwise cimport operate, operate_on
 from codipy.active.expression cimport as_number
 from codipy.active.real cimport Real
@@ -80,7 +81,8 @@ cdef object apply_row(object ufunc, tuple operands, PyObject* asked):
     cdef int k, n, code
     found = rows.get(ufunc)
     if found is None:
-        return NotImplemented
+        found = door("products").get(ufunc)
+        return NotImplemented if found is None else call_direct(found, operands)
     code = found
     n = op_arity(code)
     if len(operands) != n:

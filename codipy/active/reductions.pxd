@@ -4,3 +4,5 @@ from codipy.active.array_type cimport Array
 
 # np.add.reduce or np.mean over `axis` (None, an int or a tuple).
 cdef object add_reduce(Array a, axis, bint keepdims, bint mean)
+# The same for the arguments of np.sum or np.mean; NotImplemented where there are others than the axis and keepdims.
+cdef object add_reduce_as_asked(tuple args, dict kwargs, bint mean)

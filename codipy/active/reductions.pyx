@@ -20,6 +20,22 @@ from codipy.tape.reduction cimport Reduction
 cdef object numpy_sum = np.add.reduce
 
 
+cdef object add_reduce_as_asked(tuple args, dict kwargs, bint mean):
+    cdef Py_ssize_t count = len(args), known = 0
+    axis, keepdims = None, False
+    if not 1 <= count <= 2 or type(args[0]) is not Array:
+        return NotImplemented
+    if count == 2:
+        axis = args[1]
+    elif "axis" in kwargs:
+        axis, known = kwargs["axis"], 1
+    if "keepdims" in kwargs:
+        keepdims, known = kwargs["keepdims"], known + 1
+    if known < len(kwargs) or type(keepdims) is not bool:
+        return NotImplemented
+    return add_reduce(<Array>args[0], axis, keepdims, mean)
+
+
 cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
     cdef Recorder* r = current()
     cdef BaseTape tape

@@ -5,8 +5,6 @@
 ``__getattr__``, which every attribute of Real would be looked up through.
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

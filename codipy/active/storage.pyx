@@ -7,6 +7,7 @@ from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 cimport cython
+cimport numpy as cnp
 
 from codipy.active.block cimport Block, new_block
 from codipy.data.buffer cimport Buffer, new_buffer
@@ -14,6 +15,8 @@ from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
 from codipy.tape.recorder cimport JACOBIAN
+
+cnp.import_array()
 
 
 # Nothing that an array holds refers to an array or a tape, so no cycle passes through it.
@@ -46,11 +49,13 @@ cdef class Storage:
 
     cdef int hold(self, BaseTape tape, Block block) except -1:
         """Keep a block of which identifiers were written here; where identifiers are linear, being lent is enough."""
+        cdef cnp.npy_intp size
         if not tape.recorder.reuse:
             return 0
         self.held.append(block)
         if len(self.held) > self.most_held:
-            numbers = np.unique(<int32_t[:self.buffer.size]>self.identifiers)
+            size = self.buffer.size
+            numbers = np.unique(cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_INT32, self.identifiers))
             self.held = [block for block in self.held
                          if np.searchsorted(numbers, block.base) < np.searchsorted(numbers, block.base + block.size)]
             self.most_held = 2 * len(self.held) + 16

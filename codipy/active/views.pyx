@@ -32,7 +32,7 @@ cdef object singles_of(Array a):
     if v.size == 0:
         first = last + 1
     span = np.empty(last + 1 - first, np.float32)
-    cdef float[::1] to = span
+    cdef float* to = <float*>cnp.PyArray_DATA(<cnp.ndarray>span)
     cdef Py_ssize_t i
     for i in range(last + 1 - first):
         to[i] = <float>a.storage.buffer.data[first + i]
@@ -108,7 +108,7 @@ cdef object take(Array a, index):
         return a[tuple([int(i) for i in index])] if isinstance(index, tuple) else a[int(index)]
     if shown.size and np.may_share_memory(shown, plain):
         return shown_as(a, shown)
-    return take_flat(a, np.arange(plain.size).reshape(plain.shape)[index], shown)
+    return made_of(a, identifiers(a)[index] if a.is_active else None, shown)
 
 
 cdef object plain_of(x):
@@ -128,7 +128,12 @@ cdef object plain_index(index):
 
 cdef Array take_flat(Array a, index, values):
     """The elements at flat positions `index` of a, whose values are `values`: a movement."""
-    found = gather(values, identifiers(a).reshape(-1)[index]) if a.is_active else values
+    return made_of(a, identifiers(a).reshape(-1)[index] if a.is_active else None, values)
+
+
+cdef Array made_of(Array a, places, values):
+    """Elements of a with these identifiers and values, in its precision."""
+    found = values if places is None else gather(values, places)
     cdef Array result = found if type(found) is Array else from_ndarray(np.array(found))
     result.storage.single = a.storage.single
     return result

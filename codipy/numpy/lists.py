@@ -31,7 +31,7 @@ def _of_arguments(function):
             if type(x) in _LISTS:
                 args = map(_converted, args)
                 break
-        if kwargs:
+        if kwargs and not _LISTS.isdisjoint(map(type, kwargs.values())):
             kwargs = {name: _converted(x) for name, x in kwargs.items()}
         return function(*args, **kwargs)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import memory
+from codipy.active.elementwise_door import memory
 
 from .arguments import assign, bind, call_with, value_tree
 

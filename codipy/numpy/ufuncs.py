@@ -7,7 +7,8 @@ import numbers
 
 import numpy as np
 
-from codipy.active.array import Array, Real, call, elementwise, identifiers, plain
+from codipy.active.array import Array, Real, call, identifiers, plain
+from codipy.active.elementwise_door import elementwise
 
 from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
@@ -15,7 +16,7 @@ from .elementary import elementwise_primitive
 from .order import clip
 from .ufunc_sets import PASSIVE, REFUSED, TABLE_NAMES
 
-__all__ = ["GENERALISED", "MORE", "apply", "array_ufunc", "kind_of"]
+__all__ = ["GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "kind_of"]
 
 
 def _share(x, y, w):
@@ -62,6 +63,7 @@ _FUNCTIONS = {
 MORE = sorted(ufunc.__name__ for ufunc in _FUNCTIONS if ufunc is not None)
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
 GENERALISED = {getattr(np, name): name for name in ("matmul", "matvec", "vecdot", "vecmat") if hasattr(np, name)}
+PRODUCTS = {ufunc: registry.PRIMITIVES[name] for ufunc, name in GENERALISED.items()}
 
 
 def kind_of(ufunc):
@@ -93,7 +95,7 @@ def apply(ufunc, *inputs, **kwargs):
                 refuse(name, f"there is no derivative in argument {k + 1}: pass its `.value`")
         return call(special.primitive_of(ufunc), inputs)
     if kind == "primitive":
-        return call(registry.PRIMITIVES[GENERALISED[ufunc]], inputs, kwargs)
+        return call(PRODUCTS[ufunc], inputs, kwargs)
     if all(set(types) <= set("O->") for types in ufunc.types):
         return _python(ufunc, inputs)
     why = REFUSED.get(ufunc.__name__, "codipy has no derivative for it: take `x.value` where none is wanted")

@@ -86,11 +86,7 @@ def expand_dims(a, axis):
 
 def squeeze(a, axis=None):
     """Without axes of length 1."""
-    axes = [k for k in range(a.ndim) if a.shape[k] == 1] if axis is None else normalize_axis_tuple(axis, a.ndim)
-    if any(a.shape[k] != 1 for k in axes):
-        raise ValueError("cannot select an axis to squeeze out which has size not equal to one")
-    index = (*(0 if k in axes else _ALL for k in range(a.ndim)), ...)
-    return a[index]
+    return a.squeeze(axis)
 
 
 def flip(m, axis=None):

@@ -3,6 +3,7 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
+from libc.string cimport memset
 from cpython.ref cimport Py_INCREF
 cimport cython
 cimport numpy as cnp
@@ -33,7 +34,10 @@ cdef class Call(Record):
         cdef bint several = type(self.out) is tuple
         for d in range(adjoints.width):
             bars = [None if slots is None else adjoint_view(adjoints, slots, d) for slots in self.results]
-            if not any([bar is not None and bar.any() for bar in bars]):
+            for bar in bars:
+                if bar is not None and not is_zero(bar):
+                    break
+            else:
                 continue
             with np.errstate(all="ignore"):
                 back = self.primitive.vjp(tuple(bars) if several else bars[0], self.out, self.args, self.kwargs,
@@ -45,11 +49,11 @@ cdef class Call(Record):
                         if np.shape(bar) != target.shape:
                             raise TapeError(f"{self.primitive.name}: the vjp rule returned shape {np.shape(bar)} for "
                                             f"argument {self.argnums[k]} of shape {target.shape}")
-                        np.add(target, bar, out=target)
+                        add_to(target, bar)
             if not keep:
                 for bar in bars:
                     if bar is not None:
-                        bar[...] = 0.0
+                        clear(bar)
         return 0
 
     cdef int forward(self, AdjointVector adjoints) except -1:
@@ -149,6 +153,47 @@ cdef object view_of(double* origin, tuple slots, Py_ssize_t width, int flags):
         strides[k] = <Py_ssize_t>slots[2][k] * width * <Py_ssize_t>sizeof(double)
     return cnp.PyArray_New(np.ndarray, ndim, shape, cnp.NPY_DOUBLE, strides, origin + first * width, 0, flags,
                            <object>NULL)
+
+
+cdef bint is_contiguous(object x):
+    """Whether a loop over doubles in their order in memory, which is that of C, may do what NumPy would."""
+    return (cnp.PyArray_Check(x) and cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_DOUBLE
+            and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>x))
+
+
+# A call of NumPy takes longer than these loops for what has up to a thousand elements.
+cdef bint is_zero(cnp.ndarray bar) except -1:
+    cdef Py_ssize_t i
+    cdef const double* data
+    if not is_contiguous(bar):
+        return not bar.any()
+    data = <const double*>cnp.PyArray_DATA(bar)
+    for i in range(cnp.PyArray_SIZE(bar)):
+        if data[i] != 0.0:
+            return False
+    return True
+
+
+cdef int add_to(cnp.ndarray target, object bar) except -1:
+    """Add a cotangent of the same shape."""
+    cdef Py_ssize_t i
+    cdef double* to
+    cdef const double* data
+    if is_contiguous(target) and is_contiguous(bar):
+        to, data = <double*>cnp.PyArray_DATA(target), <const double*>cnp.PyArray_DATA(<cnp.ndarray>bar)
+        for i in range(cnp.PyArray_SIZE(target)):
+            to[i] += data[i]
+    else:
+        np.add(target, bar, target)
+    return 0
+
+
+cdef int clear(cnp.ndarray bar) except -1:
+    if is_contiguous(bar):
+        memset(cnp.PyArray_DATA(bar), 0, cnp.PyArray_SIZE(bar) * sizeof(double))
+    else:
+        bar[...] = 0.0
+    return 0
 
 
 cdef object refreshed(Replay replay, cnp.ndarray plain, tuple slots):

@@ -14,6 +14,17 @@ cdef object ndarray = np.ndarray, double_dtype = DOUBLE, of_floats = value_and_g
 cdef object of_arrays = value_and_gradient_of_arrays, are_floats = all_floats, check = check_result
 
 
+cdef bint is_array(x):
+    return type(x) is ndarray and x.dtype is double_dtype and x.ndim
+
+
+cdef bint all_arrays(list args, tuple positions):
+    for position in positions:
+        if not is_array(args[position]):
+            return False
+    return True
+
+
 cdef class Gradient:
     """Gradient(f, choice, settings, has_aux, rebind)
     --
@@ -22,13 +33,13 @@ cdef class Gradient:
     """
     cdef object f, run, choice, first
     cdef Py_ssize_t last
-    cdef tuple settings
+    cdef tuple settings, positions
     cdef bint has_aux, rebind
 
     def __init__(self, f, choice, tuple settings, bint has_aux, bint rebind):
         self.f, self.choice, self.settings, self.has_aux, self.rebind = f, choice, settings, has_aux, rebind
         self.first = None if choice.several else choice.argnums
-        self.last = choice.last
+        self.last, self.positions = choice.last, choice.positions
 
     def of(self, tuple positional, dict kwargs):
         """Value and gradient, or value and second result, and gradient, for the arguments of `f`."""
@@ -44,11 +55,13 @@ cdef class Gradient:
             called, kept = with_aux(called)
         if place is not None:
             tree = args[self.last]
-        # The usual cases, one array, one list of floats and one float, are not walked.
-        if type(tree) is float or type(tree) is ndarray and tree.dtype is double_dtype and tree.ndim:
+        # The usual cases, arrays, one list of floats and one float, are not walked.
+        if type(tree) is float or is_array(tree):
             leaves, sweep = [tree], of_arrays
         elif type(tree) is list and are_floats(tree):
             leaves = tree
+        elif place is None and all_arrays(args, self.positions):
+            leaves, place, sweep = [args[position] for position in self.positions], self.positions, of_arrays
         else:
             trees, leaves = self.choice.take(args)
             place = self.choice.placer(trees)
@@ -62,5 +75,5 @@ cdef class Gradient:
         if trees is not None:
             gradient = self.choice.give(trees, leaves, gradient)
         elif sweep is of_arrays:
-            gradient = gradient[0]
+            gradient = gradient[0] if type(place) is int else tuple(gradient)
         return ((value, kept[0]) if self.has_aux else value), gradient

@@ -34,12 +34,15 @@ def pull_arrays(tape, output, inputs):
 
 
 def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check):
-    """What `codipy.active.bulk.value_and_gradient` does for floats; `place` may be the position of a single leaf."""
+    """What `codipy.active.bulk.value_and_gradient` does for floats; `place` may be the position of a single leaf, or of each."""
     tape.set_active()
     try:
         inputs = [tape.register_input(leaf) for leaf in leaves]
         if type(place) is int:
             args[place] = inputs[0]
+        elif type(place) is tuple:
+            for position, x in zip(place, inputs):
+                args[position] = x
         else:
             place(args, inputs)
         result = f(*args, **kwargs)

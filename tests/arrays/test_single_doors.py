@@ -9,7 +9,7 @@ import pytest
 
 import codipy
 import codipy.numpy as cnp
-from codipy.active.array import memory
+from codipy.active.elementwise_door import memory
 from codipy.errors import ActiveError
 from tests.arrays.recording import each_variant, new_tape
 from tests.arrays.test_single import assert_same

@@ -64,6 +64,24 @@ def _extreme_jvp(t, out, a, axis=None, out_=None, keepdims=False, initial=None, 
     return _extreme(a, out, axis, keepdims, where).forward(t)
 
 
+def _extreme_rules(find):
+    """The rules of np.max or np.min; `find` is np.argmax or np.argmin, which know the first place, of a NaN too."""
+
+    def vjp(g, out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
+        simple = a.size and where is True and initial is None
+        if simple and axis is None:
+            bars = np.zeros(a.size)
+            bars[find(a)] = np.reshape(g, ())
+            return np.reshape(bars, a.shape)
+        if not simple or not isinstance(axis, int):
+            return _extreme_vjp(g, out, a, axis, out_, keepdims, initial, where)
+        ones = (1,) * (a.ndim - 1 - axis % a.ndim)
+        places, along = find(a, axis, keepdims=True), np.arange(a.shape[axis])
+        return np.where(np.reshape(along, (-1, *ones)) == places, np.reshape(g, places.shape), 0.0)
+
+    return {0: vjp, 4: _initial_vjp}, {0: _extreme_jvp, 4: _initial_jvp}
+
+
 def _initial(out, a, axis, keepdims, where):
     return np.reshape(~_first(a, out, axis, keepdims, where)[1], np.shape(out)) * 1.0
 
@@ -197,8 +215,9 @@ _EXTREME = {0: _extreme_vjp, 4: _initial_vjp}, {0: _extreme_jvp, 4: _initial_jvp
 PRIMITIVES = {
     p.name: p
     for p in (
-        *(primitive(f.__name__, f, *_EXTREME) for f in (np.max, np.min, np.nanmax, np.nanmin)),
-        *(primitive(name, f, *_EXTREME) for name, f in (("amax", np.amax), ("amin", np.amin))),
+        *(primitive(name, getattr(np, name), *_extreme_rules(np.argmax)) for name in ("max", "amax")),
+        *(primitive(name, getattr(np, name), *_extreme_rules(np.argmin)) for name in ("min", "amin")),
+        *(primitive(f.__name__, f, *_EXTREME) for f in (np.nanmax, np.nanmin)),
         primitive("ptp", np.ptp, {0: _ptp_vjp}, {0: _ptp_jvp}, keep_out=False),
         primitive("sort", np.sort, {0: _sort_vjp}, {0: _sort_jvp}),
         primitive("partition", np.partition, {0: _partition_vjp}, {0: _partition_jvp}),

@@ -4,6 +4,8 @@
 The rules multiply whole arrays: an infinite element of one operand meets every cotangent of its row.
 """
 
+from dataclasses import replace
+
 import numpy as np
 
 from codipy.errors import ActiveError
@@ -53,6 +55,18 @@ def _matmul_right(g, out, a, b, **kwargs):
     if b.ndim == 1:
         return np.reshape(unbroadcast(np.matmul(_swapped(left), g), b.shape + (1,)), b.shape)
     return unbroadcast(np.matmul(_swapped(left), g), b.shape)
+
+
+def _of_matrices(product):
+    """The primitive with a short way for two matrices."""
+
+    def vjp(g, out, args, kwargs, argnums):
+        a, b = args
+        if kwargs or np.ndim(a) != 2 or np.ndim(b) != 2:
+            return product.vjp(g, out, args, kwargs, argnums)
+        return [np.matmul(np.transpose(a), g) if k else np.matmul(g, np.transpose(b)) for k in argnums]
+
+    return replace(product, vjp=vjp)
 
 
 def _summed(g, shape):
@@ -204,7 +218,7 @@ def _cross_right(g, out, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 PRIMITIVES = {
     p.name: p
     for p in (
-        _bilinear("matmul", np.matmul, _matmul_left, _matmul_right),
+        _of_matrices(_bilinear("matmul", np.matmul, _matmul_left, _matmul_right)),
         _bilinear("matvec", np.matvec, _matvec_left, _matvec_right),
         _bilinear("vecmat", np.vecmat, _vecmat_left, _vecmat_right),
         _bilinear("vecdot", np.vecdot, _vecdot_left, _vecdot_right),
