@@ -93,7 +93,11 @@ def test_wrong_axes_are_refused_by_numpy():
 
 
 def test_import_loads_numpy_first_and_little_else():
-    code = ("import sys, codipy; names = list(sys.modules); late = {'codipy.numpy', 'codipy.active.flat', 'codipy.tools'}; "
-            "print(names.index('numpy') < names.index('codipy.data'), late & {*names})")
+    code = """
+import sys, codipy
+names = list(sys.modules)
+late = {"codipy.numpy", "codipy.active.flat", "codipy.tools"}
+print(names.index("numpy") < names.index("codipy.data"), late & {*names})
+"""
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["True", "set()"]
