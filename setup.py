@@ -27,7 +27,8 @@ DIRECTIVES = {
 
 # Never -march=native nor -ffast-math: wheels run everywhere, and values are bit for bit Python's.
 C_FLAGS = {
-    "release": ["-O3", "-ffp-contract=off", "-fno-math-errno"],
+    # A new object is cleared by memset: gcc makes `rep stos` of it, which takes 10 ns longer than the C library.
+    "release": ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin-memset"],
     "checked": ["-O1", "-g", "-UNDEBUG", "-ffp-contract=off", "-fno-math-errno"],
     "sanitize": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer"],
     "msvc": ["/O2", "/fp:precise", "/std:c11"],

@@ -2,7 +2,7 @@
 """Active variables: Real, the tape that knows it, and the functions of the operations table."""
 # NumPy first: deep inside of the imports below its own would cross a border of the interpreter's stack of frames again
 # and again (CPython 3.11: 850 system calls, 10 ms).
-import numpy as _numpy  # noqa: F401
+import numpy as _numpy
 
 from codipy.active.adjoints import Adjoints as Adjoints
 from codipy.active.functions import FUNCTIONS as FUNCTIONS

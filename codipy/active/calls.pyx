@@ -12,7 +12,7 @@ from codipy.active.elementwise cimport admit_block, materialise, operate
 from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, packed_view
-from codipy.active.precision cimport is_frozen, is_refused
+from codipy.active.precision cimport frozen_copy, is_frozen, is_refused
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, ndarray_of
 from codipy.active.view cimport View, shape_tuple
@@ -129,7 +129,7 @@ def call(primitive, args, kwargs=None):
             # What the caller may change before the sweep is copied: a reference, or a flag set by us that forbids
             # writing, would give a wrong derivative in silence or break the caller's code.
             if isinstance(x, np.ndarray) and not is_frozen(x):
-                x = np.array(x)
+                x = frozen_copy(x)
             elif type(x) is list:
                 x = in_lists(x)
             single |= is_float32(x)

@@ -7,15 +7,14 @@ from libc.string cimport memcpy
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.array_type cimport EMPTY, Array, new_array
+from codipy.active.array_type cimport EMPTY, Array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport gather, identifiers
-from codipy.active.precision cimport snapshot
-from codipy.active.storage cimport Storage, new_storage
-from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
+from codipy.active.precision cimport copy_of, snapshot
+from codipy.active.storage cimport Storage
+from codipy.active.view cimport is_contiguous, set_contiguous, shape_tuple
 from codipy.active.views cimport ndarray_of
-from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
@@ -25,25 +24,6 @@ from codipy.tape.recorder cimport JACOBIAN
 from codipy.errors import TapeError
 
 cnp.import_array()
-
-
-cdef Array copy_of(cnp.ndarray values):
-    """A passive Array with the values of a float64 array."""
-    cdef View view
-    cdef Buffer buffer
-    cdef int k
-    if cnp.PyArray_NDIM(values) > MAX_NDIM:
-        raise ValueError(f"x: an Array has at most {MAX_NDIM} dimensions, got {cnp.PyArray_NDIM(values)}")
-    if not cnp.PyArray_ISCARRAY_RO(values):
-        values = np.array(values, dtype=np.float64, order="C")
-    view.ndim = cnp.PyArray_NDIM(values)
-    for k in range(view.ndim):
-        view.shape[k] = cnp.PyArray_DIM(values, k)
-    set_contiguous(&view)
-    buffer = new_buffer(view.size)
-    if view.size:
-        memcpy(buffer.data, cnp.PyArray_DATA(values), view.size * sizeof(double))
-    return new_array(new_storage(buffer, None, False), &view)
 
 
 cdef Array register_array(BaseTape tape, object x):

@@ -195,8 +195,8 @@ cpdef object gather(values, identifiers):
     before = tape.largest()
     block = new_block(tape, values.size)
     try:
-        tape.push_record(new_gather(numbers_of(identifiers), result.storage.buffer.data if r.kind != JACOBIAN else NULL, values.size,
-                                    block.base), before)
+        tape.push_record(new_gather(numbers_of(identifiers), result.storage.buffer.data if r.kind != JACOBIAN else NULL,
+                                    values.size, block.base), before)
     except BaseException:
         tape.withdraw_block(before)
         raise

@@ -15,6 +15,7 @@ from codipy.tape.recorder cimport Recorder
 cdef enum:
     MOST_LEAVES = 16             # a Jacobian statement has two operands for each: MAX_OPERANDS
     MOST_STEPS = 40
+    FEW = 2                      # leaves and steps that an expression has room for in itself
 
 cdef struct Leaf:
     PyObject* buffer             # Buffer, a reference of ours; NULL: `number`
@@ -27,8 +28,10 @@ cdef struct Leaf:
 # In a step of a pending expression a source k >= 0 is a leaf, and k < 0 the step number -k - 1.
 @cython.final
 cdef class Pending:
-    cdef Leaf* leaves            # owner of leaves and steps, one block of memory
+    cdef Leaf* leaves            # owner of leaves and steps, one block of memory, unless they are the next two
     cdef Step* steps
+    cdef Leaf few_leaves[FEW]
+    cdef Step few_steps[FEW]
     cdef int leaf_count
     cdef int step_count
     cdef bint active             # some leaf is

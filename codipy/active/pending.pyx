@@ -23,7 +23,8 @@ cdef class Pending:
         for k in range(self.leaf_count):
             Py_XDECREF(self.leaves[k].buffer)
             Py_XDECREF(self.leaves[k].owner)
-        PyMem_Free(self.leaves)
+        if self.leaves != self.few_leaves:
+            PyMem_Free(self.leaves)
 
     cdef int append(self, const Leaf* leaf, int ndim) except -1:
         """Add a leaf, or find it: its number."""
@@ -69,6 +70,9 @@ cdef class Pending:
 cdef Pending new_pending(int leaves, int steps):
     """With room for so many leaves and steps, of which there are none yet."""
     cdef Pending new = Pending.__new__(Pending)
+    if leaves <= FEW and steps <= FEW:
+        new.leaves, new.steps = new.few_leaves, new.few_steps
+        return new
     new.leaves = <Leaf*>PyMem_Malloc(leaves * sizeof(Leaf) + steps * sizeof(Step))
     if new.leaves == NULL:
         raise MemoryError("no memory for an array expression")

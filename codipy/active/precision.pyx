@@ -4,14 +4,17 @@ import sys
 
 import numpy as np
 
+from libc.string cimport memcpy
 from cpython.object cimport PyObject
+cimport numpy as cnp
 
-from codipy.active.array_type cimport Array
+from codipy.active.array_type cimport Array, new_array
 from codipy.active.elementwise cimport array_of, pending_of
 from codipy.active.packing cimport from_ndarray
 from codipy.active.pending cimport Pending
-from codipy.active.view cimport View, set_contiguous
-from codipy.data.buffer cimport Buffer
+from codipy.active.storage cimport new_storage
+from codipy.active.view cimport MAX_NDIM, View, set_contiguous
+from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.active.views cimport doubles_of, shown_as
 from codipy.operations.kernels cimport OP_SCALE, op_value_any
 from codipy.programs.tiles cimport ROUND_RESULT
@@ -20,6 +23,8 @@ from codipy.tape.recorder cimport Recorder
 
 from codipy.operations import TABLE
 from codipy.programs.tiles import ufunc_of
+
+cnp.import_array()
 
 
 cdef Strength strength_of(x):
@@ -51,10 +56,40 @@ cdef object single_value(int code, int n, const double* values):
     return ufunc(*[np.float32(values[k]) for k in range(n)])
 
 
+cdef Array copy_of(cnp.ndarray values):
+    cdef View view
+    cdef Buffer buffer
+    cdef int k
+    if cnp.PyArray_NDIM(values) > MAX_NDIM:
+        raise ValueError(f"x: an Array has at most {MAX_NDIM} dimensions, got {cnp.PyArray_NDIM(values)}")
+    if not cnp.PyArray_ISCARRAY_RO(values):
+        values = np.array(values, dtype=np.float64, order="C")
+    view.ndim = cnp.PyArray_NDIM(values)
+    for k in range(view.ndim):
+        view.shape[k] = cnp.PyArray_DIM(values, k)
+    set_contiguous(&view)
+    buffer = new_buffer(view.size)
+    if view.size:
+        memcpy(buffer.data, cnp.PyArray_DATA(values), view.size * sizeof(double))
+    return new_array(new_storage(buffer, None, False), &view)
+
+
+cdef object frozen_copy(cnp.ndarray values):
+    return doubles_of(copy_of(values)) if is_block(values) else np.array(values)
+
+
+cdef bint is_block(cnp.ndarray values) noexcept:
+    """Whether the values lie as in an Array of one's own."""
+    return (cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE and cnp.PyArray_ISCARRAY_RO(values)
+            and cnp.PyArray_NDIM(values) <= MAX_NDIM)
+
+
 cdef Array snapshot(values):
     if values.dtype.char in "gF":
         raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
     dtype = np.float32 if values.dtype == np.float32 else np.float64
+    if is_block(values) and not is_frozen(values):
+        return copy_of(values)
     if values.flags.c_contiguous:
         return from_ndarray(values if is_frozen(values) else np.array(values, dtype=dtype, order="C"))
     # Laid out as it is: NumPy's loops and the order of the result, and so of sums over it, depend on that.

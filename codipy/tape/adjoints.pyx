@@ -79,7 +79,7 @@ cdef class AdjointVector:
         cdef double* row
         cdef Py_ssize_t i, step = self.width if len(given) > 1 else 0
         if given.shape[0] not in (1, known.size) or given.size != given.shape[0] * self.width:
-            raise ValueError(f"rows of shape {(<object>given).shape} for {known.size} identifiers of width {self.width}")
+            raise ValueError(f"rows of shape {(<object>given).shape} for {known.size} identifiers, width {self.width}")
         for i in range(cnp.PyArray_SIZE(known)):
             row = self.slot(numbers[i]) if numbers[i] else NULL
             if row != NULL:

@@ -34,7 +34,7 @@ def pull_arrays(tape, output, inputs):
 
 
 def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check):
-    """What `codipy.active.bulk.value_and_gradient` does for floats; `place` may be the position of a single leaf, or of each."""
+    """What `codipy.active.bulk.value_and_gradient` does for floats; `place` may be a position, or one for each leaf."""
     tape.set_active()
     try:
         inputs = [tape.register_input(leaf) for leaf in leaves]

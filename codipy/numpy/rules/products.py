@@ -58,13 +58,14 @@ def _matmul_right(g, out, a, b, **kwargs):
 
 
 def _of_matrices(product):
-    """The primitive with a short way for two matrices."""
+    """The primitive with a short way for a matrix by another or by a vector."""
 
     def vjp(g, out, args, kwargs, argnums):
-        a, b = args
-        if kwargs or np.ndim(a) != 2 or np.ndim(b) != 2:
+        a, b = args[:2]
+        if kwargs or len(args) > 2 or np.ndim(a) != 2 or np.ndim(b) not in (1, 2):
             return product.vjp(g, out, args, kwargs, argnums)
-        return [np.matmul(np.transpose(a), g) if k else np.matmul(g, np.transpose(b)) for k in argnums]
+        left = np.matmul if np.ndim(b) == 2 else np.multiply.outer
+        return [np.matmul(np.transpose(a), g) if k else left(g, np.transpose(b)) for k in argnums]
 
     return replace(product, vjp=vjp)
 
@@ -222,7 +223,9 @@ PRIMITIVES = {
         _bilinear("matvec", np.matvec, _matvec_left, _matvec_right),
         _bilinear("vecmat", np.vecmat, _vecmat_left, _vecmat_right),
         _bilinear("vecdot", np.vecdot, _vecdot_left, _vecdot_right),
-        _bilinear("dot", np.dot, *_as_tensordot(lambda a, b: ((-1,), (-2 if b.ndim > 1 else -1,)))),
+        _of_matrices(
+            _bilinear("dot", np.dot, *_as_tensordot(lambda a, b: ((-1,), (-2 if b.ndim > 1 else -1,))))
+        ),
         _bilinear("inner", np.inner, *_as_tensordot(lambda a, b: ((-1,), (-1,)))),
         _bilinear("outer", np.outer, _outer_left, _outer_right),
         _bilinear("vdot", np.vdot, _vdot_left, _vdot_right),

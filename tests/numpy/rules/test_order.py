@@ -54,6 +54,19 @@ def test_ties_and_nan():
     assert reverse("sort", np.array([2.0, 1.0, 2.0, 1.0]), g=[1.0, 2.0, 3.0, 4.0]).tolist() == [3.0, 1.0, 4.0, 2.0]
 
 
+@pytest.mark.parametrize("name", ["max", "min", "amax", "amin"])
+@pytest.mark.parametrize("keepdims", [False, True])
+@pytest.mark.parametrize("axis", [0, 1, -1, -3])
+def test_ties_and_nan_along_an_axis(name, axis, keepdims):
+    a = np.round(HOLES)
+    out = PRIMITIVES[name].forward(a, axis, keepdims=keepdims)
+    g = np.arange(1.0, 1.0 + out.size).reshape(out.shape)
+    rows = np.moveaxis(a, axis, -1)
+    each = [reverse(name, row, g=seed) for row, seed in zip(rows.reshape(-1, rows.shape[-1]), g.reshape(-1))]
+    expected = np.moveaxis(np.reshape(each, rows.shape), -1, axis)
+    np.testing.assert_array_equal(reverse(name, a, axis, g=g, keepdims=keepdims), expected)
+
+
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 def test_sort(axis):
     check(PRIMITIVES["sort"], [A], {"axis": axis})
