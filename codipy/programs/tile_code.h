@@ -37,6 +37,8 @@ typedef struct {
     TileAction action[TILE_ACTIONS];
 } CodeKey;
 
+_Static_assert(sizeof(TileAction) == 12 && offsetof(CodeKey, action) % 4 == 0, "keys are compared as bytes");
+
 typedef struct {
     uint64_t hash;
     Py_ssize_t tiles; /* that wanted it */
@@ -145,7 +147,8 @@ static CodeEntry *code_find(const CodeKey *key)
     return entry;
 }
 
-/* The compiled loop; NULL if there is none, not yet, or another thread is looking for one: nobody ever waits. */
+/* The compiled loop; NULL if there is none, not yet, or another thread is looking for one: nobody ever waits. So a process
+   that was forked at such a moment never finds any, which is slow and right. */
 static TileCompiled code_for(const CodeKey *key, Py_ssize_t tiles)
 {
     TileCompiled loop = NULL;
