@@ -26,9 +26,9 @@ typedef enum {
 enum { NOT_EQUAL = 4, TAIL_MASK = 1, FIRST_MASK = 2, MASKS = 8 }; /* a comparison, true for NaN; mask registers */
 
 typedef struct {
-    uint8_t *start, *at, *end; /* of the code; nothing is written past the end, but `at` goes on */
-    int wide;                  /* AVX-512 */
-    int tail;                  /* the last elements: under a mask if wide, else one by one */
+    uint8_t *at, *end; /* of the code; nothing is written past the end, but `at` goes on */
+    int wide;          /* AVX-512 */
+    int tail;          /* the last elements: under a mask if wide, else one by one */
 } Machine;
 
 /* What lies at base + 8 * index + offset. */
@@ -53,8 +53,9 @@ static inline void emit_int(Machine *m, int32_t value)
     for (int k = 0; k < 4; k++) emit(m, (int)((uint32_t)value >> 8 * k & 255));
 }
 
-/* An instruction up to its operands in memory or registers, whose fourth bits are `x` and `b`. All lanes, unless this is
-   a tail that goes one by one: then, but for bits and what is the same in all lanes, the first. */
+/* An instruction up to the bytes that say where its operand is: `x` and `b` are the bits of that operand's registers which
+   those bytes have no room for (index and base; fifth and fourth of a vector). All lanes, unless this is a tail that goes
+   one by one: then, but for bits and what is the same in all lanes, the first. */
 static void emit_opcode(Machine *m, Opcode opcode, int reg, int v, int x, int b, int mask, int zeroing)
 {
     const int one = m->tail && !m->wide && opcode != BITS_AND && opcode != BITS_XOR && opcode != BROADCAST;

@@ -22,7 +22,12 @@ static int tile_vectors = NO_VECTORS; /* of the loops to be compiled: what the p
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { CODE_ENTRIES = 2048, CODE_MOST = 1024, CODE_BYTES = 1 << 15 };
+enum {
+    CODE_ENTRIES = 2048,
+    CODE_MOST = 1024,  /* entries that are taken */
+    CODE_TRIED = 768,  /* loops that are compiled: the others are wanted, and are forgotten together when room is short */
+    CODE_BYTES = 1 << 15
+};
 
 /* What a loop does, without a byte between the fields. */
 typedef struct {
@@ -31,6 +36,8 @@ typedef struct {
     uint32_t kept[(TILE_REGISTERS + 31) / 32];
     TileAction action[TILE_ACTIONS];
 } CodeKey;
+
+_Static_assert(sizeof(TileAction) == 12 && offsetof(CodeKey, action) % 4 == 0, "keys are compared as bytes");
 
 typedef struct {
     uint64_t hash;
@@ -41,7 +48,7 @@ typedef struct {
 } CodeEntry;
 
 static CodeEntry code_entry[CODE_ENTRIES];
-static int code_entries, code_lock;
+static int code_entries, code_tried, code_lock;
 
 static void __attribute__((constructor)) code_find_processor(void)
 {
@@ -97,24 +104,51 @@ static TileCompiled code_make(const CodeKey *key)
     return memory ? (TileCompiled)(uintptr_t)(memory + (entry - room)) : NULL;
 }
 
-/* The place of a loop in the table, a new one if there is room; NULL if not. */
+/* Where a loop is in the table, or would be: at most half of the places are taken. */
+static CodeEntry *code_place(const CodeKey *key, uint64_t hash)
+{
+    for (size_t place = hash >> 40;; place++) {
+        CodeEntry *entry = &code_entry[place & (CODE_ENTRIES - 1)];
+        if (!entry->key) return entry;
+        if (entry->hash == hash && entry->key->actions == key->actions && !memcmp(entry->key, key, key_size(key->actions)))
+            return entry;
+    }
+}
+
+/* Makes room in a full table: loops that were not wanted often enough so far are new again. */
+static void code_forget(void)
+{
+    static CodeEntry before[CODE_ENTRIES];
+    memcpy(before, code_entry, sizeof(before));
+    memset(code_entry, 0, sizeof(code_entry));
+    code_entries = code_tried;
+    for (const CodeEntry *entry = before; entry < before + CODE_ENTRIES; entry++) {
+        if (entry->tried)
+            *code_place(entry->key, entry->hash) = *entry;
+        else
+            free(entry->key);
+    }
+}
+
+/* The entry of a loop, a new one if there is room; NULL if not. */
 static CodeEntry *code_find(const CodeKey *key)
 {
     const uint64_t hash = key_hash(key);
-    size_t place = hash >> 40 & (CODE_ENTRIES - 1);
-    for (; code_entry[place].key; place = (place + 1) & (CODE_ENTRIES - 1))
-        if (code_entry[place].hash == hash && code_entry[place].key->actions == key->actions &&
-            !memcmp(code_entry[place].key, key, key_size(key->actions)))
-            return &code_entry[place];
-    CodeEntry *entry = &code_entry[place];
-    if (code_entries == CODE_MOST || !(entry->key = malloc(key_size(key->actions)))) return NULL;
+    CodeEntry *entry = code_place(key, hash);
+    if (entry->key) return entry;
+    if (code_entries == CODE_MOST) {
+        code_forget();
+        entry = code_place(key, hash);
+    }
+    if (!(entry->key = malloc(key_size(key->actions)))) return NULL;
     memcpy(entry->key, key, key_size(key->actions));
     entry->hash = hash;
     code_entries++;
     return entry;
 }
 
-/* The compiled loop; NULL if there is none, not yet, or another thread is looking for one: nobody ever waits. */
+/* The compiled loop; NULL if there is none, not yet, or another thread is looking for one: nobody ever waits. So a process
+   that was forked at such a moment never finds any, which is slow and right. */
 static TileCompiled code_for(const CodeKey *key, Py_ssize_t tiles)
 {
     TileCompiled loop = NULL;
@@ -122,8 +156,9 @@ static TileCompiled code_for(const CodeKey *key, Py_ssize_t tiles)
     CodeEntry *entry = code_find(key);
     if (entry) {
         entry->tiles += tiles;
-        if (!entry->tried && entry->tiles >= tile_patience) {
+        if (!entry->tried && code_tried < CODE_TRIED && entry->tiles >= tile_patience) {
             entry->tried = 1;
+            code_tried++;
             entry->loop = code_make(entry->key);
         }
         loop = entry->loop;

@@ -10,9 +10,9 @@
 
 enum {
     VECTORS = 32,        /* of AVX-512; AVX2 has half of them */
-    STACK_VALUES = 64,   /* places of 64 bytes each for values that do not fit the vector registers */
+    STACK_VALUES = 64,   /* places of 64 bytes each for values that do not fit the vector registers: one page */
     NOWHERE = -1,
-    NEVER = MOST_LINES
+    NEVER = MOST_LINES   /* after all lines */
 };
 
 /* Where the values are while the code of one element is written. */
@@ -22,8 +22,8 @@ typedef struct {
     const uint8_t *numbers;               /* in the code */
     int vectors, pinned;                 /* the last ones are pinned: what is the same for all elements */
     int16_t holds[VECTORS];              /* which line's value is there */
-    int8_t vector[NEVER], stacked[NEVER]; /* where a line's value is */
-    int16_t last[NEVER];                 /* the line that reads it last */
+    int8_t vector[MOST_LINES], stacked[MOST_LINES]; /* where a line's value is */
+    int16_t last[MOST_LINES];            /* the line that reads it last */
     int stack, failed;
     uint32_t busy;                       /* bits: vector registers that the current line needs */
     int8_t pointer[TILE_REGISTERS];      /* the register with an array's address, or NOWHERE */
@@ -32,16 +32,10 @@ typedef struct {
 } Compiler;
 
 /* ---- values ------------------------------------------------------------------------------------------------------ */
-static inline int line_reads(const Line *line, int which)
-{
-    if (line->kind <= NUMBER) return 0;
-    return line->a == which || line->b == which;
-}
-
 static int next_reader(const Compiler *c, int from, int which)
 {
     for (int k = from; k < c->lines->count; k++)
-        if (line_reads(&c->lines->line[k], which)) return k;
+        if (c->lines->line[k].a == which || c->lines->line[k].b == which) return k;
     return NEVER;
 }
 
@@ -57,7 +51,8 @@ static Place array_place(Compiler *c, int reg)
     return (Place){base, RAX, 0};
 }
 
-/* A free vector register; what is read last is moved out if there is none. What can be read again is not stored. */
+/* A free vector register for line `now`, or one of those that no line from `now` on reads sooner than any other: that value
+   is moved out. What can be read again is not stored. */
 static int take_vector(Compiler *c, int now)
 {
     int best = NOWHERE, farthest = -1;
@@ -258,7 +253,7 @@ static uint8_t *compile_loop(Compiler *c, const Lines *lines, int wide, uint8_t 
 {
     Machine *m = &c->machine;
     const int lanes = wide ? 8 : 4;
-    *m = (Machine){room, room, room + bytes, wide, 0};
+    *m = (Machine){room, room + bytes, wide, 0};
     c->lines = lines;
     c->numbers = room;
     c->vectors = wide ? VECTORS : VECTORS / 2;

@@ -8,14 +8,14 @@
 #include "codipy/operations/formulas.h"
 #include "codipy/programs/tile_plan.h"
 
-/* The first three are read when they are used; GATED is a * b where a is not zero, else 0. */
+/* The first three are read when they are used. SIZE is the bits of a & b: with all but the sign, the absolute value.
+   GATED is a * b where a is not zero, else 0. */
 typedef enum { READ, READ_ONE, NUMBER, ADD, SUBTRACT, MULTIPLY, DIVIDE, ROOT, OPPOSITE, SIZE, GATED, WRITE } LineKind;
 
 enum {
     ALL_BUT_SIGN = FORMULA_NUMBERS, /* a number more: the bits that fabs() keeps */
     LINE_NUMBERS,
-    MOST_LINES = 480,
-    LINES_OF_ACTION = 24 /* no action has more */
+    MOST_LINES = 480
 };
 
 /* `reg`: the register that is read or written, or which number; `a` and `b`: the lines whose values are taken. */
@@ -25,7 +25,7 @@ typedef struct {
 } Line;
 
 typedef struct {
-    int count;
+    int count, full;   /* full: a line more was wanted than there is room for */
     uint32_t constant; /* as of a run */
     Line line[MOST_LINES];
     int16_t value[TILE_REGISTERS], number[LINE_NUMBERS]; /* the line that gives it; -1: none yet */
@@ -33,6 +33,10 @@ typedef struct {
 
 static inline int line_add(Lines *lines, LineKind kind, int reg, int a, int b)
 {
+    if (lines->count == MOST_LINES) {
+        lines->full = 1;
+        return 0;
+    }
     lines->line[lines->count] = (Line){(uint8_t)kind, (uint8_t)reg, (int16_t)a, (int16_t)b};
     return lines->count++;
 }
@@ -133,6 +137,8 @@ static void lines_action(Lines *lines, const TileAction *action)
             const int both[2] = {action->mode ? z : value, action->mode ? value : z};
             value = lines_formula(lines, formula_value[action->outer], both);
         }
+        /* The identity's value is a copy: what is read may lose its memory to a register that is written earlier. */
+        if (lines->line[value].kind <= READ_ONE) value = line_add(lines, SIZE, 0, value, value);
     }
     lines->value[target_of(action)] = (int16_t)value;
 }
@@ -142,21 +148,18 @@ static void lines_action(Lines *lines, const TileAction *action)
 static int lines_of(Lines *lines, const TileAction *action, int actions, uint32_t constant, const uint8_t *kept)
 {
     int16_t last[TILE_REGISTERS];
-    lines->count = 0;
+    lines->count = lines->full = 0;
     lines->constant = constant;
     for (int k = 0; k < LINE_NUMBERS; k++) lines->number[k] = -1;
     for (int reg = 0; reg < TILE_REGISTERS; reg++) lines->value[reg] = -1;
     for (int k = 0; k < actions; k++) {
-        if (lines->count > MOST_LINES - LINES_OF_ACTION) return 0;
         lines_action(lines, &action[k]);
         last[target_of(&action[k])] = (int16_t)k;
     }
     for (int k = 0; k < actions; k++) {
         const int reg = target_of(&action[k]);
-        if (last[reg] != k || !kept[reg]) continue;
-        if (lines->count == MOST_LINES) return 0;
-        line_add(lines, WRITE, reg, lines->value[reg], -1);
+        if (last[reg] == k && kept[reg]) line_add(lines, WRITE, reg, lines->value[reg], -1);
     }
-    return 1;
+    return !lines->full;
 }
 #endif

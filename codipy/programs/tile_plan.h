@@ -123,7 +123,7 @@ static inline TileAction *run_action(TileRun *run, TileKind kind, const TileProg
     TileAction *action = &run->action[run->actions++];
     action->kind = (uint8_t)kind;
     action->code = (int16_t)s->code;
-    action->argument = action->mode = 0;
+    action->argument = action->mode = action->outer = 0; /* a compiled loop is found by all bytes */
     action->x = (uint8_t)s->sources[0];
     action->y = arity > 1 ? (uint8_t)s->sources[1] : action->x;
     action->z = arity > 2 ? (uint8_t)s->sources[2] : action->x;
