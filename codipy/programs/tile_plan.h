@@ -98,7 +98,7 @@ static inline void run_bind_deposit(TileRun *run, int reg, int view)
 static inline void run_bind_operand(TileRun *run, int reg, int view)
 {
     TileView *array = &run->walk.view[view];
-    const int rows = !run->walk.short_rows && run->walk.inner >= NUMPY_BUFFER;
+    const int rows = !run->walk.joined && run->walk.inner >= NUMPY_BUFFER;
     if (array->constant || (rows && array->inner == 0)) run->constant |= 1u << reg;
     if (array->access == GATHERED && (array->flat || (rows && array->inner < 0))) run->raw |= 1u << reg;
     run->raw_view[reg] = (uint8_t)view;

@@ -104,7 +104,7 @@ static void short_plan(TileShortPlan *plan, const TileProgram *program)
     const TileSweep sweep = {program, NULL, 0, NULL, NULL, NULL};
     const int operands = program->operands, root = operands + program->steps - 1, seed = VALUES + root;
     run_begin(&run, program);
-    run.walk.short_rows = 0;
+    run.walk.joined = 0;
     run.walk.inner = 1;
     find_activity(program, plan->active, 0, registers);
     for (int r = 0; r < operands; r++) {

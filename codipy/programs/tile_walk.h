@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a shape is cut into tiles, and how strided memory gets into a tile and back.
  *
- * A tile is part of one row, or, where rows are short, several whole rows. An array whose elements lie side by side
+ * A tile is part of one row, or several whole rows where they are short. An array whose elements lie side by side
  * over the whole tile is used in place, any other one goes through a register of the tile. */
 #ifndef CODIPY_PROGRAMS_TILE_WALK_H
 #define CODIPY_PROGRAMS_TILE_WALK_H
@@ -11,7 +11,7 @@
 
 enum {
     TILE_LENGTH = 512,   /* elements; registers of a typical program then fit the first-level cache */
-    TILE_SHORT_ROW = 64, /* rows below are put together */
+    TILE_SHORT_ROW = 64, /* rows below are always put together */
     TILE_VIEWS = 2 * TILE_OPERANDS + 1,
     TILE_NEAR = 16384,   /* bytes between views that see the same memory soon after each other */
     TILE_GAP = 8 /* doubles between registers, so that they do not all meet in the same cache sets */
@@ -33,7 +33,8 @@ typedef struct {
 typedef struct TileTeam TileTeam;
 
 typedef struct {
-    int dims, views, short_rows;
+    int dims, views;
+    int joined;                        /* a tile has several rows */
     int several;                       /* tiles */
     Py_ssize_t shape[TILE_DIMS];
     Py_ssize_t rows, inner;            /* of the whole shape; inner is the length of a row */
@@ -94,7 +95,7 @@ static void walk_merge(TileWalk *walk)
     walk->dims = kept + 1;
 }
 
-static TileAccess view_access(const TileWalk *walk, TileView *view)
+static TileAccess view_access(const TileWalk *walk, TileView *view, int by_rows)
 {
     Py_ssize_t size = view->inner * walk->inner;
     int fixed = 1, flat = view->inner == sizeof(double);
@@ -104,23 +105,41 @@ static TileAccess view_access(const TileWalk *walk, TileView *view)
         size *= walk->shape[d];
     }
     view->constant = fixed && view->inner == 0;
-    if (walk->short_rows) return flat ? IN_PLACE : fixed ? FIXED : GATHERED;
+    if (!by_rows) return flat ? IN_PLACE : fixed ? FIXED : GATHERED;
     return view->inner == sizeof(double) ? IN_PLACE : view->constant ? FIXED : GATHERED;
 }
 
-/* Call when all arrays are there. */
-static void walk_close(TileWalk *walk)
+/* Whether several rows make a tile: short ones always, others if two fit into one and no array is used in place row by row
+   that would have to be copied then: a + b with b one row. */
+static int walk_joins_rows(TileWalk *walk, Py_ssize_t most)
+{
+    if (walk->rows == 1 || walk->inner < TILE_SHORT_ROW) return walk->rows > 1;
+    for (int v = 0; v < walk->views && 2 * walk->inner <= most; v++)
+        if (view_access(walk, &walk->view[v], 1) == IN_PLACE && view_access(walk, &walk->view[v], 0) == GATHERED) return 0;
+    return 2 * walk->inner <= most;
+}
+
+/* Elements of a tile if it has so many registers in its room. */
+static Py_ssize_t longest_tile(Py_ssize_t registers, Py_ssize_t room)
+{
+    const Py_ssize_t most = registers ? room / registers - TILE_GAP : TILE_LENGTH;
+    return most < TILE_LENGTH ? most & ~(Py_ssize_t)7 : TILE_LENGTH;
+}
+
+/* Call when all arrays are there. No tile will have more than `most` elements, unless they are fewer than a short row. */
+static void walk_close(TileWalk *walk, Py_ssize_t most)
 {
     if (walk->dims > 1) walk_merge(walk);
     int outer = walk->dims - 1;
     walk->inner = walk->dims ? walk->shape[outer] : 1;
     walk->rows = 1;
     for (int d = 0; d < outer; d++) walk->rows *= walk->shape[d];
-    walk->short_rows = walk->inner < TILE_SHORT_ROW && walk->rows > 1;
+    for (int v = 0; v < walk->views; v++)
+        walk->view[v].inner = walk->dims ? walk->view[v].strides[outer] : (Py_ssize_t)sizeof(double);
+    walk->joined = walk_joins_rows(walk, most);
     for (int v = 0; v < walk->views; v++) {
         TileView *view = &walk->view[v];
-        view->inner = walk->dims ? view->strides[outer] : (Py_ssize_t)sizeof(double);
-        view->access = view_access(walk, view);
+        view->access = view_access(walk, view, !walk->joined);
         if (walk->dims == 0) view->constant = 1;
     }
 }
@@ -129,7 +148,7 @@ static void walk_close(TileWalk *walk)
    all that they reach counts. */
 static int views_meet(const TileWalk *walk, const TileView *a, const TileView *b)
 {
-    const Py_ssize_t longest = walk->short_rows || walk->inner > TILE_LENGTH ? TILE_LENGTH : walk->inner;
+    const Py_ssize_t longest = walk->joined || walk->inner > TILE_LENGTH ? TILE_LENGTH : walk->inner;
     const intptr_t ahead = a->base - b->base;
     intptr_t over_a = 0, over_b = 0, under_a = 0, under_b = 0;
     int apart = 0;
@@ -163,11 +182,10 @@ static void find_leading(TileWalk *walk)
 /* Chooses the tile so that `registers` of them fit into `room` doubles; returns the distance between registers. */
 static Py_ssize_t walk_cut(TileWalk *walk, int registers, Py_ssize_t room)
 {
-    Py_ssize_t most = registers ? room / registers - TILE_GAP : TILE_LENGTH;
-    most = most < TILE_LENGTH ? most & ~(Py_ssize_t)7 : TILE_LENGTH;
+    const Py_ssize_t most = longest_tile(registers, room);
     walk->tile_rows = 1;
     walk->tile_length = walk->inner;
-    if (walk->short_rows) {
+    if (walk->joined) {
         walk->tile_rows = most / walk->inner < walk->rows ? most / walk->inner : walk->rows;
     } else if (walk->inner > most) { /* tiles of about equal length */
         Py_ssize_t tiles = (walk->inner + most - 1) / most;
@@ -240,7 +258,7 @@ static inline void view_prefetch(const TileWalk *walk, const TileView *view)
 #if defined(__GNUC__)
     const Py_ssize_t bytes = walk->taken * walk->length * (Py_ssize_t)sizeof(double);
     const char *next = view_start(walk, view) + bytes;
-    if (walk->first + walk->length >= walk->inner && !walk->short_rows) {
+    if (walk->first + walk->length >= walk->inner && !walk->joined) {
         if (walk->dims < 2) return;
         next = view->row + view->strides[walk->dims - 2];
     }
