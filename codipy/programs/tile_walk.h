@@ -107,6 +107,15 @@ static TileAccess view_access(const TileWalk *walk, TileView *view)
     return view->inner == sizeof(double) ? IN_PLACE : view->constant ? FIXED : GATHERED;
 }
 
+static void walk_access(TileWalk *walk)
+{
+    for (int v = 0; v < walk->views; v++) {
+        TileView *view = &walk->view[v];
+        view->access = view_access(walk, view);
+        if (walk->dims == 0) view->constant = 1;
+    }
+}
+
 /* Call when all arrays are there. */
 static void walk_close(TileWalk *walk)
 {
@@ -116,12 +125,9 @@ static void walk_close(TileWalk *walk)
     walk->rows = 1;
     for (int d = 0; d < outer; d++) walk->rows *= walk->shape[d];
     walk->short_rows = walk->inner < TILE_SHORT_ROW && walk->rows > 1;
-    for (int v = 0; v < walk->views; v++) {
-        TileView *view = &walk->view[v];
-        view->inner = walk->dims ? view->strides[outer] : (Py_ssize_t)sizeof(double);
-        view->access = view_access(walk, view);
-        if (walk->dims == 0) view->constant = 1;
-    }
+    for (int v = 0; v < walk->views; v++)
+        walk->view[v].inner = walk->dims ? walk->view[v].strides[outer] : (Py_ssize_t)sizeof(double);
+    walk_access(walk);
 }
 
 /* Which views reach new memory first: others behind them, such as u[:-2] behind u[2:], find it in the cache. */
