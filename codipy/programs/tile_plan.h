@@ -16,9 +16,13 @@ enum {
     TILE_REGISTERS,
     TILE_ACTIONS = 7 * TILE_STEPS, /* a value, two pulls with functions */
     TILE_COMPILED = 16,
-    NUMPY_BUFFER = 8192, /* elements: NumPy copies arrays of several dimensions into these, unless a row is longer */
+    NUMPY_BUFFER = 8192, /* elements: NumPy copies arrays of several dimensions into these, unless rows are longer */
     TILE_ROOM = TILE_REGISTERS * (TILE_SHORT_ROW + TILE_GAP) /* doubles: room for a short row in every register */
 };
+
+/* Whether NumPy weighs what copying costs, as since 2.3. Before, it copies rows that are shorter than the buffer, but
+   not what is left in the last row for the last buffer: there last bits may be others than NumPy's. */
+static int tile_numpy_weighs = 1;
 
 /* ARGUMENT and FUNCTION go before a PULL whose partial needs a function: of x, or of what ARGUMENT computes. */
 typedef enum { VALUE, PAIR, ARGUMENT, FUNCTION, PULL, COMPILED } TileKind;
@@ -52,6 +56,7 @@ typedef struct {
     uint8_t reg_of[TILE_REGISTERS], slot_of[TILE_REGISTERS]; /* the registers that have memory of the tile */
     uint32_t constant; /* bits: operands that are one element for a whole row, which NumPy's loops are told */
     uint32_t raw;      /* bits: operands that NumPy's loops must see with their strides */
+    uint32_t by_rows;  /* bits: operands whose rows NumPy does not copy */
     int32_t single;    /* of the program */
     uint8_t root;      /* the register of the result */
     uint8_t raw_view[TILE_OPERANDS];
@@ -65,7 +70,7 @@ static inline void run_begin(TileRun *run, const TileProgram *program)
     run->single = program->single;
     run->root = (uint8_t)(program->operands + program->steps - 1);
     run->actions = run->bindings = run->slots = run->slotted = 0;
-    run->constant = run->raw = 0;
+    run->constant = run->raw = run->by_rows = 0;
 }
 
 /* Gives a register memory of the tile, its own or one that is free again. */
@@ -98,13 +103,61 @@ static inline void run_bind_deposit(TileRun *run, int reg, int view)
 static inline void run_bind_operand(TileRun *run, int reg, int view)
 {
     TileView *array = &run->walk.view[view];
-    const int rows = !run->walk.joined && run->walk.inner >= NUMPY_BUFFER;
+    const int rows = !run->walk.joined && (run->walk.inner >= NUMPY_BUFFER || run->by_rows >> reg & 1);
     if (array->constant || (rows && array->inner == 0)) run->constant |= 1u << reg;
     if (array->access == GATHERED && (array->flat || (rows && array->inner < 0))) run->raw |= 1u << reg;
     run->raw_view[reg] = (uint8_t)view;
     /* A number beside float32 arrays is rounded first, as by NumPy: never in place. */
     if (run->single == TILE_SINGLE && array->constant) array->access = FIXED;
     run_bind(run, reg, view, LOAD);
+}
+
+/* Which arguments of a step NumPy's iterator leaves as they lie: bits. Operand r must be view r. It copies those that
+   have not one stride over as many dimensions as it takes together, and takes another dimension together while that
+   makes the inner loops longer by more than copying costs. What is no operand lies side by side. */
+static int seen_by_rows(const TileWalk *walk, const TileProgram *program, const TileStep *step)
+{
+    const int arity = tile_arity[step->code], last = walk->dims - 1;
+    int together[3] = {1, 1, 1}, cost = 1, best_cost = 1, best = 0, seen = 0;
+    double size = (double)walk->shape[last], best_size = size;
+    for (int d = last - 1; d >= 0 && (cost == 1 || size < NUMPY_BUFFER); d--) {
+        const int outside = last - d;
+        for (int k = 0; k < arity; k++) {
+            if (step->sources[k] >= program->operands) continue;
+            const Py_ssize_t *strides = walk->view[step->sources[k]].strides;
+            if (together[k] < outside) continue;
+            if (strides[d] == strides[d + 1] * walk->shape[d + 1])
+                together[k]++;
+            else
+                cost++;
+        }
+        size *= (double)walk->shape[d];
+        if (cost * best_size <= best_cost * (cost > 1 && size > NUMPY_BUFFER ? NUMPY_BUFFER : size)) {
+            best_cost = cost;
+            best_size = size;
+            best = outside;
+        }
+    }
+    for (int k = 0; k < arity; k++) seen |= (together[k] > best) << k;
+    return seen;
+}
+
+/* Finds the operands whose rows NumPy's loops see; if they go back or stand still, no tile may span rows. */
+static void find_rows_seen(TileRun *run, const TileProgram *program)
+{
+    TileWalk *walk = &run->walk;
+    const int joined = walk->joined;
+    for (int s = 0; s < program->steps && walk->dims > 1 && tile_numpy_weighs; s++) {
+        const TileStep *step = &program->step[s];
+        const int seen = tile_is_exact[step->code] ? 0 : seen_by_rows(walk, program, step);
+        for (int k = 0; k < tile_arity[step->code]; k++) {
+            const int r = step->sources[k];
+            if (!(seen >> k & 1) || r >= program->operands) continue;
+            run->by_rows |= 1u << r;
+            if (walk->view[r].inner <= 0 && !walk->view[r].flat) walk->joined = 0;
+        }
+    }
+    if (walk->joined != joined) walk_access(walk);
 }
 
 /* Reads what is not used in place; a number beside float32 arrays is rounded. */

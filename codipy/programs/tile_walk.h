@@ -126,6 +126,15 @@ static Py_ssize_t longest_tile(Py_ssize_t registers, Py_ssize_t room)
     return most < TILE_LENGTH ? most & ~(Py_ssize_t)7 : TILE_LENGTH;
 }
 
+static void walk_access(TileWalk *walk)
+{
+    for (int v = 0; v < walk->views; v++) {
+        TileView *view = &walk->view[v];
+        view->access = view_access(walk, view, !walk->joined);
+        if (walk->dims == 0) view->constant = 1;
+    }
+}
+
 /* Call when all arrays are there. No tile will have more than `most` elements, unless they are fewer than a short row. */
 static void walk_close(TileWalk *walk, Py_ssize_t most)
 {
@@ -137,11 +146,7 @@ static void walk_close(TileWalk *walk, Py_ssize_t most)
     for (int v = 0; v < walk->views; v++)
         walk->view[v].inner = walk->dims ? walk->view[v].strides[outer] : (Py_ssize_t)sizeof(double);
     walk->joined = walk_joins_rows(walk, most);
-    for (int v = 0; v < walk->views; v++) {
-        TileView *view = &walk->view[v];
-        view->access = view_access(walk, view, !walk->joined);
-        if (walk->dims == 0) view->constant = 1;
-    }
+    walk_access(walk);
 }
 
 /* Whether two arrays in place may have elements in common within a tile. Where their distance differs from tile to tile,

@@ -21,6 +21,7 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
     TileLoop tile_loops[]
     TileLoop tile_single_loops[]
     void loop_set_known(TileLoop*)
+    int tile_numpy_weighs
     Py_ssize_t tile_share
     Py_ssize_t tile_patience
     int tile_vectors
@@ -40,6 +41,9 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
     int tile_short_reverse(ShortPlan**, const TileProgram*, const Operand*, int, const Py_ssize_t*, double*,
                            const Py_ssize_t*, int)
 
+
+if tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 3):
+    tile_numpy_weighs = 0
 
 MOST_THREADS = TILE_THREADS
 HAS_THREADS = bool(TILE_HAS_THREADS)

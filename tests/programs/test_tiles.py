@@ -60,12 +60,32 @@ def test_a_constant_exponent_takes_numpys_short_cut(shape, exponent):
     assert same_bits(out, np.power(x, exponent))
 
 
-@pytest.mark.parametrize("length", [3, 70, 9000])
+@pytest.mark.parametrize("length", [3, 70, 6000, 9000])
 def test_an_exponent_for_each_row_is_seen_as_numpy_sees_it(length):
     x, exponents = RNG.uniform(0.1, 9.0, (4, length)), np.array([[2.0], [3.0], [0.5], [-1.0]])
     out = np.empty(x.shape)
     Call(alone(BY_NAME["power"]), [x, exponents], x.shape).values(out)
     assert same_bits(out, np.power(x, exponents))
+
+
+BACK = [(2, 40), (12, 1000), (4, 6000), (2, 3, 30), (2, 2, 6100), (5, 2, 3000)]
+
+
+@pytest.mark.parametrize("shape", BACK)
+@pytest.mark.parametrize("other", ["the same", "a row", "a column", "forwards"])
+@pytest.mark.parametrize("name", ["atan2", "power", "exp"])
+def test_rows_that_go_back_are_seen_as_numpy_sees_them(name, other, shape):
+    """NumPy copies them, or not: that depends on their length and on how many arguments it would have to copy."""
+    row = BY_NAME[name]
+    shapes = {"the same": shape, "a row": shape[-1:], "a column": (*shape[:-1], 1), "forwards": shape}
+    arguments = [draw(row, k, shapes[other] if k else shape)[..., ::-1] for k in range(row.arity)]
+    if other == "forwards":
+        arguments[1:] = [a[..., ::-1] for a in arguments[1:]]
+    if name == "power" and other == "a column":
+        arguments[1] = np.round(arguments[1])
+    out = np.empty(shape)
+    Call(alone(row), arguments, shape).values(out)
+    assert same_bits(out, expected(row, arguments))
 
 
 @pytest.mark.parametrize("layout", LAYOUTS, ids=layout_name)
