@@ -14,8 +14,16 @@ typedef enum { NO_VECTORS = -1, VECTORS_OF_4, VECTORS_OF_8 } TileVectors;
 
 static int tile_vectors = NO_VECTORS; /* of the loops to be compiled: what the processor has */
 
-/* The sanitizers would not see what compiled loops read and write. */
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32) && !defined(__SANITIZE_ADDRESS__)
+/* The address sanitizer would not see what compiled loops read and write. */
+#if defined(__SANITIZE_ADDRESS__)
+#define TILE_SANITIZED 1
+#elif defined(__has_feature)
+#define TILE_SANITIZED __has_feature(address_sanitizer)
+#else
+#define TILE_SANITIZED 0
+#endif
+
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32) && !TILE_SANITIZED
 #define TILE_HAS_COMPILER 1
 #include "codipy/programs/tile_compile.h"
 #include <stdlib.h>

@@ -80,7 +80,7 @@ static inline void run_single(
     tile_round(n, to);
 }
 
-static inline void run_action_on(const TileRun *run, const TileAction *a, Py_ssize_t n)
+static inline void do_action(const TileRun *run, const TileAction *a, Py_ssize_t n)
 {
     const double *const from[3] = {run->at[a->x], run->at[a->y], run->at[a->z]};
     const int registers[3] = {a->x, a->y, a->z};
@@ -115,7 +115,7 @@ static inline void run_tile(const TileRun *run, Py_ssize_t n)
         if (a->kind == COMPILED)
             run->compiled[a->code](run->at, n);
         else
-            run_action_on(run, a, n);
+            do_action(run, a, n);
     }
 }
 

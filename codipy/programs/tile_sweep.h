@@ -93,8 +93,8 @@ static inline TileFlow same_flow(const TileStep *step, int argument, TileFlow fr
 static void gather_crowded(TileWalk *walk, int operands, const TileActivity *registers, const uint8_t *flow)
 {
     for (int r = 1; r < operands; r++) {
+        if (!registers[r].pulls) continue;
         TileView *view = &walk->view[flow[r]];
-        if (!registers[r].pulls || view->access != IN_PLACE) continue;
         for (int q = 0; q < r && view->access == IN_PLACE; q++)
             if (registers[q].pulls && walk->view[flow[q]].access == IN_PLACE && views_meet(walk, view, &walk->view[flow[q]]))
                 view->access = GATHERED;
