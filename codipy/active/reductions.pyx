@@ -53,7 +53,7 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
     value = numpy_sum(plain, axis, None, None, keepdims)     # first: it says what is wrong with axis
     for k in range(a.geometry.ndim):
         summed[k] = axis is None
-    if axis is not None:
+    if axis is not None and a.geometry.ndim:     # NumPy allows the axes 0 and -1 of what has none
         for k in axis if isinstance(axis, tuple) else (axis,):
             summed[k if k >= 0 else k + a.geometry.ndim] = True
     for k in range(a.geometry.ndim):
