@@ -113,8 +113,8 @@ def call(primitive, args, kwargs=None):
                                   tuple([v.strides[i] for i in range(v.ndim)])))
             held.append(array)
             single |= array.storage.single
-            values.append(ndarray_of(array))
-            known.append(doubles_of(array) if array.storage.single else values[k])
+            values.append(ndarray_of(<Array>x))      # as they lie, also where those kept are packed
+            known.append(values[k] if array is x and not array.storage.single else doubles_of(array))
         elif type(x) is Real:
             if (<Real>x).epoch and readmit(r, <Real>x):
                 if (<Real>x).count:

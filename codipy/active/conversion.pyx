@@ -5,7 +5,7 @@ import numpy as np
 from codipy.active.array_type cimport Array, is_single, new_array
 from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport from_ndarray
-from codipy.active.precision cimport rounded, snapshot
+from codipy.active.precision cimport rounded
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport is_contiguous
 from codipy.active.views cimport moved
@@ -17,7 +17,7 @@ from codipy.errors import ActiveError
 cdef Array converted(object value):
     """Array(value): a copy of what is array_like; Reals and Arrays in nested lists stay active."""
     if type(value) is Array:
-        return copied(<Array>value, "C")
+        return copied(<Array>value, "K")
     if isinstance(value, (list, tuple)):
         from codipy.active.array import from_nested
         value = from_nested(value)
@@ -28,7 +28,7 @@ cdef Array converted(object value):
     if value.dtype.kind not in "fiub" or value.dtype.char in "eg" and value.dtype != np.float64:
         raise TypeError(f"an Array holds float64 or float32 numbers, got dtype {value.dtype}: use astype(np.float64)")
     value = np.array(value, dtype=np.float32 if value.dtype == np.float32 else np.float64)
-    return from_ndarray(value) if value.flags.c_contiguous else snapshot(value)      # laid out as by np.array()
+    return from_ndarray(value)
 
 
 cdef Array copied(Array a, str order):
@@ -47,12 +47,12 @@ cdef object as_type(Array a, object dtype, str order, str casting, bint subok, b
     cdef Array result
     if dtype == np.float64 or dtype == np.float32:
         if is_single(a) == (dtype == np.float32):
-            return copied(a, "C") if copy else a
+            return copied(a, order) if copy else a
         if not np.can_cast(a.dtype, dtype, casting):
             raise TypeError(f"Cannot cast array data from {a.dtype!r} to {dtype!r} according to the rule '{casting}'")
         if dtype == np.float32:
             return rounded(a)
-        result = copied(a, "C")      # a storage of its own: float32 values are float64 values
+        result = copied(a, order)      # a storage of its own: float32 values are float64 values
         result.storage.single = False
         return result
     if dtype.kind not in "iub":

@@ -143,14 +143,17 @@ cpdef object identifiers(x):
 
 
 cpdef Array from_ndarray(values):
-    """A passive Array on a float64 array that nobody else writes to, or of the values of another; float32 stays so."""
+    """A passive Array on a float64 array that nobody else writes to, or of the values of another; float32 stays so.
+
+    It is laid out as the values are in memory, on which the order of sums depends, and has no gaps.
+    """
     cdef View view
     cdef cnp.ndarray array
     cdef int k
     cdef bint single = isinstance(values, np.ndarray) and cnp.PyArray_TYPE(values) == cnp.NPY_FLOAT
     if not isinstance(values, np.ndarray) or cnp.PyArray_TYPE(values) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY_RO(
             values):
-        values = np.array(values, dtype=np.float64, order="C")
+        values = np.array(values, dtype=np.float64, order="K")
     array = values
     if cnp.PyArray_NDIM(array) > MAX_NDIM:
         raise ValueError(f"an Array has at most {MAX_NDIM} dimensions, got {values.ndim}")
@@ -158,6 +161,9 @@ cpdef Array from_ndarray(values):
     for k in range(view.ndim):
         view.shape[k] = cnp.PyArray_DIM(array, k)
     set_contiguous(&view)
+    if not cnp.PyArray_ISCARRAY_RO(array):
+        for k in range(view.ndim):
+            view.strides[k] = cnp.PyArray_STRIDE(array, k) // <Py_ssize_t>sizeof(double)
     return new_array(new_storage(wrap_array(values, <double*>cnp.PyArray_DATA(array), view.size), None, single), &view)
 
 
@@ -181,6 +187,7 @@ cpdef object gather(values, identifiers):
     cdef int32_t before
     cdef Block block
     cdef Array result
+    cdef int k
     identifiers = np.asarray(identifiers, dtype=np.int32, order="C")
     if r == NULL or not identifiers.any():
         return values
@@ -192,6 +199,9 @@ cpdef object gather(values, identifiers):
         raise ValueError(f"identifiers of shape {identifiers.shape} for values of shape {values.shape}")
     tape.demand_recording("an array operation")
     result = from_ndarray(values)
+    if not is_contiguous(&result.geometry):      # the record goes by memory
+        order = np.argsort([-result.geometry.strides[k] for k in range(result.geometry.ndim)], kind="stable")
+        identifiers = np.ascontiguousarray(identifiers.transpose(order))
     before = tape.largest()
     block = new_block(tape, values.size)
     try:

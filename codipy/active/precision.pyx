@@ -94,10 +94,8 @@ cdef Array snapshot(values):
         return from_ndarray(values if is_frozen(values) else np.array(values, dtype=dtype, order="C"))
     # Laid out as it is: NumPy's loops and the order of the result, and so of sums over it, depend on that.
     back = tuple([slice(None, None, -1 if stride < 0 else None) for stride in values.strides])
-    plain = np.array(values[back], dtype=dtype, order="K")
-    axes = sorted(range(plain.ndim), key=lambda axis: -plain.strides[axis])
-    kept = from_ndarray(plain.transpose(axes))
-    return shown_as(kept, doubles_of(kept).transpose(np.argsort(axes))[back])
+    kept = from_ndarray(np.array(values[back], dtype=dtype, order="K"))
+    return shown_as(kept, doubles_of(kept)[back])
 
 
 cdef bint is_refused(object x):

@@ -42,18 +42,17 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
     cdef Reduction record
     cdef Block block
     cdef Array shown
-    cdef Py_ssize_t count = 1, stride = 1
+    cdef Py_ssize_t count = 1, size = 1
     cdef int32_t before
-    cdef int k
+    cdef int k, j
     cdef bint summed[MAX_NDIM]
     materialise(a)
+    value = numpy_sum(ndarray_of(a), axis, None, None, keepdims)     # first: it says what is wrong with axis
     if a.storage.identifiers != NULL:
         a = packed_view(r, a)
-    plain = ndarray_of(a)
-    value = numpy_sum(plain, axis, None, None, keepdims)     # first: it says what is wrong with axis
     for k in range(a.geometry.ndim):
         summed[k] = axis is None
-    if axis is not None:
+    if axis is not None and a.geometry.ndim:     # NumPy allows the axes 0 and -1 of what has none
         for k in axis if isinstance(axis, tuple) else (axis,):
             summed[k if k >= 0 else k + a.geometry.ndim] = True
     for k in range(a.geometry.ndim):
@@ -79,10 +78,10 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
     record.scale = 1.0 / count if mean else 1.0
     for k in range(a.geometry.ndim - 1, -1, -1):
         record.shape[k], record.strides[k] = a.geometry.shape[k], a.geometry.strides[k]
-        record.result_strides[k] = 0 if summed[k] else stride
+        record.result_strides[k] = 0
         if not summed[k]:
-            stride *= a.geometry.shape[k]
-    record.size, record.single = stride, a.storage.single
+            size *= a.geometry.shape[k]
+    record.size, record.single = size, a.storage.single
     single = not isinstance(value, np.ndarray)
     if single and not (r.kind == PRIMAL and r.reuse):
         result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0)
@@ -91,8 +90,13 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
         return result
     # Where sweeps compute the scalars' values again, a Real's is a constant that a replay has to renew: an element's.
     shown = from_ndarray(np.array(value) if single else value)
+    j = 0
+    for k in range(a.geometry.ndim):
+        if not summed[k]:
+            record.result_strides[k] = shown.geometry.strides[j]
+        j += keepdims or not summed[k]
     before = tape.largest()
-    block = new_block(tape, stride)
+    block = new_block(tape, size)
     try:
         record.result = block.base
         tape.push_record(record, before)

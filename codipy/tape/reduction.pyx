@@ -2,7 +2,7 @@
 """Sums and means over axes."""
 import numpy as np
 
-from libc.string cimport memcpy, memset
+from libc.string cimport memset
 cimport cython
 cimport numpy as cnp
 
@@ -55,7 +55,7 @@ cdef class Reduction(Record):
         cdef cnp.npy_intp strides[MOST_DIMS]
         cdef Py_ssize_t count = 1
         cdef list axes = []
-        cdef int k
+        cdef int k, kept = 0
         if self.size == 0:
             return 0
         if self.single:
@@ -70,8 +70,13 @@ cdef class Reduction(Record):
         value = np.add.reduce(plain, tuple(axes))
         if self.scale != 1.0:
             value = value / count
-        value = np.ascontiguousarray(value)
-        memcpy(replay.values + self.result, cnp.PyArray_DATA(value), self.size * sizeof(double))
+        for k in range(self.ndim):
+            if self.result_strides[k]:
+                shape[kept], strides[kept] = self.shape[k], self.result_strides[k] * <Py_ssize_t>sizeof(double)
+                kept += 1
+        shown = cnp.PyArray_New(np.ndarray, kept, shape, cnp.NPY_DOUBLE, strides, replay.values + self.result, 0,
+                                cnp.NPY_ARRAY_WRITEABLE, <object>NULL)
+        shown[...] = value
         return 0
 
     cdef void run(self, double* argument, double* result, Py_ssize_t width, bint reverse) noexcept nogil:

@@ -55,6 +55,8 @@ def _extreme(a, out, axis, keepdims, where):
 
 
 def _extreme_vjp(g, out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
+    if a.size == 0:
+        return np.zeros(a.shape)
     return _extreme(a, out, axis, keepdims, where).reverse(g)
 
 
@@ -73,7 +75,7 @@ def _extreme_rules(find):
             bars = np.zeros(a.size)
             bars[find(a)] = np.reshape(g, ())
             return np.reshape(bars, a.shape)
-        if not simple or not isinstance(axis, int):
+        if not simple or not isinstance(axis, int) or a.ndim == 0:
             return _extreme_vjp(g, out, a, axis, out_, keepdims, initial, where)
         ones = (1,) * (a.ndim - 1 - axis % a.ndim)
         places, along = find(a, axis, keepdims=True), np.arange(a.shape[axis])

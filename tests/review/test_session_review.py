@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a review of the short ways found: bits of sums over results that are not in C's order, extremes of nothing."""
+
+import numpy as np
+import pytest
+
+from tests.arrays.recording import (
+    assert_close, assert_same_values, complex_step, dot, each_strategy, new_tape, plainly, record, seeds_for)
+
+RNG = np.random.default_rng(4)
+X = RNG.standard_normal((17, 13, 19))
+COLUMNS = RNG.integers(0, 13, 11)
+
+# NumPy lays their results out in another order than C's, at least for transposed arguments, and sums in that order.
+LAID_OUT = {
+    "columns": lambda a: a[:, COLUMNS],
+    "columns of planes": lambda a: a[:, [1, 0, 2], [3, 4, 5]],
+    "sum": lambda a: np.sum(a.T, axis=0),
+    "sum of a product": lambda a: np.sum(a.T * a.T, axis=1, keepdims=True),
+    "mean": lambda a: a[::-1].T.mean(-1),
+    "prod": lambda a: np.prod(a.T, axis=0),
+    "cumsum": lambda a: np.cumsum(np.swapaxes(a, 0, 1), axis=0),
+    "concatenate": lambda a: np.concatenate([a.T, 2.0 * a.T]),
+    "roll": lambda a: np.roll(a.T, 1, 0),
+    "diff": lambda a: np.diff(a.T, axis=0),
+    "copy": lambda a: a.T.copy("K"),
+    "astype": lambda a: a.T.astype(a.dtype),
+}
+
+
+@each_strategy
+@pytest.mark.parametrize("name", LAID_OUT)
+def test_sums_over_results_in_another_order_than_cs(name, variant):
+    def f(a):
+        part = LAID_OUT[name](a)
+        return part * 1.0, np.sum(part * part), np.sum(part)
+
+    recorded = record(new_tape(variant), f, [X])
+    assert_same_values([y.value for y in recorded.outputs], plainly(f, [X]))
+    tangents, seeds = [RNG.standard_normal(X.shape)], seeds_for(recorded.outputs)
+    expected = complex_step(f, [X], tangents)
+    np.testing.assert_allclose(dot(recorded.reverse(seeds), tangents), dot(seeds, expected), rtol=1e-9)
+    for found, tangent in zip(recorded.forward(tangents), expected, strict=True):
+        np.testing.assert_allclose(found, tangent, rtol=1e-9, atol=1e-8)
+
+
+@pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
+@pytest.mark.parametrize("name", LAID_OUT)
+def test_replayed_results_in_another_order_than_cs(name, strategy):
+    def f(a):
+        return LAID_OUT[name](a) * 1.0, np.sum(LAID_OUT[name](a))
+
+    variant = (strategy, "operation" if strategy == "simple" else "statement")
+    recorded, other = record(new_tape(variant), f, [X]), X + RNG.standard_normal(X.shape)
+    recorded.tape.set_primal(recorded.inputs[0], other)
+    recorded.tape.evaluate_primal()
+    assert_same_values([recorded.tape.get_primal(y) for y in recorded.outputs], plainly(f, [other]))
+    again = record(new_tape(variant), f, [other])
+    seeds = seeds_for(again.outputs)
+    assert_close(recorded.reverse(seeds), again.reverse(seeds))
+
+
+@pytest.mark.parametrize("part", [np.s_[2:5, 3:9], np.s_[::3, ::2], np.s_[1:4]])
+def test_sums_over_a_part_of_what_was_written_to(part):
+    def f(a):
+        b = a.T.copy()
+        b[0, 0], b[4:, 5] = 1.0, 2.0
+        return np.sum(b[part]), np.sum(b[part].T, axis=0), b[part].T @ np.ones(b[part].shape[0])
+
+    x = np.ascontiguousarray(X[:, :, 0])
+    recorded = record(new_tape(("auto", "statement")), f, [x])
+    assert_same_values([y.value for y in recorded.outputs], plainly(f, [x]))
+
+
+@each_strategy
+@pytest.mark.parametrize("f", [np.max, np.min, np.sum])
+@pytest.mark.parametrize("axis", [0, -1])
+def test_the_axis_of_what_has_none(f, axis, variant):
+    recorded = record(new_tape(variant), lambda a: f(a.reshape(()), axis=axis) * 3.0, [X[0, 0, :1]])
+    assert_close(recorded.reverse([1.0]), [[3.0]])
+
+
+@pytest.mark.parametrize("f", [np.max, np.min])
+def test_extremes_of_no_elements(f):
+    recorded = record(
+        new_tape(("auto", "statement")), lambda a: f(a[:0], axis=0, initial=a[0, 0, 0]) + a[0], [X[:2]])
+    assert_close(recorded.reverse([1.0])[0][1:], np.zeros((1, *X.shape[1:])))
