@@ -25,6 +25,9 @@ LAID_OUT = {
     "roll": lambda a: np.roll(a.T, 1, 0),
     "diff": lambda a: np.diff(a.T, axis=0),
     "copy": lambda a: a.T.copy("K"),
+    "one row": lambda a: (a[:1] * a[:1]).swapaxes(1, 2) * 1.0,
+    "one column": lambda a: 2.0 * a[:, :1].T,
+    "a row first": lambda a: np.arange(17.0) + a.T,
     "astype": lambda a: a.T.astype(a.dtype),
 }
 
