@@ -6,7 +6,16 @@ import pytest
 
 import codipy
 from tests.arrays.recording import (
-    assert_close, assert_same_values, complex_step, dot, each_strategy, new_tape, plainly, record, seeds_for)
+    assert_close,
+    assert_same_values,
+    complex_step,
+    dot,
+    each_strategy,
+    new_tape,
+    plainly,
+    record,
+    seeds_for,
+)
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((17, 13, 19))
@@ -25,11 +34,14 @@ LAID_OUT = {
     "roll": lambda a: np.roll(a.T, 1, 0),
     "diff": lambda a: np.diff(a.T, axis=0),
     "copy": lambda a: a.T.copy("K"),
-    "one row": lambda a: (a[:1] * a[:1]).swapaxes(1, 2) * 1.0,
     "one column": lambda a: 2.0 * a[:, :1].T,
     "a row first": lambda a: np.arange(17.0) + a.T,
     "astype": lambda a: a.T.astype(a.dtype),
 }
+
+
+def lie_alike(x, y):
+    return x.shape == y.shape and all(n == 1 or s == t for n, s, t in zip(x.shape, x.strides, y.strides))
 
 
 @each_strategy
@@ -41,6 +53,7 @@ def test_sums_over_results_in_another_order_than_cs(name, variant):
 
     recorded = record(new_tape(variant), f, [X])
     assert_same_values([y.value for y in recorded.outputs], plainly(f, [X]))
+    assert lie_alike(recorded.outputs[0].value, f(X)[0])
     tangents, seeds = [RNG.standard_normal(X.shape)], seeds_for(recorded.outputs)
     expected = complex_step(f, [X], tangents)
     np.testing.assert_allclose(dot(recorded.reverse(seeds), tangents), dot(seeds, expected), rtol=1e-9)
