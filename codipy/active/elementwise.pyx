@@ -249,35 +249,31 @@ cdef void keep_order(Pending p, View* shape) noexcept:
     """Lay the result out as its operands lie where they agree, as NumPy does (order "K"); else in C order."""
     cdef Py_ssize_t* strides
     cdef Py_ssize_t stride = 1
-    cdef int order[MAX_NDIM]
-    cdef int k, a, b, axis
-    cdef bint reordered = False
+    cdef int order[MAX_NDIM]         # the axes, the innermost first
+    cdef int k, a, b, axis, other, place
+    cdef bint reordered = False, compared, before
     if shape.ndim < 2:
         return
     for a in range(shape.ndim):
-        order[a] = a
-    for k in range(p.leaf_count):
-        strides = p.leaves[k].strides
-        if p.leaves[k].buffer == NULL:
-            continue
-        # Insertion sort by falling stride; equal or broadcast axes keep their place.
-        for a in range(1, shape.ndim):
-            axis, b = order[a], a
-            while b > 0 and 0 < abs(strides[order[b - 1]]) < abs(strides[axis]) and shape.shape[axis] > 1 and (
-                    shape.shape[order[b - 1]] > 1):
-                order[b] = order[b - 1]
-                b -= 1
-                reordered = True
-            order[b] = axis
-        break
-    if not reordered:
-        return
-    for k in range(p.leaf_count):
-        strides = p.leaves[k].strides
-        for a in range(1, shape.ndim if p.leaves[k].buffer != NULL else 0):
-            if 0 < abs(strides[order[a - 1]]) < abs(strides[order[a]]):
-                return
-    for a in range(shape.ndim - 1, -1, -1):
+        order[a] = shape.ndim - 1 - a
+    # The insertion sort of NumPy's iterator: axes that no operand can tell apart are passed over, C order wins.
+    for a in range(1, shape.ndim):
+        axis, place = order[a], a
+        for b in range(a - 1, -1, -1):
+            other, compared, before = order[b], False, False
+            for k in range(p.leaf_count if shape.shape[axis] > 1 and shape.shape[other] > 1 else 0):
+                strides = p.leaves[k].strides
+                if p.leaves[k].buffer != NULL and strides[axis] and strides[other]:
+                    before = abs(strides[axis]) < abs(strides[other]) and (before or not compared)
+                    compared = True
+            if before:
+                place, reordered = b, True
+            elif compared:
+                break
+        for b in range(a, place, -1):
+            order[b] = order[b - 1]
+        order[place] = axis
+    for a in range(shape.ndim if reordered else 0):
         shape.strides[order[a]] = stride
         stride *= shape.shape[order[a]]
 

@@ -13,7 +13,7 @@ from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport gather, identifiers
 from codipy.active.precision cimport copy_of, snapshot
 from codipy.active.storage cimport Storage
-from codipy.active.view cimport is_contiguous, set_contiguous, shape_tuple
+from codipy.active.view cimport is_contiguous, shape_tuple
 from codipy.active.views cimport ndarray_of
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
@@ -28,7 +28,7 @@ cnp.import_array()
 
 cdef Array register_array(BaseTape tape, object x):
     """Make an Array, or of a plain array a new one, an input: identifiers of its own."""
-    cdef Array array
+    cdef Array array, copy
     cdef Storage storage
     cdef Block block
     cdef int32_t before
@@ -46,8 +46,8 @@ cdef Array register_array(BaseTape tape, object x):
         raise TypeError(f"x: {error}") from error
     materialise(array)
     if array.storage is EMPTY or array.geometry.size != array.storage.buffer.size:     # a view: what is registered is a storage of its own
-        array.storage = (<Array>Array(array.value)).storage
-        set_contiguous(&array.geometry)
+        copy = Array(array.value)
+        array.storage, array.geometry = copy.storage, copy.geometry
     storage = array.storage
     before = tape.largest()
     block = new_block(tape, storage.buffer.size, True)

@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a review of the short ways found: bits of sums over results that are not in C's order, extremes of nothing."""
+"""What a review found: results and inputs that do not lie in C's order, extremes of what has no axes or no elements."""
 
 import numpy as np
 import pytest
 
+import codipy
 from tests.arrays.recording import (
-    assert_close, assert_same_values, complex_step, dot, each_strategy, new_tape, plainly, record, seeds_for)
+    assert_close,
+    assert_same_values,
+    complex_step,
+    dot,
+    each_strategy,
+    new_tape,
+    plainly,
+    record,
+    seeds_for,
+)
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((17, 13, 19))
@@ -24,8 +34,14 @@ LAID_OUT = {
     "roll": lambda a: np.roll(a.T, 1, 0),
     "diff": lambda a: np.diff(a.T, axis=0),
     "copy": lambda a: a.T.copy("K"),
+    "one column": lambda a: 2.0 * a[:, :1].T,
+    "a row first": lambda a: np.arange(17.0) + a.T,
     "astype": lambda a: a.T.astype(a.dtype),
 }
+
+
+def lie_alike(x, y):
+    return x.shape == y.shape and all(n == 1 or s == t for n, s, t in zip(x.shape, x.strides, y.strides))
 
 
 @each_strategy
@@ -37,6 +53,7 @@ def test_sums_over_results_in_another_order_than_cs(name, variant):
 
     recorded = record(new_tape(variant), f, [X])
     assert_same_values([y.value for y in recorded.outputs], plainly(f, [X]))
+    assert lie_alike(recorded.outputs[0].value, f(X)[0])
     tangents, seeds = [RNG.standard_normal(X.shape)], seeds_for(recorded.outputs)
     expected = complex_step(f, [X], tangents)
     np.testing.assert_allclose(dot(recorded.reverse(seeds), tangents), dot(seeds, expected), rtol=1e-9)
@@ -85,3 +102,24 @@ def test_extremes_of_no_elements(f):
     recorded = record(
         new_tape(("auto", "statement")), lambda a: f(a[:0], axis=0, initial=a[0, 0, 0]) + a[0], [X[:2]])
     assert_close(recorded.reverse([1.0])[0][1:], np.zeros((1, *X.shape[1:])))
+
+
+@pytest.mark.parametrize("of", [lambda a: a, lambda a: a.T, np.asfortranarray, lambda a: a.astype(np.float32)])
+@pytest.mark.parametrize("view", [
+    lambda a: a.T, lambda a: a[1:].T, lambda a: a[1:, ::2], lambda a: a.swapaxes(0, 2)[::2], lambda a: a[::-1].T])
+def test_a_registered_view_shows_the_same_elements(view, of):
+    array = of(X)
+    plain = np.array(view(array), np.float64)
+    tape = codipy.Tape(strategy="primal")
+    with tape:
+        x = tape.register_input(view(codipy.Array(array)))
+        y = tape.register_output(np.sum(x * x * 0.5))
+    y.gradient = 1.0
+    tape.evaluate()
+    assert np.array_equal(x.value, plain) and np.array_equal(x.gradient, plain)
+    if array.dtype == np.float64:
+        other = RNG.standard_normal(plain.shape)
+        tape.set_primal(x, other)
+        tape.evaluate_primal()
+        assert_same_values([tape.get_primal(x)], [other])
+        np.testing.assert_allclose(tape.get_primal(y), np.sum(other * other * 0.5), rtol=1e-13)
