@@ -136,3 +136,13 @@ def test_an_extreme_of_all_elements_takes_an_active_cotangent(name):
     total.gradient = 1.0
     tape.evaluate()
     assert g.gradient.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("product", [
+    lambda a: a @ a.T, lambda a: a.T @ a, lambda a: np.dot(a[1:], a[1:].T), lambda a: np.inner(a, a)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_of_a_matrix_with_itself(product, dtype):
+    x = X[:, :, 0].astype(dtype)
+    with codipy.Tape() as tape:
+        found = product(tape.register_input(codipy.Array(x))).value
+    assert found.dtype == dtype and np.array_equal(found, product(x))
