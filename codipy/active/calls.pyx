@@ -14,7 +14,7 @@ from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, packed_view
 from codipy.active.precision cimport frozen_copy, is_frozen, is_refused
 from codipy.active.real cimport OWNS, Real, new_identified
-from codipy.active.views cimport doubles_of, ndarray_of
+from codipy.active.views cimport doubles_of, ndarray_of, singles_of
 from codipy.active.view cimport View, shape_tuple
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.tape.activity cimport current, is_passive
@@ -93,6 +93,7 @@ def call(primitive, args, kwargs=None):
     cdef int32_t before
     cdef Py_ssize_t k
     cdef bint single = False
+    cdef dict spans = {}
     cdef tuple operands = tuple(args)
     kwargs = {name: np.array(x) if isinstance(x, np.ndarray) else x for name, x in kwargs.items()} if kwargs else {}
     for k in range(len(operands)):
@@ -113,7 +114,8 @@ def call(primitive, args, kwargs=None):
                                   tuple([v.strides[i] for i in range(v.ndim)])))
             held.append(array)
             single |= array.storage.single
-            values.append(ndarray_of(<Array>x))      # as they lie, also where those kept are packed
+            # As they lie, also where those that are kept are packed.
+            values.append(singles_of(x, spans) if (<Array>x).storage.single else ndarray_of(x))
             known.append(values[k] if array is x and not array.storage.single else doubles_of(array))
         elif type(x) is Real:
             if (<Real>x).epoch and readmit(r, <Real>x):

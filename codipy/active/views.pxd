@@ -4,6 +4,8 @@ from codipy.active.array_type cimport Array
 
 # A read-only plain array over the values of a stored array; it keeps them as they are.
 cdef object ndarray_of(Array a)
+# The same of a float32 Array, which is copied; `spans` has copies to serve again: of x @ x.T NumPy computes one half.
+cdef object singles_of(Array a, dict spans)
 # The same in double precision, without a copy, also of a float32 Array.
 cdef object doubles_of(Array a)
 # The Array that shows what a view of doubles_of(a) shows.

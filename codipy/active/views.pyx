@@ -16,10 +16,10 @@ cnp.import_array()
 
 cdef object ndarray_of(Array a):
     """A read-only plain array of the values of a stored array, which stay as they are."""
-    return singles_of(a) if a.storage.single else doubles_of(a)
+    return singles_of(a, {}) if a.storage.single else doubles_of(a)
 
 
-cdef object singles_of(Array a):
+cdef object singles_of(Array a, dict spans):
     """A copy of the part of the storage that a view spans, with the view's strides: sums depend on them."""
     cdef View* v = &a.geometry
     cdef Py_ssize_t first = v.offset, last = v.offset
@@ -31,15 +31,23 @@ cdef object singles_of(Array a):
             last += (v.shape[k] - 1) * v.strides[k]
     if v.size == 0:
         first = last + 1
-    span = np.empty(last + 1 - first, np.float32)
-    cdef float* to = <float*>cnp.PyArray_DATA(<cnp.ndarray>span)
-    cdef Py_ssize_t i
-    for i in range(last + 1 - first):
-        to[i] = <float>a.storage.buffer.data[first + i]
+    known = first, last, a.storage.buffer
+    span = spans.get(known)
+    if span is None:
+        span = spans[known] = single_copy(a.storage.buffer.data + first, last + 1 - first)
     shown = np.ndarray(shape_tuple(v), np.float32, span, 4 * (v.offset - first) if v.size else 0,
                        tuple([4 * v.strides[k] for k in range(v.ndim)]))
     shown.flags.writeable = False
     return shown
+
+
+cdef object single_copy(const double* values, Py_ssize_t count):
+    copy = np.empty(count, np.float32)
+    cdef float* to = <float*>cnp.PyArray_DATA(<cnp.ndarray>copy)
+    cdef Py_ssize_t i
+    for i in range(count):
+        to[i] = <float>values[i]
+    return copy
 
 
 cdef object doubles_of(Array a):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 
 import codipy
+from codipy.numpy.registry import PRIMITIVES
 from tests.arrays.recording import (
     assert_close,
     assert_same_values,
@@ -123,3 +124,25 @@ def test_a_registered_view_shows_the_same_elements(view, of):
         tape.evaluate_primal()
         assert_same_values([tape.get_primal(x)], [other])
         np.testing.assert_allclose(tape.get_primal(y), np.sum(other * other * 0.5), rtol=1e-13)
+
+
+@pytest.mark.parametrize("name", ["max", "amin"])
+def test_an_extreme_of_all_elements_takes_an_active_cotangent(name):
+    with codipy.Tape() as tape:
+        g = tape.register_input(np.array([2.0]))
+        (bar,) = PRIMITIVES[name].vjp(g.reshape(()), PRIMITIVES[name].forward(X), (X,), {}, (0,))
+        total = tape.register_output(np.sum(bar))
+    assert np.count_nonzero(bar.value) == 1
+    total.gradient = 1.0
+    tape.evaluate()
+    assert g.gradient.tolist() == [1.0]
+
+
+@pytest.mark.parametrize("product", [
+    lambda a: a @ a.T, lambda a: a.T @ a, lambda a: np.dot(a[1:], a[1:].T), lambda a: np.inner(a, a)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_products_of_a_matrix_with_itself(product, dtype):
+    x = X[:, :, 0].astype(dtype)
+    with codipy.Tape() as tape:
+        found = product(tape.register_input(codipy.Array(x))).value
+    assert found.dtype == dtype and np.array_equal(found, product(x))

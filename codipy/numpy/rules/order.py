@@ -71,7 +71,7 @@ def _extreme_rules(find):
 
     def vjp(g, out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
         simple = a.size and where is True and initial is None
-        if simple and axis is None:
+        if simple and axis is None and isinstance(g, np.ndarray):  # an Array cannot go into a plain array
             bars = np.zeros(a.size)
             bars[find(a)] = np.reshape(g, ())
             return np.reshape(bars, a.shape)
