@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Calls of primitives on active arrays.
 
-# `call` of a primitive that is a ufunc's, where its door would only look at what there is: an active Array among Arrays
-# and plain arrays of float64. Else NotImplemented.
+# The short way to `call`, for a ufunc that is a primitive (matmul): its inputs must be Arrays, one of them active, and
+# plain arrays of float64. Else NotImplemented, and the way leads through the door of ufuncs.
 cdef object call_direct(object primitive, tuple inputs)

@@ -57,7 +57,7 @@ def numpys() -> Lapack | None:
         lapack = Lapack(ctypes.CDLL(_umath_linalg.__file__))
     except (ImportError, OSError, AttributeError):
         return None
-    return lapack if all(_agrees(lapack, n, columns) for n in (2, 7, 33, 130) for columns in (1, 3)) else None
+    return lapack if all(_agrees(lapack, n, columns) for n in (2, 7, 33, 130, 260) for columns in (1, 3)) else None
 
 
 def _agrees(lapack: Lapack, n: int, columns: int) -> bool:
