@@ -5,36 +5,21 @@ import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 
 import numpy as np
 import pytest
 
 from codipy.operations import BY_NAME, TABLE
 from codipy.operations.formulas import Formulas
-from codipy.programs import tiles
 from codipy.programs.tiles import Call
 from tests.programs.layouts import code, same_bits
+from tests.programs.widths import HAS, NEVER, WIDTHS, compiled, compiling
 
-NEVER, AVX2, AVX512 = -1, 0, 1
-HAS = tiles._compile_from(64, AVX2)[1]
-tiles._compile_from(64, HAS)
-WIDTHS = [width for width in (AVX2, AVX512) if width <= HAS]
 EXACT = [row for row in TABLE if Formulas().of(row.value) and row.name not in ("degrees", "radians")]
 OTHERS = [BY_NAME[name] for name in ("exp", "log", "tanh", "erf", "maximum", "sin", "log1p", "atan")]
 SPECIALS = np.array([0.0, -0.0, 1.0, -1.0, 2.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1.7e308, 0.5, -2.5])
 
-pytestmark = pytest.mark.skipif(HAS == NEVER, reason="no loops are compiled for this processor or build")
-
-
-@contextmanager
-def compiling(width):
-    """Loops are compiled at once, or never."""
-    before = tiles._compile_from(0, width)
-    try:
-        yield
-    finally:
-        tiles._compile_from(*before)
+pytestmark = compiled
 
 
 def random_program(rng, operands, steps, rows):

@@ -6,25 +6,19 @@ import mmap
 import re
 import subprocess
 import sys
-from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from codipy.operations import codegen
-from codipy.programs import tiles
 from codipy.programs.tiles import Call
 from tests.programs.layouts import code, same_bits
+from tests.programs.widths import WIDTHS, compiled, compiling
 
-NEVER, AVX2, AVX512 = -1, 0, 1
-HAS = tiles._compile_from(64, AVX2)[1]
-tiles._compile_from(64, HAS)
-WIDTHS = [width for width in (AVX2, AVX512) if width <= HAS]
 ROOT = Path(__file__).resolve().parents[2]
 
 linux = pytest.mark.skipif(not sys.platform.startswith("linux"), reason="looks at /proc, or protects pages")
-compiled = pytest.mark.skipif(HAS == NEVER, reason="no loops are compiled for this processor or build")
 
 START = """
 import ctypes
@@ -50,15 +44,6 @@ tiles._compile_from(64, WIDTH)
 x = np.linspace(1.0, 2.0, 600)
 out = np.empty(x.size)
 """
-
-
-@contextmanager
-def compiling(width):
-    before = tiles._compile_from(0, width)
-    try:
-        yield
-    finally:
-        tiles._compile_from(*before)
 
 
 def in_a_process(program):
