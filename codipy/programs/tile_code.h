@@ -7,7 +7,7 @@
 #define CODIPY_PROGRAMS_TILE_CODE_H
 #include "codipy/programs/tile_lines.h"
 
-/* Tiles that are run loop by loop before their loops are compiled, which takes 20 to 50 us. */
+/* Tiles that are run loop by loop before their loops are compiled, which takes 20 to 200 us. */
 static Py_ssize_t tile_patience = 64;
 
 typedef enum { NO_VECTORS = -1, VECTORS_OF_4, VECTORS_OF_8 } TileVectors;
