@@ -23,7 +23,7 @@ static int tile_vectors = NO_VECTORS; /* of the loops to be compiled: what the p
 #define TILE_SANITIZED 0
 #endif
 
-#if defined(__x86_64__) && defined(__GNUC__) && !defined(_WIN32) && !TILE_SANITIZED
+#if defined(__x86_64__) && defined(__LP64__) && defined(__GNUC__) && !defined(_WIN32) && !TILE_SANITIZED
 #define TILE_HAS_COMPILER 1
 #include "codipy/programs/tile_compile.h"
 #include <stdlib.h>

@@ -9,25 +9,25 @@
 #include <string.h>
 
 enum {
-    VECTORS = 32,        /* of AVX-512; AVX2 has half of them */
-    STACK_VALUES = 64,   /* places of 64 bytes each for values that do not fit the vector registers: one page */
+    VECTORS = 32,      /* of AVX-512; AVX2 has half of them */
+    STACK_VALUES = 64, /* places of 64 bytes each for values that do not fit the vector registers: one page */
     NOWHERE = -1,
-    NEVER = MOST_LINES   /* after all lines */
+    NEVER = MOST_LINES /* after all lines */
 };
 
 /* Where the values are while the code of one element is written. */
 typedef struct {
     Machine machine;
     const Lines *lines;
-    const uint8_t *numbers;               /* in the code */
-    int vectors, pinned;                 /* the last ones are pinned: what is the same for all elements */
-    int16_t holds[VECTORS];              /* which line's value is there */
+    const uint8_t *numbers;                         /* in the code */
+    int vectors, pinned;                            /* the last ones are pinned: what is the same for all elements */
+    int16_t holds[VECTORS];                         /* which line's value is there */
     int8_t vector[MOST_LINES], stacked[MOST_LINES]; /* where a line's value is */
-    int16_t last[MOST_LINES];            /* the line that reads it last */
-    int stack, failed;
-    uint32_t busy;                       /* bits: vector registers that the current line needs */
-    int8_t pointer[TILE_REGISTERS];      /* the register with an array's address, or NOWHERE */
-    int16_t masked[MASKS];               /* which line's value is not zero, by mask register */
+    int16_t last[MOST_LINES];                       /* the line that reads it last */
+    int stack, failed;                              /* places that are taken; whether there were too few */
+    uint32_t busy;                                  /* bits: vector registers that the current line needs */
+    int8_t pointer[TILE_REGISTERS];                 /* the register with an array's address, or NOWHERE */
+    int16_t masked[MASKS];                          /* which line's value is not zero, by mask register */
     int next_mask;
 } Compiler;
 
