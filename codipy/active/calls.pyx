@@ -26,6 +26,9 @@ from codipy.errors import ActiveError, TapeError
 
 cnp.import_array()
 
+cdef enum:
+    NUMPY_DIMS = 64              # no array has more
+
 cdef double zero = 0.0           # what `hollow` arrays show
 
 
@@ -229,12 +232,10 @@ cdef object in_double(x):
 
 def hollow(x):
     """Zeros of the shape of an array that take no memory; anything else unchanged."""
-    cdef cnp.npy_intp strides[32]
+    cdef cnp.npy_intp strides[NUMPY_DIMS]
     cdef int k
     if not isinstance(x, np.ndarray) or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
         return x
-    if cnp.PyArray_NDIM(<cnp.ndarray>x) > 32:
-        return np.broadcast_to(0.0, x.shape)
     for k in range(cnp.PyArray_NDIM(<cnp.ndarray>x)):
         strides[k] = 0
     return cnp.PyArray_New(np.ndarray, cnp.PyArray_NDIM(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>x),

@@ -27,8 +27,7 @@ cdef Array converted(object value):
         value = np.asarray(value)
     if value.dtype.kind not in "fiub" or value.dtype.char in "eg" and value.dtype != np.float64:
         raise TypeError(f"an Array holds float64 or float32 numbers, got dtype {value.dtype}: use astype(np.float64)")
-    value = np.array(value, dtype=np.float32 if value.dtype == np.float32 else np.float64)
-    return from_ndarray(value)
+    return from_ndarray(np.array(value, dtype=np.float32 if value.dtype == np.float32 else np.float64))
 
 
 cdef Array copied(Array a, str order):

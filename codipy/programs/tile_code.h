@@ -24,7 +24,6 @@ static int tile_vectors = NO_VECTORS; /* of the loops to be compiled: what the p
 #endif
 
 #if defined(__x86_64__) && defined(__LP64__) && defined(__GNUC__) && !defined(_WIN32) && !TILE_SANITIZED
-#define TILE_HAS_COMPILER 1
 #include "codipy/programs/tile_compile.h"
 #include <stdlib.h>
 #include <sys/mman.h>
@@ -102,11 +101,10 @@ static TileCompiled code_make(const CodeKey *key)
     static uint8_t room[CODE_BYTES];
     static Lines lines;
     static Compiler compiler;
-    uint8_t kept[TILE_REGISTERS], *memory;
+    uint8_t *memory;
     const uint8_t *entry;
     int size;
-    for (int reg = 0; reg < TILE_REGISTERS; reg++) kept[reg] = key->kept[reg >> 5] >> (reg & 31) & 1;
-    if (!lines_of(&lines, key->action, key->actions, key->constant, kept)) return NULL;
+    if (!lines_of(&lines, key->action, key->actions, key->constant, key->kept)) return NULL;
     entry = compile_loop(&compiler, &lines, key->vectors == VECTORS_OF_8, room, CODE_BYTES, &size);
     memory = entry ? code_publish(room, size) : NULL;
     return memory ? (TileCompiled)(uintptr_t)(memory + (entry - room)) : NULL;
@@ -224,7 +222,6 @@ static void run_compile(TileRun *run)
     run->actions = kept;
 }
 #else
-#define TILE_HAS_COMPILER 0
 
 static inline void run_compile(TileRun *run)
 {

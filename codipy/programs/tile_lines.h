@@ -143,9 +143,9 @@ static void lines_action(Lines *lines, const TileAction *action)
     lines->value[target_of(action)] = (int16_t)value;
 }
 
-/* `kept`: the registers that somebody reads later; the others stay in the processor. They are written in the order of
+/* `kept`: bits, the registers that somebody reads later; the others stay in the processor. They are written in the order of
    their last assignments, since a register may get the memory of one that was read before. 0: too many lines. */
-static int lines_of(Lines *lines, const TileAction *action, int actions, uint32_t constant, const uint8_t *kept)
+static int lines_of(Lines *lines, const TileAction *action, int actions, uint32_t constant, const uint32_t *kept)
 {
     int16_t last[TILE_REGISTERS];
     lines->count = lines->full = 0;
@@ -158,7 +158,7 @@ static int lines_of(Lines *lines, const TileAction *action, int actions, uint32_
     }
     for (int k = 0; k < actions; k++) {
         const int reg = target_of(&action[k]);
-        if (last[reg] == k && kept[reg]) line_add(lines, WRITE, reg, lines->value[reg], -1);
+        if (last[reg] == k && kept[reg >> 5] >> (reg & 31) & 1) line_add(lines, WRITE, reg, lines->value[reg], -1);
     }
     return !lines->full;
 }

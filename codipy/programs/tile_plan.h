@@ -73,6 +73,13 @@ static inline void run_begin(TileRun *run, const TileProgram *program)
     run->constant = run->raw = run->by_rows = 0;
 }
 
+/* Call when all arrays are there. Rows are put together only if they fit even where the value and the flow of every
+   register, and the auxiliary one, have memory of the tile. */
+static inline void run_close(TileRun *run)
+{
+    walk_close(&run->walk, longest_tile(2 * (run->root + 1) + 2, TILE_ROOM));
+}
+
 /* Gives a register memory of the tile, its own or one that is free again. */
 static inline void run_slot(TileRun *run, int reg, int slot)
 {

@@ -259,7 +259,7 @@ static void values_part(const TileCall *call, TileTeam *team)
     for (int r = 0; r < operands; r++)
         walk_add(&run.walk, (void *)of->operand[r].data, of->operand[r].strides, 1, dims, of->shape);
     walk_add(&run.walk, call->lhs, call->lhs_strides, 1, dims, of->shape);
-    walk_close(&run.walk, longest_tile(2 * (root + 1) + 2, TILE_ROOM));
+    run_close(&run);
     find_rows_seen(&run, of->program);
     for (int r = 0; r < operands; r++) run_bind_operand(&run, r, r);
     run_bind(&run, root, operands, STORE);

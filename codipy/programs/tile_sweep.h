@@ -34,7 +34,7 @@ static int sweep_begin(TileRun *run, const TileSweep *sweep, TileActivity *regis
             arrays->flow[r] =
                 walk_add(walk, operand[r].adjoint, operand[r].adjoint_strides, sizeof(double), dims, shape);
     }
-    walk_close(walk, longest_tile(2 * (root + 1) + 2, TILE_ROOM));
+    run_close(run);
     for (int r = 0; r < program->operands; r++)
         if (registers[r].needed) run_bind_operand(run, r, arrays->value[r]);
     for (int w = program->operands; w <= root; w++) {

@@ -39,6 +39,14 @@ def pages():
             found += (high - low) // 4096
     return found
 
+def random_calls(count):
+    "Programs of six operations, hardly any of them twice."
+    rng = np.random.default_rng(0)
+    names = ["add", "subtract", "multiply"]
+    for _ in range(count):
+        rows = [(names[rng.integers(3)], int(rng.integers(1 + s)), int(rng.integers(1 + s))) for s in range(6)]
+        yield rows, Call(steps(*rows), [x], x.shape)
+
 _, WIDTH = tiles._compile_from(64, -1)
 tiles._compile_from(64, WIDTH)
 x = np.linspace(1.0, 2.0, 600)
@@ -90,11 +98,8 @@ assert pages() == before + 1
 @linux
 def test_programs_that_ran_once_keep_no_other_from_being_compiled():
     in_a_process("""
-rng = np.random.default_rng(0)
-names = ["add", "subtract", "multiply"]
-for _ in range(3000):
-    rows = [(names[rng.integers(3)], int(rng.integers(1 + s)), int(rng.integers(1 + s))) for s in range(6)]
-    Call(steps(*rows), [x], x.shape).values(out)
+for _, call in random_calls(3000):
+    call.values(out)
 before = pages()
 call = Call(steps(("multiply", 0, 0), ("divide", 1, 0), ("sqrt", 2)), [x], x.shape)
 for _ in range(64):
@@ -108,12 +113,8 @@ assert np.array_equal(out, np.sqrt(x * x / x))
 @linux
 def test_many_compiled_loops_take_bounded_memory():
     in_a_process("""
-rng = np.random.default_rng(0)
-names = ["add", "subtract", "multiply"]
 tiles._compile_from(0, WIDTH)
-for k in range(2500):
-    rows = [(names[rng.integers(3)], int(rng.integers(1 + s)), int(rng.integers(1 + s))) for s in range(6)]
-    call = Call(steps(*rows), [x], x.shape)
+for rows, call in random_calls(2500):
     found = call.values(out).copy()
     tiles._compile_from(0, -1)
     assert np.array_equal(found, call.values(out)), rows

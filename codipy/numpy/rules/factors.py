@@ -24,15 +24,15 @@ def solve(a, b):
     own = lapack.numpys() if _fits(a, b) and len(a) >= LEAST and b.ndim in (1, 2) and len(b) == len(a) else None
     if own is not None:
         x = np.array(b, order="F")
-        columns = b.size // len(b)
+        how = (own, b.size // len(b), own.threads())
         # With more columns LAPACK may solve on several threads now and not then, which may change bits.
-        factors = _known(a, (own, columns, own.threads())) if columns == 1 else None
+        factors = _known(a, how) if b.size == len(b) else None
         if factors is not None:
             own.solve(factors, x)
             return x
         factors = own.factorise_and_solve(a, x)
         if factors is not None:
-            _remember(a, (own, columns, own.threads()), factors)
+            _remember(a, how, factors)
             return np.ascontiguousarray(x)
     return np.linalg.solve(a, b)
 
