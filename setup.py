@@ -41,6 +41,8 @@ if not (DEBUG or TRACE):
 
 # One segment for what is read and what runs: two mappings and two page faults less for each of many modules.
 LINK_FLAGS = ["-Wl,-z,noseparate-code"] if sys.platform == "linux" else []
+# What is installed has no symbols but those that it exports, nor lines for a debugger: 6 MB instead of 30.
+STRIP_FLAGS = {"linux": ["-Wl,-s"], "darwin": ["-Wl,-S", "-Wl,-x"]}.get(sys.platform, [])
 
 KIND = "msvc" if sys.platform == "win32" else "checked" if DEBUG or TRACE or SANITIZE else "release"
 SANITIZER = C_FLAGS["sanitize"] if SANITIZE else []
@@ -78,8 +80,12 @@ class BuildExtensions(build_ext):
         self.parallel = int(self.parallel or os.cpu_count() or 1)
         if self.inplace or self.editable_mode:  # one place, so that an editable install is not compiled again
             self.build_lib = self.build_temp = str(Path("build", "inplace"))
+        modules = extensions()
+        if KIND == "release" and not (self.inplace or self.editable_mode):  # profilers read what is built in place
+            for module in modules:
+                module.extra_link_args += STRIP_FLAGS
         self.distribution.ext_modules = cythonize(
-            extensions(), compiler_directives=DIRECTIVES, nthreads=self.parallel, force=self.force
+            modules, compiler_directives=DIRECTIVES, nthreads=self.parallel, force=self.force
         )
         stamp.parent.mkdir(exist_ok=True)
         stamp.write_text(settings)

@@ -8,3 +8,4 @@ from codipy.lazy import __dir__ as __dir__
 from codipy.lazy import __getattr__ as __getattr__
 from codipy.tape import active_tape as active_tape
 from codipy.tape import passive as passive
+from codipy.version import __version__ as __version__

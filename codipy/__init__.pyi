@@ -25,3 +25,4 @@ from codipy.tools import vjp as vjp
 from codipy.tools.rebind import rebind as rebind
 from codipy.tools.threads import get_num_threads as get_num_threads
 from codipy.tools.threads import set_num_threads as set_num_threads
+from codipy.version import __version__ as __version__

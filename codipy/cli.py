@@ -14,6 +14,7 @@ from codipy.tools import compare
 from codipy.tools.memory import measure
 from codipy.tools.settings import settings
 from codipy.tools.target import TargetError, load, user_traceback
+from codipy.version import __version__
 
 __all__ = ["main"]
 
@@ -45,6 +46,7 @@ def main(argv=None):
 
 def _parser():
     parser = argparse.ArgumentParser(prog="codipy", description="Automatic differentiation of plain Python by taping.")
+    parser.add_argument("--version", action="version", version=f"codipy {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     command = commands.add_parser(
         "compare", help="run one function under every taping strategy",
