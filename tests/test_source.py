@@ -19,7 +19,7 @@ PACKAGE = ROOT / "codipy"
 FOLDERS = ["codipy", "tests", "benchmarks", "examples", "docs"]
 GENERATED = {PACKAGE / "operations" / "kernels.h", PACKAGE / "operations" / "kernels.pxd"}
 HEADER = "SPDX-License-Identifier: Apache-2.0"
-LONGEST, LONGEST_MEDIAN = 450, 150
+LONGEST, LONGEST_MEDIAN = 600, 150
 
 
 def files(*suffixes, folders=FOLDERS):

@@ -18,7 +18,7 @@ cdef class BaseTape:
     cdef readonly Records records               # steps that are not scalar statements
     cdef readonly Replay replay                 # what evaluate_primal() made of them
     cdef readonly AdjointVector adjoint_vector  # the tape's own adjoints, width 1
-    cdef readonly str strategy                  # its name, "auto" resolved
+    cdef readonly str strategy                  # its name: what `stored_as` makes of it says how
     cdef readonly str granularity
     cdef object chunk_size
     cdef Position root_begin                    # where every recording begins

@@ -37,18 +37,19 @@ cdef class BaseTape:
                   skip_invalid_jacobians=False):
         strategy = check_choice("strategy", strategy, STRATEGIES + ("auto",))
         cdef bint auto = strategy == "auto"
-        self.strategy = AUTO if auto else strategy
+        self.strategy = strategy
+        strategy = stored_as(strategy)
         if granularity is None:
-            granularity = "operation" if self.strategy == "simple" else "statement"
+            granularity = "operation" if strategy == "simple" else "statement"
         self.granularity = check_choice("granularity", granularity, GRANULARITIES)
-        if self.strategy == "simple" and granularity != "operation":
+        if strategy == "simple" and granularity != "operation":
             raise ValueError("granularity: strategy='simple' records single operations; "
                              "leave granularity out or say granularity='operation'")
         self.chunk_size = chunk_size
-        cdef bint reuse = self.strategy.endswith("-reuse")
-        if self.strategy == "simple":
+        cdef bint reuse = strategy.endswith("-reuse")
+        if strategy == "simple":
             self.recorder.kind, self.store = SIMPLE, Simple(chunk_size)
-        elif self.strategy.startswith("jacobian"):
+        elif strategy.startswith("jacobian"):
             self.recorder.kind, self.store = JACOBIAN, Jacobian(reuse, chunk_size)
         else:
             self.recorder.kind, self.store = PRIMAL, Primal(reuse, chunk_size)
@@ -437,6 +438,11 @@ cdef class BaseTape:
         """
         from codipy.tape.check import check
         check(self, self.root_begin)
+
+
+def stored_as(str strategy):
+    """The strategy that says how scalar statements are stored: that of `auto` is what measures best for scalars."""
+    return AUTO if strategy == "auto" else strategy
 
 
 def check_choice(str name, value, choices):

@@ -8,6 +8,7 @@ from codipy.data import Regions
 from codipy.errors import CorruptTape
 from codipy.operations import TABLE
 from codipy.programs.program import describe
+from codipy.tape.base import stored_as
 from codipy.tape.check_records import check_records, steps_of
 
 _INPUT_TAG = 255         # argument count that marks an input (jacobian.pxd)
@@ -37,7 +38,8 @@ def check(tape, origin):
     except AssertionError as error:
         raise CorruptTape(str(error)) from error
     fields = [_whole(stream) for stream in store.streams]
-    kind = tape.strategy.removesuffix("-reuse")
+    strategy = stored_as(tape.strategy)
+    kind = strategy.removesuffix("-reuse")
     steps = steps_of(tape)
     needs, arguments, results = _READERS[kind](fields, identifiers.largest, steps)
     _check_counts(store, origin, needs)
@@ -49,7 +51,7 @@ def check(tape, origin):
     _demand(np.all(arguments <= identifiers.largest), "arguments were handed out by the identifier manager")
     _demand(np.all(results >= 1), "no statement has the passive identifier 0 as its result")
     _demand(np.all(results <= identifiers.largest), "results were handed out by the identifier manager")
-    if tape.strategy.endswith("-reuse"):
+    if strategy.endswith("-reuse"):
         # An argument outlives the push of its statement, so the result cannot have been given its identifier.
         _demand(np.all(arguments != users), "no argument shares the identifier of its own result")
     else:
@@ -58,7 +60,7 @@ def check(tape, origin):
     if kind == "primal":
         values = tape._primal_vector_bytes[1] // 8
         # Elements of arrays have no value here: an argument may be one.
-        of_arrays = steps or tape.strategy.endswith("-reuse")
+        of_arrays = steps or strategy.endswith("-reuse")
         largest = results.max(initial=0) if of_arrays else identifiers.largest
         _demand(largest == 0 or values > largest, "every identifier has a primal value")
 

@@ -42,7 +42,8 @@ def check_result(result, f):
     if type(result) is Array and shape == ():
         return check_result(result[()], f)
     if as_float(result) is None:
-        fix = (f": reduce it to one, for example by sum(), or take codipy.jacobian({name_of(f)})" if shape else
+        first = f" return its number, y[{', '.join('0' * len(shape))}]; or" if set(shape) == {1} else ""
+        fix = (f":{first} reduce it to one, for example by sum(), or take codipy.jacobian({name_of(f)})" if shape else
                ": does it return on every path?" if result is None else ": return one number")
         of_shape = f" of shape {shape}" if shape else ""
         raise TypeError(f"{name_of(f)} must return one real number, got {type(result).__name__}{of_shape}{fix}")

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which arguments of a call are differentiated by: `argnums`, checked, and their leaves."""
+"""Which arguments of a call are differentiated by: `argnums` and `argnames`, checked, and their leaves."""
 from __future__ import annotations
+
+import inspect
 
 from codipy.tools.callee import name_of
 from codipy.tools.leaves import in_dtypes
@@ -10,57 +12,116 @@ __all__ = ["Choice"]
 
 
 class Choice:
-    """The positions that `argnums` names.
+    """The arguments that `argnums` and `argnames` name.
 
     Parameters
     ----------
-    argnums : int or tuple of int
-        From 0 on; an int makes the result one tree, a tuple a tuple of trees.
+    argnums : int or tuple of int, optional
+        From 0 on; an int makes the result one tree, a tuple a tuple of trees. Default is 0 where there are no names.
+    argnames : str or tuple of str, optional
+        Names of parameters, however the caller passes them. A str and a tuple differ as in `argnums`.
 
     Attributes
     ----------
     positions : tuple of int
-        The arguments.
+        The arguments that are chosen by position.
+    names : tuple of str
+        Those that are chosen by name.
     several : bool
-        Whether it was a tuple.
+        Whether the result is no single tree.
+    last : int
+        The largest position, -1 without any.
     """
 
-    __slots__ = ("argnums", "last", "positions", "several")
+    __slots__ = ("argnames", "argnums", "last", "names", "positions", "several")
 
-    def __init__(self, argnums):
-        self.several = isinstance(argnums, tuple)
-        for number in argnums if self.several else (argnums,):
+    def __init__(self, argnums=None, argnames=None):
+        if argnums is None and argnames is None:
+            argnums = 0
+        self.argnums = argnums
+        self.argnames = tuple(argnames) if isinstance(argnames, list) else argnames
+        self.positions = () if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
+        for number in self.positions:
             if isinstance(number, bool) or not isinstance(number, int):
                 raise TypeError(f"argnums must be an int or a tuple of ints, got {argnums!r}")
             if number < 0:
                 raise ValueError(f"argnums counts positional arguments from 0, got {argnums!r}")
-        if self.several and len(set(argnums)) < max(len(argnums), 1):
-            raise ValueError(f"argnums must name each argument once, and at least one, got {argnums!r}")
-        self.argnums, self.positions = argnums, argnums if self.several else (argnums,)
-        self.last = max(self.positions)
+        names = self.argnames
+        self.names = () if names is None else names if isinstance(names, tuple) else (names,)
+        if not all(isinstance(name, str) for name in self.names):
+            raise TypeError(f"argnames must be a str or a tuple of strs, got {argnames!r}")
+        for kind, given, items in (("argnums", argnums, self.positions), ("argnames", argnames, self.names)):
+            if isinstance(given, (tuple, list)) and len(set(items)) < max(len(items), 1):
+                raise ValueError(f"{kind} must name each argument once, and at least one, got {given!r}")
+        self.several = len(self.positions) + len(self.names) > 1 or isinstance(argnums, tuple)
+        self.several = self.several or isinstance(self.argnames, tuple)
+        self.last = max(self.positions, default=-1)
+
+    def __str__(self):
+        given = [self.argnums] if self.argnums is not None else []
+        return "argument " + " and ".join(map(repr, given if self.argnames is None else [*given, self.argnames]))
 
     def check(self, args, f):
         """Raise unless there are arguments at all the positions."""
         if len(args) <= self.last:
             raise TypeError(f"{name_of(f)} got {len(args)} positional arguments, but argnums is {self.argnums}: "
-                            "pass what is differentiated by position")
+                            "pass what is differentiated by position, or name it, argnames='...'")
 
-    def take(self, args):
-        """The chosen arguments, and the list of their leaves."""
-        trees, leaves = [args[position] for position in self.positions], []
-        for position, tree in zip(self.positions, trees):
-            flatten(tree, f"argument {position}", leaves)
-        return trees, leaves
+    def places(self, args, kwargs, f):
+        """Positions, and names where arguments were passed by name; an error for a name that was not passed."""
+        places = list(self.positions)
+        for name in self.names:
+            place = name if name in kwargs else _position(f, name, len(args))
+            if place is None:
+                raise TypeError(f"{name_of(f)} was called without {name!r}, which argnames names: pass it")
+            if place in self.positions:
+                raise ValueError(f"argnums and argnames both name {name!r} of {name_of(f)}")
+            places.append(place)
+        return places
 
-    def placer(self, trees):
-        """A function that puts arguments of the form of `trees`, made of inputs, at their positions in ``args``."""
+    def take(self, args, kwargs=(), f=None):
+        """The chosen arguments, the list of their leaves, and where they stand."""
+        places, leaves = self.places(args, kwargs, f), []
+        trees = [kwargs[place] if isinstance(place, str) else args[place] for place in places]
+        for place, tree in zip(places, trees):
+            flatten(tree, f"argument {place!r}", leaves)
+        return trees, leaves, places
+
+    def placer(self, trees, places, kwargs=None):
+        """A function that puts arguments of the form of `trees`, made of inputs, at their places.
+
+        Those by position go into the ``args`` that it gets, those by name into `kwargs`.
+        """
         def place(args, inputs):
-            for position, tree in zip(self.positions, arguments(trees, inputs)):
-                args[position] = tree
+            for spot, tree in zip(places, arguments(trees, inputs)):
+                (kwargs if isinstance(spot, str) else args)[spot] = tree
 
         return place
 
+    def flat(self, trees, leaves, derivatives):
+        """The derivatives by the leaves as one tuple of trees, those by position first."""
+        return tuple(rebuild(trees, in_dtypes(derivatives, leaves)))
+
     def give(self, trees, leaves, derivatives):
-        """The derivatives by the leaves, in the form and the dtypes of the argument, or of a tuple of arguments."""
-        results = rebuild(trees, in_dtypes(derivatives, leaves))
-        return tuple(results) if self.several else results[0]
+        """The derivatives by the leaves, in the form and the dtypes of the arguments.
+
+        By `argnums` or `argnames` alone a tree or a tuple of trees, by both a pair of these.
+        """
+        results, cut = self.flat(trees, leaves, derivatives), len(self.positions)
+        if not self.several:
+            return results[0]
+        numbered = results[:cut] if isinstance(self.argnums, tuple) or not cut else results[0]
+        named = results[cut:] if isinstance(self.argnames, tuple) or not self.names else results[cut]
+        return named if not cut else numbered if not self.names else (numbered, named)
+
+
+def _position(f, name, count):
+    """Where the parameter `name` of f stands among `count` positional arguments; None if it is not among them."""
+    try:
+        parameters = list(inspect.signature(f).parameters.values())
+    except (TypeError, ValueError):
+        return None
+    for position, parameter in enumerate(parameters[:count]):
+        if parameter.name == name and parameter.kind is parameter.POSITIONAL_OR_KEYWORD:
+            return position
+    return None

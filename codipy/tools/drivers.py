@@ -2,8 +2,6 @@
 """Gradients of plain Python functions: record, sweep, and leave everything as it was."""
 from __future__ import annotations
 
-import functools
-
 from codipy.tools.callee import check_function, name_of
 from codipy.tools.choice import Choice
 from codipy.tools.gradient import Gradient
@@ -12,7 +10,7 @@ from codipy.tools.pool import check_settings
 __all__ = ["grad", "value_and_grad"]
 
 
-def grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebind=True):
+def grad(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", granularity=None, rebind=True):
     """The gradient of a function of numbers and arrays.
 
     Parameters
@@ -21,8 +19,10 @@ def grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebi
         Plain Python: loops, branches, calls, NumPy. Returns one real number. The arguments that it is differentiated
         by are numbers, arrays of float64 or float32 (of no axes: numbers), or lists, tuples, dicts and dataclasses of
         them, nested at will; the others may be anything. It gets `codipy.Real` and `codipy.Array` for them.
-    argnums : int or tuple of int
-        Positions of those arguments.
+    argnums : int or tuple of int, optional
+        Positions of those arguments; default is 0 where there are no `argnames`.
+    argnames : str or tuple of str, optional
+        Names of those arguments, for what is passed by keyword; positional arguments have names too.
     has_aux : bool
         Whether `f` returns a pair: the number, and something else, which comes back as it is.
     strategy, granularity : str, optional
@@ -34,7 +34,8 @@ def grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebi
     -------
     callable
         Takes the arguments of `f` and returns the gradient in the form of the argument, arrays of its shape and dtype,
-        of a tuple of arguments if `argnums` is a tuple; with `has_aux`, a pair of that and the second result.
+        of a tuple of arguments if `argnums` (or `argnames`) is a tuple; if both are given, a pair: by `argnums`, by
+        `argnames`. With `has_aux`, a pair of that and the second result. It can be pickled where `f` can.
 
     Raises
     ------
@@ -61,26 +62,20 @@ def grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebi
     >>> import numpy as np
     >>> codipy.grad(lambda x: (x * x).sum())(np.array([1.0, 2.0]))
     array([2., 4.])
+    >>> codipy.grad(lambda x, *, scale: scale * x, argnames="scale")(3.0, scale=2.0)
+    3.0
     """
-    driver = value_and_grad(f, argnums, has_aux=has_aux, strategy=strategy, granularity=granularity, rebind=rebind)
-
-    @functools.wraps(f)
-    def gradient(*args, **kwargs):
-        result, derivatives = driver(*args, **kwargs)
-        return (derivatives, result[1]) if has_aux else derivatives
-
-    gradient.__doc__ = f"Gradient of {name_of(f)} by argument {argnums}."
-    return gradient
+    return _gradient(grad, f, argnums, argnames, has_aux, strategy, granularity, rebind)
 
 
-def value_and_grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebind=True):
+def value_and_grad(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", granularity=None, rebind=True):
     """The value of a function of numbers and arrays, and its gradient; the parameters are those of `grad`.
 
     Parameters
     ----------
     f : callable
         See `grad`.
-    argnums : int or tuple of int
+    argnums, argnames : optional
         See `grad`.
     has_aux, rebind : bool
         See `grad`.
@@ -99,14 +94,15 @@ def value_and_grad(f, argnums=0, *, has_aux=False, strategy="auto", granularity=
     >>> codipy.value_and_grad(lambda x, y: x * y, argnums=(0, 1))(2.0, 3.0)
     (6.0, (3.0, 2.0))
     """
-    check_function(f, "grad")
-    settings = strategy, granularity
-    check_settings(settings)
-    call = Gradient(f, Choice(argnums), settings, has_aux, rebind).of
+    return _gradient(value_and_grad, f, argnums, argnames, has_aux, strategy, granularity, rebind)
 
-    @functools.wraps(f)
-    def driver(*args, **kwargs):
-        return call(args, kwargs)
 
-    driver.__doc__ = f"Value and gradient of {name_of(f)} by argument {argnums}."
-    return driver
+def _gradient(maker, f, argnums, argnames, has_aux, strategy, granularity, rebind):
+    check_function(f, maker.__name__)
+    check_settings((strategy, granularity))
+    choice = Choice(argnums, argnames)
+    options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "strategy": strategy,
+               "granularity": granularity, "rebind": rebind}
+    with_value = maker is value_and_grad
+    text = f"{'Value and gradient' if with_value else 'Gradient'} of {name_of(f)} by {choice}."
+    return Gradient(maker, f, options, text, choice, with_value)

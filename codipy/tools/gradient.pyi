@@ -1,13 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One call of `value_and_grad`."""
+"""One call of `grad` or `value_and_grad`."""
 
 from collections.abc import Callable
 from typing import Any
 
 from codipy.tools.choice import Choice
+from codipy.tools.driver import Driver
 
-class Gradient:
+class Gradient(Driver):
     def __init__(
-        self, f: Callable[..., Any], choice: Choice, settings: tuple[str, str | None], has_aux: bool, rebind: bool
+        self,
+        maker: Callable[..., Any],
+        f: Callable[..., Any],
+        options: dict[str, Any],
+        text: str,
+        choice: Choice,
+        with_value: bool,
     ) -> None: ...
-    def of(self, positional: tuple[Any, ...], kwargs: dict[str, Any]) -> tuple[Any, Any]: ...

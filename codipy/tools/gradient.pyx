@@ -3,6 +3,7 @@
 import numpy as np
 
 from codipy.active.tape cimport Tape
+from codipy.tools.driver cimport Driver
 from codipy.tools.pool cimport borrow, give_back
 
 from codipy.active.bulk import all_floats, value_and_gradient
@@ -25,23 +26,33 @@ cdef bint all_arrays(list args, tuple positions):
     return True
 
 
-cdef class Gradient:
-    """Gradient(f, choice, settings, has_aux, rebind)
+cdef class Gradient(Driver):
+    """Gradient(maker, f, options, text, choice)
     --
 
-    What a driver was made with; `value_and_grad` says what each means.
+    What `grad` and `value_and_grad` return; these say what each option means.
     """
-    cdef object f, run, choice, first
+    cdef object run, choice, first
     cdef Py_ssize_t last
     cdef tuple settings, positions
-    cdef bint has_aux, rebind
+    cdef bint has_aux, rebind, with_value, by_name
 
-    def __init__(self, f, choice, tuple settings, bint has_aux, bint rebind):
-        self.f, self.choice, self.settings, self.has_aux, self.rebind = f, choice, settings, has_aux, rebind
-        self.first = None if choice.several else choice.argnums
+    def __init__(self, maker, f, dict options, str text, choice, bint with_value):
+        super().__init__(maker, f, options, text)
+        self.choice, self.with_value, self.by_name = choice, with_value, bool(choice.names)
+        self.settings = options["strategy"], options["granularity"]
+        self.has_aux, self.rebind = options["has_aux"], options["rebind"]
+        self.first = None if choice.several or self.by_name else choice.argnums
         self.last, self.positions = choice.last, choice.positions
 
-    def of(self, tuple positional, dict kwargs):
+    def __call__(self, *args, **kwargs):
+        cdef object value, gradient
+        value, gradient = self.of(args, kwargs)
+        if self.with_value:
+            return value, gradient
+        return (gradient, value[1]) if self.has_aux else gradient
+
+    cdef tuple of(self, tuple positional, dict kwargs):
         """Value and gradient, or value and second result, and gradient, for the arguments of `f`."""
         cdef Tape tape
         cdef list args = list(positional), kept = None
@@ -60,11 +71,11 @@ cdef class Gradient:
             leaves, sweep = [tree], of_arrays
         elif type(tree) is list and are_floats(tree):
             leaves = tree
-        elif place is None and all_arrays(args, self.positions):
+        elif place is None and not self.by_name and all_arrays(args, self.positions):
             leaves, place, sweep = [args[position] for position in self.positions], self.positions, of_arrays
         else:
-            trees, leaves = self.choice.take(args)
-            place = self.choice.placer(trees)
+            trees, leaves, places = self.choice.take(args, kwargs, self.f)
+            place = self.choice.placer(trees, places, kwargs)
             if not are_floats(leaves):
                 sweep = of_arrays
         tape = borrow(self.settings)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import bisect
-import functools
 import itertools
 import math
 
@@ -11,6 +10,7 @@ import numpy as np
 
 from codipy.tools.callee import check_function, name_of, rebound, with_aux
 from codipy.tools.choice import Choice
+from codipy.tools.driver import Driver
 from codipy.tools.leaves import shape_of, stack
 from codipy.tools.pool import borrow, check_settings, give_back
 from codipy.tools.recording import Recording
@@ -21,15 +21,15 @@ _WIDEST = 16            # directions that one sweep carries
 _BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
 
 
-def jacobian(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, rebind=True):
+def jacobian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", granularity=None, rebind=True):
     """The Jacobian of a function: the derivatives of each number of its result by each of its argument.
 
     Parameters
     ----------
     f : callable
         Returns numbers and arrays, in lists, tuples, dicts and dataclasses; see `grad` for its arguments.
-    argnums : int or tuple of int
-        Positions of the arguments to differentiate by.
+    argnums, argnames : optional
+        Which arguments are differentiated by: see `grad`.
     has_aux, rebind : bool
         See `grad`.
     strategy, granularity : str, optional
@@ -38,8 +38,8 @@ def jacobian(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, 
     Returns
     -------
     callable
-        Takes the arguments of `f` and returns the form of its result, with the form of the argument (of a tuple of
-        arguments, if `argnums` is a tuple) in the place of each leaf, and there an array of the shape of the result's
+        Takes the arguments of `f` and returns the form of its result, with the form of the argument (as `grad` returns
+        it) in the place of each leaf, and there an array of the shape of the result's
         leaf followed by that of the argument's; a float where both are numbers. With `has_aux`, a pair of that and
         the second result.
 
@@ -63,31 +63,36 @@ def jacobian(f, argnums=0, *, has_aux=False, strategy="auto", granularity=None, 
     {'product': [3.0, 2.0]}
     """
     check_function(f, "jacobian")
-    settings = strategy, granularity
-    check_settings(settings)
-    choice = Choice(argnums)
-    run = None
+    check_settings((strategy, granularity))
+    options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "strategy": strategy,
+               "granularity": granularity, "rebind": rebind}
+    return Jacobian(f, options, Choice(argnums, argnames))
 
-    @functools.wraps(f)
-    def driver(*args, **kwargs):
-        nonlocal run
-        if run is None:
-            run = rebound(f) if rebind else f
-        choice.check(args, f)
+
+class Jacobian(Driver):
+    """What `jacobian` returns."""
+
+    def __init__(self, f, options, choice):
+        super().__init__(jacobian, f, options, f"Jacobian of {name_of(f)} by {choice}.")
+        self._choice, self._run = choice, None
+
+    def __call__(self, *args, **kwargs):
+        choice, options = self._choice, self.options
+        if self._run is None:
+            self._run = rebound(self.f) if options["rebind"] else self.f
+        choice.check(args, self.f)
         args = list(args)
-        called, kept = with_aux(run) if has_aux else (run, None)
-        trees, leaves = choice.take(args)
+        called, kept = with_aux(self._run) if options["has_aux"] else (self._run, None)
+        trees, leaves, places = choice.take(args, kwargs, self.f)
+        settings = options["strategy"], options["granularity"]
         tape = borrow(settings)
         try:
-            recording = Recording(tape, called, args, kwargs, leaves, choice.placer(trees))
+            recording = Recording(tape, called, args, kwargs, leaves, choice.placer(trees, places, kwargs))
             matrix = _matrix(recording, leaves)
         finally:
             give_back(settings, tape)
         result = _in_form(matrix, recording, leaves, lambda blocks: choice.give(trees, leaves, blocks))
-        return (result, kept[0]) if has_aux else result
-
-    driver.__doc__ = f"Jacobian of {name_of(f)} by argument {argnums}."
-    return driver
+        return (result, kept[0]) if options["has_aux"] else result
 
 
 def _matrix(recording, leaves):

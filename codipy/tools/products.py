@@ -12,7 +12,7 @@ from codipy.tools.trees import labelled, match
 __all__ = ["jvp", "vjp"]
 
 
-def vjp(f, *args, has_aux=False, strategy="auto", granularity=None, rebind=True):
+def vjp(f, *args, kwargs=None, argnames=None, has_aux=False, strategy="auto", granularity=None, rebind=True):
     """The value of a function, and the map from cotangents of its results to those of its arguments.
 
     Parameters
@@ -20,7 +20,11 @@ def vjp(f, *args, has_aux=False, strategy="auto", granularity=None, rebind=True)
     f : callable
         Returns numbers and arrays, in lists, tuples, dicts and dataclasses.
     *args : number, ndarray, list, tuple, dict or dataclass
-        Its arguments; all are differentiated by.
+        Its positional arguments; all are differentiated by.
+    kwargs : dict, optional
+        Its keyword arguments.
+    argnames : str or tuple of str, optional
+        Those of `kwargs` that are differentiated by.
     has_aux, rebind : bool
         See `grad`.
     strategy, granularity : str, optional
@@ -30,7 +34,8 @@ def vjp(f, *args, has_aux=False, strategy="auto", granularity=None, rebind=True)
     -------
     tuple
         ``(out, pullback)``, with `has_aux` ``(out, pullback, aux)``. ``pullback(cotangent)``, for a cotangent of the
-        form of `out`, returns a tuple with one cotangent for each argument, in its form. It may be called again and
+        form of `out`, returns a tuple with one cotangent for each positional argument, in its form, and then one for
+        each of `argnames`. It may be called again and
         again, and keeps the recording as long as it lives.
 
     Raises
@@ -46,21 +51,22 @@ def vjp(f, *args, has_aux=False, strategy="auto", granularity=None, rebind=True)
     >>> out, pullback(np.array([1.0, 10.0]))
     (array([3., 6.]), (array([ 3., 30.]), 21.0))
     """
-    settings, choice, called, kept = _prepare(f, args, has_aux, strategy, granularity, rebind)
-    args = list(args)
-    trees, leaves = choice.take(args)
+    settings, choice, called, kept = _prepare(f, args, argnames, has_aux, strategy, granularity, rebind)
+    args, kwargs = list(args), dict(kwargs or {})
+    trees, leaves, places = choice.take(args, kwargs, f)
     tape = borrow(settings)      # not given back: it belongs to the pullback
-    recording = Recording(tape, called, args, {}, leaves, choice.placer(trees))
+    recording = Recording(tape, called, args, kwargs, leaves, choice.placer(trees, places, kwargs))
 
     def pullback(cotangent):
         seeds = []
         match(cotangent, recording.result, "cotangent", seeds)
-        return choice.give(trees, leaves, recording.reverse(tape.new_adjoints(), seeds))
+        return choice.flat(trees, leaves, recording.reverse(tape.new_adjoints(), seeds))
 
     return (recording.value, pullback, kept[0]) if has_aux else (recording.value, pullback)
 
 
-def jvp(f, args, tangents, *, has_aux=False, strategy="auto", granularity=None, rebind=True):
+def jvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strategy="auto", granularity=None,
+        rebind=True):
     """The value of a function, and its derivative in the direction of some tangents.
 
     Parameters
@@ -68,9 +74,11 @@ def jvp(f, args, tangents, *, has_aux=False, strategy="auto", granularity=None, 
     f : callable
         See `vjp`.
     args : tuple or list
-        The arguments; all are differentiated by.
+        The positional arguments; all are differentiated by.
     tangents : tuple or list
-        One for each argument, of its form.
+        One for each of these, of its form, and then one for each of `argnames`.
+    kwargs, argnames : optional
+        See `vjp`.
     has_aux, rebind : bool
         See `grad`.
     strategy, granularity : str, optional
@@ -95,16 +103,16 @@ def jvp(f, args, tangents, *, has_aux=False, strategy="auto", granularity=None, 
     for name, given in (("args", args), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             raise TypeError(f"{name} must be a tuple with one for each argument of f, got {type(given).__name__}")
-    if len(args) != len(tangents):
-        raise ValueError(f"tangents must be one for each of the {len(args)} arguments, got {len(tangents)}")
-    settings, choice, called, kept = _prepare(f, args, has_aux, strategy, granularity, rebind)
-    args = list(args)
-    trees, leaves = choice.take(args)
+    settings, choice, called, kept = _prepare(f, args, argnames, has_aux, strategy, granularity, rebind)
+    args, kwargs = list(args), dict(kwargs or {})
+    trees, leaves, places = choice.take(args, kwargs, f)
+    if len(trees) != len(tangents):
+        raise ValueError(f"tangents must be one for each of the {len(trees)} arguments, got {len(tangents)}")
     seeds = []
     match(list(tangents), trees, "tangents", seeds)
     tape = borrow(settings)
     try:
-        recording = Recording(tape, called, args, {}, leaves, choice.placer(trees))
+        recording = Recording(tape, called, args, kwargs, leaves, choice.placer(trees, places, kwargs))
         tangents = recording.forward(tape.new_adjoints(), seeds)
         tangent = recording.rebuild(in_dtypes(tangents, [leaf for _, leaf in labelled(recording.result, "result")]))
     finally:
@@ -112,14 +120,14 @@ def jvp(f, args, tangents, *, has_aux=False, strategy="auto", granularity=None, 
     return (recording.value, tangent, kept[0]) if has_aux else (recording.value, tangent)
 
 
-def _prepare(f, args, has_aux, strategy, granularity, rebind):
+def _prepare(f, args, argnames, has_aux, strategy, granularity, rebind):
     """What both have in common before they record."""
     if not callable(f):
         raise TypeError(f"f must be a function, got {type(f).__name__}")
-    if not args:
+    if not args and argnames is None:
         raise TypeError("f must have an argument to differentiate by, got none")
     settings = strategy, granularity
     check_settings(settings)
     called = rebound(f) if rebind else f
     called, kept = with_aux(called) if has_aux else (called, None)
-    return settings, Choice(tuple(range(len(args)))), called, kept
+    return settings, Choice(tuple(range(len(args))) or None, argnames), called, kept
