@@ -141,4 +141,5 @@ def small(name):
 
 def large(name):
     """The program and its argument."""
-    return LARGE[name], np.random.default_rng(4).standard_normal(SIZES.get(name, (N,))) / SIZES.get(name, (1, 1))[-1] ** 0.5
+    shape = SIZES.get(name, (N,))
+    return LARGE[name], np.random.default_rng(4).standard_normal(shape) / (shape[-1] ** 0.5 if len(shape) == 2 else 1.0)

@@ -5,7 +5,6 @@ import statistics
 import time
 
 import numpy as np
-
 from timing import Figure
 
 

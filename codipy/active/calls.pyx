@@ -15,11 +15,11 @@ from codipy.active.packing cimport from_ndarray, packed_view
 from codipy.active.precision cimport frozen_copy, is_frozen, is_refused
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, ndarray_of, singles_of
-from codipy.active.view cimport View, shape_tuple
+from codipy.active.view cimport View, is_contiguous
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
-from codipy.tape.call cimport new_call
+from codipy.tape.call cimport Call, new_call, set_slots
 from codipy.tape.recorder cimport JACOBIAN, PRIMAL, Recorder
 
 from codipy.errors import ActiveError, TapeError
@@ -37,6 +37,8 @@ cdef bint is_injective(const View* v) noexcept:
     cdef Py_ssize_t smaller = 0
     cdef int k, j
     cdef bint done[8]
+    if is_contiguous(v):
+        return True
     for k in range(v.ndim):
         done[k] = v.shape[k] <= 1
     while True:
@@ -87,20 +89,21 @@ def call(primitive, args, kwargs=None):
         What ``forward`` returns, active where a derivative exists; plain if no argument is active.
     """
     cdef Recorder* r = current()
-    cdef list held = []          # packed copies: their identifiers are taken until the record is on the tape
-    cdef list values = [], known = [], argnums = [], arguments = [], results = [], shown = [], elements = []
+    cdef list held = None        # packed copies: their identifiers are taken until the record is on the tape
+    cdef list values = [], known = None, argnums = None, active = None, elements = None
     cdef Array array
     cdef View* v
+    cdef Call record
     cdef BaseTape tape
     cdef Block block
     cdef int32_t before
-    cdef Py_ssize_t k
-    cdef bint single = False
-    cdef dict spans = {}
-    cdef tuple operands = tuple(args)
+    cdef Py_ssize_t k, i, dims = 0
+    cdef bint single = False, several
+    cdef dict spans = None
+    cdef tuple operands = args if type(args) is tuple else tuple(args)
     kwargs = {name: np.array(x) if isinstance(x, np.ndarray) else x for name, x in kwargs.items()} if kwargs else {}
     for k in range(len(operands)):
-        x = operands[k]
+        x = kept = operands[k]
         if type(x) is Array:
             array = x
             materialise(array)
@@ -111,24 +114,34 @@ def call(primitive, args, kwargs=None):
             if array.storage.block is not None and admit_block(r, array.storage.block):
                 if not is_injective(&array.geometry):
                     array = contiguous_copy(array)
-                v = &array.geometry
+                if argnums is None:
+                    argnums, active = [], []
                 argnums.append(k)
-                arguments.append((array.storage.block.base + v.offset, shape_tuple(v),
-                                  tuple([v.strides[i] for i in range(v.ndim)])))
-            held.append(array)
-            single |= array.storage.single
+                active.append(array)
+                dims += array.geometry.ndim
+            if array is not operands[k]:
+                held = held or []
+                held.append(array)
             # As they lie, also where those that are kept are packed.
-            values.append(singles_of(x, spans) if (<Array>x).storage.single else ndarray_of(x))
-            known.append(values[k] if array is x and not array.storage.single else doubles_of(array))
+            if (<Array>x).storage.single:
+                spans = {} if spans is None else spans
+                x = singles_of(<Array>x, spans)
+            else:
+                x = ndarray_of(<Array>x)
+            kept = x
+            if array.storage.single or array is not operands[k]:
+                kept = doubles_of(array)
+            single |= array.storage.single
         elif type(x) is Real:
             if (<Real>x).epoch and readmit(r, <Real>x):
                 if (<Real>x).count:
                     identify(r, <Real>x)
+                if argnums is None:
+                    argnums, active = [], []
                 argnums.append(k)
-                arguments.append(((<Real>x).identifier, (), ()))
-            values.append((<Real>x).primal)
-            known.append((<Real>x).primal)
-        else:
+                active.append(x)
+            x = kept = (<Real>x).primal
+        elif type(x) is not int:
             if is_refused(x):
                 raise TypeError(f"{primitive.name}: {type(x).__name__} beside an Array is not supported: use a plain array")
             # What the caller may change before the sweep is copied: a reference, or a flag set by us that forbids
@@ -138,59 +151,72 @@ def call(primitive, args, kwargs=None):
             elif type(x) is list:
                 x = in_lists(x)
             single |= is_float32(x)
-            values.append(x)
-            known.append(in_double(x))
+            kept = in_double(x)
+        if known is None and kept is not x:
+            known = list(values)
+        values.append(x)
+        if known is not None:
+            known.append(kept)
     out = primitive.forward(*values, **kwargs) if kwargs else primitive.forward(*values)
-    if not argnums:
+    if argnums is None:
         return out
     # Rules see doubles and compute in double, whatever the dtype of the values.
-    options = kwargs if kwargs.get("dtype") is None else {**kwargs, "dtype": np.float64}
+    options = kwargs if not kwargs or kwargs.get("dtype") is None else {**kwargs, "dtype": np.float64}
     tape = <BaseTape>r.tape
     tape.demand_recording("an array operation")
-    parts = out if isinstance(out, tuple) else (out,)
-    kept = []
-    for part in parts:      # Reals first: they are scalar statements
+    several = isinstance(out, tuple)
+    shown, results = [], []
+    for part in out if several else (out,):      # Reals first: they are scalar statements
         single |= is_float32(part)
+        kept = part
         if isinstance(part, np.ndarray) and cnp.PyArray_TYPE(<cnp.ndarray>part) in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
             array = from_ndarray(part)
-            shown.append(array)
-            kept.append(doubles_of(array))
-        elif isinstance(part, (float, np.floating)) and r.kind == PRIMAL and r.reuse:
-            shown.append(from_ndarray(np.array(part, dtype=np.float64)))      # as in reductions.pyx
-            elements.append(len(kept))
-            kept.append(in_double(part))
+            dims += array.geometry.ndim
+            kept = doubles_of(array)
+            part = array
         elif isinstance(part, (float, np.floating)):
-            shown.append(new_identified(part, r.epoch, tape.new_copy(0, part), OWNS if r.reuse else 0))
-            kept.append(in_double(part))
+            kept = in_double(part)
+            if r.kind == PRIMAL and r.reuse:     # as in reductions.pyx
+                elements = elements or []
+                elements.append(len(shown))
+                part = from_ndarray(np.array(part, dtype=np.float64))
+            else:
+                part = new_identified(part, r.epoch, tape.new_copy(0, part), OWNS if r.reuse else 0)
         elif np.asarray(part).dtype.kind in ("cfO" if isinstance(part, np.ndarray) else "cf"):
             raise ActiveError(f"{primitive.name}: results of dtype {np.asarray(part).dtype} cannot be differentiated yet: "
                               "use float64 or float32, or take x.value where the derivative is not wanted")
+        shown.append(part)
+        results.append(kept)
+    record = new_call(primitive, tuple(argnums), len(argnums), len(shown), dims)
+    for k in range(len(argnums)):
+        x = active[k]
+        if type(x) is Array:
+            v = &(<Array>x).geometry
+            set_slots(record, k, (<Array>x).storage.block.base + <int32_t>v.offset, v.ndim, v.shape, v.strides)
         else:
-            shown.append(part)
-            kept.append(part)
+            set_slots(record, k, (<Real>x).identifier, 0, NULL, NULL)
+    known = values if known is None else known
+    record.args = tuple(args_kept(primitive, known, argnums, r.kind != JACOBIAN))
+    record.kwargs, record.out, record.single = options, results_kept(primitive, results, several), single
     before = tape.largest()
     try:
-        for k in range(len(shown)):
-            part = shown[k]
-            if type(part) is Array:
-                array = part
-                block = new_block(tape, array.geometry.size)
+        for i in range(len(shown)):
+            k = record.arguments + i
+            if type(shown[i]) is Array:
+                array = shown[i]
+                v = &array.geometry
+                block = new_block(tape, v.size)
                 array.storage.block = block
-                results.append((block.base, shape_tuple(&array.geometry),
-                                tuple([array.geometry.strides[i] for i in range(array.geometry.ndim)])))
-            elif type(part) is Real:
-                results.append(((<Real>part).identifier, (), ()))
-            else:
-                results.append(None)
-        several = isinstance(out, tuple)
-        known = args_kept(primitive, known, argnums, r.kind != JACOBIAN)
-        tape.push_record(new_call(primitive, tuple(known), options, results_kept(primitive, kept, several),
-                                  tuple(argnums), arguments, results, single), before)
+                set_slots(record, k, block.base, v.ndim, v.shape, v.strides)
+            elif type(shown[i]) is Real:
+                set_slots(record, k, (<Real>shown[i]).identifier, 0, NULL, NULL)
+        tape.push_record(record, before)
     except BaseException:
         tape.withdraw_block(before)
         raise
-    for k in elements:
-        shown[k] = element(<Array>shown[k], 0)
+    if elements is not None:
+        for k in elements:
+            shown[k] = element(<Array>shown[k], 0)
     if not several:
         return shown[0]
     return type(out)(*shown) if hasattr(out, "_fields") else tuple(shown)
@@ -211,8 +237,10 @@ cdef list args_kept(primitive, list values, list argnums, bint replays):
 
 
 cdef object results_kept(primitive, list kept, bint several):
+    cdef Py_ssize_t k
     if not primitive.keep_out:
-        kept = [hollow(part) for part in kept]
+        for k in range(len(kept)):
+            kept[k] = hollow(kept[k])
     return tuple(kept) if several else kept[0]
 
 

@@ -6,16 +6,31 @@ cimport cython
 from codipy.tape.record cimport Record
 
 
+# The identifiers of an argument or a result: the first, and as of a View shape and strides, in elements.
+cdef struct Slots:
+    int32_t first
+    int32_t ndim                     # -1: a result without derivative
+    Py_ssize_t* shape
+    Py_ssize_t* strides
+
+
 @cython.final
 cdef class Call(Record):
     cdef object primitive            # see codipy.numpy.primitive
     cdef object out                  # the result's values, several as a tuple
     cdef tuple args                  # the arguments' values
     cdef dict kwargs
-    cdef tuple argnums               # positions of the active arguments ...
-    cdef list arguments              # ... and the identifiers of each: (first, shape, strides in elements)
+    cdef tuple argnums               # positions of the active arguments
+    cdef Slots* slots                # of each active argument, then of each result, in one piece of memory
+    cdef Py_ssize_t arguments        # how many of them are arguments ...
+    cdef Py_ssize_t results          # ... and results
     cdef bint single                 # an argument or a result is float32; the rules see doubles
-    cdef list results                # the same for each result; None: without derivative
 
-cdef Call new_call(object primitive, tuple args, dict kwargs, out, tuple argnums, list arguments, list results,
-                   bint single)
+    cdef Py_ssize_t bytes_of_slots(self) noexcept
+    cdef int add_to(self, double* origin, Py_ssize_t k, object bar, Py_ssize_t width) except -1
+
+# A call whose slots are still to be filled: `dims` is the number of dimensions of all of them together.
+cdef Call new_call(object primitive, tuple argnums, Py_ssize_t arguments, Py_ssize_t results, Py_ssize_t dims)
+# Fill one of them, in order; shape and strides lie behind those of the one before.
+cdef int set_slots(Call call, Py_ssize_t k, int32_t first, int ndim, const Py_ssize_t* shape,
+                   const Py_ssize_t* strides) except -1

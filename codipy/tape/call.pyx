@@ -3,14 +3,16 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 cimport cython
 cimport numpy as cnp
 
 from codipy.data.buffer cimport Buffer
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.record cimport Record
+from codipy.tape.record cimport Record, reach
 from codipy.tape.replay cimport Replay
 
 from codipy.errors import TapeError
@@ -18,7 +20,8 @@ from codipy.errors import TapeError
 cnp.import_array()
 
 cdef enum:
-    MOST_DIMS = 8
+    MOST_DIMS = 64               # as many as NumPy has; of what is active 8
+    FEW = 512                    # elements: below, a loop of ours takes less than a call of NumPy
 
 
 @cython.final
@@ -29,78 +32,115 @@ cdef class Call(Record):
     One call of a primitive; arrays make it.
     """
 
+    def __dealloc__(self):
+        PyMem_Free(self.slots)
+
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
         cdef Py_ssize_t d, k
-        cdef bint several = type(self.out) is tuple
+        cdef double* origin
+        cdef Slots* results = self.slots + self.arguments
+        cdef bint any
         for d in range(adjoints.width):
-            bars = [None if slots is None else adjoint_view(adjoints, slots, d) for slots in self.results]
-            for bar in bars:
-                if bar is not None and not is_zero(bar):
+            origin = adjoints.origin() + d
+            any = False
+            for k in range(self.results):
+                if is_nonzero(origin, results + k, adjoints.width):
+                    any = True
                     break
-            else:
+            if not any:
                 continue
-            with np.errstate(all="ignore"):
-                back = self.primitive.vjp(tuple(bars) if several else bars[0], self.out, self.args, self.kwargs,
-                                          self.argnums)
-                for k in range(len(self.arguments)):
-                    bar = back[k]
-                    if bar is not None:
-                        target = adjoint_view(adjoints, self.arguments[k], d)
-                        if np.shape(bar) != target.shape:
-                            raise TapeError(f"{self.primitive.name}: the vjp rule returned shape {np.shape(bar)} for "
-                                            f"argument {self.argnums[k]} of shape {target.shape}")
-                        add_to(target, bar)
+            if type(self.out) is tuple:
+                bars = tuple([adjoint_view(origin, results + k, adjoints.width) for k in range(self.results)])
+            else:
+                bars = adjoint_view(origin, results, adjoints.width)
+            back = in_silence(self.primitive.vjp, bars, self.out, self.args, self.kwargs, self.argnums)
+            for k in range(self.arguments):
+                bar = back[k]
+                if bar is not None:
+                    self.add_to(origin, k, bar, adjoints.width)
             if not keep:
-                for bar in bars:
-                    if bar is not None:
-                        clear(bar)
+                for k in range(self.results):
+                    clear(origin, results + k, adjoints.width)
+        return 0
+
+    cdef int add_to(self, double* origin, Py_ssize_t k, object bar, Py_ssize_t width) except -1:
+        """Add a cotangent to the adjoints of an argument."""
+        cdef Slots* slots = self.slots + k
+        cdef cnp.ndarray given
+        cdef Py_ssize_t steps[MOST_DIMS]
+        cdef Py_ssize_t size = 1
+        cdef int i
+        if slots.ndim == 0 and isinstance(bar, float):
+            origin[slots.first * width] += <double>bar
+            return 0
+        if cnp.PyArray_Check(bar) and cnp.PyArray_NDIM(<cnp.ndarray>bar) == slots.ndim and cnp.PyArray_TYPE(
+                <cnp.ndarray>bar) == cnp.NPY_DOUBLE and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>bar):
+            given = bar
+            for i in range(slots.ndim):
+                if cnp.PyArray_DIM(given, i) != slots.shape[i]:
+                    break
+                steps[i] = slots.strides[i] * width
+                size *= slots.shape[i]
+            else:
+                if size < FEW or contiguous(slots.ndim, slots.shape, steps, 1) and contiguous(
+                        slots.ndim, slots.shape, <const Py_ssize_t*>cnp.PyArray_STRIDES(given), sizeof(double)):
+                    add_strided(origin + slots.first * width, cnp.PyArray_BYTES(given), slots.ndim, slots.shape, steps,
+                                <const Py_ssize_t*>cnp.PyArray_STRIDES(given))
+                    return 0
+        target = adjoint_view(origin, slots, width)
+        if np.shape(bar) != target.shape:
+            raise TapeError(f"{self.primitive.name}: the vjp rule returned shape {np.shape(bar)} for argument "
+                            f"{self.argnums[k]} of shape {target.shape}")
+        np.add(target, bar, target)
         return 0
 
     cdef int forward(self, AdjointVector adjoints) except -1:
         cdef Py_ssize_t d, k
+        cdef Slots* results = self.slots + self.arguments
         if self.primitive.jvp is None:
             raise TapeError(f"{self.primitive.name} has no jvp rule: a forward sweep needs one")
         for d in range(adjoints.width):
-            dots = {self.argnums[k]: adjoint_view(adjoints, self.arguments[k], d) for k in range(len(self.arguments))}
-            with np.errstate(all="ignore"):
-                result = self.primitive.jvp(dots, self.out, self.args, self.kwargs)
+            dots = {self.argnums[k]: adjoint_view(adjoints.origin() + d, self.slots + k, adjoints.width)
+                    for k in range(self.arguments)}
+            result = in_silence(self.primitive.jvp, dots, self.out, self.args, self.kwargs)
             parts = result if type(self.out) is tuple else (result,)
-            for slots, part in zip(self.results, parts):
-                if slots is not None:
-                    adjoint_view(adjoints, slots, d)[...] = part
+            for k in range(min(self.results, <Py_ssize_t>len(parts))):
+                if results[k].ndim >= 0:
+                    adjoint_view(adjoints.origin() + d, results + k, adjoints.width)[...] = parts[k]
         return 0
 
     cdef int primal(self, Replay replay) except -1:
         cdef list args = list(self.args), kept = list(self.args), parts
         cdef Py_ssize_t k, i
+        cdef Slots* slots
         cdef bint several = type(self.out) is tuple
         if self.single:
             raise TapeError(f"evaluate_primal() cannot recompute {self.primitive.name} of float32 values: record again")
-        for k in range(len(self.arguments)):
+        for k in range(self.arguments):
             i = self.argnums[k]
-            slots = self.arguments[k]
+            slots = self.slots + k
             if not isinstance(args[i], np.ndarray):
-                args[i] = kept[i] = replay.values[<int32_t>slots[0]]
+                args[i] = kept[i] = replay.values[slots.first]
             elif type((<object>args[i]).base) is Buffer:
                 args[i] = kept[i] = refreshed(replay, args[i], slots)
             else:       # the rules do not read it
                 args[i] = view_of(replay.values, slots, 1, 0)
         out = self.primitive.forward(*args, **self.kwargs)
         parts = list(out) if isinstance(out, tuple) else [out]
-        if len(parts) != len(self.results):
-            raise TapeError(f"evaluate_primal(): {self.primitive.name} gave {len(self.results)} results when it was "
+        if len(parts) != self.results:
+            raise TapeError(f"evaluate_primal(): {self.primitive.name} gave {self.results} results when it was "
                             f"recorded, and {len(parts)} now: record again")
         olds = self.out if several else (self.out,)
         for k in range(len(parts)):
-            slots, old = self.results[k], olds[k]
-            if slots is None:
+            slots, old = self.slots + self.arguments + k, olds[k]
+            if slots.ndim < 0:
                 continue
-            if np.shape(parts[k]) != slots[1]:
-                raise TapeError(f"evaluate_primal(): a result of {self.primitive.name} had the shape {slots[1]} when "
-                                f"it was recorded, and has {np.shape(parts[k])} now: record again")
+            if np.shape(parts[k]) != shape_of(slots):
+                raise TapeError(f"evaluate_primal(): a result of {self.primitive.name} had the shape {shape_of(slots)} "
+                                f"when it was recorded, and has {np.shape(parts[k])} now: record again")
             view_of(replay.values, slots, 1, cnp.NPY_ARRAY_WRITEABLE)[...] = parts[k]
             if not isinstance(old, np.ndarray):
-                parts[k] = type(old)(replay.values[<int32_t>slots[0]])
+                parts[k] = type(old)(replay.values[slots.first])
             elif type((<object>old).base) is Buffer:
                 parts[k] = refreshed(replay, old, slots)
             else:
@@ -111,7 +151,7 @@ cdef class Call(Record):
     @property
     def bytes_used(self):
         """Bytes of what the call itself holds; values are counted where they are kept."""
-        return 64 * (1 + len(self.arguments) + len(self.results))
+        return 64 + self.bytes_of_slots()
 
     @property
     def kept(self):
@@ -122,104 +162,163 @@ cdef class Call(Record):
     @property
     def named(self):
         """(lowest, highest) identifiers: a list of pairs for the results, and one for the active arguments."""
-        return [reach(slots) for slots in self.results if slots is not None], [reach(slots) for slots in self.arguments]
+        cdef Py_ssize_t k
+        pairs = [reach(self.slots[k].first, self.slots[k].ndim, self.slots[k].shape, self.slots[k].strides)
+                 for k in range(self.arguments + self.results) if self.slots[k].ndim >= 0]
+        return pairs[self.arguments:], pairs[:self.arguments]
+
+    cdef Py_ssize_t bytes_of_slots(self) noexcept:
+        cdef Py_ssize_t k, bytes = (self.arguments + self.results) * sizeof(Slots)
+        for k in range(self.arguments + self.results):
+            bytes += 2 * max(self.slots[k].ndim, 0) * sizeof(Py_ssize_t)
+        return bytes
 
     def __repr__(self):
         return f"<{self.primitive.name}>"
 
 
-cdef tuple reach(tuple slots):
-    """The lowest and the highest identifier of an argument or result."""
-    first, shape, strides = slots
-    if 0 in shape:
-        return first, first - 1
-    steps = [stride * (n - 1) for n, stride in zip(shape, strides)]
-    return first + sum([step for step in steps if step < 0]), first + sum([step for step in steps if step > 0])
+cdef tuple shape_of(const Slots* slots):
+    return tuple([slots.shape[k] for k in range(slots.ndim)])
 
 
-cdef object adjoint_view(AdjointVector adjoints, tuple slots, Py_ssize_t d):
-    """One direction of some identifiers' adjoints as an array."""
-    return view_of(adjoints.origin() + d, slots, adjoints.width, cnp.NPY_ARRAY_WRITEABLE)
+# NumPy's own rules for floating-point errors are a context variable, and its object for "ignore" everywhere never
+# changes: np.errstate makes it anew at each entry, and takes as long as a product of two 4 x 4 matrices. Where NumPy
+# has another variable it is np.errstate's business.
+cdef object rules = getattr(np._core.umath, "_extobj_contextvar", None), ignoring = None
 
 
-cdef object view_of(double* origin, tuple slots, Py_ssize_t width, int flags):
+cdef extern from "Python.h":
+    object PyContextVar_Set(object variable, object value)
+    int PyContextVar_Reset(object variable, object token) except -1
+    object PyObject_Call(object function, object arguments, PyObject* names)
+
+
+cdef object in_silence(object rule, object given, object out, tuple args, dict kwargs, tuple argnums=None):
+    """What a rule returns, without NumPy's warnings."""
+    global ignoring
+    arguments = (given, out, args, kwargs) if argnums is None else (given, out, args, kwargs, argnums)
+    if ignoring is None:
+        with np.errstate(all="ignore"):
+            ignoring = False if rules is None else rules.get()
+    if ignoring is False:
+        with np.errstate(all="ignore"):
+            return rule(*arguments)
+    token = PyContextVar_Set(rules, ignoring)
+    try:
+        return PyObject_Call(rule, arguments, NULL)
+    finally:
+        PyContextVar_Reset(rules, token)
+
+
+cdef object adjoint_view(double* origin, const Slots* slots, Py_ssize_t width):
+    """One direction of some identifiers' adjoints as an array; None where there is no derivative."""
+    return None if slots.ndim < 0 else view_of(origin, slots, width, cnp.NPY_ARRAY_WRITEABLE)
+
+
+cdef object view_of(double* origin, const Slots* slots, Py_ssize_t width, int flags):
     """What a vector holds for some identifiers, `width` numbers for each, as an array of every first number."""
-    cdef cnp.npy_intp shape[MOST_DIMS]
     cdef cnp.npy_intp strides[MOST_DIMS]
-    cdef int32_t first = slots[0]
-    cdef int k, ndim = <int>len(slots[1])
-    for k in range(ndim):
-        shape[k] = slots[1][k]
-        strides[k] = <Py_ssize_t>slots[2][k] * width * <Py_ssize_t>sizeof(double)
-    return cnp.PyArray_New(np.ndarray, ndim, shape, cnp.NPY_DOUBLE, strides, origin + first * width, 0, flags,
-                           <object>NULL)
+    cdef int k
+    for k in range(slots.ndim):
+        strides[k] = slots.strides[k] * width * <Py_ssize_t>sizeof(double)
+    return cnp.PyArray_New(np.ndarray, slots.ndim, <cnp.npy_intp*>slots.shape, cnp.NPY_DOUBLE, strides, origin + slots.first * width, 0,
+                           flags, <object>NULL)
 
 
-cdef bint is_contiguous(object x):
-    """Whether a loop over doubles in their order in memory, which is that of C, may do what NumPy would."""
-    return (cnp.PyArray_Check(x) and cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_DOUBLE
-            and cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>x))
-
-
-# A call of NumPy takes longer than these loops for what has up to a thousand elements.
-cdef bint is_zero(cnp.ndarray bar) except -1:
-    cdef Py_ssize_t i
-    cdef const double* data
-    if not is_contiguous(bar):
-        return not bar.any()
-    data = <const double*>cnp.PyArray_DATA(bar)
-    for i in range(cnp.PyArray_SIZE(bar)):
-        if data[i] != 0.0:
+cdef bint contiguous(int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, Py_ssize_t unit) noexcept:
+    """Whether elements in the order of C lie side by side."""
+    cdef int k
+    for k in range(ndim - 1, -1, -1):
+        if shape[k] != 1 and strides[k] != unit:
             return False
+        unit *= shape[k]
     return True
 
 
-cdef int add_to(cnp.ndarray target, object bar) except -1:
-    """Add a cotangent of the same shape."""
+cdef bint is_nonzero(const double* origin, const Slots* slots, Py_ssize_t width) noexcept:
+    """Whether an adjoint is not zero; NaN is not."""
+    return slots.ndim >= 0 and differs(origin + slots.first * width, slots.ndim, slots.shape, slots.strides, width)
+
+
+cdef bint differs(const double* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides,
+                  Py_ssize_t width) noexcept:
     cdef Py_ssize_t i
-    cdef double* to
-    cdef const double* data
-    if is_contiguous(target) and is_contiguous(bar):
-        to, data = <double*>cnp.PyArray_DATA(target), <const double*>cnp.PyArray_DATA(<cnp.ndarray>bar)
-        for i in range(cnp.PyArray_SIZE(target)):
-            to[i] += data[i]
+    if ndim == 0:
+        return data[0] != 0.0
+    for i in range(shape[0]):
+        if ndim == 1 and data[i * strides[0] * width] != 0.0:
+            return True
+        if ndim > 1 and differs(data + i * strides[0] * width, ndim - 1, shape + 1, strides + 1, width):
+            return True
+    return False
+
+
+cdef void add_strided(double* to, const char* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* steps,
+                      const Py_ssize_t* bytes) noexcept:
+    """Add numbers; `steps` count numbers, `bytes` bytes."""
+    cdef Py_ssize_t i
+    if ndim == 0:
+        to[0] += (<const double*>data)[0]
+    elif ndim == 1 and steps[0] == 1 and bytes[0] == sizeof(double):
+        for i in range(shape[0]):
+            to[i] += (<const double*>data)[i]
+    elif ndim == 1:
+        for i in range(shape[0]):
+            to[i * steps[0]] += (<const double*>(data + i * bytes[0]))[0]
     else:
-        np.add(target, bar, target)
+        for i in range(shape[0]):
+            add_strided(to + i * steps[0], data + i * bytes[0], ndim - 1, shape + 1, steps + 1, bytes + 1)
+
+
+cdef int clear(double* origin, const Slots* slots, Py_ssize_t width) except -1:
+    cdef Py_ssize_t size = 1
+    cdef int k
+    if slots.ndim < 0:
+        return 0
+    if width > 1 or not contiguous(slots.ndim, slots.shape, slots.strides, 1):
+        adjoint_view(origin, slots, width)[...] = 0.0
+        return 0
+    for k in range(slots.ndim):
+        size *= slots.shape[k]
+    memset(origin + slots.first, 0, size * sizeof(double))
     return 0
 
 
-cdef int clear(cnp.ndarray bar) except -1:
-    if is_contiguous(bar):
-        memset(cnp.PyArray_DATA(bar), 0, cnp.PyArray_SIZE(bar) * sizeof(double))
-    else:
-        bar[...] = 0.0
-    return 0
-
-
-cdef object refreshed(Replay replay, cnp.ndarray plain, tuple slots):
+cdef object refreshed(Replay replay, cnp.ndarray plain, const Slots* slots):
     """The array that a record keeps, laid out as before on a Buffer with the values of now."""
     cdef Buffer old = (<object>plain).base, new
-    cdef Py_ssize_t shape[MOST_DIMS]
-    cdef Py_ssize_t strides[MOST_DIMS]
     cdef Py_ssize_t offset
-    cdef int32_t first = slots[0]
-    cdef int k, ndim = cnp.PyArray_NDIM(plain)
     if cnp.PyArray_SIZE(plain) == 0:
         return plain
     offset = <double*>cnp.PyArray_DATA(plain) - old.data
-    for k in range(ndim):
-        shape[k], strides[k] = slots[1][k], slots[2][k]
-    new = replay.refreshed(old, offset, first, ndim, shape, strides)
-    result = cnp.PyArray_New(np.ndarray, ndim, cnp.PyArray_DIMS(plain), cnp.NPY_DOUBLE, cnp.PyArray_STRIDES(plain),
+    new = replay.refreshed(old, offset, slots.first, slots.ndim, slots.shape, slots.strides)
+    result = cnp.PyArray_New(np.ndarray, slots.ndim, cnp.PyArray_DIMS(plain), cnp.NPY_DOUBLE, cnp.PyArray_STRIDES(plain),
                              new.data + offset, 0, 0, <object>NULL)
     Py_INCREF(new)
     cnp.PyArray_SetBaseObject(result, new)
     return result
 
 
-cdef Call new_call(object primitive, tuple args, dict kwargs, out, tuple argnums, list arguments, list results,
-                   bint single):
+cdef Call new_call(object primitive, tuple argnums, Py_ssize_t arguments, Py_ssize_t results, Py_ssize_t dims):
     cdef Call new = Call.__new__(Call)
-    new.primitive, new.args, new.kwargs, new.out = primitive, args, kwargs, out
-    new.argnums, new.arguments, new.results, new.single = argnums, arguments, results, single
+    cdef Py_ssize_t k, count = arguments + results
+    new.slots = <Slots*>PyMem_Malloc(count * sizeof(Slots) + 2 * dims * sizeof(Py_ssize_t) + 1)
+    if new.slots == NULL:
+        raise MemoryError(f"no memory for the shapes of a call of {primitive.name}")
+    for k in range(count):
+        new.slots[k].first, new.slots[k].ndim, new.slots[k].shape, new.slots[k].strides = 0, -1, NULL, NULL
+    new.primitive, new.argnums, new.arguments, new.results = primitive, argnums, arguments, results
     return new
+
+
+cdef int set_slots(Call call, Py_ssize_t k, int32_t first, int ndim, const Py_ssize_t* shape,
+                   const Py_ssize_t* strides) except -1:
+    cdef Py_ssize_t* free = <Py_ssize_t*>(call.slots + call.arguments + call.results)
+    cdef Py_ssize_t i
+    for i in range(k):
+        free += 2 * max(call.slots[i].ndim, 0)
+    call.slots[k].first, call.slots[k].ndim = first, ndim
+    call.slots[k].shape, call.slots[k].strides = free, free + ndim
+    memcpy(free, shape, ndim * sizeof(Py_ssize_t))
+    memcpy(free + ndim, strides, ndim * sizeof(Py_ssize_t))
+    return 0
