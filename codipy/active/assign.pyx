@@ -2,12 +2,13 @@
 """Writing into arrays in place.
 
 Identifiers of a clean storage are overwritten like its values: the statement's reverse consumes their adjoints, and what
-was there before has none. That is only right while nobody else reads the old ones, so a block that is shared, lent to
-Reals or an input's is replaced by a fresh one first, into which the elements that stay are moved.
+was there before has none. That is only right while nobody else reads the old ones. A block that is shared, lent to Reals
+or an input's is replaced by a fresh one first, into which the elements that stay are moved; where that would be most of
+them, the storage gets explicit identifiers instead, and those of the written part alone change.
 """
 from libc.stdint cimport int32_t
 from libc.string cimport memcmp
-from cpython.object cimport PyObject
+from cpython.object cimport Py_TYPE, PyObject, PyTypeObject
 
 from codipy.active.array_type cimport Array, new_array
 from codipy.active.block cimport Block, new_block
@@ -17,8 +18,8 @@ from codipy.active.floating cimport report
 from codipy.active.pending cimport Pending
 from codipy.active.renewal cimport renew
 from codipy.active.statements cimport record, run_values
-from codipy.active.storage cimport Storage
-from codipy.active.view cimport MAX_NDIM, View, same_view, set_contiguous
+from codipy.active.storage cimport Storage, is_small, owns_block, owns_buffer
+from codipy.active.view cimport MAX_NDIM, View, broadcast_strides, same_view, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
@@ -60,11 +61,13 @@ cdef int assign(Array target, object value) except -1:
     # The second half of `u[1:-1] += e`, which Python carries out as `u[1:-1] = u[1:-1].__iadd__(e)`.
     if type(value) is Array and (<Array>value).storage is target.storage and same_view(v, &(<Array>value).geometry):
         return 0
-    target.storage.overwritten = True
+    target.storage.begin_write(v.size)
     # `value` is never assigned to: Cython would count it once more, and a temporary expression would not look like one.
     if isinstance(value, (list, tuple)):
         from codipy.active.array import from_nested
         nested = from_nested(value)
+    if move_into(r, target, <PyObject*>value if nested is None else <PyObject*>nested):
+        return 0
     p = pending_of(r, <PyObject*>value if nested is None else <PyObject*>nested, v)
     if p is None:
         raise TypeError(f"an Array holds real numbers: cannot assign {type(value).__name__}")
@@ -95,19 +98,24 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
             return assign_mixed(r, target, p, active)
         storage.drop_identifiers()
     if not active and storage.block is None:
-        storage.own_values()
+        storage.own_values(v.size)
         return run_values(p, v, storage.buffer.data + v.offset, v.strides)
     if v.size == 1 and storage.buffer.size > 1:
         storage.writes += 1
         if storage.writes > FEW_WRITES:
             return assign_element(target, p)
+    if goes_mixed(storage, v):
+        if storage.block is not None:
+            admit_block(r, storage.block)
+        storage.make_mixed(<BaseTape>r.tape)
+        return assign_mixed(r, target, p, active)
     tape = <BaseTape>r.tape
     tape.demand_idle("an array operation")
     if covers(v, storage.buffer.size):
         return replace(r, storage, v, p, active)
     if storage.block is None:
         start_block(r, storage)
-        storage.own_values()
+        storage.own_values(v.size)
         fresh = storage
     else:
         admit_block(r, storage.block)
@@ -124,14 +132,11 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
 cdef int replace(Recorder* r, Storage storage, const View* v, Pending p, bint active) except -1:
     """Every element is overwritten: nothing of the old values or identifiers stays."""
     cdef BaseTape tape = <BaseTape>r.tape
-    cdef Buffer buffer = storage.buffer
+    cdef bint copied = not owns_buffer(storage)      # by the expression, too
+    cdef Buffer buffer = new_buffer(storage.buffer.size) if copied else storage.buffer
     cdef Block block
     cdef int32_t before
     cdef int flags
-    if storage.buffer.is_shared(2) or buffer.array is not None:
-        buffer = new_buffer(buffer.size)
-    elif reads(p, buffer):
-        buffer = new_buffer(buffer.size)
     flags = run_values(p, v, buffer.data + v.offset, v.strides)
     if not active:
         storage.block, storage.buffer = None, buffer
@@ -141,14 +146,6 @@ cdef int replace(Recorder* r, Storage storage, const View* v, Pending p, bint ac
     record(r, p, v, block.base + <int32_t>v.offset, v.strides, before)
     storage.block, storage.buffer, storage.writes = block, buffer, 0
     return flags
-
-
-cdef bint reads(Pending p, Buffer buffer) noexcept:
-    cdef int k
-    for k in range(p.leaf_count):
-        if p.leaves[k].buffer == <PyObject*>buffer:
-            return True
-    return False
 
 
 cdef int start_block(Recorder* r, Storage storage) except -1:
@@ -183,44 +180,85 @@ cdef int assign_element(Array target, Pending p) except -1:
     return set_element(target, 0, first(scalar))
 
 
+cdef bint goes_mixed(Storage storage, const View* v) noexcept:
+    """Whether a write to this part makes identifiers explicit: it is small, and others read those of the rest."""
+    return is_small(v.size, storage.buffer.size) and (storage.block is None or not owns_block(storage))
+
+
+cdef bint move_into(Recorder* r, Array target, PyObject* value) except -1:
+    """Copy values and identifiers of a stored array into a part whose identifiers are explicit; nothing is recorded."""
+    cdef Storage storage = target.storage, source
+    cdef View* v = &target.geometry
+    cdef Array x
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef bint active
+    if r == NULL or Py_TYPE(<object>value) != <PyTypeObject*>Array:
+        return False
+    if (<Array>value).pending is not None or (<Array>value).kept is not None or (<Array>value).storage is storage:
+        return False
+    x = <Array>value
+    source = x.storage
+    active = source.identifiers != NULL or source.block is not None
+    if storage.single and not source.single or storage.identifiers == NULL and not (active and goes_mixed(storage, v)):
+        return False
+    if covers(v, storage.buffer.size) or not broadcast_strides(&x.geometry, x.geometry.strides, v, strides):
+        return False
+    if storage.block is not None:
+        admit_block(r, storage.block)
+    if storage.identifiers != NULL and not admit_mixed(r, storage):
+        storage.drop_identifiers()
+    if active:
+        active = admit_mixed(r, source) if source.identifiers != NULL else admit_block(r, source.block)
+    (<BaseTape>r.tape).demand_idle("an array operation")
+    storage.make_mixed(<BaseTape>r.tape)
+    put_all(r, target, source, x.geometry.offset, strides, active)
+    return True
+
+
 cdef int assign_mixed(Recorder* r, Array target, Pending p, bint active) except -1:
     """Values are written, identifiers moved: those of a new block with one statement, or 0."""
     cdef Storage storage = target.storage
     cdef View* v = &target.geometry
     cdef View shape = v[0]
     cdef Array whole
-    cdef int32_t base = 0
-    cdef Py_ssize_t i, offset = v.offset
-    cdef Py_ssize_t index[MAX_NDIM]
-    cdef int k
     if covers(v, storage.buffer.size):
         storage.drop_identifiers()
         if active:
             return replace(r, storage, v, p, True)
-        storage.own_values()
+        storage.own_values(v.size)
         return run_values(p, v, storage.buffer.data + v.offset, v.strides)
     set_contiguous(&shape)
     whole = new_array(None, &shape)
     whole.pending = p
     materialise(whole)
-    if active:
-        base = whole.storage.block.base
-        whole.storage.block.lent = True
-        storage.hold(<BaseTape>r.tape, whole.storage.block)
-    storage.own_values()
+    put_all(r, target, whole.storage, 0, shape.strides, active)
+    return 0
+
+
+cdef int put_all(Recorder* r, Array target, Storage source, Py_ssize_t place, const Py_ssize_t* strides,
+                 bint active) except -1:
+    """Write the elements of another storage, from `place` on by `strides`, into a part of a mixed one."""
+    cdef Storage storage = target.storage
+    cdef View* v = &target.geometry
+    cdef Py_ssize_t index[MAX_NDIM]
+    cdef Py_ssize_t offset = v.offset, _i
+    cdef int k
+    storage.own_values(v.size)
     for k in range(v.ndim):
         index[k] = 0
-    for i in range(v.size):
-        storage.buffer.data[offset] = whole.storage.buffer.data[i]
+    for _i in range(v.size):
+        storage.buffer.data[offset] = source.buffer.data[place]
         if r == NULL:
-            storage.identifiers[offset] = 0
+            storage.make_passive(offset)
         else:
-            storage.put(<BaseTape>r.tape, offset, base + <int32_t>i if active else 0)
+            storage.put(<BaseTape>r.tape, offset, source.hand_out(<BaseTape>r.tape, place) if active else 0)
         for k in range(v.ndim - 1, -1, -1):
             index[k] += 1
             offset += v.strides[k]
+            place += strides[k]
             if index[k] < v.shape[k]:
                 break
             offset -= index[k] * v.strides[k]
+            place -= index[k] * strides[k]
             index[k] = 0
     return 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The identifiers of an array."""
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from cpython.object cimport PyObject
 cimport cython
 
@@ -19,10 +19,20 @@ cdef class Block:
     """
     def __dealloc__(self):
         cdef PyObject* tape
-        if self.size and not self.is_input:
+        if self.size and not self.is_input and self.parent is None:
             tape = tape_of_epoch(self.epoch)
             if tape != NULL and (<BaseTape>tape).owns(self.epoch):
                 (<BaseTape>tape).give_block(self.base, self.size, self.epoch, self.lent)
+
+    cdef int32_t hand_out(self, BaseTape tape, Py_ssize_t offset) noexcept:
+        cdef int32_t identifier = self.base + <int32_t>offset
+        cdef Block owner = self
+        while owner is not None:
+            owner.lent = True
+            owner = owner.parent
+        if tape.recorder.reuse:
+            tape.store.reusing.retain(identifier)
+        return identifier
 
 
 cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=False):
@@ -30,4 +40,20 @@ cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=False):
     cdef Block block = Block.__new__(Block)
     block.is_input = is_input
     block.base, block.size, block.epoch = base, size, tape.recorder.epoch
+    return block
+
+
+cdef Block part_of_block(Block parent, Py_ssize_t offset, Py_ssize_t size):
+    cdef Block block = Block.__new__(Block)
+    block.base, block.size, block.epoch = parent.base + <int32_t>offset, size, parent.epoch
+    block.parent, block.lent = parent, True
+    return block
+
+
+cdef Block block_on(BaseTape tape, int32_t base, Py_ssize_t size, int64_t epoch):
+    cdef Block block = Block.__new__(Block)
+    cdef Py_ssize_t i
+    block.base, block.size, block.epoch, block.lent = base, size, epoch, True
+    for i in range(size if tape.recorder.reuse else 0):
+        tape.store.reusing.retain(base + <int32_t>i)
     return block

@@ -11,7 +11,7 @@ from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport admit_block, materialise, operate
 from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
-from codipy.active.packing cimport from_ndarray, packed_view
+from codipy.active.packing cimport from_ndarray, readable
 from codipy.active.precision cimport frozen_copy, is_frozen, is_refused
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, ndarray_of, singles_of
@@ -107,8 +107,7 @@ def call(primitive, args, kwargs=None):
         if type(x) is Array:
             array = x
             materialise(array)
-            if array.storage.identifiers != NULL:
-                array = packed_view(r, array)
+            array = readable(r, array)
             if array.pending is not None:
                 admit_pending()
             if array.storage.block is not None and admit_block(r, array.storage.block):

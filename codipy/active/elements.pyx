@@ -61,21 +61,17 @@ cdef object element(Array a, Py_ssize_t offset):
     if identifier == 0:
         return codipy_new_reference(new_real(value, 0))
     tape = <BaseTape>r.tape
-    if storage.block is not None:
-        storage.block.lent = True
-    if r.reuse:
-        if r.kind == PRIMAL:
-            # The slot's stored value may be needed for what it was before: the element gets a slot of its own.
-            return new_identified(value, r.epoch, copy_slot(r, identifier, value), OWNS)
-        tape.store.reusing.retain(identifier)
-        return new_identified(value, r.epoch, identifier, OWNS)
+    if r.reuse and r.kind == PRIMAL:
+        # The slot's stored value may be needed for what it was before: the element gets a slot of its own.
+        return new_identified(value, r.epoch, copy_slot(r, identifier, value), OWNS)
     if r.kind == PRIMAL:
         if identifier >= r.primals_size:
             tape.demand_idle("taking an element of an Array")
             grow_primals(r, identifier)
         if not tape.replay.begun:        # else the next evaluate_primal() writes it, if the last one has not
             r.primals[identifier] = value
-    return new_identified(value, r.epoch, identifier, 0)
+    storage.hand_out(tape, offset)
+    return new_identified(value, r.epoch, identifier, OWNS if r.reuse else 0)
 
 
 cdef int go_mixed_in_passive(Storage storage) except -1:
@@ -112,12 +108,14 @@ cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
             go_mixed_in_passive(storage)
     elif storage.identifiers != NULL and storage.epoch != (r.epoch if r != NULL else 0):
         admit_mixed(r, storage)
-    storage.own_values()
-    storage.overwritten = True
+    storage.begin_write(1)
+    storage.own_values(1)
     storage.buffer.data[offset] = <float>number if storage.single else number
     if storage.identifiers != NULL:
-        if r != NULL:
-            storage.put(<BaseTape>r.tape, offset, identifier)
+        if r == NULL:
+            storage.make_passive(offset)
         else:
-            storage.identifiers[offset] = 0
+            if identifier and r.reuse:
+                (<BaseTape>r.tape).store.reusing.retain(identifier)
+            storage.put(<BaseTape>r.tape, offset, identifier)
     return 0

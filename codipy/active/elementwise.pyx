@@ -12,7 +12,7 @@ from codipy.active.block cimport Block, new_block
 from codipy.active.elements cimport element
 from codipy.active.expression cimport as_number, codipy_is_temporary, identify, readmit
 from codipy.active.floating cimport report, rules_in_force
-from codipy.active.packing cimport packed_view
+from codipy.active.packing cimport readable
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.precision cimport (
     DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, snapshot, strength_of)
@@ -112,8 +112,8 @@ cdef int leaf_of(Recorder* r, Array x, const View* shape, Leaf* leaf, PyObject**
     """A leaf that reads a stored array, as part of an expression of the given shape; it borrows."""
     cdef Storage storage = x.storage
     cdef View* view = &x.geometry
-    if storage.identifiers != NULL:
-        x = packed_view(r, x)
+    if storage.identifiers != NULL or storage.parted:
+        x = readable(r, x)
         keep(kept, x)
         storage, view = x.storage, &x.geometry
     leaf.buffer = <PyObject*>storage.buffer

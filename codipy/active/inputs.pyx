@@ -82,7 +82,7 @@ cdef Array output_array(BaseTape tape, Array y):
     if y.geometry.size != y.storage.buffer.size or y.storage.block.lent:
         copy = gather(np.array(ndarray_of(y)), identifiers(y))
         y.storage, y.geometry = copy.storage, copy.geometry
-    y.storage.block.lent = True
+    y.storage.block.lent = True          # its adjoints are read after the sweep
     y.storage.output = y.storage.block
     return y
 

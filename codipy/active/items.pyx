@@ -9,7 +9,7 @@ from codipy.active.assign cimport assign, demand_writable
 from codipy.active.elements cimport element, set_element
 from codipy.active.elementwise cimport materialise, materialise_in_passive
 from codipy.active.indexing cimport select
-from codipy.active.storage cimport new_storage
+from codipy.active.storage cimport new_storage, owns_block
 from codipy.active.view cimport View
 from codipy.active.views cimport scatter, take
 from codipy.tape.activity cimport is_passive
@@ -69,7 +69,7 @@ cdef bint is_scalar(object value):
 cdef bint goes_alone(Array a) noexcept:
     """Whether one element is written by identifier: of a clean storage that makes every element's explicit."""
     return (a.storage.identifiers != NULL or a.storage.block is None or a.storage.buffer.size <= 32
-            or a.storage.block.lent)
+            or not owns_block(a.storage))
 
 
 cdef object item_at(Array a, tuple args):

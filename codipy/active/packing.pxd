@@ -6,8 +6,9 @@ from codipy.active.array_type cimport Array
 from codipy.active.view cimport View
 from codipy.tape.recorder cimport Recorder
 
-# An array of the same elements whose storage is clean or passive: x itself after packing, or a copy of a small view.
-cdef Array packed_view(Recorder* r, Array x)
+# An array of the same elements for who may hold its values and identifiers: its storage is clean or passive, and no
+# large one of which it is a small part that somebody writes to. x itself, packed if need be, or a copy of the part.
+cdef Array readable(Recorder* r, Array x)
 # Identifiers of the elements of a stored array, in C order; 0 where passive in the recording r.
 cdef int identifiers_of(Recorder* r, Array x, int32_t* identifiers) except -1
 # Whether an element of a mixed array has an identifier, of whatever recording.

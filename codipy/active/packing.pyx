@@ -3,19 +3,19 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport numpy as cnp
 
 from codipy.active.array_type cimport Array, new_array
-from codipy.active.block cimport Block, new_block
+from codipy.active.block cimport Block, block_on, new_block, part_of_block
 from codipy.active.elements cimport admit_mixed, copy_slot
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport identify, readmit
 from codipy.active.real cimport OWNS, Real, new_identified
-from codipy.active.storage cimport Storage, new_storage
-from codipy.active.views cimport ndarray_of
-from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
-from codipy.data.buffer cimport wrap_array
+from codipy.active.storage cimport Storage, is_small, new_storage
+from codipy.active.view cimport MAX_NDIM, View, is_contiguous, same_view, set_contiguous
+from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
@@ -27,23 +27,6 @@ cnp.import_array()
 cdef int32_t* numbers_of(cnp.ndarray identifiers) noexcept:
     """Those of an array of int32 in C order. Typed memoryviews would cost each module that has one 0.2 ms to import."""
     return <int32_t*>cnp.PyArray_DATA(identifiers)
-
-
-cdef Array packed_view(Recorder* r, Array x):
-    cdef Storage storage = x.storage, own
-    if x.geometry.size == 0 or not admit_mixed(r, storage):
-        own = new_storage(storage.buffer, None, storage.single)
-        return new_array(own, &x.geometry)
-    # A block is younger than a position taken since the last write, to which a reset may return: then only a copy.
-    if 4 * x.geometry.size >= storage.buffer.size and storage.epoch == r.epoch:
-        storage.make_clean(<BaseTape>r.tape)
-        return x
-    identifiers = np.empty(x.geometry.size, np.int32)
-    identifiers_of(r, x, numbers_of(identifiers))
-    moved = gather(ndarray_of(x).copy(), identifiers.reshape(shape_tuple(&x.geometry)))
-    if type(moved) is Array:
-        return moved
-    return from_ndarray(moved)
 
 
 # The offsets of a view's elements, in C order.
@@ -68,6 +51,117 @@ cdef inline void next_offset(Offsets* at, const View* v) noexcept:
             return
         at.offset -= at.index[k] * v.strides[k]
         at.index[k] = 0
+
+
+cdef Array readable(Recorder* r, Array x):
+    cdef Storage storage = x.storage
+    cdef bint small = is_small(x.geometry.size, storage.buffer.size) and x.geometry.size > 0
+    if storage.identifiers == NULL and not (storage.parted and small):
+        return x
+    if storage.identifiers == NULL and storage.block is not None:
+        if not is_contiguous(&x.geometry):       # values and identifiers share their strides
+            if not admit_block(r, storage.block):
+                return part_of(NULL, x)
+            storage.make_mixed(<BaseTape>r.tape)
+        return part_of(r, x)
+    if storage.identifiers == NULL or x.geometry.size == 0 or not admit_mixed(r, storage):
+        if small and storage.parted:
+            return part_of(NULL, x)
+        return new_array(new_storage(storage.buffer, None, storage.single), &x.geometry)
+    # A block is younger than a position taken since the last write, to which a reset may return: then only a copy.
+    if not small and storage.epoch == r.epoch:
+        storage.make_clean(<BaseTape>r.tape)
+        return x
+    return part_of(r, x)
+
+
+cdef Array part_of(Recorder* r, Array x):
+    """A copy of the elements that a view shows, laid out as they lie but without gaps, on the same identifiers.
+
+    r is NULL for the values alone. The copy that was made last serves again until the storage is written to.
+    """
+    cdef Storage storage = x.storage, part = storage.part
+    cdef View packed
+    cdef View by_memory                  # the view with its axes in the order of memory
+    compact(&x.geometry, &packed, &by_memory)
+    if part is not None and same_view(&storage.part_view, &x.geometry) and (
+            part.block is not None and r != NULL and (<BaseTape>r.tape).is_valid(part.block.epoch)
+            or part.block is None and storage.identifiers == NULL and (storage.block is None or r == NULL)):
+        return new_array(part, &packed)
+    part = new_storage(new_buffer(x.geometry.size), None, storage.single)
+    copy_values(storage, &by_memory, part.buffer.data)
+    if r != NULL and storage.identifiers != NULL:
+        part.block = block_of_part(r, storage, &by_memory, part.buffer)
+    elif r != NULL and storage.block is not None:
+        part.block = part_of_block(storage.block, x.geometry.offset, x.geometry.size)
+    storage.part, storage.part_view = part, x.geometry
+    return new_array(part, &packed)
+
+
+cdef Block block_of_part(Recorder* r, Storage storage, const View* v, Buffer values):
+    """Identifiers for the copy of a part of a mixed storage: its own where they are contiguous, else by a movement."""
+    cdef BaseTape tape = <BaseTape>r.tape
+    cdef int32_t before = tape.largest()
+    cdef Block block = None
+    cdef Offsets at
+    cdef Py_ssize_t i
+    cdef bint active = False, contiguous = True
+    cdef int32_t* numbers = <int32_t*>PyMem_Malloc(v.size * sizeof(int32_t))
+    if numbers == NULL:
+        raise MemoryError(f"no memory for {v.size} identifiers")
+    try:
+        first_offset(&at, v)
+        for i in range(v.size):
+            numbers[i] = storage.identifiers[at.offset]
+            active |= numbers[i] != 0
+            contiguous &= numbers[i] == numbers[0] + <int32_t>i
+            next_offset(&at, v)
+        if not active:
+            return None
+        if contiguous and numbers[0]:
+            return block_on(tape, numbers[0], v.size, storage.epoch)
+        tape.demand_recording("an array operation")
+        block = new_block(tape, v.size)
+        tape.push_record(new_gather(numbers, values.data if r.kind != JACOBIAN else NULL, v.size, block.base), before)
+        return block
+    except BaseException:
+        if block is not None:
+            tape.withdraw_block(before)
+        raise
+    finally:
+        PyMem_Free(numbers)
+
+
+cdef void copy_values(Storage storage, const View* v, double* to) noexcept:
+    cdef Offsets at
+    cdef Py_ssize_t i
+    if is_contiguous(v):
+        memcpy(to, storage.buffer.data + v.offset, v.size * sizeof(double))
+        return
+    first_offset(&at, v)
+    for i in range(v.size):
+        to[i] = storage.buffer.data[at.offset]
+        next_offset(&at, v)
+
+
+cdef void compact(const View* v, View* packed, View* by_memory) noexcept:
+    """The view's shape with strides that leave no gaps, and the view with its axes as they then lie in memory."""
+    cdef int order[MAX_NDIM]             # the axes, the outermost in memory first
+    cdef int k, j
+    cdef Py_ssize_t stride = 1
+    for k in range(v.ndim):
+        j = k
+        while j > 0 and abs(v.strides[order[j - 1]]) < abs(v.strides[k]):
+            order[j] = order[j - 1]
+            j -= 1
+        order[j] = k
+    packed[0] = v[0]
+    by_memory[0] = v[0]
+    packed.offset = 0
+    for k in range(v.ndim - 1, -1, -1):
+        packed.strides[order[k]] = stride
+        stride *= v.shape[order[k]]
+        by_memory.shape[k], by_memory.strides[k] = v.shape[order[k]], v.strides[order[k]]
 
 
 cdef bint any_identifier(Array x) noexcept:

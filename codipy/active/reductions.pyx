@@ -8,7 +8,7 @@ from codipy.active.array_type cimport Array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.elements cimport element
-from codipy.active.packing cimport from_ndarray, packed_view
+from codipy.active.packing cimport from_ndarray, readable
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.view cimport MAX_NDIM
 from codipy.active.views cimport ndarray_of
@@ -49,7 +49,7 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
     materialise(a)
     value = numpy_sum(ndarray_of(a), axis, None, None, keepdims)     # first: it says what is wrong with axis
     if a.storage.identifiers != NULL:
-        a = packed_view(r, a)
+        a = readable(r, a)
     for k in range(a.geometry.ndim):
         summed[k] = axis is None
     if axis is not None and a.geometry.ndim:     # NumPy allows the axes 0 and -1 of what has none

@@ -6,12 +6,11 @@ slabs around the hole that the assignment fills.
 """
 from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_REFCNT
 
 from codipy.active.block cimport Block, new_block
 from codipy.active.pending cimport Leaf, Pending, new_pending
 from codipy.active.statements cimport record, run_values
-from codipy.active.storage cimport Storage, new_storage
+from codipy.active.storage cimport Storage, is_small, new_storage, owns_block, owns_buffer
 from codipy.active.view cimport MAX_NDIM, View, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_POSITIVE
@@ -38,18 +37,19 @@ cdef bint is_box(const View* v, Py_ssize_t size, Py_ssize_t* shape, Py_ssize_t* 
 
 
 cdef Storage renew(Recorder* r, Storage storage, const View* hole):
+    cdef bint fresh = not owns_block(storage), copied = not owns_buffer(storage)
     cdef Block old = storage.block, block = old
     cdef Buffer values = storage.buffer, buffer = values
     cdef BaseTape tape = <BaseTape>r.tape
-    cdef bint fresh = old.lent or old.is_input or Py_REFCNT(old) > 3
     cdef Py_ssize_t shape[MAX_NDIM]
     cdef Py_ssize_t first[MAX_NDIM]
     cdef Py_ssize_t n, size = values.size
     cdef int32_t before = tape.largest()
     cdef View slab
     cdef int k
-    if values.is_shared(3) or values.array is not None:
+    if copied:
         buffer = new_buffer(size)
+        storage.parted |= is_small(hole.size, size)
     if not fresh:
         tape.shared = True
         if buffer is values:

@@ -1,13 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What views of one array share."""
-import numpy as np
-
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 cimport cython
-cimport numpy as cnp
 
 from codipy.active.block cimport Block, new_block
 from codipy.data.buffer cimport Buffer, new_buffer
@@ -15,8 +12,6 @@ from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
 from codipy.tape.recorder cimport JACOBIAN
-
-cnp.import_array()
 
 
 # Nothing that an array holds refers to an array or a tape, so no cycle passes through it.
@@ -35,48 +30,52 @@ cdef class Storage:
             PyMem_Free(self.identifiers)
 
     cdef void release_all(self) noexcept:
-        """A reuse manager no longer counts the identifiers that Reals brought here."""
-        cdef BaseTape tape
+        """A reuse manager no longer counts the identifiers that stand here."""
         cdef Py_ssize_t i
-        cdef PyObject* found = tape_of_epoch(self.epoch)
-        if found == NULL:
-            return
-        tape = <BaseTape>found
-        if tape.recorder.reuse and tape.owns(self.epoch):
+        cdef PyObject* tape = tape_of_epoch(self.epoch)
+        if tape != NULL and (<BaseTape>tape).recorder.reuse and (<BaseTape>tape).owns(self.epoch):
             for i in range(self.buffer.size):
-                if self.identifiers[i] and not self.is_held(self.identifiers[i]):
-                    tape.release_identifier(self.identifiers[i])
+                self.make_passive(i)
 
-    cdef int hold(self, BaseTape tape, Block block) except -1:
-        """Keep a block of which identifiers were written here; where identifiers are linear, being lent is enough."""
-        cdef cnp.npy_intp size
-        if not tape.recorder.reuse:
+    cdef int make_passive(self, Py_ssize_t offset) noexcept:
+        """One element of a mixed storage loses its identifier."""
+        cdef int32_t old = self.identifiers[offset]
+        cdef PyObject* tape
+        self.identifiers[offset] = 0
+        if old:
+            tape = tape_of_epoch(self.epoch)
+            if tape != NULL and (<BaseTape>tape).recorder.reuse and (<BaseTape>tape).owns(self.epoch):
+                (<BaseTape>tape).release_identifier(old)
+        return 0
+
+    cdef int begin_write(self, Py_ssize_t touched) except -1:
+        self.overwritten = True
+        self.part = None
+        return 0
+
+    cdef int own_values(self, Py_ssize_t touched) except -1:
+        """The values in memory that nobody else reads."""
+        cdef Buffer old, new
+        self.part = None
+        if owns_buffer(self):
             return 0
-        self.held.append(block)
-        if len(self.held) > self.most_held:
-            size = self.buffer.size
-            numbers = np.unique(cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_INT32, self.identifiers))
-            self.held = [block for block in self.held
-                         if np.searchsorted(numbers, block.base) < np.searchsorted(numbers, block.base + block.size)]
-            self.most_held = 2 * len(self.held) + 16
+        old = self.buffer
+        self.parted |= old.array is None and is_small(touched, old.size)
+        new = new_buffer(old.size)
+        if old.size:
+            memcpy(new.data, old.data, old.size * sizeof(double))
+        self.buffer = new
         return 0
 
-    cdef bint is_held(self, int32_t identifier) noexcept:
-        cdef Block block
-        for block in self.held:
-            if block.base <= identifier < block.base + block.size:
-                return True
-        return False
-
-    cdef int own_values(self) except -1:
-        """Before a write: the values in memory that nobody else reads."""
-        cdef Buffer old = self.buffer, new
-        if old.is_shared(2) or old.array is not None:
-            new = new_buffer(old.size)
-            if old.size:
-                memcpy(new.data, old.data, old.size * sizeof(double))
-            self.buffer = new
-        return 0
+    cdef int32_t hand_out(self, BaseTape tape, Py_ssize_t offset) noexcept:
+        """The identifier of an active storage's element, 0 where that is passive."""
+        cdef int32_t identifier
+        if self.identifiers == NULL:
+            return self.block.hand_out(tape, offset)
+        identifier = self.identifiers[offset]
+        if identifier and tape.recorder.reuse:
+            tape.store.reusing.retain(identifier)
+        return identifier
 
     cdef int make_mixed(self, BaseTape tape) except -1:
         cdef Py_ssize_t i
@@ -86,13 +85,11 @@ cdef class Storage:
         identifiers = <int32_t*>PyMem_Calloc(self.buffer.size + 1, sizeof(int32_t))
         if identifiers == NULL:
             raise MemoryError(f"no memory for {self.buffer.size} identifiers")
-        self.held = []
         if self.block is not None:
             for i in range(self.buffer.size):
-                identifiers[i] = self.block.base + <int32_t>i
-            self.held.append(self.block)
+                identifiers[i] = self.block.hand_out(tape, i)
             self.block = None
-        self.identifiers, self.epoch = identifiers, tape.recorder.epoch
+        self.identifiers, self.epoch, self.part = identifiers, tape.recorder.epoch, None
         return 0
 
     cdef int drop_identifiers(self) except -1:
@@ -100,7 +97,8 @@ cdef class Storage:
         if self.identifiers != NULL:
             self.release_all()
             PyMem_Free(self.identifiers)
-            self.identifiers, self.held = NULL, None
+            self.identifiers = NULL
+        self.part = None
         return 0
 
     cdef int make_clean(self, BaseTape tape) except -1:
@@ -123,16 +121,13 @@ cdef class Storage:
         self.block = block
         return 0
 
-    cdef int put(self, BaseTape tape, Py_ssize_t offset, int32_t identifier) except -1:
-        """Write the identifier of one element of a mixed storage."""
+    cdef int put(self, BaseTape tape, Py_ssize_t offset, int32_t handed_out) except -1:
+        """Write the identifier of one element of a mixed storage; it was handed out, and is this storage's now."""
         cdef int32_t old = self.identifiers[offset]
         self.epoch = tape.recorder.epoch
-        if tape.recorder.reuse:
-            if identifier and not self.is_held(identifier):
-                tape.store.reusing.retain(identifier)
-            if old and not self.is_held(old):
-                tape.release_identifier(old)
-        self.identifiers[offset] = identifier
+        self.identifiers[offset] = handed_out
+        if old and tape.recorder.reuse:
+            tape.release_identifier(old)
         return 0
 
 

@@ -2,14 +2,20 @@
 """Between Arrays and plain arrays: the same elements seen as the other."""
 import numpy as np
 
+from libc.stdint cimport int32_t
 from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from codipy.active.array_type cimport Array, new_array
-from codipy.active.elementwise cimport materialise, settle
+from codipy.active.elements cimport admit_mixed, go_mixed_in_passive
+from codipy.active.elementwise cimport admit_block, materialise, settle
 from codipy.active.packing cimport from_ndarray, gather, identifiers
 from codipy.active.real cimport Real
+from codipy.active.storage cimport Storage, is_small, new_storage
 from codipy.active.view cimport MAX_NDIM, View, shape_tuple
+from codipy.tape.activity cimport current
+from codipy.tape.base cimport BaseTape
+from codipy.tape.recorder cimport Recorder
 
 cnp.import_array()
 
@@ -116,7 +122,40 @@ cdef object take(Array a, index):
         return a[tuple([int(i) for i in index])] if isinstance(index, tuple) else a[int(index)]
     if shown.size and np.may_share_memory(shown, plain):
         return shown_as(a, shown)
-    return made_of(a, identifiers(a)[index] if a.is_active else None, shown)
+    return made_of(a, identifiers_at(a, offsets_of(a, index)) if a.is_active else None, shown)
+
+
+cdef object offsets_of(Array a, index):
+    """Where in the storage the elements are that a view shows at an index of NumPy's: an array of int64.
+
+    One gather for each axis, on a range that is stretched over the others without memory: what is not asked for costs
+    nothing.
+    """
+    cdef View* v = &a.geometry
+    cdef int k
+    shape = shape_tuple(v)
+    if v.ndim == 0:
+        return np.full((), v.offset)[index]
+    found = np.int64(v.offset)
+    for k in range(v.ndim):
+        steps = np.arange(v.shape[k], dtype=np.int64) * v.strides[k]
+        found = found + np.broadcast_to(steps.reshape((-1,) + (1,) * (v.ndim - 1 - k)), shape)[index]
+    return found
+
+
+cdef object identifiers_at(Array a, offsets):
+    """The identifiers of an active array's elements at offsets in its storage, in the recording of this thread."""
+    cdef Recorder* r = current()
+    cdef Storage storage = a.storage
+    cdef cnp.npy_intp size = storage.buffer.size
+    if a.pending is not None and r == NULL:
+        return np.zeros(np.shape(offsets), np.int32)
+    materialise(a)
+    if storage.identifiers != NULL and admit_mixed(r, storage):
+        return cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_INT32, storage.identifiers)[offsets]
+    if storage.identifiers == NULL and storage.block is not None and admit_block(r, storage.block):
+        return (offsets + storage.block.base).astype(np.int32)
+    return np.zeros(np.shape(offsets), np.int32)
 
 
 cdef object plain_of(x):
@@ -148,16 +187,68 @@ cdef Array made_of(Array a, places, values):
 
 
 cdef int scatter(Array a, index, value) except -1:
-    """a[index] = value for indices that are no views: the movement on values and identifiers."""
+    """a[index] = value for indices that are no views: values and identifiers move, nothing is recorded."""
+    cdef Recorder* r = current()
+    cdef Storage storage = a.storage
+    cdef cnp.npy_intp size = storage.buffer.size
     if isinstance(value, (list, tuple)):
         from codipy.active.array import from_nested
         value = from_nested(value)
-    if a.storage.single and type(value) is Array:
+    if storage.single and type(value) is Array:
         value = value.astype(np.float32)
     index = plain_index(index)
-    values = np.array(ndarray_of(a))
-    ids = identifiers(a)
-    ids[index] = identifiers(value)
-    values[index] = plain_of(value)
-    a[...] = gather(values, ids)
+    offsets = offsets_of(a, index)
+    cdef bint active = r != NULL and (a.is_active or type(value) in (Array, Real) and value.is_active)
+    if active and (not is_small(offsets.size, size) or np.unique(offsets).size < offsets.size):
+        values = np.array(ndarray_of(a))     # NumPy says which of several values an element gets
+        ids = identifiers(a)
+        ids[index] = identifiers(value)
+        values[index] = plain_of(value)
+        a[...] = gather(values, ids)
+        return 0
+    numbers = np.empty(offsets.shape, np.float32 if storage.single else np.float64)
+    numbers[...] = plain_of(value)           # a copy: it may show what is written to
+    if storage.block is not None and not admit_block(r, storage.block):
+        go_mixed_in_passive(storage)
+    if storage.identifiers != NULL and not admit_mixed(r, storage) and r != NULL:
+        storage.drop_identifiers()
+    if active:
+        put_at(r, storage, offsets, value)
+    storage.begin_write(offsets.size)
+    storage.own_values(offsets.size)
+    cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_DOUBLE, storage.buffer.data)[offsets] = numbers
+    if r == NULL and storage.identifiers != NULL:
+        for offset in offsets.reshape(-1).tolist():
+            storage.make_passive(offset)
+    return 0
+
+
+cdef int put_at(Recorder* r, Storage storage, offsets, value) except -1:
+    """Copy the identifiers of a value, which broadcasts, to offsets that are all different."""
+    cdef BaseTape tape = <BaseTape>r.tape
+    cdef Storage source = None
+    cdef Py_ssize_t place
+    cdef int32_t identifier = 0
+    places = np.zeros(offsets.shape, np.int64)
+    if type(value) is Array:
+        materialise(<Array>value)
+        source = (<Array>value).storage
+        if not (admit_mixed(r, source) if source.identifiers != NULL
+                else source.block is not None and admit_block(r, source.block)):
+            source = None
+        places[...] = offsets_of(<Array>value, ...)
+    elif type(value) is Real:
+        identifier = identifiers(value)
+    storage.make_mixed(tape)
+    if source is storage:                    # an element may be handed out after it was written to
+        source = new_storage(storage.buffer, None, storage.single)
+        source.make_mixed(tape)
+        for place in places.reshape(-1).tolist():
+            source.put(tape, place, storage.hand_out(tape, place))
+    for offset, place in zip(offsets.reshape(-1).tolist(), places.reshape(-1).tolist()):
+        if source is not None:
+            identifier = source.hand_out(tape, place)
+        elif identifier and r.reuse:
+            tape.store.reusing.retain(identifier)
+        storage.put(tape, offset, identifier)
     return 0
