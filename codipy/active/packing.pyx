@@ -81,9 +81,9 @@ cdef Array part_of(Recorder* r, Array x):
     r is NULL for the values alone. The copy that was made last serves again until the storage is written to.
     """
     cdef Storage storage = x.storage, part = storage.part
-    cdef View packed
-    cdef View by_memory                  # the view with its axes in the order of memory
-    compact(&x.geometry, &packed, &by_memory)
+    cdef View packed = x.geometry
+    cdef View by_memory = x.geometry     # the view with its axes in the order of memory
+    compact(&packed, &by_memory)
     if part is not None and same_view(&storage.part_view, &x.geometry) and (
             part.block is not None and r != NULL and (<BaseTape>r.tape).is_valid(part.block.epoch)
             or part.block is None and storage.identifiers == NULL and (storage.block is None or r == NULL)):
@@ -144,24 +144,24 @@ cdef void copy_values(Storage storage, const View* v, double* to) noexcept:
         next_offset(&at, v)
 
 
-cdef void compact(const View* v, View* packed, View* by_memory) noexcept:
-    """The view's shape with strides that leave no gaps, and the view with its axes as they then lie in memory."""
+cdef void compact(View* packed, View* by_memory) noexcept:
+    """Of two copies of a view: strides that leave no gaps for the first, the axes as they lie in memory for the second."""
     cdef int order[MAX_NDIM]             # the axes, the outermost in memory first
-    cdef int k, j
+    cdef Py_ssize_t strides[MAX_NDIM]
     cdef Py_ssize_t stride = 1
-    for k in range(v.ndim):
+    cdef int k, j
+    for k in range(packed.ndim):
+        strides[k] = packed.strides[k]
         j = k
-        while j > 0 and abs(v.strides[order[j - 1]]) < abs(v.strides[k]):
+        while j > 0 and abs(strides[order[j - 1]]) < abs(strides[k]):
             order[j] = order[j - 1]
             j -= 1
         order[j] = k
-    packed[0] = v[0]
-    by_memory[0] = v[0]
     packed.offset = 0
-    for k in range(v.ndim - 1, -1, -1):
+    for k in range(packed.ndim - 1, -1, -1):
         packed.strides[order[k]] = stride
-        stride *= v.shape[order[k]]
-        by_memory.shape[k], by_memory.strides[k] = v.shape[order[k]], v.strides[order[k]]
+        stride *= packed.shape[order[k]]
+        by_memory.shape[k], by_memory.strides[k] = packed.shape[order[k]], strides[order[k]]
 
 
 cdef bint any_identifier(Array x) noexcept:
