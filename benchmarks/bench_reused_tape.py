@@ -5,13 +5,12 @@ import math
 import models
 from timing import Figure, in_turns, ratio
 
-STRATEGIES = ("simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
-
 
 def measure(n=10, repeats=25):
     """Rosenbrock with ten inputs on reused tapes; the worst strategy counts."""
     import codipy
     import codipy.math
+    from codipy.tape.base import STRATEGIES
 
     x = [-1.2 + 0.21 * i for i in range(n)]
 

@@ -8,12 +8,6 @@ import numpy as np
 import codipy
 from tests.namespaces import active, outputs_of
 
-VARIANTS = [("simple", "operation")] + [
-    (strategy, granularity)
-    for strategy in ("jacobian", "jacobian-reuse", "primal", "primal-reuse")
-    for granularity in ("statement", "operation")
-]
-STORES_VALUES = ("simple", "primal", "primal-reuse")
 EVERY_MARKS = 3  # a position is taken at every third place that a function offers
 
 

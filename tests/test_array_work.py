@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import codipy
+from tests.strategies import each_strategy
 
 pytest.importorskip("scipy")
 
@@ -21,7 +22,6 @@ finally:        # the programs stay known by their names, as any program is; `ti
     for added in ("bench_arrays", "timing"):
         sys.modules.pop(added, None)
 
-STRATEGIES = ("auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
 LARGER = {
     "burgers": {"size": 70, "rows": 40, "steps": 3}, "burgers-fill": {"size": 70, "rows": 40, "steps": 3},
     "black-scholes-arrays": {"size": 3001}, "logistic": {"size": 1203}, "perceptron": {"size": 65},
@@ -31,7 +31,7 @@ LARGER = {
 }
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 @pytest.mark.parametrize("name", points.POINTS)
 def test_gradient(name, strategy):
     point = points.POINTS[name]

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import codipy
+from tests.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[1]
 EXAMPLES = ROOT / "examples"
@@ -52,7 +53,7 @@ def test_lynx_hare_gradient_for_every_strategy():
     for i in range(len(example.x0)):
         up, down = ([v + sign * step * (j == i) for j, v in enumerate(example.x0)] for sign in (1.0, -1.0))
         reference.append((example.misfit(up) - example.misfit(down)) / (2.0 * step))
-    for strategy in ("auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"):
+    for strategy in STRATEGIES:
         value, gradient = codipy.value_and_grad(example.misfit, strategy=strategy)(example.x0)
         assert value == example.misfit(example.x0)
         assert gradient == pytest.approx(reference, rel=1e-6, abs=1e-6)

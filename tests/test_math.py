@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 import codipy
 from codipy import math as cm
 from codipy.operations import PASSIVE, TABLE
+from tests.strategies import STRATEGIES, each_as_values, each_strategy
 
-STRATEGIES = ["simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
 INF, NAN = math.inf, math.nan
 
 # A call of every function of math that takes real numbers and gives one, at a smooth point: name -> arguments.
@@ -346,7 +346,7 @@ def test_hypot_keeps_its_direction_where_it_overflows():
     assert [v.gradient for v in x] == pytest.approx([math.sqrt(0.5), -math.sqrt(0.5), 0.0])
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 def test_the_same_variable_in_every_place(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:
@@ -365,7 +365,7 @@ def test_the_same_variable_in_every_place(strategy):
     assert x.gradient == pytest.approx(6 + 6 * 1.7 + math.sqrt(3) + 3 * 1.7**2, rel=1e-14)
 
 
-@pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
+@each_as_values
 def test_which_statements_can_be_recomputed(strategy):
     composed = [
         lambda x: cm.log(x, 3), lambda x: cm.dist([x], [1.0]), lambda x: cm.dist([x, 1.0], [2.0, x]),

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from codipy.tape.base import STRATEGIES
+
 pytestmark = pytest.mark.release  # the text is the same in every build
 
 ROOT = Path(__file__).parents[1]
@@ -123,6 +125,22 @@ def test_cython_practice(rule):
     assert [name(path) for path in CYTHON if OLD_CYTHON[rule].search(path.read_text(encoding="utf-8"))] == []
     examples = "DEF N = 3\n# cython: boundscheck=False\n@cython.boundscheck(False)\ninclude 'a.pxi'\nx = stack[-1]\n"
     assert len(OLD_CYTHON[rule].findall(examples)) == 1
+
+
+def typed_lists(text):
+    """The lines of lists, tuples and sets that spell out three strategies or more."""
+    for node in ast.walk(ast.parse(text)):
+        if isinstance(node, (ast.List, ast.Tuple, ast.Set)):
+            names = {part.value for part in node.elts if isinstance(part, ast.Constant)}
+            if len(names.intersection(STRATEGIES)) > 2:
+                yield node.lineno
+
+
+def test_lists_of_strategies_come_from_one_place():
+    """A list that was typed misses the strategy that came last: nine of ten once missed the default."""
+    for path in files(".py", folders=["tests"]):
+        assert list(typed_lists(path.read_text(encoding="utf-8"))) == [], name(path)
+    assert list(typed_lists('for s in ("auto", "simple",\n "primal"): pass')) == [1]
 
 
 def test_nothing_generated_is_tracked():

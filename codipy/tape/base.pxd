@@ -45,9 +45,10 @@ cdef class BaseTape:
     cdef int32_t new_element(self, int32_t source, double value) except -1
     cdef int32_t new_handmade(self, double value, const Entry* entries, Py_ssize_t count) except -1
     cdef bint by_value                          # array statements keep values, not Jacobians
-    cdef bint recycle                           # identifiers are linear, but blocks of dead arrays serve new ones ...
+    cdef public bint recycle                    # identifiers are linear, but blocks of dead arrays serve new ones of
+                                                # the same size; tests turn it off: gradients are the same to the bit
+    cdef WaitingBlocks waiting                  # those blocks
     cdef bint shared                            # an identifier serves for more than one value: adjoints cannot be kept
-    cdef WaitingBlocks waiting                  # ... of the same size
 
     cdef int32_t new_block(self, Py_ssize_t n) except -1
     cdef int32_t new_input_block(self, Py_ssize_t n) except -1

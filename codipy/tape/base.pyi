@@ -18,6 +18,7 @@ GRANULARITIES: tuple[str, ...]
 AUTO: str
 
 class BaseTape:
+    recycle: bool
     def __new__(
         cls,
         strategy: str = "auto",

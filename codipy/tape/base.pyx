@@ -24,9 +24,9 @@ from codipy.tape.sweep cimport REVERSE, TANGENTS, VALUES, sweep
 
 from codipy.errors import TapeError
 
-STRATEGIES = ("simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
+STRATEGIES = ("auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
 GRANULARITIES = ("statement", "operation")
-AUTO = "jacobian"            # what measures best for scalars: docs/design/strategies.md
+AUTO = "jacobian"            # how "auto" records scalars, what measures best: docs/design/strategies.md
 
 
 @cython.no_gc_clear          # a Real that dies in the same cycle gives its identifier back to the store
@@ -35,9 +35,8 @@ cdef class BaseTape:
 
     def __cinit__(self, strategy="auto", granularity=None, chunk_size=None, *, skip_zero_jacobians=True,
                   skip_invalid_jacobians=False):
-        strategy = check_choice("strategy", strategy, STRATEGIES + ("auto",))
+        self.strategy = check_choice("strategy", strategy, STRATEGIES)
         cdef bint auto = strategy == "auto"
-        self.strategy = strategy
         strategy = stored_as(strategy)
         if granularity is None:
             granularity = "operation" if strategy == "simple" else "statement"

@@ -14,8 +14,7 @@ import pytest
 import codipy
 from codipy import Real
 from codipy.errors import TapeError
-
-STRATEGIES = ["simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
+from tests.strategies import STRATEGIES
 
 
 @pytest.fixture(params=STRATEGIES)
@@ -243,7 +242,7 @@ def test_a_variable_on_another_thread(tape):
 def test_the_interpreter_ends_with_live_tapes_and_variables():
     program = """
 import codipy
-tapes = [codipy.Tape(strategy=s) for s in ("simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")]
+tapes = [codipy.Tape(strategy=s) for s in codipy.tape.base.STRATEGIES]
 for tape in tapes:
     tape.set_active()
     x = tape.register_input(2.0)

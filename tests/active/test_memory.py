@@ -12,8 +12,8 @@ import codipy
 from codipy import Real
 from codipy import math as cm
 from codipy.active.real import clear_free_lists
+from tests.strategies import each_counting, each_strategy
 
-STRATEGIES = ["simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
 FREE_LISTS = 3 * 256  # the most dead Reals that are kept, in three sizes
 
 
@@ -74,7 +74,7 @@ def test_memory_is_flat_after_errors():
     assert growth(lambda count: errors(count // 20)) < LIMIT // 20
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 def test_memory_is_flat_over_recordings(strategy):
     tape = codipy.Tape(strategy=strategy, chunk_size=64)
 
@@ -118,7 +118,7 @@ def test_dead_reals_are_reused_and_their_number_is_bounded():
     assert 0 < clear_free_lists() <= FREE_LISTS
 
 
-@pytest.mark.parametrize("strategy", ["jacobian-reuse", "primal-reuse"])
+@each_counting
 def test_identifiers_come_back_when_variables_die(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:
@@ -133,7 +133,7 @@ def test_identifiers_come_back_when_variables_die(strategy):
     tape._check()
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 def test_references_are_balanced(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:

@@ -10,8 +10,8 @@ import codipy
 from codipy import Real
 from codipy.errors import ActiveError
 from codipy.operations import PASSIVE, TABLE
+from tests.strategies import STRATEGIES, each_strategy
 
-STRATEGIES = ["simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
 # Every ufunc of NumPy that a row of the table names: (ufunc, row).
 UFUNCS = [(getattr(np, name), row) for row in TABLE for name in row.numpy if hasattr(np, name)]
 # Those that NumPy itself refuses for arrays of objects.
@@ -238,7 +238,7 @@ def objects(x):
     return np.array(x, dtype=object)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 @pytest.mark.parametrize(("ufunc", "row"), unique(UFUNCS), ids=lambda p: getattr(p, "__name__", ""))
 def test_ufuncs_on_object_arrays(ufunc, row, strategy):
     if ufunc in NO_OBJECT_LOOP:
@@ -279,7 +279,7 @@ def _in_place(a):
 
 
 @pytest.mark.filterwarnings("error")
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 @pytest.mark.parametrize("name", ON_ARRAYS)
 def test_functions_on_object_arrays(name, strategy):
     function = ON_ARRAYS[name]
@@ -290,7 +290,7 @@ def test_functions_on_object_arrays(name, strategy):
         assert slope[k] == pytest.approx(difference, rel=1e-7, abs=1e-8), name
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 @pytest.mark.parametrize("granularity", ["statement", "operation"])
 def test_elements_that_only_an_array_holds(strategy, granularity):
     """NumPy passes borrowed references: pending elements with one reference are no temporaries, and are used twice."""

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import codipy
 from codipy import Real
 from codipy.errors import ActiveError, TapeError
+from tests.strategies import each_strategy
 
 INF, NAN = math.inf, math.nan
 EDGES = [0.0, -0.0, 1.0, -1.0, 0.5, 2.0, 3.0, -8.0, 1 / 3, 5e-324, -1e-310, 1e308, -1e308, 1e16, INF, -INF, NAN]
@@ -318,7 +319,7 @@ def test_it_is_final_and_immutable(tape):
     assert not hasattr(x, "__dict__") and x.value == 2.0
 
 
-@pytest.mark.parametrize("strategy", ["simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"])
+@each_strategy
 def test_copies_share_the_adjoint(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:

@@ -4,16 +4,14 @@
 from dataclasses import dataclass
 
 import numpy as np
-import pytest
 
 import codipy
-from tests.recording import VARIANTS
+from tests.strategies import BY_STATEMENT, VARIANTS, each_pair
 from tests.twin.array_twin import TwinArray, TwinTape
 
-EVERY = [("auto", "statement"), ("auto", "operation"), *VARIANTS]
-each_variant = pytest.mark.parametrize("variant", EVERY, ids=map("-".join, EVERY))
-NAMED = [("auto", "statement"), ("simple", "operation"), *[v for v in VARIANTS if v[1] == "statement"]]
-each_strategy = pytest.mark.parametrize("variant", NAMED, ids=[v[0] for v in NAMED])
+EVERY = VARIANTS
+each_variant = each_pair()
+each_strategy = each_pair(pairs=BY_STATEMENT)
 ACTIVE = (codipy.Array, codipy.Real)
 
 

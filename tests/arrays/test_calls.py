@@ -9,13 +9,14 @@ import pytest
 
 import codipy
 from codipy.errors import ActiveError
+from tests.strategies import each_strategy
 
 RNG = np.random.default_rng(8)
 A, B, V, W = RNG.random((3, 4)), RNG.random((4, 5)), RNG.random(4), RNG.random(3)
 PRODUCTS = [(A, B), (A.T.copy().T, B), (W, A), (A, V), (V, V + 1.0), (A[None] + np.ones((2, 1, 1)), B)]
 
 
-@pytest.mark.parametrize("strategy", ["auto", "jacobian", "primal", "primal-reuse"])
+@each_strategy
 @pytest.mark.parametrize("a, b", PRODUCTS)
 def test_products_of_active_and_plain_arrays(a, b, strategy):
     seed = np.cos(np.arange(np.size(a @ b))).reshape(np.shape(a @ b))

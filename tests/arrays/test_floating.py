@@ -8,6 +8,7 @@ import pytest
 
 import codipy
 from codipy.active.array import Array
+from tests.strategies import STRATEGIES, each_strategy
 
 X = np.array([0.0, 1.0, -2.0, 3.0, 0.5, 1e-3, 2.0])
 HUGE = np.array([1e308, -1e308, 1e200, 1.0, 2.0, 0.0, 5.0])
@@ -81,7 +82,7 @@ VALUES = {"x": X, "huge": HUGE, "tiny": TINY, "nan": NAN, "ones": ONES}
 def test_the_same_warnings(name, value):
     for rules in ({}, {"all": "warn"}):
         expected, plain = said(PROGRAMS[name], VALUES[value], **rules)
-        for strategy in ("auto", "primal-reuse", "jacobian"):
+        for strategy in STRATEGIES:
             tape = codipy.Tape(strategy=strategy)
             with tape:
                 x = tape.register_input(VALUES[value])
@@ -116,7 +117,7 @@ def test_the_rules_are_those_of_the_time_when_it_was_written():
         }  # fmt: skip
 
 
-@pytest.mark.parametrize("strategy", ["auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"])
+@each_strategy
 def test_raise_leaves_tape_and_values_whole(strategy):
     """A write that is part of the statement has happened, as with NumPy's in-place operators, and is recorded."""
     tape = codipy.Tape(strategy=strategy)
@@ -186,7 +187,7 @@ def test_calls_and_other_modes():
 
 def test_sweeps_are_silent():
     """The partials at the edges are infinite or undefined, and nobody asked for them."""
-    for strategy in ("auto", "jacobian", "primal"):
+    for strategy in STRATEGIES:
         tape = codipy.Tape(strategy=strategy)
         with warnings.catch_warnings():
             warnings.simplefilter("error")

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import codipy
+from tests.strategies import each_strategy
 
 X = np.linspace(0.1, 1.0, 8)
 
@@ -96,7 +97,7 @@ SLOW = {"sines"}
 
 
 @pytest.mark.parametrize("name", EXPRESSIONS)
-@pytest.mark.parametrize("strategy", ["auto", "jacobian", "primal-reuse"])
+@each_strategy
 def test_few_elements_and_many_give_the_same_bits(name, strategy):
     """Few elements take a way of their own (codipy/programs/tile_short.h)."""
     function = EXPRESSIONS[name]

@@ -20,10 +20,10 @@ from tests.arrays.recording import (
     seeds_for,
     value,
 )
+from tests.strategies import AS_VALUES, VARIANTS, each_pair
 
-VARIANTS = [("simple", "operation"), ("primal", "statement"), ("primal-reuse", "statement"), ("primal", "operation"),
-            ("primal-reuse", "operation")]  # fmt: skip
-each_variant = pytest.mark.parametrize("variant", VARIANTS, ids=map("-".join, VARIANTS))
+REPLAYED = [variant for variant in VARIANTS if variant[0] in AS_VALUES]
+each_variant = each_pair(pairs=REPLAYED)
 each_chunk_size = pytest.mark.parametrize("chunk_size", [4, None])
 each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
 
@@ -103,7 +103,7 @@ def test_random_programs(drawn):
     f = function_of(program)
     moved = elsewhere(inputs, 1e-9)
     plain, seeds = plainly(f, moved), None
-    for variant in VARIANTS:
+    for variant in REPLAYED:
         recording = record(new_tape(variant), f, inputs)
         seeds = seeds_for(recording.outputs)
         replay(recording, moved)

@@ -11,6 +11,7 @@ from codipy.data.pool import clear_pool, fail_after
 from codipy.errors import TapeError
 from tests.arrays.recording import assert_close, record
 from tests.arrays.test_replay import START, THERE, each_variant, new_tape
+from tests.strategies import each_as_jacobians
 
 
 @pytest.fixture(autouse=True)
@@ -60,7 +61,7 @@ def test_misuse(variant):
             use()
 
 
-@pytest.mark.parametrize("strategy", ["auto", "jacobian", "jacobian-reuse"])
+@each_as_jacobians
 def test_tapes_without_values(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:

@@ -12,6 +12,7 @@ from tests.numpy.cases_movement import PASSIVE
 from tests.numpy.cases_rules import CASES as RULES
 from tests.numpy.overridable import OVERRIDABLE
 from tests.numpy.table import check, evaluate, inputs, leaves, names_in, plain_results, plain_values, record
+from tests.strategies import each_strategy
 
 for cases in (MOVEMENT, RULES, PASSIVE):
     for name in [name for name in cases if name not in OVERRIDABLE]:
@@ -39,7 +40,7 @@ def test_a_passive_result_is_passive(name):
         assert all(not isinstance(y, Array) or not y.is_active for y in results)
 
 
-@pytest.mark.parametrize("strategy", ["simple", "jacobian-reuse", "primal", "primal-reuse"])
+@each_strategy
 @pytest.mark.parametrize("text", [texts[0] for cases in (MOVEMENT, RULES) for texts in cases.values() if texts])
 def test_other_strategies(text, strategy):
     check(text, strategy)

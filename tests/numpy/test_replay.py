@@ -10,12 +10,13 @@ from tests.numpy import table
 from tests.numpy.cases_movement import CASES as MOVEMENT
 from tests.numpy.cases_rules import CASES as RULES
 from tests.numpy.overridable import OVERRIDABLE
+from tests.strategies import each_as_values
 
 TEXTS = [text for cases in (MOVEMENT, RULES) for name, texts in cases.items() if name in OVERRIDABLE for text in texts]
 pytestmark = pytest.mark.filterwarnings("ignore")
 
 
-@pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
+@each_as_values
 @pytest.mark.parametrize("text", TEXTS)
 def test_a_replay_is_a_fresh_recording(text, strategy, monkeypatch):
     recorded = tape, active, results, _ = table.record(text, strategy)

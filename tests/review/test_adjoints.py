@@ -8,9 +8,7 @@ import pytest
 
 import codipy
 from codipy.errors import TapeError
-
-STRATEGIES = ["simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
-each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+from tests.strategies import each_strategy
 
 
 def square(tape, value):

@@ -9,6 +9,7 @@ import pytest
 import codipy
 from codipy.errors import TapeError
 from tests.arrays.recording import each_strategy, new_tape
+from tests.strategies import AS_VALUES
 
 X = np.linspace(0.1, 1.0, 50)
 
@@ -24,7 +25,7 @@ def test_short_sweeps_of_float64_round_nothing():
 
     x = np.random.default_rng(1).uniform(-1, 1, 5)
     single = codipy.value_and_grad(lambda x: np.sum(np.sqrt(x * x + np.float32(0.1)) * x))
-    for strategy in ("auto", "primal", "primal-reuse", "simple") * 20:
+    for strategy in ("auto", *AS_VALUES) * 20:
         single(x.astype(np.float32))
         np.testing.assert_allclose(codipy.grad(f, strategy=strategy)(x), reference(x), rtol=1e-13)
 

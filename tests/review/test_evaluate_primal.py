@@ -6,11 +6,10 @@ import pytest
 import codipy
 from codipy import math
 from codipy.errors import TapeError
+from tests.strategies import each_as_values
 
-each_strategy = pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
 
-
-@each_strategy
+@each_as_values
 def test_a_range_recomputes_nothing_behind_its_end(strategy):
     tape = codipy.Tape(strategy=strategy, chunk_size=1)
     with tape:
@@ -31,7 +30,7 @@ def test_a_range_recomputes_nothing_behind_its_end(strategy):
     assert (tape.get_primal(y), tape.get_primal(z)) == (9.0, 18.0)
 
 
-@each_strategy
+@each_as_values
 def test_a_partial_reset_keeps_the_values_given_to_inputs(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:
@@ -45,7 +44,7 @@ def test_a_partial_reset_keeps_the_values_given_to_inputs(strategy):
     assert tape.get_primal(y) == 25.0
 
 
-@each_strategy
+@each_as_values
 def test_a_handmade_statement_that_was_dropped_forbids_nothing(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:

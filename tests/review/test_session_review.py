@@ -17,6 +17,7 @@ from tests.arrays.recording import (
     record,
     seeds_for,
 )
+from tests.strategies import each_as_values
 
 RNG = np.random.default_rng(4)
 X = RNG.standard_normal((17, 13, 19))
@@ -62,7 +63,7 @@ def test_sums_over_results_in_another_order_than_cs(name, variant):
         np.testing.assert_allclose(found, tangent, rtol=1e-9, atol=1e-8)
 
 
-@pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
+@each_as_values
 @pytest.mark.parametrize("name", LAID_OUT)
 def test_replayed_results_in_another_order_than_cs(name, strategy):
     def f(a):

@@ -10,10 +10,11 @@ from codipy.active import FUNCTIONS
 from codipy.data.pool import clear_pool, fail_after
 from codipy.errors import IdentifierOverflow
 from tests.functions import CATALOGUE
-from tests.recording import VARIANTS, fields, record, stored_bytes
+from tests.recording import fields, record, stored_bytes
+from tests.strategies import AS_VALUES, each_counting, each_pair
 
 CASES = {case.name: case for case in CATALOGUE}
-each_variant = pytest.mark.parametrize(("strategy", "granularity"), VARIANTS, ids=map("-".join, VARIANTS))
+each_variant = each_pair("strategy, granularity")
 sin = FUNCTIONS["sin"]
 
 
@@ -140,7 +141,7 @@ def test_positions_sweeps_and_resets(strategy, granularity):
     early, late = recording.positions[0], recording.positions[-1]
     before = state(tape)
     doors = [tape.position, tape.evaluate, tape.evaluate_forward, lambda: tape.evaluate(late, early)]
-    if not strategy.startswith("jacobian"):
+    if strategy in AS_VALUES:
         doors.append(tape.evaluate_primal)
     doors.append(lambda: tape.reset(early))
     for door in doors:
@@ -181,7 +182,7 @@ def test_two_billion_identifiers_simulated(strategy):
     still_works(tape)
 
 
-@pytest.mark.parametrize("strategy", ["jacobian-reuse", "primal-reuse"])
+@each_counting
 def test_two_billion_reused_identifiers_simulated(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:

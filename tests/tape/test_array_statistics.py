@@ -2,12 +2,9 @@
 """What arrays add to a tape's statistics: their statements, and each array that those keep once."""
 
 import numpy as np
-import pytest
 
 import codipy
-
-STRATEGIES = ["auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
-each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+from tests.strategies import each_strategy
 
 
 def titles(tape):

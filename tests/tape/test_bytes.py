@@ -8,6 +8,7 @@ import pytest
 import codipy
 from codipy.active import FUNCTIONS
 from codipy.tape.statistics import readable
+from tests.strategies import each_as_jacobians
 
 sin, cos = FUNCTIONS["sin"], FUNCTIONS["cos"]
 
@@ -118,7 +119,7 @@ def test_nothing_passive_is_stored():
             assert [stream.items for stream in tape.store.streams] == before
 
 
-@pytest.mark.parametrize("strategy", ["jacobian", "jacobian-reuse"])
+@each_as_jacobians
 def test_switches_for_zero_and_invalid_jacobians(strategy):
     def arguments(**switches):
         tape = codipy.Tape(strategy=strategy, **switches)

@@ -9,9 +9,9 @@ import pytest
 import codipy
 from codipy.errors import CorruptTape
 from codipy.tape import check as module
-from tests.recording import VARIANTS, record
+from tests.recording import record
+from tests.strategies import LINEAR, each_counting, each_pair, each_strategy, kind_of
 
-LINEAR_KINDS = ["jacobian", "primal", "simple"]
 
 
 def example(m, x, y):
@@ -35,7 +35,7 @@ def corrupt(monkeypatch, change):
     monkeypatch.setattr(module, "_whole", altered)
 
 
-@pytest.mark.parametrize(("strategy", "granularity"), VARIANTS, ids=map("-".join, VARIANTS))
+@each_pair("strategy, granularity")
 def test_whole_tapes_pass(strategy, granularity):
     tape = codipy.Tape(strategy=strategy, granularity=granularity, chunk_size=4)
     tape._check()
@@ -53,10 +53,10 @@ NAMES = {"jacobian": "Jacobian entries", "primal": "argument identifiers", "simp
 
 
 @pytest.mark.parametrize(("wrong", "message"), [(-1, "arguments are identifiers from"), (10**6, "handed out")])
-@pytest.mark.parametrize("strategy", ["jacobian", "jacobian-reuse", "primal", "primal-reuse", "simple"])
+@each_strategy
 def test_arguments_that_do_not_exist(monkeypatch, strategy, wrong, message):
     def change(name, fields):
-        if name == NAMES[strategy.removesuffix("-reuse")]:
+        if name == NAMES[kind_of(strategy)]:
             fields[-1][0] = wrong
 
     tape = recorded(strategy)
@@ -65,12 +65,12 @@ def test_arguments_that_do_not_exist(monkeypatch, strategy, wrong, message):
         tape._check()
 
 
-@pytest.mark.parametrize("strategy", LINEAR_KINDS)
+@pytest.mark.parametrize("strategy", LINEAR)
 def test_an_argument_from_the_future(monkeypatch, strategy):
     tape = recorded(strategy)
 
     def change(name, fields):
-        if name == NAMES[strategy]:
+        if name == NAMES[kind_of(strategy)]:
             fields[-1][0] = tape._identifiers.largest
 
     corrupt(monkeypatch, change)
@@ -78,7 +78,7 @@ def test_an_argument_from_the_future(monkeypatch, strategy):
         tape._check()
 
 
-@pytest.mark.parametrize("strategy", ["jacobian-reuse", "primal-reuse"])
+@each_counting
 @pytest.mark.parametrize(("wrong", "message"), [(0, "passive identifier 0"), (10**6, "results were handed out")])
 def test_results_that_do_not_exist(monkeypatch, strategy, wrong, message):
     def change(name, fields):
@@ -91,7 +91,7 @@ def test_results_that_do_not_exist(monkeypatch, strategy, wrong, message):
         tape._check()
 
 
-@pytest.mark.parametrize("strategy", ["jacobian-reuse", "primal-reuse"])
+@each_counting
 def test_a_result_on_its_own_argument(monkeypatch, strategy):
     def change(name, fields):
         if name == "statement entries":
@@ -123,7 +123,7 @@ STATEMENTS = {"jacobian": "statement entries", "primal": "statement entries", "s
 )
 def test_statements_that_make_no_sense(monkeypatch, strategy, wrong, message):
     def change(name, fields):
-        if name == STATEMENTS[strategy.removesuffix("-reuse")]:
+        if name == STATEMENTS[kind_of(strategy)]:
             fields[0][3] = wrong
 
     tape = record(codipy.Tape(strategy=strategy, chunk_size=4, granularity="operation"), one_by_one, (0.5,)).tape
@@ -146,7 +146,7 @@ def test_statements_without_identifiers(strategy):
         tape._check()
 
 
-@pytest.mark.parametrize("strategy", ["jacobian", "jacobian-reuse", "primal", "primal-reuse", "simple"])
+@each_strategy
 def test_items_without_statements(strategy):
     tape = recorded(strategy)
     root = tape.store.root
@@ -155,7 +155,7 @@ def test_items_without_statements(strategy):
         tape._check()
 
 
-@pytest.mark.parametrize("strategy", ["jacobian", "jacobian-reuse", "primal", "primal-reuse", "simple"])
+@each_strategy
 def test_a_sweep_finds_counts_that_disagree(strategy):
     tape = recorded(strategy)
     root = tape.store.root

@@ -7,9 +7,12 @@ import pytest
 import codipy
 from codipy.errors import CorruptTape
 from codipy.tape import check as module
+from tests.strategies import BUT_SIMPLE, LINEAR, STRATEGIES, each_strategy
 
-STRATEGIES = ["auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
-each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+LINEAR_STATEMENTS = [strategy for strategy in LINEAR if strategy in BUT_SIMPLE]
+OTHERS = [strategy for strategy in STRATEGIES if strategy not in LINEAR_STATEMENTS]
+each_linear_but_simple = pytest.mark.parametrize("strategy", LINEAR_STATEMENTS)
+each_other = pytest.mark.parametrize("strategy", OTHERS)
 
 
 def recorded(strategy):
@@ -69,7 +72,7 @@ def test_a_tape_reset_to_a_position_passes(strategy):
     tape._check()
 
 
-@pytest.mark.parametrize("strategy", ["auto", "jacobian", "primal"])
+@each_linear_but_simple
 @pytest.mark.parametrize("number", [1, -1])
 def test_statements_between_records_have_their_identifiers(monkeypatch, strategy, number):
     tape = recorded(strategy)
@@ -78,7 +81,7 @@ def test_statements_between_records_have_their_identifiers(monkeypatch, strategy
         tape._check()
 
 
-@pytest.mark.parametrize("strategy", ["auto", "jacobian", "primal"])
+@each_linear_but_simple
 def test_an_identifier_that_no_record_took(monkeypatch, strategy):
     tape = recorded(strategy)
     corrupt(monkeypatch, -1, after=lambda step: step.after + 1)
@@ -86,7 +89,7 @@ def test_an_identifier_that_no_record_took(monkeypatch, strategy):
         tape._check()
 
 
-@pytest.mark.parametrize("strategy", ["simple", "jacobian-reuse", "primal-reuse"])
+@each_other
 def test_records_that_overlap(monkeypatch, strategy):
     tape = recorded(strategy)
     corrupt(monkeypatch, 1, before=lambda step: 0)
@@ -94,7 +97,7 @@ def test_records_that_overlap(monkeypatch, strategy):
         tape._check()
 
 
-@pytest.mark.parametrize("strategy", ["simple", "jacobian-reuse", "primal-reuse"])
+@each_other
 def test_a_record_that_gives_identifiers_back(monkeypatch, strategy):
     tape = recorded(strategy)
     corrupt(monkeypatch, 0, after=lambda step: step.before - 1)
@@ -102,7 +105,7 @@ def test_a_record_that_gives_identifiers_back(monkeypatch, strategy):
         tape._check()
 
 
-@pytest.mark.parametrize("strategy", ["simple", "jacobian-reuse", "primal-reuse"])
+@each_other
 def test_a_record_with_identifiers_nobody_handed_out(monkeypatch, strategy):
     tape = recorded(strategy)
     corrupt(monkeypatch, -1, after=lambda step: 10**6)

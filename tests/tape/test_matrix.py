@@ -9,7 +9,8 @@ import pytest
 import codipy
 from tests.functions import CATALOGUE
 from tests.namespaces import PLAIN, jacobian, outputs_of
-from tests.recording import STORES_VALUES, VARIANTS, record, stored_bytes
+from tests.recording import record, stored_bytes
+from tests.strategies import VARIANTS, each_as_values, each_pair
 
 POINTS = [(case, point) for case in CATALOGUE for point in case.points]
 # Not those that take another path at another point, nor values from outside.
@@ -17,7 +18,7 @@ REPLAYED = [(case, point) for case, point in POINTS if case.replays and "handmad
 IDS = [f"{case.name}-{case.points.index(point)}" for case, point in POINTS]
 
 each_point = pytest.mark.parametrize(("case", "point"), POINTS, ids=IDS)
-each_variant = pytest.mark.parametrize(("strategy", "granularity"), VARIANTS, ids=map("-".join, VARIANTS))
+each_variant = each_pair("strategy, granularity")
 each_chunk_size = pytest.mark.parametrize("chunk_size", [4, None])
 
 
@@ -116,7 +117,7 @@ def test_sub_ranges_make_the_whole(case, point, strategy, granularity, chunk_siz
 
 
 @pytest.mark.parametrize("granularity", ["statement", "operation"])
-@pytest.mark.parametrize("strategy", STORES_VALUES)
+@each_as_values
 @pytest.mark.parametrize(("case", "point"), REPLAYED, ids=[case.name for case, _ in REPLAYED])
 def test_evaluate_primal_replays_at_new_inputs(case, point, strategy, granularity):
     options = {"strategy": strategy, "granularity": granularity if strategy != "simple" else None, "chunk_size": 4}

@@ -12,9 +12,8 @@ import pytest
 import codipy
 from codipy.active import FUNCTIONS
 from codipy.data.pool import bytes_outstanding, clear_pool
+from tests.strategies import each_counting, each_strategy
 
-STRATEGIES = ["simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
-each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 sin = FUNCTIONS["sin"]
 
 
@@ -146,7 +145,7 @@ def test_tapes_die_at_once(strategy):
     del x, y, other
 
 
-@pytest.mark.parametrize("strategy", ["jacobian-reuse", "primal-reuse"])
+@each_counting
 def test_identifiers_come_back(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:
@@ -177,7 +176,7 @@ def test_identifiers_come_back(strategy):
     tape._check()
 
 
-@pytest.mark.parametrize("strategy", ["jacobian-reuse", "primal-reuse"])
+@each_counting
 def test_variables_that_outlive_a_reset_give_nothing_back_twice(strategy):
     tape = codipy.Tape(strategy=strategy)
     survivors = []

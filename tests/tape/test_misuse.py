@@ -6,10 +6,15 @@ import pytest
 import codipy
 from codipy.active import FUNCTIONS
 from codipy.errors import TapeError
-from tests.recording import VARIANTS
-
-STRATEGIES = ["simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
-each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
+from tests.strategies import (
+    LINEAR,
+    STRATEGIES,
+    each_as_jacobians,
+    each_as_values,
+    each_counting,
+    each_pair,
+    each_strategy,
+)
 
 
 @pytest.fixture
@@ -221,7 +226,7 @@ def test_adjoints_of_another_tape(tape):
     still_works(tape)
 
 
-@pytest.mark.parametrize("strategy", ["jacobian", "jacobian-reuse"])
+@each_as_jacobians
 def test_evaluate_primal_needs_values(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:
@@ -245,7 +250,7 @@ def test_only_inputs_take_new_values():
     still_works(tape)
 
 
-@pytest.mark.parametrize("strategy", ["jacobian-reuse", "primal-reuse"])
+@each_counting
 def test_keep_needs_linear_identifiers(strategy):
     tape = codipy.Tape(strategy=strategy)
     with pytest.raises(TapeError, match="keep"):
@@ -253,7 +258,7 @@ def test_keep_needs_linear_identifiers(strategy):
     still_works(tape)
 
 
-@pytest.mark.parametrize("strategy", ["simple", "jacobian", "primal"])
+@pytest.mark.parametrize("strategy", LINEAR)
 def test_keep_keeps(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:
@@ -267,7 +272,7 @@ def test_keep_keeps(strategy):
         assert (x.gradient, y.gradient, z.gradient) == (15.0, *left)
 
 
-@pytest.mark.parametrize(("strategy", "granularity"), VARIANTS, ids=map("-".join, VARIANTS))
+@each_pair("strategy, granularity")
 def test_an_exception_while_recording(strategy, granularity):
     tape = codipy.Tape(strategy=strategy, granularity=granularity)
     for body in (lambda x: 1.0 / (x - x), lambda x: FUNCTIONS["log"](x - 5.0), lambda x: FUNCTIONS["exp"](x * 1e6)):
@@ -337,7 +342,7 @@ def test_seeds_and_values_that_are_not_finite(tape, bad):
     still_works(tape)
 
 
-@pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
+@each_as_values
 def test_values_are_known_at_any_time(strategy):
     """Also of results that no statement has used yet, of unused inputs, and when recording goes on after a look."""
     tape = codipy.Tape(strategy=strategy)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import codipy
 from codipy.active import FUNCTIONS
 from codipy.errors import TapeError
-from tests.recording import VARIANTS
+from tests.strategies import each_pair
 from tests.tape import dual
 
 REAL = SimpleNamespace(**{name: FUNCTIONS[name] for name in ("sin", "cos", "tanh")})
@@ -180,7 +180,7 @@ ACTIONS = ["expression"] * 6 + [
 numbers = st.integers(0, 30)
 
 
-@pytest.mark.parametrize(("strategy", "granularity"), VARIANTS, ids=map("-".join, VARIANTS))
+@each_pair("strategy, granularity")
 @settings(max_examples=150)
 @given(actions=st.lists(st.tuples(st.sampled_from(ACTIONS), numbers, numbers, numbers), max_size=60))
 def test_random_programs(strategy, granularity, actions):

@@ -14,9 +14,8 @@ import pytest
 import codipy
 from codipy.active import FUNCTIONS
 from codipy.errors import TapeError
+from tests.strategies import STRATEGIES, each_strategy
 
-STRATEGIES = ["simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
-each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 sin = FUNCTIONS["sin"]
 
 
@@ -276,7 +275,7 @@ def test_exit_with_live_tapes():
         import codipy, sys, threading
         from codipy.active import FUNCTIONS
         tapes = []
-        for strategy in ("simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"):
+        for strategy in codipy.tape.base.STRATEGIES:
             tape = codipy.Tape(strategy=strategy)
             tape.set_active()
             x = tape.register_input(2.0)

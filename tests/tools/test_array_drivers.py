@@ -10,7 +10,7 @@ import pytest
 import codipy
 from codipy.errors import ActiveError
 from codipy.tools import callee
-from codipy.tools.settings import settings
+from tests.strategies import VARIANTS
 
 X = np.array([1.0, -2.0, 3.0])
 
@@ -19,7 +19,7 @@ def squares(x):
     return (x * x).sum()
 
 
-@pytest.mark.parametrize(("strategy", "granularity"), [("auto", None), *settings()])
+@pytest.mark.parametrize(("strategy", "granularity"), VARIANTS)
 def test_every_setting_gives_the_gradient(strategy, granularity):
     driver = codipy.value_and_grad(squares, strategy=strategy, granularity=granularity)
     for _ in range(3):
@@ -109,7 +109,7 @@ def test_the_argument_may_be_overwritten_in_place():
         x[1:] *= 3.0
         return x.sum()
 
-    for strategy, granularity in settings():
+    for strategy, granularity in VARIANTS:
         driver = codipy.grad(f, strategy=strategy, granularity=granularity)
         assert driver(X).tolist() == [2.0, 3.0, 3.0]
         assert codipy.grad(lambda t: f(t[0]))((X,))[0].tolist() == [2.0, 3.0, 3.0]

@@ -13,7 +13,7 @@ import pytest
 import codipy
 from codipy.tools import compare as compare_function
 from codipy.tools.report import Times
-from codipy.tools.settings import settings
+from tests.strategies import AS_VALUES, VARIANTS
 
 
 def cost(x, factor):
@@ -44,8 +44,8 @@ def result():
 
 
 def test_every_setting_has_a_row(result):
-    assert [(row.strategy, row.granularity) for row in result.rows] == settings()
-    assert len(result.rows) == 9 and result.agree and result.disagreements == []
+    assert [(row.strategy, row.granularity) for row in result.rows] == VARIANTS
+    assert len(result.rows) == 11 and result.agree and result.disagreements == []
     assert result.function == "cost" and result.value == cost(*POINT) and result.numbers == 5
 
 
@@ -87,14 +87,23 @@ def test_json(result):
         assert dictionary["record"] == {"median": row.record.median, "spread": row.record.spread}
 
 
+def test_the_default_of_the_drivers_is_among_them():
+    wrong = codipy.compare(wrong_under("auto"), [2.0, 3.0], repeat=1)
+    assert [line.split(" disagrees")[0] for line in wrong.disagreements] == ["auto, statement", "auto, operation"]
+    [row] = codipy.compare(cost, *POINT, strategies="auto", granularities="statement", repeat=1).rows
+    assert (row.strategy, row.granularity) == ("auto", "statement") == VARIANTS[0]
+
+
 def test_csv(result):
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))
-    assert len(rows) == 9
+    assert len(rows) == 11
     for row, cells in zip(result.rows, rows):
         assert cells["strategy"] == row.strategy and int(cells["used"]) == row.used
         assert float(cells["record median"]) == row.record.median
         assert {name: int(cells[f"used by {name}"]) for name in row.streams} == row.streams
-    assert rows[0]["used by Jacobian entries"] == "" and rows[1]["used by operator data"] == ""
+    for row in rows:
+        assert (row["used by Jacobian entries"] == "") == (row["strategy"] in AS_VALUES)
+        assert (row["used by operator data"] == "") == (row["strategy"] != "simple")
 
 
 def test_one_wrong_strategy_is_named():
@@ -200,7 +209,7 @@ def energy(u, p):
 def test_functions_of_arrays():
     u = np.sin(np.arange(7.0))
     result = codipy.compare(energy, u, {"scale": 2.0}, repeat=1)
-    assert result.agree and len(result.rows) == 9
+    assert result.agree and len(result.rows) == 11
     assert (result.numbers, result.differenced, result.directions) == (8, 8, 0)
     expected = codipy.value_and_grad(energy, (0, 1))(u, {"scale": 2.0})
     assert result.value == expected[0]

@@ -11,12 +11,9 @@ import pytest
 import codipy
 from codipy.errors import ActiveError, TapeError
 from codipy.tools import pool
+from tests.strategies import STRATEGIES, VARIANTS
 
-SETTINGS = [("simple", None)] + [
-    (strategy, granularity)
-    for strategy in ("auto", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
-    for granularity in ("statement", "operation")
-]
+SETTINGS = [*((strategy, None) for strategy in STRATEGIES), *VARIANTS]
 Point = collections.namedtuple("Point", "x y")
 
 

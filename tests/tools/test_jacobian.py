@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.tools.settings import settings
+from tests.strategies import VARIANTS
 
 module = importlib.import_module("codipy.tools.jacobian")
 X = np.array([1.0, -2.0, 3.0])
@@ -23,7 +23,7 @@ def cubes(x):
     return x * x * x
 
 
-@pytest.mark.parametrize(("strategy", "granularity"), [("auto", None), *settings()])
+@pytest.mark.parametrize(("strategy", "granularity"), VARIANTS)
 def test_every_setting_gives_the_jacobian(strategy, granularity):
     options = {"strategy": strategy, "granularity": granularity}
     assert codipy.jacobian(cubes, **options)(X).tolist() == np.diag(3.0 * X * X).tolist()

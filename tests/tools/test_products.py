@@ -8,7 +8,7 @@ import pytest
 
 import codipy
 from codipy.errors import ActiveError
-from codipy.tools.settings import settings
+from tests.strategies import VARIANTS
 
 Point = collections.namedtuple("Point", "x y")
 X, A = np.array([[1.0, 2.0], [3.0, -4.0]]), np.array([0.5, -1.0])
@@ -40,7 +40,7 @@ COTANGENT = {"x": np.array([[1.0, 10.0], [100.0, 1000.0]]), "p": Point(np.array(
              "state": State(np.array([3.0, 4.0]), 8.0)}
 
 
-@pytest.mark.parametrize(("strategy", "granularity"), [("auto", None), *settings()])
+@pytest.mark.parametrize(("strategy", "granularity"), VARIANTS)
 def test_vjp_and_jvp_of_every_form(strategy, granularity):
     options = {"strategy": strategy, "granularity": granularity}
     out, pullback = codipy.vjp(step, *POINT, **options)

@@ -4,6 +4,7 @@
 A statement is a dict of what its strategy stores. The sweeps are those of the strategies, written as they are defined.
 """
 
+from tests.strategies import COUNTING, kind_of
 from tests.twin.operations import ACTIVE, PASSIVE, jacobian, leaves, partials, text
 
 INPUT_TAG, WIDEST = 255, 254
@@ -56,9 +57,9 @@ class Reuse(Linear):
 
 class TwinTape:
     def __init__(self, strategy, granularity):
-        self.kind, _, reuse = strategy.partition("-")
-        self.reuse, self.eager = bool(reuse), granularity == "operation"
-        self.identifiers = Reuse() if reuse else Linear()
+        self.kind, self.reuse = kind_of(strategy), strategy in COUNTING
+        self.eager = granularity == "operation"
+        self.identifiers = Reuse() if self.reuse else Linear()
         self.statements, self.primals, self.adjoints = [], {}, {}
 
     # ---- Recording. An entry is (number, identifier): a Jacobian with `jacobian`, else the argument's value. ----

@@ -8,7 +8,8 @@ from codipy.operations import TABLE
 from codipy.programs.program import describe
 from tests.functions import CATALOGUE
 from tests.namespaces import outputs_of
-from tests.recording import VARIANTS, fields, record
+from tests.recording import fields, record
+from tests.strategies import AS_VALUES, each_pair
 from tests.twin import real
 from tests.twin.tape import TwinTape
 
@@ -34,7 +35,7 @@ def without_leaves(text):
     return f"{text.partition('(')[0]}(...)" if "(" in text else text
 
 
-@pytest.mark.parametrize(("strategy", "granularity"), VARIANTS, ids=map("-".join, VARIANTS))
+@each_pair("strategy, granularity")
 @pytest.mark.parametrize(("case", "point"), POINTS, ids=[case.name for case, _ in POINTS])
 def test_same_statements_same_gradients(case, point, strategy, granularity):
     tape = codipy.Tape(strategy=strategy, granularity=granularity, chunk_size=4)
@@ -45,7 +46,7 @@ def test_same_statements_same_gradients(case, point, strategy, granularity):
     outputs = [real.register_output(twin, result) for result in outputs_of(results)]
 
     stored, expected = [[field.tolist() for field in stream] for stream in fields(tape)], twin.streams()
-    if not strategy.startswith("jacobian"):
+    if strategy in AS_VALUES:
         stored[2][0] = [label(strategy, code) for code in stored[2][0]]
         if strategy == "simple":
             expected[2][0] = [without_leaves(text) for text in expected[2][0]]
