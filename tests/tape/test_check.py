@@ -13,7 +13,6 @@ from tests.recording import record
 from tests.strategies import LINEAR, each_counting, each_pair, each_strategy, kind_of
 
 
-
 def example(m, x, y):
     z = m.sin(x * y + 2.0) * x
     return z * z, z + y

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import codipy
+from tests.strategies import each_strategy
 
 X, K = np.array([0.3, 0.7]), 1.5
 
@@ -41,7 +42,7 @@ def test_by_the_name_of_a_keyword_argument():
     assert gradient == pytest.approx(by_k(X, 3.0, K), rel=1e-8)
 
 
-@pytest.mark.parametrize("strategy", ["auto", "jacobian", "primal-reuse", "simple"])
+@each_strategy
 def test_a_name_is_that_of_a_parameter_however_it_is_passed(strategy):
     driver = codipy.grad(model, argnames=("y", "x"), strategy=strategy)
     for gradient in (driver(X, 3.0, k=K), driver(X, y=3.0, k=K), driver(x=X, y=3.0, k=K)):
