@@ -16,7 +16,7 @@ from codipy.active import Real
 from codipy.active.array import Array
 from codipy.numpy.allocation import fresh
 
-__all__ = ["STANDINS", "float64", "isinstance_", "ndarray", "standin_float", "standin_type"]
+__all__ = ["STANDINS", "float64", "isinstance_", "ndarray", "pass_for", "standin_float", "standin_type"]
 
 # What an active value passes for: it is an instance of what its plain value would be an instance of.
 _LIKE = {Real: 0.0, Array: np.zeros(0)}
@@ -123,6 +123,11 @@ class standin_type(type, metaclass=_TypeStandIn):
 # Originals and what stands for them in rebound code.
 STANDINS: dict = {cls._original: cls for cls in (standin_float, float64, ndarray, standin_type)}
 _KINDS: dict = {**STANDINS, Real: standin_float, Array: ndarray}
+
+def pass_for(kind, original):
+    """Let ``type(x)`` of instances of `kind` be `original`."""
+    _KINDS[kind] = original
+
 
 for _cls in STANDINS.values():  # so that messages and representations are the original's
     _original = _cls._original

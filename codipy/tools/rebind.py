@@ -20,7 +20,7 @@ from codipy.tools.rebinding.watch import Entrance, all_of, code_of
 
 __all__ = ["Rebinding", "rebind"]
 
-_PLAIN = ATOMS | {Real, Array, np.ndarray, np.float64, np.float32, np.int64, np.bool_, tuple, slice}
+_PLAIN = ATOMS | {list, dict, Real, Array, np.ndarray, np.float64, np.float32, np.int64, np.bool_, tuple, slice}
 
 
 class Rebinding(Entrance):
@@ -78,8 +78,7 @@ class Rebinding(Entrance):
     def prepare(self, args, kwargs):
         """The rebuilt function and its arguments as rebound code sees them.
 
-        Functions, and instances of the user's classes, are translated where they are arguments themselves, not inside
-        of containers.
+        Functions, and instances of the user's classes, are translated, in lists and dicts too.
 
         Parameters
         ----------
@@ -127,9 +126,14 @@ def rebind(f, modules=()):
     ``globals()[name] = value``, is seen when the function is called next; what rebound code assigns by ``global`` is in
     the module when the function that did so returns, yields or raises.
 
-    Left alone: coroutines; functions that delete a global; functions and instances inside of lists and dicts;
-    instances with ``__slots__``; classes with a metaclass; exceptions. What is left alone calls NumPy's own functions:
-    these refuse what is active with an error, and never lose a derivative.
+    Lists and dicts that hold functions, or instances of the user's classes, are seen through views that translate what
+    is read; what is written goes into the list itself. Of a function that numba compiled (of whatever has a
+    ``py_func``), the Python code runs while something active is among its arguments. Keys of `functools.lru_cache`
+    that are active count as the same only if they are one variable.
+
+    Left alone: coroutines; functions that delete a global; functions in sets; instances with ``__slots__``; classes
+    with a metaclass, such as enumerations; exceptions. What is left alone calls NumPy's own functions: these refuse
+    what is active with an error, and never lose a derivative.
 
     Examples
     --------

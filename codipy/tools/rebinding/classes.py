@@ -19,13 +19,15 @@ Rejected: copies of classes instead of subclasses, of which no instance would be
 from __future__ import annotations
 
 import abc
+import contextlib
 import dataclasses
 import functools
+import weakref
 from operator import is_not
-from types import FunctionType, MethodType
+from types import FunctionType
 
 from codipy.tools.rebinding.hooks import origin_of
-from codipy.tools.rebinding.replacements import replacement
+from codipy.tools.rebinding.overloads import Overloaded
 from codipy.tools.rebinding.unit import ClassUnit, Unit
 from codipy.tools.rebinding.view import ATOMS
 
@@ -34,7 +36,8 @@ __all__ = ["Twins"]
 _HEAP_TYPE = 1 << 9
 _FOREIGN = {"builtins", "typing", "abc"}
 _ORIGIN = "__codipy_origin__"
-_METHODS = (FunctionType, staticmethod, classmethod, property, functools.cached_property)
+_METHODS = (FunctionType, staticmethod, classmethod, property, functools.cached_property,
+            functools.singledispatchmethod)  # fmt: skip
 _KEPT = {"__class_getitem__", "__init_subclass__", "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__"}
 
 
@@ -100,7 +103,7 @@ class Twins:
     """The twins of one rebinder."""
 
     def __init__(self, rebinder):
-        self.rebinder = rebinder
+        self.rebinder, self._seen = rebinder, weakref.WeakValueDictionary()
 
     def of_class(self, cls):
         """The unit of a class, whose `new` is the class itself if no method needs to be rebuilt; None for others'."""
@@ -111,7 +114,7 @@ class Twins:
         known = self.rebinder.known(cls)  # a method of a base may have asked for it
         if known is not None:
             return known
-        bases = [twin for twin, base in zip(twins, cls.__bases__) if twin is not base]
+        bases = [twin for twin, base in zip(twins, cls.__bases__) if twin is not base and _ORIGIN in vars(twin)]
         meta = _AbstractTwinMeta if isinstance(cls, abc.ABCMeta) else _TwinMeta
         members = {"__slots__": (), "__doc__": cls.__doc__}
         members |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
@@ -156,6 +159,8 @@ class Twins:
         if type(value) is functools.cached_property:
             f = translate(value.func, unit)
             return value if f is value.func else functools.cached_property(f)
+        if type(value) is functools.singledispatchmethod:
+            return Overloaded(value, self.rebinder)
         return translate(value, unit)
 
     def of_instance(self, instance):
@@ -168,30 +173,22 @@ class Twins:
         class_unit = self.rebinder.known(cls)
         if class_unit is None:
             return None
-        attributes = [name for name, value in list(vars(instance).items()) if self._leads_on(value)]
+        attributes = [name for name, value in list(vars(instance).items()) if self.rebinder.leads_on(value)]
         if class_unit.new is cls and not attributes:
             return None
         for name in attributes:
             if type(name) is str and not isinstance(vars(class_unit.twin).get(name), (_Attribute, property)):
                 type.__setattr__(class_unit.twin, name, _Attribute(name, class_unit.twin, self.rebinder))
-        seen = object.__new__(class_unit.twin)
-        object.__setattr__(seen, "__dict__", vars(instance))
+        seen = self._seen.get(id(vars(instance)))  # which it keeps: `is` holds as long as somebody has it
+        if type(seen) is not class_unit.twin:
+            seen = object.__new__(class_unit.twin)
+            object.__setattr__(seen, "__dict__", vars(instance))
+            with contextlib.suppress(TypeError):  # there are no weak references to it
+                self._seen[id(vars(instance))] = seen
         unit = Unit(seen)
         unit.links.append(class_unit)
         self.rebinder.remember(instance, unit)
         return unit
-
-    def _leads_on(self, value):
-        """Whether an attribute may hold what is to be translated. Its own attributes are not looked at."""
-        if type(value) in ATOMS:
-            return False
-        scope = self.rebinder.scope
-        return (
-            isinstance(value, (FunctionType, MethodType, functools.partial))
-            or replacement(value) is not None
-            or scope.owns_class(type(value))
-            or (isinstance(value, type) and scope.owns_class(value))
-        )
 
 
 def _same(self, other):

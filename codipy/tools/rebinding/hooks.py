@@ -2,13 +2,20 @@
 """The built-ins of rebuilt functions: `float` and its like, and those that would lead back to the originals."""
 
 from __future__ import annotations
+import __future__
 
 import sys
 import types
 
+from codipy.tools.rebinding.code import scan
+from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.replacements import BUILTINS, replacement
 
-__all__ = ["ModuleProxy", "make_builtins", "origin_of"]
+__all__ = ["LOOKING_UP", "ModuleProxy", "make_builtins", "origin_of"]
+
+LOOKING_UP = frozenset(("globals", "vars"))  # by these a function finds others whose names no code object tells
+_FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
+_own_dict = vars(types.ModuleType)["__dict__"].__get__
 
 
 def origin_of(cls):
@@ -29,6 +36,38 @@ def _super(*args):
     return super(variables["__class__"], variables[frame.f_code.co_varnames[0]])
 
 
+def _eval(source, globals=None, locals=None, /):
+    """``eval`` with the caller's names, which are those of rebound code."""
+    frame = sys._getframe(1)
+    code = _compiled(source.lstrip(" \t") if isinstance(source, str) else source, "eval", frame)
+    return eval(code, *_namespaces(code, globals, locals, frame))
+
+
+def _exec(source, globals=None, locals=None, /, **options):
+    """``exec``, see `_eval`."""
+    frame = sys._getframe(1)
+    code = _compiled(source, "exec", frame)
+    exec(code, *_namespaces(code, globals, locals, frame), **options)
+
+
+def _compiled(source, mode, frame):
+    """Code as the caller would compile it, with its ``from __future__ import``."""
+    if isinstance(source, types.CodeType):
+        return source
+    return compile(source, "<string>", mode, frame.f_code.co_flags & _FUTURE, dont_inherit=True)
+
+
+def _namespaces(code, globals, locals, frame):
+    """The dicts in which code runs: a view of one is none for the interpreter, which would look into it."""
+    if globals is None:
+        return frame.f_globals, frame.f_locals if locals is None else origin_of_view(locals)
+    origin = origin_of_view(globals)
+    if locals is None or locals is globals:
+        return origin, origin
+    own = getattr(frame.f_builtins.get("__rebound__"), "origin", None)  # what runs there stores nothing but by `global`
+    return frame.f_globals if own is origin and not scan(code).stores else origin, origin_of_view(locals)
+
+
 def make_builtins(view, mapping):
     """A copy of a dict of built-ins, for the functions of one view."""
     made = {name: replacement(value, value) if name in BUILTINS else value for name, value in mapping.items()}
@@ -38,10 +77,11 @@ def make_builtins(view, mapping):
         return rebinder.at_run_time(import_(name, globals, locals, fromlist, level))
 
     def globals():
-        return view.origin
+        return rebinder.container(view.origin, always=True)
 
-    made["__rebound__"] = True  # how a rebuilt function is known
-    for name, hook in (("__import__", __import__), ("globals", globals), ("super", _super)):
+    made["__rebound__"] = view  # how a rebuilt function is known
+    hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
+    for name, hook in hooks.items():
         if name in mapping:
             made[name] = hook
     return made
@@ -52,8 +92,14 @@ class ModuleProxy(types.ModuleType):
 
     def __init__(self, view, module):
         super().__init__(module.__name__)
-        vars(self).clear()
-        vars(self).update(_view=view, _module=module)
+        own = _own_dict(self)
+        own.clear()
+        own.update(_view=view, _module=module)
+
+    @property
+    def __dict__(self):
+        """The module's own, and functions are rebuilt that are found in it."""
+        return self._view.rebinder.container(self._view.origin, always=True)
 
     def __getattr__(self, name):
         value, view = getattr(self._module, name), self._view
@@ -66,7 +112,7 @@ class ModuleProxy(types.ModuleType):
                 value = view.rebinder.at_run_time(value)
                 if new is not value or name in view.volatile or type(value) is not types.FunctionType:
                     return value      # may be something else the next time
-            vars(self)[name] = new
+            _own_dict(self)[name] = new
         return new
 
     def __setattr__(self, name, value):
@@ -78,7 +124,7 @@ class ModuleProxy(types.ModuleType):
         self._forget(name)
 
     def _forget(self, name):
-        vars(self).pop(name, None)
+        _own_dict(self).pop(name, None)
         self._view.update(name)
 
     def __dir__(self):

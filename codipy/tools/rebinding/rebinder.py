@@ -16,9 +16,12 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import Array
+from codipy.tools.rebinding.caches import identity_cache
 from codipy.tools.rebinding.classes import Twins
 from codipy.tools.rebinding.code import is_async, is_generator, scan
-from codipy.tools.rebinding.hooks import ModuleProxy
+from codipy.tools.rebinding.containers import CONTAINERS, make_view, origin_of_view
+from codipy.tools.rebinding.hooks import ModuleProxy, origin_of
+from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
 from codipy.tools.rebinding.replacements import replacement
 from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Unit, contents, reach
 from codipy.tools.rebinding.view import ATOMS, Restart, View
@@ -55,6 +58,7 @@ class Rebinder:
         self.written, self._waiting, self._depth = dict(written), [], 0
         self._writers, self._owners = weakref.WeakValueDictionary(), weakref.WeakValueDictionary()
         self._modules, self._others = {}, weakref.WeakValueDictionary()
+        self._views, self._originals = weakref.WeakValueDictionary(), weakref.WeakKeyDictionary()
         self._memo, self.dynamic, self.twins = {}, Unit(), Twins(self)
         self._recent = collections.deque(maxlen=_LONG)
         self.version += 1
@@ -80,10 +84,12 @@ class Rebinder:
         kind = type(value)
         if kind in ATOMS:
             return value
+        if kind in CONTAINERS:
+            return self.container(value)
         found = replacement(value)
         if found is not None and not (kind is ModuleType and self.scope.asked_for(value.__name__)):
             return found
-        if kind is tuple:
+        if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             return self._tuple(value, owner)
         unit = self.known(value)
         if unit is None:
@@ -161,13 +167,45 @@ class Rebinder:
             return self._module(value)
         if issubclass(kind, type):
             return self.twins.of_class(value)
-        return self.twins.of_instance(value)
+        compiled = self._jitted(value)
+        return self.twins.of_instance(value) if compiled is None else compiled
 
     def _tuple(self, value, owner):
         if len(value) > _LONG:
             return value
         items = [self.translate(item, owner) for item in value]
-        return tuple(items) if any(map(is_not, items, value)) else value
+        return tuple.__new__(type(value), items) if any(map(is_not, items, value)) else value
+
+    def container(self, value, always=False):
+        """A list or dict, seen through a view if it holds something to be rebuilt; `always` for a module's own dict."""
+        view = self._views.get(id(value))  # which keeps the value
+        if view is None:
+            view = make_view(value, self, always)
+            if view is None:
+                return value
+            self._views[id(value)] = view
+        return view
+
+    def original_of(self, value):
+        """What a translated function, class, list or dict stands for; everything else is its own."""
+        if type(value) is FunctionType:
+            return self._originals.get(value, value)
+        return origin_of(value) if issubclass(type(value), type) else origin_of_view(value)
+
+    def leads_on(self, value):
+        """Whether an attribute or an item may be something to be translated. What it holds is looked at in lists."""
+        kind = type(value)
+        if kind in ATOMS:
+            return False
+        if kind in CONTAINERS:
+            return self.container(value) is not value
+        return (  # isinstance would run the code of proxies
+            issubclass(kind, (*_CALLABLES, np.vectorize))
+            or replacement(value) is not None
+            or self.scope.owns_class(kind)
+            or (issubclass(kind, type) and self.scope.owns_class(value))
+            or jitted_from(value) is not None
+        )
 
     def _module(self, module):
         if not self.scope.owns_module(module):
@@ -202,8 +240,23 @@ class Rebinder:
         unit = Unit(cache)
         f = self.translate(cache.__wrapped__, unit)
         if f is not cache.__wrapped__:
-            unit.new = unit.cache = functools.lru_cache(**cache.cache_parameters())(f)
+            unit.new = unit.cache = identity_cache(f, **cache.cache_parameters())
             self.remember(cache, unit)
+        return unit
+
+    def _overloaded(self, f):
+        unit = Unit(overloaded(f, self))
+        self.remember(f, unit)
+        return unit
+
+    def _jitted(self, value):
+        """What a compiler made of a function of the user's."""
+        f = jitted_from(value)
+        if f is None or self.scope.owns_class(type(value)) or not self.scope.owns_globals(f.__globals__):
+            return None
+        unit = Unit()
+        unit.new = Jitted(value, self.translate(f, unit))
+        self.remember(value, unit)
         return unit
 
     def _vectorized(self, old):
@@ -217,6 +270,8 @@ class Rebinder:
     def _function(self, f):
         if f in WRAPPED:
             return self._of_wrapper(f)
+        if is_overloaded(f):
+            return self._overloaded(f)
         variables, code = f.__globals__, f.__code__
         names, owned = scan(code), self.scope.owns_globals(variables)
         if is_async(code) or (owned and names.deletes) or not (owned or self.scope.wraps(f)):
@@ -231,6 +286,7 @@ class Rebinder:
         new = unit.new = _like(f, code, variables, cells)
         if owned and names.stores:
             unit.new = _flushing(f, new, view, names.stores)
+        self._originals[unit.new] = f
         self.remember(f, unit)  # before what it refers to is translated, which may be f
         changed = bool(owned and (names.stores or names.imports))
         for cell, own in zip(f.__closure__ or (), cells):
@@ -283,6 +339,7 @@ class Rebinder:
         shared = [cell if contents(own) is contents(cell) else own for own, cell in zip(cells, f.__closure__ or ())]
         if any(map(is_not, shared, cells)):
             old, unit.new = unit.new, _like(f, unit.new.__code__, unit.new.__globals__, shared)
+            self._originals[unit.new] = f
             unit.new.__defaults__, unit.new.__kwdefaults__ = old.__defaults__, old.__kwdefaults__
         return shared
 

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import builtins
+import functools
 import math
 import sys
 
@@ -14,11 +15,14 @@ import codipy.numpy
 import codipy.scipy
 from codipy.numpy.lists import LINALG
 from codipy.numpy.namespace import OWN
-from codipy.numpy.standins import STANDINS, isinstance_
+from codipy.numpy.standins import STANDINS, isinstance_, pass_for
+from codipy.tools.rebinding.caches import FUNCTOOLS, cache, lru_cache
+from codipy.tools.rebinding.containers import VIEWS
 
 __all__ = ["BUILTINS", "MODULES", "replacement"]
 
 MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg, "math": codipy.math, "scipy": codipy.scipy}
+MODULES["functools"] = FUNCTOOLS
 
 
 def _pairs():
@@ -28,12 +32,16 @@ def _pairs():
         yield getattr(np.linalg, name), new
     yield from STANDINS.items()
     yield isinstance, isinstance_
+    yield functools.lru_cache, lru_cache
+    yield functools.cache, cache
     for name, old in vars(math).items():
         new = getattr(codipy.math, name)
         if callable(old) and new is not old:
             yield old, new
 
 
+for _kind, _view in VIEWS.items():
+    pass_for(_view, _kind)
 _OBJECTS = {id(old): (old, new) for old, new in _pairs()}
 
 # The built-ins that make a function worth rebuilding.

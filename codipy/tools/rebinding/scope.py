@@ -3,8 +3,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import os
+import re
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -25,7 +27,23 @@ def _is_installed(name, file):
     if file is None:
         return top in sys.stdlib_module_names and top != "__main__"
     path = Path(file)
-    return not _INSTALLED.isdisjoint(path.parts) or _STDLIB in path.parents
+    if not _INSTALLED.isdisjoint(path.parts) or _STDLIB in path.parents:
+        return True
+    # `pip install --target` puts a library where the user likes, and its list of files beside it. An egg-info says
+    # nothing: it stands beside what its own author is working on.
+    depth = name.count(".") + (path.stem == "__init__")
+    return len(path.parents) > depth and top in _recorded(path.parents[depth])
+
+
+@functools.lru_cache(maxsize=256)
+def _recorded(folder):
+    """The top-level modules that an installer put into a folder."""
+    found = set()
+    for record in folder.glob("*.dist-info/RECORD"):
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            files = (line.partition(",")[0].strip('"') for line in record.read_text(encoding="utf-8").splitlines())
+            found.update(re.split(r"[/.]", file)[0] for file in files if file.endswith((".py", ".so", ".pyd")))
+    return frozenset(found)
 
 
 def home_of(f):

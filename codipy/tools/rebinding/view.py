@@ -21,7 +21,8 @@ import inspect
 from types import CodeType, ModuleType
 
 from codipy.tools.rebinding.code import scan
-from codipy.tools.rebinding.hooks import make_builtins
+from codipy.tools.rebinding.containers import CONTAINERS, make_view
+from codipy.tools.rebinding.hooks import LOOKING_UP, make_builtins
 from codipy.tools.rebinding.replacements import BUILTINS
 from codipy.tools.rebinding.unit import MISSING
 from codipy.tools.rebinding.watch import Watch
@@ -29,7 +30,8 @@ from codipy.tools.rebinding.watch import Watch
 __all__ = ["ATOMS", "LiveGlobals", "Restart", "View"]
 
 _EVALUATES = frozenset(("eval", "exec"))  # what these name, no code object tells
-ATOMS = frozenset((int, float, str, bool, bytes, complex, list, dict, set, frozenset, type(None)))
+ATOMS = frozenset((int, float, str, bool, bytes, complex, set, frozenset, type(None)))
+_DATA = ATOMS | CONTAINERS
 
 
 class Restart(Exception):
@@ -112,7 +114,7 @@ class View:
             return True  # it has to be asked for where it is stored
         raw = self._used[name]
         if raw is MISSING:
-            return self._builtins.get(name) is not None and name in BUILTINS
+            return self._builtins.get(name) is not None and (name in BUILTINS or name in LOOKING_UP)
         if name in self._busy:  # a function that calls itself through others
             return self.rebinder.translate(raw, self) is not raw
         return self.fast[name] is not raw
@@ -132,7 +134,9 @@ class View:
         for name, raw in zip(self.watch.names, self.watch.raws):
             value = origin.get(name, MISSING)
             if value is not raw:
-                if type(value) not in ATOMS or type(raw) not in ATOMS:
+                if type(value) not in _DATA or type(raw) not in _DATA or self.fast.get(name) is not raw:
+                    return False
+                if type(value) in CONTAINERS and make_view(value, self.rebinder) is not None:
                     return False
                 changed[name] = value
         for variables in (self.fast, self.live, self._used):

@@ -3,6 +3,8 @@
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 
+cdef int DEEP = 4, MANY = 64      # as far as lists are looked into: see containers.py
+
 cdef extern from "Python.h":
     PyObject* PyCell_GET(PyObject* cell) noexcept
     bint PyFunction_Check(object f) noexcept
@@ -92,11 +94,23 @@ def all_current(list watches):
     return True
 
 
-def all_of(tuple arguments, frozenset kinds):
-    """Whether the type of every argument is one of `kinds`."""
+cpdef bint all_of(arguments, frozenset kinds, int depth=0) except -1:
+    """Whether the type of every argument, and of what stands first in lists, tuples and dicts, is one of `kinds`."""
+    cdef int seen = 0
     for argument in arguments:
-        if type(argument) not in kinds:
+        kind = type(argument)
+        if kind not in kinds:
             return False
+        if kind is list or kind is tuple:
+            if depth < DEEP and not all_of(argument, kinds, depth + 1):
+                return False
+        elif kind is dict:
+            if depth < DEEP and not (all_of(argument.keys(), kinds, depth + 1)
+                                     and all_of(argument.values(), kinds, depth + 1)):
+                return False
+        seen += 1
+        if depth and seen == MANY:
+            return True
     return True
 
 

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`functools.lru_cache` in rebound code: keyed by identity where a key is active.
+
+By value, the first of two equal keys would get the derivative of both, so `hash` of an active Real raises. A cache of
+rebound code is for one run, and within it the same variable gives the same result, of the same variables.
+"""
+
+from __future__ import annotations
+
+import functools
+from types import ModuleType
+
+from codipy.active import Real
+
+__all__ = ["FUNCTOOLS", "cache", "identity_cache", "lru_cache"]
+
+
+class _Same:
+    """An active key: equal to itself only, and it keeps the variable, whose address then is no other's."""
+
+    __slots__ = ("it",)
+
+    def __init__(self, it):
+        self.it = it
+
+    def __eq__(self, other):
+        return type(other) is _Same and other.it is self.it
+
+    def __hash__(self):
+        return id(self.it) >> 4
+
+
+def _as_key(argument):
+    kind = type(argument)
+    if kind is Real and argument.is_active:
+        return _Same(argument)
+    if kind is tuple:
+        parts = tuple(map(_as_key, argument))
+        return parts if any(a is not b for a, b in zip(parts, argument)) else argument
+    return argument
+
+
+def _from_key(key):
+    if type(key) is _Same:
+        return key.it
+    return tuple(map(_from_key, key)) if type(key) is tuple else key
+
+
+def identity_cache(f, maxsize=128, typed=False):
+    """A cache of `f` as `functools.lru_cache` makes it, whose keys may be active."""
+
+    def called(*args, **kwargs):
+        return f(*map(_from_key, args), **{name: _from_key(key) for name, key in kwargs.items()})
+
+    cached = functools.lru_cache(maxsize, typed)(called)
+
+    def wrapper(*args, **kwargs):
+        if kwargs:
+            kwargs = {name: _as_key(argument) for name, argument in kwargs.items()}
+        return cached(*map(_as_key, args), **kwargs)
+
+    functools.update_wrapper(wrapper, f)
+    wrapper.cache_info, wrapper.cache_clear = cached.cache_info, cached.cache_clear
+    wrapper.cache_parameters = cached.cache_parameters
+    return wrapper
+
+
+def lru_cache(maxsize=128, typed=False):
+    """``functools.lru_cache`` in rebound code."""
+    if callable(maxsize) and isinstance(typed, bool):
+        return identity_cache(maxsize, 128, typed)
+    functools.lru_cache(maxsize, typed)  # which says what is wrong with them
+    return functools.partial(identity_cache, maxsize=maxsize, typed=typed)
+
+
+def cache(user_function, /):
+    """``functools.cache`` in rebound code."""
+    return identity_cache(user_function, None)
+
+
+FUNCTOOLS = ModuleType("functools", functools.__doc__)
+vars(FUNCTOOLS).update({**vars(functools), "lru_cache": lru_cache, "cache": cache})
