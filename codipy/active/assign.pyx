@@ -18,8 +18,8 @@ from codipy.active.floating cimport report
 from codipy.active.pending cimport Pending
 from codipy.active.renewal cimport renew
 from codipy.active.statements cimport record, run_values
-from codipy.active.storage cimport Storage, is_small, owns_block, owns_buffer
-from codipy.active.view cimport MAX_NDIM, View, broadcast_strides, same_view, set_contiguous
+from codipy.active.storage cimport Py_REFCNT, Storage, is_small, owns_buffer
+from codipy.active.view cimport MAX_NDIM, View, broadcast_strides, is_contiguous, same_view, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
@@ -88,7 +88,7 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
     cdef View* v = &target.geometry
     cdef Storage storage = target.storage, fresh
     cdef BaseTape tape
-    cdef bint active = p.active and r != NULL
+    cdef bint active = p.active and r != NULL, in_place
     cdef int flags
     if storage.block is not None and r == NULL:
         admit_block(r, storage.block)
@@ -104,9 +104,10 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
         storage.writes += 1
         if storage.writes > FEW_WRITES:
             return assign_element(target, p)
-    if goes_mixed(storage, v):
-        if storage.block is not None:
-            admit_block(r, storage.block)
+    if storage.block is not None:
+        admit_block(r, storage.block)
+    in_place = storage.block is not None and is_overwritable(storage, v, p)
+    if not in_place and is_small(v.size, storage.buffer.size) and (storage.block is not None or not is_contiguous(v)):
         storage.make_mixed(<BaseTape>r.tape)
         return assign_mixed(r, target, p, active)
     tape = <BaseTape>r.tape
@@ -118,8 +119,7 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
         storage.own_values(v.size)
         fresh = storage
     else:
-        admit_block(r, storage.block)
-        fresh = renew(r, storage, v)
+        fresh = renew(r, storage, v, in_place)
     flags = run_values(p, v, fresh.buffer.data + v.offset, v.strides)
     fresh.block.epoch = r.epoch
     record(r, p, v, fresh.block.base + <int32_t>v.offset, v.strides, tape.largest())
@@ -180,9 +180,32 @@ cdef int assign_element(Array target, Pending p) except -1:
     return set_element(target, 0, first(scalar))
 
 
-cdef bint goes_mixed(Storage storage, const View* v) noexcept:
-    """Whether a write to this part makes identifiers explicit: it is small, and others read those of the rest."""
-    return is_small(v.size, storage.buffer.size) and (storage.block is None or not owns_block(storage))
+cdef bint is_overwritable(Storage storage, const View* v, Pending p) noexcept:
+    """Whether nobody can reach the identifiers of a part of a clean storage; p may, if it reads other parts only."""
+    cdef PyObject* block = <PyObject*>storage.block
+    cdef Py_ssize_t readers = 0, first, last, low, high
+    cdef int k
+    if storage.block.lent or storage.block.is_input:
+        return False
+    reach(v.offset, v, v.strides, &first, &last)
+    for k in range(p.leaf_count if p is not None else 0):
+        if p.leaves[k].owner == block:
+            readers += 1
+            reach(p.leaves[k].identifier - storage.block.base, v, p.leaves[k].strides, &low, &high)
+            if low <= last and first <= high:
+                return False
+    return Py_REFCNT(block) == 1 + readers
+
+
+cdef void reach(Py_ssize_t offset, const View* v, const Py_ssize_t* strides, Py_ssize_t* first, Py_ssize_t* last) noexcept:
+    """The first and the last element of what is read with these strides by the shape of a view."""
+    cdef int k
+    first[0] = last[0] = offset
+    for k in range(v.ndim):
+        if strides[k] < 0:
+            first[0] += (v.shape[k] - 1) * strides[k]
+        else:
+            last[0] += (v.shape[k] - 1) * strides[k]
 
 
 cdef bint move_into(Recorder* r, Array target, PyObject* value) except -1:
@@ -199,7 +222,10 @@ cdef bint move_into(Recorder* r, Array target, PyObject* value) except -1:
     x = <Array>value
     source = x.storage
     active = source.identifiers != NULL or source.block is not None
-    if storage.single and not source.single or storage.identifiers == NULL and not (active and goes_mixed(storage, v)):
+    if storage.single and not source.single:
+        return False
+    if storage.identifiers == NULL and not (active and is_small(v.size, storage.buffer.size) and (
+            not is_overwritable(storage, v, None) if storage.block is not None else not is_contiguous(v))):
         return False
     if covers(v, storage.buffer.size) or not broadcast_strides(&x.geometry, x.geometry.strides, v, strides):
         return False

@@ -121,7 +121,8 @@ cdef int leaf_of(Recorder* r, Array x, const View* shape, Leaf* leaf, PyObject**
     leaf.number = 0.0
     leaf.owner, leaf.identifier = NULL, 0
     if storage.block is not None and admit_block(r, storage.block):
-        leaf.owner = <PyObject*>storage.block
+        # Of a part's copy the whole's block, so that who writes to the whole can count who reads it.
+        leaf.owner = <PyObject*>(storage.block if storage.block.parent is None else storage.block.parent)
         leaf.identifier = storage.block.base + <int32_t>view.offset
     if not broadcast_strides(view, view.strides, shape, leaf.strides):
         raise ValueError(f"could not broadcast an Array of shape {shape_tuple(view)} to shape {shape_tuple(shape)}")

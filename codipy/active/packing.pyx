@@ -55,16 +55,18 @@ cdef inline void next_offset(Offsets* at, const View* v) noexcept:
 
 cdef Array readable(Recorder* r, Array x):
     cdef Storage storage = x.storage
-    cdef bint small = is_small(x.geometry.size, storage.buffer.size) and x.geometry.size > 0
-    if storage.identifiers == NULL and not (storage.parted and small):
-        return x
-    if storage.identifiers == NULL and storage.block is not None:
-        if not is_contiguous(&x.geometry):       # values and identifiers share their strides
-            if not admit_block(r, storage.block):
-                return part_of(NULL, x)
-            storage.make_mixed(<BaseTape>r.tape)
-        return part_of(r, x)
-    if storage.identifiers == NULL or x.geometry.size == 0 or not admit_mixed(r, storage):
+    cdef bint small = x.geometry.size > 0 and is_small(x.geometry.size, storage.buffer.size)
+    if storage.identifiers == NULL:
+        if not (storage.parted and small):
+            return x
+        found = span_of(x)
+        if found is not None:
+            return found
+        # Values and identifiers have the same strides, so those of a copy without gaps have to be made explicit.
+        if storage.block is None or not admit_block(r, storage.block):
+            return part_of(NULL, x)
+        storage.make_mixed(<BaseTape>r.tape)
+    elif x.geometry.size == 0 or not admit_mixed(r, storage):
         if small and storage.parted:
             return part_of(NULL, x)
         return new_array(new_storage(storage.buffer, None, storage.single), &x.geometry)
@@ -75,26 +77,56 @@ cdef Array readable(Recorder* r, Array x):
     return part_of(r, x)
 
 
-cdef Array part_of(Recorder* r, Array x):
-    """A copy of the elements that a view shows, laid out as they lie but without gaps, on the same identifiers.
+cdef Array span_of(Array x):
+    """The view on a copy of the part of a clean or passive storage that it spans; None where that is much more.
 
-    r is NULL for the values alone. The copy that was made last serves again until the storage is written to.
+    The copy reaches a little farther on both sides, and serves until the storage is written to: shifted slices of a row
+    share one.
+    """
+    cdef Storage storage = x.storage
+    cdef View shifted = x.geometry
+    cdef Py_ssize_t first = shifted.offset, last = first, margin
+    cdef Buffer copy
+    cdef int k
+    for k in range(shifted.ndim):
+        if shifted.strides[k] < 0:
+            first += (shifted.shape[k] - 1) * shifted.strides[k]
+        else:
+            last += (shifted.shape[k] - 1) * shifted.strides[k]
+    if last - first >= 2 * shifted.size or not is_small(last - first, storage.buffer.size):
+        return None
+    if storage.part is None or first < storage.part_view.offset or (
+            last >= storage.part_view.offset + storage.part_view.size):
+        margin = 2 + (last - first) // 16 if last - first >= 8 else 0
+        first = max(0, first - margin)
+        last = min(storage.buffer.size - 1, last + margin)
+        copy = new_buffer(last + 1 - first)
+        memcpy(copy.data, storage.buffer.data + first, copy.size * sizeof(double))
+        storage.part = new_storage(copy, None, storage.single)
+        if storage.block is not None:
+            storage.part.block = part_of_block(storage.block, first, copy.size)
+        storage.part_view.offset, storage.part_view.size = first, copy.size
+    shifted.offset -= storage.part_view.offset
+    return new_array(storage.part, &shifted)
+
+
+cdef Array part_of(Recorder* r, Array x):
+    """A copy of the elements that a view shows, laid out as they lie but without gaps, on their explicit identifiers.
+
+    r is NULL for the values alone. Else the copy that was made last serves again until the storage is written to.
     """
     cdef Storage storage = x.storage, part = storage.part
     cdef View packed = x.geometry
     cdef View by_memory = x.geometry     # the view with its axes in the order of memory
     compact(&packed, &by_memory)
-    if part is not None and same_view(&storage.part_view, &x.geometry) and (
-            part.block is not None and r != NULL and (<BaseTape>r.tape).is_valid(part.block.epoch)
-            or part.block is None and storage.identifiers == NULL and (storage.block is None or r == NULL)):
+    if r != NULL and part is not None and part.block is not None and same_view(&storage.part_view, &x.geometry) and (
+            (<BaseTape>r.tape).is_valid(part.block.epoch)):
         return new_array(part, &packed)
     part = new_storage(new_buffer(x.geometry.size), None, storage.single)
     copy_values(storage, &by_memory, part.buffer.data)
-    if r != NULL and storage.identifiers != NULL:
+    if r != NULL:
         part.block = block_of_part(r, storage, &by_memory, part.buffer)
-    elif r != NULL and storage.block is not None:
-        part.block = part_of_block(storage.block, x.geometry.offset, x.geometry.size)
-    storage.part, storage.part_view = part, x.geometry
+        storage.part, storage.part_view = part, x.geometry
     return new_array(part, &packed)
 
 

@@ -5,5 +5,6 @@ from codipy.active.view cimport View
 from codipy.tape.recorder cimport Recorder
 
 # A storage with identifiers and values that nobody else reads, `storage` itself where that is so already; what `hole`
-# shows is overwritten next and is not moved. The caller puts block and buffer into place when that is done.
-cdef Storage renew(Recorder* r, Storage storage, const View* hole)
+# shows is overwritten next and is not moved. `in_place`: nobody else can reach the identifiers of the hole. The caller puts
+# block and buffer into place when that is done.
+cdef Storage renew(Recorder* r, Storage storage, const View* hole, bint in_place)

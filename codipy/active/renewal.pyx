@@ -10,7 +10,7 @@ from cpython.object cimport PyObject
 from codipy.active.block cimport Block, new_block
 from codipy.active.pending cimport Leaf, Pending, new_pending
 from codipy.active.statements cimport record, run_values
-from codipy.active.storage cimport Storage, is_small, new_storage, owns_block, owns_buffer
+from codipy.active.storage cimport Storage, is_small, new_storage, owns_buffer
 from codipy.active.view cimport MAX_NDIM, View, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_POSITIVE
@@ -36,8 +36,8 @@ cdef bint is_box(const View* v, Py_ssize_t size, Py_ssize_t* shape, Py_ssize_t* 
     return outer == 1
 
 
-cdef Storage renew(Recorder* r, Storage storage, const View* hole):
-    cdef bint fresh = not owns_block(storage), copied = not owns_buffer(storage)
+cdef Storage renew(Recorder* r, Storage storage, const View* hole, bint in_place):
+    cdef bint fresh = not in_place, copied = not owns_buffer(storage)
     cdef Block old = storage.block, block = old
     cdef Buffer values = storage.buffer, buffer = values
     cdef BaseTape tape = <BaseTape>r.tape
