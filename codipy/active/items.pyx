@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What `a[index]` and `a[index] = value` do."""
+import opcode
+import sys
+
 import numpy as np
 
 from cpython.long cimport PyLong_AsSsize_t, PyLong_CheckExact
@@ -14,7 +17,7 @@ from codipy.active.view cimport View
 from codipy.active.views cimport scatter, take
 from codipy.tape.activity cimport is_passive
 
-from codipy.errors import TapeError
+from codipy.errors import ActiveError, TapeError
 
 
 cdef object get_item(Array a, object index):
@@ -57,9 +60,24 @@ cdef int set_item(Array a, object index, object value) except -1:
         return scatter(a, index, value)
     target = new_array(a.storage, &view)
     demand_writable(&a.geometry)
+    if type(value) is Array and (<Array>value).storage is a.storage and PyLong_CheckExact(index):
+        demand_statement()
     if single and is_scalar(value) and goes_alone(a):
         return set_element(target, 0, value)
     return assign(target, value)
+
+
+cdef int demand_statement() except -1:
+    """Refuse to write one row into another for C: NumPy's generators would swap rows so, and lose some.
+
+    They copy the rows of an ndarray, but swap those of everything else by ``x[i], x[j] = x[j], x[i]``, as if `x[i]` were
+    no view. Whether C or a Python statement writes is seen from the instruction that the interpreter is at.
+    """
+    frame = sys._getframe(0)
+    if "CALL" in opcode.opname[frame.f_code.co_code[frame.f_lasti]]:
+        raise ActiveError("a compiled function, such as rng.shuffle(x), writes rows of an Array into others, and would "
+                          "lose some: for rng.shuffle(x) write x[:] = x[rng.permutation(len(x))]")
+    return 0
 
 
 cdef bint is_scalar(object value):

@@ -209,4 +209,4 @@ def assign(result, out):
 
 def refuse(name, why):
     """Raise the error that names the function and the cure."""
-    raise ActiveError(f"np.{name}: {why}")
+    raise ActiveError(f"{name if name.startswith('scipy.') else 'np.' + name}: {why}")

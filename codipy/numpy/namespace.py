@@ -24,6 +24,7 @@ Examples
 
 from __future__ import annotations
 
+import importlib
 import sys
 
 import numpy as np
@@ -36,7 +37,8 @@ OWN |= {"linalg": lists.linalg}
 OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
 
 # What NumPy imports only when it is asked for, such as `numpy.ma`, is left to __getattr__.
-_NAMES = {name: value for name, value in vars(np).items() if not name.startswith("_")} | OWN
+LATER = {"random": "codipy.numpy.generators"}  # imported as late as NumPy imports its own
+_NAMES = {name: value for name, value in vars(np).items() if not name.startswith("_") and name not in LATER} | OWN
 globals().update(_NAMES)
 
 __version__ = np.__version__
@@ -44,11 +46,11 @@ __all__ = sorted(_NAMES)
 
 
 def __getattr__(name):
-    value = getattr(np, name)
+    value = getattr(importlib.import_module(LATER.get(name, "numpy")), name)
     if not name.startswith("__"):
         setattr(sys.modules["codipy.numpy"], name, value)  # asked for once
     return value
 
 
 def __dir__():
-    return sorted({*dir(np), *_NAMES})
+    return sorted({*dir(np), *_NAMES, *LATER})

@@ -16,7 +16,7 @@ from codipy.active import Real
 from codipy.active.array import Array
 from codipy.numpy.allocation import fresh
 
-__all__ = ["STANDINS", "float64", "isinstance_", "ndarray", "pass_for", "standin_float", "standin_type"]
+__all__ = ["STANDINS", "StandIn", "float64", "isinstance_", "ndarray", "pass_for", "standin_float", "standin_type"]
 
 # What an active value passes for: it is an instance of what its plain value would be an instance of.
 _LIKE = {Real: 0.0, Array: np.zeros(0)}
@@ -30,7 +30,7 @@ def isinstance_(instance, classes, /):
     return kind in _LIKE and isinstance(_LIKE[kind], classes)
 
 
-class _StandIn(type):
+class StandIn(type):
     """The class of stand-ins, which have an `_original`. What users derive from one is an ordinary class."""
 
     def __instancecheck__(cls, instance):
@@ -48,7 +48,7 @@ class _StandIn(type):
         return type.__hash__(vars(cls).get("_original", cls))
 
 
-class _FloatStandIn(_StandIn):
+class _FloatStandIn(StandIn):
     dtype = np.dtype(np.float64)  # by this attribute NumPy knows a class as a dtype
 
     def __call__(cls, *args, **kwargs):
@@ -69,7 +69,7 @@ class standin_float(float, metaclass=_FloatStandIn):
     _original = float
 
 
-class _Float64StandIn(_StandIn):
+class _Float64StandIn(StandIn):
     def __call__(cls, *args, **kwargs):
         if cls is not float64:
             return type.__call__(cls, *args, **kwargs)
@@ -87,7 +87,7 @@ class float64(np.float64, metaclass=_Float64StandIn):
     _original = np.float64
 
 
-class _NdarrayStandIn(_StandIn):
+class _NdarrayStandIn(StandIn):
     def __call__(cls, *args, **kwargs):
         if cls is not ndarray:
             return type.__call__(cls, *args, **kwargs)
@@ -101,7 +101,7 @@ class ndarray(np.ndarray, metaclass=_NdarrayStandIn):
     _original = np.ndarray
 
 
-class _TypeStandIn(_StandIn):
+class _TypeStandIn(StandIn):
     def __call__(cls, *args, **kwargs):
         if cls is not standin_type:
             return type.__call__(cls, *args, **kwargs)
@@ -123,6 +123,7 @@ class standin_type(type, metaclass=_TypeStandIn):
 # Originals and what stands for them in rebound code.
 STANDINS: dict = {cls._original: cls for cls in (standin_float, float64, ndarray, standin_type)}
 _KINDS: dict = {**STANDINS, Real: standin_float, Array: ndarray}
+
 
 def pass_for(kind, original):
     """Let ``type(x)`` of instances of `kind` be `original`."""

@@ -99,7 +99,8 @@ def apply(ufunc, *inputs, **kwargs):
     if all(set(types) <= set("O->") for types in ufunc.types):
         return _python(ufunc, inputs)
     why = REFUSED.get(ufunc.__name__, "codipy has no derivative for it: take `x.value` where none is wanted")
-    refuse(ufunc.__name__, why)
+    name = ufunc.__name__
+    refuse(name if hasattr(np, name) else f"scipy.special.{name.lstrip('_')}", why)
 
 
 def _python(ufunc, inputs):

@@ -10,11 +10,12 @@ from __future__ import annotations
 import importlib
 import sys
 
+LATER = {"special": "codipy.scipy.functions"}  # modules of which some functions are ours
 
 def __getattr__(name):
     if name.startswith("__"):  # asked for by the import system, which must not import SciPy
         raise AttributeError(f"module 'codipy.scipy' has no attribute {name!r}")
-    value = getattr(importlib.import_module("scipy"), name)
+    value = getattr(importlib.import_module(LATER.get(name, "scipy")), name)
     setattr(sys.modules["codipy.scipy"], name, value)
     return value
 

@@ -92,22 +92,12 @@ class Recording:
             self.result = f(*args, **kwargs)
             pairs = labelled(self.result, "result")
             self.shapes = [shape_of(leaf) for _, leaf in pairs]
-            self.outputs = [self._output(leaf, path, f) for path, leaf in pairs]
+            # All are computed before any is registered: an expression that waits may read another output.
+            computed = [_computed(leaf, path, f) for path, leaf in pairs]
             self.value = plain_copy(self.result)
+            self.outputs = [None if leaf is None else tape.register_output(leaf) for leaf in computed]
         finally:
             tape.set_passive()
-
-    def _output(self, leaf, path, f):
-        """The leaf as an output of its own; None if it is passive."""
-        if isinstance(leaf, np.ndarray) and leaf.dtype == object:
-            leaf = _gathered(leaf, path, f)
-        if type(leaf) is Array and leaf.is_active:
-            # A copy: an input that was overwritten, and its views, stand for the adjoints of what was registered.
-            return self.tape.register_output(leaf.copy())
-        if type(leaf) is Real and leaf.is_active:
-            return self.tape.register_output(leaf)
-        _check_number(leaf, path, f)
-        return None
 
     def rebuild(self, leaves):
         """The form of the result with other leaves."""
@@ -152,6 +142,19 @@ def check_results(result, f):
     for path, leaf in pairs:
         _check_number(leaf, path, f)
     return [leaf for _, leaf in pairs]
+
+
+def _computed(leaf, path, f):
+    """A leaf of a result, without anything that waits; None if it is passive."""
+    if isinstance(leaf, np.ndarray) and leaf.dtype == object:
+        leaf = _gathered(leaf, path, f)
+    if type(leaf) is Array and leaf.is_active:
+        # A copy: an input that was overwritten, and its views, stand for the adjoints of what was registered.
+        return leaf.copy()
+    if type(leaf) is Real and leaf.is_active:
+        return leaf
+    _check_number(leaf, path, f)
+    return None
 
 
 def _check_number(leaf, path, f):

@@ -101,3 +101,59 @@ def test_functions_on_top_of_ufuncs():
     y.gradient = 1.0
     tape.evaluate()
     np.testing.assert_allclose(x.gradient, np.log([0.5, 2.0]) + 1, 1e-14)
+
+
+POINT = np.array([0.3, 0.45])
+
+
+# Functions in Python, and how many arguments they take; others crash where an argument makes no sense to them.
+IN_PYTHON = {
+    "comb": 2, "perm": 2, "polygamma": 2, "diric": 2, "factorial": 1, "factorial2": 1, "factorialk": 2, "logsumexp": 1,
+    "softmax": 1, "log_softmax": 1, "multigammaln": 2, "sinc": 1, "legendre_p": 2, "legendre_p_all": 2,
+    "assoc_legendre_p": 3, "sph_legendre_p": 3, "sph_harm_y": 4, "spherical_jn": 2, "spherical_yn": 2,
+    "spherical_in": 2, "spherical_kn": 2, "jvp": 2, "kvp": 2, "h1vp": 2, "ellip_harm": 4, "zeta": 2, "stirling2": 2
+}  # fmt: skip
+
+
+def calls():
+    """Each ufunc of scipy.special, and functions on top of them, at each place of an argument."""
+    for name in special.__all__:
+        f = getattr(special, name)
+        count = IN_PYTHON.get(name, 0) if not isinstance(f, np.ufunc) else f.nin * (not name.startswith(("obl", "pro")))
+        yield from ((name, count, place) for place in range(count))
+
+
+def first(result):
+    while isinstance(result, (tuple, list)):
+        result = result[0]
+    return result
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("fill", [0.4, 2])
+@pytest.mark.parametrize("of", ["array", "number"])
+def test_every_function_has_the_slope_of_the_plain_one_or_says_that_it_has_none(of, fill):
+    def f(x, name, count, place):
+        given = [(x if of == "array" else x[0]) if k == place else fill for k in range(count)]
+        value = first(getattr(special, name)(*given))
+        return np.sum(value * np.ones(np.shape(value)))
+
+    gradient, right, refused = codipy.value_and_grad(f), 0, 0
+    for call in calls():
+        try:
+            plain = f(POINT, *call)
+        except Exception:  # it takes other arguments
+            continue
+        if np.iscomplexobj(plain) or not np.isfinite(plain):
+            continue
+        try:
+            value, found = gradient(POINT.copy(), *call)
+        except ActiveError:
+            refused += 1
+            continue
+        steps = np.eye(2) * 1e-6
+        slopes = [(f(POINT + h, *call) - f(POINT - h, *call)) / 2e-6 for h in steps]
+        assert value == plain, call
+        np.testing.assert_allclose(found, slopes, rtol=1e-4, atol=1e-5 * max(1.0, abs(plain)), err_msg=str(call))
+        right += 1
+    assert right > 90 and refused > 50

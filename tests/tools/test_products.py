@@ -198,3 +198,30 @@ def test_an_active_argument_is_refused():
         codipy.vjp(3.0, A)
     with pytest.raises(ValueError, match="strategy"):
         codipy.jvp(np.sin, (A,), (A,), strategy="fast")
+
+
+def norm_and_direction(x):
+    """Some results are expressions of others, and wait when those become outputs."""
+    n = np.sqrt(np.sum(x * x))
+    e = x / n
+    return {"n": n, "e": e, "square": n * n, "part": x[0] * n, "back": (e * n)[::-1], "again": n}
+
+
+@pytest.mark.parametrize(("strategy", "granularity"), VARIANTS)
+def test_a_result_that_other_results_are_made_of(strategy, granularity):
+    options = {"strategy": strategy, "granularity": granularity}
+    n, e = np.linalg.norm(A), A / np.linalg.norm(A)
+    turned = (np.eye(2) - np.outer(e, e)) / n
+    slopes = {"n": e, "e": turned, "square": 2.0 * A, "part": n * np.eye(2)[0] + A[0] * e, "back": np.eye(2)[::-1]}
+    slopes["again"] = e
+    found = codipy.jacobian(norm_and_direction, **options)(A)
+    out, pullback = codipy.vjp(norm_and_direction, A, **options)
+    value, tangent = codipy.jvp(norm_and_direction, (A,), (np.array([1.0, -2.0]),), **options)
+    assert out.keys() == value.keys() == norm_and_direction(A).keys()
+    zeros = {name: np.zeros(np.shape(x)) for name, x in out.items()}
+    for name, x in norm_and_direction(A).items():
+        assert np.array_equal(out[name], x) and np.array_equal(value[name], x)
+        assert found[name] == pytest.approx(slopes[name])
+        assert tangent[name] == pytest.approx(slopes[name] @ [1.0, -2.0])
+        assert pullback(zeros | {name: np.ones(np.shape(x))})[0] == pytest.approx(
+            np.ones(np.shape(x)) @ slopes[name] if np.ndim(x) else slopes[name])

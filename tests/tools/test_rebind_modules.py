@@ -224,6 +224,21 @@ def test_a_module_seen_from_rebound_code_is_a_module(imports):
     assert not hasattr(app, "extra")
 
 
+def test_the_variables_of_a_module_lead_to_what_the_module_does(imports):
+    late, config = imports("app.late"), imports("app.config")
+
+    def f(u):
+        assert vars(config)["dt"] == config.dt and "nothing" not in vars(config)
+        vars(config)["dt"] = 2.0
+        config.__dict__.update(made=5.0)
+        assert config.dt == 2.0 and config.made == 5.0 and vars(config).pop("made") == 5.0
+        assert not hasattr(config, "made") and vars(config).setdefault("dt", 7.0) == 2.0
+        return vars(late)["late"](u) + dict(late.__dict__)["other"](u) + late.__dict__.get("late")(u)
+
+    assert slope(f, 3.0) == (2.0 * 3.0 + 3.0 + 2.0 * 3.0, 5.0)
+    assert config.dt == 2.0 and not hasattr(config, "made")
+
+
 def test_a_function_of_a_module_is_looked_up_once_and_followed(imports):
     config = imports("app.config")
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import builtins
 import functools
+import importlib
 import math
 import sys
 
@@ -13,9 +14,10 @@ import numpy as np
 import codipy.math
 import codipy.numpy
 import codipy.scipy
+from codipy.numpy import namespace
 from codipy.numpy.lists import LINALG
-from codipy.numpy.namespace import OWN
 from codipy.numpy.standins import STANDINS, isinstance_, pass_for
+from codipy.scipy import namespace as scipy_namespace
 from codipy.tools.rebinding.caches import FUNCTOOLS, cache, lru_cache
 from codipy.tools.rebinding.containers import VIEWS
 
@@ -26,7 +28,7 @@ MODULES["functools"] = FUNCTOOLS
 
 
 def _pairs():
-    for name, new in OWN.items():
+    for name, new in namespace.OWN.items():
         yield getattr(np, name), new
     for name, new in LINALG.items():
         yield getattr(np.linalg, name), new
@@ -48,11 +50,32 @@ _OBJECTS = {id(old): (old, new) for old, new in _pairs()}
 BUILTINS = {name: new for name, old in vars(builtins).items() for _, new in [_OBJECTS.get(id(old), (0, None))] if new}
 
 
+# Modules that NumPy imports when they are asked for, and what stands for them.
+_LATER = {f"numpy.{name}": place for name, place in namespace.LATER.items()}
+_LATER |= {f"scipy.{name}": place for name, place in scipy_namespace.LATER.items()}
+_MADE: dict = {}  # by type, what makes the stand-in of an instance
+
+
+def _meet():
+    """Learn the stand-ins of modules that somebody has imported by now."""
+    for name in [name for name in _LATER if name in sys.modules]:
+        ours = importlib.import_module(_LATER.pop(name))
+        MODULES[name] = getattr(ours, name.rpartition(".")[2])
+        _OBJECTS.update((id(old), (old, new)) for key, new in ours.FUNCTIONS.items()
+                        for old in [getattr(sys.modules[name], key)])  # fmt: skip
+        _MADE.update(getattr(ours, "STANDINS", {}))
+
+
 def replacement(value, default=None):
     """What stands for `value` in rebound code, `default` if nothing does."""
+    if _LATER:
+        _meet()
     found = _OBJECTS.get(id(value))
     if found is not None:
         return found[1]
+    made = _MADE.get(type(value))
+    if made is not None:
+        return made(value)
     if type(value) is type(sys) and sys.modules.get(value.__name__) is value:
         return MODULES.get(value.__name__, default)
     return default

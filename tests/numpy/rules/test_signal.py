@@ -11,6 +11,11 @@ RNG = np.random.default_rng(17)
 A = RNG.standard_normal((3, 5, 4))
 
 
+def test_no_difference_at_all():
+    for edge in (2.5, np.array(2.5), np.ones((2, 2)), np.ones((3, 1))):
+        check(PRIMITIVES["diff"], [A, 0, -1, edge, edge], argnums=(0, 3, 4))
+
+
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("n", [0, 1, 2, 3, 7])
 def test_diff(n, axis):
