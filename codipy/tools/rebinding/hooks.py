@@ -107,6 +107,8 @@ class ModuleProxy(types.ModuleType):
             return view.rebinder.at_run_time(value)
         with view.rebinder.lock:
             view.use((name,))      # from now on it is looked at when rebound code is entered
+            if not view.knows(name, value):  # set by somebody else since rebound code was entered
+                view.update(name)
             new = view.fast.get(name)
             if new is value or name in view.volatile:
                 value = view.rebinder.at_run_time(value)

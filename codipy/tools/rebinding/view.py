@@ -109,6 +109,10 @@ class View:
             self._watch()
         return any(map(self._differs, names))
 
+    def knows(self, name, value):
+        """Whether a name that is used was translated from this very value."""
+        return name in self.volatile or self._used.get(name, MISSING) is value
+
     def _differs(self, name):
         if name in self.volatile:
             return True  # it has to be asked for where it is stored
