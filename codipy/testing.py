@@ -2,10 +2,12 @@
 """Checks of derivatives for tests: finite differences against forward against reverse, under every strategy."""
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from codipy.active import Tape
 from codipy.tools.callee import name_of
@@ -34,7 +36,7 @@ class Row:
     forward: float          # forward against reverse
 
     @property
-    def passed(self):
+    def passed(self) -> bool:
         """Whether nothing is over the limit; NaN never passes."""
         return max(self.value, self.differences, self.forward) <= 1.0
 
@@ -65,15 +67,15 @@ class Report:
 
     function: str
     value: object
-    names: Sequence
-    differences: np.ndarray
-    allowed: np.ndarray
+    names: Sequence[str]
+    differences: NDArray[np.float64]
+    allowed: NDArray[np.float64]
     directions: Directions | None
-    gradients: dict
-    rows: list
+    gradients: dict[tuple[str, str], NDArray[np.float64]]
+    rows: list[Row]
 
     @property
-    def passed(self):
+    def passed(self) -> bool:
         """Whether every row is within the limits."""
         return all(row.passed for row in self.rows)
 
@@ -114,8 +116,9 @@ class DerivativeError(AssertionError):
         self.report = report
 
 
-def check_derivatives(f, *x, strategies=None, granularities=None, chunk_size=None, rtol=1e-6, atol=1e-9, step=None,
-                      rebind=True):
+def check_derivatives(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | None = None,
+                      granularities: str | Sequence[str] | None = None, chunk_size: int | None = None,
+                      rtol: float = 1e-6, atol: float = 1e-9, step: float | None = None, rebind: bool = True) -> Report:
     """Check the derivatives of a function at a point: finite differences against reverse against forward sweeps.
 
     Parameters

@@ -5,7 +5,9 @@ from __future__ import annotations
 import gc
 import math
 import time
+from collections.abc import Callable, Sequence
 from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 
@@ -26,8 +28,10 @@ _DIRECTIONS = 3          # and the others are differenced together, in so many d
 _KEPT = 10_000           # gradients of more numbers are compared but not kept
 
 
-def compare(f, *x, strategies=None, granularities=None, chunk_size=None, repeat=7, rtol=1e-8, progress=None,
-            rebind=True):
+def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | None = None,
+            granularities: str | Sequence[str] | None = None, chunk_size: int | None = None, repeat: int = 7,
+            rtol: float = 1e-8, progress: Callable[[int, int], object] | None = None,
+            rebind: bool = True) -> Comparison:
     """Run a function under every strategy and granularity and compare time, memory and gradients.
 
     Parameters
@@ -89,7 +93,8 @@ def compare(f, *x, strategies=None, granularities=None, chunk_size=None, repeat=
     for tape in tapes:
         seen.append(_look(problem, tape))
         advance()
-    plain, taped = [], [([], []) for _ in tapes]
+    plain: list[float] = []
+    taped: list[tuple[list[float], list[float]]] = [([], []) for _ in tapes]
     with _no_garbage_collection():
         for _ in range(repeat):
             # Python adapts its bytecode to the types that it meets, and each measurement meets others than the last.
@@ -108,8 +113,8 @@ def compare(f, *x, strategies=None, granularities=None, chunk_size=None, repeat=
     gradients = [gradient for gradient, _, _ in seen]
     reference = np.sort(gradients, axis=0)[(len(seen) - 1) // 2]
     rows = [
-        _row(tape, Times.of(records), Times.of(reverses), *figures, reference, differences)
-        for tape, (records, reverses), figures in zip(tapes, taped, seen)]
+        _row(tape, Times.of(records), Times.of(reverses), gradient, figures, statements, reference, differences)
+        for tape, (records, reverses), (gradient, figures, statements) in zip(tapes, taped, seen)]
     return Comparison(
         function=name_of(f), value=value, numbers=numbers, differenced=len(only), directions=len(directions),
         repeat=repeat, runs=runs, plain=Times.of(plain), rows=rows,

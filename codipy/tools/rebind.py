@@ -6,7 +6,9 @@ from __future__ import annotations
 import functools
 import threading
 import weakref
+from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -20,6 +22,7 @@ from codipy.tools.rebinding.watch import Entrance, all_of, code_of
 
 __all__ = ["Rebinding", "rebind"]
 
+_F = TypeVar("_F", bound=Callable[..., Any])
 _PLAIN = ATOMS | {list, dict, Real, Array, np.ndarray, np.float64, np.float32, np.int64, np.bool_, tuple, slice}
 
 
@@ -101,7 +104,7 @@ class Rebinding(Entrance):
         return function, args, kwargs
 
 
-def rebind(f, modules=()):
+def rebind(f: _F, modules: str | ModuleType | Iterable[str | ModuleType] = ()) -> _F:
     """A function that does what `f` does, with NumPy, SciPy, `math`, `float` and `isinstance` in codipy's versions.
 
     Parameters
@@ -154,19 +157,18 @@ def rebind(f, modules=()):
     """
     if not callable(f):
         raise TypeError(f"f must be callable, got {type(f).__name__}: say rebind(f)(x), not rebind(f(x))")
-    if isinstance(modules, (str, ModuleType)):
-        modules = (modules,)
-    modules = tuple(module.__name__ if isinstance(module, ModuleType) else module for module in modules)
-    if not all(isinstance(module, str) for module in modules):
-        raise TypeError(f"modules must be modules or their names, got {modules!r}")
+    given: Any = (modules,) if isinstance(modules, (str, ModuleType)) else modules
+    names: tuple[Any, ...] = tuple(x.__name__ if isinstance(x, ModuleType) else x for x in given)
+    if not all(isinstance(name, str) for name in names):
+        raise TypeError(f"modules must be modules or their names, got {names!r}")
     if type(f) is FunctionType and f in WRAPPED:
         return f
-    key = id(f), modules
+    key = id(f), names
     with _lock:
         known = _wrappers.get(key)
         wrapper = known() if known is not None else None
         if wrapper is None:
-            wrapper = _wrap(Rebinding(f, modules))
+            wrapper = _wrap(Rebinding(f, names))
             _wrappers[key] = weakref.ref(wrapper, functools.partial(_drop, key))
         return wrapper
 

@@ -6,6 +6,7 @@ import csv
 import io
 import statistics
 from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from codipy.tape.statistics import readable
 from codipy.tools.table import table
@@ -108,20 +109,20 @@ class Comparison:
     repeat: int
     runs: int
     plain: Times
-    rows: list
-    disagreements: list
-    memory: list = field(default_factory=list)
+    rows: list[Row]
+    disagreements: list[str]
+    memory: list[dict[str, Any]] = field(default_factory=list)
 
     @property
-    def agree(self):
+    def agree(self) -> bool:
         """Whether every gradient is that of the others and of finite differences."""
         return not self.disagreements
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON has; the differences and gradients may hold NaN and infinities."""
         return {**asdict(self), "agree": self.agree}
 
-    def to_csv(self):
+    def to_csv(self) -> str:
         """The rows as CSV text with a header; a stream that a strategy does not have is empty."""
         text = io.StringIO()
         cells = [_flat(row) for row in self.rows]

@@ -10,7 +10,7 @@ from codipy.programs import tiles
 __all__ = ["get_num_threads", "set_num_threads"]
 
 
-def get_num_threads():
+def get_num_threads() -> int:
     """How many threads one array statement may run on.
 
     Returns
@@ -27,7 +27,7 @@ def get_num_threads():
     return tiles.threads()
 
 
-def set_num_threads(count):
+def set_num_threads(count: int | None) -> None:
     """Let large array statements run on several threads, for the whole process.
 
     Values, gradients and tangents are the same to the last bit for any number of threads. Statements that are too small

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import copy
 from dataclasses import fields, is_dataclass, replace
+from typing import TypeVar, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from codipy.active import Real
 from codipy.active.array import Array
@@ -13,6 +15,8 @@ from codipy.active.bulk import as_float
 from codipy.tools.leaves import aligned, as_leaf
 
 __all__ = ["arguments", "flatten", "labelled", "map_leaves", "match", "plain_copy", "rebuild", "value"]
+
+_T = TypeVar("_T")
 
 
 def flatten(tree, path, leaves):
@@ -184,6 +188,12 @@ def arguments(trees, leaves):
     return rebuild(trees, leaves, _renewed)
 
 
+@overload
+def value(z: Real) -> float: ...
+@overload
+def value(z: Array) -> NDArray[np.float64]: ...
+@overload
+def value(z: _T) -> _T: ...
 def value(z):
     """The plain value of anything: every Real in it becomes a float, every Array an ndarray.
 

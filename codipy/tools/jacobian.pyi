@@ -1,0 +1,23 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Jacobians, whose form is that of the result and of the argument."""
+
+from collections.abc import Callable
+from typing import Any
+
+from codipy.tools.choice import Choice
+from codipy.tools.driver import Driver
+
+# Rejected: an array where argument and result are arrays. Two forms make mypy refuse lambdas in a strict script.
+def jacobian(
+    f: Callable[..., Any],
+    argnums: int | tuple[int, ...] | None = None,
+    *,
+    argnames: str | tuple[str, ...] | list[str] | None = None,
+    has_aux: bool = False,
+    strategy: str = "auto",
+    granularity: str | None = None,
+    rebind: bool = True,
+) -> Callable[..., Any]: ...
+
+class Jacobian(Driver):
+    def __init__(self, f: Callable[..., Any], options: dict[str, Any], choice: Choice) -> None: ...

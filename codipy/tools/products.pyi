@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The types of products with a Jacobian: those of the result, and of what the caller passed."""
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeVar, overload
+
+_Y = TypeVar("_Y")
+_Aux = TypeVar("_Aux")
+
+@overload
+def vjp(
+    f: Callable[..., _Y],
+    *args: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    argnames: str | tuple[str, ...] | list[str] | None = None,
+    has_aux: Literal[False] = False,
+    strategy: str = "auto",
+    granularity: str | None = None,
+    rebind: bool = True,
+) -> tuple[_Y, Callable[[_Y], tuple[Any, ...]]]: ...
+@overload
+def vjp(
+    f: Callable[..., tuple[_Y, _Aux]],
+    *args: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    argnames: str | tuple[str, ...] | list[str] | None = None,
+    has_aux: Literal[True],
+    strategy: str = "auto",
+    granularity: str | None = None,
+    rebind: bool = True,
+) -> tuple[_Y, Callable[[_Y], tuple[Any, ...]], _Aux]: ...
+@overload
+def jvp(
+    f: Callable[..., _Y],
+    args: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    argnames: str | tuple[str, ...] | list[str] | None = None,
+    has_aux: Literal[False] = False,
+    strategy: str = "auto",
+    granularity: str | None = None,
+    rebind: bool = True,
+) -> tuple[_Y, _Y]: ...
+@overload
+def jvp(
+    f: Callable[..., tuple[_Y, _Aux]],
+    args: Sequence[Any],
+    tangents: Sequence[Any],
+    *,
+    kwargs: Mapping[str, Any] | None = None,
+    argnames: str | tuple[str, ...] | list[str] | None = None,
+    has_aux: Literal[True],
+    strategy: str = "auto",
+    granularity: str | None = None,
+    rebind: bool = True,
+) -> tuple[_Y, _Y, _Aux]: ...
