@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs random programs: `python -m tests.fuzz --count N --seed S`; prints each that fails, as short as it gets."""
+
+import argparse
+import collections
+import sys
+import time
+
+from tests.fuzz.generator import write
+from tests.fuzz.judge import judge, some_variants
+from tests.fuzz.shrink import shrink
+from tests.fuzz.steps import STEPS
+from tests.strategies import STRATEGIES, VARIANTS
+
+
+def main(arguments=None):
+    """Exit status 1 where a program failed."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description="Random NumPy programs under codipy.")
+    parser.add_argument("--count", type=int, default=1000)
+    parser.add_argument("--seed", default="0")
+    parser.add_argument("--first", type=int, default=0, help="number of the first program")
+    parser.add_argument(
+        "--strategy", action="append", choices=STRATEGIES, help="these beside auto; default: one in turn"
+    )
+    parser.add_argument("--all", action="store_true", help="every strategy and granularity for every program")
+    parser.add_argument("--most", type=int, default=10, help="stop after so many kinds of failures")
+    parser.add_argument("--show", action="store_true", help="print the programs, do not run them")
+    parser.add_argument(
+        "--single", action="store_true", help="float32: NumPy's bits, the gradient of the double program"
+    )
+    parser.add_argument("--inside", action="store_true", help="no arrays of the module are read")
+    parser.add_argument("--without", action="append", default=[], help="steps that are not written, by name")
+    options = parser.parse_args(arguments)
+    steps = [step for step in STEPS if step[1].__name__ not in options.without]
+    counts, shown, started = collections.Counter(), set(), time.monotonic()
+    for k in range(options.first, options.first + options.count):
+        program = write(f"{options.seed}:{k}", steps, not options.inside)
+        if options.show:
+            print(program.source)
+            continue
+        variants = some_variants(k, 1)
+        if options.all or options.strategy:
+            variants = [v for v in VARIANTS if options.all or v[0] in options.strategy]
+        finding = judge(program, variants, single=options.single)
+        counts["programs"] += 1
+        if finding is None:
+            continue
+        counts[finding.kind] += 1
+        label = (finding.kind, finding.said[:40] if finding.kind[0].isupper() else "")
+        if finding.refused or label in shown and finding.kind not in ("reuse", "gradient"):
+            continue
+        shown.add(label)
+        small = shrink(
+            program,
+            lambda p, kind=finding.kind, v=variants: (
+                (judge(p, v, single=options.single) or finding_of_none).kind == kind
+            ),
+        )
+        print(f"# {options.seed}:{k} {finding.kind}: {judge(small, variants, single=options.single).said[:400]}")
+        for i, x in enumerate(small.inputs):
+            print(f"# x{i}: shape {x.shape}")
+        print(small.source, flush=True)
+        if sum(n for kind, n in counts.items() if kind not in ("programs", "refused")) >= options.most:
+            break
+    taken = time.monotonic() - started
+    print(f"{dict(counts)} in {taken:.0f} s", flush=True)
+    return int(any(kind not in ("programs", "refused") for kind in counts))
+
+
+class finding_of_none:
+    kind = None
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,224 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a random program must do: NumPy's values bit for bit, right gradients, whatever the way to record.
+
+The oracles share nothing with what is judged: the same source on plain arrays and on complex ones, central differences,
+and `auto` against a tape on which no identifier serves twice.
+"""
+
+import math
+import re
+import warnings
+from dataclasses import dataclass
+
+import numpy as np
+
+import codipy
+from codipy.errors import ActiveError
+from tests.arrays.recording import dot, is_active, outputs_of, record, value
+from tests.fuzz.generator import CONSTANTS
+from tests.strategies import VARIANTS, new_tape
+
+# What codipy says it cannot do; anything else that it raises, where the plain run does not, is a failure.
+REFUSED = [re.compile(text) for text in (r"more than 8 dimensions", r"plain array")]
+STEP = 1e-40
+
+
+@dataclass
+class Finding:
+    """What is wrong with a program, or that it was refused."""
+
+    kind: str  # "value", "reuse", "gradient", "forward", "driver", "float32", or the name of an exception
+    said: str
+
+    @property
+    def refused(self):
+        return self.kind == "refused"
+
+
+class Complex:
+    """NumPy as complex numbers see it: what a function allocates can hold them."""
+
+    linalg, ndarray, newaxis, s_, add, errstate = np.linalg, np.ndarray, None, np.s_, np.add, np.errstate
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+    @staticmethod
+    def zeros(shape):
+        return np.zeros(shape, complex)
+
+    @staticmethod
+    def ones(shape):
+        return np.ones(shape, complex)
+
+    @staticmethod
+    def empty(shape):
+        return np.full(shape, np.nan, complex)
+
+    @staticmethod
+    def array(x):
+        return np.array(x, complex)
+
+    @staticmethod
+    def linspace(*args):
+        return np.linspace(*args).astype(complex)
+
+    @staticmethod
+    def pad(x, width):
+        return np.pad(x, width)
+
+
+class ComplexMath:
+    """Python's math as complex numbers see it."""
+
+    def __getattr__(self, name):
+        return getattr(np, name)
+
+
+def quietly(f, *args):
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return f(*args)
+
+
+def plain_run(program, inputs):
+    """The results as plain arrays."""
+    f = program.compiled(**CONSTANTS)
+    return [np.array(y) for y in outputs_of(quietly(f, *[x.copy() for x in inputs]))]
+
+
+def judge(program, variants=(), forward=True, single=False):
+    """The first thing that is wrong with a program, or with its float32 form, or None."""
+    if single:
+        program = program.but(inputs=[x.astype(np.float32) for x in program.inputs])
+    try:
+        plain = plain_run(program, program.inputs)
+    except Exception:
+        return None  # while it is shrunk: nothing to compare with
+    if not all(np.all(np.isfinite(y)) for y in plain):
+        return None
+    if single:
+        return attempt(_judge_single, program, plain, variants)
+    rng = np.random.default_rng(len(plain))
+    seeds = [rng.uniform(0.5, 1.5, y.shape) for y in plain]
+    tangents = [rng.uniform(-1.0, 1.0, x.shape) for x in program.inputs]
+    return attempt(_judge, program, plain, seeds, tangents, variants, forward)
+
+
+def attempt(judgement, *args):
+    """A judgement; what codipy raises is one."""
+    try:
+        return judgement(*args)
+    except Exception as error:
+        said = f"{type(error).__name__}: {error}"
+        kind = (
+            "refused"
+            if isinstance(error, (ActiveError, TypeError)) and any(r.search(said) for r in REFUSED)
+            else (type(error).__name__)
+        )
+        return Finding(kind, said)
+
+
+def _judge(program, plain, seeds, tangents, variants, forward):
+    f = codipy.rebind(program.compiled(**CONSTANTS, __name__="program"))
+    auto = _recorded(f, program, ("auto", "statement"))
+    found = _same_values(auto, plain, "auto")
+    if found:
+        return found
+    gradients = auto.reverse(seeds)
+    lonely = _recorded(f, program, ("auto", "statement"), reuse=False)
+    for k, (x, y) in enumerate(zip(gradients, lonely.reverse(seeds))):
+        if np.asarray(x).tobytes() != np.asarray(y).tobytes():
+            return Finding("reuse", f"gradient by x{k} is {x!r}, without reuse {y!r}")
+    along = dot(gradients, tangents)
+    scale = 1.0 + sum(float(np.sum(np.abs(g * t))) for g, t in zip(gradients, tangents))
+    if not math.isfinite(along):
+        return Finding("gradient", f"gradient {gradients!r}")
+    expected = _expected(program, seeds, tangents, along, scale)
+    if expected is not None:
+        return Finding("gradient", f"auto: {along!r} along the tangents, expected {expected!r}")
+    for variant in (("auto", "statement"), *variants):
+        recording = _recorded(f, program, variant)
+        found = _same_values(recording, plain, variant)
+        if found:
+            return found
+        here = dot(recording.reverse(seeds), tangents)
+        if not abs(here - along) <= 1e-9 * scale:
+            return Finding("gradient", f"{variant}: {here!r} along the tangents, auto {along!r}")
+        if forward:
+            moved = dot(seeds, recording.forward(tangents))
+            if not abs(moved - along) <= 1e-9 * scale:
+                return Finding("forward", f"{variant}: forward {moved!r}, reverse {along!r}")
+    return None
+
+
+def _judge_single(program, plain, variants):
+    """NumPy's bits of float32, and about the gradient of the program in double."""
+    f = codipy.rebind(program.compiled(**CONSTANTS, __name__="program"))
+    seeds, double = [np.ones(y.shape) for y in plain], program.but(inputs=[x.astype(float) for x in program.inputs])
+    exact = _recorded(f, double, ("auto", "statement"))
+    for variant in (("auto", "statement"), *variants):
+        recording = _recorded(f, program, variant)
+        found = _same_values(recording, plain, variant)
+        if found:
+            return found
+        near = all(
+            x.shape == y.shape and np.allclose(x, y, rtol=1e-4, atol=1e-4)
+            for x, y in zip(plain, map(value, exact.outputs))
+        )
+        if near:  # else rounding took it another way
+            for k, (x, y) in enumerate(zip(recording.reverse(seeds), exact.reverse(seeds))):
+                if not np.all(np.abs(x - y) <= 0.02 * (1.0 + np.max(np.abs(y), initial=0.0))):
+                    return Finding("float32", f"{variant}: gradient by x{k} is {x!r}, in double {y!r}")
+    return None
+
+
+def _recorded(f, program, variant, reuse=True):
+    return quietly(record, new_tape(variant, chunk_size=None, reuse=reuse), f, program.inputs)
+
+
+def _same_values(recording, plain, who):
+    if len(recording.outputs) != len(plain):
+        return Finding("value", f"{who}: {len(recording.outputs)} results, plain {len(plain)}")
+    for k, (y, expected) in enumerate(zip(recording.outputs, plain)):
+        found = value(y)
+        if found.shape != expected.shape or found.astype(expected.dtype).tobytes() != expected.tobytes():
+            kind = "active" if is_active(y) else "passive"
+            return Finding("value", f"{who}: {kind} result {k} is {found!r}, plain {expected!r}")
+    return None
+
+
+def _expected(program, seeds, tangents, along, scale):
+    """What the derivative along the tangents should be where it is not that, else None."""
+    if program.smooth:
+        try:
+            by_step = _complex_step(program, seeds, tangents)
+        except Exception:
+            by_step = None  # complex numbers took another way
+        if by_step is not None and abs(by_step - along) <= 1e-9 * scale:
+            return None
+    found = []
+    for h in (1e-6, -1e-6):
+        there = plain_run(program, [x + h * t for x, t in zip(program.inputs, tangents)])
+        here = plain_run(program, program.inputs)
+        if any(x.shape != y.shape for x, y in zip(there, here)):
+            return None
+        found.append((dot(seeds, there) - dot(seeds, here)) / h)
+    near = abs(found[0] - found[1]) <= 1e-3 * scale
+    middle = 0.5 * (found[0] + found[1])
+    if not near or abs(middle - along) <= 1e-6 * scale + abs(found[0] - found[1]):
+        return None  # a kink, where many numbers are right, or central differences agree
+    return middle
+
+
+def _complex_step(program, seeds, tangents):
+    constants = {name: x.astype(complex) for name, x in CONSTANTS.items()}
+    f = program.compiled(**constants, np=Complex(), math=ComplexMath())
+    moved = quietly(f, *[x + 1j * STEP * t for x, t in zip(program.inputs, tangents)])
+    return dot(seeds, [np.imag(y) / STEP for y in outputs_of(moved)])
+
+
+def some_variants(k, count):
+    """`count` of all ways to record, others for each k."""
+    others = [variant for variant in VARIANTS if variant != ("auto", "statement")]
+    return [others[(k * count + i) % len(others)] for i in range(count)]
