@@ -25,4 +25,4 @@ def test_random_programs(part):
             small = shrink(program, lambda p, v=variants, kind=finding.kind: getattr(judge(p, v), "kind", "") == kind)
             pytest.fail(f"program suite:{k}: {finding.kind}, {finding.said}\n{small.source}")
         refused += finding is not None
-    assert refused <= 0.01 * PROGRAMS / PARTS
+    assert refused <= 0.02 * PROGRAMS / PARTS
