@@ -31,6 +31,10 @@ class Primitive:
     keep_args, keep_out : bool
         Whether the rules read the values of the arguments and of the result. If not, the tape does not keep them, and
         rules get arrays of zeros of the same shape that take no memory.
+    places : callable or None
+        ``places(out, *args, **kwargs)`` says which elements the result is made of, as flat positions in the order of
+        C in the first argument: each takes an equal share of the cotangent that stands where it does in the result, or
+        of the only one. None: `vjp` knows. It is asked first where the first argument alone is active.
     """
 
     name: str
@@ -39,3 +43,4 @@ class Primitive:
     jvp: Callable | None = None
     keep_args: bool = True
     keep_out: bool = True
+    places: Callable | None = None

@@ -17,6 +17,7 @@ cdef struct Slots:
 @cython.final
 cdef class Call(Record):
     cdef object primitive            # see codipy.numpy.primitive
+    cdef object places               # its rule of that name, where it is to be asked
     cdef object out                  # the result's values, several as a tuple
     cdef tuple args                  # the arguments' values
     cdef dict kwargs
@@ -27,6 +28,8 @@ cdef class Call(Record):
     cdef bint single                 # an argument or a result is float32; the rules see doubles
 
     cdef Py_ssize_t bytes_of_slots(self) noexcept
+    cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1
+    cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True
     cdef int add_to(self, double* origin, Py_ssize_t k, object bar, Py_ssize_t width) except -1
 
 # A call whose slots are still to be filled: `dims` is the number of dimensions of all of them together.

@@ -49,19 +49,63 @@ cdef class Call(Record):
                     break
             if not any:
                 continue
-            if type(self.out) is tuple:
+            if self.places is not None and self.add_at_places(origin, adjoints.width):
+                pass
+            elif type(self.out) is tuple:
                 bars = tuple([adjoint_view(origin, results + k, adjoints.width) for k in range(self.results)])
+                self.add_bars(origin, bars, adjoints.width)
             else:
                 bars = adjoint_view(origin, results, adjoints.width)
-            back = in_silence(self.primitive.vjp, bars, self.out, self.args, self.kwargs, self.argnums)
-            for k in range(self.arguments):
-                bar = back[k]
-                if bar is not None:
-                    self.add_to(origin, k, bar, adjoints.width)
+                self.add_bars(origin, bars, adjoints.width)
             if not keep:
                 for k in range(self.results):
                     clear(origin, results + k, adjoints.width)
         return 0
+
+    cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1:
+        cdef Py_ssize_t k
+        back = in_silence(self.primitive.vjp, (bars, self.out, self.args, self.kwargs, self.argnums))
+        for k in range(self.arguments):
+            bar = back[k]
+            if bar is not None:
+                self.add_to(origin, k, bar, width)
+        return 0
+
+    cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True:
+        """Add where the primitive says; False where it does not."""
+        cdef Slots* slots = self.slots
+        cdef cnp.ndarray places, bar
+        cdef const Py_ssize_t* at
+        cdef const double* numbers
+        cdef double* target = origin + slots.first * width
+        cdef Py_ssize_t i, count, size = 1, rest, offset, share
+        cdef int d
+        cdef bint one, simple
+        found = in_silence(self.places, (self.out, *self.args), self.kwargs or None)
+        if found is None:
+            return False
+        places = np.ascontiguousarray(found, np.intp)
+        bar = np.ascontiguousarray(adjoint_view(origin, slots + 1, width))
+        count, at = cnp.PyArray_SIZE(places), <const Py_ssize_t*>cnp.PyArray_DATA(places)
+        numbers = <const double*>cnp.PyArray_DATA(bar)
+        one = cnp.PyArray_SIZE(bar) == 1
+        share = count if one else 1
+        for d in range(slots.ndim):
+            size *= slots.shape[d]
+        simple = contiguous(slots.ndim, slots.shape, slots.strides, 1)
+        if not one and count != cnp.PyArray_SIZE(bar):
+            raise TapeError(f"{self.primitive.name}: {count} places for a result of {cnp.PyArray_SIZE(bar)} elements")
+        for i in range(count):
+            offset = rest = at[i]
+            if not 0 <= rest < size:
+                raise TapeError(f"{self.primitive.name}: the place {rest} is not in an argument of {size} elements")
+            if not simple:
+                offset = 0
+                for d in range(slots.ndim - 1, -1, -1):
+                    offset += rest % slots.shape[d] * slots.strides[d]
+                    rest //= slots.shape[d]
+            target[offset * width] += numbers[0] / share if one else numbers[i]
+        return True
 
     cdef int add_to(self, double* origin, Py_ssize_t k, object bar, Py_ssize_t width) except -1:
         """Add a cotangent to the adjoints of an argument."""
@@ -102,7 +146,7 @@ cdef class Call(Record):
         for d in range(adjoints.width):
             dots = {self.argnums[k]: adjoint_view(adjoints.origin() + d, self.slots + k, adjoints.width)
                     for k in range(self.arguments)}
-            result = in_silence(self.primitive.jvp, dots, self.out, self.args, self.kwargs)
+            result = in_silence(self.primitive.jvp, (dots, self.out, self.args, self.kwargs))
             parts = result if type(self.out) is tuple else (result,)
             for k in range(min(self.results, <Py_ssize_t>len(parts))):
                 if results[k].ndim >= 0:
@@ -193,19 +237,18 @@ cdef extern from "Python.h":
     object PyObject_Call(object function, object arguments, PyObject* names)
 
 
-cdef object in_silence(object rule, object given, object out, tuple args, dict kwargs, tuple argnums=None):
+cdef object in_silence(object rule, tuple arguments, dict names=None):
     """What a rule returns, without NumPy's warnings."""
     global ignoring
-    arguments = (given, out, args, kwargs) if argnums is None else (given, out, args, kwargs, argnums)
     if ignoring is None:
         with np.errstate(all="ignore"):
             ignoring = False if rules is None else rules.get()
     if ignoring is False:
         with np.errstate(all="ignore"):
-            return rule(*arguments)
+            return rule(*arguments) if names is None else rule(*arguments, **names)
     token = PyContextVar_Set(rules, ignoring)
     try:
-        return PyObject_Call(rule, arguments, NULL)
+        return PyObject_Call(rule, arguments, <PyObject*>names if names is not None else NULL)
     finally:
         PyContextVar_Reset(rules, token)
 
@@ -308,6 +351,9 @@ cdef Call new_call(object primitive, tuple argnums, Py_ssize_t arguments, Py_ssi
     for k in range(count):
         new.slots[k].first, new.slots[k].ndim, new.slots[k].shape, new.slots[k].strides = 0, -1, NULL, NULL
     new.primitive, new.argnums, new.arguments, new.results = primitive, argnums, arguments, results
+    new.places = None
+    if results == 1 and len(argnums) == 1 and argnums[0] == 0:
+        new.places = getattr(primitive, "places", None)
     return new
 
 

@@ -10,10 +10,12 @@ import numpy as np
 from codipy.errors import ActiveError
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["Picks", "axes_of", "dense", "from_rows", "guarded", "primitive", "spread", "to_rows", "unbroadcast"]
+__all__ = [
+    "Picks", "axes_of", "dense", "from_rows", "guarded", "is_plain", "primitive", "spread", "to_rows", "unbroadcast",
+]  # fmt: skip
 
 
-def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True):
+def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True, places=None):
     """Make a primitive of rules for single arguments.
 
     Parameters
@@ -25,7 +27,7 @@ def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True):
     vjps, jvps : dict
         Position of an argument to its rule ``rule(g, out, *args, **kwargs)``: the cotangent of that argument, and its
         contribution to the tangent of the result. Positions that are missing have no derivative: asking is an error.
-    keep_args, keep_out : bool
+    keep_args, keep_out, places
         As in `Primitive`.
     """
 
@@ -35,7 +37,9 @@ def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True):
     def settled(args, kwargs):
         # Rules know `out` as the result; the argument of that name is None or the business of the caller.
         args = [dense(value) if k in vjps else value for k, value in enumerate(args)]
-        return args, {key: value for key, value in kwargs.items() if value is not np._NoValue and key != "out"}
+        if kwargs:
+            kwargs = {key: value for key, value in kwargs.items() if value is not np._NoValue and key != "out"}
+        return args, kwargs
 
     def vjp(g, out, args, kwargs, argnums):
         args, kwargs = settled(args, kwargs)
@@ -54,7 +58,7 @@ def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True):
                 total = total + part
         return total
 
-    return Primitive(name, forward, vjp, jvp, keep_args=keep_args, keep_out=keep_out)
+    return Primitive(name, forward, vjp, jvp, keep_args=keep_args, keep_out=keep_out, places=places)
 
 
 def guarded(g, partial):
@@ -72,9 +76,20 @@ def unbroadcast(g, shape):
     return np.reshape(np.sum(g, axis=axes), shape)
 
 
+_NUMBERS = (float, int, list, tuple)
+
+
 def dense(a):
     """The array of a number or of a list of them; anything else as it is."""
-    return np.asarray(a) if isinstance(a, float | int | list | tuple) else a
+    return np.asarray(a) if isinstance(a, _NUMBERS) else a
+
+
+_PLAIN = frozenset({np.ndarray})
+
+
+def is_plain(*arrays):
+    """Whether rules may write into arrays of their own: what they see may be active where derivatives are nested."""
+    return _PLAIN.issuperset(map(type, arrays))
 
 
 def axes_of(ndim, axis):

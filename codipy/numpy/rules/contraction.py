@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Derivatives of numpy.einsum in all its forms: the cotangent of an operand is an einsum of all the others."""
 
+import math
 import string
+from functools import lru_cache
 
 import numpy as np
 
 from codipy.numpy.primitive import Primitive
+from codipy.numpy.rules.building import is_plain
 
 __all__ = ["PRIMITIVES", "parse"]
 
@@ -83,9 +86,114 @@ def _spread_shape(own, shape):
     return tuple(1 if c in own[:i] else shape[i] for i, c in enumerate(own))
 
 
+@lru_cache(maxsize=1024)
+def _product(a, b, out, shape_a, shape_b):
+    """How ``a,b->out`` is a matrix product: orders and shapes of the operands, shape and order of the result.
+
+    None where an operand repeats a letter, has one of its own that is summed, or one of another length.
+    """
+    sizes = dict(zip(a, shape_a))
+    if any(len(set(s)) < len(s) for s in (a, b, out)) or any(sizes.get(c, n) != n for c, n in zip(b, shape_b)):
+        return None
+    sizes |= zip(b, shape_b)
+    if not set(out) <= set(sizes) or any((c in a) != (c in b) and c not in out for c in sizes):
+        return None
+    stack, summed = ([c for c in a if c in b and (c in out) is kept] for kept in (True, False))
+    left, right = [c for c in a if c not in b], [c for c in b if c not in a]
+    m, k, n = (math.prod(sizes[c] for c in group) for group in (left, summed, right))
+    lead = [sizes[c] for c in stack]
+    found = [*stack, *left, *right]
+    first, second = ([*stack, *left, *summed], a), ([*stack, *summed, *right], b)
+    orders = [tuple(map(have.index, want)) for want, have in (first, second, (out, found))]
+    orders = [None if order == tuple(range(len(order))) else order for order in orders]
+    return *orders, (*lead, m, k), (*lead, k, n), tuple(sizes[c] for c in found)
+
+
+def _pair(a, b, out, x, y):
+    """``np.einsum("a,b->out", x, y)`` by a product of matrices, where it is one."""
+    product = _product(a, b, out, x.shape, y.shape)
+    if product is None:
+        return np.einsum(f"{a},{b}->{out}", x, y)
+    first, second, last, shape_x, shape_y, shape = product
+    x = (x if first is None else x.transpose(first)).reshape(shape_x)
+    y = (y if second is None else y.transpose(second)).reshape(shape_y)
+    found = np.matmul(x, y).reshape(shape)
+    return found if last is None else found.transpose(last)
+
+
+@lru_cache(maxsize=1024)
+def _steps(inputs, output, shapes, optimize):
+    """The contractions of pairs that make the result: (letters, letters, letters of the pair's product) by place.
+
+    None where cotangents are more than products: letters that repeat, broadcast, or stand in one operand alone.
+    """
+    sizes = {}
+    for s, shape in zip(inputs, shapes):
+        if len(set(s)) < len(s) or any(sizes.setdefault(c, n) != n for c, n in zip(s, shape)):
+            return None
+    for k, s in enumerate(inputs):
+        if not set(s) <= set(output).union(*inputs[:k], *inputs[k + 1 :]):
+            return None
+    spec = ",".join(inputs) + "->" + output
+    path = [(0, 1)] if len(inputs) == 2 else np.einsum_path(spec, *map(np.empty, shapes), optimize=optimize)[0][1:]
+    if any(len(places) != 2 for places in path):
+        return None
+    left, steps = list(enumerate(inputs)), []
+    for number, places in enumerate(path, len(inputs)):
+        (i, a), (j, b) = (left.pop(place) for place in sorted(places, reverse=True))
+        wanted = set(output).union(*(s for _, s in left))
+        made = "".join(c for c in dict.fromkeys(a + b) if c in wanted) if left else output
+        steps.append((i, a, j, b, made))
+        left.append((number, made))
+    return steps
+
+
+def _by_pairs(g, steps, operands, wanted):
+    """The cotangents of the operands that are wanted, back through the contractions of pairs."""
+    values, count = list(operands), len(operands)
+    active = [k in wanted for k in range(count)]
+    for i, a, j, b, made in steps:
+        values.append(_pair(a, b, made, values[i], values[j]) if len(values) < count + len(steps) - 1 else None)
+        active.append(active[i] or active[j])
+    bars = [None] * len(values)
+    bars[-1] = g
+    for number in range(len(steps) - 1, -1, -1):
+        i, a, j, b, made = steps[number]
+        bar = bars[count + number]
+        if active[i]:
+            bars[i] = _pair(made, b, a, bar, values[j])
+        if active[j]:
+            bars[j] = _pair(made, a, b, bar, values[i])
+    return bars
+
+
+@lru_cache(maxsize=1024)
+def _parsed(spec, *dims):
+    operands = [_OfDims(n) for n in dims]
+    return parse([spec, *operands])
+
+
+class _OfDims:
+    """What `parse` knows of an operand."""
+
+    def __init__(self, ndim):
+        self.ndim = ndim
+
+
 def _vjp(g, out, args, kwargs, argnums):
-    places, inputs, output = parse(args)
+    if isinstance(args[0], str) and is_plain(g, *args[1:]):
+        places, inputs, output = _parsed(args[0], *[a.ndim for a in args[1:]])
+    else:
+        places, inputs, output = parse(args)
     operands = [args[k] for k in places]
+    if len(operands) > 1 and is_plain(g, *operands):
+        optimize = kwargs.get("optimize", False)
+        optimize = optimize if isinstance(optimize, str) else "greedy"
+        steps = _steps(tuple(inputs), output, tuple([a.shape for a in operands]), optimize)
+        if steps is not None:
+            wanted = [places.index(k) for k in argnums]
+            bars = _by_pairs(g, steps, operands, wanted)
+            return [bars[k] for k in wanted]
     return [np.broadcast_to(_cotangent(g, places.index(k), operands, inputs, output), args[k].shape) for k in argnums]
 
 

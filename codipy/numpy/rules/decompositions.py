@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of cholesky, qr and svd; the other singular value functions, pinv and norms, have their own."""
 
+from functools import cache
+
 import numpy as np
 
 from codipy.numpy.rules import eigen
+from codipy.numpy.rules.building import is_plain
 from codipy.numpy.rules.matrices import (
     CANCELLED,
     diagonal_matrix,
@@ -20,6 +23,8 @@ from codipy.numpy.rules.matrices import (
 
 __all__ = ["PRIMITIVES"]
 
+FEW = 16  # rows: below, an inverse and two products take less than two solves
+
 
 # ---- cholesky: the derivative of what NumPy computes, which reads one triangle only ----------------------------------
 def _halved(a):
@@ -34,7 +39,19 @@ def _cholesky(t, out, a, /, *, upper=False):
     return mT(slope) if upper else slope
 
 
+@cache
+def _halving(n):
+    """What `_halved` of n rows multiplies by."""
+    weights = np.tril(np.ones((n, n))) - np.eye(n) / 2
+    weights.flags.writeable = False
+    return weights
+
+
 def _cholesky_reverse(g, out, a, /, *, upper=False):
+    if not upper and np.ndim(out) == 2 and len(out) <= FEW and is_plain(g, out):
+        inverse, weights = np.linalg.inv(out), _halving(len(out))
+        middle = (out.T @ g) * weights
+        return (inverse.T @ (middle + middle.T) @ inverse) * weights
     factor, g = (mT(out), mT(g)) if upper else (out, g)
     middle = _halved(mT(factor) @ g)
     middle = middle + mT(middle)

@@ -7,7 +7,7 @@ interval; outside, the derivative goes to the end value, or to `left` and `right
 
 import numpy as np
 
-from codipy.numpy.rules.building import Picks, guarded, primitive
+from codipy.numpy.rules.building import Picks, guarded, is_plain, primitive
 
 __all__ = ["PRIMITIVES"]
 
@@ -63,8 +63,17 @@ def _flat(g):
     return np.reshape(g, -1)
 
 
+def _interp_vjp_x(g, out, x, xp, fp, left=None, right=None, period=None):
+    if period is None and xp.size > 1 and is_plain(g, xp, fp):
+        slopes = (fp[1:] - fp[:-1]) / (xp[1:] - xp[:-1])
+        outside = (x < xp[0]) | (x > xp[-1])
+        return np.where(outside | (g == 0), 0.0, slopes[xp[1:-1].searchsorted(x, "right")] * g)
+    at = _Intervals(x, xp, fp, left, right, period)
+    return np.reshape(guarded(_flat(g), at.x_slope), at.shape)
+
+
 _INTERP_VJPS = {
-    0: _interp_rule(lambda g, at, shape: np.reshape(guarded(_flat(g), at.x_slope), at.shape)),
+    0: _interp_vjp_x,
     1: _interp_rule(lambda g, at, shape: at.knots(shape).reverse(_flat(g))),
     2: _interp_rule(lambda g, at, shape: at.values(shape).reverse(_flat(g))),
     3: _interp_rule(lambda g, at, shape: np.sum(_flat(g) * at.left)),

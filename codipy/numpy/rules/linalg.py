@@ -6,7 +6,7 @@ import math
 import numpy as np
 
 from codipy.numpy.primitive import Primitive
-from codipy.numpy.rules.building import unbroadcast
+from codipy.numpy.rules.building import is_plain, unbroadcast
 from codipy.numpy.rules.factors import solve, solve_columns
 from codipy.numpy.rules.matrices import folded, mirrored, mT, single
 from codipy.numpy.rules.products import PRIMITIVES as PRODUCTS
@@ -133,6 +133,8 @@ def _det(t, out, a):
 
 
 def _det_reverse(g, out, a):
+    if np.ndim(a) == 2 and is_plain(g, a) and out:
+        return (float(g) * float(out)) * np.linalg.inv(a).T
     return g[..., None, None] * _cofactors(a, np.reshape(out, np.shape(a)[:-2]))
 
 

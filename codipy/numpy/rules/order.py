@@ -6,14 +6,16 @@ does), a NaN result that of the first NaN; sorting is stable; a quantile has the
 statistics between which NumPy interpolates, for every method; the first occurrence of a unique value takes it.
 """
 
-from functools import wraps
+from functools import lru_cache, wraps
 
 import numpy as np
 
 from codipy.errors import ActiveError
-from codipy.numpy.rules.building import Picks, axes_of, primitive, spread, to_rows
+from codipy.numpy.rules.building import Picks, axes_of, is_plain, primitive, spread, to_rows
 
 __all__ = ["PRIMITIVES"]
+
+FEW = 1024  # elements: below, sorting them takes less than looking for those in the middle
 
 
 def _preserving(f):
@@ -71,7 +73,7 @@ def _extreme_rules(find):
 
     def vjp(g, out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
         simple = a.size and where is True and initial is None
-        if simple and axis is None and isinstance(g, np.ndarray):  # an Array cannot go into a plain array
+        if simple and axis is None and is_plain(g):  # an Array cannot go into a plain array
             bars = np.zeros(a.size)
             bars[find(a)] = np.reshape(g, ())
             return np.reshape(bars, a.shape)
@@ -82,6 +84,25 @@ def _extreme_rules(find):
         return np.where(np.reshape(along, (-1, *ones)) == places, np.reshape(g, places.shape), 0.0)
 
     return {0: vjp, 4: _initial_vjp}, {0: _extreme_jvp, 4: _initial_jvp}
+
+
+def _extreme_places(find):
+    def places(out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
+        if a.size == 0 or where is not True or initial is not None:
+            return None
+        if axis is None or a.ndim == 1:
+            return find(a)
+        if a.ndim == 2 and axis in (1, -1):
+            return _rows(a.shape) + find(a, 1)
+        if a.ndim == 2 and axis in (0, -2):
+            return find(a, 0) * a.shape[1] + _rows((a.shape[1], 1))
+        return None
+
+    return places
+
+
+def _extreme_primitive(name, find):
+    return primitive(name, getattr(np, name), *_extreme_rules(find), places=_extreme_places(find))
 
 
 def _initial(out, a, axis, keepdims, where):
@@ -118,6 +139,27 @@ def _rearranged(a, out, axis):
     source = np.take_along_axis(np.argsort(a, axis=axis, kind="stable"), place, axis)
     flat = np.reshape(np.arange(a.size), a.shape)
     return Picks(a.shape, (np.take_along_axis(flat, source, axis), 1.0))
+
+
+@lru_cache(maxsize=32)
+def _starts(rows, columns):
+    starts = np.arange(rows) * columns
+    starts.flags.writeable = False
+    return starts
+
+
+def _rows(shape):
+    """The flat position of each row's first element."""
+    return _starts(*shape) if shape[0] <= FEW else np.arange(shape[0]) * shape[1]
+
+
+def _sort_places(out, a, axis=-1, kind=None, order=None, stable=None):
+    # What is sorted stands in the order of a stable sort: equal elements are not told apart by their values.
+    if axis is None or a.ndim == 1:
+        return a.argsort(axis, "stable")
+    if a.ndim == 2 and axis in (1, -1):
+        return a.argsort(1, "stable") + _rows(a.shape)[:, None]
+    return None
 
 
 def _sort_vjp(g, out, a, axis=-1, kind=None, order=None, stable=None):
@@ -190,6 +232,15 @@ def _median_rules(skip_nan):
     }
 
 
+def _median_places(out, a, axis=None, out_=None, overwrite_input=False, keepdims=False):
+    if axis is not None or a.size == 0 or np.isnan(out).any():
+        return None
+    n, flat = a.size, np.reshape(a, -1)
+    ends = (n // 2,) if n % 2 else (n // 2 - 1, n // 2)
+    order = flat.argsort(kind="stable") if n <= FEW else flat.argpartition(ends)
+    return order[ends[0] : ends[-1] + 1]
+
+
 def _unique_source(out, a, axis, equal_nan):
     values = out[0] if isinstance(out, tuple) else out
     flat = np.reshape(np.arange(a.size), a.shape)
@@ -217,13 +268,13 @@ _EXTREME = {0: _extreme_vjp, 4: _initial_vjp}, {0: _extreme_jvp, 4: _initial_jvp
 PRIMITIVES = {
     p.name: p
     for p in (
-        *(primitive(name, getattr(np, name), *_extreme_rules(np.argmax)) for name in ("max", "amax")),
-        *(primitive(name, getattr(np, name), *_extreme_rules(np.argmin)) for name in ("min", "amin")),
+        *(_extreme_primitive(name, np.argmax) for name in ("max", "amax")),
+        *(_extreme_primitive(name, np.argmin) for name in ("min", "amin")),
         *(primitive(f.__name__, f, *_EXTREME) for f in (np.nanmax, np.nanmin)),
         primitive("ptp", np.ptp, {0: _ptp_vjp}, {0: _ptp_jvp}, keep_out=False),
-        primitive("sort", np.sort, {0: _sort_vjp}, {0: _sort_jvp}),
+        primitive("sort", np.sort, {0: _sort_vjp}, {0: _sort_jvp}, places=_sort_places),
         primitive("partition", np.partition, {0: _partition_vjp}, {0: _partition_jvp}),
-        primitive("median", _preserving(np.median), *_median_rules(False)),
+        primitive("median", _preserving(np.median), *_median_rules(False), places=_median_places),
         primitive("nanmedian", _preserving(np.nanmedian), *_median_rules(True)),
         primitive("quantile", _preserving(np.quantile), *_quantile_rules(1, False)),
         primitive("nanquantile", _preserving(np.nanquantile), *_quantile_rules(1, True)),

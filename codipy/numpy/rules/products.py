@@ -58,14 +58,22 @@ def _matmul_right(g, out, a, b, **kwargs):
 
 
 def _of_matrices(product):
-    """The primitive with a short way for a matrix by another or by a vector."""
+    """The primitive with a short way for matrices and vectors."""
 
     def vjp(g, out, args, kwargs, argnums):
         a, b = args[:2]
-        if kwargs or len(args) > 2 or np.ndim(a) != 2 or np.ndim(b) not in (1, 2):
+        if kwargs or len(args) > 2:
             return product.vjp(g, out, args, kwargs, argnums)
-        left = np.matmul if np.ndim(b) == 2 else np.multiply.outer
-        return [np.matmul(np.transpose(a), g) if k else left(g, np.transpose(b)) for k in argnums]
+        match np.ndim(a), np.ndim(b):
+            case 2, 2:
+                return [np.matmul(a.T, g) if k else np.matmul(g, b.T) for k in argnums]
+            case 2, 1:
+                return [np.matmul(a.T, g) if k else np.multiply.outer(g, b) for k in argnums]
+            case 1, 2:
+                return [np.multiply.outer(a, g) if k else np.matmul(b, g) for k in argnums]
+            case 1, 1:
+                return [a * g if k else b * g for k in argnums]
+        return product.vjp(g, out, args, kwargs, argnums)
 
     return replace(product, vjp=vjp)
 
@@ -156,10 +164,14 @@ def _as_tensordot(axes):
 
 
 def _outer_left(g, out, a, b):
+    if np.ndim(a) == np.ndim(b) == 1:
+        return np.matmul(g, b)
     return np.reshape(np.matmul(g, np.reshape(b, -1)), a.shape)
 
 
 def _outer_right(g, out, a, b):
+    if np.ndim(a) == np.ndim(b) == 1:
+        return np.matmul(a, g)
     return np.reshape(np.matmul(np.reshape(a, -1), g), b.shape)
 
 

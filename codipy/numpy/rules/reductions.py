@@ -7,7 +7,8 @@ derivative 0; the nan functions give 0 to the elements they skip.
 
 import numpy as np
 
-from codipy.numpy.rules.building import axes_of, from_rows, guarded, primitive, spread, to_rows
+from codipy.active.array import Array
+from codipy.numpy.rules.building import axes_of, from_rows, guarded, is_plain, primitive, spread, to_rows
 
 __all__ = ["COMPOSITES", "PRIMITIVES"]
 
@@ -72,6 +73,11 @@ def _others(a, axis, initial, where):
 
 
 def _prod_vjp(g, out, a, axis=None, dtype=None, out_=None, keepdims=False, initial=1.0, where=True):
+    if axis is None and where is True and is_plain(g, a) and np.ndim(initial) == 0:
+        running = np.cumprod(a)
+        sizes = np.abs(running)
+        if sizes.size and sizes.min() > 1e-250 and sizes.max() < 1e250:     # far from zero and from overflow
+            return (float(running[-1]) * float(initial)) / a * g
     return _masked(guarded(spread(g, a.shape, axis, keepdims), _others(a, axis, initial, where)), where)
 
 
@@ -186,6 +192,8 @@ def _average_jvp_weights(t, out, a, axis=None, weights=None, returned=False, kee
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
     """`numpy.trace` as the sum of a view, which is what NumPy does."""
+    if isinstance(a, Array) and a.ndim == 2 and dtype is None:
+        return a.diagonal(offset, axis1, axis2).sum(-1)
     return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 

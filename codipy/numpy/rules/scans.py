@@ -9,7 +9,7 @@ products that are far from 0 and from overflow take the quotient, which is one p
 import numpy as np
 
 from codipy.errors import ActiveError
-from codipy.numpy.rules.building import axes_of, guarded, primitive
+from codipy.numpy.rules.building import axes_of, guarded, is_plain, primitive
 from codipy.numpy.rules.order import PRIMITIVES as ORDER
 from codipy.numpy.rules.reductions import PRIMITIVES as REDUCTIONS
 
@@ -115,6 +115,14 @@ def _sum_vjp(ufunc, g, out, a):
     return np.flip(np.cumsum(np.flip(g, -1), axis=-1), -1)
 
 
+def _summed_behind(g, shape, axis):
+    """The same along an axis, or over all elements."""
+    if axis is None:
+        return np.reshape(np.cumsum(g[::-1])[::-1], shape)
+    backwards = (slice(None),) * (axis % len(shape)) + (slice(None, None, -1),) if shape else ...
+    return np.cumsum(g[backwards], axis=axis)[backwards]
+
+
 def _sum_jvp(ufunc, t, out, a):
     return np.cumsum(t, axis=-1)
 
@@ -127,6 +135,7 @@ def _scans(ufunc):
 def _cumulative(ufunc, skip=None):
     """Rules of numpy.cumsum and numpy.cumprod; with `skip`, NaN counts as that number and gets no derivative."""
     backward, forward = _scans(ufunc)
+    linear = ufunc is np.add and skip is None
 
     def run(rule, g, out, a, axis):
         values = a if skip is None else np.where(np.isnan(a), skip, a)
@@ -138,6 +147,8 @@ def _cumulative(ufunc, skip=None):
         return g if skip is None else np.where(np.isnan(a), 0.0, g)
 
     def vjp(g, out, a, axis=None, dtype=None, out_=None):
+        if linear and is_plain(g):
+            return _summed_behind(g, a.shape, axis)
         return present(np.reshape(run(backward, g, out, a, axis), a.shape), a)
 
     def jvp(t, out, a, axis=None, dtype=None, out_=None):
@@ -174,6 +185,11 @@ def _reduce(ufunc, rule):
     def along(g, out, a, axis=0, dtype=None, out_=None, keepdims=False, initial=None, where=True):
         if initial is not None or where is not True:
             raise ActiveError(f"{ufunc.__name__}.reduce: no derivative is known with initial or where")
+        if ufunc is np.logaddexp and rule is _scan_vjp and np.ndim(axis) == 0 and is_plain(g, a):
+            kept = ... if keepdims or axis is None else (slice(None),) * (axis % a.ndim) + (None,)
+            total = np.asarray(out)[kept]
+            if np.isfinite(total).all():
+                return np.exp(a - total) * g[kept]
         axes = axes_of(a.ndim, axis)
         if len(axes) > 1:
             rows = np.moveaxis(a, axes, range(-len(axes), 0))
