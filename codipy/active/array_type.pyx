@@ -16,6 +16,7 @@ from codipy.active.inputs cimport get_gradient, set_gradient
 from codipy.active.items cimport get_item, item_at, set_item
 from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power, times
 from codipy.active.packing cimport any_identifier, from_ndarray
+from codipy.active.protocol cimport short_way
 from codipy.active.reductions cimport add_reduce, add_reduce_as_asked
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport View, shape_tuple
@@ -422,8 +423,10 @@ cdef class Array:
     def __array_function__(self, func, types, args, kwargs):
         if func is SUM or func is MEAN:
             result = add_reduce_as_asked(args, kwargs, func is MEAN)
-            if result is not NotImplemented:
-                return result
+        else:
+            result = short_way(func, args, kwargs)
+        if result is not NotImplemented:
+            return result
         return door("function")(func, types, args, kwargs)
 
     def __getattr__(self, str name):

@@ -71,7 +71,7 @@ cdef object call_direct(object primitive, tuple inputs):
     return call(primitive, inputs) if active and not is_passive() else NotImplemented
 
 
-def call(primitive, args, kwargs=None):
+cpdef object call(object primitive, object args, object kwargs=None):
     """Run a primitive on arrays and numbers, and record it if one of them is active.
 
     Parameters

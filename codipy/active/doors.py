@@ -7,18 +7,20 @@ _FOUND: dict = {}
 
 
 def _find():
-    from codipy.numpy.functions import array_function
+    from codipy.numpy.functions import SHORT, array_function
     from codipy.numpy.methods import METHODS
     from codipy.numpy.sparse import times
     from codipy.numpy.ufuncs import PRODUCTS, array_ufunc
 
-    _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS, times=times, products=PRODUCTS)
+    _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS, times=times)
+    _FOUND.update(products=PRODUCTS, short=SHORT)
 
 
 def door(name):
     """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function"), or behind "times".
 
-    Beside functions there are tables: of ndarray's methods, and of the primitives of ufuncs ("products").
+    Beside functions there are tables: of ndarray's methods, of the primitives of ufuncs ("products"), and of what
+    functions need no door for ("short").
     """
     if not _FOUND:
         _find()

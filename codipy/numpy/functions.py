@@ -3,16 +3,26 @@
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, reduce
 
 import numpy as np
 
 from codipy.active.array import Array
 
-from . import composite, creation, differentiable, movement, order, passive, refused, views, writers
-from .arguments import assign, bind, call_with, fillable, holds_active, holds_array, refuse, value_tree
+from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
+from .arguments import (
+    assign,
+    bind,
+    call_with,
+    fillable,
+    holds_active,
+    holds_array,
+    parameters,
+    refuse,
+    value_tree,
+)
 
-__all__ = ["SETS", "array_function", "name_of", "set_of"]
+__all__ = ["SETS", "SHORT", "array_function", "name_of", "set_of"]
 
 _WRITE = "leave it away, or take `x.value` where the derivative is not wanted"
 
@@ -59,6 +69,32 @@ SETS = {
 _ALWAYS = {*views.FUNCTIONS, *writers.FUNCTIONS, *creation.FUNCTIONS, *creation.MOVEMENT, *creation.PASSIVE}
 _ALWAYS |= {"may_share_memory", "shares_memory"}
 _HANDLERS = SETS["differentiable"] | SETS["movement"] | SETS["passive"]
+
+
+def _found(name):
+    return reduce(getattr, name.split("."), np)
+
+
+def _moving(name):
+    """The places and the names of the arguments that move; None where they are any number."""
+    names = movement.DATA[name].split()
+    known = parameters(_found(name))
+    if known.variable or not set(names) <= set(known.positional):
+        return None
+    return tuple(known.positional.index(one) for one in names), set(names)
+
+
+# What needs nobody to look into its arguments: `active/protocol.pyx` goes a shorter way with most calls of them.
+SHORT = {
+    _found(name): registry.PRIMITIVES[name]
+    for name, handler in SETS["differentiable"].items()
+    if handler is differentiable.FUNCTIONS.get(name)
+}
+SHORT |= {
+    _found(name): _moving(name)
+    for name, handler in _MOVEMENT.items()
+    if handler is movement.FUNCTIONS.get(name) and _moving(name)
+}
 
 
 def set_of(name):

@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The short way from `__array_function__` to the tape: primitives and movements whose arguments need no looking into.
+
+What is asked of a call is one table, which the doors make: a Primitive, or the places of the arguments that move. All
+else goes the long way, through `codipy.numpy.functions`, and comes to the same.
+"""
+import numpy as np
+
+cimport numpy as cnp
+
+from codipy.active.array_type cimport Array
+from codipy.active.calls cimport call
+from codipy.active.packing cimport any_identifier, from_ndarray, gather, identifiers
+from codipy.active.real cimport Real
+from codipy.active.views cimport plain_of
+from codipy.tape.activity cimport current, is_passive
+
+from codipy.active.doors import door
+
+cnp.import_array()
+
+cdef frozenset PLAIN = frozenset({int, float, bool, str, type(None), np.float64, np.int64})
+cdef frozenset LOOKED_INTO = frozenset({"out", "dtype", "casting"})     # names that mean more than they say
+cdef dict table = None
+
+
+cdef object short_way(object func, tuple args, dict kwargs):
+    global table
+    cdef bint active = False
+    if current() == NULL or is_passive():
+        return NotImplemented
+    if table is None:
+        table = door("short")
+    known = table.get(func)
+    if known is None:
+        return NotImplemented
+    for name, value in kwargs.items():
+        if type(value) not in PLAIN and not is_of_numbers(value) or name in LOOKED_INTO:
+            return NotImplemented
+    if type(known) is tuple:
+        return moved(func, <tuple>known, args, kwargs)
+    for x in args:
+        if type(x) is Array:
+            active |= is_active(<Array>x)
+        elif type(x) is Real:
+            active |= (<Real>x).epoch != 0
+        elif type(x) not in PLAIN and not is_of_numbers(x) and not is_numeric(x):
+            return NotImplemented
+    return call(known, args, kwargs) if active else NotImplemented
+
+
+cdef bint is_active(Array a) noexcept:
+    if a.pending is not None:
+        return a.pending.active
+    return any_identifier(a) if a.storage.identifiers != NULL else a.storage.block is not None
+
+
+cdef bint is_numeric(object x) noexcept:
+    return type(x) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_OBJECT
+
+
+cdef bint is_of_numbers(object x):
+    """Whether x is a tuple of plain things, such as axes."""
+    if type(x) is not tuple:
+        return False
+    for item in <tuple>x:
+        if type(item) not in PLAIN:
+            return False
+    return True
+
+
+cdef object moved(object func, tuple places, tuple args, dict kwargs):
+    """A movement: the function of the values, and of the identifiers of what moves."""
+    cdef list values = list(args), numbers = None
+    cdef Py_ssize_t k
+    cdef bint active = False
+    cdef set names = places[1]
+    if not names.isdisjoint(kwargs):
+        return NotImplemented
+    for k in range(len(args)):
+        x = args[k]
+        if k in <tuple>places[0]:
+            if not has_active(x, &active):
+                return NotImplemented
+        elif type(x) not in PLAIN and not is_of_numbers(x) and not is_numeric(x):
+            return NotImplemented
+    if not active:
+        return NotImplemented
+    numbers = list(args)
+    for k in <tuple>places[0]:
+        if k < len(args):        # identifiers first: that computes what is pending
+            numbers[k] = numbers_of(args[k])
+            values[k] = values_of(args[k])
+    found = func(*values, **kwargs)
+    if type(found) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>found) not in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
+        return NotImplemented
+    result = gather(found, func(*numbers, **kwargs))
+    return result if type(result) is Array else from_ndarray(np.array(found))
+
+
+cdef bint has_active(object x, bint* active) except? True:
+    """Whether x is a tree of what moves; and whether something in it is active."""
+    if type(x) is Array:
+        active[0] |= is_active(<Array>x)
+    elif type(x) is Real:
+        active[0] |= (<Real>x).epoch != 0
+    elif type(x) is list or type(x) is tuple:
+        for item in x:
+            if not has_active(item, active):
+                return False
+    else:
+        return type(x) is float or type(x) is int or is_numeric(x)
+    return True
+
+
+cdef object values_of(object x):
+    if type(x) is list or type(x) is tuple:
+        return [values_of(item) for item in x]
+    return plain_of(x)
+
+
+cdef object numbers_of(object x):
+    """Identifiers instead of elements."""
+    if type(x) is list or type(x) is tuple:
+        return [numbers_of(item) for item in x]
+    if type(x) is Array or type(x) is Real:
+        return identifiers(x)
+    return np.zeros((<object>x).shape, np.int32) if type(x) is np.ndarray else 0
