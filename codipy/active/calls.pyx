@@ -186,6 +186,8 @@ cpdef object call(object primitive, object args, object kwargs=None):
                               "use float64 or float32, or take x.value where the derivative is not wanted")
         shown.append(part)
         results.append(kept)
+    if getattr(primitive, "located", False):
+        primitive = primitive.at_caller()
     record = new_call(primitive, tuple(argnums), len(argnums), len(shown), dims)
     for k in range(len(argnums)):
         x = active[k]

@@ -171,9 +171,9 @@ def _eigvals_reverse(g, out, a):
 
 _LA = np.linalg
 _ALL = [
-    single("linalg.eig", _LA.eig, _eig_reverse, _eig),
-    single("linalg.eigvals", _LA.eigvals, _eigvals_reverse, _eigvals),
-    single("linalg.eigh", _LA.eigh, _eigh_reverse, _eigh, keep_args=False),
-    single("linalg.eigvalsh", _LA.eigvalsh, _eigvalsh_reverse, _eigvalsh, keep_out=False),
+    single("linalg.eig", _LA.eig, _eig_reverse, _eig, located=True),
+    single("linalg.eigvals", _LA.eigvals, _eigvals_reverse, _eigvals, located=True),
+    single("linalg.eigh", _LA.eigh, _eigh_reverse, _eigh, keep_args=False, located=True),
+    single("linalg.eigvalsh", _LA.eigvalsh, _eigvalsh_reverse, _eigvalsh, keep_out=False, located=True),
 ]
 PRIMITIVES = {primitive.name: primitive for primitive in _ALL}

@@ -8,7 +8,7 @@ import numpy as np
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain, unbroadcast
 from codipy.numpy.rules.factors import solve, solve_columns
-from codipy.numpy.rules.matrices import folded, mirrored, mT, single
+from codipy.numpy.rules.matrices import CANCELLED, folded, mirrored, mT, single
 from codipy.numpy.rules.products import PRIMITIVES as PRODUCTS
 
 __all__ = ["PRIMITIVES"]
@@ -173,28 +173,41 @@ def _matrix_power_reverse(g, out, a, n):
     return _inv_reverse(_power_slope(mT(y), g, -n), y, a)
 
 
-# ---- pinv, lstsq: full rank ------------------------------------------------------------------------------------------
+# ---- pinv, lstsq: they jump where the rank changes, which of a matrix without full rank most changes do --------------
+_JUMPS = (
+    "of a matrix without full rank jumps at every change of it that adds to the rank: no derivative by it; if your "
+    "parameters keep the rank, differentiate forwards (codipy.jvp), where that is checked"
+)
+
+
 def _full_rank(rank, shape, name):
     if np.any(np.asarray(rank) < min(shape[-2:])):
-        raise np.linalg.LinAlgError(f"{name} of a matrix without full rank jumps at every change of it: no derivative")
+        raise np.linalg.LinAlgError(f"{name} {_JUMPS}")
+
+
+def _constant_rank(t, left, right, name):
+    """Raise if the tangent `t` of a matrix leads out of what it spans on both sides, beyond rounding."""
+    size = np.max(np.abs(t), axis=(-2, -1), keepdims=True, initial=0.0)
+    if np.any(np.abs(left @ t @ right) > CANCELLED * size):
+        raise np.linalg.LinAlgError(f"{name} {_JUMPS}, and your tangent changes it")
 
 
 def _pinv_projections(p, a):
     """What `a` leaves out on its left and its right: I - A P, I - P A."""
     m, n = np.shape(a)[-2:]
-    kept = a @ p
-    _full_rank(np.rint(np.trace(kept, axis1=-2, axis2=-1)), (m, n), "pinv")
-    return np.eye(m) - kept, np.eye(n) - p @ a
+    return np.eye(m) - a @ p, np.eye(n) - p @ a
 
 
 def _pinv(t, out, a, rcond=None, hermitian=False, *, rtol=None):
     left, right = _pinv_projections(out, mirrored(a, True) if hermitian else a)
     t = mirrored(t, True) if hermitian else t
+    _constant_rank(t, left, right, "pinv")
     return -out @ t @ out + out @ mT(out) @ mT(t) @ left + right @ mT(t) @ mT(out) @ out
 
 
 def _pinv_reverse(g, out, a, rcond=None, hermitian=False, *, rtol=None):
     left, right = _pinv_projections(out, mirrored(a, True) if hermitian else a)
+    _full_rank(np.shape(left)[-1] - np.rint(np.trace(left, axis1=-2, axis2=-1)), np.shape(a), "pinv")
     pt = mT(out)
     bar = -pt @ g @ pt + left @ mT(g) @ out @ pt + pt @ out @ mT(g) @ right
     return folded(bar, True) if hermitian else bar
@@ -203,10 +216,10 @@ def _pinv_reverse(g, out, a, rcond=None, hermitian=False, *, rtol=None):
 def _lstsq_parts(out, args):
     """The problem with matrices on both sides: solution, residual, the factors of `a` and its pseudo-inverse."""
     a, b = args[:2]
-    _full_rank(out[2], np.shape(a), "lstsq")
     x, b = _columns(out[0], b), _columns(b, b)
     u, s, vt = np.linalg.svd(a, full_matrices=False)
-    return a, x, b - a @ x, u, vt, (mT(vt) / s) @ mT(u)
+    rank = int(out[2])
+    return a, x, b - a @ x, u, vt, (mT(vt[:rank]) / s[:rank]) @ mT(u[:, :rank])
 
 
 def _lstsq_vjp(g, out, args, kwargs, argnums):
@@ -217,6 +230,7 @@ def _lstsq_vjp(g, out, args, kwargs, argnums):
     bars = []
     for i in argnums:
         if i == 0:
+            _full_rank(out[2], np.shape(a), "lstsq")
             normal = p @ g_b
             missed = g_x - p @ (a @ g_x)
             bars.append(r @ mT(normal) - g_b @ mT(x) + mT(p) @ x @ mT(missed) - g_r @ mT(x) + (u * g_s) @ vt)
@@ -228,6 +242,7 @@ def _lstsq_vjp(g, out, args, kwargs, argnums):
 def _lstsq_jvp(tangents, out, args, kwargs):
     a, x, r, u, vt, p = _lstsq_parts(out, args)
     t_a = tangents.get(0, np.zeros(np.shape(a)))
+    _constant_rank(t_a, *_pinv_projections(p, a), "lstsq")
     moved = _columns(tangents[1], args[1]) - t_a @ x if 1 in tangents else -t_a @ x
     slope = mT(t_a) @ (mT(p) @ x)
     t_x = p @ (moved + mT(p) @ (mT(t_a) @ r)) + slope - p @ (a @ slope)
@@ -258,11 +273,11 @@ PRIMITIVES = {
     "linalg.cross": Primitive("linalg.cross", _LA.cross, _cross_vjp, _cross_jvp, keep_out=False),
     "linalg.det": single("linalg.det", _LA.det, _det_reverse, _det),
     "linalg.inv": single("linalg.inv", _LA.inv, _inv_reverse, _inv, keep_args=False),
-    "linalg.lstsq": Primitive("linalg.lstsq", _LA.lstsq, _lstsq_vjp, _lstsq_jvp),
+    "linalg.lstsq": Primitive("linalg.lstsq", _LA.lstsq, _lstsq_vjp, _lstsq_jvp, located=True),
     "linalg.matrix_power": single(
         "linalg.matrix_power", _LA.matrix_power, _matrix_power_reverse, _matrix_power, keep_out=False
     ),
-    "linalg.pinv": single("linalg.pinv", _LA.pinv, _pinv_reverse, _pinv),
+    "linalg.pinv": single("linalg.pinv", _LA.pinv, _pinv_reverse, _pinv, located=True),
     "linalg.slogdet": single("linalg.slogdet", _LA.slogdet, _slogdet_reverse, _slogdet, keep_out=False),
     "linalg.solve": Primitive("linalg.solve", solve, _solve_vjp, _solve_jvp),
     "linalg.tensorinv": single("linalg.tensorinv", _LA.tensorinv, _tensorinv_reverse, _tensorinv, keep_args=False),

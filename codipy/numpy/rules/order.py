@@ -178,14 +178,18 @@ def _partition_jvp(t, out, a, kth, axis=-1, kind="introselect", order=None):
     return _sort_jvp(t, out, a, axis)
 
 
+def _demand_order(a, q, axis, skip_nan):
+    if skip_nan and q.ndim > 1 and len(axes_of(a.ndim, axis)) not in (1, a.ndim):
+        raise ActiveError("nanquantile: no derivative is known for q of two or more axes over several axes")
+
+
 def _order_statistics(a, q, axis, method, skip_nan):
     """The picks of quantiles; the place of a quantile in the sorted values is the quantile of 0, 1, 2, ...
 
     Asking NumPy for that place covers every method without a copy of their formulas. Of several q axes over several
     axes NumPy itself (2.4) mixes up the order in nanquantile.
     """
-    if skip_nan and q.ndim > 1 and len(axes_of(a.ndim, axis)) not in (1, a.ndim):
-        raise ActiveError("nanquantile: no derivative is known for q of two or more axes over several axes")
+    _demand_order(a, q, axis, skip_nan)
     rows = to_rows(a, axis)
     sorted_positions = np.take_along_axis(_positions(a.shape, axis), np.argsort(rows, axis=-1, kind="stable"), -1)
     counts = np.sum(~np.isnan(rows), axis=-1) if skip_nan else np.full(rows.shape[:-1], rows.shape[-1])
@@ -213,13 +217,57 @@ def _quantile_picks(out, a, q, axis, method, keepdims, weights, skip_nan):
     return Picks(a.shape, (positions, found * 1.0))
 
 
+# Methods that go from element to element by lines, with the constants of their formula; the others jump.
+_LINES = {
+    "linear": (1.0, 1.0),
+    "hazen": (0.5, 0.5),
+    "weibull": (0.0, 0.0),
+    "median_unbiased": (1 / 3, 1 / 3),
+    "normal_unbiased": (3 / 8, 3 / 8),
+    "interpolated_inverted_cdf": (0.0, 1.0),
+}
+
+
+def _quantile_slopes(a, q, axis, method, weights, skip_nan):
+    """The slopes of quantiles by q, of shape ``(*q.shape, *batch)``: of the line to the right, at the end to the left.
+
+    Quantile q of n elements is at the place ``(n + 1 - alpha - beta)*q + alpha - 1``, within the first and the last.
+    """
+    _demand_order(a, q, axis, skip_nan)
+    rows = np.sort(to_rows(a, axis), -1)
+    counts = np.sum(~np.isnan(rows), axis=-1) if skip_nan else np.full(rows.shape[:-1], rows.shape[-1])
+    if weights is not None or method not in _LINES:
+        return np.zeros(q.shape + counts.shape)
+    alpha, beta = _LINES[method]
+    places = counts + 1 - alpha - beta
+    place = places * np.reshape(q, q.shape + (1,) * counts.ndim) + alpha - 1
+    low = np.maximum(np.minimum(np.floor(place), counts - 2), 0).astype(int)
+    high = np.maximum(np.minimum(low + 1, counts - 1), 0)
+    ends = (np.moveaxis(k.reshape((-1,) + counts.shape), 0, -1) for k in (high, low))
+    above, below = (np.moveaxis(np.take_along_axis(rows, k, -1), -1, 0).reshape(place.shape) for k in ends)
+    return np.where((place >= 0) & (place <= counts - 1), (above - below) * places, 0.0)
+
+
 def _quantile_rules(scale, skip_nan):
+    def slopes(out, a, q, axis=None, out_=None, overwrite_input=False, method="linear", keepdims=False, weights=None):
+        q = np.asarray(q) / scale
+        return _quantile_slopes(a, q, axis, method, weights, skip_nan) / scale
+
+    def by_q(g, out, a, q, *args, **kwargs):
+        found = slopes(out, a, q, *args, **kwargs)
+        return np.sum(np.reshape(g, found.shape) * found, axis=tuple(range(np.ndim(q), found.ndim)))
+
+    def along_q(t, out, a, q, *args, **kwargs):
+        found = slopes(out, a, q, *args, **kwargs)
+        return np.reshape(found * np.reshape(t, np.shape(q) + (1,) * (found.ndim - np.ndim(q))), np.shape(out))
+
     def picks(out, a, q, axis=None, out_=None, overwrite_input=False, method="linear", keepdims=False, weights=None):
         q = np.asarray(q) / scale
         return _quantile_picks(out, a, q, axis, method, keepdims, weights, skip_nan)
 
-    return {0: lambda g, *args, **kwargs: picks(*args, **kwargs).reverse(g)}, {
-        0: lambda t, *args, **kwargs: picks(*args, **kwargs).forward(t)
+    return {0: lambda g, *args, **kwargs: picks(*args, **kwargs).reverse(g), 1: by_q}, {
+        0: lambda t, *args, **kwargs: picks(*args, **kwargs).forward(t),
+        1: along_q,
     }
 
 

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+import codipy
 from codipy.numpy.rules.linalg import PRIMITIVES
 
 from .checking import check
@@ -139,8 +140,55 @@ def test_without_full_rank():
     out = np.linalg.lstsq(np.ones((3, 2)), np.ones(3))
     with pytest.raises(np.linalg.LinAlgError, match="lstsq of a matrix without full rank"):
         PRIMITIVES["linalg.lstsq"].vjp(
-            (np.ones(2), np.zeros(0), None, np.zeros(2)), out, (np.ones((3, 2)), np.ones(3)), {}, (1,)
+            (np.ones(2), np.zeros(0), None, np.zeros(2)), out, (np.ones((3, 2)), np.ones(3)), {}, (0,)
         )
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4)])
+def test_right_hand_sides_of_a_matrix_without_full_rank(shape):
+    a = normal(shape[0], 2) @ normal(2, shape[1], seed=1)
+    for b in (normal(shape[0], seed=2), normal(shape[0], 3, seed=2)):
+        check(PRIMITIVES["linalg.lstsq"], (a, b), {"rcond": None}, argnums=(1,), rtol=1e-6)
+
+
+def along(f, t):
+    """The slope of f(a, b) along parameters that keep the rank, by differences on plain NumPy."""
+    steps = [(1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12)]
+    return sum(weight * f(t + k * 1e-3) for k, weight in steps) / 1e-3
+
+
+@pytest.mark.parametrize("shape", [(5, 3), (3, 5), (4, 4)])
+def test_forwards_along_matrices_of_the_same_rank(shape):
+    left, right = normal(shape[0], 2), normal(2, shape[1], seed=1)
+    b, turn = normal(shape[0], seed=2), normal(shape[0], 2, seed=3)
+
+    def matrix(t):
+        return (left + np.sin(t) * turn) @ right
+
+    def pinv(t):
+        return np.linalg.pinv(matrix(t))
+
+    def lstsq(t):
+        return np.linalg.lstsq(matrix(t), b * np.cos(t), rcond=None)[0]
+
+    for f in (pinv, lstsq):
+        np.testing.assert_allclose(codipy.jvp(f, (0.3,), (1.0,))[1], along(f, 0.3), rtol=1e-6, atol=1e-8)
+    with pytest.raises(np.linalg.LinAlgError, match="your tangent changes it"):
+        codipy.jvp(lambda t: np.linalg.pinv(left @ right + t * np.eye(*shape)), (0.0,), (1.0,))
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x: np.sum(np.linalg.pinv(x)),  # pinv
+        lambda x: np.sum(np.linalg.lstsq(x, np.ones(3), rcond=None)[0]),  # lstsq
+        lambda x: np.linalg.eigh(x + x.T)[1][0, 1],  # eigh
+        lambda x: np.linalg.svd(x + np.eye(3))[0][0, 1],  # svd
+    ],
+)
+def test_errors_name_the_line(f):
+    with pytest.raises(np.linalg.LinAlgError, match=rf"test_linalg.py, line {f.__code__.co_firstlineno}: lambda x"):
+        codipy.grad(f)(np.zeros((3, 3)))
 
 
 # ---- cross, trace ----------------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+import codipy
 from codipy.errors import ActiveError
 from codipy.numpy.rules.order import PRIMITIVES
 from tests.numpy.rules.checking import check
@@ -97,6 +98,31 @@ def test_quantiles(name, scale, method, axis):
             if not (np.ndim(q) == 2 and axis == (0, 2)):
                 kwargs = {"axis": axis, "method": method, "keepdims": True}
                 check(PRIMITIVES["nan" + name], [a, q], kwargs, argnums=(0,))
+
+
+@pytest.mark.parametrize("axis", [None, 0, 1, (0, 2)])
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name, scale", [("quantile", 1), ("percentile", 100)])
+def test_quantiles_by_q(name, scale, method, axis):
+    for q in (0.3713, [0.0237, 0.6151, 0.9913], [[0.2113], [0.8117]]):
+        q = np.multiply(q, scale)
+        check(PRIMITIVES[name], [A, q], {"axis": axis, "method": method}, argnums=(0, 1), step=1e-5, rtol=1e-6)
+        if np.ndim(q) < 2:
+            kwargs = {"axis": axis, "method": method, "keepdims": True}
+            check(PRIMITIVES["nan" + name], [A, q], kwargs, argnums=(1,), step=1e-5, rtol=1e-6)
+            check(PRIMITIVES["nan" + name], [HOLES, q], kwargs, argnums=(1,), step=1e-5, rtol=1e-6)
+
+
+def test_quantiles_by_q_in_a_program():
+    def f(q):
+        a = np.array([1.0, 5.0, 2.0, 7.0]) * q[0]
+        return np.sum(np.quantile(a, q)) + np.percentile(a, 100.0 * q[1]) + np.quantile([3.0, 1.0], q[0])
+
+    q, h = np.array([0.31, 0.64]), np.eye(2) * 1e-6
+    slopes = [(f(q + d) - f(q - d)) / 2e-6 for d in h]
+    np.testing.assert_allclose(codipy.grad(f)(q), slopes, rtol=1e-6)
+    assert codipy.grad(lambda q: np.quantile(np.array([1.0, 2.0, 5.0]), q))(0.5) == 6.0  # the line to the right
+    assert codipy.grad(lambda q: np.quantile(np.array([1.0, 2.0, 5.0]), q))(1.0) == 6.0  # to the left
 
 
 @pytest.mark.parametrize("axis", [None, 0, (0, 2)])
