@@ -20,4 +20,5 @@ cdef class WaitingBlocks:
 
     cdef int32_t take(self, Py_ssize_t size) except -1       # the first identifier, or 0 where none of the size waits
     cdef int give(self, int32_t base, Py_ssize_t size) except -1
+    cdef bint overlaps(self, int32_t first, Py_ssize_t n)   # whether one of n identifiers waits; slow
     cdef void clear(self) noexcept

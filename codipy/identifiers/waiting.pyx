@@ -35,6 +35,18 @@ cdef class WaitingBlocks:
             self.lists.setdefault(before.size, []).append(before.base)
         return 0
 
+    cdef bint overlaps(self, int32_t first, Py_ssize_t n):
+        cdef Py_ssize_t size
+        cdef int k
+        for k in range(PLACES):
+            if self.places[k].size and self.places[k].base < first + n and first < self.places[k].base + self.places[k].size:
+                return True
+        for size in self.lists:
+            for base in self.lists[size]:
+                if base < first + n and first < base + size:
+                    return True
+        return False
+
     cdef void clear(self) noexcept:
         memset(self.places, 0, sizeof(self.places))
         self.lists.clear()

@@ -54,6 +54,7 @@ cdef class BaseTape:
     cdef int32_t new_input_block(self, Py_ssize_t n) except -1
     cdef void give_block(self, int32_t base, Py_ssize_t n, int64_t epoch, bint lent) noexcept
     cdef int withdraw_block(self, int32_t before) except -1
+    cdef bint names_live(self, Record record)
     cdef int push_record(self, Record record, int32_t before) except -1
     cdef TapePosition checked(self, position, str name)
     cdef AdjointVector checked_adjoints(self, adjoints)

@@ -17,12 +17,12 @@ from codipy.tape.jacobian cimport Jacobian
 from codipy.tape.position cimport TapePosition, make_position
 from codipy.tape.primal cimport Primal
 from codipy.tape.record cimport Record, Records
-from codipy.tape.recorder cimport Entry, JACOBIAN, PRIMAL, SIMPLE
+from codipy.tape.recorder cimport Entry, JACOBIAN, PRIMAL, SIMPLE, is_live
 from codipy.tape.replay cimport Replay
 from codipy.tape.simple cimport Simple
 from codipy.tape.sweep cimport REVERSE, TANGENTS, VALUES, sweep
 
-from codipy.errors import TapeError
+from codipy.errors import CorruptTape, TapeError
 
 STRATEGIES = ("auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
 GRANULARITIES = ("statement", "operation")
@@ -60,6 +60,7 @@ cdef class BaseTape:
         self.records, self.replay, self.waiting = Records(), Replay(), WaitingBlocks()
         self.by_value = self.recorder.kind != JACOBIAN or auto
         self.recycle = auto
+        self.recorder.waiting = <PyObject*>self.waiting
         self.recorder.records, self.recorder.replay = <PyObject*>self.records, <PyObject*>self.replay
         self.store.connect(&self.recorder)
         self.root_begin = self.store.root.position()
@@ -177,6 +178,7 @@ cdef class BaseTape:
 
     cdef int push_record(self, Record record, int32_t before) except -1:
         """Put a record on the tape; `before` is `largest()` from before it took its results' identifiers."""
+        assert self.names_live(record), "a record names an identifier that is free"
         cdef Records records = self.records
         cdef Cursor* cursor = self.recorder.statements
         if records.last is None or records.chunk != cursor.fields[0] or records.used != cursor.used:
@@ -185,6 +187,14 @@ cdef class BaseTape:
         record.place, record.before, record.after = records.last, before, self.largest()
         records.items.append(record)
         return 0
+
+    cdef bint names_live(self, Record record):
+        """For assertions: whether nobody else may be given what a record names as result or argument now."""
+        results, arguments = record.named
+        for first, last in (*results, *arguments):
+            if last >= first and not is_live(&self.recorder, first, last + 1 - first):
+                return False
+        return True
 
     def set_active(self):
         """Start or resume recording on this thread; recordings of different tapes nest.
@@ -427,8 +437,13 @@ cdef class BaseTape:
         return (f"<codipy.Tape strategy={self.strategy!r} granularity={self.granularity!r} "
                 f"statements={self.statements} bytes={used} {'active' if self.is_active else 'passive'}>")
 
-    def _check(self):
+    def _check(self, held=()):
         """Verify every invariant of the recording.
+
+        Parameters
+        ----------
+        held : sequence of (int, int)
+            First identifier and number of them, of variables that somebody can still reach: none of them is free.
 
         Raises
         ------
@@ -437,6 +452,9 @@ cdef class BaseTape:
         """
         from codipy.tape.check import check
         check(self, self.root_begin)
+        for first, n in held:
+            if not is_live(&self.recorder, first, n):
+                raise CorruptTape(f"a variable that is alive names a free identifier, one of {n} from {first}")
 
 
 def stored_as(str strategy):

@@ -94,15 +94,13 @@ cdef class Gather(Record):
     @property
     def named(self):
         """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
-        cdef Py_ssize_t r, runs = self.runs if self.runs else self.size
-        cdef Py_ssize_t low = 0, high = 0, first, last
-        for r in range(runs):
-            first = last = self.sources[2 * r] if self.runs else self.sources[r]
-            if self.runs:
-                last += self.sources[2 * r + 1] - 1
+        cdef Py_ssize_t r, first
+        cdef list arguments = []
+        for r in range(self.runs if self.runs else self.size):
+            first = self.sources[2 * r] if self.runs else self.sources[r]
             if first:
-                low, high = min(low, first) if low else first, max(high, last)
-        return [(self.base, self.base + self.size - 1)], [(low, high)] if low else []
+                arguments.append((first, first + self.sources[2 * r + 1] - 1 if self.runs else first))
+        return [(self.base, self.base + self.size - 1)], arguments
 
     def __repr__(self):
         return f"<movement of {self.size} to {self.base}>"

@@ -46,6 +46,7 @@ cdef struct Recorder:
     PyObject* reusing        # ReuseIdentifiers, or NULL
     PyObject* streams[3]     # the Streams of the three cursors, in the order of their reservation
     PyObject* records        # its Records, which are steps of the recording too
+    PyObject* waiting        # its WaitingBlocks
     PyObject* replay         # its Replay, what evaluate_primal() made of them
     PyObject* tape           # the tape that this recorder is part of
 
@@ -53,6 +54,11 @@ cdef struct Recorder:
 # Slow paths, in recorder.pyx: open chunks, innermost stream first, and grow the primal vector.
 cdef int make_room(Recorder* r, Py_ssize_t arguments, Py_ssize_t constants) except -1
 cdef int grow_primals(Recorder* r, Py_ssize_t identifier) except -1
+
+
+# For assertions, in recorder.pyx: whether nobody else may be given these identifiers now.
+cdef bint is_live(Recorder* r, Py_ssize_t first, Py_ssize_t n)
+cdef bint are_live(Recorder* r, const Entry* entries, Py_ssize_t count)
 
 
 cdef inline int reserve_statement(Recorder* r, Py_ssize_t arguments, Py_ssize_t constants) except -1:
@@ -100,6 +106,7 @@ cdef inline int32_t push_jacobian(Recorder* r, const Entry* entries, Py_ssize_t 
 
     `plain` is the recorder's, as a literal where it is known.
     """
+    assert are_live(r, entries, count), "an argument is an identifier that is free"
     reserve_statement(r, count, 0)
     cdef int32_t lhs = (<LinearIdentifiers>r.linear).assign() if plain else assign_identifier(r)
     cdef double* jacobians = (<double*>r.arguments.fields[0]) + r.arguments.used
@@ -126,6 +133,7 @@ cdef inline int32_t push_jacobian(Recorder* r, const Entry* entries, Py_ssize_t 
 cdef inline int32_t push_primal(Recorder* r, const Entry* entries, int32_t handle, double value) except -1:
     """Push the program `handle` applied to the entries, in the order of its leaves."""
     cdef const Program* program = program_at(r.programs, handle)
+    assert are_live(r, entries, program.leaves), "an argument is an identifier that is free"
     reserve_statement(r, program.active, program.passive)
     cdef int32_t lhs = assign_identifier(r)
     cdef int32_t* identifiers = (<int32_t*>r.arguments.fields[0]) + r.arguments.used
@@ -155,6 +163,7 @@ cdef inline void push_primal_result(Recorder* r, int32_t handle, int32_t lhs, do
 
 cdef inline int32_t push_simple(Recorder* r, const Entry* entries, Py_ssize_t count, int32_t code) except -1:
     """Push one operation: its code, the identifiers of its arguments and result, its arguments' primals."""
+    assert are_live(r, entries, count), "an argument is an identifier that is free"
     reserve_statement(r, count + 1, count)
     cdef int32_t lhs = assign_identifier(r)
     cdef int32_t* identifiers = (<int32_t*>r.arguments.fields[0]) + r.arguments.used

@@ -4,7 +4,9 @@ from libc.stdlib cimport realloc
 from libc.string cimport memset
 
 from codipy.data.stream cimport Stream
-from codipy.tape.recorder cimport Recorder, JACOBIAN
+from codipy.identifiers.reuse cimport ReuseIdentifiers
+from codipy.identifiers.waiting cimport WaitingBlocks
+from codipy.tape.recorder cimport Entry, Recorder, JACOBIAN
 
 
 cdef int make_room(Recorder* r, Py_ssize_t arguments, Py_ssize_t constants) except -1:
@@ -29,3 +31,21 @@ cdef int grow_primals(Recorder* r, Py_ssize_t identifier) except -1:
     memset(larger + r.primals_size, 0, (size - r.primals_size) * sizeof(double))
     r.primals, r.primals_size = larger, size
     return 0
+
+
+cdef bint is_live(Recorder* r, Py_ssize_t first, Py_ssize_t n):
+    cdef Py_ssize_t i
+    if not r.reuse:
+        return not (<WaitingBlocks>r.waiting).overlaps(<int32_t>first, n)
+    for i in range(first, first + n):
+        if not (<ReuseIdentifiers>r.reusing).uses_of(<int32_t>i):
+            return False
+    return True
+
+
+cdef bint are_live(Recorder* r, const Entry* entries, Py_ssize_t count):
+    cdef Py_ssize_t i
+    for i in range(count):
+        if entries[i].identifier and not is_live(r, entries[i].identifier, 1):
+            return False
+    return True

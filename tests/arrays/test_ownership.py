@@ -2,8 +2,11 @@
 """Who may overwrite values and identifiers: elements, copies, waiting expressions and parts keep what they read."""
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import codipy
+from codipy.active.packing import identifiers
 from tests.arrays.recording import each_variant
 
 X = np.linspace(0.1, 1.3, 12)
@@ -156,6 +159,40 @@ def test_gradient(f, variant):
 @pytest.mark.parametrize("f", PROGRAMS, ids=lambda f: f.__name__)
 def test_the_drivers_give_the_same(f):
     np.testing.assert_allclose(codipy.grad(f)(X), on_tape(f, ("primal", "statement"))[1], rtol=1e-13, atol=1e-13)
+
+
+def spans(*variables):
+    return [(int(i), 1) for x in variables for i in np.ravel(identifiers(x)) if i]
+
+
+@each_variant
+@settings(max_examples=60, deadline=None)
+@given(steps=st.lists(st.tuples(st.integers(0, 7), st.integers(0, 3), st.integers(0, 3), st.integers(0, 5)), max_size=25))
+def test_no_variable_that_is_alive_names_a_free_identifier(variant, steps):
+    tape = codipy.Tape(strategy=variant[0], granularity=variant[1])
+    with tape:
+        x = tape.register_input(codipy.Array(np.linspace(0.2, 1.0, 24)))
+        arrays = [x * 1.0, x.reshape(4, 6) * 2.0, x[:6] + 1.0, codipy.Array(np.ones((4, 6)))]
+        arrays = [a.reshape(4, 6) if a.size == 24 else np.stack([a] * 4) for a in arrays]
+        reals = [x[0], x[1] * x[2], x[3], x[4]]
+        for what, a, b, i in steps:
+            if what == 0:
+                arrays[a] = arrays[b] * arrays[a] + reals[a]
+            elif what == 1:
+                reals[b] = arrays[a][a, i]
+            elif what == 2:
+                arrays[a][b, i] = reals[b] * reals[a]
+            elif what == 3:
+                arrays[a][b] = arrays[b][a]
+            elif what == 4:
+                arrays[a][:, i] = np.sin(arrays[b][:, 5 - i])
+            elif what == 5:
+                arrays[a] = arrays[b].copy()
+            elif what == 6:
+                arrays[a][[0, b], [i, 2]] = arrays[b][[1, 2], [0, i]]
+            else:
+                arrays[a][1:] += arrays[b][:-1]
+            tape._check(spans(*arrays, *reals))
 
 
 def recorded_bytes(f, n, variant):
