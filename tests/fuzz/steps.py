@@ -146,8 +146,7 @@ def copy_of(w):
 
 def fill_by_elements(w):
     name = w.array(lambda v: v.ndim == 1 and 1 < v.size < 70)
-    a = w.target("a") if w.chance(0.3) else w.new("a")
-    n = w.env[name].size
+    n, a = w.env[name].size, w.new("a")
     made = w.pick((f"np.zeros({n})", f"np.empty({n})", f"np.ones({n}) * 0.5"))
     value = w.pick(
         (
