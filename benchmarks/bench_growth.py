@@ -53,7 +53,8 @@ def measure():
     detail = ", ".join(f"{name} {plain:.2f} {time:.2f} {size:.2f} ({ratio:.1f})"
                        for name, (plain, time, size, ratio) in found.items())
     return Figure("growth exponent of time or bytes above the plain run's, worst of all trajectories",
-                  above[worst], 0.1, detail=f"{worst}; each: plain time, gradient's time, bytes (gradient / plain): {detail}",
+                  above[worst], 0.1,
+                  detail=f"{worst}; each: plain time, gradient's time, bytes (gradient / plain): {detail}",
                   question="growth")
 
 
