@@ -90,7 +90,8 @@ cpdef object call(object primitive, object args, object kwargs=None):
     """
     cdef Recorder* r = current()
     cdef list held = None        # packed copies: their identifiers are taken until the record is on the tape
-    cdef list values = [], known = None, argnums = None, active = None, elements = None
+    cdef list values = [], known = None, argnums = None, active = None, blocks = None
+    cdef list elements = None
     cdef Array array
     cdef View* v
     cdef Call record
@@ -114,9 +115,11 @@ cpdef object call(object primitive, object args, object kwargs=None):
                 if not is_injective(&array.geometry):
                     array = contiguous_copy(array)
                 if argnums is None:
-                    argnums, active = [], []
+                    argnums, active, blocks = [], [], []
                 argnums.append(k)
                 active.append(array)
+                # Now: the next operand may be a view of the same storage, and make its identifiers explicit.
+                blocks.append(array.storage.block)
                 dims += array.geometry.ndim
             if array is not operands[k]:
                 held = held or []
@@ -136,9 +139,10 @@ cpdef object call(object primitive, object args, object kwargs=None):
                 if (<Real>x).count:
                     identify(r, <Real>x)
                 if argnums is None:
-                    argnums, active = [], []
+                    argnums, active, blocks = [], [], []
                 argnums.append(k)
                 active.append(x)
+                blocks.append(None)
             x = kept = (<Real>x).primal
         elif type(x) is not int:
             if is_refused(x):
@@ -193,7 +197,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
         x = active[k]
         if type(x) is Array:
             v = &(<Array>x).geometry
-            set_slots(record, k, (<Array>x).storage.block.base + <int32_t>v.offset, v.ndim, v.shape, v.strides)
+            set_slots(record, k, (<Block>blocks[k]).base + <int32_t>v.offset, v.ndim, v.shape, v.strides)
         else:
             set_slots(record, k, (<Real>x).identifier, 0, NULL, NULL)
     known = values if known is None else known

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import codipy
 from codipy.active.packing import identifiers
-from tests.arrays.recording import each_variant
+from tests.arrays.recording import dot, each_variant, new_tape, record, seeds_for
 
 X = np.linspace(0.1, 1.3, 12)
 DIRECTION = np.cos(np.arange(X.size))
@@ -240,3 +240,22 @@ def test_a_step_costs_what_it_touches(f, variant):
     """Twice as many steps take twice the bytes: a step that copied the whole would make that four times."""
     small, large = (recorded_bytes(f, n, variant) for n in (50, 100))
     assert large < 2.3 * small
+
+
+@each_variant
+def test_a_primitive_of_a_whole_and_of_a_column_of_it(variant):
+    """Reading a column makes the identifiers explicit, after the whole has been named."""
+
+    def f(x):
+        a = np.zeros((5, 5))
+        for k in range(4):
+            a[k + 1] = np.tanh(a[k] + x[2])
+        return a @ a[..., 3], a[:, 1] @ a, np.linalg.solve(a[1:, 1:] + 3.0 * np.eye(4), a[1:, 3])
+
+    inputs = [np.linspace(0.4, 1.5, 5)]
+    recording = record(new_tape(variant), codipy.rebind(f), inputs)
+    seeds, tangents = seeds_for(recording.outputs), seeds_for(inputs, 3)
+    step = 1e-6
+    there, here = (f(inputs[0] + h * tangents[0]) for h in (step, -step))
+    expected = dot(seeds, [(y - x) / (2 * step) for x, y in zip(here, there)])
+    assert np.isclose(dot(recording.reverse(seeds), tangents), expected, rtol=1e-7)
