@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 
 from codipy.active.expression cimport as_number
 from codipy.active.real cimport Real, apply_with_value
-from codipy.tape.activity cimport is_passive
+from codipy.tape.activity cimport current, is_passive
 
 from codipy.errors import ActiveError
 from codipy.operations import BY_NAME, PASSIVE, TABLE
@@ -46,10 +46,13 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
             raise ActiveError(f"np.{name}: out= is a plain array and would lose the derivative of a Real: leave out= "
                               "away (for `a *= x` write `a = a * x`) or use an array of dtype object")
         return getattr(ufunc, method)(*map(_value, inputs), **options)
-    if active and method == "__call__" and not outputs and any(map(_is_numeric, inputs)) and not any(
-            map(_is_of_objects, inputs)):
-        from codipy.numpy.ufuncs import array_ufunc
-        return array_ufunc(ufunc, method, inputs, options)
+    if method == "__call__" and not outputs and any(map(_is_numeric, inputs)) and not any(map(_is_of_objects, inputs)):
+        if active:
+            from codipy.numpy.ufuncs import array_ufunc
+            return array_ufunc(ufunc, method, inputs, options)
+        if current() != NULL:     # whether a program meets objects must not depend on what is active
+            from codipy.numpy.arguments import fillable
+            return fillable(getattr(ufunc, method)(*map(_value, inputs), **options))
     if method != "__call__" or outputs or any(map(_is_array, inputs)):
         return getattr(ufunc, method)(*map(_as_object_array, inputs), **options)
     if not options.keys() <= _HARMLESS:

@@ -37,7 +37,8 @@ OWN |= {"linalg": lists.linalg}
 OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
 
 # What NumPy imports only when it is asked for, such as `numpy.ma`, is left to __getattr__.
-LATER = {"random": "codipy.numpy.generators"}  # imported as late as NumPy imports its own
+# Modules that are imported as late as NumPy imports its own, and where: `rebind` has its own for the second.
+LATER = {"random": "codipy.numpy.generators", "polynomial": "numpy"}
 _NAMES = {name: value for name, value in vars(np).items() if not name.startswith("_") and name not in LATER} | OWN
 globals().update(_NAMES)
 

@@ -76,7 +76,7 @@ def test_numpy_is_passed_on_by_the_same_objects():
     assert set(dir(np.linalg)) == set(dir(numpy.linalg)) and np.linalg.__name__ == "numpy.linalg"
     assert np.pi == numpy.pi and np.__version__ == numpy.__version__
     ours = {name for name in dir(numpy) if not name.startswith("_") and getattr(np, name) is not getattr(numpy, name)}
-    assert ours == {*OWN, *LATER}
+    assert {*OWN, "random"} <= ours <= {*OWN, *LATER}
     assert set(dir(numpy)) - set(dir(np)) == set()
     with pytest.raises(AttributeError, match="no_such_name"):
         np.no_such_name

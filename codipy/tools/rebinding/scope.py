@@ -14,8 +14,14 @@ from types import ModuleType
 __all__ = ["Scope", "home_of"]
 
 _NEVER = {"codipy", "numpy"}
+_ALWAYS = "numpy.polynomial"  # Python code of NumPy that asks no protocol of what it gets
 _INSTALLED = {"site-packages", "dist-packages"}
 _STDLIB = Path(os.__file__).parent
+
+
+def _is_below(name, package):
+    """Whether a module is a package or of it."""
+    return name == package or name.startswith(package + ".")
 
 
 @functools.lru_cache(maxsize=4096)
@@ -72,6 +78,8 @@ class Scope:
     def owns_name(self, name, file):
         if name is None:
             return True  # made by exec
+        if _is_below(name, _ALWAYS):
+            return True
         if name.partition(".")[0] in _NEVER:
             return False
         if any(name == own or name.startswith(own + ".") for own in self._names):
@@ -84,7 +92,7 @@ class Scope:
         if type(builtins) is dict and "__rebound__" in builtins:
             return False
         name = variables.get("__name__")
-        if isinstance(name, str) and name.partition(".")[0] in _NEVER:
+        if isinstance(name, str) and name.partition(".")[0] in _NEVER and not _is_below(name, _ALWAYS):
             return vars(sys.modules.get(name, sys)) is not variables  # examples in a docstring run under its name
         return self.owns_name(name if isinstance(name, str) else None, variables.get("__file__"))
 
