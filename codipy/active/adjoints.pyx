@@ -48,6 +48,9 @@ cdef class Adjoints(AdjointVector):
         self.tape, self.width, self.first, self.serial = tape, width, tape.store.first, tape.serial
         self.resets = tape.resets
 
+    def __repr__(self):
+        return f"Adjoints(width={self.width}, of {self.tape.strategy} tape {self.serial})"
+
     def __getitem__(self, x):
         """A float (of a Real, width 1) or a new array, the directions of width > 1 along its last axis."""
         cdef int32_t identifier

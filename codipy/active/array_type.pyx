@@ -397,7 +397,7 @@ cdef class Array:
             box[()] = self
             return box
         demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",
-                       instead_of_asarray(sys._getframe()))
+                       instead_of_asarray(sys._getframe(), dtype))
         return np.array(self.value, dtype=dtype)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):

@@ -12,4 +12,4 @@ cdef int demand_passive(Array a, str what, str instead) except -1
 # Whether a sparse matrix of SciPy asks what it is multiplied by; it leaves `matrix @ x` to an object of no known kind.
 cdef bint asks_for_product(caller)
 # What to write instead of the conversion to an ndarray that the frame `caller` wants.
-cdef str instead_of_asarray(caller)
+cdef str instead_of_asarray(caller, dtype)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What becomes an Array, and what an Array becomes: copies, other dtypes, lists, plain arrays."""
+import opcode
+
 import numpy as np
 
 from codipy.active.array_type cimport Array, is_single, new_array
@@ -84,7 +86,25 @@ cdef bint of_sparse(caller):
     return caller.f_globals.get("__name__", "").startswith("scipy.sparse")
 
 
-cdef str instead_of_asarray(caller):
+# What to write instead, by the module that asked for an ndarray.
+_INSTEAD = {
+    "numpy.ma": "a masked array cannot be active: keep mask and values apart and use `np.where(mask, ..., x)`",
+    "numpy.matrixlib": "a matrix cannot be active: use an array of two axes, and `@`",
+    "numpy.rec": "a structured array cannot be active: keep one array for each field",
+    "pandas": "pandas computes on ndarrays: take `.values` of the Series or DataFrame, and put `codipy.value(x)` into it",
+}
+
+
+cdef str instead_of_asarray(caller, dtype):
+    cdef str module = caller.f_globals.get("__name__", "")
     if of_sparse(caller):
         return "write `matrix @ x` or `matrix.toarray() * x`, or take x.value"
+    for name, instead in _INSTEAD.items():
+        if module == name or module.startswith(name + "."):
+            return instead
+    if "STORE" in opcode.opname[caller.f_code.co_code[caller.f_lasti]]:
+        return ("what is written to is no Array: make it one (np.array(a), codipy.Array(a)); of a structured array keep "
+                "one array for each field")
+    if dtype is not None:      # np.float32(x), np.asarray(x, float)
+        return f"write x.astype({np.dtype(dtype)}), of integers x.value.astype(...)"
     return "use NumPy's functions on the Array itself (np.stack for a list of them), or take x.value"

@@ -89,10 +89,19 @@ def _leaves(function, tree):
     return function(tree)
 
 
+def _flat_identifiers(tree):
+    """The identifiers of all leaves, of whatever shapes."""
+    if isinstance(tree, (list, tuple)):
+        return [k for leaf in tree for k in _flat_identifiers(leaf)]
+    return np.ravel(identifiers(tree)).tolist()
+
+
 def _of_movables(tree, dtype=None, **options):
     """An array of a tree that holds Reals or Arrays: the same call on values and on identifiers."""
     if dtype is not None and np.dtype(dtype) == object:
         return np.array(tree, dtype=object, **options)
+    if dtype is not None and np.dtype(dtype).kind == "V" and np.any(_flat_identifiers(tree)):
+        raise ActiveError("a structured array cannot be active: keep one array for each field")
     values = np.array(_leaves(plain, tree), dtype=dtype, **options)
     if values.dtype.kind == "c" and np.any(_leaves(identifiers, tree)):
         raise ActiveError("np.array of active values with a complex dtype would lose the derivative")

@@ -18,6 +18,8 @@ import collections
 import copy
 from collections.abc import ItemsView, KeysView, ValuesView
 
+import numpy as np
+
 from codipy.errors import ActiveError
 
 __all__ = ["CONTAINERS", "VIEWS", "make_view", "origin_of_view"]
@@ -294,6 +296,11 @@ def make_view(origin, rebinder, always=False):
     return VIEWS[type(origin)](origin, rebinder) if always or _holds(origin, rebinder, _DEEP) else None
 
 
+def _is_field(item):
+    """Whether a tuple describes a field of a structured dtype: NumPy reads the memory of lists of them."""
+    return len(item) > 1 and type(item[0]) is str and (item[1] is float or item[1] is np.float64)
+
+
 def _holds(value, rebinder, depth):
     """Whether there is something to be rebuilt in a container."""
     items = [*value, *value.values()] if isinstance(value, dict) else value
@@ -301,7 +308,7 @@ def _holds(value, rebinder, depth):
         items.insert(0, value.default_factory)
     for item in items[:_MANY]:
         kind = type(item)
-        if kind is float or kind is int or kind is str:
+        if kind is float or kind is int or kind is str or (kind is tuple and _is_field(item)):
             continue
         if kind in CONTAINERS or kind is tuple:
             if depth and _holds(item, rebinder, depth - 1):
