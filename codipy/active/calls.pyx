@@ -8,11 +8,12 @@ cimport numpy as cnp
 
 from codipy.active.array_type cimport Array
 from codipy.active.block cimport Block, new_block
+from codipy.active.constants cimport frozen_copy, is_frozen
 from codipy.active.elementwise cimport admit_block, materialise, operate
 from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, readable
-from codipy.active.precision cimport frozen_copy, is_frozen, is_refused
+from codipy.active.precision cimport is_refused
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, ndarray_of, singles_of
 from codipy.active.view cimport View, is_contiguous
@@ -150,7 +151,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
             # What the caller may change before the sweep is copied: a reference, or a flag set by us that forbids
             # writing, would give a wrong derivative in silence or break the caller's code.
             if isinstance(x, np.ndarray) and not is_frozen(x):
-                x = frozen_copy(x)
+                x = frozen_copy(r, x)
             elif type(x) is list:
                 x = in_lists(x)
             single |= is_float32(x)

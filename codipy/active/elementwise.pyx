@@ -9,13 +9,14 @@ from cpython.ref cimport Py_INCREF, Py_XDECREF
 
 from codipy.active.array_type cimport Array, is_single, new_array
 from codipy.active.block cimport Block, new_block
+from codipy.active.constants cimport constant, snapshot
 from codipy.active.elements cimport element
 from codipy.active.expression cimport as_number, codipy_is_temporary, identify, readmit
 from codipy.active.floating cimport report, rules_in_force
 from codipy.active.packing cimport readable
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.precision cimport (
-    DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, snapshot, strength_of)
+    DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, strength_of)
 from codipy.active.real cimport Real, apply1, apply2, apply_with_value
 from codipy.active.statements cimport Loaded, record_loaded, run_loaded, run_values
 from codipy.active.storage cimport Storage, new_storage
@@ -96,7 +97,7 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
         raise TypeError(f"{type(<object>o).__name__} beside an Array is not supported: use a plain array, np.asarray(...) "
                         "or .filled(...)")
     if isinstance(<object>o, np.ndarray) and (<object>o).dtype.kind in "fiub":
-        x = snapshot(<object>o)
+        x = constant(current(), <object>o)
         keep(kept, x)
         source.array, source.strength = <PyObject*>x, strength_of(<object>o)
         return 1

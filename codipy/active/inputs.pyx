@@ -11,7 +11,7 @@ from codipy.active.array_type cimport EMPTY, Array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport gather, identifiers
-from codipy.active.precision cimport copy_of, snapshot
+from codipy.active.constants cimport copy_of, snapshot
 from codipy.active.storage cimport Storage
 from codipy.active.view cimport is_contiguous, shape_tuple
 from codipy.active.views cimport ndarray_of

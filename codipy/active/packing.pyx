@@ -62,10 +62,9 @@ cdef Array readable(Recorder* r, Array x):
         found = span_of(x)
         if found is not None:
             return found
-        # Values and identifiers have the same strides, so those of a copy without gaps have to be made explicit.
-        if storage.block is None or not admit_block(r, storage.block):
-            return part_of(NULL, x)
-        storage.make_mixed(<BaseTape>r.tape)
+        # Values and identifiers have the same strides, so a copy without gaps needs identifiers of its own. What reads
+        # other views of this storage in the same operation has its identifiers already: the storage stays clean.
+        return part_of(r if storage.block is not None and admit_block(r, storage.block) else NULL, x)
     elif x.geometry.size == 0 or not admit_mixed(r, storage):
         if small and storage.parted:
             return part_of(NULL, x)
@@ -111,7 +110,7 @@ cdef Array span_of(Array x):
 
 
 cdef Array part_of(Recorder* r, Array x):
-    """A copy of the elements that a view shows, laid out as they lie but without gaps, on their explicit identifiers.
+    """A copy of the elements that a view shows, laid out as they lie but without gaps.
 
     r is NULL for the values alone. Else the copy that was made last serves again until the storage is written to.
     """
@@ -119,19 +118,20 @@ cdef Array part_of(Recorder* r, Array x):
     cdef View packed = x.geometry
     cdef View by_memory = x.geometry     # the view with its axes in the order of memory
     compact(&packed, &by_memory)
-    if r != NULL and part is not None and part.block is not None and same_view(&storage.part_view, &x.geometry) and (
+    if r != NULL and storage.identifiers != NULL and part is not None and part.block is not None and same_view(&storage.part_view, &x.geometry) and (
             (<BaseTape>r.tape).is_valid(part.block.epoch)):
         return new_array(part, &packed)
     part = new_storage(new_buffer(x.geometry.size), None, storage.single)
     copy_values(storage, &by_memory, part.buffer.data)
     if r != NULL:
         part.block = block_of_part(r, storage, &by_memory, part.buffer)
+    if r != NULL and storage.identifiers != NULL:
         storage.part, storage.part_view = part, x.geometry
     return new_array(part, &packed)
 
 
 cdef Block block_of_part(Recorder* r, Storage storage, const View* v, Buffer values):
-    """Identifiers for the copy of a part of a mixed storage: its own where they are contiguous, else by a movement."""
+    """Identifiers for the copy of a part: those of a mixed storage where they are contiguous, else by a movement."""
     cdef BaseTape tape = <BaseTape>r.tape
     cdef int32_t before = tape.largest()
     cdef Block block = None
@@ -144,13 +144,14 @@ cdef Block block_of_part(Recorder* r, Storage storage, const View* v, Buffer val
     try:
         first_offset(&at, v)
         for i in range(v.size):
-            numbers[i] = storage.identifiers[at.offset]
+            numbers[i] = (storage.identifiers[at.offset] if storage.identifiers != NULL
+                          else storage.block.base + <int32_t>at.offset)
             active |= numbers[i] != 0
             contiguous &= numbers[i] == numbers[0] + <int32_t>i
             next_offset(&at, v)
         if not active:
             return None
-        if contiguous and numbers[0]:
+        if contiguous and numbers[0] and storage.identifiers != NULL:
             return block_on(tape, numbers[0], v.size, storage.epoch)
         tape.demand_recording("an array operation")
         block = new_block(tape, v.size)

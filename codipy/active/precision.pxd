@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # float32 and float64: which of them a result is, and values in float32.
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from codipy.active.array_type cimport Array
 
@@ -25,15 +24,7 @@ cdef Strength strength_of(x)
 cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands)
 # What NumPy's scalar operation gives in float32.
 cdef object single_value(int code, int n, const double* values)
-# A passive Array with the values of a float64 array.
-cdef Array copy_of(cnp.ndarray values)
-# A copy of a plain array, laid out as it is; of float64 a read-only one in memory that is used again.
-cdef object frozen_copy(cnp.ndarray values)
-# A passive Array of what a plain array holds now: it may change before the expression is computed.
-cdef Array snapshot(values)
 # Arrays whose operators mean something else: matrices and masked arrays.
 cdef bint is_refused(object x)
-# Whether a plain array and all that it is a view of are read-only: its owner's word that nobody writes to it.
-cdef bint is_frozen(object values)
 # The same elements in float32, as an expression.
 cdef Array rounded(Array a)

@@ -64,7 +64,7 @@ cdef class BaseTape:
         self.recorder.records, self.recorder.replay = <PyObject*>self.records, <PyObject*>self.replay
         self.store.connect(&self.recorder)
         self.root_begin = self.store.root.position()
-        self.valid = []
+        self.valid, self.constants = [], {}
         self.serial = activity.register_tape(<PyObject*>self)
         self.adjoint_vector = AdjointVector()
         self.adjoint_vector.first, self.adjoint_vector.serial = self.store.first, self.serial
@@ -376,6 +376,7 @@ cdef class BaseTape:
         self.records.truncate(0)
         self.waiting.clear()
         self.replay.forget()
+        self.constants.clear()
         self.shared = False
         self.store.forget()
         self.valid.clear()

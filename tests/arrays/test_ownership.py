@@ -110,6 +110,17 @@ def boxes(x):
     return np.sum(h ** 2)
 
 
+def whole_and_part_in_one_operation(x):
+    h = np.zeros((6, 6))
+    for k in range(5):
+        h[k + 1] = np.tanh(h[k] + x[k:k + 6])
+    h = h @ h[..., 3] * 0.3
+    g = np.zeros((6, 6))
+    for k in range(5):
+        g[:, k + 1] = np.cos(g[:, k]) * h
+    return np.sum(np.where(g[:, 2] > 0.5, g, g[2] * h) ** 2) + np.sum(g.T @ g[:, 4] * (g[1] @ g))
+
+
 def assembled(x):
     stiffness = np.zeros((13, 13))
     for k in range(x.size):
@@ -144,7 +155,8 @@ def on_tape(f, variant):
 
 
 PROGRAMS = [element_of_mixed, thermometer, elements_kept_while_arrays_die, rows, rows_of_arrays, columns,
-            overwritten_rows, backwards, waiting_across_writes, boxes, assembled, scattered]
+            overwritten_rows, backwards, waiting_across_writes, boxes, whole_and_part_in_one_operation,
+            assembled, scattered]
 
 
 @each_variant

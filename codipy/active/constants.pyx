@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain arrays beside Arrays: copies of what they hold now, one for as long as they hold it.
+
+The caller may write into a plain array before the expression is computed, or before the sweep. So it is copied; what is
+used again is compared with its copy, which is used again too where nothing has changed.
+"""
+import numpy as np
+
+from libc.string cimport memcmp, memcpy
+cimport numpy as cnp
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.packing cimport from_ndarray
+from codipy.active.storage cimport new_storage, owns_buffer
+from codipy.active.view cimport MAX_NDIM, View, set_contiguous
+from codipy.active.views cimport doubles_of, shown_as
+from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.tape.base cimport BaseTape
+from codipy.tape.recorder cimport Recorder
+
+cnp.import_array()
+
+cdef enum:
+    WORTH_COMPARING = 64         # elements: a copy of fewer costs less than to look for one
+    MOST_UNUSED = 4              # copies that nobody else holds, and that may be asked for again
+
+
+cdef Array copy_of(cnp.ndarray values):
+    cdef View view
+    cdef Buffer buffer
+    cdef int k
+    if cnp.PyArray_NDIM(values) > MAX_NDIM:
+        raise ValueError(f"x: an Array has at most {MAX_NDIM} dimensions, got {cnp.PyArray_NDIM(values)}")
+    if not cnp.PyArray_ISCARRAY_RO(values):
+        values = np.array(values, dtype=np.float64, order="C")
+    view.ndim = cnp.PyArray_NDIM(values)
+    for k in range(view.ndim):
+        view.shape[k] = cnp.PyArray_DIM(values, k)
+    set_contiguous(&view)
+    buffer = new_buffer(view.size)
+    if view.size:
+        memcpy(buffer.data, cnp.PyArray_DATA(values), view.size * sizeof(double))
+    return new_array(new_storage(buffer, None, False), &view)
+
+
+cdef bint is_block(cnp.ndarray values) noexcept:
+    """Whether the values lie as in an Array of one's own."""
+    return (cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE and cnp.PyArray_ISCARRAY_RO(values)
+            and cnp.PyArray_NDIM(values) <= MAX_NDIM)
+
+
+cdef Array snapshot(values):
+    if values.dtype.char in "gF":
+        raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
+    dtype = np.float32 if values.dtype == np.float32 else np.float64
+    if is_block(values) and not is_frozen(values):
+        return copy_of(values)
+    if values.flags.c_contiguous:
+        return from_ndarray(values if is_frozen(values) else np.array(values, dtype=dtype, order="C"))
+    # Laid out as it is: NumPy's loops and the order of the result, and so of sums over it, depend on that.
+    back = tuple([slice(None, None, -1 if stride < 0 else None) for stride in values.strides])
+    kept = from_ndarray(np.array(values[back], dtype=dtype, order="K"))
+    return shown_as(kept, doubles_of(kept)[back])
+
+
+cdef bint is_frozen(object values):
+    while isinstance(values, np.ndarray):
+        if values.flags.writeable:
+            return False
+        values = values.base
+    return values is None or type(values) is bytes or type(values) is Buffer
+
+
+cdef Array constant(Recorder* r, values):
+    cdef dict known
+    cdef Array copy
+    if r == NULL or cnp.PyArray_TYPE(<cnp.ndarray>values) != cnp.NPY_DOUBLE or values.size < WORTH_COMPARING or (
+            is_frozen(values)):
+        return snapshot(values)
+    # The address may be another array's by now. That does no harm, since it is the numbers that are compared.
+    place = <size_t>cnp.PyArray_DATA(<cnp.ndarray>values), values.shape, values.strides
+    known = (<BaseTape>r.tape).constants
+    found = known.get(place)
+    if found is not None and same_bits(values, doubles_of(<Array>found)):
+        return found
+    copy = snapshot(values)
+    known.pop(place, None)
+    if len(known) >= MOST_UNUSED:
+        drop_unused(known)
+    known[place] = copy
+    return copy
+
+
+cdef int drop_unused(dict known) except -1:
+    """Forget the copies that neither a record nor an expression holds, but for the youngest ones."""
+    cdef list unused = [place for place, copy in known.items() if owns_buffer((<Array>copy).storage)]
+    for place in unused[:len(unused) + 1 - MOST_UNUSED]:
+        del known[place]
+    return 0
+
+
+cdef bint same_bits(cnp.ndarray a, cnp.ndarray b):
+    if cnp.PyArray_ISCARRAY_RO(a) and cnp.PyArray_ISCARRAY_RO(b):
+        return memcmp(cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_NBYTES(a)) == 0
+    return np.array_equal((<object>a).view(np.int64), (<object>b).view(np.int64))
+
+
+cdef object frozen_copy(Recorder* r, cnp.ndarray values):
+    return doubles_of(constant(r, values)) if is_block(values) else np.array(values)

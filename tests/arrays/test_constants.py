@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain arrays beside Arrays: what they held when they were used counts, and what is used again is copied once."""
+import numpy as np
+import pytest
+
+import codipy
+from tests.arrays.recording import each_variant
+
+U = np.linspace(0.5, 1.5, 70)
+
+
+def layouts():
+    a = np.random.default_rng(3).uniform(0.1, 0.9, (140, 140))
+    return {"C": a[:70, :70].copy(), "F": a[:70, :70].copy().T, "cut": a[::2, ::2], "turned": a[:70, :70].copy()[::-1]}
+
+
+def run(f, variant):
+    """Value and gradient of a function that gets plain arrays as a code that is not rebuilt does."""
+    tape = codipy.Tape(strategy=variant[0], granularity=variant[1])
+    with tape:
+        x = tape.register_input(codipy.Array(U))
+        y = tape.register_output(f(x))
+    y.gradient = 1.0
+    tape.evaluate()
+    return y.value, x.gradient, tape
+
+
+@each_variant
+@pytest.mark.parametrize("layout", ["C", "F", "cut", "turned"])
+def test_what_an_array_held_when_it_was_used_counts(variant, layout):
+    def f(x):
+        a = layouts()[layout]
+        total = np.sum(np.sin(a @ x))
+        for k in range(4):
+            total = total + np.sum(a[k] * x * x) + np.sum((a @ x) ** 2)
+            if k % 2:
+                a[k] = a[k] * 2.0
+                a[k + 1, 3] = -0.0
+        return total
+
+    value, gradient, _ = run(f, variant)
+    assert value == f(U)
+    step = 1e-6
+    expected = [(f(U + step * e) - f(U - step * e)) / (2 * step) for e in np.eye(U.size)]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-6)
+
+
+def kept_bytes(f):
+    return run(f, ("auto", "statement"))[2].statistics().total.used
+
+
+def test_what_is_used_again_is_kept_once():
+    a = layouts()["C"]
+
+    def times(n):
+        def f(x):
+            for _ in range(n):
+                x = np.tanh(a @ x)
+            return np.sum(x)
+        return f
+
+    assert kept_bytes(times(40)) - kept_bytes(times(4)) < 2 * a.nbytes
+
+
+def test_zeros_of_another_sign_are_another_array():
+    zeros = np.zeros(70)
+
+    def f(x):
+        first = np.sum(np.copysign(x, zeros))
+        zeros[:] = -0.0
+        second = np.sum(np.copysign(x, zeros))
+        zeros[:] = 0.0
+        return first + 2.0 * second
+
+    value, gradient, _ = run(f, ("auto", "statement"))
+    assert value == f(U)
+    np.testing.assert_array_equal(gradient, np.full(70, -1.0))
+
+
+def test_copies_that_nobody_uses_go():
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(codipy.Array(U))
+        kept = [np.full(70, float(k)) for k in range(50)]
+        for c in kept:
+            x = x + c
+        tape.register_output(np.sum(x))
+    assert len(tape.constants) <= 20
+    tape.reset()
+    assert not tape.constants
