@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""docs/limits.md: what leaves codipy's sight, tried; what is not in the list of what is lost raises."""
+
+import array
+import ctypes
+import decimal
+import fractions
+import io
+import json
+import pickle
+import statistics
+import struct
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.errors import ActiveError, TapeError
+
+POINT = np.array([2.0, 3.0])
+
+
+def to_file(x):
+    file = io.StringIO()
+    print(x, file=file)
+    return float(file.getvalue())
+
+
+def saved(write, x):
+    write(io.BytesIO(), x)
+    return x[0]
+
+
+LOST = {  # the value is the plain run's, the slope by x[0] is missing
+    "str": lambda x: float(str(x[0])),
+    "f-string": lambda x: float(f"{x[0]}"),
+    "%s": lambda x: float("%s" % x[0]),  # noqa: UP031
+    "a file": lambda x: to_file(x[0]),
+    "fromstring": lambda x: np.fromstring(" ".join(map(str, x)), sep=" ")[0],
+    "eval": lambda x: eval(str(x[0])),
+    "a subprocess": lambda x: float(subprocess.check_output([sys.executable, "-c", f"print({x[0]})"])),
+    "value": lambda x: codipy.value(x)[0],
+    "memory of the value": lambda x: np.frombuffer(codipy.value(x).tobytes())[0],
+}
+STEPS = {
+    "int": lambda x: int(x[0]),
+    "round": lambda x: round(x[0]),
+    "astype": lambda x: x.astype(int)[0],
+    "searchsorted": lambda x: np.searchsorted([1.0, 2.5, 4.0], x[0]),
+    "argmax": lambda x: np.argmax(x) + 1,
+    "passes of a loop": lambda x: sum(1.0 for _ in range(int(x[0]))),
+    "a branch": lambda x: 2.0 if x[0] > 1.0 else 1.0,
+}
+RAISES = {
+    "pickle": (lambda x: pickle.loads(pickle.dumps(x))[0], ActiveError),
+    "pickle of a number": (lambda x: pickle.loads(pickle.dumps(x[0])), ActiveError),
+    "save": (lambda x: saved(np.save, x), ActiveError),
+    "savetxt": (lambda x: saved(np.savetxt, x), ActiveError),
+    "array.array": (lambda x: array.array("d", [x[0]])[0], ActiveError),
+    "c_double": (lambda x: ctypes.c_double(x[0]).value, ActiveError),
+    "tobytes": (lambda x: np.frombuffer(x.tobytes())[0], ActiveError),
+    "data": (lambda x: x.data[0], ActiveError),
+    "ctypes": (lambda x: x.ctypes.data * x[0], ActiveError),
+    "dlpack": (lambda x: np.from_dlpack(x)[0], ActiveError),
+    "frombuffer": (lambda x: np.frombuffer(x)[0], TypeError),
+    "memoryview": (lambda x: memoryview(x)[0], TypeError),
+    "struct": (lambda x: struct.unpack("d", struct.pack("d", x[0]))[0], (struct.error, TypeError)),
+    "json": (lambda x: json.loads(json.dumps(x.tolist()))[0], TypeError),
+    "decimal": (lambda x: float(decimal.Decimal(x[0])), TypeError),
+    "fraction": (lambda x: float(fractions.Fraction(x[0])), TypeError),
+    "complex": (lambda x: abs(complex(x[0], 1.0)), ActiveError),
+    "statistics": (lambda x: statistics.mean([x[0], x[1]]), ActiveError),
+    "threads": (lambda x: sum(ThreadPoolExecutor(1).map(lambda v: v * 2.0, [x[0]])), TapeError),
+}
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+@pytest.mark.parametrize("name", LOST | STEPS)
+def test_what_is_a_constant(name):
+    f = (LOST | STEPS)[name]
+    value, gradient = codipy.value_and_grad(lambda x: f(x) * x[1])(POINT)
+    assert value == f(POINT) * 3.0
+    np.testing.assert_array_equal(gradient, [0.0, f(POINT)])
+
+
+@pytest.mark.parametrize("name", RAISES)
+def test_what_raises(name):
+    f, error = RAISES[name]
+    with pytest.raises(error):
+        codipy.grad(lambda x: f(x) * x[1])(POINT)
+
+
+@pytest.mark.parametrize("name", ["brentq", "quad"])
+def test_solvers_in_c(name):
+    pytest.importorskip("scipy")
+    from scipy import integrate, optimize
+
+    solvers = {
+        "brentq": lambda x: optimize.brentq(lambda v: v * v - x[0], 0.0, 9.0),
+        "quad": lambda x: integrate.quad(lambda v: v * x[0], 0.0, 1.0)[0],
+    }
+    with pytest.raises(ActiveError):
+        codipy.grad(solvers[name])(POINT)
+
+
+def test_what_one_call_keeps():
+    kept = {}
+
+    def f(x):
+        kept.setdefault("twice", x[0] * 2.0)
+        return kept["twice"] * x[1]
+
+    codipy.grad(f)(POINT)
+    with pytest.raises(TapeError):
+        codipy.grad(f)(POINT)
