@@ -47,6 +47,8 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
     cdef int k, j
     cdef bint summed[MAX_NDIM]
     materialise(a)
+    if mean and a.geometry.ndim == 0 and axis is not None:
+        np.mean(ndarray_of(a), axis)     # which has no axes 0 and -1 here, as sums have
     value = numpy_sum(ndarray_of(a), axis, None, None, keepdims)     # first: it says what is wrong with axis
     if a.storage.identifiers != NULL:
         a = readable(r, a)

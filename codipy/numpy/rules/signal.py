@@ -101,8 +101,18 @@ def gradient(f, *varargs, axis=None, edge_order=1):
         spacings = varargs * len(axes)
     else:
         spacings = varargs
-    found = [_gradient_along(f, spacing, k, edge_order) for k, spacing in zip(axes, spacings)]
+    order = _in_memory(f)  # NumPy's results are laid out as f is
+    found = [
+        np.transpose(_gradient_along(np.transpose(f, order), spacing, order.index(k), edge_order), np.argsort(order))
+        for k, spacing in zip(axes, spacings)
+    ]
     return found[0] if len(axes) == 1 else tuple(found)
+
+
+def _in_memory(f):
+    """The axes as they follow each other in memory, in the order that ``np.empty_like`` keeps."""
+    hollow = np.lib.stride_tricks.as_strided(np.zeros(()), f.shape, f.strides)  # of which nothing is read
+    return [int(k) for k in np.argsort([-s for s in np.empty_like(hollow).strides], kind="stable")]
 
 
 def _gradient_along(f, spacing, axis, edge_order):

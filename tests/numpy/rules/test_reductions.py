@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+import codipy
 from codipy.errors import ActiveError
 from codipy.numpy.rules.reductions import COMPOSITES, PRIMITIVES
 from tests.numpy.rules.checking import check
@@ -121,3 +122,12 @@ def test_trace(args):
 def test_unknown_position_is_an_error():
     with pytest.raises(ActiveError, match="argument 2"):
         PRIMITIVES["mean"].vjp(np.ones(()), 1.0, (A, 1.0), {}, (1,))
+
+
+def test_a_number_has_no_axis_to_take_the_mean_of():
+    for axis in (0, -1):
+        for mean in (np.mean, lambda z, axis: z.mean(axis)):
+            with pytest.raises(np.exceptions.AxisError):
+                codipy.grad(lambda x, axis=axis, mean=mean: mean(np.reshape(x[:1], ()), axis=axis))(np.ones(2))
+    assert codipy.grad(lambda x: np.mean(np.reshape(x[:1], ())))(np.ones(2)).tolist() == [1.0, 0.0]
+    assert codipy.grad(lambda x: np.sum(np.reshape(x[:1], ()), axis=0))(np.ones(2)).tolist() == [1.0, 0.0]

@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+import codipy
 from codipy.numpy.rules.signal import COMPOSITES, PRIMITIVES
 from tests.numpy.rules.checking import check
 
@@ -52,6 +53,25 @@ def test_gradient(spacings, kwargs, edge_order):
     assert type(found) is type(expected)
     for one, other in zip(found, expected):
         np.testing.assert_array_equal(one, other)
+
+
+@pytest.mark.parametrize("turn", [(1, 0, 2), (2, 1, 0), (0, 2, 1)])
+def test_gradients_are_laid_out_as_the_array_is(turn):
+    a = np.transpose(A, turn)
+    for one, other in zip(COMPOSITES["gradient"](a), np.gradient(a)):
+        np.testing.assert_array_equal(one, other)
+        assert one.strides == other.strides
+    seen = []
+
+    def f(x):
+        seen.append(np.gradient(np.transpose(x, turn), axis=1))
+        return np.sum(seen[-1])
+
+    value, found = codipy.value_and_grad(f)(A)
+    assert value == f(A) and seen[0].strides == seen[1].strides
+    direction = RNG.standard_normal(A.shape)
+    slope = (f(A + 1e-4 * direction) - f(A - 1e-4 * direction)) / 2e-4
+    np.testing.assert_allclose(np.sum(found * direction), slope, rtol=1e-8)
 
 
 def test_gradient_refuses_what_numpy_refuses():
