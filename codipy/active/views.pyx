@@ -129,13 +129,18 @@ cdef object offsets_of(Array a, index):
     """Where in the storage the elements are that a view shows at an index of NumPy's: an array of int64.
 
     One gather for each axis, on a range that is stretched over the others without memory: what is not asked for costs
-    nothing.
+    nothing. Of a vector an index array is the answer already, however long the vector is.
     """
     cdef View* v = &a.geometry
     cdef int k
     shape = shape_tuple(v)
     if v.ndim == 0:
         return np.full((), v.offset)[index]
+    if v.ndim == 1:
+        places = np.asarray(index[0] if type(index) is tuple and len(index) == 1 else index)
+        if places.ndim and places.size and places.dtype.kind == "i" and (
+                places.min() >= -v.shape[0] and places.max() < v.shape[0]):
+            return v.offset + v.strides[0] * np.where(places < 0, places + v.shape[0], places)
     found = np.int64(v.offset)
     for k in range(v.ndim):
         steps = np.arange(v.shape[k], dtype=np.int64) * v.strides[k]

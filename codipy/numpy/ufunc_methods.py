@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from codipy.active.array import Array, call, from_nested, plain
@@ -85,6 +87,15 @@ def _at(ufunc, sign):
 _AT = {np.add: _at(np.add, 1.0), np.subtract: _at(np.subtract, -1.0)}
 
 
+def _places(shape, index):
+    """The flat positions of what an index chooses; of a vector they are not looked up, which would cost all of it."""
+    if len(shape) == 1 and isinstance(index, (list, np.ndarray)):
+        n, places = shape[0], np.asarray(index)
+        if places.dtype.kind == "i" and places.size and places.min() >= -n and places.max() < n:
+            return np.where(places < 0, places + n, places)
+    return np.arange(math.prod(shape)).reshape(shape)[index]
+
+
 def at(ufunc, a, indices, *b):
     """In place, one after the other where a place comes more than once.
 
@@ -95,7 +106,7 @@ def at(ufunc, a, indices, *b):
             refuse(f"{ufunc.__name__}.at", "the array written to is a plain one and would lose the derivative: write "
                    "`a = codipy.Array(a)` first")  # fmt: skip
         return ufunc.at(a, value_tree(indices), *value_tree(b))
-    places = np.arange(a.size).reshape(a.shape)[value_tree(indices)]
+    places = _places(a.shape, value_tree(indices))
     b = [_array(x) for x in b]
     b = [x if x.shape == places.shape else move(np.broadcast_to, ("array",), (x, places.shape), {}) for x in b]
     b = [x.reshape(-1) for x in b]

@@ -9,7 +9,7 @@ from tests.fuzz.shrink import shrink
 from tests.fuzz.steps import STEPS
 
 PROGRAMS, PARTS = 5000, 20
-EACH = 40  # of so many programs one runs under every strategy, and one as float32
+EACH = 40  # of so many programs one runs under every strategy
 KNOWN = {"floating_error"}  # steps that are not right yet
 WRITTEN = [step for step in STEPS if step[1].__name__ not in KNOWN]
 
