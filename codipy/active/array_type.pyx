@@ -235,7 +235,7 @@ cdef class Array:
     def view(self, *args, **kwargs):
         """A second Array on the same elements; other dtypes are refused."""
         if args or kwargs:
-            raise TypeError("an Array has no views of another dtype or type: take x.value.view(...)")
+            raise TypeError("an Array has no views of another dtype or type: take codipy.value(x).view(...)")
         materialise(self)
         return new_array(self.storage, &self.geometry)
 
@@ -250,7 +250,7 @@ cdef class Array:
         return self.copy()
 
     def __reduce__(self):
-        demand_passive(self, "pickling of an active Array", "pickle x.value")
+        demand_passive(self, "pickling of an active Array", "pickle codipy.value(x)")
         return Array, (np.array(self.value),)
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
@@ -389,7 +389,7 @@ cdef class Array:
         return complex(float(self))
 
     def __index__(self):
-        raise TypeError("an Array is no integer: take x.value.astype(int)")
+        raise TypeError("an Array is no integer: take codipy.value(x).astype(int)")
 
     def __array__(self, dtype=None, copy=None):
         if current() != NULL and asks_for_product(sys._getframe()):
@@ -431,7 +431,7 @@ cdef class Array:
 
     def __getattr__(self, str name):
         if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps", "__dlpack__", "__dlpack_device__"):
-            demand_passive(self, f"{name} of an active Array", f"take x.value.{name}")
+            demand_passive(self, f"{name} of an active Array", f"take codipy.value(x).{name}")
             return getattr(self.value, name)
         function = None if name.startswith("_") and name != "__array_namespace__" else ndarray_method(name)
         if function is None:

@@ -18,6 +18,7 @@ from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, ndarray_of, singles_of
 from codipy.active.view cimport View, is_contiguous
 from codipy.operations.kernels cimport OP_POSITIVE
+from codipy.active.over cimport is_over
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport Call, new_call, set_slots
@@ -111,7 +112,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
             materialise(array)
             array = readable(r, array)
             if array.pending is not None:
-                admit_pending()
+                admit_pending(array)
             if array.storage.block is not None and admit_block(r, array.storage.block):
                 if not is_injective(&array.geometry):
                     array = contiguous_copy(array)
@@ -188,7 +189,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
                 part = new_identified(part, r.epoch, tape.new_copy(0, part), OWNS if r.reuse else 0)
         elif np.asarray(part).dtype.kind in ("cfO" if isinstance(part, np.ndarray) else "cf"):
             raise ActiveError(f"{primitive.name}: results of dtype {np.asarray(part).dtype} cannot be differentiated yet: "
-                              "use float64 or float32, or take x.value where the derivative is not wanted")
+                              "use float64 or float32, or say codipy.value(x) where the derivative is not wanted")
         shown.append(part)
         results.append(kept)
     if getattr(primitive, "located", False):
@@ -228,10 +229,10 @@ cpdef object call(object primitive, object args, object kwargs=None):
     return type(out)(*shown) if hasattr(out, "_fields") else tuple(shown)
 
 
-cdef int admit_pending() except -1:
-    if current() == NULL and not is_passive():
+cdef int admit_pending(Array a) except -1:
+    if current() == NULL and not is_passive() and not is_over(a.pending.epoch):
         raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: take "
-                        "x.value, work inside `with tape:`, or say `with codipy.passive():`")
+                        "codipy.value(x), work inside `with tape:`, or say `with codipy.passive():`")
     return 0
 
 

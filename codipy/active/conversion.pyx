@@ -4,6 +4,8 @@ import opcode
 
 import numpy as np
 
+from libc.stdint cimport int64_t
+
 from codipy.active.array_type cimport Array, is_single, new_array
 from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport from_ndarray
@@ -11,8 +13,9 @@ from codipy.active.precision cimport rounded
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport is_contiguous
 from codipy.active.views cimport moved
-from codipy.tape.activity cimport is_passive
+from codipy.active.over cimport may_leave
 
+from codipy.active.callers import refusal
 from codipy.errors import ActiveError
 
 
@@ -58,23 +61,30 @@ cdef object as_type(Array a, object dtype, str order, str casting, bint subok, b
         return result
     if dtype.kind not in "iub":
         demand_passive(a, f"astype({dtype}) of an active Array",
-                       "Arrays are float64 or float32; take x.value.astype(...)")
+                       "Arrays are float64 or float32; take codipy.value(x).astype(...)")
     return a.value.astype(dtype, order, casting, subok, copy)
 
 
 cdef object nested_lists(Array a):
     """Nested lists of Reals, of floats where nothing is active."""
-    if not a.is_active or is_passive():
+    if not a.is_active or may_leave(epoch_of_array(a)):
         return a.value.tolist()
     if a.geometry.ndim == 0:
         return a[()]
     return [nested_lists(x) if type(x) is Array else x for x in a]
 
 
+cdef int64_t epoch_of_array(Array a):
+    """Of the recording in which an active array was made."""
+    if a.pending is not None:
+        return a.pending.epoch
+    return a.storage.block.epoch if a.storage.identifiers == NULL else a.storage.epoch
+
+
 cdef int demand_passive(Array a, str what, str instead) except -1:
     """Refuse what would lose the derivative of an active array: `what` it is, and what to do instead."""
-    if a.is_active and not is_passive():
-        raise ActiveError(f"{what} would lose its derivative: {instead}")
+    if a.is_active and not may_leave(epoch_of_array(a)):
+        raise ActiveError(refusal(what, instead))
     return 0
 
 
@@ -98,7 +108,7 @@ _INSTEAD = {
 cdef str instead_of_asarray(caller, dtype):
     cdef str module = caller.f_globals.get("__name__", "")
     if of_sparse(caller):
-        return "write `matrix @ x` or `matrix.toarray() * x`, or take x.value"
+        return "write `matrix @ x` or `matrix.toarray() * x`, or take codipy.value(x)"
     for name, instead in _INSTEAD.items():
         if module == name or module.startswith(name + "."):
             return instead
@@ -106,5 +116,5 @@ cdef str instead_of_asarray(caller, dtype):
         return ("what is written to is no Array: make it one (np.array(a), codipy.Array(a)); of a structured array keep "
                 "one array for each field")
     if dtype is not None:      # np.float32(x), np.asarray(x, float)
-        return f"write x.astype({np.dtype(dtype)}), of integers x.value.astype(...)"
-    return "use NumPy's functions on the Array itself (np.stack for a list of them), or take x.value"
+        return f"write x.astype({np.dtype(dtype)}), of integers codipy.value(x).astype(...)"
+    return "use NumPy's functions on the Array itself (np.stack for a list of them), or take codipy.value(x)"

@@ -9,6 +9,7 @@ from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport as_number, codipy_new_reference, identify, new_real, readmit
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.storage cimport Storage
+from codipy.active.over cimport is_over
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport PRIMAL, Recorder, grow_primals
@@ -19,7 +20,7 @@ from codipy.errors import TapeError
 cdef int admit_mixed(Recorder* r, Storage storage) except -1:
     if r != NULL and (storage.epoch == r.epoch or (<BaseTape>r.tape).is_valid(storage.epoch)):
         return 1
-    if r == NULL and is_passive():
+    if r == NULL and (is_passive() or is_over(storage.epoch)):
         return 0
     cdef Py_ssize_t i
     for i in range(storage.buffer.size):
@@ -29,9 +30,9 @@ cdef int admit_mixed(Recorder* r, Storage storage) except -1:
         return 0
     if r == NULL:
         raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: take "
-                        "x.value, work inside `with tape:`, or say `with codipy.passive():`")
-    raise TapeError("an Array belongs to another tape or to a finished recording: compute it again, take x.value, or "
-                    "register it with the recording tape's register_input()")
+                        "codipy.value(x), work inside `with tape:`, or say `with codipy.passive():`")
+    raise TapeError("an Array belongs to another tape or to a finished recording: compute it again, take "
+                    "codipy.value(x), or register it with the recording tape's register_input()")
 
 
 cdef int32_t copy_slot(Recorder* r, int32_t identifier, double value) except -1:
@@ -55,9 +56,9 @@ cdef object element(Array a, Py_ssize_t offset):
             identifier = storage.identifiers[offset]
     elif storage.block is not None and admit_block(r, storage.block):
         identifier = storage.block.base + <int32_t>offset
-    elif a.pending is not None and not is_passive():
-        raise TapeError("an element of an active Array is taken while no tape is recording: take x.value[i], or work "
-                        "inside `with tape:`")
+    elif a.pending is not None and not is_passive() and not is_over(a.pending.epoch):
+        raise TapeError("an element of an active Array is taken while no tape is recording: take codipy.value(x)[i], "
+                        "or work inside `with tape:`")
     if identifier == 0:
         return codipy_new_reference(new_real(value, 0))
     tape = <BaseTape>r.tape

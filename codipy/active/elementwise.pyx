@@ -25,6 +25,7 @@ from codipy.active.view cimport (
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_STEPS, Step, tiles_slow
+from codipy.active.over cimport is_over
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -44,17 +45,17 @@ cdef int admit_block(Recorder* r, Block block) except -1:
     if r != NULL and block is not None and block.epoch == r.epoch:
         return 1
     if r == NULL:
-        if is_passive():
+        if is_passive() or is_over(block.epoch):
             return 0
         raise TapeError("an active Array is used in an operation while no tape is recording, which would lose its "
-                        "derivative: take x.value, work inside `with tape:`, or say `with codipy.passive():`")
+                        "derivative: take codipy.value(x), work inside `with tape:`, or say `with codipy.passive():`")
     if (<BaseTape>r.tape).is_valid(block.epoch):
         return 1
     if block.epoch >> 32 == (<BaseTape>r.tape).serial:
         raise TapeError("an Array is from before a reset of its tape: compute it again, or register it again with "
                         "tape.register_input()")
-    raise TapeError("an Array belongs to another tape or to a finished recording: take x.value, or register it with "
-                    "the recording tape's register_input()")
+    raise TapeError("an Array belongs to another tape or to a finished recording: take codipy.value(x), or register "
+                    "it with the recording tape's register_input()")
 
 
 cdef int keep(PyObject** kept, object x) except -1:

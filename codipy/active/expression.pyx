@@ -12,6 +12,7 @@ from cpython.ref cimport Py_DECREF
 
 from codipy.active.real cimport OWNS, Real
 from codipy.operations.kernels cimport op_value_any
+from codipy.active.over cimport is_over
 from codipy.tape.activity cimport is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, Recorder, push_expression
@@ -50,10 +51,10 @@ cdef int identify_new(Recorder* r, PyObject* x) except -1:
 
 cdef int readmit(Recorder* r, Real x) except -1:
     if r == NULL:
-        if is_passive():
+        if is_passive() or (is_over(x.epoch) and (not x.kept or is_over(x.made))):
             return 0
         raise TapeError(f"{x!r} is used in an operation while no tape is recording, which would lose its derivative: "
-                        "take x.value, work inside `with tape:`, or say `with codipy.passive():`")
+                        "take codipy.value(x), work inside `with tape:`, or say `with codipy.passive():`")
     cdef BaseTape tape = <BaseTape>r.tape
     if tape.is_valid(x.epoch):
         return 1
@@ -66,8 +67,8 @@ cdef int readmit(Recorder* r, Real x) except -1:
     if x.epoch >> 32 == tape.serial:
         raise TapeError(f"{x!r} is from before a reset of its tape: compute it again, or register it again with "
                         "tape.register_input()")
-    raise TapeError(f"{x!r} belongs to another tape or to a finished recording: take x.value, or register it with the "
-                    "recording tape's register_input()")
+    raise TapeError(f"{x!r} belongs to another tape or to a finished recording: take codipy.value(x), or register it "
+                    "with the recording tape's register_input()")
 
 
 cdef void release_uses(Real x) noexcept:

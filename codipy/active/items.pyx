@@ -15,6 +15,7 @@ from codipy.active.indexing cimport select
 from codipy.active.storage cimport new_storage, owns_block
 from codipy.active.view cimport View
 from codipy.active.views cimport scatter, take
+from codipy.active.over cimport is_over
 from codipy.tape.activity cimport is_passive
 
 from codipy.errors import ActiveError, TapeError
@@ -37,10 +38,10 @@ cdef object get_item(Array a, object index):
         if single:
             return element(a, view.offset - a.geometry.offset)
         if a.pending is not None:
-            if is_passive():
+            if is_passive() or is_over(a.pending.epoch):
                 return new_array(new_storage(a.storage.buffer, None, a.storage.single), &view)
             raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: "
-                            "take x.value, or work inside `with tape:`")
+                            "take codipy.value(x), or work inside `with tape:`")
         return new_array(a.storage, &view)
     return take(a, index)
 
@@ -55,7 +56,7 @@ cdef int set_item(Array a, object index, object value) except -1:
         else:
             materialise(a)
     if a.pending is not None:
-        raise TapeError("an active Array is written to while no tape is recording: copy x.value")
+        raise TapeError("an active Array is written to while no tape is recording: copy codipy.value(x)")
     if not select(&a.geometry, index, &view, &single):
         return scatter(a, index, value)
     target = new_array(a.storage, &view)

@@ -13,6 +13,8 @@ cdef object apply_row(object ufunc, tuple operands, PyObject* asked)
 cdef object power(PyObject* x, PyObject* y)
 # x * y, which for a sparse matrix of SciPy is the matrix product.
 cdef object times(PyObject* x, PyObject* y)
+# An operation that met what is no real number: done where it is complex, else NotImplemented.
+cdef object of_complex(int code, PyObject* x, PyObject* y)
 
 
 cdef inline object apply1(int code, PyObject* x):
@@ -22,4 +24,5 @@ cdef inline object apply1(int code, PyObject* x):
 cdef inline object apply2(int code, PyObject* x, PyObject* y):
     cdef PyObject* operands[2]
     operands[0], operands[1] = x, y
-    return operate(code, 2, operands)
+    result = operate(code, 2, operands)
+    return of_complex(code, x, y) if result is NotImplemented else result

@@ -2,6 +2,7 @@
 """The operators of arrays."""
 import numpy as np
 
+from cpython.complex cimport PyComplex_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_REFCNT
 
@@ -20,6 +21,13 @@ from codipy.active.doors import door
 from codipy.operations import BY_NAME, TABLE
 
 
+cdef object of_complex(int code, PyObject* x, PyObject* y):
+    if not (PyComplex_Check(<object>x) or PyComplex_Check(<object>y)):
+        return NotImplemented
+    from codipy.active.complexes import combine      # it needs this module first
+    return combine(TABLE[code].name, <object>x, <object>y)
+
+
 cdef int in_place(int code, Array a, PyObject* other) except -1:
     """1 if done, 0 where the operand is no number or array."""
     cdef PyObject* operands[2]
@@ -28,6 +36,8 @@ cdef int in_place(int code, Array a, PyObject* other) except -1:
     result = operate(code, 2, operands)
     now = None
     if result is NotImplemented:
+        if PyComplex_Check(<object>other):
+            raise TypeError(f"Cannot cast ufunc output from complex128 to {a.dtype} with casting rule 'same_kind'")
         return 0
     if type(result) is Array and not same_shape(&(<Array>result).geometry, &a.geometry):
         raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "

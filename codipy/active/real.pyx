@@ -5,6 +5,7 @@ import numbers
 
 from libc.math cimport isfinite
 from libc.stdint cimport int32_t, int64_t
+from cpython.complex cimport PyComplex_Check
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE, PyObject_RichCompare, destructor
 cimport cython
@@ -13,10 +14,12 @@ from codipy.active.expression cimport (
     as_number, codipy_clear_free_lists, codipy_death, codipy_new_reference, combine, identify, new_real,
     python_value, readmit, release_here, release_uses)
 from codipy.operations.kernels cimport *
-from codipy.tape.activity cimport current, is_passive, tape_of_epoch
+from codipy.active.over cimport may_leave
+from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder, push_jacobian
 
+from codipy.active.callers import refusal
 from codipy.errors import ActiveError, TapeError
 
 cdef extern from "codipy/inline.h":
@@ -41,6 +44,15 @@ cdef inline int take(PyObject* o, PyObject** operand, double* number) except -1:
     return 1
 
 
+cdef object of_complex(int code, int n, PyObject* x, PyObject* y):
+    """The operation where an operand is complex; NotImplemented for all else that is no real number."""
+    if n != 2 or not (PyComplex_Check(<object>x) or PyComplex_Check(<object>y)):
+        return NotImplemented
+    from codipy.active.complexes import combine      # a layer of Python, which needs this module first
+    from codipy.operations import TABLE
+    return combine(TABLE[code].name, <object>x, <object>y)
+
+
 cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z):
     """The Real of an operation; with `code` and `n` known only this operation remains."""
     cdef PyObject* operands[3]
@@ -49,9 +61,9 @@ cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z)
     cdef Recorder* r
     u[1] = u[2] = 0.0
     if not take(x, operands, u):
-        return NotImplemented
+        return of_complex(code, n, x, y)
     if n > 1 and not take(y, operands + 1, u + 1):
-        return NotImplemented
+        return of_complex(code, n, x, y)
     if n > 2 and not take(z, operands + 2, u + 2):
         return NotImplemented
     value = op_value(code, u[0], u[1], u[2])
@@ -112,9 +124,13 @@ cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int fl
     return x
 
 
+NO_COMPLEX = ("complex numbers cannot be active: compute with the real and the imaginary part, as two real numbers or "
+              "arrays, or say codipy.value(x) where the derivative is not wanted")
+
+
 cdef int refuse_if_active(Real x, str what, str instead) except -1:
-    if x.epoch and not is_passive():
-        raise ActiveError(f"{what} of an active Real would lose its derivative: {instead}")
+    if x.epoch and not may_leave(x.epoch):
+        raise ActiveError(refusal(f"{what} of an active Real", instead))
     return 0
 
 
@@ -293,7 +309,7 @@ cdef class Real:
     def as_integer_ratio(self):
         """The value as a ratio of integers, as ``float.as_integer_ratio``."""
         # statistics.mean and Fraction calculate with it, and would make passive numbers.
-        refuse_if_active(self, "as_integer_ratio()", "take x.value.as_integer_ratio()")
+        refuse_if_active(self, "as_integer_ratio()", "take codipy.value(x).as_integer_ratio()")
         return self.primal.as_integer_ratio()
 
     def is_integer(self):
@@ -307,18 +323,18 @@ cdef class Real:
     # ---- Leaving ----
 
     def __float__(self):
-        refuse_if_active(self, "float()", "take x.value, or codipy.math for the functions of math")
+        refuse_if_active(self, "float()", "take codipy.value(x), or codipy.math for the functions of math")
         return self.primal
 
     def __complex__(self):
-        refuse_if_active(self, "complex()", "take complex(x.value)")
+        refuse_if_active(self, "complex()", NO_COMPLEX)
         return complex(self.primal)
 
     def __index__(self):
-        raise TypeError("a Real is no integer: take int(x.value)")
+        raise TypeError("a Real is no integer: take int(codipy.value(x))")
 
     def __reduce__(self):
-        refuse_if_active(self, "pickling", "pickle x.value")
+        refuse_if_active(self, "pickling", "pickle codipy.value(x)")
         return Real, (self.primal,)
 
     def __copy__(self):
@@ -327,7 +343,7 @@ cdef class Real:
         if not self.epoch:
             return Real(self.primal)
         if self.count and found == NULL:
-            raise TapeError(f"{self!r} cannot be copied: its tape no longer exists; copy x.value")
+            raise TapeError(f"{self!r} cannot be copied: its tape no longer exists; copy codipy.value(x)")
         # An expression may be pending, or be so again after a reset.
         if found != NULL and (self.count or self.kept) and readmit(&(<BaseTape>found).recorder, self) and self.count:
             identify(&(<BaseTape>found).recorder, self)

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 
 from codipy.active import slots
+from codipy.active.callers import refusal
 from codipy.active.doors import array_of
 from codipy.errors import ActiveError
 
@@ -19,8 +20,8 @@ _FLOAT = np.dtype(np.float64)
 
 
 def _demand_passive(x, what, instead):
-    if x.is_active and not slots.in_passive():
-        raise ActiveError(f"{what} of an active Real would lose its derivative: {instead}")
+    if x.is_active and not slots.may_be_plain(x):
+        raise ActiveError(refusal(f"{what} of an active Real", instead))
 
 
 # ---- What it is ----
@@ -98,7 +99,7 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
 def view(self, *args, **kwargs):
     """The number itself; other dtypes are refused."""
     if args or kwargs:
-        raise TypeError("a Real has no views of another dtype or type: take np.float64(x.value).view(...)")
+        raise TypeError("a Real has no views of another dtype or type: take np.float64(codipy.value(x)).view(...)")
     return self
 
 
@@ -111,7 +112,7 @@ def to_device(self, device, /, *, stream=None):
 
 
 def _left(x, name):
-    _demand_passive(x, name, f"take np.float64(x.value).{name}")
+    _demand_passive(x, name, f"take np.float64(codipy.value(x)).{name}")
     return getattr(np.float64(x.value), name)
 
 

@@ -8,6 +8,7 @@ from cpython.object cimport PyObject
 
 from codipy.active.expression cimport as_number
 from codipy.active.real cimport Real, apply_with_value
+from codipy.active.over cimport is_over
 from codipy.tape.activity cimport current, is_passive
 
 from codipy.errors import ActiveError
@@ -39,7 +40,8 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         return NotImplemented       # codipy.Array, xarray and their like know what to do with a Real
     name = ufunc.__name__
     method = sys.intern(method)     # NumPy makes a new string for each call, and Python's cache of attributes keeps it
-    cdef bint active = not is_passive() and any([isinstance(x, Real) and x.is_active for x in inputs])
+    cdef bint active = not is_passive() and any(
+        [isinstance(x, Real) and x.is_active and not is_over((<Real>x).epoch) for x in inputs])
     outputs = [out for out in options.get("out") or () if out is not None]
     if any([out.dtype != object for out in outputs]):
         if active:

@@ -18,6 +18,7 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import Array, gather, identifiers, plain
+from codipy.active.real import NO_COMPLEX
 from codipy.errors import ActiveError
 from codipy.tape import active_tape
 
@@ -104,7 +105,7 @@ def _of_movables(tree, dtype=None, **options):
         raise ActiveError("a structured array cannot be active: keep one array for each field")
     values = np.array(_leaves(plain, tree), dtype=dtype, **options)
     if values.dtype.kind == "c" and np.any(_leaves(identifiers, tree)):
-        raise ActiveError("np.array of active values with a complex dtype would lose the derivative")
+        raise ActiveError(f"np.array of active values with a complex dtype: {NO_COMPLEX}")
     if values.dtype.kind != "f":
         return values  # integers and flags have no derivative, and text has none either
     moved = gather(values, np.array(_leaves(identifiers, tree), dtype=np.int32, **options))

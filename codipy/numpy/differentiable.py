@@ -9,6 +9,7 @@ from functools import partial, reduce
 import numpy as np
 
 from codipy.active.array import Array, Real, call, from_nested
+from codipy.active.real import NO_COMPLEX
 
 from . import registry
 from .arguments import PLAIN, assign, bind, holds_active, parameters, refuse, value_tree
@@ -29,7 +30,7 @@ def apply(name, args, kwargs, out=None):
     """Call the primitive `name` with active arguments by position and passive ones in any way."""
     if holds_active(kwargs):
         active = ", ".join(key for key, value in kwargs.items() if holds_active(value))
-        refuse(name, f"there is no derivative for the argument {active}: pass its `.value`")
+        refuse(name, f"there is no derivative for the argument {active}: pass `codipy.value` of it")
     dtype = kwargs.get("dtype")
     if dtype is not None and np.dtype(dtype) not in (np.float64, np.float32):
         refuse(name, f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
@@ -49,7 +50,7 @@ def _real(name, found):
         return found
     for part in found if isinstance(found, tuple) else (found,):
         if type(part) not in _OURS and np.iscomplexobj(part):
-            refuse(name, "the result is complex, and only real arrays are active: take `x.value` where that is wanted")
+            refuse(name, f"the result is complex, and {NO_COMPLEX}")
     return found
 
 

@@ -30,7 +30,7 @@ def elementwise_primitive(name, ufunc, partials, several=False):
 
     def slope(row, k, args, out):
         if rows[row][k] is None:
-            raise TypeError(f"{name} has no derivative in argument {k}: pass its `.value`")
+            raise TypeError(f"{name} has no derivative in argument {k}: pass `codipy.value` of it")
         with np.errstate(all="ignore"):
             return rows[row][k](*args, out)
 

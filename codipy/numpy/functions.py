@@ -24,7 +24,7 @@ from .arguments import (
 
 __all__ = ["SETS", "SHORT", "array_function", "name_of", "set_of"]
 
-_WRITE = "leave it away, or take `x.value` where the derivative is not wanted"
+_WRITE = "leave it away, or say codipy.value(x) where the derivative is not wanted"
 
 
 @cache

@@ -35,7 +35,7 @@ def nditer(op, *args, **kwargs):
     # Also where nothing is active yet: what is written through its views of the memory could not be recorded.
     if holds_movable(op):
         refuse("nditer", "it reads and writes memory and would lose the derivative: loop over `np.ndindex(a.shape)` "
-                         "with `a[index]`, or take `x.value`")  # fmt: skip
+                         "with `a[index]`, or take `codipy.value(x)`")  # fmt: skip
     return np.nditer(op, *args, **kwargs)
 
 

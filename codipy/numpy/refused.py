@@ -5,12 +5,12 @@ from __future__ import annotations
 
 __all__ = ["FUNCTIONS", "MODULES", "NEWER"]
 
-_DATES = "dates have no derivative: take `x.value`"
-_FILES = "a file keeps values only: write `x.value`"
-_BITS = "bits of whole numbers have no derivative: take `x.value.astype(...)`"
+_DATES = "dates have no derivative: take `codipy.value(x)`"
+_FILES = "a file keeps values only: write `codipy.value(x)`"
+_BITS = "bits of whole numbers have no derivative: take `codipy.value(x).astype(...)`"
 _RECORDS = "fields of structured arrays cannot be active: keep one codipy.Array for each field"
-_TEXT = "text has no derivative: take `x.value`"
-_COMPLEX = "the result is complex, and only real arrays are active: "
+_TEXT = "text has no derivative: take `codipy.value(x)`"
+_COMPLEX = "the result is complex, and complex numbers cannot be active: "
 
 _REASONS = {
     _DATES: "busday_count busday_offset is_busday datetime_as_string",
@@ -22,7 +22,7 @@ _REASONS = {
         stack_arrays structured_to_unstructured unstructured_to_structured
     """,
     _COMPLEX + "use `np.sort`": "sort_complex",
-    _COMPLEX + "take `x.value` where no derivative is wanted": """
+    _COMPLEX + "take `codipy.value(x)` where no derivative is wanted": """
         fft.fft fft.fft2 fft.fftn fft.ifft fft.ifft2 fft.ifftn fft.rfft fft.rfft2 fft.rfftn fft.ihfft
     """,
 }

@@ -25,5 +25,5 @@ PASSIVE = {
 _INTEGERS = [
     "bitwise_and", "bitwise_count", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", "gcd", "lcm"
 ]  # fmt: skip
-REFUSED = dict.fromkeys(_INTEGERS, "only whole numbers have it: take `x.value.astype(...)`")
+REFUSED = dict.fromkeys(_INTEGERS, "only whole numbers have it: take `codipy.value(x).astype(...)`")
 REFUSED |= {"isnat": "only dates have it"}

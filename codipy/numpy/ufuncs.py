@@ -9,6 +9,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, call, identifiers, plain
 from codipy.active.elementwise_door import elementwise
+from codipy.active.real import NO_COMPLEX
 
 from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
@@ -92,13 +93,13 @@ def apply(ufunc, *inputs, **kwargs):
         for k in special.lacking(ufunc):
             if holds_active(inputs[k]):
                 name = f"scipy.special.{ufunc.__name__}"
-                refuse(name, f"there is no derivative in argument {k + 1}: pass its `.value`")
+                refuse(name, f"there is no derivative in argument {k + 1}: pass `codipy.value` of it")
         return call(special.primitive_of(ufunc), inputs)
     if kind == "primitive":
         return call(PRODUCTS[ufunc], inputs, kwargs)
     if all(set(types) <= set("O->") for types in ufunc.types):
         return _python(ufunc, inputs)
-    why = REFUSED.get(ufunc.__name__, "codipy has no derivative for it: take `x.value` where none is wanted")
+    why = REFUSED.get(ufunc.__name__, "codipy has no derivative for it: take `codipy.value(x)` where none is wanted")
     name = ufunc.__name__
     refuse(name if hasattr(np, name) else f"scipy.special.{name.lstrip('_')}", why)
 
@@ -122,7 +123,8 @@ def operand(name, x):
     x = differentiable.operand(x) if holds_active(x) else np.asarray(x) if isinstance(x, (list, tuple)) else x
     dtype = x.dtype if type(x) is Array else np.asarray(x).dtype
     if dtype.kind not in "fiub":
-        refuse(name, f"an operand is {dtype}, and only real numbers can be combined with an Array")
+        why = NO_COMPLEX if dtype.kind == "c" else "only real numbers can be combined with an Array"
+        refuse(name, f"an operand is {dtype}, and {why}")
     return x
 
 

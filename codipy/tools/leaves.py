@@ -26,7 +26,7 @@ def as_leaf(leaf, path):
         if leaf.is_active:
             raise ActiveError(
                 f"{path} is active on a tape already, and derivatives of derivatives are not supported: differentiate "
-                "the whole function at once, or pass its value, x.value, if it is a constant here")
+                "the whole function at once, or pass its value, codipy.value(x), if it is a constant here")
         return leaf.value
     if isinstance(leaf, np.ndarray) and leaf.ndim:
         return _as_array(leaf, path)

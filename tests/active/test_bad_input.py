@@ -60,7 +60,7 @@ def test_a_variable_of_another_tape(tape, operation, pending):
     with tape:
         mine = tape.register_input(1.0)
         before = tape.statements
-        with pytest.raises(TapeError, match=r"another tape.*x\.value.*register_input"):
+        with pytest.raises(TapeError, match=r"another tape.*codipy\.value\(x\).*register_input"):
             operation(x)
         with pytest.raises(TapeError, match="another tape"):
             mine * x
@@ -87,7 +87,7 @@ def test_a_variable_from_before_a_reset(tape, operation, pending):
 def test_a_variable_outside_a_recording(tape, operation):
     with tape:
         x = tape.register_input(2.0)
-    with pytest.raises(TapeError, match=r"no tape is recording.*x\.value.*with tape.*passive"):
+    with pytest.raises(TapeError, match=r"no tape is recording.*codipy\.value\(x\).*with tape.*passive"):
         operation(x)
     with codipy.passive():
         operation(x)

@@ -151,7 +151,7 @@ def test_a_ufunc_without_a_derivative_is_refused():
     with codipy.Tape() as tape:
         x = tape.register_input(2.0)
         for ufunc, arguments in [(np.gcd, (x, 2)), (np.bitwise_and, (x, 1)), (np.packbits, (x,))]:
-            with pytest.raises(TypeError, match=r"x\.value"):
+            with pytest.raises(TypeError, match=r"codipy\.value\(x\)"):
                 ufunc(*arguments)
         with codipy.passive():
             assert np.spacing(x) == np.spacing(2.0)
@@ -197,14 +197,14 @@ def test_out_is_refused_unless_it_can_hold_reals():
             a *= x
         with pytest.raises(ActiveError, match="out="):
             np.sin(x, out=np.empty(()))
-        with pytest.raises(ActiveError, match=r"x\.value"):
+        with pytest.raises(ActiveError, match="`a` is a plain array of NumPy"):
             a[0] = x
         for convert in [
             lambda: np.asarray(x, dtype=float),
             lambda: np.array([x, x]).astype(float),
             lambda: np.float64(x),
         ]:
-            with pytest.raises(ActiveError, match=r"x\.value"):
+            with pytest.raises(ActiveError, match=r"codipy\.value\(x\)"):
                 convert()
         with pytest.raises(TypeError, match="where"):
             np.sin(x, where=False)

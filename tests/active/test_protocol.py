@@ -225,18 +225,17 @@ def test_conversions_lose_the_derivative(function, x):
     with codipy.Tape() as tape:
         active = tape.register_input(x)
         for real in [active, active * 1.0]:
-            with pytest.raises(ActiveError, match=r"x\.value"):
+            with pytest.raises(ActiveError, match="would lose its derivative"):
                 of_real(function)(real)
         with codipy.passive():
             assert outcome(of_real(function), active) == expected
-    with pytest.raises(ActiveError, match=r"x\.value"):
-        of_real(function)(active)
+    assert outcome(of_real(function), active) == expected, "nothing records, so nothing is lost"
 
 
 @pytest.mark.parametrize("function", [operator.index, range, hex, bin, math.gcd, math.isqrt, [1, 2].__getitem__])
 def test_a_real_is_no_integer(tape, function):
     for real in [Real(1.0), tape.register_input(1.0)]:
-        with pytest.raises(TypeError, match=r"int\(x\.value\)"):
+        with pytest.raises(TypeError, match=r"int\(codipy\.value\(x\)\)"):
             function(real)
 
 
@@ -303,7 +302,7 @@ def test_making_one():
     ]:
         with pytest.raises(error):
             Real(wrong)
-    with codipy.Tape() as tape, pytest.raises(ActiveError, match=r"x\.value"):
+    with codipy.Tape() as tape, pytest.raises(ActiveError, match=r"codipy\.value\(x\)"):
         Real(tape.register_input(1.0))
 
 
@@ -343,7 +342,7 @@ def test_pickle(tape, protocol):
         again = pickle.loads(pickle.dumps(Real(x), protocol))
         assert type(again) is Real and signature(again) == signature(x)
     active = tape.register_input(2.0)
-    with pytest.raises(ActiveError, match=r"x\.value"):
+    with pytest.raises(ActiveError, match=r"codipy\.value\(x\)"):
         pickle.dumps(active, protocol)
     with codipy.passive():
         assert pickle.loads(pickle.dumps(active, protocol)).value == 2.0

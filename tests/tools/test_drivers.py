@@ -232,7 +232,7 @@ def test_derivatives_of_derivatives_are_refused(form):
     def f(x):
         return codipy.grad(lambda t: x * 1.0)(form(x))
 
-    with pytest.raises(ActiveError, match=r"argument 0.*derivatives of derivatives are not supported.*x\.value"):
+    with pytest.raises(ActiveError, match=r"argument 0.*derivatives of derivatives are not .*codipy\.value\(x\)"):
         codipy.grad(f)(2.0)
     with pytest.raises(TapeError, match="another tape"):
         codipy.grad(lambda x: codipy.grad(lambda t: t * x)(1.0))(2.0)

@@ -1,0 +1,193 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who asked for a plain number: the line, the variable and the function, and why that was not rebuilt, for messages."""
+
+from __future__ import annotations
+
+import ast
+import dis
+import enum
+import linecache
+import os
+import re
+import sys
+from pathlib import Path
+from types import FunctionType
+
+__all__ = ["refusal"]
+
+_HERE = Path(__file__).resolve().parents[1]
+_STDLIB = Path(os.__file__).parent
+_STORES = {dis.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in dis.opmap}
+_ASYNC = 0x80 | 0x100 | 0x200  # CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
+_OWN_ADVICE = {"pandas"}  # libraries for which the caller knows better than to rebuild them
+_VALUE = "where the derivative is not wanted, say codipy.value(x)"
+
+
+def refusal(what, instead):
+    """What to say of an active value that was to leave as a plain one.
+
+    Parameters
+    ----------
+    what : str
+        What would have been done.
+    instead : str
+        What to do, where nothing better is known.
+
+    Returns
+    -------
+    str
+        It names the user's line, and the variable that is written to or the library function that asked.
+    """
+    plain = f"{what} would lose its derivative: {instead}"
+    try:
+        return _explained(what, instead, list(_frames(sys._getframe(1)))) or plain
+    except Exception:  # reads other people's frames and files: what goes wrong here must not hide the error itself
+        return plain
+
+
+def _frames(frame):
+    while frame is not None:
+        yield frame
+        frame = frame.f_back
+
+
+def _explained(what, instead, frames):
+    rebinds = any(map(_rebinds, frames))
+    frames = [frame for frame in frames if not _is_ours(frame)]
+    user = next((k for k, frame in enumerate(frames) if not _is_installed(frame)), None)
+    if user is None:
+        return None
+    if user == 0:
+        return _at_users_line(what, instead, frames[0], rebinds)
+    library = [frame for frame in frames[:user] if _top(frame) != "numpy"]
+    if not library:
+        return f"{what} would lose its derivative ({_place(frames[user])}): {instead}"
+    names = [name for name in map(_name, library) if not re.search(r"(^|\.)_", name)] or [_name(library[-1])]
+    called, outer, top = names[0], names[-1], _top(library[0])
+    via = f" for {outer}" if outer != called else ""
+    if top in sys.stdlib_module_names or top in _OWN_ADVICE:
+        return f"{what} would lose its derivative, called in {called}{via} ({_place(frames[user])}): {instead}"
+    return (f'{what} would lose its derivative, called in {called}{via} ({_place(frames[user])}): '
+            f'codipy.rebind(f, modules=["{top}"]) rebuilds what is Python in it; {_VALUE}')  # fmt: skip
+
+
+def _rebinds(frame):
+    """Whether codipy.rebind runs a function of the user's here."""
+    return "__rebound__" in frame.f_builtins or (frame.f_code.co_name == "rebound" and _is_ours(frame))
+
+
+def _at_users_line(what, instead, frame, rebinds):
+    is_rebound, name = "__rebound__" in frame.f_builtins, _stored_in(frame)
+    why = _why_not_rebuilt(frame) if rebinds and not is_rebound else ""
+    if name is None:
+        return f"{what} would lose its derivative ({_place(frame)}): {why + '; ' if why else ''}{instead}"
+    array = "np.array" if is_rebound else "codipy.numpy.array"
+    kind = _kind_of(name, frame)
+    if what.startswith("complex"):
+        return f"`{name}` is an array of complex numbers ({_place(frame)}): {instead}"
+    if kind not in (None, "ndarray", "structured"):
+        return f"`{name}` is of {kind}, which holds plain numbers only, and would lose a derivative ({_place(frame)})"
+    if kind == "structured":
+        return f"`{name}` is a structured array ({_place(frame)}): keep one array for each field"
+    return (f"`{name}` is a plain array of NumPy and would lose a derivative ({_place(frame)}): "
+            f"{why + '; or ' if why else ''}make it one that can hold active values, `{name} = {array}({name})`")
+
+
+def _why_not_rebuilt(frame):
+    """Why a function of the user's is as it was."""
+    code, name = frame.f_code, _name(frame).rpartition(".")[2]
+    first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+    kind = type(first)
+    own = any(code.co_name in vars(base) for base in kind.__mro__)
+    if code.co_flags & _ASYNC:
+        reason = "it is a coroutine"
+    elif any(step.opname == "DELETE_GLOBAL" for step in dis.get_instructions(code)):
+        reason = "it deletes a global"
+    elif own and issubclass(kind, enum.Enum):
+        reason = "it is a method of an enumeration"
+    elif own and issubclass(kind, BaseException):
+        reason = "it is a method of an exception"
+    elif own and kind is not type and type(kind) is not type and type(kind).__name__ != "ABCMeta":
+        reason = f"it is a method of a class with the metaclass {type(kind).__name__}"
+    elif own and any(vars(base).get("__slots__") for base in kind.__mro__):
+        reason = "it is a method of a class with __slots__"
+    else:
+        return (f"codipy.rebind did not reach `{name}`, which stands in a set or is called by a library: put "
+                f"codipy.rebind({name}) there")  # fmt: skip
+    return f"codipy.rebind left `{name}` as it is, since {reason}: let it call a function"
+
+
+def _stored_in(frame):
+    """What an element is being assigned to in a frame, as it is written; None where that is not what happens."""
+    if frame.f_lasti < 0 or frame.f_code.co_code[frame.f_lasti] not in _STORES:
+        return None
+    text = _target(frame)
+    return None if text is None else ast.unparse(text.value)
+
+
+def _target(frame):
+    """The `Subscript` that is assigned to."""
+    code, line = frame.f_code, frame.f_lineno
+    if hasattr(code, "co_positions"):
+        first, last, start, end = list(code.co_positions())[frame.f_lasti // 2]
+        if first is not None and first == last and start is not None:
+            text = linecache.getline(code.co_filename, first, frame.f_globals).encode()[start:end].decode()
+            tree = ast.parse(text.strip(), mode="eval").body
+            return tree if isinstance(tree, ast.Subscript) else None
+    tree = ast.parse(linecache.getline(code.co_filename, line, frame.f_globals).strip())
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)]
+    return found[0] if found else None
+
+
+def _kind_of(name, frame):
+    """The class of a variable, if it is found without running code of the user's."""
+    first, *rest = name.split(".")
+    value = frame.f_locals.get(first, frame.f_globals.get(first))
+    for attribute in rest:
+        value = getattr(value, "__dict__", {}).get(attribute)
+    if value is None:
+        return None
+    kind = type(value)
+    if getattr(getattr(value, "dtype", None), "names", None):
+        return "structured"
+    return "ndarray" if "ndarray" in [base.__name__ for base in kind.__mro__] else f"{kind.__module__}.{kind.__name__}"
+
+
+def _place(frame):
+    text = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals).strip()
+    line = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+    return f"{line}: `{text}`" if text else line
+
+
+def _name(frame):
+    """A function as users call it: without the private modules on the way to it."""
+    code, module = frame.f_code, frame.f_globals.get("__name__") or ""
+    for cell in code.co_freevars:  # of a decorator's wrapper: the function that it wraps
+        wrapped = frame.f_locals.get(cell)
+        if type(wrapped) is FunctionType and _top(frame) == (wrapped.__module__ or "").partition(".")[0]:
+            return _public(wrapped.__module__, wrapped.__name__, wrapped.__qualname__)
+    return _public(module, code.co_name, getattr(code, "co_qualname", code.co_name))
+
+
+def _public(module, name, qualified):
+    parts, qualified = module.split("."), qualified.replace(".<locals>", "")
+    for k in range(1, len(parts) + 1):
+        found = getattr(sys.modules.get(".".join(parts[:k])), name, None)
+        if getattr(found, "__module__", None) == module:
+            return f"{'.'.join(parts[:k])}.{qualified}"
+    return f"{module}.{qualified}" if module not in ("", "__main__") else qualified
+
+
+def _top(frame):
+    return (frame.f_globals.get("__name__") or "").partition(".")[0]
+
+
+def _is_ours(frame):
+    return _HERE in Path(frame.f_code.co_filename).parents
+
+
+def _is_installed(frame):
+    path = Path(frame.f_code.co_filename)
+    if frame.f_globals.get("__name__") == "__main__" or "__rebound__" in frame.f_builtins:
+        return False
+    return not {"site-packages", "dist-packages"}.isdisjoint(path.parts) or _STDLIB in path.parents

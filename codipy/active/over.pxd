@@ -1,0 +1,9 @@
+# SPDX-License-Identifier: Apache-2.0
+# Recordings that are over, for this thread: their variables are no more than their values.
+from libc.stdint cimport int64_t
+
+# Nothing records here, and no tape has the recording any more: nobody can ask for a derivative.
+cdef bint is_over(int64_t epoch) except? True
+
+# A value may leave as a plain one: as above, or its tape rests on all threads, or this is passive().
+cdef bint may_leave(int64_t epoch) except? True
