@@ -6,10 +6,10 @@ import numpy as np
 from codipy.active.array_type import Array
 from codipy.active.calls import call
 from codipy.active.operators import add_row, learn_temporaries
-from codipy.active.packing import from_ndarray, gather, identifiers
+from codipy.active.packing import filled, from_ndarray, gather, identifiers
 from codipy.active.real import Real
 
-__all__ = ["Array", "add_row", "call", "first", "from_ndarray", "from_nested", "gather", "identifiers",
+__all__ = ["Array", "add_row", "call", "filled", "first", "from_ndarray", "from_nested", "gather", "identifiers",
            "is_active", "plain"]
 
 

@@ -16,4 +16,6 @@ cdef bint any_identifier(Array x) noexcept
 cpdef object identifiers(x)
 # A passive Array on a float64 array that nobody else writes to, or of the values of another.
 cpdef Array from_ndarray(values)
+# A passive Array of float64 with one number everywhere, None: with any; None where the shape is not simply numbers.
+cpdef object filled(shape, number)
 cpdef object gather(values, identifiers)

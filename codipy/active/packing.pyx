@@ -294,6 +294,47 @@ cpdef Array from_ndarray(values):
     return new_array(new_storage(wrap_array(values, <double*>cnp.PyArray_DATA(array), view.size), None, single), &view)
 
 
+cpdef object filled(shape, number):
+    """A passive Array of float64 in memory of codipy's own, which serves again when the Array is gone.
+
+    Parameters
+    ----------
+    shape : int or tuple of int
+        Anything else is left to NumPy.
+    number : float or None
+        Every element; None leaves them as the memory is.
+
+    Returns
+    -------
+    Array or None
+        None where NumPy has to say what the shape means, or that it is wrong.
+    """
+    cdef View view
+    cdef Buffer buffer
+    cdef double value
+    cdef Py_ssize_t i, size = 1
+    if type(shape) is int:
+        shape = (shape,)
+    if type(shape) is not tuple or len(shape) > MAX_NDIM:
+        return None
+    view.ndim = len(shape)
+    for i in range(view.ndim):
+        if type(shape[i]) is not int or not 0 <= shape[i] < 1 << 31 or size > 1 << 31:
+            return None
+        view.shape[i] = shape[i]
+        size *= shape[i]
+    set_contiguous(&view)
+    buffer = new_buffer(view.size)
+    if number is not None:
+        value = number
+        if value == 0.0:
+            memset(buffer.data, 0, view.size * sizeof(double))
+        else:
+            for i in range(view.size):
+                buffer.data[i] = value
+    return new_array(new_storage(buffer, None, False), &view)
+
+
 cpdef object gather(values, identifiers):
     """A movement: new elements that are copies of given identifiers.
 

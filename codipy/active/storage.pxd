@@ -50,9 +50,13 @@ cdef class Storage:
     cdef void release_all(self) noexcept
 
 
+# Whether the plain array that owns a Buffer's memory is nobody else's.
+cdef bint owns_array(Buffer buffer) noexcept
+
+
 cdef inline bint owns_buffer(Storage s) noexcept:
     """Whether nobody else reads the values: no other storage, expression, record or plain array."""
-    return Py_REFCNT(<PyObject*>s.buffer) == 1 and s.buffer.array is None
+    return Py_REFCNT(<PyObject*>s.buffer) == 1 and (s.buffer.array is None or owns_array(s.buffer))
 
 
 cdef inline bint owns_block(Storage s) noexcept:

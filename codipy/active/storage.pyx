@@ -5,6 +5,7 @@ from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 from cpython.object cimport PyObject
 cimport cython
+cimport numpy as cnp
 
 from codipy.active.block cimport Block, new_block
 from codipy.data.buffer cimport Buffer, new_buffer
@@ -12,6 +13,8 @@ from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
 from codipy.tape.recorder cimport JACOBIAN
+
+cnp.import_array()
 
 
 # Nothing that an array holds refers to an array or a tape, so no cycle passes through it.
@@ -129,6 +132,12 @@ cdef class Storage:
         if old and tape.recorder.reuse:
             tape.release_identifier(old)
         return 0
+
+
+cdef bint owns_array(Buffer buffer) noexcept:
+    # What views it, or lends its memory to others, has a reference to it.
+    return (Py_REFCNT(<PyObject*>buffer.array) == 1 and cnp.PyArray_CHKFLAGS(<cnp.ndarray>buffer.array,
+            cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE))
 
 
 cdef Storage new_storage(Buffer buffer, Block block, bint single):

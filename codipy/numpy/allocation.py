@@ -17,7 +17,7 @@ import operator
 import numpy as np
 
 from codipy.active import Real
-from codipy.active.array import Array, gather, identifiers, plain
+from codipy.active.array import Array, filled, from_ndarray, gather, identifiers, plain
 from codipy.active.real import NO_COMPLEX
 from codipy.errors import ActiveError
 from codipy.tape import active_tape
@@ -45,7 +45,7 @@ def fresh(array):
         An Array, or `array` itself.
     """
     if active_tape() is not None and type(array) is np.ndarray and array.dtype in _FLOATS:
-        return Array(array)
+        return from_ndarray(array) if array.flags.owndata else Array(array)
     return array
 
 
@@ -59,7 +59,22 @@ def _creates(function):
     return create
 
 
-zeros, ones, empty = _creates(np.zeros), _creates(np.ones), _creates(np.empty)
+def _fills(function, number):
+    """The same for a function that puts one number everywhere: in memory that serves again, if asked simply."""
+    general = _creates(function)
+
+    @functools.wraps(function, updated=())
+    def create(*args, **kwargs):
+        if len(args) == 1 and not kwargs and active_tape() is not None:
+            made = filled(args[0], number)
+            if made is not None:
+                return made
+        return general(*args, **kwargs)
+
+    return create
+
+
+zeros, ones, empty = _fills(np.zeros, 0.0), _fills(np.ones, 1.0), _fills(np.empty, None)
 eye, identity, tri = _creates(np.eye), _creates(np.identity), _creates(np.tri)
 zeros_like, ones_like, empty_like = map(_creates, (np.zeros_like, np.ones_like, np.empty_like))
 geomspace = _creates(np.geomspace)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import Array, identifiers, is_active, plain
+from codipy.active.array import Array, filled, from_ndarray, identifiers, is_active, plain
 
 from .arguments import bind, call_with, gather_tree, identifier_tree, value_tree
 
@@ -14,7 +14,21 @@ __all__ = ["FUNCTIONS", "MOVEMENT", "PASSIVE", "as_array"]
 
 def _fillable(values):
     """A passive Array to write into, if it can hold what is active."""
-    return Array(values) if isinstance(values, np.ndarray) and values.dtype.kind == "f" else values
+    if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
+        return values
+    return from_ndarray(values) if values.flags.owndata and values.dtype.char in "df" else Array(values)
+
+
+def _like(number):
+    """What makes an Array like another with one number everywhere, None: with any."""
+    def create(func, args, kwargs):
+        if len(args) == 1 and not kwargs and type(args[0]) is Array:
+            array = args[0]
+            if array.dtype == np.float64 and array.flags.c_contiguous:
+                return filled(array.shape, number)
+        return _create(func, args, kwargs)
+
+    return create
 
 
 def as_array(moved):
@@ -75,6 +89,7 @@ _LIKE = [
 ]  # fmt: skip
 
 PASSIVE = dict.fromkeys(_LIKE, _create)
+PASSIVE |= {"zeros_like": _like(0.0), "ones_like": _like(1.0), "empty_like": _like(None)}
 MOVEMENT = dict.fromkeys(["array", "asarray", "asanyarray", "ascontiguousarray", "asfortranarray", "require"], _convert)
 MOVEMENT |= {"full": _full, "fromfunction": _fromfunction}
 FUNCTIONS = {"full_like": full_like, "copy": copy, "astype": astype}
