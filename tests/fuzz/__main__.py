@@ -41,7 +41,10 @@ def main(arguments=None):
         variants = some_variants(k, 1)
         if options.all or options.strategy:
             variants = [v for v in VARIANTS if options.all or v[0] in options.strategy]
-        finding = judge(program, variants, single=options.single)
+        try:
+            finding = judge(program, variants, single=options.single)
+        except KeyboardInterrupt:
+            break
         counts["programs"] += 1
         if finding is None:
             continue
