@@ -12,7 +12,7 @@ from codipy.active.block cimport Block, new_block
 from codipy.active.constants cimport constant, snapshot
 from codipy.active.elements cimport element
 from codipy.active.expression cimport as_number, codipy_is_temporary, identify, readmit
-from codipy.active.floating cimport report, rules_in_force
+from codipy.active.floating cimport may_wait, report, rules_in_force
 from codipy.active.packing cimport readable
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.precision cimport (
@@ -169,7 +169,7 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     cdef int place[3]
     cdef int32_t moved[MOST_LEAVES]
     cdef bint merged[3]
-    cdef bint any_array = False, any_single = False
+    cdef bint any_array = False, any_single = False, waits
     cdef int single = ROUND_NONE
     cdef Pending p, part
     cdef Step* step
@@ -191,11 +191,12 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     if not any_array:
         return scalars(code, n, operands, <list>kept[0] if kept[0] != NULL else None, single)
     rules = rules_in_force()
+    waits = may_wait(rules)
     for k in range(n):
         merged[k] = False
         if sources[k].array != NULL and (<Array>sources[k].array).pending is not None:
             part = (<Array>sources[k].array).pending
-            if (spare[k] and part.single == single and part.rules is rules
+            if (waits and spare[k] and part.single == single and part.rules is rules
                     and same_shape(&shape, &(<Array>sources[k].array).geometry)
                     and not (r != NULL and (<BaseTape>r.tape).by_value and shape.size > WORTH_KEEPING
                              and tiles_slow(part.steps[part.step_count - 1].code))
@@ -233,17 +234,21 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     step.sources[2] = place[2] if n > 2 else 0
     p.step_count += 1
     p.rules = rules
+    p.waits = waits
     p.single = single
     return array_of(r, p, &shape)
 
 
 cdef Array array_of(Recorder* r, Pending p, View* shape):
     cdef Array result
+    if p.rules is None:
+        p.rules = rules_in_force()
+        p.waits = may_wait(p.rules)
     p.epoch = r.epoch if r != NULL else 0
     keep_order(p, shape)
     result = new_array(None, shape)
     result.pending = p
-    if r != NULL and r.eager and p.active:
+    if not p.waits or r != NULL and r.eager and p.active:
         materialise(result)
     return result
 
@@ -324,7 +329,8 @@ cdef Pending single(Recorder* r, PyObject* x, View* shape, PyObject** kept):
     if source.array != NULL:
         p = (<Array>source.array).pending
         if p is not None:
-            if codipy_is_temporary(x) and same_shape(shape, &(<Array>source.array).geometry):
+            if (p.waits and codipy_is_temporary(x) and same_shape(shape, &(<Array>source.array).geometry)
+                    and may_wait(rules_in_force())):
                 return p
             materialise(<Array>source.array)
         leaf_of(r, <Array>source.array, shape, &leaf, kept)

@@ -5,6 +5,8 @@ The tiles raise the processor's flags as NumPy's loops do, but for a whole expre
 NumPy's rules do not ignore it, NumPy computes the expression again, step by step: it says what it has to say, in its
 own words, and is silent about flags that are up for nothing. Rejected: messages of our own, which would name no operation.
 """
+import warnings
+
 import numpy as np
 
 from cpython.object cimport PyObject
@@ -14,6 +16,8 @@ from codipy.active.pending cimport Leaf, Pending
 from codipy.active.view cimport MAX_NDIM, View
 from codipy.operations.kernels cimport op_arity
 from codipy.programs.tiles cimport ROUND_RESULT, ROUND_STEPS
+from codipy.tape.activity cimport surroundings_of_thread
+from codipy.tape.surroundings cimport Surroundings
 
 from codipy.operations import TABLE
 from codipy.programs.tiles import ufunc_of
@@ -43,10 +47,27 @@ cdef object rules_in_force():
 
 cdef object known_rules = None
 cdef int heeded = 0          # the flags that known_rules do not ignore
+cdef bint patient = False    # known_rules do no more than warn
+
+
+cdef int learn(object rules) except -1:
+    """Of rules that are in force."""
+    global known_rules, heeded, patient
+    modes = np.geterr()
+    heeded, known_rules = sum([flag for kind, flag in KINDS.items() if modes[kind] != "ignore"]), rules
+    patient = set(modes.values()) <= {"ignore", "warn"}
+    return 0
+
+
+cdef bint may_wait(object rules) except -1:
+    cdef PyObject* began = surroundings_of_thread()
+    if rules is None or rules is not known_rules:
+        learn(rules)
+    return patient and began != NULL and not (<Surroundings>began).strict and (<Surroundings>began).hold()
 
 
 cdef int report(Pending p, const View* shape, int flags) except -1:
-    global known_rules, heeded
+    cdef PyObject* began = surroundings_of_thread()
     rules = rules_in_force() if p.rules is None else p.rules
     token = None
     if rules is not None and rules is known_rules and not flags & heeded:
@@ -54,10 +75,14 @@ cdef int report(Pending p, const View* shape, int flags) except -1:
     if rules is not rules_in_force():
         token = RULES.set(rules)
     try:
-        modes = np.geterr()
-        heeded, known_rules = sum([flag for kind, flag in KINDS.items() if modes[kind] != "ignore"]), rules
+        learn(rules)
         if flags & heeded:
-            repeat(p, shape)
+            if p.waits and began != NULL and not (<Surroundings>began).hold():
+                with warnings.catch_warnings():      # what waited did so since before they were changed
+                    (<Surroundings>began).restore()
+                    repeat(p, shape)
+            else:
+                repeat(p, shape)
     finally:
         if token is not None:
             RULES.reset(token)

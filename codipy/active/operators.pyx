@@ -33,7 +33,13 @@ cdef int in_place(int code, Array a, PyObject* other) except -1:
     cdef PyObject* operands[2]
     cdef Array now = second(a)
     operands[0], operands[1] = <PyObject*>now, other
-    result = operate(code, 2, operands)
+    try:
+        result = operate(code, 2, operands)
+    except (FloatingPointError, Warning):
+        now = None
+        with np.errstate(all="ignore"):      # NumPy has written when it raises
+            in_place(code, a, other)
+        raise
     now = None
     if result is NotImplemented:
         if PyComplex_Check(<object>other):

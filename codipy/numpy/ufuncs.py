@@ -163,9 +163,15 @@ def _call(ufunc, inputs, kwargs, outs):
     where = plain(kwargs.pop("where", True))
     options = _checked(ufunc.__name__, kwargs)
     inputs = _cast(ufunc, tuple(operand(ufunc.__name__, x) for x in inputs), kwargs)
-    if where is True:
+    error = None
+    try:
+        if where is not True:
+            raise FloatingPointError  # what is not selected says nothing
         results = apply(ufunc, *inputs, **options)
-    else:
+    except (FloatingPointError, Warning) as said:
+        if where is True and outs is None:
+            raise
+        error = said
         with np.errstate(all="ignore"):
             results = apply(ufunc, *inputs, **options)
     several = isinstance(results, tuple)
@@ -174,6 +180,10 @@ def _call(ufunc, inputs, kwargs, outs):
     if where is not True:
         parts = [_masked(part, where, out) for part, out in zip(parts, outs)]
     parts = [assign(part, out) for part, out in zip(parts, outs)]
+    if where is not True:
+        ufunc(*value_tree(inputs), where=where, out=None, **options)
+    elif error is not None:
+        raise error  # NumPy has written when it raises
     return tuple(parts) if several else parts[0]
 
 

@@ -33,6 +33,13 @@ cdef inline Recorder* current() noexcept:
         codipy_slot = thread_slot()
     return <Recorder*>codipy_slot[0]
 
+# What Python did with warnings when the outermost recording of this thread began; NULL where there is none.
+cdef inline PyObject* surroundings_of_thread() noexcept:
+    global codipy_slot
+    if codipy_slot == NULL:
+        codipy_slot = thread_slot()
+    return <PyObject*>codipy_slot[3]
+
 cdef bint is_passive() noexcept          # inside `with codipy.passive()`
 cdef int activate(object tape, Recorder* recorder) except -1
 cdef int deactivate(object tape) except -1

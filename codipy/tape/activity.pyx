@@ -8,12 +8,14 @@ from cpython.mem cimport PyMem_Realloc
 from cpython.object cimport PyObject
 
 from codipy.tape.recorder cimport Recorder
+from codipy.tape.surroundings cimport Surroundings, surroundings
 
 from codipy.errors import TapeError
 
 cdef extern from *:
     """
-    CODIPY_THREAD_LOCAL void *codipy_thread_state[3] = {0, 0, 0};   /* recorder in force; inside passive(); _Stack */
+    /* recorder in force; inside passive(); _Stack; its Surroundings */
+    CODIPY_THREAD_LOCAL void *codipy_thread_state[4] = {0, 0, 0, 0};
     """
     void** codipy_thread_state
 
@@ -32,6 +34,7 @@ cdef class _Stack:
     # later, and the next Python code on it, must not find the recorder in force then.
     cdef list entries
     cdef void** state
+    cdef Surroundings surroundings       # of the outermost
 
     def __cinit__(self):
         self.entries, self.state = [], codipy_thread_state
@@ -39,6 +42,7 @@ cdef class _Stack:
     def __dealloc__(self):
         if self.state == codipy_thread_state:
             codipy_thread_state[0] = codipy_thread_state[1] = codipy_thread_state[2] = NULL
+            codipy_thread_state[3] = NULL
 
 
 class _Recordings(threading.local):
@@ -49,15 +53,19 @@ class _Recordings(threading.local):
 _recordings = _Recordings()
 
 
-cdef list entries_of_thread():
-    """Of this thread's _Stack; a look-up in a threading.local took longer than all else that begins a recording."""
+cdef _Stack stack_of_thread():
+    """This thread's; a look-up in a threading.local took longer than all else that begins a recording."""
     if codipy_thread_state[2] == NULL:
         codipy_thread_state[2] = <PyObject*>_recordings.stack
-    return (<_Stack>codipy_thread_state[2]).entries
+    return <_Stack>codipy_thread_state[2]
 
 
 cdef int _enter(object tape, Recorder* recorder) except -1:
-    entries_of_thread().append((tape, <size_t>recorder))
+    cdef _Stack stack = stack_of_thread()
+    if not stack.entries:
+        stack.surroundings = surroundings()
+        codipy_thread_state[3] = <PyObject*>stack.surroundings
+    stack.entries.append((tape, <size_t>recorder))
     codipy_thread_state[0] = recorder
     codipy_thread_state[1] = <void*>(<size_t>(tape is None))
     return 0
@@ -65,7 +73,7 @@ cdef int _enter(object tape, Recorder* recorder) except -1:
 
 cdef int _leave(object tape) except -1:
     """Take the last entry of `tape`, which for passive() need not be the innermost: a generator may end it late."""
-    cdef list stack = entries_of_thread()
+    cdef list stack = stack_of_thread().entries
     cdef Py_ssize_t i = len(stack) - 1
     while i >= 0 and stack[i][0] is not tape:
         i -= 1
@@ -73,6 +81,8 @@ cdef int _leave(object tape) except -1:
         raise TapeError("passive() ends on a thread where it did not begin")
     del stack[i]
     tape, address = stack[len(stack) - 1] if stack else (None, 0)
+    if not stack:
+        codipy_thread_state[3] = NULL
     codipy_thread_state[0] = <void*><size_t>address
     codipy_thread_state[1] = <void*>(<size_t>(len(stack) > 0 and tape is None))
     return 0
