@@ -224,6 +224,8 @@ def _tables():
         array("unsigned char", "tile_active[OP_COUNT]", mask(_is_active)),
         array("unsigned char", "tile_unit[OP_COUNT]", mask(lambda row, k: row.partials[k] in ("1", "-1"))),
         array("unsigned char", "tile_minus[OP_COUNT]", mask(lambda row, k: row.partials[k] == "-1")),
+        "/* Whether a zero partial lets nothing pass: 0 no, 1 where the other factor is passive, 2 always. */",
+        array("unsigned char", "tile_sifts[OP_COUNT]", [("", "passive", "always").index(row.sifts) for row in TABLE]),
         "/* What a partial reads: 1 x, 2 y, 4 z, 8 w; the function that must run before it, or -1. */",
         array("unsigned char", "tile_needs[OP_COUNT][3]", triples(_needs, 0)),
         array("signed char", "tile_auxiliary[OP_COUNT][3]", triples(lambda row, k: _partial(row, k)[0], -1)),
@@ -234,13 +236,20 @@ def _tables():
 
 
 def _pull(row, argument):
-    """The four cases of one partial: assign what flows through it or add it, or its negative. Nothing flows from 0."""
+    """The cases of one partial: assign what flows through it or add it, or its negative. Nothing flows from 0.
+
+    Where the row sifts there are four more, by which nothing flows through 0 either.
+    """
     partial = in_c(_partial(row, argument)[2])
-    loads = "" if partial in ("1.0", "-1.0") else _loads(partial) + f"const double g = gs[i], p = g * ({partial}); "
-    flow, negated = ("(g != 0 ? p : 0.0)", 0) if loads else ("gs[i]", int(partial == "-1.0"))
-    for mode, sign in enumerate(("= ", "+= ", "= -", "-= ")):
-        case = f"({code_name(row)} * 3 + {argument}) * 4 + {mode ^ 2 * negated}"
-        yield f"    case {case}: EACH {{ {loads}out[i] {sign}{flow}; }} return;"
+    unit, flow, negated = partial in ("1.0", "-1.0"), "gs[i]", int(partial == "-1.0")
+    for sifted in (0, 1) if row.sifts == "passive" else (int(row.sifts == "always"),):
+        loads = ""
+        if not unit:
+            loads = _loads(partial) + f"const double g = gs[i], p = {partial}, f = g * p; "
+            flow = "((g != 0) & (p != 0) ? f : 0.0)" if sifted else "(g != 0 ? f : 0.0)"
+        for mode, sign in enumerate(("= ", "+= ", "= -", "-= ")):
+            case = f"({code_name(row)} * 3 + {argument}) * 8 + {mode ^ 2 * negated | 4 * sifted}"
+            yield f"    case {case}: EACH {{ {loads}out[i] {sign}{flow}; }} return;"
 
 
 def _pairs():
@@ -277,7 +286,8 @@ def tiles():
         lines += [f"    case {code_name(row)}: {body}"]
     lines += ["    }", "}", ""]
     lines += [
-        "/* out =, +=, = -, -= (mode 0 to 3) g times a partial. Floating-point flags are nobody's concern here, and to",
+        "/* out =, +=, = -, -= (mode 0 to 3; 4 more where it sifts) g times a partial. "
+        "Floating-point flags are nobody's concern here, and to",
         "   keep them would cost the vector loops: a product that a zero g throws away must not be computed then. */",
         "#if defined(__GNUC__) && !defined(__clang__)",
         "#pragma GCC push_options",
@@ -288,7 +298,7 @@ def tiles():
         "    const double *__restrict ws, const double *__restrict es, const double *__restrict gs,",
         "    double *__restrict out)",
         "{",
-        "    switch ((code * 3 + argument) * 4 + mode) {",
+        "    switch ((code * 3 + argument) * 8 + mode) {",
         *[case for row in TABLE for k in range(row.arity) if _is_active(row, k) for case in _pull(row, k)],
         "    }",
         "}",

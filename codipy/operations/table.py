@@ -44,6 +44,9 @@ class Operation(NamedTuple):
         Whether the C value may differ from Python's, so that only `python` gives the value to record.
     total : bool
         Whether Python never raises and the C value is Python's also where it is not finite, so that nobody need look.
+    sifts : str
+        Where a partial that is zero lets nothing pass, not even an infinite derivative: ``"always"`` for a selection,
+        ``"passive"`` where the factor does not depend on the inputs, so that neither does the value.
     constant : tuple of int
         Arguments that are never differentiated (the exponent of `scale`).
     code : int
@@ -63,6 +66,7 @@ class Operation(NamedTuple):
     edges: tuple = ()
     python_value: bool = False
     total: bool = False
+    sifts: str = ""
     constant: tuple = ()
     code: int = -1
 
@@ -95,7 +99,8 @@ def _math(name, value, partial, second, *domain, numpy=None, **more):
 _ARITHMETIC = (
     _linear("add", "operator.add", "x + y", "1", "1", numpy=("add",), total=True),
     _linear("subtract", "operator.sub", "x - y", "1", "-1", numpy=("subtract",), total=True),
-    Operation("multiply", "operator.mul", "x * y", ("y", "x"), ("0", "1", "0"), numpy=("multiply",), total=True),
+    Operation("multiply", "operator.mul", "x * y", ("y", "x"), ("0", "1", "0"), numpy=("multiply",), total=True,
+              sifts="passive"),
     Operation(
         "divide", "operator.truediv", "x / y", ("1 / y", "-w / y"), ("0", "-1 / y / y", "2 * w / y / y"),
         numpy=("divide", "true_divide"), domain=(REAL, POSITIVE),
@@ -112,8 +117,9 @@ _ARITHMETIC = (
     _linear("negative", "operator.neg", "-x", "-1", numpy=("negative",), total=True),
     _linear("positive", "operator.pos", "x", "1", numpy=("positive",), total=True),
     _linear("identity", "operator.pos", "x", "1", numpy=("conjugate", "conj"), total=True),
-    _linear("absolute", "operator.abs", "fabs(x)", "sign(x)", numpy=("absolute", "abs"), kink="0 at 0", total=True),
-    _linear("fabs", "math.fabs", "fabs(x)", "sign(x)", math_name="fabs", numpy=("fabs",), kink="0 at 0"),
+    _linear("absolute", "operator.abs", "fabs(x)", "sign(x)", numpy=("absolute", "abs"), kink="0 at 0", total=True,
+            sifts="always"),
+    _linear("fabs", "math.fabs", "fabs(x)", "sign(x)", math_name="fabs", numpy=("fabs",), kink="0 at 0", sifts="always"),
     Operation("square", "square", "x * x", ("2 * x",), ("2",), numpy=("square",)),
     Operation(
         "reciprocal", "reciprocal", "1 / x", ("-w * w",), ("2 * w * w * w",), numpy=("reciprocal",), domain=(POSITIVE,)
@@ -240,26 +246,26 @@ _SPECIAL = (
 _PIECEWISE = (
     _linear(
         "copysign", "math.copysign", "copysign(x, y)", "sign(x) * copysign(1, y)", "0", math_name="copysign",
-        numpy=("copysign",), kink="0 where x = 0, like abs; 0 in y",
+        numpy=("copysign",), kink="0 where x = 0, like abs; 0 in y", sifts="always",
     ),
     _linear(
         "maximum", "maximum", "pick((y > x) | (y != y), y, x)", "pick((y > x) | (y != y), 0, 1)",
-        "pick((y > x) | (y != y), 1, 0)", numpy=("maximum",), domain=(REAL, (-3.5, 3.5)),
+        "pick((y > x) | (y != y), 1, 0)", numpy=("maximum",), domain=(REAL, (-3.5, 3.5)), sifts="always",
         kink="a tie goes to the first argument; NaN wins",
     ),
     _linear(
         "minimum", "minimum", "pick((y < x) | (y != y), y, x)", "pick((y < x) | (y != y), 0, 1)",
-        "pick((y < x) | (y != y), 1, 0)", numpy=("minimum",), domain=(REAL, (-3.5, 3.5)),
+        "pick((y < x) | (y != y), 1, 0)", numpy=("minimum",), domain=(REAL, (-3.5, 3.5)), sifts="always",
         kink="a tie goes to the first argument; NaN wins",
     ),
     _linear(
         "fmax", "fmax", "pick((y > x) | (x != x), y, x)", "pick((y > x) | (x != x), 0, 1)",
-        "pick((y > x) | (x != x), 1, 0)", math_name="fmax", numpy=("fmax",), domain=(REAL, (-3.5, 3.5)),
+        "pick((y > x) | (x != x), 1, 0)", math_name="fmax", numpy=("fmax",), domain=(REAL, (-3.5, 3.5)), sifts="always",
         kink="a tie goes to the first argument; NaN loses",
     ),
     _linear(
         "fmin", "fmin", "pick((y < x) | (x != x), y, x)", "pick((y < x) | (x != x), 0, 1)",
-        "pick((y < x) | (x != x), 1, 0)", math_name="fmin", numpy=("fmin",), domain=(REAL, (-3.5, 3.5)),
+        "pick((y < x) | (x != x), 1, 0)", math_name="fmin", numpy=("fmin",), domain=(REAL, (-3.5, 3.5)), sifts="always",
         kink="a tie goes to the first argument; NaN loses",
     ),
     _linear(

@@ -131,9 +131,11 @@ static int mask_of(Compiler *c, int line, int now)
     return mask;
 }
 
+/* Where `a` is not zero, a times b, or b alone; elsewhere 0. */
 static void compile_gated(Compiler *c, const Line *line, int now)
 {
     Machine *m = &c->machine;
+    const int sifted = line->kind == SIFTED;
     const int a = use(c, line->a, now), b = use(c, line->b, now);
     if (m->wide) {
         const int mask = mask_of(c, line->a, now);
@@ -141,13 +143,13 @@ static void compile_gated(Compiler *c, const Line *line, int now)
         release(c, line->b, now);
         const int to = take_vector(c, now + 1);
         put(c, now, to);
-        emit_masked(m, TIMES, to, a, b, mask);
+        emit_masked(m, sifted ? BITS_AND : TIMES, to, sifted ? b : a, b, mask);
         return;
     }
     const int zero = use(c, c->lines->number[FORMULA_ZERO], now), gate = take_vector(c, now), to = take_vector(c, now);
     emit_registers(m, COMPARE, gate, a, zero);
-    emit_registers(m, TIMES, to, a, b);
-    emit_registers(m, BITS_AND, to, to, gate);
+    if (!sifted) emit_registers(m, TIMES, to, a, b);
+    emit_registers(m, BITS_AND, to, sifted ? b : to, gate);
     c->holds[gate] = NOWHERE;
     put(c, now, to);
     release(c, line->a, now);
@@ -181,7 +183,7 @@ static void compile_line(Compiler *c, int now)
         const int from = use(c, line->a, now);
         emit_memory(&c->machine, MOVE_STORE, from, 0, array_place(c, line->reg));
         release(c, line->a, now);
-    } else if (line->kind == GATED) {
+    } else if (line->kind == GATED || line->kind == SIFTED) {
         compile_gated(c, line, now);
     } else if (line->kind == ROOT) {
         const int from = use(c, line->a, now);
@@ -268,7 +270,7 @@ static uint8_t *compile_loop(Compiler *c, const Lines *lines, int wide, uint8_t 
         if (line->kind <= NUMBER) continue;
         c->last[line->a] = (int16_t)k;
         if (line->b >= 0) c->last[line->b] = (int16_t)k;
-        if (line->kind == GATED) c->last[lines->number[FORMULA_ZERO]] = (int16_t)k;
+        if (line->kind == GATED || line->kind == SIFTED) c->last[lines->number[FORMULA_ZERO]] = (int16_t)k;
     }
     for (int k = 0; k < LINE_NUMBERS; k++) {
         uint64_t bits = ~(uint64_t)0 >> 1;

@@ -10,7 +10,7 @@
 
 /* The first three are read when they are used. SIZE is the bits of a & b: with all but the sign, the absolute value.
    GATED is a * b where a is not zero, else 0. */
-typedef enum { READ, READ_ONE, NUMBER, ADD, SUBTRACT, MULTIPLY, DIVIDE, ROOT, OPPOSITE, SIZE, GATED, WRITE } LineKind;
+typedef enum { READ, READ_ONE, NUMBER, ADD, SUBTRACT, MULTIPLY, DIVIDE, ROOT, OPPOSITE, SIZE, GATED, SIFTED, WRITE } LineKind;
 
 enum {
     ALL_BUT_SIGN = FORMULA_NUMBERS, /* a number more: the bits that fabs() keeps */
@@ -114,8 +114,10 @@ static int lines_pull(Lines *lines, const TileAction *action, const int *argumen
     if (tile_unit[code] >> argument & 1) {
         minus ^= tile_minus[code] >> argument & 1;
     } else {
+        const int partial = lines_formula(lines, formula_of(action), arguments);
         line_number(lines, FORMULA_ZERO);
-        p = line_add(lines, GATED, 0, g, lines_formula(lines, formula_of(action), arguments));
+        p = line_add(lines, GATED, 0, g, partial);
+        if (action->mode & 4) p = line_add(lines, SIFTED, 0, partial, p);
     }
     if (action->mode & 1) return line_add(lines, minus ? SUBTRACT : ADD, 0, line_value(lines, action->out), p);
     return minus ? line_opposite(lines, p) : p;

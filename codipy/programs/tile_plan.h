@@ -33,7 +33,7 @@ typedef void (*TileCompiled)(double *const *at, Py_ssize_t n);
 typedef struct {
     int16_t code;       /* of a compiled one: which */
     uint8_t kind, argument;
-    uint8_t mode;       /* of a pull: 1 adds, 2 takes the negative; of a pair: the side of the inner step */
+    uint8_t mode;       /* of a pull: 1 adds, 2 takes the negative, 4 sifts; of a pair: the side of the inner step */
     uint8_t outer;      /* of a pair: the second step's code */
     uint8_t x, y, z, w; /* registers of values */
     uint8_t in, out;    /* registers of flows */

@@ -59,8 +59,16 @@ typedef struct {
     uint8_t reg, minus;
 } TileFlow;
 
-static inline void run_pull(
-    TileRun *run, const TileProgram *program, int step, int argument, TileFlow in, int out, int add)
+/* Whether nothing flows through a partial that is zero: what was not selected gets nothing, and what is multiplied by a
+   passive zero does not depend on anything, so that an infinite adjoint is no reason for a NaN. */
+static inline int is_sifted(const TileStep *step, const TileActivity *registers, int argument)
+{
+    if (tile_sifts[step->code] != 1) return tile_sifts[step->code] != 0;
+    return !registers[step->sources[!argument]].active;
+}
+
+static inline void run_pull(TileRun *run, const TileProgram *program, const TileActivity *registers, int step,
+    int argument, TileFlow in, int out, int add)
 {
     const int code = program->step[step].code, function = tile_auxiliary[code][argument];
     if (function >= 0) {
@@ -74,7 +82,7 @@ static inline void run_pull(
     action->argument = (uint8_t)argument;
     action->in = in.reg;
     action->out = (uint8_t)out;
-    action->mode = (uint8_t)(add + 2 * in.minus);
+    action->mode = (uint8_t)(add + 2 * in.minus + 4 * is_sifted(&program->step[step], registers, argument));
 }
 
 static inline int is_unit(const TileStep *step, int argument)
@@ -125,7 +133,7 @@ static void plan_reverse(
             } else {
                 if (!to->reached && !in_place) run_slot(run, own, run->slots);
                 at[source] = (TileFlow){(uint8_t)own, 0};
-                run_pull(run, program, s, k, at[w], own, to->reached || in_place);
+                run_pull(run, program, registers, s, k, at[w], own, to->reached || in_place);
             }
             to->reached = 1;
         }
@@ -221,7 +229,7 @@ static void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivit
         if (pulled && w != root) run_slot(run, at[w].reg, run->slots);
         for (int k = 0, add = 0; k < tile_arity[step->code]; k++)
             if (is_pulled(step, registers, k)) {
-                run_pull(run, program, s, k, at[step->sources[k]], at[w].reg, add);
+                run_pull(run, program, registers, s, k, at[step->sources[k]], at[w].reg, add);
                 add = 1;
             }
     }

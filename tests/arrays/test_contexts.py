@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 import codipy
+from tests.strategies import STRATEGIES
 
 X = np.array([4.0, 0.0, -1.0, 2.0])
-STRATEGIES = ["auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
 
 
 def caught_error(x):

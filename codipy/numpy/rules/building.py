@@ -11,7 +11,8 @@ from codipy.errors import ActiveError
 from codipy.numpy.primitive import Primitive
 
 __all__ = [
-    "Picks", "axes_of", "dense", "from_rows", "guarded", "is_plain", "primitive", "spread", "to_rows", "unbroadcast",
+    "Picks", "axes_of", "dense", "from_rows", "guarded", "is_plain", "primitive", "selected", "spread", "to_rows",
+    "unbroadcast",
 ]  # fmt: skip
 
 
@@ -64,6 +65,11 @@ def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True, place
 def guarded(g, partial):
     """``g * partial``, but 0 where `g` is 0 and the partial is infinite or undefined."""
     return np.where(g == 0, 0.0, g * partial)
+
+
+def selected(g, partial):
+    """``g * partial``, but what was not selected gets nothing: 0 where either is 0, whatever the other is."""
+    return np.where((g == 0) | (partial == 0), 0.0, g * partial)
 
 
 def unbroadcast(g, shape):

@@ -7,7 +7,7 @@ interval; outside, the derivative goes to the end value, or to `left` and `right
 
 import numpy as np
 
-from codipy.numpy.rules.building import Picks, guarded, is_plain, primitive
+from codipy.numpy.rules.building import Picks, is_plain, primitive, selected
 
 __all__ = ["PRIMITIVES"]
 
@@ -69,7 +69,7 @@ def _interp_vjp_x(g, out, x, xp, fp, left=None, right=None, period=None):
         outside = (x < xp[0]) | (x > xp[-1])
         return np.where(outside | (g == 0), 0.0, slopes[xp[1:-1].searchsorted(x, "right")] * g)
     at = _Intervals(x, xp, fp, left, right, period)
-    return np.reshape(guarded(_flat(g), at.x_slope), at.shape)
+    return np.reshape(selected(_flat(g), at.x_slope), at.shape)
 
 
 _INTERP_VJPS = {
@@ -81,7 +81,7 @@ _INTERP_VJPS = {
 }
 
 _INTERP_JVPS = {
-    0: _interp_rule(lambda t, at, shape: np.reshape(guarded(_flat(t), at.x_slope), at.shape)),
+    0: _interp_rule(lambda t, at, shape: np.reshape(selected(_flat(t), at.x_slope), at.shape)),
     1: _interp_rule(lambda t, at, shape: np.reshape(at.knots(shape).forward(t), at.shape)),
     2: _interp_rule(lambda t, at, shape: np.reshape(at.values(shape).forward(t), at.shape)),
     3: _interp_rule(lambda t, at, shape: np.reshape(t * at.left, at.shape)),

@@ -9,7 +9,7 @@ products that are far from 0 and from overflow take the quotient, which is one p
 import numpy as np
 
 from codipy.errors import ActiveError
-from codipy.numpy.rules.building import axes_of, guarded, is_plain, primitive
+from codipy.numpy.rules.building import axes_of, is_plain, primitive, selected
 from codipy.numpy.rules.order import PRIMITIVES as ORDER
 from codipy.numpy.rules.reductions import PRIMITIVES as REDUCTIONS
 
@@ -51,7 +51,7 @@ def _recur(source, factor):
     n = source.shape[-1]
     step = 1
     while step < n:
-        carried = guarded(source[..., :-step], factor[..., step:])
+        carried = selected(source[..., :-step], factor[..., step:])
         source = np.concatenate((source[..., :step], source[..., step:] + carried), -1)
         factor = np.concatenate((factor[..., :step], factor[..., step:] * factor[..., :-step]), -1)
         step *= 2
@@ -86,7 +86,7 @@ def _scan_vjp(ufunc, g, out, a):
     if _invertible(ufunc, out):
         return _sum_vjp(ufunc, g * out, out, a) / a
     p, q = _partials(ufunc, a, out)
-    return guarded(_recur_back(g, p), q)
+    return selected(_recur_back(g, p), q)
 
 
 def _scan_jvp(ufunc, t, out, a):
@@ -95,7 +95,7 @@ def _scan_jvp(ufunc, t, out, a):
     if _invertible(ufunc, out):
         return np.cumsum(t / a, axis=-1) * out
     p, q = _partials(ufunc, a, out)
-    return _recur(guarded(t, q), p)
+    return _recur(selected(t, q), p)
 
 
 def _along(rule, ufunc, g, out, a, axis):
@@ -237,7 +237,7 @@ def _reduceat_rules(ufunc):
         at = np.zeros(element.size, int)
         at[last] = np.arange(1, last.size + 1)
         source = np.where(at > 0, g[..., at - 1], 0.0)
-        rows = guarded(_recur_back(source, p), q)
+        rows = selected(_recur_back(source, p), q)
         n = a.shape[-1]
         flat = np.arange(int(np.prod(a.shape[:-1], dtype=int)))[:, None] * n + element
         found = np.bincount(np.reshape(flat, -1), np.reshape(rows, -1), a.size)
@@ -246,7 +246,7 @@ def _reduceat_rules(ufunc):
     def jvp(t, out, a, indices, axis=0, dtype=None, out_=None):
         t, a = np.moveaxis(t, axis, -1), np.moveaxis(a, axis, -1)
         element, last, p, q = _reduceat_parts(ufunc, a, indices)
-        return np.moveaxis(_recur(guarded(t[..., element], q), p)[..., last], -1, axis)
+        return np.moveaxis(_recur(selected(t[..., element], q), p)[..., last], -1, axis)
 
     return {0: vjp}, {0: jvp}
 
