@@ -9,7 +9,7 @@ argument; plain numbers give plain numbers.
 * ``dist``, ``log(x, base)``, ``modf``, ``frexp``, ``ldexp``, ``pow`` and ``prod`` are made of table operations.
 * ``fsum``, ``sumprod`` and ``hypot`` of more than two arguments are statements made by hand, since no chain of
   operations gives their exactly rounded values: ``tape.evaluate_primal()`` refuses a tape that holds one.
-* ``floor``, ``ceil``, ``trunc``, ``ulp``, ``nextafter`` and the predicates give plain values.
+* ``floor``, ``ceil``, ``trunc``, ``ulp`` and the predicates give plain values.
 * The functions of integers (``comb``, ``factorial``, ``gcd``, ...) are those of ``math``.
 
 Examples
@@ -190,7 +190,14 @@ def _exact_sumprod(p, q):
 
 
 _sumprod = getattr(math, "sumprod", _exact_sumprod)
-nextafter, ulp = _on_values(math.nextafter), _on_values(math.ulp)
+ulp = _on_values(math.ulp)
+
+
+def nextafter(x, y, **steps):
+    """``math.nextafter``: x moved by a few units in the last place, so that the derivative is 1 in x and 0 in y."""
+    value = math.nextafter(_value(x), _value(y), **steps)
+    return _handmade(value, (x,), (1.0,)) if type(x) is Real else value
+
 
 # What is left: constants, functions of integers, and what a newer Python adds, which refuses an active Real.
 globals().update({name: getattr(math, name) for name in dir(math) if name[0] != "_" and name not in globals()})

@@ -21,10 +21,7 @@ _ONE = {
     "erfinv": "np.sqrt(np.pi) / 2 * np.exp(w * w)",
     "erfcinv": "-np.sqrt(np.pi) / 2 * np.exp(w * w)",
     "dawsn": "1 - 2 * x * w",
-    "gamma": "w * sp.psi(x)",
-    "gammaln": "sp.psi(x)",
     "loggamma": "sp.psi(x)",
-    "psi": "sp.polygamma(1, x)",
     "rgamma": "-w * sp.psi(x)",
     "logit": "1 / (x * (1 - x))",
     "log_expit": "sp.expit(-x)",
@@ -142,7 +139,8 @@ _SEVERAL = {
     "airy": ("w[1]", "x * w[0]", "w[3]", "x * w[2]"),
 }
 
-_ROWS = ("erf", "erfc", "expit")  # of the operations table: they become part of an expression
+# Of the operations table, by the name there: they become part of an expression.
+_ROWS = {"erf": "erf", "erfc": "erfc", "expit": "expit", "gamma": "gamma", "gammaln": "lgamma", "psi": "digamma"}
 
 NAMES = sorted({*_ONE, *_TWO, *_THREE, *_FOUR, *_SEVERAL, *_ROWS})
 _LACKING: dict = {}  # the ufunc itself -> arguments in which it has no derivative
@@ -181,7 +179,7 @@ def primitive_of(ufunc):
 def row_of(ufunc):
     """The row of the operations table that a ufunc of `scipy.special` has, or None."""
     special = sys.modules.get("scipy.special")
-    found = next((name for name in _ROWS if getattr(special, name, None) is ufunc), None)
+    found = next((row for name, row in _ROWS.items() if getattr(special, name, None) is ufunc), None)
     if found:
         add_row(ufunc, found)  # the next call does not come this way
     return found

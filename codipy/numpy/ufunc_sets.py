@@ -17,7 +17,7 @@ PASSIVE = {
     getattr(np, name)
     for name in [
         "floor", "ceil", "trunc", "rint", "sign", "signbit", "isnan", "isfinite", "isinf", "floor_divide",
-        "spacing", "nextafter", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
+        "spacing", "equal", "not_equal", "less", "less_equal", "greater", "greater_equal",
         "logical_and", "logical_or", "logical_xor", "logical_not"
     ]
 }  # fmt: skip

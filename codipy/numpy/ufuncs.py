@@ -36,6 +36,10 @@ def _float_power_y(x, y, w):
 
 _PRIMITIVES = {
     "float_power": elementwise_primitive("float_power", np.float_power, (_float_power_x, _float_power_y)),
+    # x moved by one unit in the last place, whatever y is: the slope by which finite differences see it.
+    "nextafter": elementwise_primitive(
+        "nextafter", np.nextafter, (lambda x, y, w: np.ones(np.shape(w)), lambda x, y, w: np.zeros(np.shape(w)))
+    ),
     "logaddexp2": elementwise_primitive("logaddexp2", np.logaddexp2, (_share, lambda x, y, w: _share(y, x, w))),
     "fraction": elementwise_primitive("modf", lambda x: np.modf(x)[0], (lambda x, w: np.ones(np.shape(x)),)),
     "mantissa": elementwise_primitive(
@@ -55,6 +59,7 @@ _CLIP = getattr(vars(np)["_core"].umath, "clip", None)  # np.clip's own ufunc ha
 _FUNCTIONS = {
     np.float_power: lambda x, y: call(_PRIMITIVES["float_power"], (x, y)),
     np.logaddexp2: lambda x, y: call(_PRIMITIVES["logaddexp2"], (x, y)),
+    np.nextafter: lambda x, y: call(_PRIMITIVES["nextafter"], (x, y)),
     np.heaviside: _heaviside,
     np.modf: lambda x: (call(_PRIMITIVES["fraction"], (x,)), np.modf(plain(x))[1]),
     np.frexp: lambda x: (call(_PRIMITIVES["mantissa"], (x,)), np.frexp(plain(x))[1]),

@@ -30,6 +30,13 @@ def _share(difference):
     return 1.0 / (1.0 + np.exp(-np.where(np.isnan(difference), 0.0, difference)))
 
 
+def _hypot_x(x, y, w):
+    """``hypot_x`` of the operations table: also where w overflows, or an argument is infinite."""
+    halved = 0.25 * x / np.hypot(0.25 * x, 0.25 * y)
+    beyond = np.where(np.isinf(x), np.where(np.isinf(y), np.nan, np.sign(x)), np.where(np.isinf(y), 0.0, halved))
+    return np.where(w == 0, 0.0, np.where(np.isinf(w), beyond, x / w))
+
+
 # Partials of w = f(x, y) in x and in y.
 UFUNC_PARTIALS = {
     np.add: lambda w, x, y: (np.ones(w.shape), np.ones(w.shape)),
@@ -42,7 +49,7 @@ UFUNC_PARTIALS = {
     np.fmin: _choice,
     np.logaddexp: lambda w, x, y: (_share(x - y), _share(y - x)),
     np.logaddexp2: lambda w, x, y: (_share((x - y) * np.log(2.0)), _share((y - x) * np.log(2.0))),
-    np.hypot: lambda w, x, y: (x / np.where(w == 0, 1.0, w), y / np.where(w == 0, 1.0, w)),
+    np.hypot: lambda w, x, y: (_hypot_x(x, y, w), _hypot_x(y, x, w)),
 }
 
 
