@@ -151,12 +151,14 @@ cpdef object call(object primitive, object args, object kwargs=None):
                 raise TypeError(f"{primitive.name}: {type(x).__name__} beside an Array is not supported: use a plain array")
             # What the caller may change before the sweep is copied: a reference, or a flag set by us that forbids
             # writing, would give a wrong derivative in silence or break the caller's code.
-            if isinstance(x, np.ndarray) and not is_frozen(x):
-                x = frozen_copy(r, x)
-            elif type(x) is list:
-                x = in_lists(x)
+            # The value is computed from the array itself: where its strides lie decides which loop NumPy runs.
             single |= is_float32(x)
-            kept = in_double(x)
+            if isinstance(x, np.ndarray) and not is_frozen(x):
+                kept = in_double(frozen_copy(r, x))
+            else:
+                if type(x) is list:
+                    x = in_lists(x)
+                kept = in_double(x)
         if known is None and kept is not x:
             known = list(values)
         values.append(x)

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy picks its loop by how arrays lie in memory, so last bits depend on strides: products and sums get the user's own."""
+
+import numpy as np
+import pytest
+
+import codipy
+
+RNG = np.random.default_rng(5)
+N = 37
+M, S, B = RNG.normal(size=(N, 2 * N)), RNG.normal(size=(N, N)), RNG.normal(size=(2 * N, 2 * N))
+X, A = RNG.normal(size=N), RNG.normal(size=(N, N))
+
+OF_VECTORS = {
+    "a column": lambda x: x @ M[:, 1],
+    "rows backwards": lambda x: x @ S[::-1],
+    "every second column, transposed": lambda x: M[:, ::2].T @ x,
+    "every second column": lambda x: M[:, ::2] @ x,
+    "every second of both": lambda x: B[::2, ::2] @ x,
+    "a diagonal": lambda x: np.diag(S) @ x,
+    "Fortran's order": lambda x: np.asfortranarray(S) @ x,
+    "dot": lambda x: np.dot(M[:, 1], x),
+    "inner": lambda x: np.inner(B[::2, 3], x),
+    "tensordot": lambda x: np.tensordot(M[:, ::2], x, 1),
+    "einsum": lambda x: np.einsum("ij,j->i", M[:, ::2], x),
+    "a stack": lambda x: np.matmul(np.stack([S, M[:, ::2]])[::-1], x),
+    "solve": lambda x: np.linalg.solve(B[::2, ::2], x),
+}
+OF_MATRICES = {
+    "every second column": lambda a: a[:, ::2] @ X[::2],
+    "transposed": lambda a: a.T @ X,
+    "by strided columns": lambda a: a @ M[:, ::2],
+    "by columns backwards": lambda a: a @ S[:, ::-1],
+    "of strided columns": lambda a: M[:, ::2].T @ a,
+    "dot": lambda a: a.T.dot(S[:, ::-1]),
+}
+
+
+@pytest.mark.parametrize("rebind", [False, True])
+@pytest.mark.parametrize(("name", "x"), [(n, X) for n in OF_VECTORS] + [(n, A) for n in OF_MATRICES])
+def test_the_bits_are_those_of_the_arrays_as_they_lie(name, x, rebind):
+    program = (OF_VECTORS if x is X else OF_MATRICES)[name]
+    expected = program(x.copy())
+    for strategy in ("auto", "jacobian", "primal"):
+        with codipy.Tape(strategy=strategy) as tape:
+            found = (codipy.rebind(program) if rebind else program)(tape.register_input(x.copy()))
+        assert np.array_equal(codipy.value(found), expected), strategy
+
+
+def test_what_is_multiplied_may_change_before_the_sweep():
+    """The value is computed from the caller's array, the derivative from what it was."""
+    matrix = RNG.normal(size=(4, 8))
+    strided, before = matrix[:, ::2], matrix[:, ::2].copy()
+
+    def loss(x):
+        y = strided @ x
+        strided[...] = 0.0
+        return np.sum(y)
+
+    assert np.allclose(codipy.grad(loss, rebind=False)(np.ones(4)), before.sum(axis=0), rtol=1e-14)
