@@ -193,10 +193,11 @@ _sumprod = getattr(math, "sumprod", _exact_sumprod)
 ulp = _on_values(math.ulp)
 
 
-def nextafter(x, y, **steps):
+@functools.wraps(math.nextafter)
+def nextafter(x, y, /, **steps):
     """``math.nextafter``: x moved by a few units in the last place, so that the derivative is 1 in x and 0 in y."""
     value = math.nextafter(_value(x), _value(y), **steps)
-    return _handmade(value, (x,), (1.0,)) if type(x) is Real else value
+    return _handmade(value, (x, y), (1.0, 0.0)) if type(x) is Real or type(y) is Real else value
 
 
 # What is left: constants, functions of integers, and what a newer Python adds, which refuses an active Real.

@@ -18,7 +18,8 @@ CALLS = [f"np.{name}({argument})" for argument, names in UNARY.items() for name 
 CALLS += [f"np.{name}({pair})" for name in BINARY.split() for pair in ("x, y", "m, b", "m, 0.7", "1.3, x", "r, m",
 "o, v")]
 CALLS += [
-    "np.power(p, y)", "np.nextafter(x, y)", "np.nextafter(m, 2.0)", "np.nextafter(1.0, r)", "np.power(x, 2)", "np.power(x, -1.0)", "np.power(2.0, x)", "np.float_power(p, w)",
+    "np.nextafter(x, y)", "np.nextafter(m, 2.0)", "np.nextafter(1.0, r)",
+    "np.power(p, y)", "np.power(x, 2)", "np.power(x, -1.0)", "np.power(2.0, x)", "np.float_power(p, w)",
     "np.remainder(x, w)", "np.mod(x, 0.7)", "np.fmod(x, w)", "np.divmod(x, w)", "np.modf(m)", "np.frexp(m)",
     "np.ldexp(x, 3)", "np.ldexp(x, [1, 2, 0, -1, 3])", "np.heaviside(x, y)", "np.heaviside([0.0, 1, -1, 0, 0], y)",
     "np.matmul(m, n.T)", "np.matmul(t, n.T)", "m @ x[:4]", "v @ m", "x @ y", "a @ n.T", "np.matmul(m, a.T)",
@@ -33,7 +34,8 @@ METHODS = [
     "np.add.reduce(m, initial=r)",
     "np.add.reduce(m, where=mask)", "np.multiply.reduce(m, 0)", "np.multiply.reduce(x)", "np.maximum.reduce(m, axis=1)",
     "np.minimum.reduce(x, initial=-3.0)", "np.fmax.reduce(np.where(m > 1, np.nan, m), axis=0)", "np.fmin.reduce(x)",
-    "np.logaddexp.reduce(m, axis=1)", "np.hypot.reduce(m)", "np.hypot.accumulate(m)", "np.subtract.reduce(m, axis=1)", "np.divide.reduce(p)",
+    "np.logaddexp.reduce(m, axis=1)", "np.hypot.reduce(m)", "np.hypot.accumulate(m)",
+    "np.subtract.reduce(m, axis=1)", "np.divide.reduce(p)",
     "np.add.accumulate(m, 1)", "np.multiply.accumulate(x)",
     "np.maximum.accumulate(m, axis=1)", "np.minimum.accumulate(x)", "np.subtract.accumulate(x)",
     "np.divide.accumulate(p)",
