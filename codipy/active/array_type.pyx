@@ -26,7 +26,7 @@ from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current
 
-from codipy.active.doors import door, flat_of, method as ndarray_method
+from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
 
 cdef object SUM = np.sum, MEAN = np.mean
 
@@ -37,6 +37,13 @@ cdef Array new_array(Storage storage, const View* view):
     cdef Array new = Array.__new__(Array)
     new.storage = storage
     new.geometry = view[0]
+    return new
+
+
+cdef Array new_view(Array a, const View* view):
+    cdef Array new = new_array(a.storage, view)
+    new.owner = a if a.owner is None else a.owner
+    new.readonly = a.readonly
     return new
 
 
@@ -157,14 +164,23 @@ cdef class Array:
 
     @property
     def flags(self):
-        """numpy.flagsobj: of the values; an Array is writable"""
+        """Flags: as ``ndarray.flags``; ``x.flags.writeable = False`` forbids writing through this variable"""
         materialise(self)
-        return ndarray_of(self).flags
+        return flags_of(self)
+
+    def setflags(self, write=None, align=None, uic=None):
+        """As ``ndarray.setflags``."""
+        if align is not None and not align or uic:
+            raise ValueError("an Array is aligned, and no copy of another that it writes back to")
+        if write is not None:
+            if write and self.owner is not None and self.owner.readonly:
+                raise ValueError("cannot set WRITEABLE flag to True of this array")
+            self.readonly = not write
 
     @property
     def base(self):
-        """None: views share a storage, no array owns another"""
-        return None
+        """Array or None: the one whose elements these are; None of an Array with elements of its own"""
+        return self.owner
 
     @property
     def device(self):
@@ -194,8 +210,10 @@ cdef class Array:
 
     @property
     def imag(self):
-        """Zeros."""
-        return from_ndarray(np.zeros(self.shape, self.dtype))
+        """Zeros, read-only."""
+        zeros = from_ndarray(np.zeros(self.shape, self.dtype, "F" if self.flags.fnc else "C"))
+        zeros.readonly = True
+        return zeros
 
     def __len__(self):
         if self.geometry.ndim == 0:
@@ -229,7 +247,7 @@ cdef class Array:
         return as_view(self, "squeeze", (axis,), {})
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
-        """As ``ndarray.diagonal``: a view."""
+        """As ``ndarray.diagonal``: a read-only view."""
         return as_view(self, "diagonal", (offset, axis1, axis2), {})
 
     def view(self, *args, **kwargs):
@@ -237,7 +255,7 @@ cdef class Array:
         if args or kwargs:
             raise TypeError("an Array has no views of another dtype or type: take codipy.value(x).view(...)")
         materialise(self)
-        return new_array(self.storage, &self.geometry)
+        return new_view(self, &self.geometry)
 
     def copy(self, order="C"):
         """A copy: values and identifiers are shared until one of the two is written to."""

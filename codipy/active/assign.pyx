@@ -6,6 +6,8 @@ was there before has none. That is only right while nobody else reads the old on
 or an input's is replaced by a fresh one first, into which the elements that stay are moved; where that would be most of
 them, the storage gets explicit identifiers instead, and those of the written part alone change.
 """
+import numpy as np
+
 from libc.stdint cimport int32_t
 from libc.string cimport memcmp
 from cpython.object cimport Py_TYPE, PyObject, PyTypeObject
@@ -19,7 +21,7 @@ from codipy.active.pending cimport Pending
 from codipy.active.renewal cimport renew
 from codipy.active.statements cimport record, run_values
 from codipy.active.storage cimport Py_REFCNT, Storage, is_small, owns_buffer
-from codipy.active.view cimport MAX_NDIM, View, broadcast_strides, is_contiguous, same_view, set_contiguous
+from codipy.active.view cimport MAX_NDIM, View, broadcast_strides, is_contiguous, is_injective, same_view, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
@@ -41,12 +43,22 @@ cdef bint covers(const View* v, Py_ssize_t size) noexcept:
     return True
 
 
-cdef int demand_writable(const View* v) except -1:
-    cdef int k
-    for k in range(v.ndim if v.size else 0):
-        if v.strides[k] == 0 and v.shape[k] > 1:
-            raise ValueError("assignment destination is read-only: it shows one element many times; copy it first")
+cdef int demand_writable(Array target) except -1:
+    """The one check of what may be written through a variable."""
+    if target.readonly:
+        raise ValueError("assignment destination is read-only")
+    if not is_injective(&target.geometry) and shows_one_twice(&target.geometry):
+        raise ValueError("assignment destination shows an element of its base more than once, so that two values would "
+                         "be written to one place: copy it first")
     return 0
+
+
+cdef bint shows_one_twice(const View* v) except -1:
+    places = np.zeros((1,) * v.ndim, np.int64)
+    cdef int k
+    for k in range(v.ndim):
+        places = places + (v.strides[k] * np.arange(v.shape[k])).reshape((-1,) + (1,) * (v.ndim - 1 - k))
+    return np.unique(places).size < v.size
 
 
 cdef int assign(Array target, object value) except -1:
@@ -57,7 +69,7 @@ cdef int assign(Array target, object value) except -1:
     cdef int flags, precision
     if v.size == 0:
         return 0
-    demand_writable(v)
+    demand_writable(target)
     # The second half of `u[1:-1] += e`, which Python carries out as `u[1:-1] = u[1:-1].__iadd__(e)`.
     if type(value) is Array and (<Array>value).storage is target.storage and same_view(v, &(<Array>value).geometry):
         return 0

@@ -12,11 +12,11 @@ from codipy.active.constants cimport frozen_copy, is_frozen
 from codipy.active.elementwise cimport admit_block, materialise, operate
 from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
-from codipy.active.packing cimport from_ndarray, readable
+from codipy.active.packing cimport from_ndarray, readable, with_gaps
 from codipy.active.precision cimport is_refused
 from codipy.active.real cimport OWNS, Real, new_identified
-from codipy.active.views cimport doubles_of, ndarray_of, singles_of
-from codipy.active.view cimport View, is_contiguous
+from codipy.active.views cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
+from codipy.active.view cimport View, is_injective
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.active.over cimport is_over
 from codipy.tape.activity cimport current, is_passive
@@ -32,28 +32,6 @@ cdef enum:
     NUMPY_DIMS = 64              # no array has more
 
 cdef double zero = 0.0           # what `hollow` arrays show
-
-
-cdef bint is_injective(const View* v) noexcept:
-    """Whether no two elements of a view are the same; may say no where they are not."""
-    cdef Py_ssize_t smaller = 0
-    cdef int k, j
-    cdef bint done[8]
-    if is_contiguous(v):
-        return True
-    for k in range(v.ndim):
-        done[k] = v.shape[k] <= 1
-    while True:
-        j = -1
-        for k in range(v.ndim):
-            if not done[k] and (j < 0 or abs(v.strides[k]) < abs(v.strides[j])):
-                j = k
-        if j < 0:
-            return True
-        if abs(v.strides[j]) <= smaller:
-            return False
-        smaller += abs(v.strides[j]) * (v.shape[j] - 1)
-        done[j] = True
 
 
 cdef Array contiguous_copy(Array x):
@@ -165,19 +143,26 @@ cpdef object call(object primitive, object args, object kwargs=None):
         if known is not None:
             known.append(kept)
     out = primitive.forward(*values, **kwargs) if kwargs else primitive.forward(*values)
+    parts = out if isinstance(out, tuple) else (out,)
+    seen = views_of(operands, values, parts)
+    if seen is not None and all([x is not None for x in seen]):
+        return packed_like(out, seen)
     if argnums is None:
-        return out
+        return out if seen is None else packed_like(out, [x if y is None else y for x, y in zip(parts, seen)])
     # Rules see doubles and compute in double, whatever the dtype of the values.
     options = kwargs if not kwargs or kwargs.get("dtype") is None else {**kwargs, "dtype": np.float64}
     tape = <BaseTape>r.tape
     tape.demand_recording("an array operation")
     several = isinstance(out, tuple)
     shown, results = [], []
-    for part in out if several else (out,):      # Reals first: they are scalar statements
+    for i in range(len(parts)):      # Reals first: they are scalar statements
+        part = kept = parts[i]
         single |= is_float32(part)
-        kept = part
-        if isinstance(part, np.ndarray) and cnp.PyArray_TYPE(<cnp.ndarray>part) in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
-            array = from_ndarray(part)
+        if seen is not None and seen[i] is not None:
+            part = seen[i]       # no result of the call: elements of its argument
+            kept = doubles_of(part)
+        elif isinstance(part, np.ndarray) and cnp.PyArray_TYPE(<cnp.ndarray>part) in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
+            array = with_gaps(part)
             dims += array.geometry.ndim
             kept = doubles_of(array)
             part = array
@@ -211,12 +196,14 @@ cpdef object call(object primitive, object args, object kwargs=None):
     try:
         for i in range(len(shown)):
             k = record.arguments + i
+            if seen is not None and seen[i] is not None:
+                continue
             if type(shown[i]) is Array:
                 array = shown[i]
                 v = &array.geometry
-                block = new_block(tape, v.size)
+                block = new_block(tape, array.storage.buffer.size)
                 array.storage.block = block
-                set_slots(record, k, block.base, v.ndim, v.shape, v.strides)
+                set_slots(record, k, block.base + <int32_t>v.offset, v.ndim, v.shape, v.strides)
             elif type(shown[i]) is Real:
                 set_slots(record, k, (<Real>shown[i]).identifier, 0, NULL, NULL)
         tape.push_record(record, before)
@@ -226,9 +213,32 @@ cpdef object call(object primitive, object args, object kwargs=None):
     if elements is not None:
         for k in elements:
             shown[k] = element(<Array>shown[k], 0)
-    if not several:
-        return shown[0]
-    return type(out)(*shown) if hasattr(out, "_fields") else tuple(shown)
+    return packed_like(out, shown)
+
+
+cdef object packed_like(out, list parts):
+    """The results, one or several, as the primitive gives them."""
+    if not isinstance(out, tuple):
+        return parts[0]
+    return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
+
+
+cdef list views_of(tuple operands, list values, parts):
+    """For each result the view of an operand that it is, or None; None where there is none."""
+    cdef list seen = None
+    cdef Py_ssize_t i, k
+    for i in range(len(parts)):
+        part = parts[i]
+        if not isinstance(part, np.ndarray) or (<object>part).base is None:
+            continue
+        for k in range(len(operands)):
+            if type(operands[k]) is Array and is_view_of(part, values[k]):
+                seen = [None] * len(parts) if seen is None else seen
+                seen[i] = shown_as(operands[k], values[k], part)
+                if seen[i] is not operands[k]:
+                    (<Array>seen[i]).readonly = (<Array>operands[k]).readonly
+                break
+    return seen
 
 
 cdef int admit_pending(Array a) except -1:

@@ -60,7 +60,10 @@ cdef Array snapshot(values):
     # Laid out as it is: NumPy's loops and the order of the result, and so of sums over it, depend on that.
     back = tuple([slice(None, None, -1 if stride < 0 else None) for stride in values.strides])
     kept = from_ndarray(np.array(values[back], dtype=dtype, order="K"))
-    return shown_as(kept, doubles_of(kept)[back])
+    plain = doubles_of(kept)
+    turned = shown_as(kept, plain, plain[back])
+    turned.owner, turned.readonly = None, False      # nobody else has what it shows
+    return turned
 
 
 cdef bint is_frozen(object values):

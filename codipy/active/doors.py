@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Where NumPy's protocols lead: the doors of codipy.numpy, found when the first array asks."""
 
-__all__ = ["array_of", "door", "flat_of", "method"]
+__all__ = ["array_of", "door", "flags_of", "flat_of", "method"]
 
 _FOUND: dict = {}
 
@@ -37,6 +37,13 @@ def array_of(x):
     from codipy.active.array_type import Array
 
     return Array([x]).reshape(())
+
+
+def flags_of(array):
+    """``array.flags``."""
+    from codipy.active.flags import Flags
+
+    return Flags(array)
 
 
 def flat_of(array):

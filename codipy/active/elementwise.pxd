@@ -6,7 +6,7 @@ from cpython.object cimport PyObject
 from codipy.active.array_type cimport Array
 from codipy.active.block cimport Block
 from codipy.active.pending cimport Leaf, Pending
-from codipy.active.view cimport View
+from codipy.active.view cimport MAX_NDIM, View
 from codipy.tape.recorder cimport Recorder
 
 # One operation of the table on operands that broadcast; NotImplemented where one is no number or array.
@@ -20,7 +20,10 @@ cdef int settle(Array a) except -1
 cdef int materialise_in_passive(Array a) except -1
 # 1: identifiers of this block take part in the recording r (NULL: none); 0: as passive values; else an error.
 cdef int admit_block(Recorder* r, Block block) except -1
-# The array of an expression, laid out as its operands are; it waits, unless each operation is a statement.
+# The array of an expression, laid out as the shape's strides say; it waits, unless each operation is a statement.
 cdef Array array_of(Recorder* r, Pending p, View* shape)
+ctypedef Py_ssize_t[MAX_NDIM] Strides
+# The strides that NumPy gives a result of this shape (order "K"), of operands with these strides.
+cdef void keep_order(int count, Strides* operands, View* shape) noexcept
 # A pending expression of the shape `shape` that is only this operand; None where it is no number or array.
 cdef Pending pending_of(Recorder* r, PyObject* x, View* shape)

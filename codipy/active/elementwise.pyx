@@ -236,6 +236,8 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     p.rules = rules
     p.waits = waits
     p.single = single
+    if shape.ndim > 1:
+        order_as_operands(n, sources, &shape)
     return array_of(r, p, &shape)
 
 
@@ -245,7 +247,6 @@ cdef Array array_of(Recorder* r, Pending p, View* shape):
         p.rules = rules_in_force()
         p.waits = may_wait(p.rules)
     p.epoch = r.epoch if r != NULL else 0
-    keep_order(p, shape)
     result = new_array(None, shape)
     result.pending = p
     if not p.waits or r != NULL and r.eager and p.active:
@@ -253,7 +254,20 @@ cdef Array array_of(Recorder* r, Pending p, View* shape):
     return result
 
 
-cdef void keep_order(Pending p, View* shape) noexcept:
+cdef void order_as_operands(int n, const Source* sources, View* shape) noexcept:
+    """Of the operands of this operation, as they are: leaves may be packed copies, or those of several operations."""
+    cdef Py_ssize_t strides[3][MAX_NDIM]
+    cdef View* view
+    cdef int k, count = 0
+    for k in range(n):
+        if sources[k].array != NULL:
+            view = &(<Array>sources[k].array).geometry
+            broadcast_strides(view, view.strides, shape, strides[count])
+            count += 1
+    keep_order(count, strides, shape)
+
+
+cdef void keep_order(int count, Strides* operands, View* shape) noexcept:
     """Lay the result out as its operands lie where they agree, as NumPy does (order "K"); else in C order."""
     cdef Py_ssize_t* strides
     cdef Py_ssize_t stride = 1
@@ -269,9 +283,9 @@ cdef void keep_order(Pending p, View* shape) noexcept:
         axis, place = order[a], a
         for b in range(a - 1, -1, -1):
             other, compared, before = order[b], False, False
-            for k in range(p.leaf_count if shape.shape[axis] > 1 and shape.shape[other] > 1 else 0):
-                strides = p.leaves[k].strides
-                if p.leaves[k].buffer != NULL and strides[axis] and strides[other]:
+            for k in range(count if shape.shape[axis] > 1 and shape.shape[other] > 1 else 0):
+                strides = operands[k]
+                if strides[axis] and strides[other]:
                     before = abs(strides[axis]) < abs(strides[other]) and (before or not compared)
                     compared = True
             if before:

@@ -4,7 +4,7 @@ from cpython.object cimport PyObject
 
 from codipy.active.array_type cimport Array
 from codipy.active.elementwise cimport operate, settle
-from codipy.active.views cimport doubles_of
+from codipy.active.views cimport doubles_of, plain_of
 
 from codipy.operations import BY_NAME
 
@@ -34,20 +34,27 @@ def elementwise(str name, *operands):
     return operate(row.code, <int>len(operands), pointers)
 
 
-def memory(x):
-    """What an Array is a view of, to ask which elements two Arrays share: its `value` may be a copy.
+def overlap(function, a, b, *args, **kwargs):
+    """``numpy.shares_memory`` or ``may_share_memory`` of what two arguments are views of: their values may be copies.
 
     Parameters
     ----------
-    x : object
-        Anything; what is no Array comes back as it is.
+    function : callable
+        Which of the two.
+    a, b : object
+        Arrays among them.
+    *args, **kwargs
+        Further arguments of `function`.
 
     Returns
     -------
-    ndarray or object
-        float64, also of a float32 Array.
+    bool
+        Two Arrays that share values until one of them is written to have no memory in common.
     """
-    if type(x) is not Array:
-        return x
-    settle(<Array>x)
-    return doubles_of(<Array>x)
+    if type(a) is Array and type(b) is Array:
+        settle(<Array>a)
+        settle(<Array>b)
+        if (<Array>a).storage is not (<Array>b).storage:
+            return False
+        a, b = doubles_of(<Array>a), doubles_of(<Array>b)
+    return function(plain_of(a), plain_of(b), *args, **kwargs)

@@ -13,7 +13,7 @@ from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport gather, identifiers
 from codipy.active.constants cimport copy_of, snapshot
 from codipy.active.storage cimport Storage
-from codipy.active.view cimport is_contiguous, shape_tuple
+from codipy.active.view cimport is_contiguous, is_injective, shape_tuple
 from codipy.active.views cimport ndarray_of
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
@@ -47,7 +47,7 @@ cdef Array register_array(BaseTape tape, object x):
     materialise(array)
     if array.storage is EMPTY or array.geometry.size != array.storage.buffer.size:     # a view: what is registered is a storage of its own
         copy = Array(array.value)
-        array.storage, array.geometry = copy.storage, copy.geometry
+        array.storage, array.geometry, array.owner = copy.storage, copy.geometry, None
     storage = array.storage
     before = tape.largest()
     block = new_block(tape, storage.buffer.size, True)
@@ -73,15 +73,16 @@ cdef Array output_array(BaseTape tape, Array y):
     if y.storage.input is not None and y.storage.block is not y.storage.input:
         raise TapeError("y is an input that was written to in place since, and cannot show the gradient of both: register "
                         "a copy, tape.register_output(y.copy())")
-    if y.storage.block is not None and (y.storage.block.is_input or y.storage.output is y.storage.block):
+    injective = is_injective(&y.geometry)        # else one element has several seeds, and they are added
+    if injective and y.storage.block is not None and (y.storage.block.is_input or y.storage.output is y.storage.block):
         return y
     if y.storage.identifiers != NULL:
         y.storage.make_clean(tape)
     if y.storage.block is None:
         return y
-    if y.geometry.size != y.storage.buffer.size or y.storage.block.lent:
+    if not injective or y.geometry.size != y.storage.buffer.size or y.storage.block.lent:
         copy = gather(np.array(ndarray_of(y)), identifiers(y))
-        y.storage, y.geometry = copy.storage, copy.geometry
+        y.storage, y.geometry, y.owner = copy.storage, copy.geometry, None
     y.storage.block.lent = True          # its adjoints are read after the sweep
     y.storage.output = y.storage.block
     return y
@@ -123,6 +124,9 @@ cdef BaseTape tape_of(Block block):
 cdef tuple adjoint_slots(Array array):
     """The tape and the identifiers where the adjoints of an array are read and set."""
     cdef Block block = block_of(array, "gradient")
+    if not is_injective(&array.geometry):
+        raise TapeError("the Array has no gradient of its own: it shows elements of its base more than once; call "
+                        "tape.register_output() on it while recording")
     index = np.lib.stride_tricks.as_strided(
         np.arange(array.storage.buffer.size, dtype=np.int32)[array.geometry.offset if array.geometry.size else 0:],
         shape_tuple(&array.geometry), [4 * array.geometry.strides[k] for k in range(array.geometry.ndim)])

@@ -7,7 +7,7 @@ import numpy as np
 
 from cpython.long cimport PyLong_AsSsize_t, PyLong_CheckExact
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.array_type cimport Array, new_array, new_view
 from codipy.active.assign cimport assign, demand_writable
 from codipy.active.elements cimport element, set_element
 from codipy.active.elementwise cimport materialise, materialise_in_passive
@@ -42,7 +42,7 @@ cdef object get_item(Array a, object index):
                 return new_array(new_storage(a.storage.buffer, None, a.storage.single), &view)
             raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: "
                             "take codipy.value(x), or work inside `with tape:`")
-        return new_array(a.storage, &view)
+        return new_view(a, &view)
     return take(a, index)
 
 
@@ -59,8 +59,8 @@ cdef int set_item(Array a, object index, object value) except -1:
         raise TapeError("an active Array is written to while no tape is recording: copy codipy.value(x)")
     if not select(&a.geometry, index, &view, &single):
         return scatter(a, index, value)
-    target = new_array(a.storage, &view)
-    demand_writable(&a.geometry)
+    target = new_view(a, &view)
+    demand_writable(target)
     if type(value) is Array and (<Array>value).storage is a.storage and PyLong_CheckExact(index):
         demand_statement()
     if single and is_scalar(value) and goes_alone(a):

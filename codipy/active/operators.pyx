@@ -31,7 +31,10 @@ cdef object of_complex(int code, PyObject* x, PyObject* y):
 cdef int in_place(int code, Array a, PyObject* other) except -1:
     """1 if done, 0 where the operand is no number or array."""
     cdef PyObject* operands[2]
-    cdef Array now = second(a)
+    cdef Array now
+    if a.readonly:
+        raise ValueError("output array is read-only")
+    now = second(a)
     operands[0], operands[1] = <PyObject*>now, other
     try:
         result = operate(code, 2, operands)

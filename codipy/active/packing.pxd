@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Explicit identifiers of arrays, and arrays made from explicit identifiers: movements.
 from libc.stdint cimport int32_t
+cimport numpy as cnp
 
 from codipy.active.array_type cimport Array
 from codipy.active.view cimport View
@@ -18,4 +19,6 @@ cpdef object identifiers(x)
 cpdef Array from_ndarray(values)
 # A passive Array of float64 with one number everywhere, None: with any; None where the shape is not simply numbers.
 cpdef object filled(shape, number)
+# The same of a result of NumPy's that may be a view with gaps, and then is one here.
+cpdef Array with_gaps(cnp.ndarray values)
 cpdef object gather(values, identifiers)

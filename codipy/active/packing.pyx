@@ -14,6 +14,7 @@ from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport identify, readmit
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.storage cimport Storage, is_small, new_storage
+from codipy.active.views cimport shown_as, stand_in
 from codipy.active.view cimport MAX_NDIM, View, is_contiguous, same_view, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
 from codipy.tape.activity cimport current
@@ -272,11 +273,14 @@ cpdef object identifiers(x):
 cpdef Array from_ndarray(values):
     """A passive Array on a float64 array that nobody else writes to, or of the values of another; float32 stays so.
 
-    It is laid out as the values are in memory, on which the order of sums depends, and has no gaps.
+    It is laid out as the values are in memory, on which the order of sums depends, and has no gaps. As of the values,
+    `base` is None or not.
     """
     cdef View view
+    cdef Array result
     cdef cnp.ndarray array
     cdef int k
+    cdef bint borrowed = isinstance(values, np.ndarray) and (<object>values).base is not None
     cdef bint single = isinstance(values, np.ndarray) and cnp.PyArray_TYPE(values) == cnp.NPY_FLOAT
     if not isinstance(values, np.ndarray) or cnp.PyArray_TYPE(values) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY_RO(
             values):
@@ -291,7 +295,39 @@ cpdef Array from_ndarray(values):
     if not cnp.PyArray_ISCARRAY_RO(array):
         for k in range(view.ndim):
             view.strides[k] = cnp.PyArray_STRIDE(array, k) // <Py_ssize_t>sizeof(double)
-    return new_array(new_storage(wrap_array(values, <double*>cnp.PyArray_DATA(array), view.size), None, single), &view)
+    result = new_array(new_storage(wrap_array(values, <double*>cnp.PyArray_DATA(array), view.size), None, single), &view)
+    if borrowed:
+        result.owner = new_array(result.storage, &view)
+    return result
+
+
+cpdef Array with_gaps(cnp.ndarray values):
+    """Like from_ndarray(), but a view with gaps or backwards stays one: whether it can be seen flat depends on it.
+
+    Parameters
+    ----------
+    values : ndarray of float64 or float32
+        A result of NumPy's that nobody else writes to.
+    """
+    cdef Py_ssize_t first = 0, last = 0, step
+    cdef int k
+    cdef Array span
+    for k in range(cnp.PyArray_NDIM(values) if cnp.PyArray_SIZE(values) else 0):
+        step = cnp.PyArray_STRIDE(values, k)
+        if step % cnp.PyArray_ITEMSIZE(values):
+            return from_ndarray(values)
+        step = step // cnp.PyArray_ITEMSIZE(values) * (cnp.PyArray_DIM(values, k) - 1)
+        if step < 0:
+            first -= step
+        else:
+            last += step
+    if first == 0 and last + 1 == cnp.PyArray_SIZE(values) or cnp.PyArray_SIZE(values) == 0:
+        return from_ndarray(values)
+    span = from_ndarray(np.zeros(first + last + 1, values.dtype))
+    plain = stand_in(span)
+    shown = np.lib.stride_tricks.as_strided(plain[first:], (<object>values).shape, (<object>values).strides)
+    shown[...] = values      # nobody has seen the span yet
+    return shown_as(span, plain, shown)
 
 
 cpdef object filled(shape, number):

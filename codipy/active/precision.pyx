@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from codipy.active.array_type cimport Array
-from codipy.active.elementwise cimport array_of, pending_of
+from codipy.active.elementwise cimport array_of, keep_order, pending_of
 from codipy.active.pending cimport Pending
 from codipy.active.view cimport View, set_contiguous
 from codipy.operations.kernels cimport OP_SCALE, op_value_any
@@ -65,4 +65,5 @@ cdef Array rounded(Array a):
     set_contiguous(&shape)
     cdef Pending p = pending_of(r, <PyObject*>a, &shape)
     p.single = ROUND_RESULT
+    keep_order(1, &a.geometry.strides, &shape)
     return array_of(r, p, &shape)

@@ -57,4 +57,6 @@ cdef inline bint is_contiguous(const View* v) noexcept nogil:
 cdef bint broadcast_shape(const View* a, const View* b, View* result) noexcept nogil
 # Strides that read `source`, of shape `have`, as if it had the shape of `to`; 0 where it cannot.
 cdef bint broadcast_strides(const View* have, const Py_ssize_t* source, const View* to, Py_ssize_t* strides) noexcept nogil
+# Whether no two elements of a view are the same; may say no where they are not.
+cdef bint is_injective(const View* v) noexcept
 cdef tuple shape_tuple(const View* v)

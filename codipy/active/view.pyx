@@ -35,6 +35,26 @@ cdef bint broadcast_strides(const View* have, const Py_ssize_t* source, const Vi
     return True
 
 
+cdef bint is_injective(const View* v) noexcept:
+    """Whether no two elements of a view are the same; may say no where they are not."""
+    cdef Py_ssize_t smaller = 0
+    cdef int k, j
+    cdef bint done[MAX_NDIM]
+    for k in range(v.ndim):
+        done[k] = v.shape[k] <= 1
+    while True:
+        j = -1
+        for k in range(v.ndim):
+            if not done[k] and (j < 0 or abs(v.strides[k]) < abs(v.strides[j])):
+                j = k
+        if j < 0:
+            return True
+        if abs(v.strides[j]) <= smaller:
+            return False
+        smaller += abs(v.strides[j]) * (v.shape[j] - 1)
+        done[j] = True
+
+
 cdef tuple shape_tuple(const View* v):
     cdef int k
     return tuple([v.shape[k] for k in range(v.ndim)])

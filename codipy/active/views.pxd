@@ -8,8 +8,12 @@ cdef object ndarray_of(Array a)
 cdef object singles_of(Array a, dict spans)
 # The same in double precision, without a copy, also of a float32 Array.
 cdef object doubles_of(Array a)
-# The Array that shows what a view of doubles_of(a) shows.
-cdef Array shown_as(Array a, object ndarray)
+# A plain array in the place of an Array: of its dtype, layout and flags. NumPy's functions show on it what is a view.
+cpdef object stand_in(Array a)
+# Whether a result of such a function is a view of the stand-in, or that itself.
+cpdef bint is_view_of(object shown, object plain) except -1
+# The Array that shows of `a` what `shown`, a view of its stand-in, shows of that; `a` for the stand-in itself.
+cpdef Array shown_as(Array a, object plain, object shown)
 # Another variable on the same view, so that an expression reads what it shows now.
 cdef Array second(Array a)
 # A method of ndarray that gives a view where it can: a view of the same storage, else a copy.

@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t
 from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.array_type cimport Array, new_array, new_view
 from codipy.active.elements cimport admit_mixed, go_mixed_in_passive
 from codipy.active.elementwise cimport admit_block, materialise, settle
 from codipy.active.packing cimport from_ndarray, gather, identifiers
@@ -75,19 +75,67 @@ cdef object doubles_of(Array a):
     return result
 
 
-cdef Array shown_as(Array a, object ndarray):
-    """The Array that shows what a view of doubles_of(a) shows."""
+cpdef object stand_in(Array a):
+    """A plain array in the place of an Array: of its values, dtype, layout and flags.
+
+    Parameters
+    ----------
+    a : Array
+        Computed if it is not yet.
+
+    Returns
+    -------
+    ndarray
+        For functions that do not write into it: the values may be shared with other arrays.
+    """
+    materialise(a)
+    plain = ndarray_of(a)
+    if not a.readonly:
+        cnp.PyArray_ENABLEFLAGS(<cnp.ndarray>plain, cnp.NPY_ARRAY_WRITEABLE)
+    return plain
+
+
+cpdef Array shown_as(Array a, object plain, object shown):
+    """The view of an Array that a view of its stand-in is.
+
+    Parameters
+    ----------
+    a : Array
+        What the view is of.
+    plain : ndarray
+        Its stand-in.
+    shown : ndarray
+        A view of `plain`, or `plain` itself, for which `a` itself is returned.
+
+    Returns
+    -------
+    Array
+        Read-only where `shown` is.
+    """
     cdef View view
+    cdef Array result
+    cdef Py_ssize_t itemsize = plain.itemsize
     cdef int k
-    if ndarray.ndim > MAX_NDIM:
-        raise ValueError(f"an Array has at most {MAX_NDIM} dimensions, got {ndarray.ndim}")
-    view.ndim, view.size, view.offset = ndarray.ndim, ndarray.size, 0
+    if shown is plain:
+        return a
+    if shown.ndim > MAX_NDIM:
+        raise ValueError(f"an Array has at most {MAX_NDIM} dimensions, got {shown.ndim}")
+    view.ndim, view.size, view.offset = shown.ndim, shown.size, a.geometry.offset
     if view.size:
-        view.offset = <double*>cnp.PyArray_DATA(ndarray) - a.storage.buffer.data
+        view.offset += (<char*>cnp.PyArray_DATA(shown) - <char*>cnp.PyArray_DATA(plain)) // itemsize
+    cdef Py_ssize_t low = view.offset, high = view.offset
     for k in range(view.ndim):
-        view.shape[k] = ndarray.shape[k]
-        view.strides[k] = ndarray.strides[k] // <Py_ssize_t>sizeof(double)
-    return new_array(a.storage, &view)
+        view.shape[k] = shown.shape[k]
+        view.strides[k] = cnp.PyArray_STRIDE(shown, k) // itemsize
+        if view.strides[k] * itemsize != cnp.PyArray_STRIDE(shown, k):
+            raise ValueError(f"an Array has strides of whole elements, got {shown.strides} bytes")
+        low += min(view.strides[k], 0) * (view.shape[k] - 1)
+        high += max(view.strides[k], 0) * (view.shape[k] - 1)
+    if view.size and (low < 0 or high >= a.storage.buffer.size):
+        raise ValueError("the view would reach out of the memory of the Array")
+    result = new_view(a, &view)
+    result.readonly = not cnp.PyArray_ISWRITEABLE(shown)
+    return result
 
 
 cdef Array second(Array a):
@@ -97,16 +145,29 @@ cdef Array second(Array a):
 
 
 cdef Array as_view(Array a, str name, tuple args, dict kwargs):
-    materialise(a)
-    plain = doubles_of(a)
+    plain = stand_in(a)
     shown = getattr(plain, name)(*args, **kwargs)
-    if shown.size == 0 or np.may_share_memory(shown, plain):
-        return shown_as(a, shown)
+    if is_view_of(shown, plain):
+        return shown_as(a, plain, shown)
     # Positions laid out as the view is, since order="K" asks for that.
+    strides = [stride * 8 // plain.itemsize for stride in plain.strides]
     positions = np.lib.stride_tricks.as_strided(
-        np.empty(a.storage.buffer.size, np.int64)[a.geometry.offset if plain.size else 0:], plain.shape, plain.strides)
+        np.empty(a.storage.buffer.size, np.int64)[a.geometry.offset if plain.size else 0:], plain.shape, strides)
     positions[...] = np.arange(plain.size).reshape(plain.shape)
     return take_flat(a, getattr(positions, name)(*args, **kwargs), shown)
+
+
+cpdef bint is_view_of(object shown, object plain) except -1:
+    """Whether a result is a view of a stand-in, or that itself, and not a view of a copy that was made on the way.
+
+    Memory does not tell: two Arrays may share it until one of them is written to.
+    """
+    span = plain.base if isinstance(plain.base, np.ndarray) else plain      # NumPy skips what is a view itself
+    while shown is not None:
+        if shown is plain or shown is span:
+            return True
+        shown = getattr(shown, "base", None)
+    return False
 
 
 cdef Array moved(Array a, str order):
@@ -116,12 +177,12 @@ cdef Array moved(Array a, str order):
 
 cdef object take(Array a, index):
     index = plain_index(index)
-    plain = doubles_of(a)
+    plain = stand_in(a)
     shown = plain[index]
     if not isinstance(shown, np.ndarray):
         return a[tuple([int(i) for i in index])] if isinstance(index, tuple) else a[int(index)]
-    if shown.size and np.may_share_memory(shown, plain):
-        return shown_as(a, shown)
+    if is_view_of(shown, plain):
+        return shown_as(a, plain, shown)
     return made_of(a, identifiers_at(a, offsets_of(a, index)) if a.is_active else None, shown)
 
 

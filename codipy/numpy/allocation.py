@@ -20,6 +20,7 @@ from codipy.active import Real
 from codipy.active.array import Array, filled, from_ndarray, gather, identifiers, plain
 from codipy.active.real import NO_COMPLEX
 from codipy.errors import ActiveError
+from codipy.numpy.views import Shown
 from codipy.tape import active_tape
 
 __all__ = [
@@ -112,18 +113,19 @@ def _flat_identifiers(tree):
     return np.ravel(identifiers(tree)).tolist()
 
 
-def _of_movables(tree, dtype=None, **options):
+def _of_movables(function, tree, dtype, *args, **kwargs):
     """An array of a tree that holds Reals or Arrays: the same call on values and on identifiers."""
     if dtype is not None and np.dtype(dtype) == object:
-        return np.array(tree, dtype=object, **options)
+        return np.array(tree, dtype=object)
     if dtype is not None and np.dtype(dtype).kind == "V" and np.any(_flat_identifiers(tree)):
         raise ActiveError("a structured array cannot be active: keep one array for each field")
-    values = np.array(_leaves(plain, tree), dtype=dtype, **options)
+    kwargs.pop("like", None)
+    values = function(_leaves(plain, tree), dtype, *args, **kwargs)
     if values.dtype.kind == "c" and np.any(_leaves(identifiers, tree)):
         raise ActiveError(f"np.array of active values with a complex dtype: {NO_COMPLEX}")
     if values.dtype.kind != "f":
         return values  # integers and flags have no derivative, and text has none either
-    moved = gather(values, np.array(_leaves(identifiers, tree), dtype=np.int32, **options))
+    moved = gather(values, np.array(_leaves(identifiers, tree), dtype=np.int32).reshape(values.shape))
     return moved if type(moved) is Array else fresh(values)
 
 
@@ -131,16 +133,28 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
     """``numpy.array``; of Reals and Arrays in nested lists an Array that depends on what they depend on."""
     if type(copy) is np._CopyMode:  # as libraries say it that know NumPy 1 too
         copy = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}[copy.name]
-    if not holds_movable(object):
-        made = np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, like=like)
-        return fresh(made) if copy or _is_new(made, object) else made
-    if type(object) is not Array:
-        return _of_movables(object, dtype, order=order, ndmin=ndmin)
-    if dtype is not None and np.dtype(dtype) != object.dtype:
-        made = object.astype(dtype)
-    else:
-        made = object.copy() if copy else object
-    return made.reshape((1,) * (ndmin - made.ndim) + made.shape) if made.ndim < ndmin else made
+    if holds_movable(object):
+        return _converted(np.array, object, dtype, copy=copy, order=order, ndmin=ndmin)
+    made = np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, like=like)
+    return fresh(made) if copy or _is_new(made, object) else made
+
+
+def _converted(function, x, dtype, *args, **kwargs):
+    """`function`, which copies where it must, of what holds Reals or Arrays: a view where NumPy gives one."""
+    if type(x) is not Array:
+        if kwargs.get("copy") is False:
+            raise ValueError("Unable to avoid copy while creating an array as requested.")
+        return _of_movables(function, x, dtype, *args, **kwargs)
+    shown = Shown()
+    values = function(shown.tree(x), dtype, *args, **kwargs)
+    view = shown.view(values)
+    if view is not None:
+        return view
+    if values.dtype.kind != "f":
+        return x.astype(values.dtype)  # or the reason why not
+    order = "C" if values.flags.c_contiguous else "F" if values.flags.f_contiguous else "K"
+    made = x.copy(order) if values.dtype == x.dtype else x.astype(values.dtype).copy(order)
+    return made if made.ndim == values.ndim else made.reshape(values.shape)
 
 
 def _is_new(made, source):
@@ -150,17 +164,13 @@ def _is_new(made, source):
     return isinstance(source, (list, tuple, range, int, float, np.generic))  # anything else may lend its data
 
 
-def _converts(function, ndmin=0):
+def _converts(function):
     """A function of NumPy that returns its argument where it can, as one of this module."""
 
     @functools.wraps(function, updated=())
     def convert(a, dtype=None, *args, **kwargs):
         if holds_movable(a):
-            # An Array is returned itself only where NumPy returns its argument, so that writes meet the same aliases.
-            values = a.value if isinstance(a, Array) else None
-            made = None if values is None else function(values, dtype, *args, **kwargs)
-            copied = made is None or not np.may_share_memory(made, values)
-            return array(a, dtype, copy=True if copied else None, ndmin=ndmin)
+            return _converted(function, a, dtype, *args, **kwargs)
         made = function(a, dtype, *args, **kwargs)
         return fresh(made) if _is_new(made, a) else made
 
@@ -168,7 +178,7 @@ def _converts(function, ndmin=0):
 
 
 asarray, asanyarray, require = map(_converts, (np.asarray, np.asanyarray, np.require))
-ascontiguousarray, asfortranarray = _converts(np.ascontiguousarray, 1), _converts(np.asfortranarray)
+ascontiguousarray, asfortranarray = map(_converts, (np.ascontiguousarray, np.asfortranarray))
 
 
 @functools.wraps(np.asarray_chkfinite, updated=())

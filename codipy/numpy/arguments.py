@@ -9,12 +9,12 @@ from functools import cache
 import numpy as np
 
 from codipy.active import slots
-from codipy.active.array import Array, Real, gather, identifiers, plain
+from codipy.active.array import Array, Real, gather, identifiers, plain, with_gaps
 from codipy.errors import ActiveError
 
 __all__ = [
     "PLAIN", "assign", "bind", "call_with", "fillable", "gather_tree", "holds_active", "holds_array", "identifier_tree",
-    "parameters", "refuse", "value_tree",
+    "parameters", "rebuilt", "refuse", "value_leaf", "value_tree",
 ]  # fmt: skip
 
 
@@ -46,14 +46,14 @@ def holds_active(tree):
     return _holds(tree) and not slots.in_passive()
 
 
-def _rebuilt(tree, leaf):
+def rebuilt(tree, leaf):
     """The same lists, tuples and dictionaries with other leaves."""
     if type(tree) in _OURS:
         return leaf(tree)
     if isinstance(tree, dict):
-        return {key: _rebuilt(value, leaf) for key, value in tree.items()}
+        return {key: rebuilt(value, leaf) for key, value in tree.items()}
     if isinstance(tree, (list, tuple)):
-        leaves = [_rebuilt(item, leaf) for item in tree]
+        leaves = [rebuilt(item, leaf) for item in tree]
         return type(tree)(*leaves) if hasattr(tree, "_fields") else type(tree)(leaves)
     return leaf(tree)
 
@@ -63,7 +63,8 @@ def _unboxed(leaf, x, dtype):
     return np.array([leaf(item) for item in x.flat], dtype).reshape(x.shape)
 
 
-def _value(x):
+def value_leaf(x):
+    """The plain value of a leaf of a tree."""
     if isinstance(x, np.ndarray) and _holds(x):
         return _unboxed(plain, x, float)
     return plain(x)
@@ -77,12 +78,12 @@ def _identifiers(x):
 
 def value_tree(tree):
     """The tree with plain values."""
-    return tree if type(tree) in PLAIN else _rebuilt(tree, _value)
+    return tree if type(tree) in PLAIN else rebuilt(tree, value_leaf)
 
 
 def identifier_tree(tree):
     """The tree with an array of identifiers for each leaf, zeros for plain ones."""
-    return _rebuilt(tree, _identifiers)
+    return rebuilt(tree, _identifiers)
 
 
 # What a NumPy whose C functions tell no signature lacks.
@@ -173,7 +174,10 @@ def fillable(values):
         made = map(fillable, values)
         return type(values)(*made) if hasattr(values, "_fields") else type(values)(made)
     if isinstance(values, np.ndarray) and values.dtype in (np.float64, np.float32) and slots.recording() is not None:
-        return Array(values)
+        made = with_gaps(values)
+        if not values.flags.writeable:
+            made.flags.writeable = False
+        return made
     return values
 
 

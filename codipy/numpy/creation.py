@@ -16,7 +16,13 @@ def _fillable(values):
     """A passive Array to write into, if it can hold what is active."""
     if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
         return values
-    return from_ndarray(values) if values.flags.owndata and values.dtype.char in "df" else Array(values)
+    if values.base is not None and not isinstance(values.base, np.ndarray):  # somebody else's memory, as of frombuffer
+        if values.flags.writeable:
+            return values
+        made = Array(values)[...]
+        made.flags.writeable = False
+        return made
+    return from_ndarray(values) if values.dtype in (np.float64, np.float32) else Array(values)
 
 
 def _like(number):

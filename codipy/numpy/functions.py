@@ -9,18 +9,9 @@ import numpy as np
 
 from codipy.active.array import Array
 
-from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
-from .arguments import (
-    assign,
-    bind,
-    call_with,
-    fillable,
-    holds_active,
-    holds_array,
-    parameters,
-    refuse,
-    value_tree,
-)
+from . import composite, creation, differentiable, movement, order, passive, refused, registry, writers
+from .arguments import assign, bind, call_with, holds_active, parameters, refuse, value_tree
+from .views import Shown
 
 __all__ = ["SETS", "SHORT", "array_function", "name_of", "set_of"]
 
@@ -48,7 +39,6 @@ def _all_direct(functions):
 
 _MOVEMENT = (
     movement.FUNCTIONS
-    | views.FUNCTIONS
     | creation.MOVEMENT
     | _all_direct(order.FUNCTIONS | writers.FUNCTIONS | creation.FUNCTIONS | movement.SPECIAL)
 )
@@ -66,7 +56,7 @@ SETS = {
 }
 
 # Run also where nothing is active: they write, give views, or make Arrays to fill.
-_ALWAYS = {*views.FUNCTIONS, *writers.FUNCTIONS, *creation.FUNCTIONS, *creation.MOVEMENT, *creation.PASSIVE}
+_ALWAYS = {*movement.FUNCTIONS, *writers.FUNCTIONS, *creation.FUNCTIONS, *creation.MOVEMENT, *creation.PASSIVE}
 _ALWAYS |= {"may_share_memory", "shares_memory"}
 _HANDLERS = SETS["differentiable"] | SETS["movement"] | SETS["passive"]
 
@@ -93,7 +83,7 @@ SHORT = {
 SHORT |= {
     _found(name): _moving(name)
     for name, handler in _MOVEMENT.items()
-    if handler is movement.FUNCTIONS.get(name) and _moving(name)
+    if name in movement.DATA and handler is movement.FUNCTIONS.get(name) and _moving(name)
 }
 
 
@@ -126,9 +116,10 @@ def array_function(func, types, args, kwargs):
             bound["out"] = np.array(out.value)  # its dtype may be that of the computation
         elif out is not None:
             del bound["out"]
-        found = call_with(func, bound, value_tree)
-        keeps = name not in SETS["passive"] and (holds_array(args) or holds_array(kwargs))
-        return assign(fillable(found) if keeps else found, out)
+        if name in SETS["passive"]:
+            return assign(call_with(func, bound, value_tree), out)
+        shown = Shown(writable=False)
+        return assign(shown.results(call_with(func, bound, shown.tree)), out)
     if handler is None:
         refuse(name, _reason(name) or f"codipy has no derivative for it: {_WRITE}")
     return handler(func, args, kwargs)

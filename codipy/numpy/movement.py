@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cache, partial
 
 import numpy as np
 
 from codipy.active.array import identifiers, plain
 
-from .arguments import assign, bind, call_with, gather_tree, holds_active, identifier_tree, value_tree
+from . import views
+from .arguments import assign, bind, call_with, fillable, gather_tree, holds_active, identifier_tree, value_tree
+from .views import Shown
 
 __all__ = ["DATA", "FUNCTIONS", "SPECIAL", "move"]
 
@@ -17,26 +19,18 @@ __all__ = ["DATA", "FUNCTIONS", "SPECIAL", "move"]
 DATA = {
     "append": "arr values",
     "block": "arrays",
-    "broadcast_arrays": "args",
-    "broadcast_to": "array",
     "choose": "choices",
     "column_stack": "tup",
     "compress": "a",
     "concatenate": "arrays",
     "delete": "arr",
-    "diag": "v",
     "diagflat": "v",
-    "diagonal": "a",
     "dstack": "tup",
     "extract": "arr",
     "fft.fftshift": "x",
     "fft.ifftshift": "x",
     "hstack": "tup",
     "insert": "arr values",
-    "ix_": "args",
-    "lib.stride_tricks.sliding_window_view": "x",
-    "linalg.diagonal": "x",
-    "meshgrid": "xi",
     "repeat": "a",
     "resize": "a",
     "roll": "a",
@@ -56,14 +50,19 @@ _VALUES_ONLY = ("out", "dtype", "casting")
 
 
 def move(func, data, args, kwargs):
-    """Run `func` on the values and on the identifiers of the arguments named in `data`."""
+    """Run `func` on stand-ins of the Arrays in the arguments named in `data`.
+
+    What it gives a view of is one; other results are new, and of their elements the same call on the identifiers tells
+    where they come from.
+    """
     bound = bind(func, args, kwargs)
     out = bound.pop("out", None)
-    values = call_with(func, bound, value_tree)
-    if not any(holds_active(bound.get(name)) for name in data):
-        return assign(values, out)
-    ids = call_with(func, bound, identifier_tree, data, _VALUES_ONLY)
-    return assign(gather_tree(values, ids), out)
+    shown = Shown()
+    values = call_with(func, bound, shown.tree, data)
+    ids = None
+    if any(holds_active(bound.get(name)) for name in data):
+        ids = cache(lambda: call_with(func, bound, identifier_tree, data, _VALUES_ONLY))
+    return assign(shown.results(values, ids), out)
 
 
 def _move(func, args, kwargs, data):
@@ -83,12 +82,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 def imag(val):
     """The imaginary part of what is real: zeros."""
-    return np.imag(plain(val))
-
-
-def real_if_close(a, tol=100):
-    """Real already."""
-    return gather_tree(np.real_if_close(plain(a), tol), identifiers(a))
+    return fillable(np.imag(plain(val)))
 
 
 def piecewise(x, condlist, funclist, *args, **kw):
@@ -104,16 +98,17 @@ def piecewise(x, condlist, funclist, *args, **kw):
         raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
     flat = move(np.reshape, ("a",), (x, (-1,)), {})
     kind = np.float32 if getattr(x, "dtype", None) == np.float32 else np.float64
-    values, ids = np.zeros(np.shape(plain(flat)), kind), np.zeros(np.shape(plain(flat)), np.int32)
+    shape = np.shape(plain(x))
+    result = np.zeros(shape, kind)
+    values, ids = result.reshape(-1), np.zeros(result.size, np.int32)
     parts = []  # kept until the end: an identifier whose owner is gone may be handed out again
     for condition, function in zip(conditions, funclist):
         where = np.broadcast_to(condition, np.shape(plain(x))).reshape(-1)
         if where.any():
             parts.append(function(flat[where], *args, **kw) if callable(function) else function)
             values[where], ids[where] = value_tree(parts[-1]), identifier_tree(parts[-1])
-    shape = np.shape(plain(x))
-    return gather_tree(values.reshape(shape), ids.reshape(shape))
+    return gather_tree(result, ids.reshape(shape))
 
 
-FUNCTIONS = {name: partial(_move, data=tuple(names.split())) for name, names in DATA.items()}
-SPECIAL = {function.__name__: function for function in (nan_to_num, imag, real_if_close, piecewise)}
+FUNCTIONS = {name: partial(_move, data=tuple(names.split())) for name, names in (DATA | views.DATA).items()}
+SPECIAL = {function.__name__: function for function in (nan_to_num, imag, piecewise)}

@@ -29,11 +29,11 @@ import sys
 
 import numpy as np
 
-from codipy.numpy import allocation, iteration, lists, standins
+from codipy.numpy import allocation, iteration, lists, standins, views
 
 OWN = {name: getattr(allocation, name) for name in allocation.__all__ if hasattr(np, name)}
 OWN |= lists.FUNCTIONS | {name: getattr(iteration, name) for name in iteration.__all__}
-OWN |= {"linalg": lists.linalg}
+OWN |= {"linalg": lists.linalg, "lib": views.lib}
 OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
 
 # What NumPy imports only when it is asked for, such as `numpy.ma`, is left to __getattr__.

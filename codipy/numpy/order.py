@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import identifiers, plain
+from codipy.active.array import Array, identifiers, plain
 
 from .arguments import assign, gather_tree, identifier_tree, value_tree
+from .views import Shown
 
 __all__ = ["FUNCTIONS"]
 
@@ -83,6 +84,10 @@ def clip(a, a_min=_MISSING, a_max=_MISSING, out=None, *, min=_MISSING, max=_MISS
 
 def trim_zeros(filt, trim="fb", axis=None):
     """A view without the outer zeros."""
+    if type(filt) is Array:
+        shown = Shown()
+        more = {} if axis is None else {"axis": axis}
+        return shown.view(np.trim_zeros(shown.tree(filt), trim, **more))
     values, ids = _values(filt), _identifiers(filt)
     more = {} if axis is None else {"axis": axis}
     result = np.trim_zeros(values, trim, **more)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.elementwise_door import memory
+from codipy.active.elementwise_door import overlap
 
 from .arguments import assign, bind, call_with, value_tree
 
@@ -33,7 +33,7 @@ def on_values(func, args, kwargs):
 
 def _on_memory(func, args, kwargs):
     """Call the function on what Arrays are views of: their values may be copies."""
-    return func(*map(memory, args), **kwargs)
+    return overlap(func, *args, **kwargs)
 
 
 FUNCTIONS = {name: on_values for names in KINDS.values() for name in names.split()}

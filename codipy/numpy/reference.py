@@ -78,7 +78,7 @@ _CONVENTIONS = {
     "polynomial.polynomial.polyval2d": "Horner's scheme, step by step as NumPy",
 }
 _CONVENTIONS |= dict.fromkeys(writers.FUNCTIONS, _WRITES)
-_CONVENTIONS |= dict.fromkeys(views.FUNCTIONS, _VIEW)
+_CONVENTIONS |= dict.fromkeys(views.DATA, _VIEW)
 _CONVENTIONS |= {name: _LIKE for name in (*creation.PASSIVE, *creation.MOVEMENT) if name not in _CONVENTIONS}
 _CONVENTIONS |= {name: kind for kind, names in passive.KINDS.items() for name in names.split()}
 _CONVENTIONS |= {"in1d": "truth"} | refused.FUNCTIONS

@@ -164,6 +164,16 @@ def _masked(result, where, out):
     return gather_tree(values, np.where(where, identifiers(result), identifiers(rest)))
 
 
+def _ordered(part, order, inputs):
+    """A result laid out as `order` says, which is not "K"."""
+    if type(part) is not Array:
+        return np.array(part, order=order, copy=None) if isinstance(part, np.ndarray) else part
+    if order == "A":
+        flags = [x.flags for x in inputs if isinstance(x, (Array, np.ndarray))]
+        order = "F" if all(flag.f_contiguous for flag in flags) and not all(flag.c_contiguous for flag in flags) else "C"
+    return part if (part.flags.f_contiguous if order == "F" else part.flags.c_contiguous) else part.copy(order)
+
+
 def _call(ufunc, inputs, kwargs, outs):
     where = plain(kwargs.pop("where", True))
     options = _checked(ufunc.__name__, kwargs)
@@ -184,6 +194,10 @@ def _call(ufunc, inputs, kwargs, outs):
     outs = list(outs or ()) + [None] * (len(parts) - len(outs or ()))
     if where is not True:
         parts = [_masked(part, where, out) for part, out in zip(parts, outs)]
+    if kwargs.get("order", "K") != "K":
+        parts = [_ordered(part, kwargs["order"], inputs) for part in parts]
+    if several and any(out is not None and np.shape(out) != np.shape(plain(part)) for part, out in zip(parts, outs)):
+        refuse(ufunc.__name__, "out= has another shape than the results, which would all have it: broadcast first")
     parts = [assign(part, out) for part, out in zip(parts, outs)]
     if where is not True:
         ufunc(*value_tree(inputs), where=where, out=None, **options)

@@ -1,221 +1,158 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Functions that give views: on an Array they are its own views, so that writing through them reaches it."""
+"""What NumPy gives a view of is here a view of the Array, so that writing through it reaches it.
+
+NumPy itself says what is one: the function runs on stand-ins, plain arrays with the dtype, layout and flags of the
+Arrays, and each result that is a view of a stand-in is the same view of the Array.
+"""
 
 from __future__ import annotations
 
+from functools import partial, wraps
+from types import ModuleType
+
 import numpy as np
-from numpy.lib.array_utils import normalize_axis_index, normalize_axis_tuple
 
 from codipy.active.array import Array
+from codipy.active.views import is_view_of, shown_as, stand_in
 
-from .arguments import bind
-from .movement import move
+from .arguments import fillable, gather_tree, rebuilt, value_leaf
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["DATA", "Shown", "as_strided", "lib", "stride_tricks"]
 
-_ALL = slice(None)
-
-
-def _along(ndim, axis, index):
-    """The index that takes `index` along one axis."""
-    return (*(_ALL for _ in range(normalize_axis_index(axis, ndim))), index, ...)
-
-
-def reshape(a, shape, order="C", copy=None):
-    """A view where NumPy's would be one."""
-    if copy is False:
-        np.reshape(np.lib.stride_tricks.as_strided(np.empty((), a.dtype), a.shape, a.strides), shape, order, copy=False)
-    view = a.reshape(shape, order=order)
-    return view.copy() if copy else view
-
-
-def ravel(a, order="C"):
-    """A view where NumPy's would be one."""
-    return a.reshape(-1, order=order)
-
-
-def transpose(a, axes=None):
-    """All axes reversed, or as `axes` says."""
-    return a.transpose(range(a.ndim)[::-1] if axes is None else axes)
-
-
-def matrix_transpose(x):
-    """The last two axes swapped."""
-    if x.ndim < 2:
-        raise ValueError(f"Input array must be at least 2-dimensional, but it is {x.ndim}")
-    return swapaxes(x, -1, -2)
-
-
-def swapaxes(a, axis1, axis2):
-    """Two axes swapped."""
-    axes = list(range(a.ndim))
-    one, two = (normalize_axis_index(axis, a.ndim) for axis in (axis1, axis2))
-    axes[one], axes[two] = axes[two], axes[one]
-    return a.transpose(axes)
-
-
-def moveaxis(a, source, destination):
-    """Axes moved to new places."""
-    source = normalize_axis_tuple(source, a.ndim, "source")
-    destination = normalize_axis_tuple(destination, a.ndim, "destination")
-    if len(source) != len(destination):
-        raise ValueError("`source` and `destination` arguments must have the same number of elements")
-    axes = [axis for axis in range(a.ndim) if axis not in source]
-    for place, axis in sorted(zip(destination, source)):
-        axes.insert(place, axis)
-    return a.transpose(axes)
-
-
-def rollaxis(a, axis, start=0):
-    """One axis moved before another."""
-    axis = normalize_axis_index(axis, a.ndim)
-    start = start + a.ndim if start < 0 else start
-    if not 0 <= start <= a.ndim:
-        raise np.exceptions.AxisError(f"'start' arg requires {-a.ndim} <= start < {a.ndim + 1}")
-    return moveaxis(a, axis, start - (axis < start)) if a.ndim > 1 else a[...]
-
-
-def expand_dims(a, axis):
-    """New axes of length 1."""
-    axis = axis if isinstance(axis, (tuple, list)) else (axis,)
-    ndim = a.ndim + len(axis)
-    axis = normalize_axis_tuple(axis, ndim)
-    index = (*(None if k in axis else _ALL for k in range(ndim)), ...)
-    return a[index]
-
-
-def squeeze(a, axis=None):
-    """Without axes of length 1."""
-    return a.squeeze(axis)
-
-
-def flip(m, axis=None):
-    """Backwards along axes."""
-    axes = range(m.ndim) if axis is None else normalize_axis_tuple(axis, m.ndim)
-    index = (*(slice(None, None, -1) if k in axes else _ALL for k in range(m.ndim)), ...)
-    return m[index]
-
-
-def fliplr(m):
-    """Backwards along the second axis."""
-    if m.ndim < 2:
-        raise ValueError("Input must be >= 2-d.")
-    return m[:, ::-1]
-
-
-def flipud(m):
-    """Backwards along the first axis."""
-    if m.ndim < 1:
-        raise ValueError("Input must be >= 1-d.")
-    return m[::-1, ...]
-
-
-def rot90(m, k=1, axes=(0, 1)):
-    """Turned by quarters in a plane."""
-    axes = tuple(axes)
-    if len(axes) != 2:
-        raise ValueError("len(axes) must be 2.")
-    first, second = (normalize_axis_index(axis, m.ndim) for axis in axes)
-    if first == second:
-        raise ValueError("Axes must be different.")
-    if k % 4 == 0:
-        return m[...]
-    if k % 4 == 2:
-        return flip(m, axes)
-    return swapaxes(flip(m, second), first, second) if k % 4 == 1 else flip(swapaxes(m, first, second), second)
-
-
-def array_split(ary, indices_or_sections, axis=0):
-    """Parts that are views."""
-    length = ary.shape[axis]
-    if np.ndim(indices_or_sections):
-        ends = [0, *indices_or_sections, length]
-    else:
-        if indices_or_sections <= 0:
-            raise ValueError("number sections must be larger than 0.")
-        each, extras = divmod(length, int(indices_or_sections))
-        ends = np.cumsum([0] + extras * [each + 1] + (int(indices_or_sections) - extras) * [each]).tolist()
-    return [ary[_along(ary.ndim, axis, slice(*pair))] for pair in zip(ends[:-1], ends[1:])]
-
-
-def split(ary, indices_or_sections, axis=0):
-    """Equal parts that are views."""
-    if not np.ndim(indices_or_sections) and ary.shape[axis] % indices_or_sections:
-        raise ValueError("array split does not result in an equal division")
-    return array_split(ary, indices_or_sections, axis)
-
-
-def _split_along(name, axis, least):
-    def handler(ary, indices_or_sections):
-        if ary.ndim < least:
-            raise ValueError(f"{name} only works on arrays of {least} or more dimensions")
-        return split(ary, indices_or_sections, axis if axis < ary.ndim else 0)
-
-    return handler
-
-
-def unstack(x, axis=0):
-    """Slices along an axis."""
-    if x.ndim == 0:
-        raise ValueError("Input array must be at least 1-d.")
-    return tuple(x[_along(x.ndim, axis, k)] for k in range(x.shape[axis]))
-
-
-def _atleast(least):
-    def one(a):
-        if least == 3 and a.ndim in (1, 2):
-            return a[None, :, None] if a.ndim == 1 else a[:, :, None]
-        return a[(None,) * max(least - a.ndim, 0) + (...,)]
-
-    return one
-
-
-def _real(val):
-    return val[...]
-
-
-_VIEWS = {
-    "reshape": (reshape, "a"),
-    "ravel": (ravel, "a"),
-    "transpose": (transpose, "a"),
-    "matrix_transpose": (matrix_transpose, "x"),
-    "linalg.matrix_transpose": (matrix_transpose, "x"),
-    "swapaxes": (swapaxes, "a"),
-    "moveaxis": (moveaxis, "a"),
-    "rollaxis": (rollaxis, "a"),
-    "expand_dims": (expand_dims, "a"),
-    "squeeze": (squeeze, "a"),
-    "flip": (flip, "m"),
-    "fliplr": (fliplr, "m"),
-    "flipud": (flipud, "m"),
-    "rot90": (rot90, "m"),
-    "array_split": (array_split, "ary"),
-    "split": (split, "ary"),
-    "hsplit": (_split_along("hsplit", 1, 1), "ary"),
-    "vsplit": (_split_along("vsplit", 0, 2), "ary"),
-    "dsplit": (_split_along("dsplit", 2, 3), "ary"),
-    "unstack": (unstack, "x"),
-    "real": (_real, "val"),
+# Functions that give views wherever they can, and their arguments that are seen.
+DATA = {
+    "array_split": "ary",
+    "atleast_1d": "arys",
+    "atleast_2d": "arys",
+    "atleast_3d": "arys",
+    "broadcast_arrays": "args",
+    "broadcast_to": "array",
+    "diag": "v",
+    "diagonal": "a",
+    "dsplit": "ary",
+    "expand_dims": "a",
+    "flip": "m",
+    "fliplr": "m",
+    "flipud": "m",
+    "hsplit": "ary",
+    "ix_": "args",
+    "lib.stride_tricks.sliding_window_view": "x",
+    "linalg.diagonal": "x",
+    "linalg.matrix_transpose": "x",
+    "matrix_transpose": "x",
+    "meshgrid": "xi",
+    "moveaxis": "a",
+    "ravel": "a",
+    "real": "val",
+    "real_if_close": "a",
+    "reshape": "a",
+    "rollaxis": "a",
+    "rot90": "m",
+    "split": "ary",
+    "squeeze": "a",
+    "swapaxes": "a",
+    "transpose": "a",
+    "unstack": "x",
+    "vsplit": "ary",
 }
 
 
-def _view(function, name):
-    def handler(func, args, kwargs):
-        given = bind(func, args, kwargs)
-        if type(given.get(name)) is Array:
-            return function(**given)
-        return move(func, (name,), args, kwargs)  # a Real, or a list with active elements
+class Shown:
+    """The Arrays of one call, and their stand-ins.
 
-    return handler
+    Parameters
+    ----------
+    writable : bool
+        Whether stand-ins are where the Arrays are; if not, for functions that may write, views are.
+    """
+
+    def __init__(self, writable=True):
+        self.pairs = []
+        self.writable = writable
+
+    def tree(self, tree):
+        """The tree of arguments with stand-ins for Arrays, and values of everything else."""
+        return rebuilt(tree, self._stand_in)
+
+    def _stand_in(self, x):
+        if type(x) is not Array:
+            x = value_leaf(x)
+            if isinstance(x, np.ndarray):
+                self.pairs.append((x, None))
+            return x
+        for plain, array in self.pairs:
+            if array is x:
+                return plain
+        plain = stand_in(x) if self.writable else x.value
+        self.pairs.append((plain, x))
+        return plain
+
+    def view(self, leaf):
+        """The view of an argument that a result is, or None."""
+        if not isinstance(leaf, np.ndarray):
+            return None
+        for plain, array in self.pairs:
+            if not is_view_of(leaf, plain):
+                continue
+            if array is None:
+                return leaf
+            view = shown_as(array, plain, leaf)
+            if not self.writable and view is not array:
+                view.flags.writeable = array.flags.writeable
+            return view
+        return None
+
+    def results(self, values, ids=None):
+        """What a function gave for stand-ins, as views and as new Arrays.
+
+        Parameters
+        ----------
+        values : object
+            Arrays and numbers, in lists, tuples and named tuples.
+        ids : callable, optional
+            The same with identifiers, if anything is active; asked for what is no view.
+        """
+        if isinstance(values, (list, tuple)):
+            parts = [self.results(part, ids and partial(_part, ids, k)) for k, part in enumerate(values)]
+            return type(values)(*parts) if hasattr(values, "_fields") else type(values)(parts)
+        view = self.view(values)
+        return self._new(values, ids) if view is None else view
+
+    def _new(self, values, ids):
+        if not isinstance(values, (np.ndarray, np.floating)) or values.dtype.kind != "f":
+            return values
+        if ids is None and not any(array is not None for _, array in self.pairs):
+            return values
+        repeated = [n > 1 and step == 0 and values.size > 0 for n, step in zip(values.shape, values.strides)]
+        if not any(repeated):
+            return fillable(values) if ids is None else gather_tree(values, ids())
+        once = tuple(slice(0, 1 if again else None) for again in repeated)
+        made = self._new(values[once], ids and (lambda: ids()[once]))
+        if type(made) is not Array:
+            return values
+        shown = Shown()  # NumPy repeats elements without a copy: so does this
+        view = shown.view(np.broadcast_to(shown.tree(made), values.shape))
+        view.flags.writeable = values.flags.writeable
+        return view
 
 
-def _atleast_handler(one):
-    def handler(func, args, kwargs):
-        found = tuple(one(a) if type(a) is Array else move(func, ("arys",), (a,), {}) for a in args)
-        return found[0] if len(found) == 1 else found
-
-    return handler
+def _part(ids, k):
+    return ids()[k]
 
 
-FUNCTIONS = {name: _view(*row) for name, row in _VIEWS.items()}
-FUNCTIONS |= {f"atleast_{n}d": _atleast_handler(_atleast(n)) for n in (1, 2, 3)}
+@wraps(np.lib.stride_tricks.as_strided, updated=())
+def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
+    if type(x) is not Array:
+        return np.lib.stride_tricks.as_strided(x, shape, strides, subok, writeable)
+    shown = Shown()
+    return shown.view(np.lib.stride_tricks.as_strided(shown.tree(x), shape, strides, subok, writeable))
+
+
+def _module(original, **own):
+    module = ModuleType(original.__name__, original.__doc__)
+    vars(module).update(vars(original) | own)
+    return module
+
+
+stride_tricks = _module(np.lib.stride_tricks, as_strided=as_strided)
+lib = _module(np.lib, stride_tricks=stride_tricks)

@@ -209,9 +209,8 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
         places.append(np.where(x == e[-1], place - 1, place))
     size = int(np.prod(shape))
     flat = np.bincount(np.ravel_multi_index(tuple(places), shape), None if weights is None else dense(weights), size)
+    flat = flat.astype(float) if weights is None else flat
     counts = np.reshape(flat, shape)[(slice(1, -1),) * len(shape)]
-    if weights is None:
-        counts = counts.astype(float)
     if density:
         total = np.sum(counts)
         for k, e in enumerate(edges):

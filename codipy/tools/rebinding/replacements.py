@@ -17,6 +17,7 @@ import codipy.scipy
 from codipy.numpy import namespace
 from codipy.numpy.lists import LINALG
 from codipy.numpy.standins import STANDINS, isinstance_, pass_for
+from codipy.numpy.views import as_strided, lib, stride_tricks
 from codipy.scipy import namespace as scipy_namespace
 from codipy.tools.rebinding.caches import FUNCTOOLS, cache, lru_cache
 from codipy.tools.rebinding.containers import VIEWS
@@ -24,7 +25,7 @@ from codipy.tools.rebinding.containers import VIEWS
 __all__ = ["BUILTINS", "MODULES", "replacement"]
 
 MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg, "math": codipy.math, "scipy": codipy.scipy}
-MODULES["functools"] = FUNCTOOLS
+MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "functools": FUNCTOOLS}
 
 
 def _pairs():
@@ -32,6 +33,7 @@ def _pairs():
         yield getattr(np, name), new
     for name, new in LINALG.items():
         yield getattr(np.linalg, name), new
+    yield np.lib.stride_tricks.as_strided, as_strided
     yield from STANDINS.items()
     yield isinstance, isinstance_
     yield functools.lru_cache, lru_cache
