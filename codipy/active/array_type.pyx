@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 
+from cpython.buffer cimport PyObject_GetBuffer
 from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject, PyObject_RichCompare
 cimport cython
@@ -24,7 +25,7 @@ from codipy.active.views cimport as_view, ndarray_of, plain_of, second
 from codipy.data.buffer cimport new_buffer
 from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
-from codipy.tape.activity cimport current
+from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
 
@@ -45,6 +46,13 @@ cdef Array new_view(Array a, const View* view):
     new.owner = a if a.owner is None else a.owner
     new.readonly = a.readonly
     return new
+
+
+cdef bint shows_memory(Array a):
+    """Whether C code may read the values: nothing is active, and no sparse matrix asks, which wants to be refused."""
+    if a.is_active and not is_passive():
+        return False
+    return current() == NULL or not asks_for_product(sys._getframe())
 
 
 @cython.final
@@ -418,6 +426,13 @@ cdef class Array:
                        instead_of_asarray(sys._getframe(), dtype))
         return np.array(self.value, dtype=dtype)
 
+    def __getbuffer__(self, Py_buffer* buffer, int flags):
+        # Read-only: the memory may be shared with other Arrays.
+        if not shows_memory(self):
+            raise BufferError("the memory of an active Array would lose its derivative: take x.value")
+        settle(self)
+        PyObject_GetBuffer(ndarray_of(self), buffer, flags)
+
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         # What is called all the time goes straight to the table; the doors are Python.
         if not kwargs and method == "__call__":
@@ -451,6 +466,8 @@ cdef class Array:
         if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps", "__dlpack__", "__dlpack_device__"):
             demand_passive(self, f"{name} of an active Array", f"take codipy.value(x).{name}")
             return getattr(self.value, name)
+        if name == "__array_interface__" and shows_memory(self):
+            return self.value.__array_interface__
         function = None if name.startswith("_") and name != "__array_namespace__" else ndarray_method(name)
         if function is None:
             raise AttributeError(f"'Array' object has no attribute {name!r}")

@@ -21,7 +21,6 @@ class Flags:
     """
 
     __slots__ = ("_array",)
-    __hash__ = None
 
     def __init__(self, array):
         object.__setattr__(self, "_array", array)
@@ -44,9 +43,12 @@ class Flags:
         self[key]
         setattr(self, _SHORT.get(key, key.lower()), value)
 
+    def __hash__(self):
+        raise TypeError("unhashable type: 'Flags'")
+
     def __eq__(self, other):
         return isinstance(other, Flags) and str(self) == str(other)
 
     def __repr__(self):
         lines = str(stand_in(self._array).flags).splitlines()
-        return "\n".join(f"  OWNDATA : {self.owndata}" if "OWNDATA" in line else line for line in lines)
+        return "".join(f"  OWNDATA : {self.owndata}\n" if "OWNDATA" in line else f"{line}\n" for line in lines)

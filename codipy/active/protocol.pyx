@@ -95,7 +95,7 @@ cdef object moved(object func, tuple places, tuple args, dict kwargs):
     if type(found) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>found) not in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
         return NotImplemented
     result = gather(found, func(*numbers, **kwargs))
-    return result if type(result) is Array else from_ndarray(np.array(found))
+    return result if type(result) is Array else from_ndarray(found)
 
 
 cdef bint has_active(object x, bint* active) except? True:

@@ -7,6 +7,7 @@ from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from codipy.active.array_type cimport Array, new_array, new_view
+from codipy.active.assign cimport demand_writable
 from codipy.active.elements cimport admit_mixed, go_mixed_in_passive
 from codipy.active.elementwise cimport admit_block, materialise, settle
 from codipy.active.packing cimport from_ndarray, gather, identifiers
@@ -247,7 +248,7 @@ cdef Array take_flat(Array a, index, values):
 cdef Array made_of(Array a, places, values):
     """Elements of a with these identifiers and values, in its precision."""
     found = values if places is None else gather(values, places)
-    cdef Array result = found if type(found) is Array else from_ndarray(np.array(found))
+    cdef Array result = found if type(found) is Array else from_ndarray(found)
     result.storage.single = a.storage.single
     return result
 
@@ -257,6 +258,7 @@ cdef int scatter(Array a, index, value) except -1:
     cdef Recorder* r = current()
     cdef Storage storage = a.storage
     cdef cnp.npy_intp size = storage.buffer.size
+    demand_writable(a)
     if isinstance(value, (list, tuple)):
         from codipy.active.array import from_nested
         value = from_nested(value)

@@ -38,7 +38,6 @@ DATA = {
     "stack": "arrays",
     "take": "a",
     "take_along_axis": "arr",
-    "tile": "A",
     "tril": "m",
     "triu": "m",
     "vstack": "tup",

@@ -39,7 +39,7 @@ def _looked_up(result, *pools):
 
 def union1d(ar1, ar2):
     """Each element from its first place."""
-    return _looked_up(np.union1d(_values(ar1), _values(ar2)), ar1, ar2)
+    return _looked_up(np.union1d(value_tree(ar1), value_tree(ar2)), ar1, ar2)
 
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
@@ -57,7 +57,7 @@ def setdiff1d(ar1, ar2, assume_unique=False):
 
 def setxor1d(ar1, ar2, assume_unique=False):
     """Each element from its first place."""
-    return _looked_up(np.setxor1d(_values(ar1), _values(ar2), assume_unique), ar1, ar2)
+    return _looked_up(np.setxor1d(value_tree(ar1), value_tree(ar2), assume_unique), ar1, ar2)
 
 
 def clip(a, a_min=_MISSING, a_max=_MISSING, out=None, *, min=_MISSING, max=_MISSING, **kwargs):

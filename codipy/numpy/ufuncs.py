@@ -170,7 +170,8 @@ def _ordered(part, order, inputs):
         return np.array(part, order=order, copy=None) if isinstance(part, np.ndarray) else part
     if order == "A":
         flags = [x.flags for x in inputs if isinstance(x, (Array, np.ndarray))]
-        order = "F" if all(flag.f_contiguous for flag in flags) and not all(flag.c_contiguous for flag in flags) else "C"
+        in_fortran = all(flag.f_contiguous for flag in flags) and not all(flag.c_contiguous for flag in flags)
+        order = "F" if in_fortran else "C"
     return part if (part.flags.f_contiguous if order == "F" else part.flags.c_contiguous) else part.copy(order)
 
 
@@ -214,8 +215,13 @@ def _on_values(ufunc, method, inputs, kwargs, outs):
         found = getattr(ufunc, method)(*inputs, **kwargs)
         return fillable(found) if keeps else found
     copies = tuple(np.array(plain(out)) if isinstance(out, Array) else out for out in outs)
-    getattr(ufunc, method)(*inputs, out=copies, **kwargs)
-    found = [assign(copy, out) if isinstance(out, Array) else copy for copy, out in zip(copies, outs)]
+    made = getattr(ufunc, method)(*inputs, out=copies, **kwargs)
+    made = made if isinstance(made, tuple) else (made,)  # also those that no out= takes
+    outs = (*outs, *(None for _ in made[len(outs) :]))
+    found = [
+        assign(part, out) if isinstance(out, Array) else part if out is not None else fillable(part)
+        for part, out in zip(made, outs)
+    ]
     return tuple(found) if len(found) > 1 else found[0]
 
 

@@ -51,6 +51,7 @@ DATA = {
     "split": "ary",
     "squeeze": "a",
     "swapaxes": "a",
+    "tile": "A",
     "transpose": "a",
     "unstack": "x",
     "vsplit": "ary",

@@ -16,6 +16,8 @@ __all__ = ["FUNCTIONS"]
 def _target(name, target, sources, cure):
     """Whether `target` is an Array; if not, nothing active may go there."""
     if type(target) is Array:
+        if not target.flags.writeable:
+            raise ValueError("assignment destination is read-only")
         return True
     if holds_active(sources):
         refuse(name, f"the array written to is a plain one and would lose the derivative: {cure}")

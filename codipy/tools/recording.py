@@ -148,7 +148,7 @@ def _computed(leaf, path, f):
     """A leaf of a result, without anything that waits; None if it is passive."""
     if isinstance(leaf, np.ndarray) and leaf.dtype == object:
         leaf = _gathered(leaf, path, f)
-    if type(leaf) is Array and leaf.is_active:
+    if type(leaf) is Array and leaf.is_active and leaf.size:  # without elements nothing depends on anything
         # A copy: an input that was overwritten, and its views, stand for the adjoints of what was registered.
         return leaf.copy()
     if type(leaf) is Real and leaf.is_active:
