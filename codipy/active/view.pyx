@@ -40,6 +40,8 @@ cdef bint is_injective(const View* v) noexcept:
     cdef Py_ssize_t smaller = 0
     cdef int k, j
     cdef bint done[MAX_NDIM]
+    if v.size == 0 or is_contiguous(v):
+        return True
     for k in range(v.ndim):
         done[k] = v.shape[k] <= 1
     while True:
