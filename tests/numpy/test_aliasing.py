@@ -27,10 +27,10 @@ NAMESPACES = ["", "linalg", "fft", "emath", "lib.stride_tricks", "lib.array_util
 KINDS = ["active", "mixed", "passive", "single", "frozen"]
 OF_CASES = [text for cases in (MOVEMENT, RULES, PASSIVE, METHODS) for texts in cases.values() for text in texts]
 OF_CASES += cases_ufuncs.CALLS + cases_ufuncs.METHODS
-# Functions that print, read files, change settings, or leave what memory held; `bmat` gives None for all that is no ndarray.
+# Functions that print, read files, change settings, or leave what memory held; `bmat` gives None for an Array.
 LEFT_OUT = {
-    "bmat", "empty", "empty_like", "frombuffer", "fromfile", "fromregex", "genfromtxt", "getbufsize", "info", "load", "loadtxt", "memmap",
-    "printoptions", "save", "savetxt", "savez", "savez_compressed", "set_printoptions", "setbufsize", "seterr",
+    "bmat", "empty", "empty_like", "frombuffer", "fromfile", "fromregex", "genfromtxt", "getbufsize", "info",
+    "load", "loadtxt", "memmap", "printoptions", "save", "savetxt", "savez", "savez_compressed", "set_printoptions", "setbufsize", "seterr",
     "seterrcall", "show_config", "show_runtime", "test", "vectorize",
 }  # fmt: skip
 # Arrays of all layouts, and the arguments that may follow.
