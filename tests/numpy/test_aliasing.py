@@ -30,8 +30,8 @@ OF_CASES += cases_ufuncs.CALLS + cases_ufuncs.METHODS
 # Functions that print, read files, change settings, or leave what memory held; `bmat` gives None for an Array.
 LEFT_OUT = {
     "bmat", "empty", "empty_like", "frombuffer", "fromfile", "fromregex", "genfromtxt", "getbufsize", "info",
-    "load", "loadtxt", "memmap", "printoptions", "save", "savetxt", "savez", "savez_compressed", "set_printoptions", "setbufsize", "seterr",
-    "seterrcall", "show_config", "show_runtime", "test", "vectorize",
+    "load", "loadtxt", "memmap", "printoptions", "save", "savetxt", "savez", "savez_compressed", "set_printoptions",
+    "setbufsize", "seterr", "seterrcall", "show_config", "show_runtime", "test", "vectorize",
 }  # fmt: skip
 # Arrays of all layouts, and the arguments that may follow.
 ARRAYS = ["x", "m", "m.T", "x[::2]", "m[:, ::-1]", "b", "q", "o", "e.T", "m[:, 1:3].T", "t.transpose(1, 2, 0)"]
