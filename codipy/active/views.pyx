@@ -13,12 +13,15 @@ from codipy.active.elementwise cimport admit_block, materialise, settle
 from codipy.active.packing cimport from_ndarray, gather, identifiers
 from codipy.active.real cimport Real
 from codipy.active.storage cimport Storage, is_small, new_storage
-from codipy.active.view cimport MAX_NDIM, View, shape_tuple
+from codipy.active.view cimport MAX_NDIM, View, is_contiguous, shape_tuple
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
 
 cnp.import_array()
+
+cdef enum:
+    FEW = 256                    # elements
 
 
 cdef object ndarray_of(Array a):
@@ -198,15 +201,32 @@ cdef object offsets_of(Array a, index):
     shape = shape_tuple(v)
     if v.ndim == 0:
         return np.full((), v.offset)[index]
+    if v.ndim == 1 and type(index) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_INTP:
+        return offsets_along(v, np.ascontiguousarray(index))
     if v.ndim == 1:
         places = np.asarray(index[0] if type(index) is tuple and len(index) == 1 else index)
         if places.ndim and places.size and places.dtype.kind == "i" and (
                 places.min() >= -v.shape[0] and places.max() < v.shape[0]):
             return v.offset + v.strides[0] * np.where(places < 0, places + v.shape[0], places)
+    if v.size <= FEW and is_contiguous(v):       # one gather of what is there takes less than one for each axis
+        return np.arange(v.offset, v.offset + v.size).reshape(shape)[index]
     found = np.int64(v.offset)
     for k in range(v.ndim):
         steps = np.arange(v.shape[k], dtype=np.int64) * v.strides[k]
         found = found + np.broadcast_to(steps.reshape((-1,) + (1,) * (v.ndim - 1 - k)), shape)[index]
+    return found
+
+
+cdef object offsets_along(const View* v, cnp.ndarray index):
+    """The same for an array of indices into one dimension."""
+    cdef cnp.ndarray found = np.empty_like(index)
+    cdef const Py_ssize_t* at = <const Py_ssize_t*>cnp.PyArray_DATA(index)
+    cdef Py_ssize_t* offsets = <Py_ssize_t*>cnp.PyArray_DATA(found)
+    cdef Py_ssize_t i
+    for i in range(cnp.PyArray_SIZE(index)):
+        if not -v.shape[0] <= at[i] < v.shape[0]:
+            np.empty(v.shape[0], bool)[index]        # NumPy's own error
+        offsets[i] = v.offset + (at[i] + (v.shape[0] if at[i] < 0 else 0)) * v.strides[0]
     return found
 
 
