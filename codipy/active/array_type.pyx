@@ -29,7 +29,7 @@ from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
 
-cdef object SUM = np.sum, MEAN = np.mean
+cdef object SUM = np.sum, MEAN = np.mean, ADD = np.add
 
 EMPTY = new_storage(new_buffer(0), None, False)
 
@@ -437,6 +437,10 @@ cdef class Array:
         # What is called all the time goes straight to the table; the doors are Python.
         if not kwargs and method == "__call__":
             result = apply_row(ufunc, inputs, <PyObject*>self)
+            if result is not NotImplemented:
+                return result
+        elif method == "reduce" and ufunc is not ADD:
+            result = short_way((ufunc, method), inputs, kwargs)
             if result is not NotImplemented:
                 return result
         return door("ufunc")(ufunc, method, inputs, kwargs)

@@ -11,6 +11,7 @@ from codipy.active.array import Array
 
 from . import composite, creation, differentiable, movement, order, passive, refused, registry, writers
 from .arguments import assign, bind, call_with, holds_active, parameters, refuse, value_tree
+from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
 
 __all__ = ["SETS", "SHORT", "array_function", "name_of", "set_of"]
@@ -85,6 +86,9 @@ SHORT |= {
     for name, handler in _MOVEMENT.items()
     if name in movement.DATA and handler is movement.FUNCTIONS.get(name) and _moving(name)
 }
+
+
+SHORT |= {(ufunc, "reduce"): registry.PRIMITIVES[f"{ufunc.__name__}.reduce"] for ufunc in UFUNC_PARTIALS}
 
 
 def set_of(name):

