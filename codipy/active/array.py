@@ -5,12 +5,13 @@ import numpy as np
 
 from codipy.active.array_type import Array
 from codipy.active.calls import call
+from codipy.active.joining import nested_numbers
 from codipy.active.operators import add_row, learn_temporaries
 from codipy.active.packing import filled, from_ndarray, gather, identifiers, with_gaps
 from codipy.active.real import Real
 
 __all__ = ["Array", "add_row", "call", "filled", "first", "from_ndarray", "from_nested", "gather", "identifiers",
-           "is_active", "plain", "with_gaps"]
+           "is_active", "nested_numbers", "plain", "with_gaps"]
 
 
 def plain(x):

@@ -10,6 +10,8 @@ cimport numpy as cnp
 
 from codipy.active.array_type cimport Array
 from codipy.active.calls cimport call
+from codipy.active.choosing cimport choose_clip, choose_where
+from codipy.active.joining cimport join
 from codipy.active.packing cimport any_identifier, from_ndarray, gather, identifiers
 from codipy.active.real cimport Real
 from codipy.active.views cimport plain_of
@@ -22,6 +24,8 @@ cnp.import_array()
 cdef frozenset PLAIN = frozenset({int, float, bool, str, type(None), np.float64, np.int64})
 cdef frozenset LOOKED_INTO = frozenset({"out", "dtype", "casting"})     # names that mean more than they say
 cdef dict table = None
+cdef object WHERE = np.where, CLIP = np.clip, DIFF = np.diff
+cdef tuple BEHIND = (..., slice(1, None)), BEFORE = (..., slice(None, -1))
 
 
 cdef object short_way(object func, tuple args, dict kwargs):
@@ -31,11 +35,25 @@ cdef object short_way(object func, tuple args, dict kwargs):
         return NotImplemented
     if table is None:
         table = door("short")
+    for name in LOOKED_INTO if kwargs else ():
+        if name in kwargs:
+            if kwargs[name] is not None:
+                return NotImplemented
+            kwargs = {key: value for key, value in kwargs.items() if key != name}
+    if not kwargs and (func is WHERE or func is CLIP):
+        result = choose_where(args) if func is WHERE else choose_clip(args)
+        if result is not NotImplemented:
+            return result
+    if func is DIFF and not kwargs and len(args) == 1 and type(args[0]) is Array and (<Array>args[0]).geometry.ndim:
+        return args[0][BEHIND] - args[0][BEFORE]
+    result = join(func, args, kwargs)
+    if result is not NotImplemented:
+        return result
     known = table.get(func)
     if known is None:
         return NotImplemented
-    for name, value in kwargs.items():
-        if type(value) not in PLAIN and not is_of_numbers(value) or name in LOOKED_INTO:
+    for value in kwargs.values():
+        if type(value) not in PLAIN and not is_of_numbers(value):
             return NotImplemented
     if type(known) is tuple:
         return moved(func, <tuple>known, args, kwargs)

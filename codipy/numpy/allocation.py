@@ -17,7 +17,7 @@ import operator
 import numpy as np
 
 from codipy.active import Real
-from codipy.active.array import Array, filled, from_ndarray, gather, identifiers, plain
+from codipy.active.array import Array, filled, from_ndarray, gather, identifiers, nested_numbers, plain
 from codipy.active.real import NO_COMPLEX
 from codipy.errors import ActiveError
 from codipy.numpy.views import Shown
@@ -131,6 +131,10 @@ def _of_movables(function, tree, dtype, *args, **kwargs):
 
 def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
     """``numpy.array``; of Reals and Arrays in nested lists an Array that depends on what they depend on."""
+    if type(object) is list and dtype is None and order == "K" and ndmin == 0 and copy is not False:
+        made = nested_numbers(object)
+        if made is not None:
+            return made
     if type(copy) is np._CopyMode:  # as libraries say it that know NumPy 1 too
         copy = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}[copy.name]
     if holds_movable(object):

@@ -21,3 +21,5 @@ cdef class Gather(Record):
 
 # `values` of all elements where the tape can be replayed, else NULL.
 cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssize_t size, int32_t base)
+# The same of runs: pairs of the first identifier, 0 for passive elements, and how many there are.
+cdef Gather gather_of_runs(const int32_t* runs, Py_ssize_t count, const double* values, Py_ssize_t size, int32_t base)

@@ -145,3 +145,23 @@ cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssiz
             new.sources[2 * r], new.sources[2 * r + 1] = identifiers[i], 0
         new.sources[2 * r + 1] += 1
     return new
+
+
+cdef Gather gather_of_runs(const int32_t* runs, Py_ssize_t count, const double* values, Py_ssize_t size, int32_t base):
+    cdef Gather new = Gather.__new__(Gather)
+    cdef Py_ssize_t r, i = 0, passive = 0
+    cdef double* constants
+    new.base, new.size, new.runs, new.replays = base, size, count, values != NULL
+    for r in range(count if new.replays else 0):
+        passive += runs[2 * r + 1] if runs[2 * r] == 0 else 0
+    new.sources = <int32_t*>PyMem_Malloc(2 * count * sizeof(int32_t) + passive * sizeof(double) + 8)
+    if new.sources == NULL:
+        raise MemoryError(f"no memory for a movement of {size} elements")
+    memcpy(new.sources, runs, 2 * count * sizeof(int32_t))
+    constants = new.constants()
+    for r in range(count if new.replays else 0):
+        if runs[2 * r] == 0:
+            memcpy(constants, values + i, runs[2 * r + 1] * sizeof(double))
+            constants += runs[2 * r + 1]
+        i += runs[2 * r + 1]
+    return new

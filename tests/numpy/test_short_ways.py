@@ -51,6 +51,36 @@ CASES = {
     "outer": lambda a: np.outer(a[0], a[:, 1]),
     "concatenated": lambda a: np.concatenate((a, np.ones((2, 5)), a[::-1] * 2.0), axis=0),
     "stacked": lambda a: np.stack((a[0], a[1], 3.0 * a[2]), axis=1),
+    "concatenated along rows": lambda a: np.concatenate([a, a[:, :2], 2.0 * a], axis=-1),
+    "concatenated flat": lambda a: np.concatenate((a, a[1]), axis=None),
+    "concatenated views": lambda a: np.concatenate((a.T, a[:2].T), axis=1),
+    "concatenated column": lambda a: np.concatenate((a[:1].T, a.T), axis=1),
+    "stacked in front": lambda a: np.stack([a, a * a]),
+    "stacked behind": lambda a: np.stack((a, np.ones((4, 5)), a), axis=-1),
+    "stacked between": lambda a: np.stack((a, a[::-1]), axis=1),
+    "appended": lambda a: np.append(a[0], a[:, 1]),
+    "appended number": lambda a: np.append(np.diff(a[0]), a[0, 0]),
+    "appended numbers": lambda a: np.append(np.append(a, 0.5), 1),
+    "differences of columns": lambda a: np.diff(a.T[::-1]),
+    "appended rows": lambda a: np.append(a, a[1:3], axis=0),
+    "rolled": lambda a: np.roll(a, 3),
+    "rolled back": lambda a: np.roll(a, -7),
+    "rolled rows": lambda a: np.roll(a, 1, axis=0),
+    "rolled columns": lambda a: np.roll(a, -2, axis=-1),
+    "rolled not at all": lambda a: np.roll(a, 5, axis=1),
+    "rolled transpose": lambda a: np.roll(a.T, 1),
+    "padded": lambda a: np.pad(a, 1),
+    "padded row": lambda a: np.pad(a[0], (2, 0)),
+    "padded in ways": lambda a: np.pad(a, ((0, 2), (1, 0))),
+    "padded with its edge": lambda a: np.pad(a, 2, mode="edge"),
+    "differences": lambda a: np.diff(a),
+    "chosen by row": lambda a: np.where(MASK[0], a, a[1]),
+    "chosen numbers": lambda a: np.where(MASK, a[0, 0], a),
+    "chosen plain": lambda a: np.where(MASK, A, a),
+    "clipped below": lambda a: np.clip(a, 0.1, None),
+    "clipped above": lambda a: np.clip(a, None, a[0, 1] + a[:, :1]),
+    "clipped by crossing bounds": lambda a: np.clip(a, 0.3, -0.3) + a,
+    "clipped by columns": lambda a: np.clip(a.T, -0.4, np.abs(a[:, 2])),
     "chosen": lambda a: np.where(MASK, a, np.sin(a)),
     "chosen or a number": lambda a: np.where(MASK, a, 0.0),
     "chosen columns": lambda a: np.where(a[:, :1] > 0, a[0], a.T[:1].T),
@@ -143,6 +173,95 @@ def test_refusals_stay():
         np.sort(x)
     with codipy.passive():
         assert np.sort(x).tolist() == [1.0, 4.0] and np.concatenate((x, x)).tolist() == [1.0, 4.0, 1.0, 4.0]
+
+
+def layout(x):
+    return x.shape, [step for n, step in zip(x.shape, x.strides) if n > 1]
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_shape_and_layout(name):
+    """Sums over a result, and so their bits, depend on how it lies in memory."""
+    tape = codipy.Tape()
+    with tape:
+        found = CASES[name](tape.register_input(A.copy()))
+        if isinstance(found, codipy.Array):
+            assert layout(found) == layout(CASES[name](A))
+
+
+SPECIAL = np.array([-0.0, 0.0, np.nan, np.inf, -np.inf, 1.0, -1.0, 2.0])
+
+
+@pytest.mark.parametrize("bounds", [(0.0, 1.0), (-0.0, 0.0), (np.nan, 1.0), (-1.0, np.nan), (2.0, -2.0), (None, 0.0),
+                                    (np.full(8, -0.0), np.full(8, 0.0)), (0.0, SPECIAL[::-1].copy())])
+def test_bits_of_clip(bounds):
+    with np.errstate(all="ignore"):
+        expected = np.clip(SPECIAL, *bounds)
+        tape = codipy.Tape()
+        with tape:
+            x = tape.register_input(SPECIAL.copy())
+            found = np.clip(x, *bounds)
+        slow = codipy.Tape(strategy="primal")
+        with slow:
+            y = slow.register_input(SPECIAL.copy())
+            other = np.clip(y, *bounds)
+    assert codipy.value(found).tobytes() == expected.tobytes() == codipy.value(other).tobytes()
+    if isinstance(found, codipy.Array) and found.is_active:
+        found.gradient, other.gradient = WEIGHTS[:8], WEIGHTS[:8]
+        tape.evaluate()
+        slow.evaluate()
+        assert x.gradient.tolist() == y.gradient.tolist()
+
+
+def test_what_is_not_chosen_gets_nothing():
+    def f(x):
+        return np.sum(np.sqrt(np.clip(x, 0.0, None)) + np.where(x > 0.0, x, 0.0) ** 0.5)
+
+    found = codipy.grad(f)(np.array([4.0, -1.0]))
+    assert found[0] == 0.5 and found[1] == 0.0
+
+
+def test_several_directions():
+    def f(x):
+        return np.roll(np.clip(np.where(x[:1] > 0, x, 2.0 * x), -1.0, x[0]), 1)
+
+    x = np.array([0.5, -2.0, 0.25, 3.0])
+    expected = np.array([[1.0, 0, 0, 0], [1.0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 1.0, 0]])
+    assert codipy.jacobian(f)(x).tolist() == expected.tolist()
+
+
+@pytest.mark.parametrize("ties", [False, True])
+def test_many_elements(ties):
+    """Above the sizes where other ways are faster."""
+    x = DRAW.standard_normal((30, 50))
+    x = np.round(x, 1) if ties else x
+    weights = DRAW.standard_normal(1500)
+    order = np.argsort(x.reshape(-1), kind="stable")
+    expected = np.empty(1500)
+    expected[order] = weights
+    assert codipy.grad(lambda x: np.sum(weights * np.sort(x, axis=None)))(x).reshape(-1).tolist() == expected.tolist()
+    rows = codipy.grad(lambda x: np.sum(weights.reshape(30, 50) * np.sort(x)))(x)
+    for row, found, weight in zip(x, rows, weights.reshape(30, 50)):
+        assert found[np.argsort(row, kind="stable")].tolist() == weight.tolist()
+    first = codipy.grad(np.max)(x)
+    assert first.sum() == 1.0 and first.reshape(-1)[np.argmax(x)] == 1.0
+    middle = codipy.grad(np.median)(x)
+    assert middle.sum() == 1.0 and set(x[middle > 0]) <= {*np.sort(x, axis=None)[749:751]}
+
+
+def test_nested_lists():
+    def f(x):
+        c, s = np.cos(x[0]), x[1]
+        turned = np.array([[c, -s, 0], (s, c, 1.0), [0.0, 2, x[2]]])
+        return np.sum(turned @ turned * turned) + np.array([x[2], 1.0])[0]
+
+    x = np.array([0.3, 0.7, -1.2])
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    for k, step in enumerate(1e-6 * np.eye(3)):
+        assert gradient[k] == pytest.approx((f(x + step) - f(x - step)) / 2e-6, rel=1e-7)
+    with pytest.raises(ValueError):
+        codipy.grad(lambda x: np.array([[x[0], 1.0], [x[1]]]).sum())(x)
 
 
 def test_nan_and_ties():

@@ -1,0 +1,392 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays put together of pieces that lie in a row, or of single numbers in lists.
+
+A piece is a run of identifiers: such a movement needs none for each element, neither to find them nor to keep them.
+"""
+import numpy as np
+
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy, memset
+from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
+cimport cython
+cimport numpy as cnp
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.block cimport Block, new_block
+from codipy.active.elementwise cimport admit_block, materialise
+from codipy.active.expression cimport identify, readmit
+from codipy.active.packing cimport readable
+from codipy.active.real cimport Real
+from codipy.active.storage cimport new_storage
+from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous
+from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.tape.activity cimport current
+from codipy.tape.base cimport BaseTape
+from codipy.tape.gather cimport Gather, gather_of_runs, new_gather
+from codipy.tape.recorder cimport JACOBIAN, Recorder
+
+cnp.import_array()
+
+cdef object CONCATENATE = np.concatenate, STACK = np.stack, APPEND = np.append, ROLL = np.roll, PAD = np.pad
+cdef frozenset KNOWN = frozenset({np.concatenate, np.stack, np.append, np.roll, np.pad})
+
+
+# A row of elements: their values, NULL for zeros, and the identifier of the first, 0 where passive.
+cdef struct Piece:
+    const double* data
+    int32_t first
+    Py_ssize_t size
+
+
+@cython.final
+cdef class Pieces:
+    """Pieces()
+    --
+
+    The pieces of one result, in order, and what they are pieces of.
+    """
+    cdef Recorder* recorder
+    cdef Piece* items
+    cdef Py_ssize_t count, room, size
+    cdef bint active
+    cdef list held
+
+    def __dealloc__(self):
+        PyMem_Free(self.items)
+
+    cdef int add(self, const double* data, int32_t first, Py_ssize_t size) except -1:
+        cdef Piece* larger
+        if size == 0:
+            return 0
+        if self.count == self.room:
+            self.room = 2 * self.room + 8
+            larger = <Piece*>PyMem_Realloc(self.items, self.room * sizeof(Piece))
+            if larger == NULL:
+                raise MemoryError(f"no memory for {self.room} pieces of an array")
+            self.items = larger
+        self.items[self.count].data, self.items[self.count].first, self.items[self.count].size = data, first, size
+        self.count += 1
+        self.size += size
+        return 0
+
+    cdef bint part(self, object x, View* view, const double** data, int32_t* first) except? True:
+        """Where the elements of x are; False if they are no row of numbers."""
+        cdef Array array
+        cdef int k
+        first[0] = 0
+        if type(x) is Array:
+            materialise(<Array>x)
+            array = readable(self.recorder, <Array>x)
+            if array.storage.single or array.pending is not None or not is_contiguous(&array.geometry):
+                return False
+            view[0] = array.geometry
+            data[0] = array.storage.buffer.data + array.geometry.offset
+            if array.storage.block is not None and admit_block(self.recorder, array.storage.block):
+                first[0] = array.storage.block.base + <int32_t>array.geometry.offset
+                self.active |= array.geometry.size > 0
+            self.held += (array, array.storage.buffer, array.storage.block)  # a later part may give it another block
+            return True
+        if type(x) is Real:
+            if (<Real>x).epoch and readmit(self.recorder, <Real>x):
+                if (<Real>x).count:
+                    identify(self.recorder, <Real>x)
+                first[0], self.active = (<Real>x).identifier, True
+            view.ndim, view.size, data[0] = 0, 1, &(<Real>x).primal
+            self.held.append(x)
+            return True
+        if type(x) is float or type(x) is int:
+            x = np.array(x, np.float64)
+        if type(x) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
+            return False
+        if not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>x) or cnp.PyArray_NDIM(<cnp.ndarray>x) > MAX_NDIM:
+            return False
+        view.ndim, view.size = cnp.PyArray_NDIM(<cnp.ndarray>x), cnp.PyArray_SIZE(<cnp.ndarray>x)
+        for k in range(view.ndim):
+            view.shape[k] = cnp.PyArray_DIM(<cnp.ndarray>x, k)
+        data[0] = <const double*>cnp.PyArray_DATA(<cnp.ndarray>x)
+        self.held.append(x)
+        return True
+
+
+cdef object join(object func, tuple args, dict kwargs):
+    cdef Recorder* r = current()
+    cdef Pieces pieces
+    cdef View shape
+    if func not in KNOWN or r == NULL:
+        return NotImplemented
+    pieces = Pieces.__new__(Pieces)
+    pieces.recorder, pieces.held = r, []
+    if func is PAD:
+        fits = pad(pieces, &shape, args, kwargs)
+    elif func is ROLL:
+        fits = roll(pieces, &shape, args, kwargs)
+    else:
+        fits = concatenate(pieces, &shape, func, args, kwargs)
+    if not fits or not pieces.active or 2 * pieces.count > pieces.size:
+        return NotImplemented
+    set_contiguous(&shape)
+    return joined(r, pieces, &shape)
+
+
+cdef Array joined(Recorder* r, Pieces pieces, const View* shape):
+    cdef BaseTape tape = <BaseTape>r.tape
+    cdef Buffer values = new_buffer(shape.size)
+    cdef Array result
+    cdef Block block
+    cdef Gather record
+    cdef Py_ssize_t k, at = 0
+    cdef int32_t before
+    cdef int32_t* runs
+    cdef Piece* piece
+    for k in range(pieces.count):
+        piece = pieces.items + k
+        if piece.data == NULL:
+            memset(values.data + at, 0, piece.size * sizeof(double))
+        else:
+            memcpy(values.data + at, piece.data, piece.size * sizeof(double))
+        at += piece.size
+    tape.demand_recording("an array operation")
+    result = new_array(new_storage(values, None, False), shape)
+    before = tape.largest()
+    block = new_block(tape, shape.size)
+    try:
+        runs = <int32_t*>PyMem_Malloc(2 * pieces.count * sizeof(int32_t))
+        if runs == NULL:
+            raise MemoryError(f"no memory for {pieces.count} pieces of an array")
+        for k in range(pieces.count):
+            runs[2 * k], runs[2 * k + 1] = pieces.items[k].first, <int32_t>pieces.items[k].size
+        try:
+            record = gather_of_runs(runs, pieces.count, values.data if r.kind != JACOBIAN else NULL, shape.size,
+                                    block.base)
+        finally:
+            PyMem_Free(runs)
+        tape.push_record(record, before)
+    except BaseException:
+        tape.withdraw_block(before)
+        raise
+    result.storage.block = block
+    return result
+
+
+cdef bint concatenate(Pieces pieces, View* shape, object func, tuple args, dict kwargs) except? True:
+    """np.concatenate, np.stack and np.append: pieces of each array in turn for each place before the axis."""
+    cdef View view
+    cdef Py_ssize_t k, i, outer = 1, inner, total = 0, count
+    cdef const double* data
+    cdef int32_t first
+    cdef int d, axis = 0, given = 2 if func is APPEND else 1
+    cdef bint flat = func is APPEND, stacks = func is STACK
+    if len(args) > given + 1 or len(kwargs) > (len(args) == given) or kwargs and "axis" not in kwargs or len(args) < given:
+        return False
+    chosen = args[given] if len(args) > given else kwargs.get("axis", None if flat else 0)
+    flat = chosen is None
+    if not flat:
+        if type(chosen) is not int:
+            return False
+        axis = chosen
+    if stacks and flat:
+        return False
+    parts = args[:2] if func is APPEND else args[0]
+    if type(parts) is not tuple and type(parts) is not list:
+        return False
+    count = len(parts)
+    begins, sizes = [], []
+    for k in range(count):
+        if not pieces.part(parts[k], &view, &data, &first):
+            return False
+        if flat:
+            view.shape[0], view.ndim = view.size, 1
+        if k == 0:
+            shape[0] = view
+            axis += (view.ndim + stacks) if axis < 0 else 0
+            if not 0 <= axis < view.ndim + stacks or view.ndim + stacks > MAX_NDIM:
+                return False
+            for d in range(axis):
+                outer *= view.shape[d]
+        if view.ndim != shape.ndim:
+            return False
+        for d in range(view.ndim):
+            if view.shape[d] != shape.shape[d] and (stacks or d != axis):
+                return False
+        total += 1 if stacks else view.shape[axis]
+        inner = view.size // outer if outer else 0
+        begins.append(<Py_ssize_t>data)
+        sizes.append((inner, first))
+    if count == 0:
+        return False
+    if stacks:
+        for d in range(shape.ndim, axis, -1):
+            shape.shape[d] = shape.shape[d - 1]
+        shape.ndim += 1
+    shape.shape[axis] = total
+    for i in range(outer):
+        for k in range(count):
+            inner, first = sizes[k]
+            pieces.add((<const double*><Py_ssize_t>begins[k]) + i * inner, first + <int32_t>(i * inner) if first else 0, inner)
+    return True
+
+
+cdef bint roll(Pieces pieces, View* shape, tuple args, dict kwargs) except? True:
+    cdef Py_ssize_t i, outer = 1, inner, shift, n
+    cdef const double* data
+    cdef int32_t first
+    cdef int d, axis
+    if not 2 <= len(args) <= 3 or len(kwargs) > (len(args) == 2) or kwargs and "axis" not in kwargs:
+        return False
+    chosen = args[2] if len(args) == 3 else kwargs.get("axis")
+    if type(args[0]) is not Array or type(args[1]) is not int or not pieces.part(args[0], shape, &data, &first):
+        return False
+    if shape.size == 0:
+        return False
+    inner, n = shape.size, shape.size
+    if chosen is not None:
+        if type(chosen) is not int:
+            return False
+        axis = chosen
+        axis += shape.ndim if axis < 0 else 0
+        if not 0 <= axis < shape.ndim:
+            return False
+        for d in range(axis):
+            outer *= shape.shape[d]
+        inner, n = shape.size // outer, shape.shape[axis]
+    shift = inner - args[1] % n * (inner // n)
+    for i in range(outer):
+        pieces.add(data + i * inner + shift, first + <int32_t>(i * inner + shift) if first else 0, inner - shift)
+        pieces.add(data + i * inner, first + <int32_t>(i * inner) if first else 0, shift)
+    return True
+
+
+cdef bint pad(Pieces pieces, View* shape, tuple args, dict kwargs) except? True:
+    """Zeros around an array of one or two dimensions."""
+    cdef Py_ssize_t i, rows, columns, before, behind, above = 0, below = 0
+    cdef const double* data
+    cdef int32_t first
+    if kwargs or not 2 <= len(args) <= 3 or len(args) == 3 and args[2] != "constant" or type(args[0]) is not Array:
+        return False
+    widths = widths_of(args[1], (<Array>args[0]).geometry.ndim)
+    if widths is None or not pieces.part(args[0], shape, &data, &first):
+        return False
+    rows, columns = shape.shape[0] if shape.ndim == 2 else 1, shape.shape[shape.ndim - 1]
+    before, behind = widths[len(widths) - 1]
+    if shape.ndim == 2:
+        above, below = widths[0]
+        shape.shape[0] += above + below
+    shape.shape[shape.ndim - 1] += before + behind
+    pieces.add(NULL, 0, above * (columns + before + behind))
+    for i in range(rows):
+        pieces.add(NULL, 0, before)
+        pieces.add(data + i * columns, first + <int32_t>(i * columns) if first else 0, columns)
+        pieces.add(NULL, 0, behind)
+    pieces.add(NULL, 0, below * (columns + before + behind))
+    return True
+
+
+cdef object widths_of(object x, int ndim):
+    """(before, behind) for each dimension, as np.pad understands it; None if that is not simple."""
+    if not 1 <= ndim <= 2:
+        return None
+    if type(x) is int:
+        pairs = [(x, x)] * ndim
+    elif type(x) is not tuple:
+        return None
+    elif len(x) == 2 and type(x[0]) is int and type(x[1]) is int:
+        pairs = [x] * ndim
+    elif len(x) == ndim:
+        pairs = list(x)
+    else:
+        return None
+    for pair in pairs:
+        if type(pair) is not tuple or len(pair) != 2 or type(pair[0]) is not int or type(pair[1]) is not int:
+            return None
+        if pair[0] < 0 or pair[1] < 0:
+            return None
+    return pairs
+
+
+def nested_numbers(tree):
+    """An Array of nested lists of Reals and numbers, as ``np.array`` makes it.
+
+    Returns
+    -------
+    Array or None
+        None where nothing is active, or something else is among the leaves.
+    """
+    cdef Recorder* r = current()
+    cdef BaseTape tape
+    cdef View shape
+    cdef Buffer values
+    cdef Array result
+    cdef Block block
+    cdef Gather record
+    cdef Leaves leaves
+    cdef int32_t before
+    level = tree
+    shape.ndim, shape.size, shape.offset = 0, 1, 0
+    while type(level) is list or type(level) is tuple:
+        if shape.ndim == MAX_NDIM or len(level) == 0:
+            return None
+        shape.shape[shape.ndim] = len(level)
+        shape.ndim += 1
+        level = level[0]
+    if r == NULL or shape.ndim == 0:
+        return None
+    set_contiguous(&shape)
+    values = new_buffer(shape.size)
+    leaves.recorder, leaves.shape, leaves.values, leaves.at, leaves.active = r, &shape, values.data, 0, False
+    leaves.identifiers = <int32_t*>PyMem_Malloc(shape.size * sizeof(int32_t))
+    if leaves.identifiers == NULL:
+        raise MemoryError(f"no memory for {shape.size} identifiers")
+    try:
+        if not fill(&leaves, tree, 0) or not leaves.active:
+            return None
+        tape = <BaseTape>r.tape
+        tape.demand_recording("an array operation")
+        result = new_array(new_storage(values, None, False), &shape)
+        before = tape.largest()
+        block = new_block(tape, shape.size)
+        try:
+            record = new_gather(leaves.identifiers, values.data if r.kind != JACOBIAN else NULL, shape.size, block.base)
+            tape.push_record(record, before)
+        except BaseException:
+            tape.withdraw_block(before)
+            raise
+    finally:
+        PyMem_Free(leaves.identifiers)
+    result.storage.block = block
+    return result
+
+
+cdef struct Leaves:
+    Recorder* recorder
+    const View* shape
+    double* values
+    int32_t* identifiers
+    Py_ssize_t at
+    bint active
+
+
+cdef bint fill(Leaves* to, object tree, int depth) except? True:
+    """Write what is in a tree of the shape; False where it is another, or what is no float of double precision."""
+    cdef Py_ssize_t k
+    if depth == to.shape.ndim:
+        to.identifiers[to.at] = 0
+        if type(tree) is Real:
+            if type((<Real>tree).value) is not float and type((<Real>tree).value) is not np.float64:
+                return False
+            if (<Real>tree).epoch and readmit(to.recorder, <Real>tree):
+                if (<Real>tree).count:
+                    identify(to.recorder, <Real>tree)
+                to.identifiers[to.at], to.active = (<Real>tree).identifier, True
+            to.values[to.at] = (<Real>tree).primal
+        elif type(tree) is float or type(tree) is int:
+            to.values[to.at] = tree
+        else:
+            return False
+        to.at += 1
+        return True
+    if type(tree) is not list and type(tree) is not tuple or len(tree) != to.shape.shape[depth]:
+        return False
+    for k in range(to.shape.shape[depth]):
+        if not fill(to, tree[k], depth + 1):
+            return False
+    return True

@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements chosen from several arrays, place by place."""
+
+from typing import final
+
+from codipy.data.buffer import Buffer
+from codipy.tape.record import Record
+
+@final
+class Choice(Record):
+    @property
+    def kept(self) -> list[Buffer]: ...
+    @property
+    def named(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]: ...

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Elements chosen from several arrays, place by place."""
+from libc.stdint cimport uint8_t
+from libc.string cimport memcpy, memset
+cimport cython
+
+from codipy.data.buffer cimport new_buffer
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.record cimport Record, reach
+
+
+@cython.final
+@cython.no_gc
+cdef class Choice(Record):
+    """Choice()
+    --
+
+    One choice among arrays; arrays make it. What was not chosen gets nothing, whatever the adjoint is.
+    """
+    cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
+        cdef Py_ssize_t width = adjoints.width, d
+        cdef double* origin = adjoints.origin()
+        cdef double* result = origin + width * self.base
+        cdef Operand* operand
+        cdef int k
+        with nogil:
+            for k in range(self.count):
+                operand = self.operands + k
+                if operand.first == 0:
+                    continue
+                if width == 1 and self.in_order(operand):
+                    add_chosen(origin + operand.first, result, self.chosen, <uint8_t>k, self.size)
+                else:
+                    for d in range(width):
+                        walk(self, operand, k, origin + width * operand.first + d, result + d, width, True)
+            if not keep:
+                memset(result, 0, self.size * width * sizeof(double))
+        return 0
+
+    cdef int forward(self, AdjointVector adjoints) except -1:
+        cdef Py_ssize_t width = adjoints.width, d
+        cdef double* origin = adjoints.origin()
+        cdef double* result = origin + width * self.base
+        cdef int k
+        with nogil:
+            memset(result, 0, self.size * width * sizeof(double))
+            for k in range(self.count):
+                if self.operands[k].first:
+                    for d in range(width):
+                        walk(self, self.operands + k, k, origin + width * self.operands[k].first + d, result + d, width,
+                             False)
+        return 0
+
+    cdef bint in_order(self, const Operand* operand) noexcept nogil:
+        """Whether the elements of an operand lie as those of the result do."""
+        cdef Py_ssize_t stride = 1
+        cdef int i
+        for i in range(self.ndim - 1, -1, -1):
+            if self.shape[i] != 1 and operand.strides[i] != stride:
+                return False
+            stride *= self.shape[i]
+        return True
+
+    @property
+    def kept(self):
+        """What tells which operand was chosen."""
+        return [self.memory]
+
+    @property
+    def named(self):
+        """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
+        cdef int k
+        return [(self.base, self.base + self.size - 1)], [
+            reach(self.operands[k].first, self.ndim, self.shape, self.operands[k].strides)
+            for k in range(self.count) if self.operands[k].first]
+
+    def __repr__(self):
+        return f"<choice of {self.size} for {self.base}>"
+
+
+cdef void add_chosen(double* target, const double* bars, const uint8_t* chosen, uint8_t k, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t i
+    cdef double bar
+    for i in range(n):
+        bar = bars[i]            # read in any case, so that there is no branch: a random mask is foreseen by nobody
+        target[i] += bar if chosen[i] == k else 0.0
+
+
+cdef void walk(Choice c, const Operand* operand, int k, double* target, double* result, Py_ssize_t width,
+               bint back) noexcept nogil:
+    """Add bars to an operand's elements where they were chosen, or copy its tangents from there."""
+    cdef Py_ssize_t index[CHOICE_DIMS]
+    cdef Py_ssize_t i, offset = 0
+    cdef int j
+    memset(index, 0, sizeof(index))
+    for i in range(c.size):
+        if c.chosen[i] == k:
+            if back:
+                target[offset * width] += result[i * width]
+            else:
+                result[i * width] = target[offset * width]
+        for j in range(c.ndim - 1, -1, -1):
+            index[j] += 1
+            offset += operand.strides[j]
+            if index[j] < c.shape[j]:
+                break
+            offset -= index[j] * operand.strides[j]
+            index[j] = 0
+
+
+cdef Choice new_choice(int ndim, const Py_ssize_t* shape, Py_ssize_t size, int count):
+    cdef Choice new = Choice.__new__(Choice)
+    cdef int k
+    new.memory = new_buffer((size + 7) // 8)
+    new.chosen = <uint8_t*>new.memory.data
+    new.ndim, new.size, new.count = ndim, size, count
+    memcpy(new.shape, shape, ndim * sizeof(Py_ssize_t))
+    for k in range(count):
+        new.operands[k].first = 0
+        memset(new.operands[k].strides, 0, sizeof(new.operands[k].strides))
+    return new
