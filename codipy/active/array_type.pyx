@@ -429,7 +429,7 @@ cdef class Array:
     def __getbuffer__(self, Py_buffer* buffer, int flags):
         # Read-only: the memory may be shared with other Arrays.
         if not shows_memory(self):
-            raise BufferError("the memory of an active Array would lose its derivative: take x.value")
+            raise BufferError("the memory of an active Array would lose its derivative: take codipy.value(x)")
         settle(self)
         PyObject_GetBuffer(ndarray_of(self), buffer, flags)
 

@@ -65,7 +65,7 @@ def _explained(what, instead, frames):
     names = [name for name in map(_name, library) if not re.search(r"(^|\.)_", name)] or [_name(library[-1])]
     called, outer, top = names[0], names[-1], _top(library[0])
     via = f" for {outer}" if outer != called else ""
-    if top in sys.stdlib_module_names or top in _OWN_ADVICE:
+    if top in sys.stdlib_module_names or top in _OWN_ADVICE or called.startswith("scipy.sparse."):
         return f"{what} would lose its derivative, called in {called}{via} ({_place(frames[user])}): {instead}"
     return (f'{what} would lose its derivative, called in {called}{via} ({_place(frames[user])}): '
             f'codipy.rebind(f, modules=["{top}"]) rebuilds what is Python in it; {_VALUE}')  # fmt: skip

@@ -11,7 +11,7 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
 cimport cython
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.array_type cimport Array, new_array, new_view
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport identify, readmit
@@ -125,7 +125,10 @@ cdef object join(object func, tuple args, dict kwargs):
     if not fits or not pieces.active or 2 * pieces.count > pieces.size:
         return NotImplemented
     set_contiguous(&shape)
-    return joined(r, pieces, &shape)
+    result = joined(r, pieces, &shape)
+    if func is ROLL and (args[2] if len(args) == 3 else kwargs.get("axis")) is None:    # NumPy shows a flat copy then
+        return new_view(result, &shape)
+    return result
 
 
 cdef Array joined(Recorder* r, Pieces pieces, const View* shape):

@@ -203,8 +203,8 @@ cdef object offsets_of(Array a, index):
         return np.full((), v.offset)[index]
     if v.ndim == 1 and type(index) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_INTP:
         return offsets_along(v, np.ascontiguousarray(index))
-    if v.ndim == 1:
-        places = np.asarray(index[0] if type(index) is tuple and len(index) == 1 else index)
+    if v.ndim == 1 and (type(index) is not tuple or len(index) == 1):
+        places = np.asarray(index[0] if type(index) is tuple else index)
         if places.ndim and places.size and places.dtype.kind == "i" and (
                 places.min() >= -v.shape[0] and places.max() < v.shape[0]):
             return v.offset + v.strides[0] * np.where(places < 0, places + v.shape[0], places)

@@ -103,7 +103,11 @@ def gradient(f, *varargs, axis=None, edge_order=1):
         spacings = varargs
     order = _in_memory(f)  # NumPy's results are laid out as f is
     found = [
-        np.transpose(_gradient_along(np.transpose(f, order), spacing, order.index(k), edge_order), np.argsort(order))
+        _gradient_along(f, spacing, k, edge_order)
+        if order == sorted(order)
+        else np.transpose(
+            _gradient_along(np.transpose(f, order), spacing, order.index(k), edge_order), np.argsort(order)
+        ).copy(order="K")
         for k, spacing in zip(axes, spacings)
     ]
     return found[0] if len(axes) == 1 else tuple(found)
