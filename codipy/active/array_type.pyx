@@ -6,12 +6,13 @@ import numpy as np
 
 from cpython.buffer cimport PyObject_GetBuffer
 from cpython.long cimport PyLong_CheckExact
-from cpython.object cimport PyObject, PyObject_RichCompare
+from cpython.object cimport PyObject, PyObject_RichCompare, PyTypeObject
 cimport cython
 
 from codipy.active.assign cimport assign
 from codipy.active.conversion cimport (
-    asks_for_product, as_type, converted, copied, demand_passive, instead_of_asarray, nested_lists)
+    asks_for_product, as_type, converted, copied, demand_passive, instead_of_asarray, nested_lists,
+    of_python)
 from codipy.active.elementwise cimport materialise, settle
 from codipy.active.inputs cimport get_gradient, set_gradient
 from codipy.active.items cimport get_item, item_at, set_item
@@ -28,6 +29,10 @@ from codipy.operations.kernels cimport (
 from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
+from codipy.active.kinds import ClassOf
+
+cdef extern from "Python.h":
+    void PyType_Modified(PyTypeObject*)
 
 cdef object SUM = np.sum, MEAN = np.mean, ADD = np.add
 
@@ -303,8 +308,8 @@ cdef class Array:
         return item in self.value
 
     def item(self, *args):
-        """As ``ndarray.item``: one element, a Real."""
-        return item_at(self, args)
+        """As ``ndarray.item``: one element, a Real that stands for a float of Python."""
+        return of_python(item_at(self, args))
 
     def tolist(self):
         """Nested lists of Reals, of floats where nothing is active."""
@@ -485,4 +490,8 @@ cdef class Array:
         return str(self.value)
 
     def __format__(self, spec):
-        return format(self.item(), spec) if self.geometry.ndim == 0 else format(self.value, spec)
+        return format(self[()], spec) if self.geometry.ndim == 0 else format(self.value, spec)
+
+
+(<dict>(<PyTypeObject*>Array).tp_dict)["__class__"] = ClassOf()
+PyType_Modified(<PyTypeObject*>Array)

@@ -7,6 +7,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 
 from codipy.active.expression cimport as_number
+from codipy.active.kinds cimport PYTHON, plain_scalar
 from codipy.active.real cimport IS_INPUT, OWNS, Real, new_identified
 from codipy.active.tape cimport Tape
 from codipy.tape.sweep cimport REVERSE, sweep
@@ -76,7 +77,8 @@ cpdef list register_floats(Tape tape, list numbers):
         if not PyFloat_CheckExact(inputs[i]):
             raise TypeError(f"numbers must be floats, got {type(inputs[i]).__name__}")
         value = PyFloat_AS_DOUBLE(inputs[i])
-        inputs[i] = new_identified(value, tape.recorder.epoch, tape.store.push_input(&tape.recorder, value), flags)
+        inputs[i] = new_identified(value, tape.recorder.epoch, tape.store.push_input(&tape.recorder, value), flags,
+                                   PYTHON)
     return inputs
 
 
@@ -147,4 +149,4 @@ def value_and_gradient(Tape tape not None, f, list args not None, dict kwargs no
         output = tape.register_output(result if type(result) is Real else check(result, f))
     finally:
         tape.set_passive()
-    return output.primal, pull_back(tape, output, inputs)
+    return plain_scalar(output), pull_back(tape, output, inputs)

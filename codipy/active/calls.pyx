@@ -14,6 +14,7 @@ from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, readable, with_gaps
 from codipy.active.precision cimport is_refused
+from codipy.active.kinds cimport SINGLE, kind_of, plain_scalar
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
 from codipy.active.view cimport View, is_injective
@@ -123,7 +124,13 @@ cpdef object call(object primitive, object args, object kwargs=None):
                 argnums.append(k)
                 active.append(x)
                 blocks.append(None)
-            x = kept = (<Real>x).primal
+            single |= (<Real>x).kind == SINGLE
+            kept = plain_scalar(<Real>x)
+            if (<Real>x).kind == SINGLE:
+                kept = (<Real>x).primal
+                x = plain_scalar(<Real>x)
+            else:
+                x = kept
         elif type(x) is not int:
             if is_refused(x):
                 raise TypeError(f"{primitive.name}: {type(x).__name__} beside an Array is not supported: use a plain array")
@@ -171,9 +178,9 @@ cpdef object call(object primitive, object args, object kwargs=None):
             if r.kind == PRIMAL and r.reuse:     # as in reductions.pyx
                 elements = elements or []
                 elements.append(len(shown))
-                part = from_ndarray(np.array(part, dtype=np.float64))
+                part = from_ndarray(np.array(part))
             else:
-                part = new_identified(part, r.epoch, tape.new_copy(0, part), OWNS if r.reuse else 0)
+                part = new_identified(part, r.epoch, tape.new_copy(0, part), OWNS if r.reuse else 0, kind_of(part))
         elif np.asarray(part).dtype.kind in ("cfO" if isinstance(part, np.ndarray) else "cf"):
             raise ActiveError(f"{primitive.name}: results of dtype {np.asarray(part).dtype} cannot be differentiated yet: "
                               "use float64 or float32, or say codipy.value(x) where the derivative is not wanted")

@@ -11,6 +11,8 @@ cdef object as_type(Array a, object dtype, str order, str casting, bint subok, b
 cdef object nested_lists(Array a)
 # The epoch of the recording in which an active array was made.
 cdef int64_t epoch_of_array(Array a)
+# The Real of an element, which nobody else has yet, as that of a float of Python.
+cdef object of_python(element)
 # Refuse what would lose the derivative of an active array: `what` it is, and what to do instead.
 cdef int demand_passive(Array a, str what, str instead) except -1
 # Whether a sparse matrix of SciPy asks what it is multiplied by; it leaves `matrix @ x` to an object of no known kind.

@@ -8,8 +8,10 @@ from libc.stdint cimport int64_t
 
 from codipy.active.array_type cimport Array, is_single, new_array
 from codipy.active.elementwise cimport materialise
+from codipy.active.kinds cimport PYTHON
 from codipy.active.packing cimport from_ndarray
 from codipy.active.precision cimport rounded
+from codipy.active.real cimport Real
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport is_contiguous
 from codipy.active.views cimport moved
@@ -66,12 +68,18 @@ cdef object as_type(Array a, object dtype, str order, str casting, bint subok, b
 
 
 cdef object nested_lists(Array a):
-    """Nested lists of Reals, of floats where nothing is active."""
+    """Nested lists of Reals that stand for floats of Python, of floats where nothing is active."""
     if not a.is_active or may_leave(epoch_of_array(a)):
         return a.value.tolist()
     if a.geometry.ndim == 0:
-        return a[()]
-    return [nested_lists(x) if type(x) is Array else x for x in a]
+        return of_python(a[()])
+    return [nested_lists(x) if type(x) is Array else of_python(x) for x in a]
+
+
+cdef object of_python(element):
+    """The same Real, which nobody else has, for a float of Python."""
+    (<Real?>element).kind = PYTHON
+    return element
 
 
 cdef int64_t epoch_of_array(Array a):

@@ -7,6 +7,7 @@ from cpython.object cimport PyObject
 from codipy.active.array_type cimport Array
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport as_number, codipy_new_reference, identify, new_real, readmit
+from codipy.active.kinds cimport DOUBLE, SINGLE
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.storage cimport Storage
 from codipy.active.over cimport is_over
@@ -46,9 +47,11 @@ cdef object element(Array a, Py_ssize_t offset):
     cdef BaseTape tape
     cdef double value
     cdef int32_t identifier = 0
+    cdef int kind
     if a.pending is not None or a.kept is not None:
         materialise(a)
     storage = a.storage
+    kind = SINGLE if storage.single else DOUBLE
     offset += a.geometry.offset
     value = storage.buffer.data[offset]
     if storage.identifiers != NULL:
@@ -60,11 +63,11 @@ cdef object element(Array a, Py_ssize_t offset):
         raise TapeError("an element of an active Array is taken while no tape is recording: take codipy.value(x)[i], "
                         "or work inside `with tape:`")
     if identifier == 0:
-        return codipy_new_reference(new_real(value, 0))
+        return codipy_new_reference(new_real(value, 0, kind))
     tape = <BaseTape>r.tape
     if r.reuse and r.kind == PRIMAL:
         # The slot's stored value may be needed for what it was before: the element gets a slot of its own.
-        return new_identified(value, r.epoch, copy_slot(r, identifier, value), OWNS)
+        return new_identified(value, r.epoch, copy_slot(r, identifier, value), OWNS, kind)
     if r.kind == PRIMAL:
         if identifier >= r.primals_size:
             tape.demand_idle("taking an element of an Array")
@@ -72,7 +75,7 @@ cdef object element(Array a, Py_ssize_t offset):
         if not tape.replay.begun:        # else the next evaluate_primal() writes it, if the last one has not
             r.primals[identifier] = value
     storage.hand_out(tape, offset)
-    return new_identified(value, r.epoch, identifier, OWNS if r.reuse else 0)
+    return new_identified(value, r.epoch, identifier, OWNS if r.reuse else 0, kind)
 
 
 cdef int go_mixed_in_passive(Storage storage) except -1:

@@ -16,7 +16,7 @@ from codipy.active.floating cimport may_wait, report, rules_in_force
 from codipy.active.packing cimport readable
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.precision cimport (
-    DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, strength_of)
+    DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, strength_of, strength_of_real)
 from codipy.active.real cimport Real, apply1, apply2, apply_with_value
 from codipy.active.statements cimport Loaded, record_loaded, run_loaded, run_values
 from codipy.active.storage cimport Storage, new_storage
@@ -87,6 +87,7 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
         return 1
     if Py_TYPE(<object>o) == <PyTypeObject*>Real:
         source.number = (<Real>o).primal
+        source.strength = strength_of_real(o)
         if (<Real>o).epoch:
             source.real = o
         return 1

@@ -46,7 +46,7 @@ cdef double python_value(int code, int n, double x, double y, double z) except? 
 cdef int as_number(PyObject* o, double* number) except -1
 
 
-cdef inline PyObject* new_real(double value, int size) except NULL:
+cdef inline PyObject* new_real(double value, int size, int kind) except NULL:
     """A passive Real of a size class; a new reference."""
     cdef PyObject* x = codipy_birth(<PyTypeObject*>Real, sizeof(Entry), size)
     (<Real>x).primal = value
@@ -57,6 +57,7 @@ cdef inline PyObject* new_real(double value, int size) except NULL:
     (<Real>x).kept = 0
     (<Real>x).size = <uint8_t>size
     (<Real>x).flags = 0
+    (<Real>x).kind = <uint8_t>kind
     return x
 
 
@@ -129,7 +130,7 @@ cdef inline Entry* merge(bint jacobian, Entry* entries, PyObject* x, double part
 
 
 cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
-                              bint plain) except NULL:
+                              int kind, bint plain) except NULL:
     """The Real of one operation, in the recording r (NULL: none).
 
     operands[k] is a Real with an epoch, or NULL for a passive argument of value u[k]. Operators inline it with
@@ -149,7 +150,7 @@ cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands,
     if n > 2:
         total += admit(r, operands + 2, plain)
     if total == 0:
-        return new_real(value, 0)
+        return new_real(value, 0, kind)
     jacobian = plain or r.kind == JACOBIAN
     if not jacobian:
         total += ((operands[0] == NULL) + (n > 1 and operands[1] == NULL) + (n > 2 and operands[2] == NULL))
@@ -165,7 +166,7 @@ cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands,
             program = intern_program(code, program_of_operand(operands[0]),
                                      program_of_operand(operands[1]) if n > 1 else 0,
                                      program_of_operand(operands[2]) if n > 2 else 0)
-    result = new_real(value, (total > 1) + (total > FEW_ENTRIES))
+    result = new_real(value, (total > 1) + (total > FEW_ENTRIES), kind)
     (<Real>result).epoch = r.epoch
     (<Real>result).program = program
     (<Real>result).count = <uint8_t>total

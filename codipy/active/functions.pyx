@@ -17,10 +17,12 @@ from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF
 
 from codipy.active.expression cimport callable_of
+from codipy.active.kinds cimport PYTHON
 from codipy.active.real cimport Real, apply1, apply2, apply3
 from codipy.operations.kernels cimport op_arity, op_python_value, op_value_any
 
 from codipy.active.doors import array_of
+from codipy.active.kinds import ClassOf
 from codipy.active.scalar import METHODS
 from codipy.operations import BY_NAME, TABLE
 
@@ -153,6 +155,8 @@ FUNCTIONS = {row.name: make_function(row, row.math_name or row.name) for row in 
 
 cdef object subscript(PyObject* x, PyObject* index):
     """``x[()]`` and ``x[None]``, as of a NumPy scalar."""
+    if (<Real>x).kind == PYTHON:
+        raise TypeError("'float' object is not subscriptable")
     return <object>x if <object>index == () else array_of(<object>x)[<object>index]
 
 
@@ -168,6 +172,7 @@ cdef int _add_methods() except -1:
             if name and name not in methods:
                 methods[name] = Method(FUNCTIONS[row.name])
     methods["rint"] = Method(np.rint)        # passive, but np.rint and np.round call it on object arrays
+    methods["__class__"] = ClassOf()
     for name, member in METHODS.items():
         methods.setdefault(name, member)
     (<ScalarType*>Real).tp_as_mapping = &_mapping

@@ -3,6 +3,7 @@
 #ifndef CODIPY_OBJECT_H
 #define CODIPY_OBJECT_H
 #include <Python.h>
+#include <string.h>
 
 /* A Real carries room for its pending expression: one entry, a few, or many. The class is chosen when the result is
    made, since its number of arguments is known then. Rejected: room for the most in every Real (312 bytes each), and
@@ -32,6 +33,8 @@ static inline PyObject *codipy_birth(PyTypeObject *type, size_t entry, int size)
                                              + entry * (size_t)(codipy_entries_of[size] - 1));
         if (object == NULL)
             return PyErr_NoMemory();
+        /* No weak references, which stays so over deaths and rebirths: a death clears them. */
+        memset(object + 1, 0, (size_t)type->tp_basicsize - sizeof(PyObject));
         return PyObject_Init(object, type);
     }
     list->head = CODIPY_LINK(object);

@@ -12,6 +12,7 @@ from codipy.active.block cimport Block, block_on, new_block, part_of_block
 from codipy.active.elements cimport admit_mixed, copy_slot
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport identify, readmit
+from codipy.active.kinds cimport kind_of
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.storage cimport Storage, is_small, new_storage
 from codipy.active.views cimport shown_as, stand_in
@@ -398,7 +399,7 @@ cpdef object gather(values, identifiers):
     tape = <BaseTape>r.tape
     if not isinstance(values, np.ndarray):
         return new_identified(values, r.epoch, copy_slot(r, identifiers.reshape(-1)[0], values),
-                              OWNS if r.reuse else 0)
+                              OWNS if r.reuse else 0, kind_of(values))
     if identifiers.shape != values.shape:
         raise ValueError(f"identifiers of shape {identifiers.shape} for values of shape {values.shape}")
     tape.demand_recording("an array operation")

@@ -6,7 +6,7 @@ from codipy.active.array_type cimport Array
 
 # What an operand says of the result's dtype, by NumPy's rules (NEP 50).
 cdef enum Strength:
-    WEAK                         # nothing: Python numbers, Reals, integers that float32 holds
+    WEAK                         # nothing: Python numbers, integers that float32 holds
     SINGLE                       # float32 or more
     DOUBLE                       # float64
     UNKNOWN                      # a scalar of NumPy, looked at where that matters
@@ -20,6 +20,7 @@ cdef struct Source:
 
 # Of a NumPy array or scalar, or another number.
 cdef Strength strength_of(x)
+cdef Strength strength_of_real(PyObject* x) noexcept
 # Whether the dtype is float32, where some operand is.
 cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands)
 # What NumPy's scalar operation gives in float32.

@@ -9,7 +9,9 @@ cimport numpy as cnp
 
 from codipy.active.array_type cimport Array
 from codipy.active.elementwise cimport array_of, keep_order, pending_of
+from codipy.active cimport kinds
 from codipy.active.pending cimport Pending
+from codipy.active.real cimport Real
 from codipy.active.view cimport View, set_contiguous
 from codipy.operations.kernels cimport OP_SCALE, op_value_any
 from codipy.programs.tiles cimport ROUND_RESULT
@@ -27,6 +29,11 @@ cdef Strength strength_of(x):
     if dtype is None:
         return WEAK
     return SINGLE if dtype.char == "f" else WEAK if dtype.char in "?bBhHe" else DOUBLE
+
+
+cdef Strength strength_of_real(PyObject* x) noexcept:
+    cdef int kind = (<Real>x).kind
+    return WEAK if kind == kinds.PYTHON else SINGLE if kind == kinds.SINGLE else DOUBLE
 
 
 cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands):

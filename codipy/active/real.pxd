@@ -25,6 +25,8 @@ cdef class Real:
     cdef uint8_t kept            # entries still there after a push in a later epoch
     cdef uint8_t size            # size class of the memory: see object.h
     cdef uint8_t flags
+    cdef uint8_t kind            # which number of the plain run it stands for: see kinds.pxd
+    cdef PyObject* weakrefs
     cdef Entry own[1]            # the first entry; the others lie behind, as the size class allows
 
 
@@ -34,13 +36,18 @@ cdef enum RealFlags:
     IS_OUTPUT = 4
     MERGED = 8                   # went into another expression while pending: its own adjoint is not known
 
-# The operations of the table on any operands that the number protocol allows, NotImplemented for others.
+# The operations of the table as the functions of `math` do them, on any operands that are real numbers, NotImplemented
+# for others: Python's values and exceptions, floats of Python.
 cdef object apply1(int code, PyObject* x)
 cdef object apply2(int code, PyObject* x, PyObject* y)
 cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z)
-# The same with a value that the caller has: NumPy's, say. operands[k] is any object, its value u[k].
-cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, double value)
+# The Real of an operation of which the caller has the value, NumPy's say; its kind is the value's. operands[k] is any
+# object, its value u[k].
+cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, object value)
 # expression.pxd's `identify` for a plain recorder (see Recorder), here beside the operators that call it most.
 cdef int identify_plain(Recorder* r, PyObject* x) except -1
 # A Real that is on a tape already.
-cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags)
+cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags, int kind)
+# `combine` of expression.pxd for any recorder.
+cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
+                           int kind) except NULL

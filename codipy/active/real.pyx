@@ -2,9 +2,10 @@
 """The active scalar."""
 import math
 import numbers
+import operator
 
-from libc.math cimport isfinite
-from libc.stdint cimport int32_t, int64_t
+from libc.math cimport isfinite, isnormal
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from cpython.complex cimport PyComplex_Check
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE, PyObject_RichCompare, destructor
@@ -13,6 +14,9 @@ cimport cython
 from codipy.active.expression cimport (
     as_number, codipy_clear_free_lists, codipy_death, codipy_new_reference, combine, identify, new_real,
     python_value, readmit, release_here, release_uses)
+from codipy.active.kinds cimport (
+    DOUBLE, PYTHON, SINGLE, apply_mixed, apply_to_list, compare, formats, kind_of, numpy_value, operand_kind, plain_operand,
+    plain_scalar, record)
 from codipy.operations.kernels cimport *
 from codipy.active.over cimport may_leave
 from codipy.tape.activity cimport current, tape_of_epoch
@@ -25,23 +29,29 @@ from codipy.errors import ActiveError, TapeError
 cdef extern from "codipy/inline.h":
     pass
 
+cdef extern from "Python.h":
+    ctypedef struct WeakType "PyTypeObject":
+        Py_ssize_t tp_weaklistoffset
+    void PyObject_ClearWeakRefs(PyObject* o)
 
-cdef inline int take(PyObject* o, PyObject** operand, double* number) except -1:
-    """Value and, where it has an epoch, the Real of an operand; 0 where it is no real number."""
+
+cdef inline bint take(PyObject* o, PyObject** operand, double* number, bint of_math) except -1:
+    """Value and, where it has an epoch, the Real of an operand; False where it is none that Python combines."""
     cdef double converted
-    operand[0] = NULL
     if Py_TYPE(<object>o) == <PyTypeObject*>Real:
+        if (<Real>o).kind and not of_math:
+            return False
         number[0] = (<Real>o).primal
-        if (<Real>o).epoch:
-            operand[0] = o
-        return 1
+        operand[0] = o if (<Real>o).epoch else NULL
+        return True
+    operand[0] = NULL
     if PyFloat_CheckExact(<object>o):
         number[0] = PyFloat_AS_DOUBLE(<object>o)
-        return 1
-    if not as_number(o, &converted):
-        return 0
+        return True
+    if not as_number(o, &converted) or not of_math and operand_kind(<object>o):
+        return False
     number[0] = converted
-    return 1
+    return True
 
 
 cdef object of_complex(int code, int n, PyObject* x, PyObject* y):
@@ -53,26 +63,103 @@ cdef object of_complex(int code, int n, PyObject* x, PyObject* y):
     return combine(TABLE[code].name, <object>x, <object>y)
 
 
-cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z):
-    """The Real of an operation; with `code` and `n` known only this operation remains."""
+cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z, bint of_math):
+    """The Real of an operation; with `code`, `n` and `of_math` known only this operation on floats remains."""
     cdef PyObject* operands[3]
     cdef double u[3]
     cdef double value
-    cdef Recorder* r
-    u[1] = u[2] = 0.0
-    if not take(x, operands, u):
-        return of_complex(code, n, x, y)
-    if n > 1 and not take(y, operands + 1, u + 1):
-        return of_complex(code, n, x, y)
-    if n > 2 and not take(z, operands + 2, u + 2):
-        return NotImplemented
-    value = op_value(code, u[0], u[1], u[2])
+    if (not take(x, operands, u, of_math) or n > 1 and not take(y, operands + 1, u + 1, of_math)
+            or n > 2 and not take(z, operands + 2, u + 2, of_math)):
+        return NotImplemented if of_math else numpy_operators[code](x, y)
+    value = op_value(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0)
     if op_python_value[code] or not (op_total[code] or isfinite(value)):
-        value = python_value(code, n, u[0], u[1], u[2])
-    r = current()
+        value = python_value(code, n, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0)
+    return recorded(code, n, operands, u, value, PYTHON)
+
+
+# The same operators where a scalar of NumPy takes part, or no number. Out of line and found by an address, which gcc
+# does not see through: as a branch of `apply` they took its registers, 6 % of the instructions of an operator.
+cdef object (*numpy_operators[OP_COUNT])(PyObject* x, PyObject* y)
+
+
+cdef inline object apply_numpy(int code, int n, PyObject* x, PyObject* y):
+    cdef PyObject* operands[2]
+    cdef double u[2]
+    cdef double value
+    cdef int k, kind = PYTHON
+    operands[0], operands[1] = x, y
+    u[1] = 0.0
+    for k in range(n):
+        if Py_TYPE(<object>operands[k]) == <PyTypeObject*>Real:
+            u[k] = (<Real>operands[k]).primal
+            kind |= (<Real>operands[k]).kind
+            if (<Real>operands[k]).epoch == 0:
+                operands[k] = NULL
+            continue
+        if PyFloat_CheckExact(<object>operands[k]):
+            u[k] = PyFloat_AS_DOUBLE(<object>operands[k])
+        elif as_number(operands[k], u + k):
+            kind |= operand_kind(<object>operands[k])
+        else:
+            found = of_complex(code, n, x, y)
+            return apply_to_list(code, n, x, y) if found is NotImplemented else found
+        operands[k] = NULL
+    if kind != DOUBLE:
+        return apply_mixed(code, n, x, y)
+    value = op_value(code, u[0], u[1], 0.0)
+    if not (isnormal(value) if code in (OP_MULTIPLY, OP_DIVIDE, OP_POWER) else isfinite(value)):
+        value = numpy_value(code, n, u[0], u[1], value)
+    return recorded(code, n, operands, u, value, DOUBLE)
+
+
+cdef object add_numpy(PyObject* x, PyObject* y):
+    return apply_numpy(OP_ADD, 2, x, y)
+
+
+cdef object subtract_numpy(PyObject* x, PyObject* y):
+    return apply_numpy(OP_SUBTRACT, 2, x, y)
+
+
+cdef object multiply_numpy(PyObject* x, PyObject* y):
+    return apply_numpy(OP_MULTIPLY, 2, x, y)
+
+
+cdef object divide_numpy(PyObject* x, PyObject* y):
+    return apply_numpy(OP_DIVIDE, 2, x, y)
+
+
+cdef object mod_numpy(PyObject* x, PyObject* y):
+    return apply_numpy(OP_MOD, 2, x, y)
+
+
+cdef object power_numpy(PyObject* x, PyObject* y):
+    return apply_numpy(OP_POWER, 2, x, y)
+
+
+cdef object negative_numpy(PyObject* x, PyObject* _):
+    return apply_numpy(OP_NEGATIVE, 1, x, NULL)
+
+
+cdef object positive_numpy(PyObject* x, PyObject* _):
+    return apply_numpy(OP_POSITIVE, 1, x, NULL)
+
+
+cdef object absolute_numpy(PyObject* x, PyObject* _):
+    return apply_numpy(OP_ABSOLUTE, 1, x, NULL)
+
+
+numpy_operators[<int>OP_ADD], numpy_operators[<int>OP_SUBTRACT] = add_numpy, subtract_numpy
+numpy_operators[<int>OP_MULTIPLY], numpy_operators[<int>OP_DIVIDE] = multiply_numpy, divide_numpy
+numpy_operators[<int>OP_MOD], numpy_operators[<int>OP_POWER] = mod_numpy, power_numpy
+numpy_operators[<int>OP_NEGATIVE], numpy_operators[<int>OP_POSITIVE] = negative_numpy, positive_numpy
+numpy_operators[<int>OP_ABSOLUTE] = absolute_numpy
+
+
+cdef inline object recorded(int code, int n, PyObject** operands, const double* u, double value, int kind):
+    cdef Recorder* r = current()
     if r != NULL and r.plain:
-        return codipy_new_reference(combine(r, code, n, operands, u, value, True))
-    return codipy_new_reference(combine_any(r, code, n, operands, u, value))
+        return codipy_new_reference(combine(r, code, n, operands, u, value, kind, True))
+    return codipy_new_reference(combine_any(r, code, n, operands, u, value, kind))
 
 
 cdef int identify_plain(Recorder* r, PyObject* x) except -1:
@@ -83,49 +170,64 @@ cdef int identify_plain(Recorder* r, PyObject* x) except -1:
     return 0
 
 
-cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u,
-                           double value) except NULL:
-    return combine(r, code, n, operands, u, value, False)
+cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
+                           int kind) except NULL:
+    return combine(r, code, n, operands, u, value, kind, False)
 
 
 cdef inline object unary(int code, PyObject* x):
-    return apply(code, 1, x, NULL, NULL)
+    return apply(code, 1, x, NULL, NULL, False)
 
 
 cdef inline object binary(int code, PyObject* x, PyObject* y):
-    return apply(code, 2, x, y, NULL)
+    return apply(code, 2, x, y, NULL, False)
 
 
 cdef object apply1(int code, PyObject* x):
-    return apply(code, 1, x, NULL, NULL)
+    return apply(code, 1, x, NULL, NULL, True)
 
 
 cdef object apply2(int code, PyObject* x, PyObject* y):
-    return apply(code, 2, x, y, NULL)
+    return apply(code, 2, x, y, NULL, True)
 
 
 cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z):
-    return apply(code, 3, x, y, z)
+    return apply(code, 3, x, y, z, True)
 
 
-cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, double value):
+cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, object value):
     cdef PyObject* active[3]
-    cdef int k
+    cdef double numbers[3]
+    cdef int k, kind = kind_of(value)
     for k in range(n):
         active[k] = operands[k] if Py_TYPE(<object>operands[k]) == <PyTypeObject*>Real else NULL
+        numbers[k] = <float>u[k] if kind == SINGLE else u[k]
         if active[k] != NULL and (<Real>active[k]).epoch == 0:
             active[k] = NULL
-    return codipy_new_reference(combine_any(current(), code, n, active, u, value))
+    return codipy_new_reference(record(code, n, active, numbers, value, kind))
 
 
-cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags):
-    cdef Real x = codipy_new_reference(new_real(value, 0))
+cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags, int kind):
+    cdef Real x = codipy_new_reference(new_real(value, 0, kind))
     x.epoch, x.identifier, x.flags = epoch, identifier, flags
     return x
 
 
 NO_COMPLEX = ("complex numbers cannot be active: compute with the real and the imaginary part, as two real numbers or "
               "arrays, or say codipy.value(x) where the derivative is not wanted")
+cdef object plain_operation(function, PyObject* x, PyObject* y):
+    """Of the plain values; NotImplemented where they have no such operation, so that the error names what was given."""
+    try:
+        return function(plain_operand(x), plain_operand(y))
+    except TypeError:
+        return NotImplemented
+
+
+cdef bint as_value(PyObject* o, double* number) except -1:
+    if Py_TYPE(<object>o) != <PyTypeObject*>Real:
+        return as_number(o, number)
+    number[0] = (<Real>o).primal
+    return True
 
 
 cdef int refuse_if_active(Real x, str what, str instead) except -1:
@@ -159,13 +261,13 @@ cdef class Real:
 
     A float that a tape can follow.
 
-    Behaves as ``float``; results of operations on active Reals are active. Immutable: an operation makes a new Real.
-    An active Real is hashed by identity, so that a cache never takes one variable for another of equal value.
+    Behaves as ``float``, or as the scalar of NumPy that an element of an array is; results of operations on active Reals are active. Immutable: an operation makes a new Real.
+    An active Real cannot be hashed, since a table would take one variable for another of equal value.
 
     Parameters
     ----------
     value : float
-        The value; anything that ``float()`` takes. An active Real is refused.
+        The value; anything that ``float()`` takes. Of a scalar of NumPy the Real behaves as one. An active Real is refused.
 
     Examples
     --------
@@ -183,13 +285,14 @@ cdef class Real:
 
     def __cinit__(self, value=0.0):
         self.primal = float(value)
+        self.kind = <uint8_t>kind_of(value)
 
     # ---- Value and derivative ----
 
     @property
     def value(self):
-        """float: the plain value."""
-        return self.primal
+        """float: the plain value; of an element or of what NumPy computed the NumPy scalar that it is."""
+        return plain_scalar(self)
 
     @property
     def gradient(self):
@@ -238,16 +341,18 @@ cdef class Real:
     def __floordiv__(x, y):
         cdef PyObject* operand
         cdef double a, b
-        if not take(<PyObject*>x, &operand, &a) or not take(<PyObject*>y, &operand, &b):
-            return NotImplemented
-        return <object>a // <object>b       # of Python floats: C and NumPy divide by zero
+        if take(<PyObject*>x, &operand, &a, False) and take(<PyObject*>y, &operand, &b, False):
+            return <object>a // <object>b       # of Python floats: C divides by zero
+        return plain_operation(operator.floordiv, <PyObject*>x, <PyObject*>y)
 
     def __divmod__(x, y):
-        cdef PyObject* operand
-        cdef double a, b
-        if not take(<PyObject*>x, &operand, &a) or not take(<PyObject*>y, &operand, &b):
-            return NotImplemented
-        return divmod(<object>a, <object>b)[0], binary(OP_MOD, <PyObject*>x, <PyObject*>y)
+        cdef PyObject* operands[2]
+        cdef double u[2]
+        operands[0], operands[1] = <PyObject*>x, <PyObject*>y
+        found = plain_operation(divmod, operands[0], operands[1])
+        if found is NotImplemented or not (as_value(operands[0], u) and as_value(operands[1], u + 1)):
+            return found
+        return found[0], apply_with_value(OP_MOD, 2, operands, u, found[1])
 
     def __neg__(self):
         return unary(OP_NEGATIVE, <PyObject*>self)
@@ -262,12 +367,16 @@ cdef class Real:
 
     def __richcmp__(self, other, int op):
         cdef double x = (<Real>self).primal, y
+        cdef int kind = (<Real>self).kind
         if type(other) is Real:
             y = (<Real>other).primal
+            kind |= (<Real>other).kind
         elif PyFloat_CheckExact(other):
             y = PyFloat_AS_DOUBLE(other)
         else:
-            return PyObject_RichCompare(x, other, op)
+            return PyObject_RichCompare(plain_scalar(self), other, op)
+        if kind:
+            return compare(x, y, op, kind)
         if op == 0:
             return x < y
         if op == 1:
@@ -284,10 +393,13 @@ cdef class Real:
         return self.primal != 0.0
 
     def __hash__(self):
-        # An active Real is hashed by identity: a cache keyed by value (functools.lru_cache) would hand the result for
-        # one variable to another of equal value, and with it the wrong derivative. NaN is not equal to itself, so
-        # containers find it by identity as well; a float made here would have another one each time.
-        if self.epoch or self.primal != self.primal:
+        # By value, a table would hand what it has for one variable to another of equal value, and with it the wrong
+        # derivative; by identity, it would not find what is equal, which is another path than the plain run's. NaN is
+        # not equal to itself, so containers find it by identity; a float made here would have another one each time.
+        if self.epoch and not may_leave(self.epoch):
+            raise ActiveError("an active Real cannot be a key of a dictionary or of a cache, nor be in a set: two of equal "
+                              "value have two derivatives. Take codipy.value(x) for the key")
+        if self.primal != self.primal:
             return object.__hash__(self)
         return hash(self.primal)
 
@@ -295,7 +407,7 @@ cdef class Real:
         return int(self.primal)
 
     def __trunc__(self):
-        return math.trunc(self.primal)
+        return math.trunc(plain_scalar(self))
 
     def __floor__(self):
         return math.floor(self.primal)
@@ -304,7 +416,7 @@ cdef class Real:
         return math.ceil(self.primal)
 
     def __round__(self, ndigits=None):
-        return round(self.primal, ndigits)
+        return round(plain_scalar(self), ndigits)
 
     def as_integer_ratio(self):
         """The value as a ratio of integers, as ``float.as_integer_ratio``."""
@@ -316,14 +428,11 @@ cdef class Real:
         """Whether the value is integral."""
         return self.primal.is_integer()
 
-    def hex(self):
-        """The value in hexadecimal, as ``float.hex``."""
-        return self.primal.hex()
-
     # ---- Leaving ----
 
     def __float__(self):
-        refuse_if_active(self, "float()", "take codipy.value(x), or codipy.math for the functions of math")
+        if self.epoch and not formats():         # "%.3f" % x
+            refuse_if_active(self, "float()", "take codipy.value(x), or codipy.math for the functions of math")
         return self.primal
 
     def __complex__(self):
@@ -335,19 +444,19 @@ cdef class Real:
 
     def __reduce__(self):
         refuse_if_active(self, "pickling", "pickle codipy.value(x)")
-        return Real, (self.primal,)
+        return Real, (plain_scalar(self),)
 
     def __copy__(self):
         """A second variable on the same adjoint slot."""
         cdef PyObject* found = tape_of_epoch(self.epoch)
         if not self.epoch:
-            return Real(self.primal)
+            return Real(plain_scalar(self))
         if self.count and found == NULL:
             raise TapeError(f"{self!r} cannot be copied: its tape no longer exists; copy codipy.value(x)")
         # An expression may be pending, or be so again after a reset.
         if found != NULL and (self.count or self.kept) and readmit(&(<BaseTape>found).recorder, self) and self.count:
             identify(&(<BaseTape>found).recorder, self)
-        cdef Real new = new_identified(self.primal, self.epoch, self.identifier, self.flags & (OWNS | MERGED))
+        cdef Real new = new_identified(self.primal, self.epoch, self.identifier, self.flags & (OWNS | MERGED), self.kind)
         if new.flags & OWNS and found != NULL and (<BaseTape>found).owns(self.epoch):
             (<BaseTape>found).store.reusing.retain(self.identifier)
         return new
@@ -364,29 +473,29 @@ cdef class Real:
 
     @property
     def imag(self):
-        """0.0."""
-        return 0.0
+        """0, of the type of the value."""
+        return plain_scalar(self).imag
 
     def conjugate(self):
         """The number itself."""
         return self
 
     def __format__(self, spec):
-        return format(self.primal, spec)
+        return format(plain_scalar(self), spec)
 
     def __str__(self):
-        return repr(self.primal)
+        return str(plain_scalar(self))
 
     def __repr__(self):
         if not self.epoch:
-            return f"Real({self.primal!r})"
+            return f"Real({self})"
         cdef PyObject* found = tape_of_epoch(self.epoch)
         if found == NULL:
-            return f"Real({self.primal!r}, active on a tape that is gone)"
+            return f"Real({self}, active on a tape that is gone)"
         cdef BaseTape tape = <BaseTape>found
         if not tape.is_valid(self.epoch) and not (self.kept and tape.is_valid(self.made)):
-            return f"Real({self.primal!r}, active before a reset of its tape)"
-        return f"Real({self.primal!r}, active on {tape.strategy} tape {tape.serial})"
+            return f"Real({self}, active before a reset of its tape)"
+        return f"Real({self}, active on {tape.strategy} tape {tape.serial})"
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         from codipy.active.ufuncs import call_ufunc      # it needs this module first
@@ -404,6 +513,8 @@ numbers.Real.register(Real)
 
 cdef void bury(PyObject* x) noexcept:
     cdef Recorder* r
+    if (<Real>x).weakrefs != NULL:
+        PyObject_ClearWeakRefs(x)
     if (<Real>x).flags & OWNS:
         r = current()
         if r != NULL and r.epoch == (<Real>x).epoch:
@@ -424,4 +535,12 @@ def clear_free_lists():
     return codipy_clear_free_lists()
 
 
+cdef int _allow_weak_references() except -1:
+    # Not by `__weakref__`, which the free lists could not set.
+    cdef Real x = Real()
+    (<WeakType*>Real).tp_weaklistoffset = <char*>&x.weakrefs - <char*><PyObject*>x
+    return 0
+
+
+_allow_weak_references()
 (<PyTypeObject*>Real).tp_dealloc = <destructor>bury

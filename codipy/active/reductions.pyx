@@ -8,6 +8,7 @@ from codipy.active.array_type cimport Array
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.elements cimport element
+from codipy.active.kinds cimport DOUBLE, SINGLE
 from codipy.active.packing cimport from_ndarray, readable
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.view cimport MAX_NDIM
@@ -86,7 +87,8 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
     record.size, record.single = size, a.storage.single
     single = not isinstance(value, np.ndarray)
     if single and not (r.kind == PRIMAL and r.reuse):
-        result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0)
+        result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0,
+                                SINGLE if a.storage.single else DOUBLE)
         record.result = (<Real>result).identifier
         tape.push_record(record, tape.largest())
         return result

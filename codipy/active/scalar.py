@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a NumPy scalar can do and a float cannot, for Real: code written for arrays calls it on their elements.
+"""What a NumPy scalar can do and a float cannot, for the Reals that stand for one: elements, sums, results of ufuncs.
 
-`codipy.active.functions` puts these into the type's dictionary, so that no other look-up takes longer. Rejected:
+A Real that stands for a float of Python has none of it, as ``hasattr(x, "shape")`` has to say what it says in the plain
+run. `codipy.active.functions` puts these into the type's dictionary, so that no other look-up takes longer. Rejected:
 ``__getattr__``, which every attribute of Real would be looked up through.
 """
 
@@ -12,11 +13,10 @@ import numpy as np
 from codipy.active import slots
 from codipy.active.callers import refusal
 from codipy.active.doors import array_of
+from codipy.active.kinds import converted, type_of
 from codipy.errors import ActiveError
 
 __all__ = ["METHODS"]
-
-_FLOAT = np.dtype(np.float64)
 
 
 def _demand_passive(x, what, instead):
@@ -28,12 +28,12 @@ def _demand_passive(x, what, instead):
 
 
 def _dtype(x):
-    """numpy.dtype: float64."""
-    # The mean of an array of objects is made a `dtype.type` where it has one, which would lose the derivative: for
+    """numpy.dtype: float64 or float32."""
+    # Called by the frame of `_OfNumPy`. The mean of an array of objects is made a `dtype.type` where it has one, which would lose the derivative: for
     # NumPy's own code a Real is an object like any other.
-    if sys._getframe(1).f_globals.get("__name__", "").startswith("numpy."):
+    if sys._getframe(2).f_globals.get("__name__", "").startswith("numpy."):
         raise AttributeError("'Real' object has no attribute 'dtype'")
-    return _FLOAT
+    return np.dtype(type_of(x))
 
 
 def _constant(value, text):
@@ -46,10 +46,10 @@ _PROPERTIES = {
     "data": property(lambda x: _left(x, "data"), doc="memoryview: of a passive one."),
     "device": _constant("cpu", "str: \"cpu\"."),
     "dtype": property(_dtype),
-    "flags": property(lambda x: np.float64(x.value).flags, doc="numpy.flagsobj: those of a NumPy scalar."),
+    "flags": property(lambda x: x.value.flags, doc="numpy.flagsobj: those of a NumPy scalar."),
     "flat": property(lambda x: array_of(x).flat, doc="The one element, to iterate over."),
-    "itemsize": _constant(8, "int: bytes of the value."),
-    "nbytes": _constant(8, "int: bytes of the value."),
+    "itemsize": property(lambda x: x.value.itemsize, doc="int: bytes of the value."),
+    "nbytes": property(lambda x: x.value.itemsize, doc="int: bytes of the value."),
     "ndim": _constant(0, "int: 0."),
     "shape": _constant((), "tuple: ()."),
     "size": _constant(1, "int: 1."),
@@ -75,31 +75,37 @@ def _through(name, is_self=False):
     return method
 
 
-_ITSELF = ["copy", "item", "max", "mean", "min", "prod", "squeeze", "sum", "transpose"]
+_ITSELF = ["copy", "max", "mean", "min", "prod", "squeeze", "sum", "transpose"]
 _AS_ARRAY = [
     "all", "any", "argmax", "argmin", "argsort", "clip", "compress", "cumprod", "cumsum", "dot", "flatten", "ptp",
     "ravel", "repeat", "reshape", "round", "std", "take", "var",
 ]  # fmt: skip
 
 
+def item(self, *args):
+    """As ``numpy.float64.item``: a Real that stands for a float of Python."""
+    self.value.item(*args)  # refuses what NumPy does
+    return converted(self, float)
+
+
 def tolist(self):
-    """As ``numpy.float64.tolist``: the number itself."""
-    return self
+    """As ``numpy.float64.tolist``: a Real that stands for a float of Python."""
+    return converted(self, float)
 
 
 def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     """As ``numpy.float64.astype``: floats stay active, float32 rounded; integers and booleans are plain values."""
-    if np.dtype(dtype) == _FLOAT:
-        return self
-    if not self.is_active:
-        return np.float64(self.value).astype(dtype, order, casting, subok, copy)
-    return array_of(self).astype(dtype, order, casting, subok, copy)[()]
+    if not self.is_active or np.dtype(dtype) not in (np.float64, np.float32):
+        if self.is_active:
+            return array_of(self).astype(dtype, order, casting, subok, copy)[()]
+        return self.value.astype(dtype, order, casting, subok, copy)
+    return converted(self, np.dtype(dtype).type)
 
 
 def view(self, *args, **kwargs):
     """The number itself; other dtypes are refused."""
     if args or kwargs:
-        raise TypeError("a Real has no views of another dtype or type: take np.float64(codipy.value(x)).view(...)")
+        raise TypeError("a Real has no views of another dtype or type: take codipy.value(x).view(...)")
     return self
 
 
@@ -112,8 +118,8 @@ def to_device(self, device, /, *, stream=None):
 
 
 def _left(x, name):
-    _demand_passive(x, name, f"take np.float64(codipy.value(x)).{name}")
-    return getattr(np.float64(x.value), name)
+    _demand_passive(x, name, f"take codipy.value(x).{name}")
+    return getattr(x.value, name)
 
 
 def _leaving(name):
@@ -125,7 +131,34 @@ def _leaving(name):
     return method
 
 
-METHODS: dict = dict(_PROPERTIES)
-METHODS |= {name: _through(name, True) for name in _ITSELF} | {name: _through(name) for name in _AS_ARRAY}
-METHODS |= {function.__name__: function for function in (tolist, astype, view, to_device)}
-METHODS |= {name: _leaving(name) for name in ("dump", "dumps", "tobytes", "tofile")}
+class _OfNumPy:
+    """A member that a Real has if it stands for a scalar of NumPy."""
+
+    def __init__(self, name, member):
+        self.name, self.member = name, member
+
+    def __get__(self, x, owner=None):
+        if x is None:
+            return self.member.__get__(None, owner)
+        if type_of(x) is float:
+            raise AttributeError(f"'float' object has no attribute {self.name!r}", name=self.name, obj=x)
+        return self.member.__get__(x, owner)
+
+    def __set__(self, x, value):
+        raise AttributeError(f"attribute {self.name!r} of 'Real' objects is not writable")
+
+
+_MEMBERS = _PROPERTIES | {name: _through(name, True) for name in _ITSELF} | {name: _through(name) for name in _AS_ARRAY}
+_MEMBERS |= {function.__name__: function for function in (item, tolist, astype, view, to_device)}
+_MEMBERS |= {name: _leaving(name) for name in ("dump", "dumps", "tobytes", "tofile")}
+class _OfFloat(_OfNumPy):
+    """A member that a Real has unless it stands for a float32."""
+
+    def __get__(self, x, owner=None):
+        if x is not None and type_of(x) is np.float32:
+            raise AttributeError(f"'numpy.float32' object has no attribute {self.name!r}", name=self.name, obj=x)
+        return self.member.__get__(x, owner)
+
+
+METHODS: dict = {"hex": _OfFloat("hex", _leaving("hex"))}
+METHODS |= {name: _OfNumPy(name, member) for name, member in _MEMBERS.items()}

@@ -11,6 +11,7 @@ from codipy.active.adjoints cimport Adjoints
 from codipy.active.array_type cimport Array
 from codipy.active.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.inputs cimport output_array, register_array
+from codipy.active.kinds cimport kind_of
 from codipy.active.primals cimport demand_known, get_values, set_values
 from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OWNS, Real, new_identified
 from codipy.tape.base cimport BaseTape
@@ -81,7 +82,7 @@ cdef class Tape(BaseTape):
         if type(x) is not Real:
             if as_number(<PyObject*>x, &number) != 1:
                 raise TypeError(f"x: an input must be a Real or a real number, got {type(x).__name__}")
-            x = Real(number)
+            x = Real(x)
         cdef Real variable = x
         identifier = self.new_input(variable.primal)
         make_passive(variable)
@@ -115,7 +116,7 @@ cdef class Tape(BaseTape):
         if type(y) is not Real:
             if as_number(<PyObject*>y, &number) != 1:
                 raise TypeError(f"y: an output must be a Real or a real number, got {type(y).__name__}")
-            y = Real(number)
+            y = Real(y)
         cdef Real variable = y
         self.demand_recording("register_output()")
         if variable.epoch:
@@ -188,11 +189,11 @@ cdef class Tape(BaseTape):
                 entries[count].number, entries[count].identifier = entries[i].number, variable.identifier
                 count += 1
             if count == 0:
-                return Real(primal)
+                return Real(value)
             identifier = self.new_handmade(primal, entries, count)
         finally:
             free(entries)
-        return new_identified(primal, self.recorder.epoch, identifier, OWNS if self.recorder.reuse else 0)
+        return new_identified(primal, self.recorder.epoch, identifier, OWNS if self.recorder.reuse else 0, kind_of(value))
 
     def new_adjoints(self, width=1):
         """An external adjoint vector: `width` directions that one sweep carries together.

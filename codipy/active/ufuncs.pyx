@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """NumPy's universal functions on Reals."""
+import operator
 import sys
 
 import numpy as np
@@ -7,19 +8,25 @@ import numpy as np
 from cpython.object cimport PyObject
 
 from codipy.active.expression cimport as_number
+from codipy.active.kinds cimport plain_scalar
 from codipy.active.real cimport Real, apply_with_value
 from codipy.active.over cimport is_over
 from codipy.tape.activity cimport current, is_passive
 
+from codipy.active.kinds import called_by_operator
 from codipy.errors import ActiveError
 from codipy.operations import BY_NAME, PASSIVE, TABLE
 
 # By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
 _ROWS = {getattr(np, name): row for row in TABLE for name in row.numpy if hasattr(np, name)}
 _PASSIVE = {getattr(np, name) for row in PASSIVE for name in row.numpy if hasattr(np, name)}
+# What the operators of NumPy's scalars leave to a ufunc when a Real stands behind them, and what they do themselves.
+_OPERATORS = {np.add: operator.add, np.subtract: operator.sub, np.multiply: operator.mul, np.divide: operator.truediv,
+              np.floor_divide: operator.floordiv, np.remainder: operator.mod, np.power: operator.pow, np.divmod: divmod}
 # Two results, one of them with a derivative: its row and its place.
 _PAIRS = {np.modf: (BY_NAME["fraction"], 0), np.frexp: (BY_NAME["mantissa"], 0), np.divmod: (BY_NAME["mod"], 1)}
 _DOOR_OF_ARRAYS = np.ndarray.__array_ufunc__
+_FLOATS = {np.float64, np.float32}
 _HARMLESS = {"out", "casting", "order", "subok"}
 
 
@@ -61,16 +68,19 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         raise TypeError(f"np.{name}: {', '.join(sorted(options.keys() - _HARMLESS))}= cannot be used with a Real: "
                         "leave it away")
     values = [_value(x) for x in inputs]
+    call = ufunc
+    if ufunc in _OPERATORS and isinstance(inputs[0], np.generic) and not options and called_by_operator():
+        call = _OPERATORS[ufunc]
     if ufunc in _PASSIVE:
-        return ufunc(*values, **options)
+        return call(*values, **options)
     if ufunc in _PAIRS:
         row, place = _PAIRS[ufunc]
-        results = list(ufunc(*values, **options))
+        results = list(call(*values, **options))
         results[place] = _record(row, name, inputs, results[place])
         return tuple(results)
     row = _ROWS.get(ufunc) or _scipy_rows().get(ufunc)
     if row is not None:
-        return _record(row, name, inputs, ufunc(*values, **options))
+        return _record(row, name, inputs, call(*values, **options))
     if all([set(types) <= set("O->") for types in ufunc.types]):
         return ufunc(*map(_as_object_array, inputs), **options)      # np.frompyfunc: Python code that sees the Reals
     if active:      # the doors of Arrays know more: scipy.special, steps, and what is refused
@@ -89,6 +99,11 @@ cdef _record(row, str name, tuple inputs, value):
             u[k] = (<Real>inputs[k]).primal
         elif as_number(operands[k], u + k) != 1:
             raise TypeError(f"np.{name}: operands must be real numbers, got {type(inputs[k]).__name__}")
+    if type(value) not in _FLOATS:
+        if any([isinstance(x, Real) and x.is_active for x in inputs]) and not is_passive():
+            raise ActiveError(f"np.{name}: the result is {type(value).__name__}, and only float64 and float32 can be "
+                              "differentiated: use float()")
+        return value
     return apply_with_value(row.code, row.arity, operands, u, value)
 
 
@@ -123,8 +138,7 @@ def _is_array(x):
 
 
 def _value(x):
-    # Not a Python float: NumPy would round that to the precision of a float32 beside it.
-    return np.float64((<Real>x).primal) if isinstance(x, Real) else x
+    return plain_scalar(<Real>x) if type(x) is Real else x
 
 
 def _as_object_array(x):

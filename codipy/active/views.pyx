@@ -10,6 +10,7 @@ from codipy.active.array_type cimport Array, new_array, new_view
 from codipy.active.assign cimport demand_writable
 from codipy.active.elements cimport admit_mixed, go_mixed_in_passive
 from codipy.active.elementwise cimport admit_block, materialise, settle
+from codipy.active.kinds cimport plain_scalar
 from codipy.active.packing cimport from_ndarray, gather, identifiers
 from codipy.active.real cimport Real
 from codipy.active.storage cimport Storage, is_small, new_storage
@@ -249,7 +250,7 @@ cdef object plain_of(x):
     if type(x) is Array:
         settle(<Array>x)         # values alone: they are read after the recording too
         return ndarray_of(<Array>x)
-    return (<Real>x).primal if type(x) is Real else x
+    return plain_scalar(<Real>x) if type(x) is Real else x
 
 
 cdef object plain_index(index):

@@ -35,6 +35,7 @@ OWN = {name: getattr(allocation, name) for name in allocation.__all__ if hasattr
 OWN |= lists.FUNCTIONS | {name: getattr(iteration, name) for name in iteration.__all__}
 OWN |= {"linalg": lists.linalg, "lib": views.lib}
 OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
+OWN |= {"float32": standins.float32, "single": standins.float32}
 
 # What NumPy imports only when it is asked for, such as `numpy.ma`, is left to __getattr__.
 # Modules that are imported as late as NumPy imports its own, and where: `rebind` has its own for the second.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Classes in the place of float, numpy.float64, numpy.ndarray and type: they accept active values and keep them.
+"""Classes in the place of float, NumPy's floats, numpy.ndarray and type: they accept active values and keep them.
 
 Each is a subclass of its original and equal to it. So NumPy takes it as a dtype, and `isinstance`, `issubclass`, unions
 and tables keyed by type work. Calling it gives instances of the original: nothing is ever an instance of a stand-in
@@ -14,20 +14,28 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import Array
+from codipy.active.kinds import converted, show_classes, type_of
 from codipy.numpy.allocation import fresh
 
-__all__ = ["STANDINS", "StandIn", "float64", "isinstance_", "ndarray", "pass_for", "standin_float", "standin_type"]
+__all__ = [
+    "STANDINS", "StandIn", "float32", "float64", "isinstance_", "ndarray", "pass_for", "standin_float", "standin_type",
+]  # fmt: skip
 
 # What an active value passes for: it is an instance of what its plain value would be an instance of.
-_LIKE = {Real: 0.0, Array: np.zeros(0)}
+_LIKE = {kind: kind(0.0) for kind in (float, np.float64, np.float32)} | {np.ndarray: np.zeros(0)}
+
+
+def _plain_type(x):
+    """The type that the plain run has here."""
+    kind = type(x)
+    return type_of(x) if kind is Real else np.ndarray if kind is Array else kind
 
 
 def isinstance_(instance, classes, /):
-    """``isinstance``, where a Real is whatever a float is and an Array whatever an ndarray is."""
+    """``isinstance``, where a Real and an Array are whatever their plain values are."""
     if isinstance(instance, classes):
         return True
-    kind = type(instance)
-    return kind in _LIKE and isinstance(_LIKE[kind], classes)
+    return type(instance) in (Real, Array) and isinstance(_LIKE[_plain_type(instance)], classes)
 
 
 class StandIn(type):
@@ -57,34 +65,41 @@ class _FloatStandIn(StandIn):
         if len(args) == 1:
             kind = type(args[0])
             if kind is Real:
-                return args[0]
+                return converted(args[0], float)
             if kind is Array and args[0].size == 1:
-                return args[0].reshape(())[()]
+                return args[0].item()
         return float(*args, **kwargs)
 
 
 class standin_float(float, metaclass=_FloatStandIn):
-    """``float`` that keeps what is active: ``float(x)`` of a Real is x."""
+    """``float`` that keeps what is active: ``float(x)`` of a Real is one on the same adjoint slot."""
 
     _original = float
 
 
-class _Float64StandIn(StandIn):
+class _ScalarStandIn(StandIn):
     def __call__(cls, *args, **kwargs):
-        if cls is not float64:
+        kind = vars(cls).get("_original")
+        if kind is None:
             return type.__call__(cls, *args, **kwargs)
         if len(args) == 1:
             if type(args[0]) is Array:
-                return args[0][()] if args[0].ndim == 0 else args[0].astype(np.float64)
+                return args[0].astype(kind)[()]
             if type(args[0]) is Real:
-                return args[0]
-        return np.float64(*args, **kwargs)
+                return converted(args[0], kind)
+        return kind(*args, **kwargs)
 
 
-class float64(np.float64, metaclass=_Float64StandIn):
+class float64(np.float64, metaclass=_ScalarStandIn):
     """``numpy.float64`` that keeps what is active."""
 
     _original = np.float64
+
+
+class float32(np.float32, metaclass=_ScalarStandIn):
+    """``numpy.float32`` that keeps what is active."""
+
+    _original = np.float32
 
 
 class _NdarrayStandIn(StandIn):
@@ -107,8 +122,7 @@ class _TypeStandIn(StandIn):
             return type.__call__(cls, *args, **kwargs)
         if len(args) != 1 or kwargs:
             return type(*args, **kwargs)
-        kind = type(args[0])
-        return _KINDS.get(kind, kind)
+        return _class_of(args[0])
 
     def __getitem__(cls, item):
         return type[item]
@@ -121,8 +135,17 @@ class standin_type(type, metaclass=_TypeStandIn):
 
 
 # Originals and what stands for them in rebound code.
-STANDINS: dict = {cls._original: cls for cls in (standin_float, float64, ndarray, standin_type)}
-_KINDS: dict = {**STANDINS, Real: standin_float, Array: ndarray}
+STANDINS: dict = {cls._original: cls for cls in (standin_float, float64, float32, ndarray, standin_type)}
+_KINDS: dict = dict(STANDINS)
+
+
+def _class_of(x):
+    """What ``type(x)`` is in rebound code."""
+    kind = _plain_type(x)
+    return _KINDS.get(kind, kind)
+
+
+show_classes(_class_of)
 
 
 def pass_for(kind, original):

@@ -71,6 +71,12 @@ def fraction(x):
     return math.modf(x)[0]
 
 
+def single(x):
+    """x rounded to float32."""
+    with numpy.errstate(all="ignore"):
+        return float(numpy.float32(x))
+
+
 def expit(x):
     """1 / (1 + exp(-x))."""
     return _evaluate("expit(x)", x)

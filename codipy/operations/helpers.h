@@ -169,4 +169,7 @@ OP_INLINE double fraction(double x)
     double whole;
     return modf(x, &whole);
 }
+
+/* x rounded to float32. */
+OP_INLINE double single(double x) { return (double)(float)x; }
 #endif

@@ -223,6 +223,12 @@ def fraction(x):
     return numpy.float64(math.modf(x)[0])
 
 
+def single(x):
+    """x rounded to float32."""
+    with numpy.errstate(all="ignore"):
+        return numpy.float64(numpy.float32(x))
+
+
 _NAMES = dict(globals())
 _compiled = functools.lru_cache(maxsize=None)(functools.partial(compile, filename="<table>", mode="eval"))
 

@@ -282,6 +282,10 @@ _PIECEWISE = (
         "fraction", "fraction", "fraction(x)", "1", domain=((-3.9, 3.9),), edges=((-2.0,), (2.5,), (1e300,)),
         kink="`modf(x)[0]`: the whole part is held fixed",
     ),
+    _linear(
+        "single", "single", "single(x)", "1", total=True, edges=((0.1,), (1e39,), (-3.5e38,), (1e-46,), (1e-40,)),
+        kink="x rounded to float32, which is no step as far as derivatives go",
+    ),
 )  # fmt: skip
 
 _ROWS = _ARITHMETIC + _POWERS + _TRIGONOMETRIC + _SPECIAL + _PIECEWISE

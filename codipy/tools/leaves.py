@@ -36,6 +36,8 @@ def as_leaf(leaf, path):
                f"{_ASIDE}; in a dataclass, mark the field: field(metadata={{'static': True}})")
         raise TypeError(f"{path} is not a real number but {_said(leaf)}: only numbers and arrays of float64 or "
                         f"float32, in lists, tuples, dicts and dataclasses, can be differentiated by; {fix}")
+    if isinstance(leaf, (np.generic, np.ndarray)):      # a scalar of NumPy's stays one, in float64 or float32
+        return leaf[()] if leaf.dtype in (DOUBLE, SINGLE) else np.float64(number)
     return number
 
 
@@ -101,8 +103,8 @@ def split(vector, leaves):
         return vector.tolist()
     new, start = [], 0
     for leaf in leaves:
-        if type(leaf) is float:
-            new.append(float(vector[start]))
+        if not isinstance(leaf, np.ndarray):
+            new.append(type(leaf)(vector[start]))
             start += 1
         else:
             new.append(vector[start:start + leaf.size].reshape(leaf.shape).copy())

@@ -62,6 +62,7 @@ CONVENTIONS = [
     ("mantissa", (8.0,), (0.0625,)),
     ("mantissa", (0.0,), (1,)),
     ("fraction", (-2.0,), (1,)),
+    ("single", (0.1,), (1,)),
 ]
 
 # name, arguments, first partials: what a formula without care would lose to an overflow.

@@ -42,7 +42,10 @@ def agrees(derivative, reference):
     return abs(derivative - best) <= 20 * error + 2e-9 * size
 
 
-@pytest.mark.parametrize("row", TABLE, ids=names())
+SMOOTH = [row for row in TABLE if row.name != "single"]  # whose value has steps
+
+
+@pytest.mark.parametrize("row", SMOOTH, ids=names(SMOOTH))
 def test_first_partials(row):
     for point in inside(row, 40):
         p = partials(row, point)

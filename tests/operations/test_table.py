@@ -25,6 +25,7 @@ REQUIRED = {
     "asin", "acos", "atan", "atan2", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "hypot", "erf", "erfc",
     "gamma", "lgamma", "digamma", "expit", "logaddexp", "copysign", "fabs", "fma", "degrees", "radians", "maximum",
     "minimum", "fmax", "fmin", "square", "reciprocal", "scale", "mantissa", "fraction",
+    "single",
 }  # fmt: skip
 
 

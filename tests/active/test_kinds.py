@@ -1,0 +1,306 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A Real is the number that the plain run has there, a float of Python or NumPy's scalar: the same source is the oracle.
+
+Values are compared to the last bit, with their types, warnings and exceptions.
+"""
+
+import math
+import pickle
+import random
+import warnings
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy import Array, Real
+from codipy.errors import ActiveError
+
+STRATEGIES = ["auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
+POINTS = [0.0, -0.0, 1.0, -3.0, 0.1, 2.675, 1e-3, 7.5, 1e30, -1e39, 3e-39, 1e200, 1e308, 5e-324, math.inf, -math.inf,
+          math.nan]  # fmt: skip
+
+
+def signature(result):
+    """Type and bits."""
+    if isinstance(result, (tuple, list)):
+        return type(result), [signature(part) for part in result]
+    if type(result) is Real:
+        result = result.value
+    if type(result) is Array:
+        result = result.value
+    if isinstance(result, np.ndarray):
+        return np.ndarray, result.dtype.str, result.shape, result.tobytes() if result.dtype.kind != "O" else None
+    if isinstance(result, float) and result != result or isinstance(result, np.floating) and np.isnan(result):
+        return type(result), "nan"
+    if isinstance(result, (float, np.floating)):
+        return type(result), float(result).hex()
+    return type(result), result
+
+
+def run(function, *args):
+    """What a call gives: the signature or the exception's type, and its warnings in order."""
+    with warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        try:
+            outcome = signature(function(*args))
+        except Exception as error:
+            outcome = type(error)
+    # NumPy says "scalar divide" where it takes no ufunc.
+    return outcome, [
+        str(warning.message).replace("scalar ", "") for warning in heard if warning.category is RuntimeWarning
+    ]
+
+
+def recorded(function, *args, strategy="auto"):
+    """The same with every argument an input; rebound, as drivers do it."""
+    with codipy.Tape(strategy=strategy) as tape:
+        return run(codipy.rebind(function), *map(tape.register_input, args))
+
+
+# Each is a function of two elements of one array, whatever its dtype.
+CASES = [
+    lambda x: x[0] + x[1],
+    lambda x: x[0] - x[1],
+    lambda x: x[0] * x[1],
+    lambda x: x[0] / x[1],
+    lambda x: x[0] ** x[1],
+    lambda x: x[0] % x[1],
+    lambda x: x[0] // x[1],
+    lambda x: divmod(x[0], x[1]),
+    lambda x: x[0] / 0.0,
+    lambda x: 1 / x[0],
+    lambda x: x[0] ** 0.5,
+    lambda x: x[0] ** 2,
+    lambda x: 0.0 ** x[0],
+    lambda x: 2 ** x[0],
+    lambda x: x[0] * 10,
+    lambda x: x[0] * 1e300,
+    lambda x: x[0] + True,
+    lambda x: x[0] * np.float64(0.1),
+    lambda x: x[0] * np.float32(0.1),
+    lambda x: np.int16(3) * x[0],
+    lambda x: np.int64(3) - x[0],
+    lambda x: x[0] + np.bool_(True),
+    lambda x: x[0] * np.array(0.1),
+    lambda x: np.array(0.1, np.float32) * x[0],
+    lambda x: (-x[0], +x[0], abs(x[0])),
+    lambda x: (x[0] < x[1], x[0] == 0.1, x[0] >= x[1], x[0] != np.float64(0.1), x[0] > 3, 1e39 > x[0]),
+    lambda x: (round(x[0], 2), round(x[0], -1)),
+    lambda x: (round(x[0]), int(x[0]), math.floor(x[0]), math.ceil(x[0])),
+    lambda x: math.trunc(x[0]),
+    lambda x: (float(x[0]), float(x[0]) / 3.0, float(x[0]) * float(x[1])),
+    lambda x: 1.0 / float(x[0]),
+    lambda x: float(x[0]) ** 0.5 if x[0] >= 0.0 else None,
+    lambda x: (np.float64(x[0]), np.float64(x[0]) / 3),
+    lambda x: (np.float32(x[0]), np.float32(x[0]) / 3),
+    lambda x: (x[0].item(), x.item(1), x[0].tolist(), x.tolist()),
+    lambda x: x.tolist()[0] / x.tolist()[1],
+    lambda x: x[0] * [1.0, 2.0],
+    lambda x: [0.1, 2] - x[0],
+    lambda x: x[0] * [x[1], 2.0],
+    lambda x: (3, 4) / x[0],
+    lambda x: (x[0].dtype, x[0].itemsize, x[0].shape, x[0].astype(np.float32), x[0].astype(float), x[0].imag),
+    lambda x: x[0].is_integer(),
+    lambda x: (isinstance(x[0], float), isinstance(x[0], np.floating), isinstance(x[0], np.float32)),
+    lambda x: (isinstance(float(x[0]), np.floating), isinstance(x[0].item(), np.float64)),
+    lambda x: (type(x[0]) is np.float64, type(x[0]) == np.float32, type(x[0]) in (float, int), type(x.item(0)) is float),
+    lambda x: (hasattr(x[0], "shape"), hasattr(float(x[0]), "shape"), hasattr(x[0], "hex")),
+    lambda x: [str(x[0]), f"{x[0]}", f"{x[0]:.4f}", f"{float(x[0])}", str(x[0].item())],
+    lambda x: (np.sum(x), np.sum(x) + np.sum(x * x), np.mean(x) / 3, np.max(x) * np.min(x), x.sum() / 0),
+    lambda x: (np.sqrt(x[0]), np.exp(x[0]), np.sin(float(x[0])), np.maximum(x[0], 0.0), np.hypot(x[0], x[1])),
+    lambda x: (np.add(x[0], 0.1), np.multiply(x[0], np.float64(0.1)), np.power(x[0], 2), np.divide(x[0], 3.0)),
+    lambda x: (np.floor(x[0]), np.sign(x[0]), np.isnan(x[0])),
+    lambda x: math.exp(min(x[0], 1.0)),
+    lambda x: (math.sqrt(abs(x[0])), math.hypot(x[0], x[1]), math.copysign(1.0, x[0])),
+    lambda x: math.log(x[0]),
+    lambda x: (x * x[0], x[0] * x, x + float(x[0]), float(x[0]) * x),
+    lambda x: (x.astype(np.float32) * x[0], x[0] + x.astype(np.float64), x[0] - np.arange(2)),
+    lambda x: (np.array([x[0], x[1]]), np.array([x[0], 1.0]), np.array([float(x[0])]), np.stack([x[0], x[1]])),
+    lambda x: (np.where(x[0] > 0, x[0], x[1]), np.dot(x, x), np.dot(x, x) / 3, x[0] * np.ones(2)),
+    lambda x: (min(x[0], x[1]), max(x[0], 0.5), sorted([x[0], x[1], 0.5])),
+    lambda x: [(x[0] > 0) + (x[1] > 0), ~(x[0] > 0)],
+    lambda x: (x[0].conjugate(), x[0].real, x[0].T),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["double", "single"])
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_an_element_is_the_scalar_of_numpy(case, dtype):
+    rng = random.Random(case)
+    for _ in range(6):
+        with np.errstate(all="ignore"):
+            x = np.array([rng.choice(POINTS), rng.choice(POINTS)]).astype(dtype)
+        expected = run(CASES[case], x)
+        assert recorded(CASES[case], x) == expected, x
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("x", [[0.7, -1.3], [2.0, 3.25]], ids=str)
+def test_on_every_tape(strategy, x):
+    for case in CASES:
+        for dtype in (np.float64, np.float32):
+            point = np.array(x, dtype)
+            assert recorded(case, point, strategy=strategy) == run(case, point)
+
+
+# ---- Random programs ----
+
+LEAVES = ["a", "b", "x[0]", "x[1]", "w[0]", "w[1]", "2", "3.0", "0.1", "True", "np.float64(0.3)", "np.float32(0.7)",
+          "np.int8(2)", "np.int64(5)", "inf", "nan", "0.0", "-1", "x.sum()", "w.mean()", "1e300", "3e38"]  # fmt: skip
+FORMS = ["({} + {})", "({} - {})", "({} * {})", "({} / {})", "({} % {})", "({} // {})", "({} ** {})", "min({}, {})",
+         "max({}, {})", "({} if {} > 0.5 else 2.0)", "np.add({}, {})", "np.hypot({}, {})", "np.maximum({}, {})",
+         "[{}, {}][1]", "divmod({}, {})[1]"]  # fmt: skip
+ONES = ["(-{})", "abs({})", "float({})", "np.sqrt({})", "np.sin({})", "np.float32({})", "np.float64({})",
+        "round({}, 3)", "math.atan({})"]  # fmt: skip
+
+
+def program(rng, lines=8):
+    names, text = [], "def f(a, b, x, w):\n"
+    for line in range(lines):
+        first, second = (rng.choice(LEAVES + 3 * names) for _ in range(2))
+        form = rng.choice(FORMS) if rng.random() < 0.75 else rng.choice(ONES)
+        names.append(f"v{line}")
+        text += f"    v{line} = {form.format(first, second)}\n"
+    return text + f"    return [{', '.join(names)}]\n"
+
+
+def plain_run(function, args):
+    """None where a value is one that no Real stands for."""
+    outcome, heard = run(function, *args)
+    kinds = [part[0] for part in outcome[1]] if isinstance(outcome, tuple) else [outcome]
+    refused = (complex, np.complexfloating, np.float16, np.longdouble)
+    return None if any(kind is TypeError or issubclass(kind, refused) for kind in kinds) else (outcome, heard)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_random_programs(strategy):
+    rng, compared = random.Random(STRATEGIES.index(strategy)), 0
+    for _ in range(250):
+        text = program(rng)
+        scope = {"np": np, "math": math, "inf": math.inf, "nan": math.nan}
+        exec(text, scope)
+        args = (rng.uniform(-3, 3), rng.choice(POINTS), np.array([rng.uniform(-2, 2), rng.choice(POINTS)]),
+                np.array([rng.uniform(-2, 2), 1.5], np.float32))  # fmt: skip
+        expected = plain_run(scope["f"], args)
+        found = recorded(scope["f"], *args, strategy=strategy)
+        if expected is not None and found[0] is not ValueError:  # at once, of a complex number
+            compared += 1
+            assert found == expected, (text, args)
+    assert compared > 150
+
+
+# ---- Derivatives ----
+
+
+def smooth(a, x, w):
+    t = w[0] * w[1] + a * w[0] / 3 - x[0] * 0.5 + w[1] ** 2
+    s = np.sum(w * w) * a + np.exp(w[0]) - w.sum() / x[1]
+    u = float(s) * a + x[0] ** 3 / (1.0 + t * t)
+    return t * s + u - abs(w[1]) * 2 ** x[0]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_gradients_are_those_of_the_double_program(strategy):
+    a, x, w = 0.7, np.array([0.4, 1.9]), np.array([0.3, -1.1], np.float32)
+    value, (da, dx, dw) = codipy.value_and_grad(smooth, argnums=(0, 1, 2), strategy=strategy)(a, x, w)
+    assert signature(value) == signature(smooth(a, x, w))
+    wide, step = w.astype(float), 1e-20j
+    numbers = np.array([a, *x, *wide], complex)
+    expected = []
+    for k in range(5):
+        z = numbers.copy()
+        z[k] += step
+        expected.append(analytic(z).imag / 1e-20)
+    np.testing.assert_allclose([da, *dx, *dw], expected, rtol=2e-6)
+
+
+def analytic(z):
+    """`smooth` for complex numbers, whose float() and abs() are not analytic."""
+    a, x, w = z[0], z[1:3], z[3:]
+    t = w[0] * w[1] + a * w[0] / 3 - x[0] * 0.5 + w[1] ** 2
+    s = np.sum(w * w) * a + np.exp(w[0]) - w.sum() / x[1]
+    return t * s + s * a + x[0] ** 3 / (1.0 + t * t) + w[1] * 2 ** x[0]
+
+
+def exact(a, w):
+    """What is rounded correctly, on a float of Python and a float32 array."""
+    t = w[0] * w[1] + a * w[0] / 3 - w[1]
+    s = (t - a) * (0.1 + w[0]) - abs(t) / w[1]
+    return -s * t + a
+
+
+@pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
+@pytest.mark.parametrize("granularity", ["statement", "operation"])
+def test_a_replay_rounds_to_float32(strategy, granularity):
+    w, other = np.array([0.3, -1.1], np.float32), np.array([1.7, 0.9], np.float32)
+    tape = codipy.Tape(strategy=strategy, granularity="operation" if strategy == "simple" else granularity)
+    with tape:
+        a, array = tape.register_input(0.7), tape.register_input(w)
+        y = tape.register_output(exact(a, array))
+    assert y.value == exact(0.7, w)
+    tape.set_primal(a, -0.1)
+    tape.set_primal(array, other)
+    tape.evaluate_primal()
+    assert tape.get_primal(y) == exact(-0.1, other)
+
+
+def test_a_loss_of_two_sums_is_single():
+    def loss(w):
+        return np.sum(w * w) + 0.1 * np.sum(np.abs(w))
+
+    w = np.random.default_rng(1).normal(size=50).astype(np.float32)
+    for strategy in STRATEGIES:
+        value, gradient = codipy.value_and_grad(loss, strategy=strategy)(w)
+        assert signature(value) == signature(loss(w))
+        assert gradient.dtype == np.float32
+
+
+# ---- Where kinds come from, and where they go ----
+
+
+def test_arguments_keep_their_type():
+    seen = []
+
+    def f(a, b, c, d):
+        seen.append([type(v) for v in (a, b, c, d)])
+        return a * b * c * float(d)
+
+    args = 2.0, np.float64(3.0), np.float32(0.5), np.array(2.0)
+    values = codipy.grad(f, argnums=(0, 1, 2, 3))(*args)
+    f(2.0, np.float64(3.0), np.float32(0.5), np.float64(2.0))
+    assert seen[0] == seen[1]
+    assert values == (3.0, 2.0, 12.0, 3.0)
+    assert [type(v) for v in values[:2]] == [float, float]
+
+
+def test_registered_numbers_keep_their_type():
+    with codipy.Tape() as tape:
+        for number in (1.5, np.float64(1.5), np.float32(1.5), 3):
+            x = tape.register_input(number)
+            assert type(x.value) is (float if type(number) is int else type(number))
+            assert type((x + 1).value) is type(x.value)
+    assert type(Real(np.float32(0.1)).value) is np.float32
+    assert type(pickle.loads(pickle.dumps(Real(np.float32(0.1)))).value) is np.float32
+
+
+def test_what_float64_cannot_hold_is_refused():
+    with codipy.Tape() as tape:
+        x = tape.register_input(2.0)
+        for other in (np.longdouble(2), np.float16(2)):
+            for function in (lambda y: x * y, lambda y: y - x):
+                with pytest.raises(ActiveError, match=r"float\(\)"):
+                    function(other)
+        assert type((tape.register_input(np.float32(2)) * np.float16(2)).value) is np.float32
+
+
+def test_underflow_is_told_where_it_is_asked_for():
+    def f(x):
+        return x[0] * x[1], x[0] / x[2], x[0] * 0.0
+
+    x = np.array([1e-200, 1e-200, 1e200])
+    with np.errstate(under="warn"):
+        assert recorded(f, x) == run(f, x)
+        assert len(run(f, x)[1]) == 2
+    with np.errstate(all="raise"):
+        assert recorded(f, x)[0] is run(f, x)[0] is FloatingPointError
