@@ -197,14 +197,14 @@ cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z):
 
 cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, object value):
     cdef PyObject* active[3]
-    cdef double numbers[3]
+    cdef double values[3]
     cdef int k, kind = kind_of(value)
     for k in range(n):
         active[k] = operands[k] if Py_TYPE(<object>operands[k]) == <PyTypeObject*>Real else NULL
-        numbers[k] = <float>u[k] if kind == SINGLE else u[k]
+        values[k] = <float>u[k] if kind == SINGLE else u[k]
         if active[k] != NULL and (<Real>active[k]).epoch == 0:
             active[k] = NULL
-    return codipy_new_reference(record(code, n, active, numbers, value, kind))
+    return codipy_new_reference(record(code, n, active, values, value, kind))
 
 
 cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags, int kind):

@@ -29,8 +29,8 @@ def _demand_passive(x, what, instead):
 
 def _dtype(x):
     """numpy.dtype: float64 or float32."""
-    # Called by the frame of `_OfNumPy`. The mean of an array of objects is made a `dtype.type` where it has one, which would lose the derivative: for
-    # NumPy's own code a Real is an object like any other.
+    # Asked for through `_OfNumPy`, a frame between. The mean of an array of objects is made a `dtype.type` where it has
+    # one, which would lose the derivative: for NumPy's own code a Real is an object like any other.
     if sys._getframe(2).f_globals.get("__name__", "").startswith("numpy."):
         raise AttributeError("'Real' object has no attribute 'dtype'")
     return np.dtype(type_of(x))

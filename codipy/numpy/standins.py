@@ -18,14 +18,15 @@ from codipy.active.kinds import converted, show_classes, type_of
 from codipy.numpy.allocation import fresh
 
 __all__ = [
-    "STANDINS", "StandIn", "float32", "float64", "isinstance_", "ndarray", "pass_for", "standin_float", "standin_type",
+    "STANDINS", "StandIn", "float32", "float64", "isinstance_", "ndarray", "pass_for", "plain_type", "standin_float",
+    "standin_type",
 ]  # fmt: skip
 
 # What an active value passes for: it is an instance of what its plain value would be an instance of.
 _LIKE = {kind: kind(0.0) for kind in (float, np.float64, np.float32)} | {np.ndarray: np.zeros(0)}
 
 
-def _plain_type(x):
+def plain_type(x):
     """The type that the plain run has here."""
     kind = type(x)
     return type_of(x) if kind is Real else np.ndarray if kind is Array else kind
@@ -35,7 +36,7 @@ def isinstance_(instance, classes, /):
     """``isinstance``, where a Real and an Array are whatever their plain values are."""
     if isinstance(instance, classes):
         return True
-    return type(instance) in (Real, Array) and isinstance(_LIKE[_plain_type(instance)], classes)
+    return type(instance) in (Real, Array) and isinstance(_LIKE[plain_type(instance)], classes)
 
 
 class StandIn(type):
@@ -141,7 +142,7 @@ _KINDS: dict = dict(STANDINS)
 
 def _class_of(x):
     """What ``type(x)`` is in rebound code."""
-    kind = _plain_type(x)
+    kind = plain_type(x)
     return _KINDS.get(kind, kind)
 
 

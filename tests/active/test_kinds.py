@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A Real is the number that the plain run has there, a float of Python or NumPy's scalar: the same source is the oracle.
+"""A Real is the number that the plain run has there, a float or NumPy's scalar: the same source is the oracle.
 
 Values are compared to the last bit, with their types, warnings and exceptions.
 """
 
+import functools
+import logging
 import math
 import pickle
 import random
 import warnings
+import weakref
 
 import numpy as np
 import pytest
@@ -15,8 +18,8 @@ import pytest
 import codipy
 from codipy import Array, Real
 from codipy.errors import ActiveError
+from tests.strategies import AS_VALUES, STRATEGIES, each_strategy
 
-STRATEGIES = ["auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse"]
 POINTS = [0.0, -0.0, 1.0, -3.0, 0.1, 2.675, 1e-3, 7.5, 1e30, -1e39, 3e-39, 1e200, 1e308, 5e-324, math.inf, -math.inf,
           math.nan]  # fmt: skip
 
@@ -104,7 +107,7 @@ CASES = [
     lambda x: x[0].is_integer(),
     lambda x: (isinstance(x[0], float), isinstance(x[0], np.floating), isinstance(x[0], np.float32)),
     lambda x: (isinstance(float(x[0]), np.floating), isinstance(x[0].item(), np.float64)),
-    lambda x: (type(x[0]) is np.float64, type(x[0]) == np.float32, type(x[0]) in (float, int), type(x.item(0)) is float),
+    lambda x: (type(x[0]) is np.float64, type(x[0]) in (float, np.float32), type(x.item(0)) is float),
     lambda x: (hasattr(x[0], "shape"), hasattr(float(x[0]), "shape"), hasattr(x[0], "hex")),
     lambda x: [str(x[0]), f"{x[0]}", f"{x[0]:.4f}", f"{float(x[0])}", str(x[0].item())],
     lambda x: (np.sum(x), np.sum(x) + np.sum(x * x), np.mean(x) / 3, np.max(x) * np.min(x), x.sum() / 0),
@@ -135,7 +138,7 @@ def test_an_element_is_the_scalar_of_numpy(case, dtype):
         assert recorded(CASES[case], x) == expected, x
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 @pytest.mark.parametrize("x", [[0.7, -1.3], [2.0, 3.25]], ids=str)
 def test_on_every_tape(strategy, x):
     for case in CASES:
@@ -173,7 +176,7 @@ def plain_run(function, args):
     return None if any(kind is TypeError or issubclass(kind, refused) for kind in kinds) else (outcome, heard)
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 def test_random_programs(strategy):
     rng, compared = random.Random(STRATEGIES.index(strategy)), 0
     for _ in range(250):
@@ -200,7 +203,7 @@ def smooth(a, x, w):
     return t * s + u - abs(w[1]) * 2 ** x[0]
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 def test_gradients_are_those_of_the_double_program(strategy):
     a, x, w = 0.7, np.array([0.4, 1.9]), np.array([0.3, -1.1], np.float32)
     value, (da, dx, dw) = codipy.value_and_grad(smooth, argnums=(0, 1, 2), strategy=strategy)(a, x, w)
@@ -230,7 +233,7 @@ def exact(a, w):
     return -s * t + a
 
 
-@pytest.mark.parametrize("strategy", ["simple", "primal", "primal-reuse"])
+@pytest.mark.parametrize("strategy", AS_VALUES)
 @pytest.mark.parametrize("granularity", ["statement", "operation"])
 def test_a_replay_rounds_to_float32(strategy, granularity):
     w, other = np.array([0.3, -1.1], np.float32), np.array([1.7, 0.9], np.float32)
@@ -304,3 +307,96 @@ def test_underflow_is_told_where_it_is_asked_for():
         assert len(run(f, x)[1]) == 2
     with np.errstate(all="raise"):
         assert recorded(f, x)[0] is run(f, x)[0] is FloatingPointError
+
+
+FORMAT, PAIR, NAMED = "%.3f", "%s %d", "%(v)g"
+
+
+def test_texts():
+    """What is printed is the value, by ``%`` and lazy logging too; a call of float() is refused."""
+    with codipy.Tape() as tape:
+        x = tape.register_input(np.array([0.5, 2.25]))
+        for real in (x[1], tape.register_input(2.25)):
+            assert FORMAT % real == "2.250" and PAIR % (real, real) == "2.25 2" and NAMED % {"v": real} == "2.25"
+            record = logging.LogRecord("name", logging.INFO, "path", 1, "x = %.2f", (real,), None)
+            assert record.getMessage() == "x = 2.25"
+            for leaves in (float, math.fabs, "%.3f".__mod__):
+                with pytest.raises(ActiveError):
+                    leaves(real)
+
+
+def test_weak_references():
+    with codipy.Tape() as tape:
+        x = tape.register_input(2.0)
+        for _ in range(3):  # the memory of dead ones serves again
+            y = x * x
+            seen = []
+            first, second = weakref.ref(y), weakref.ref(y, seen.append)
+            assert first() is second() is y
+            del y
+            assert first() is second() is None and seen == [second]
+            del first, second
+        table = weakref.WeakValueDictionary(a=x)
+        assert table["a"] is x
+
+
+def test_an_active_real_is_no_key():
+    with codipy.Tape() as tape:
+        x = tape.register_input(2.0)
+        for function in (hash, lambda v: {v: 1}, lambda v: {v}, lambda v: v in {2.0: 1}, lambda v: hash((v, 1))):
+            with pytest.raises(ActiveError, match=r"codipy\.value"):
+                function(x)
+        assert {codipy.value(x): 1} == {2.0: 1} and x in [2.0]
+        with codipy.passive():
+            assert hash(x) == hash(2.0)
+    assert hash(Real(2.0)) == hash(2.0) and Real(np.float32(0.5)) in {0.5: 1}
+
+
+class Model:
+    def __init__(self, k):
+        self.k = k
+
+    def rate(self, v):
+        return self.k * np.ones(1)[0] * v
+
+
+TABLE = {Model: 2.0, float: 3.0, np.float64: 4.0, np.float32: 5.0, np.ndarray: 6.0}
+
+
+@functools.singledispatch
+def kind_of(v):
+    return "other"
+
+
+@kind_of.register
+def _(v: float):
+    return "float"
+
+
+@kind_of.register
+def _(v: np.ndarray):
+    return "array"
+
+
+@kind_of.register(np.floating)
+def _(v):
+    return "numpy"
+
+
+def classes(a, x, w):
+    model = Model(a)
+    found = [v.__class__ is np.ndarray for v in (a, x, w)] + [v.__class__ is float for v in (a, x[0], w[0])]
+    found += [x[0].__class__ == np.float64, w[0].__class__ is np.float32, a.__class__.__name__, x.__class__.__name__]
+    found += [TABLE[type(v)] for v in (model, a, x[0], w[0], x)] + [TABLE[v.__class__] for v in (model, a, x, w[0])]
+    found += [kind_of(v) for v in (a, w[0], x, 1, "a")] + [isinstance(v, np.floating) for v in (a, x[0], w[0])]
+    return found, model.rate(x[0])
+
+
+def test_classes_are_those_of_the_plain_run():
+    args = 2.0, np.array([0.5, 2.0]), np.array([0.5, 2.0], np.float32)
+    with codipy.Tape() as tape:
+        found = codipy.rebind(classes)(*map(tape.register_input, args))
+        x = tape.register_input(1.0)
+        assert x.__class__ is Real and type(x) is Real
+        assert tape.register_input(args[1]).__class__ is Array
+    assert found[0] == classes(*args)[0]

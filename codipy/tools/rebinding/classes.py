@@ -54,6 +54,16 @@ class _TwinMeta(type):
             return super().__subclasscheck__(subclass)
         return type.__subclasscheck__(origin, subclass)  # an abstract original asks its subclasses, of which we are one
 
+    def __eq__(cls, other):
+        # A table keyed by classes has the originals for keys. Not of generic classes: `typing` has tables of its own,
+        # by which `Box[float]` of the twin would be that of the original.
+        origin = vars(cls).get(_ORIGIN)
+        return cls is other or (origin is not None and origin is other and not hasattr(origin, "__parameters__"))
+
+    def __hash__(cls):
+        origin = vars(cls).get(_ORIGIN, cls)
+        return type.__hash__(cls if hasattr(origin, "__parameters__") else origin)
+
     def __setattr__(cls, name, value):
         origin = vars(cls).get(_ORIGIN)
         if origin is None:

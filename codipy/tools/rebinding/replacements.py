@@ -21,6 +21,7 @@ from codipy.numpy.views import as_strided, lib, stride_tricks
 from codipy.scipy import namespace as scipy_namespace
 from codipy.tools.rebinding.caches import FUNCTOOLS, cache, lru_cache
 from codipy.tools.rebinding.containers import VIEWS
+from codipy.tools.rebinding.sums import COMPENSATED, compensated_sum
 
 __all__ = ["BUILTINS", "MODULES", "replacement"]
 
@@ -36,6 +37,8 @@ def _pairs():
     yield np.lib.stride_tricks.as_strided, as_strided
     yield from STANDINS.items()
     yield isinstance, isinstance_
+    if COMPENSATED:
+        yield builtins.sum, compensated_sum
     yield functools.lru_cache, lru_cache
     yield functools.cache, cache
     for name, old in vars(math).items():
