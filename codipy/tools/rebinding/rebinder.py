@@ -236,12 +236,11 @@ class Rebinder:
         return unit
 
     def _cached(self, cache):
-        """A cache of the rebuilt function: results of one are no results of the other."""
+        """A cache of the rebuilt function: results of one are no results of the other, and keys may be active."""
         unit = Unit(cache)
         f = self.translate(cache.__wrapped__, unit)
-        if f is not cache.__wrapped__:
-            unit.new = unit.cache = identity_cache(f, **cache.cache_parameters())
-            self.remember(cache, unit)
+        unit.new = unit.cache = identity_cache(f, **cache.cache_parameters())
+        self.remember(cache, unit)
         return unit
 
     def _overloaded(self, f):
