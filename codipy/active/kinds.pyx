@@ -2,6 +2,7 @@
 """Which number of the plain run a Real stands for, and what operators do where that is a scalar of NumPy."""
 import dis
 import opcode
+import sys
 
 import numpy as np
 
@@ -143,6 +144,7 @@ cdef bint formats() except -1:
 
 # ---- Classes ----
 
+cdef int _attribute_shift = sys.version_info >= (3, 12)      # the lowest bit says something else
 cdef object class_of = None      # what x.__class__ is in rebound code
 
 
@@ -152,16 +154,30 @@ def show_classes(function):
     class_of = function
 
 
+cdef bint reads_class() except -1:
+    cdef int argument
+    frame = <object>PyEval_GetFrame()
+    code, at = frame.f_code.co_code, frame.f_lasti
+    if at < 0 or code[at] != dis.opmap["LOAD_ATTR"]:
+        return False
+    argument = code[at + 1]
+    if at >= 2 and code[at - 2] == dis.EXTENDED_ARG:
+        argument |= code[at - 1] << 8
+    return frame.f_code.co_names[argument >> _attribute_shift] == "__class__"
+
+
 cdef class ClassOf:
     """ClassOf()
     --
 
-    The attribute `__class__`: for rebound code what it is in the plain run, else the type.
+    The attribute `__class__`: for rebound code that reads it what it is in the plain run, else the type.
+
+    Only where the byte code says so: `isinstance` in C, for whoever calls it, is told the truth.
     """
     def __get__(self, x, owner):
         if x is None:
             return type(owner)
-        if class_of is not None and "__rebound__" in <object>PyEval_GetBuiltins():
+        if class_of is not None and "__rebound__" in <object>PyEval_GetBuiltins() and reads_class():
             return class_of(x)
         return <object>Py_TYPE(x)
 

@@ -32,7 +32,7 @@ def on_values(func, args, kwargs):
 
 
 def _on_memory(func, args, kwargs):
-    """Call the function on what Arrays are views of: their values may be copies."""
+    """Call the function on what Arrays are views of: their values may be copies. A Real is a copy of its own."""
     return overlap(func, *args, **kwargs)
 
 

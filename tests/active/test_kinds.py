@@ -400,3 +400,22 @@ def test_classes_are_those_of_the_plain_run():
         assert x.__class__ is Real and type(x) is Real
         assert tape.register_input(args[1]).__class__ is Array
     assert found[0] == classes(*args)[0]
+
+
+def test_arrays_without_axes_in_rebound_code():
+    """What C asks of a class is told the type, also while rebound code runs."""
+
+    def f(x):
+        y = np.copy(x)
+        y[0] += x[..., 1]
+        return y[0] * x[..., 0] + np.minimum(x[..., 1], y[1])
+
+    x = np.array([0.5, 2.0])
+    assert recorded(f, x) == run(f, x)
+
+
+def test_no_scalar_shares_memory():
+    with codipy.Tape() as tape:
+        x = tape.register_input(np.array([0.5, 2.0]))
+        for function in (np.shares_memory, np.may_share_memory):
+            assert not function(x[0], x) and not function(x, x[0]) and not function(x[0], x[0]) and function(x, x[1:])
