@@ -73,7 +73,7 @@ cdef int assign(Array target, object value) except -1:
     # The second half of `u[1:-1] += e`, which Python carries out as `u[1:-1] = u[1:-1].__iadd__(e)`.
     if type(value) is Array and (<Array>value).storage is target.storage and same_view(v, &(<Array>value).geometry):
         return 0
-    target.storage.begin_write(v.size)
+    target.storage.begin_write()
     # `value` is never assigned to: Cython would count it once more, and a temporary expression would not look like one.
     if isinstance(value, (list, tuple)):
         from codipy.active.array import from_nested

@@ -112,7 +112,7 @@ cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
             go_mixed_in_passive(storage)
     elif storage.identifiers != NULL and storage.epoch != (r.epoch if r != NULL else 0):
         admit_mixed(r, storage)
-    storage.begin_write(1)
+    storage.begin_write()
     storage.own_values(1)
     storage.buffer.data[offset] = <float>number if storage.single else number
     if storage.identifiers != NULL:

@@ -36,8 +36,8 @@ cdef class Storage:
     cdef bint overwritten            # some element was written to since the storage was made
     cdef int writes                  # of single elements since it became clean
 
-    # Each write begins with one of these two: `touched` elements are written next, or every one.
-    cdef int begin_write(self, Py_ssize_t touched) except -1
+    # Each write begins with the first; the second comes before values are written, `touched` elements of them.
+    cdef int begin_write(self) except -1
     cdef int own_values(self, Py_ssize_t touched) except -1
 
     # Identifiers of single elements: see Block.hand_out.

@@ -51,7 +51,7 @@ cdef class Storage:
                 (<BaseTape>tape).release_identifier(old)
         return 0
 
-    cdef int begin_write(self, Py_ssize_t touched) except -1:
+    cdef int begin_write(self) except -1:
         self.overwritten = True
         self.part = None
         return 0

@@ -303,7 +303,7 @@ cdef int scatter(Array a, index, value) except -1:
         storage.drop_identifiers()
     if active:
         put_at(r, storage, offsets, value)
-    storage.begin_write(offsets.size)
+    storage.begin_write()
     storage.own_values(offsets.size)
     cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_DOUBLE, storage.buffer.data)[offsets] = numbers
     if r == NULL and storage.identifiers != NULL:

@@ -365,6 +365,7 @@ cdef int set_slots(Call call, Py_ssize_t k, int32_t first, int ndim, const Py_ss
         free += 2 * max(call.slots[i].ndim, 0)
     call.slots[k].first, call.slots[k].ndim = first, ndim
     call.slots[k].shape, call.slots[k].strides = free, free + ndim
-    memcpy(free, shape, ndim * sizeof(Py_ssize_t))
-    memcpy(free + ndim, strides, ndim * sizeof(Py_ssize_t))
+    if ndim:                     # else there may be nothing to copy from
+        memcpy(free, shape, ndim * sizeof(Py_ssize_t))
+        memcpy(free + ndim, strides, ndim * sizeof(Py_ssize_t))
     return 0
