@@ -56,7 +56,7 @@ reveal_type(pullback(np.ones(5)))  # tuple[Any, ...]
 reveal_type(codipy.jvp(field, (point,), (np.ones(5),)))  # tuple[ndarray, ndarray]
 print(codipy.grad(lambda q: q * q)(3.0), codipy.grad(lambda a, b: a * b, (0, 1))(1.0, 2.0))
 print(codipy.value_and_grad(lambda a, b: a * b, 1)(1.0, 2.0), codipy.jacobian(lambda a: a * a)(point))
-print(codipy.vjp(lambda a: a * a, point)[1](point), codipy.grad(np.sum)(point))
+print(codipy.vjp(lambda a: a * a, point)[1](point), codipy.grad(energy)(point))
 
 tape = codipy.Tape(strategy="jacobian")
 with tape:

@@ -102,6 +102,7 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
     cdef BaseTape tape
     cdef bint active = p.active and r != NULL, in_place
     cdef int flags
+    storage.begin_write()        # again: a value that shows a part of this storage has been read since
     if storage.block is not None and r == NULL:
         admit_block(r, storage.block)
         go_mixed_in_passive(storage)
@@ -135,9 +136,7 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
     flags = run_values(p, v, fresh.buffer.data + v.offset, v.strides)
     fresh.block.epoch = r.epoch
     record(r, p, v, fresh.block.base + <int32_t>v.offset, v.strides, tape.largest())
-    if fresh.block is not storage.block:
-        storage.block, storage.writes = fresh.block, 0
-    storage.buffer = fresh.buffer
+    storage.become(fresh.buffer, fresh.block)
     return flags
 
 
@@ -151,12 +150,12 @@ cdef int replace(Recorder* r, Storage storage, const View* v, Pending p, bint ac
     cdef int flags
     flags = run_values(p, v, buffer.data + v.offset, v.strides)
     if not active:
-        storage.block, storage.buffer = None, buffer
+        storage.become(buffer, None)
         return flags
     before = tape.largest()
     block = new_block(tape, buffer.size)
     record(r, p, v, block.base + <int32_t>v.offset, v.strides, before)
-    storage.block, storage.buffer, storage.writes = block, buffer, 0
+    storage.become(buffer, block)
     return flags
 
 
@@ -172,7 +171,7 @@ cdef int start_block(Recorder* r, Storage storage) except -1:
     if r.kind != JACOBIAN:
         value = storage.buffer.data[0] if is_uniform(storage.buffer) else new_array(storage, &whole)
     record(r, pending_of(r, <PyObject*>value, &whole), &whole, block.base, whole.strides, before)
-    storage.block, storage.writes = block, 0
+    storage.become(storage.buffer, block)
     return 0
 
 

@@ -71,7 +71,8 @@ cdef bint is_frozen(object values):
         if values.flags.writeable:
             return False
         values = values.base
-    return values is None or type(values) is bytes or type(values) is Buffer
+    # Not of memory that an array owns: its flag may be set back, and views made before it was set can write.
+    return type(values) is bytes or type(values) is Buffer
 
 
 cdef Array constant(Recorder* r, values):

@@ -39,6 +39,8 @@ cdef class Storage:
     # Each write begins with the first; the second comes before values are written, `touched` elements of them.
     cdef int begin_write(self) except -1
     cdef int own_values(self, Py_ssize_t touched) except -1
+    # New values and identifiers of a storage that is clean or passive: nothing that was copied from it before is it now.
+    cdef int become(self, Buffer buffer, Block block) except -1
 
     # Identifiers of single elements: see Block.hand_out.
     cdef int32_t hand_out(self, BaseTape tape, Py_ssize_t offset) noexcept

@@ -70,6 +70,12 @@ cdef class Storage:
         self.buffer = new
         return 0
 
+    cdef int become(self, Buffer buffer, Block block) except -1:
+        if block is not self.block:
+            self.writes = 0
+        self.buffer, self.block, self.part = buffer, block, None
+        return 0
+
     cdef int32_t hand_out(self, BaseTape tape, Py_ssize_t offset) noexcept:
         """The identifier of an active storage's element, 0 where that is passive."""
         cdef int32_t identifier

@@ -208,6 +208,7 @@ cdef object offsets_of(Array a, index):
         places = np.asarray(index[0] if type(index) is tuple else index)
         if places.ndim and places.size and places.dtype.kind == "i" and (
                 places.min() >= -v.shape[0] and places.max() < v.shape[0]):
+            places = places.astype(np.int64, copy=False)     # offsets may not fit into the integers of the index
             return v.offset + v.strides[0] * np.where(places < 0, places + v.shape[0], places)
     if v.size <= FEW and is_contiguous(v):       # one gather of what is there takes less than one for each axis
         return np.arange(v.offset, v.offset + v.size).reshape(shape)[index]

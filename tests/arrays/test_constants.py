@@ -88,3 +88,22 @@ def test_copies_that_nobody_uses_go():
     assert len(tape.constants) <= 20
     tape.reset()
     assert not tape.constants
+
+
+@each_variant
+def test_a_flag_that_forbids_writing_is_no_promise(variant):
+    def f(x):
+        owner = np.arange(70.0)
+        older = owner[:]
+        owner.flags.writeable = False
+        total = np.sum(owner * np.sin(x))
+        late = owner * x
+        older[:] = 7.0
+        total = total + np.sum(late * late)
+        owner.flags.writeable = True
+        owner[3:] = -1.0
+        return total
+
+    value, gradient, _ = run(f, variant)
+    assert value == f(U)
+    np.testing.assert_allclose(gradient, np.arange(70.0) * np.cos(U) + 2.0 * np.arange(70.0) ** 2 * U, rtol=1e-12)

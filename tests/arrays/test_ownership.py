@@ -271,3 +271,42 @@ def test_a_primitive_of_a_whole_and_of_a_column_of_it(variant):
     there, here = (f(inputs[0] + h * tangents[0]) for h in (step, -step))
     expected = dot(seeds, [(y - x) / (2 * step) for x, y in zip(here, there)])
     assert np.isclose(dot(recording.reverse(seeds), tangents), expected, rtol=1e-7)
+
+
+def narrow_indices(x):
+    y = np.zeros(400)
+    odd = y[::2]
+    odd[np.array([80, 90], np.int8)] = 1.0
+    columns = np.sin(np.outer(np.arange(160.0), x))[:, 3]
+    columns[np.array([3, 100, 120], np.int16)] = x[:3]
+    far = np.sin(np.arange(400.0) * x[0])
+    odd[np.array([-3, 70], np.int8)] = far[np.array([3, 50], np.int8)]
+    return np.sum(y * far) + np.sum(columns ** 2)
+
+
+def row_of_itself_everywhere(x):
+    h = np.sin(np.outer(x, x + 1.0))
+    s = np.sum(h * h)
+    h[5, 2:4] *= 0.5
+    s = s + np.sum(h * h)
+    h[1:] = h[0]
+    return s + np.sum(h[1, :3] * h[2, :3])
+
+
+def row_of_itself_over_all(x):
+    h = np.zeros((12, 12))
+    h[0] = x
+    s = np.sum(h * h)
+    h[5] = x * x
+    s = s + np.sum(h * h)
+    np.copyto(h, h[5])
+    return s + np.sum(h[1, :3] * h[2, :3])
+
+
+@each_variant
+@pytest.mark.parametrize("f", [narrow_indices, row_of_itself_everywhere, row_of_itself_over_all])
+def test_what_was_read_of_a_part_is_forgotten_when_it_is_written(f, variant):
+    value, gradient, tangent = on_tape(f, variant)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, differences(f, X), rtol=2e-7, atol=2e-7)
+    np.testing.assert_allclose(tangent, gradient @ DIRECTION, rtol=1e-12, atol=1e-12)

@@ -7,6 +7,7 @@ from numpy.polynomial import Chebyshev, Polynomial
 from numpy.polynomial.legendre import legval
 
 import codipy
+from codipy.errors import ActiveError
 
 FAMILIES = {
     "polynomial": ("poly", "Polynomial"),
@@ -93,7 +94,12 @@ def test_every_function_and_class(case):
     modules = {family: getattr(np.polynomial, family) for family in FAMILIES}
     variables = {"np": np, "XS": XS, "weighted": weighted, **modules}
     variables["P"] = getattr(np.polynomial, case.partition(":")[0], None)
-    agrees(eval(f"lambda c: weighted({CASES[case]})", variables))
+    f = eval(f"lambda c: weighted({CASES[case]})", variables)
+    if case.endswith(": roots") and np.linalg.eigvals(np.eye(2)).dtype.kind == "c":  # always, from NumPy 2.5 on
+        with pytest.raises(ActiveError, match="complex128"):
+            codipy.grad(f)(POINT)
+        return
+    agrees(f)
 
 
 MADE_OUTSIDE = Chebyshev([1.0, -0.5, 0.25])

@@ -28,7 +28,9 @@ def neumaier(items, start=0):
             total, state = (total + error if error and math.isfinite(error) else total) + x, "any"
         else:
             total = total + x
-            if state == "ints" and type(total) is not int:
+            if state == "ints" and type(total) is int and not (abs(total) < 2**63 and abs(x) < 2**63):
+                state = "any"
+            elif state == "ints" and type(total) is not int:
                 state = "floats" if type(total) is float else "any"
     return total + error if state == "floats" and error and math.isfinite(error) else total
 

@@ -39,11 +39,15 @@ def compensated_sum(iterable, /, start=0):
     if not any(type(x) is Real and type_of(x) is float for x in (start, *items)):
         return builtins.sum(items, start)
     rest, total = iter(items), start
-    if type(start) is int:
+    if type(start) is int:  # floats that come after an integer which C does not hold are added plainly
+        if start not in _LONG:
+            return _plainly(total, rest)
         for x in rest:
             total = total + x
             if type(total) is not int:
                 break
+            if total not in _LONG or x not in _LONG:
+                return _plainly(total, rest)
     return _compensated(total, rest) if _is_float(total) else _plainly(total, rest)
 
 
