@@ -184,6 +184,8 @@ def arguments(names, kind, tape=None):
 def deviations(text, kind):
     """What differs between a call on plain arrays and on Arrays: texts, "refused", or None for what is no call."""
     names = names_in(text)
+    if "np.fft." in text and any(np.size(INPUTS[name]) == 0 for name in names):
+        return None  # NumPy's transforms of no elements show memory that nobody initialised
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
