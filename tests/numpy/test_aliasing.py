@@ -56,6 +56,11 @@ KNOWN = {
 # One of so many calls of the pool is made in a run of the suite, others for each kind.
 SHARE = 8
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """Methods such as ``tofile("F")`` write files into a folder of the test's own."""
+    monkeypatch.chdir(tmp_path)
+
 
 def functions():
     """The names below `np.` of everything that can be called, and whether it is a ufunc."""
