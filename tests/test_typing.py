@@ -40,7 +40,7 @@ def decorated(q: float) -> float:
     return q * q
 
 
-point = np.linspace(0.0, 1.0, 5)
+point: Vector = np.array([0.0, 0.25, 0.5, 0.75, 1.0])
 reveal_type(codipy.grad(energy)(point, k=3.0))  # ndarray
 reveal_type(codipy.value_and_grad(energy)(point))  # tuple[float, ndarray]
 reveal_type(codipy.value_and_grad(both, has_aux=True)(point))  # tuple[tuple[float, dict[str, float]], ndarray]

@@ -26,8 +26,10 @@ def _function(name, original):
             return original(*args, **kwargs)
         except ActiveError:
             raise
-        except TypeError as error:
+        except (TypeError, ValueError) as error:
             if not (holds_active(args) or holds_active(kwargs)):
+                raise
+            if isinstance(error, ValueError) and "object arrays" not in str(error):
                 raise
             raise ActiveError(f"scipy.special.{name}: codipy has no derivative for it here: take `codipy.value(x)` "
                               "where none is wanted") from error  # fmt: skip

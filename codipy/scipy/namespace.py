@@ -10,7 +10,9 @@ from __future__ import annotations
 import importlib
 import sys
 
-LATER = {"special": "codipy.scipy.functions"}  # modules of which some functions are ours
+# Modules of which some functions are ours.
+LATER = {"special": "codipy.scipy.functions", "optimize": "codipy.scipy.solvers"}
+
 
 def __getattr__(name):
     if name.startswith("__"):  # asked for by the import system, which must not import SciPy
