@@ -20,6 +20,7 @@ from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.choice cimport MOST_CHOICES, Choice, new_choice
+from codipy.tape.loops cimport loop_clip
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 
 cnp.import_array()
@@ -153,6 +154,7 @@ cdef object choose_clip(tuple args):
     cdef Recorder* r = recorder_of_choices()
     cdef Sources sources = new_sources()
     cdef Choice choice
+    cdef Buffer values
     cdef int low = 0, high = 0
     if r == NULL or len(args) != 3 or type(args[0]) is not Array:
         return NotImplemented
@@ -168,6 +170,13 @@ cdef object choose_clip(tuple args):
             return NotImplemented
     if not sources.settle():
         return NotImplemented
+    if low and high and lies_between_numbers(sources.items, low, high):
+        choice = new_choice(sources.shape.ndim, sources.shape.shape, sources.shape.size, sources.count)
+        values = new_buffer(sources.shape.size)
+        with nogil:
+            loop_clip(sources.items[0].data, sources.items[low].data[0], sources.items[high].data[0], sources.shape.size,
+                      values.data, choice.chosen)
+        return recorded(r, sources, choice, values)
     found = np.clip(*[plain_of(x) for x in args])
     if type(found) is not np.ndarray or not sources.is_simple(<cnp.ndarray>found, cnp.NPY_DOUBLE):
         return NotImplemented
@@ -177,6 +186,12 @@ cdef object choose_clip(tuple args):
         clip(&sources.shape, 0, sources.items, 0, 0, 0, low, high, choice.chosen)
     return recorded(r, sources, choice, wrap_array(found, <double*>cnp.PyArray_DATA(<cnp.ndarray>found),
                                                    sources.shape.size))
+
+
+cdef bint lies_between_numbers(const Source* items, int low, int high) noexcept:
+    """Whether an array is clipped to two numbers that tell the result's bits: not to a zero, which has two signs."""
+    cdef double l = items[low].data[0], h = items[high].data[0]
+    return items[low].view.ndim == 0 and items[high].view.ndim == 0 and l <= h and l != 0.0 and h != 0.0
 
 
 cdef object recorded(Recorder* r, Sources sources, Choice choice, Buffer values):
@@ -247,16 +262,11 @@ cdef void clip(const View* shape, int d, const Source* items, Py_ssize_t at, Py_
     cdef const double* x = items[0].data + at
     cdef const double* l = items[low].data + below if low else NULL
     cdef const double* h = items[high].data + above if high else NULL
-    cdef double value, bound, least, most
+    cdef double value, bound
     cdef uint8_t k
     if d < shape.ndim - 1:
         for i in range(n):
             clip(shape, d + 1, items, at + i * xs, below + i * ls, above + i * hs, low, high, chosen + i * shape.strides[d])
-        return
-    if low and high and xs == 1 and ls == 0 and hs == 0 and l[0] <= h[0]:
-        least, most = l[0], h[0]
-        for i in range(n):
-            chosen[i] = <uint8_t>((x[i] < least) * low + (x[i] > most) * high)
         return
     for i in range(n):
         value, k = x[i * xs], 0

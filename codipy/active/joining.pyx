@@ -8,6 +8,7 @@ import numpy as np
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 from cpython.mem cimport PyMem_Free, PyMem_Malloc, PyMem_Realloc
+from cpython.object cimport Py_TYPE, PyObject, PyTypeObject
 cimport cython
 cimport numpy as cnp
 
@@ -15,9 +16,12 @@ from codipy.active.array_type cimport Array, new_array, new_view
 from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport identify, readmit
+from codipy.active.floating cimport may_wait, report, rules_in_force
 from codipy.active.packing cimport readable
+from codipy.active.pending cimport Pending
 from codipy.active.real cimport Real
-from codipy.active.storage cimport new_storage
+from codipy.active.statements cimport record, run_values
+from codipy.active.storage cimport is_small, new_storage
 from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
@@ -31,11 +35,15 @@ cdef object CONCATENATE = np.concatenate, STACK = np.stack, APPEND = np.append, 
 cdef frozenset KNOWN = frozenset({np.concatenate, np.stack, np.append, np.roll, np.pad})
 
 
-# A row of elements: their values, NULL for zeros, and the identifier of the first, 0 where passive.
+# A row of elements: their values, NULL for zeros, and the identifier of the first, 0 where passive. Or an expression, that
+# of an Array which is not computed yet: it is computed where it comes to lie.
 cdef struct Piece:
     const double* data
     int32_t first
+    int flags                        # of floating point: what computing the expression raised
     Py_ssize_t size
+    PyObject* array
+    PyObject* waiting                # the Pending; NULL: a row
 
 
 @cython.final
@@ -65,8 +73,36 @@ cdef class Pieces:
                 raise MemoryError(f"no memory for {self.room} pieces of an array")
             self.items = larger
         self.items[self.count].data, self.items[self.count].first, self.items[self.count].size = data, first, size
+        self.items[self.count].waiting, self.items[self.count].flags = NULL, 0
         self.count += 1
         self.size += size
+        return 0
+
+    cdef Pending expression(self, object x, View* view):
+        """What x waits for, if it may be computed into the result; else None."""
+        cdef Pending p
+        cdef PyObject* owner
+        cdef int k
+        if type(x) is not Array or (<Array>x).pending is None or (<Array>x).storage is not None:
+            return None
+        p = (<Array>x).pending
+        if not p.active or not p.waits or p.single or p.epoch != self.recorder.epoch:
+            return None
+        if (<Array>x).geometry.size == 0 or not is_contiguous(&(<Array>x).geometry) or not may_wait(rules_in_force()):
+            return None
+        for k in range(p.leaf_count):
+            owner = p.leaves[k].owner
+            if owner != NULL and Py_TYPE(<object>owner) != <PyTypeObject*>Block and (
+                    (<Real>owner).identifier != p.leaves[k].identifier):
+                return None              # the Real was registered anew: an error, which materialise() tells
+        view[0] = (<Array>x).geometry
+        return p
+
+    cdef int add_expression(self, Array x, Pending p) except -1:
+        self.add(NULL, 0, x.geometry.size)
+        self.items[self.count - 1].array, self.items[self.count - 1].waiting = <PyObject*>x, <PyObject*>p
+        self.held += (x, p)
+        self.active = True
         return 0
 
     cdef bint part(self, object x, View* view, const double** data, int32_t* first) except? True:
@@ -134,16 +170,17 @@ cdef object join(object func, tuple args, dict kwargs):
 cdef Array joined(Recorder* r, Pieces pieces, const View* shape):
     cdef BaseTape tape = <BaseTape>r.tape
     cdef Buffer values = new_buffer(shape.size)
-    cdef Array result
+    cdef Array result, x
     cdef Block block
-    cdef Gather record
-    cdef Py_ssize_t k, at = 0
+    cdef Py_ssize_t k, at = 0, begin = 0, place = 0
     cdef int32_t before
-    cdef int32_t* runs
     cdef Piece* piece
     for k in range(pieces.count):
         piece = pieces.items + k
-        if piece.data == NULL:
+        if piece.waiting != NULL:
+            x = <Array>piece.array
+            piece.flags = run_values(<Pending>piece.waiting, &x.geometry, values.data + at, x.geometry.strides)
+        elif piece.data == NULL:
             memset(values.data + at, 0, piece.size * sizeof(double))
         else:
             memcpy(values.data + at, piece.data, piece.size * sizeof(double))
@@ -152,23 +189,64 @@ cdef Array joined(Recorder* r, Pieces pieces, const View* shape):
     result = new_array(new_storage(values, None, False), shape)
     before = tape.largest()
     block = new_block(tape, shape.size)
+    at = 0
     try:
-        runs = <int32_t*>PyMem_Malloc(2 * pieces.count * sizeof(int32_t))
-        if runs == NULL:
-            raise MemoryError(f"no memory for {pieces.count} pieces of an array")
         for k in range(pieces.count):
-            runs[2 * k], runs[2 * k + 1] = pieces.items[k].first, <int32_t>pieces.items[k].size
-        try:
-            record = gather_of_runs(runs, pieces.count, values.data if r.kind != JACOBIAN else NULL, shape.size,
-                                    block.base)
-        finally:
-            PyMem_Free(runs)
-        tape.push_record(record, before)
+            piece = pieces.items + k
+            at += piece.size
+            if piece.waiting != NULL:
+                x = <Array>piece.array
+                if begin < k:
+                    tape.push_record(movement(r, pieces, begin, k, values.data + place, block.base + <int32_t>place), before)
+                    before = tape.largest()
+                record(r, <Pending>piece.waiting, &x.geometry, block.base + <int32_t>(at - piece.size), x.geometry.strides, before)
+                before, begin, place = tape.largest(), k + 1, at
+        if begin < pieces.count:
+            tape.push_record(movement(r, pieces, begin, pieces.count, values.data + place,
+                                      block.base + <int32_t>place), before)
     except BaseException:
-        tape.withdraw_block(before)
+        tape.withdraw_block(before)      # nothing, if a record has named some of it
         raise
     result.storage.block = block
+    settle(pieces, values, block)
     return result
+
+
+cdef Gather movement(Recorder* r, Pieces pieces, Py_ssize_t begin, Py_ssize_t end, const double* values, int32_t base):
+    """The record of some of the pieces, `base` their first identifier in the result."""
+    cdef Py_ssize_t k, size = 0
+    cdef int32_t* runs = <int32_t*>PyMem_Malloc(2 * (end - begin) * sizeof(int32_t))
+    if runs == NULL:
+        raise MemoryError(f"no memory for {end - begin} pieces of an array")
+    for k in range(begin, end):
+        runs[2 * (k - begin)], runs[2 * (k - begin) + 1] = pieces.items[k].first, <int32_t>pieces.items[k].size
+        size += pieces.items[k].size
+    try:
+        return gather_of_runs(runs, end - begin, values if r.kind != JACOBIAN else NULL, size, base)
+    finally:
+        PyMem_Free(runs)
+
+
+cdef int settle(Pieces pieces, Buffer values, Block block) except -1:
+    """What was computed into the result shares its memory and identifiers, as a copy would: who writes has its own."""
+    cdef Py_ssize_t k, at = 0
+    cdef Array x
+    cdef View shape
+    cdef Piece* piece
+    for k in range(pieces.count):
+        piece = pieces.items + k
+        if piece.waiting != NULL:
+            x = <Array>piece.array
+            if <PyObject*>x.pending == piece.waiting:       # it may stand there twice
+                x.storage, x.pending = new_storage(values, block, False), None
+                x.geometry.offset = at
+        at += piece.size
+    for k in range(pieces.count):
+        piece = pieces.items + k
+        if piece.flags:
+            shape = (<Array>piece.array).geometry
+            report(<Pending>piece.waiting, &shape, piece.flags)
+    return 0
 
 
 cdef bint concatenate(Pieces pieces, View* shape, object func, tuple args, dict kwargs) except? True:
@@ -193,9 +271,11 @@ cdef bint concatenate(Pieces pieces, View* shape, object func, tuple args, dict 
     if type(parts) is not tuple and type(parts) is not list:
         return False
     count = len(parts)
-    begins, sizes = [], []
+    begins, sizes, waiting = [], [], []
     for k in range(count):
-        if not pieces.part(parts[k], &view, &data, &first):
+        waiting.append(pieces.expression(parts[k], &view))
+        data, first = NULL, 0
+        if waiting[k] is None and not pieces.part(parts[k], &view, &data, &first):
             return False
         if flat:
             view.shape[0], view.ndim = view.size, 1
@@ -222,9 +302,21 @@ cdef bint concatenate(Pieces pieces, View* shape, object func, tuple args, dict 
             shape.shape[d] = shape.shape[d - 1]
         shape.ndim += 1
     shape.shape[axis] = total
+    set_contiguous(shape)
+    for k in range(count):
+        inner, first = sizes[k]
+        if waiting[k] is None:
+            continue
+        if outer > 1 or is_small(inner, shape.size):
+            if not pieces.part(parts[k], &view, &data, &first):
+                return False
+            begins[k], sizes[k], waiting[k] = <Py_ssize_t>data, (inner, first), None
     for i in range(outer):
         for k in range(count):
             inner, first = sizes[k]
+            if waiting[k] is not None:
+                pieces.add_expression(parts[k], waiting[k])
+                continue
             pieces.add((<const double*><Py_ssize_t>begins[k]) + i * inner, first + <int32_t>(i * inner) if first else 0, inner)
     return True
 
@@ -261,13 +353,18 @@ cdef bint roll(Pieces pieces, View* shape, tuple args, dict kwargs) except? True
 
 cdef bint pad(Pieces pieces, View* shape, tuple args, dict kwargs) except? True:
     """Zeros around an array of one or two dimensions."""
+    cdef Pending waiting = None
     cdef Py_ssize_t i, rows, columns, before, behind, above = 0, below = 0
     cdef const double* data
     cdef int32_t first
     if kwargs or not 2 <= len(args) <= 3 or len(args) == 3 and args[2] != "constant" or type(args[0]) is not Array:
         return False
     widths = widths_of(args[1], (<Array>args[0]).geometry.ndim)
-    if widths is None or not pieces.part(args[0], shape, &data, &first):
+    if widths is None:
+        return False
+    if len(widths) == 1 and not is_small((<Array>args[0]).geometry.size, (<Array>args[0]).geometry.size + sum(widths[0])):
+        waiting = pieces.expression(args[0], shape)
+    if waiting is None and not pieces.part(args[0], shape, &data, &first):
         return False
     rows, columns = shape.shape[0] if shape.ndim == 2 else 1, shape.shape[shape.ndim - 1]
     before, behind = widths[len(widths) - 1]
@@ -278,7 +375,10 @@ cdef bint pad(Pieces pieces, View* shape, tuple args, dict kwargs) except? True:
     pieces.add(NULL, 0, above * (columns + before + behind))
     for i in range(rows):
         pieces.add(NULL, 0, before)
-        pieces.add(data + i * columns, first + <int32_t>(i * columns) if first else 0, columns)
+        if waiting is not None:
+            pieces.add_expression(args[0], waiting)
+        else:
+            pieces.add(data + i * columns, first + <int32_t>(i * columns) if first else 0, columns)
         pieces.add(NULL, 0, behind)
     pieces.add(NULL, 0, below * (columns + before + behind))
     return True
@@ -320,7 +420,6 @@ def nested_numbers(tree):
     cdef Buffer values
     cdef Array result
     cdef Block block
-    cdef Gather record
     cdef Leaves leaves
     cdef int32_t before
     level = tree
@@ -348,8 +447,8 @@ def nested_numbers(tree):
         before = tape.largest()
         block = new_block(tape, shape.size)
         try:
-            record = new_gather(leaves.identifiers, values.data if r.kind != JACOBIAN else NULL, shape.size, block.base)
-            tape.push_record(record, before)
+            tape.push_record(new_gather(leaves.identifiers, values.data if r.kind != JACOBIAN else NULL, shape.size,
+                                        block.base), before)
         except BaseException:
             tape.withdraw_block(before)
             raise

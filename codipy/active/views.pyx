@@ -3,21 +3,27 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from codipy.active.array_type cimport Array, new_array, new_view
 from codipy.active.assign cimport demand_writable
+from codipy.active.block cimport Block, new_block
 from codipy.active.elements cimport admit_mixed, go_mixed_in_passive
 from codipy.active.elementwise cimport admit_block, materialise, settle
 from codipy.active.kinds cimport plain_scalar
 from codipy.active.packing cimport from_ndarray, gather, identifiers
 from codipy.active.real cimport Real
 from codipy.active.storage cimport Storage, is_small, new_storage
-from codipy.active.view cimport MAX_NDIM, View, is_contiguous, shape_tuple
+from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
+from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Recorder
+from codipy.tape.gather cimport Gather, gather_apart, gather_of_runs
+from codipy.tape.loops cimport loop_places, loop_take
+from codipy.tape.recorder cimport JACOBIAN, Recorder
 
 cnp.import_array()
 
@@ -182,6 +188,9 @@ cdef Array moved(Array a, str order):
 
 cdef object take(Array a, index):
     index = plain_index(index)
+    found = take_rows(a, index)
+    if found is not None:
+        return found
     plain = stand_in(a)
     shown = plain[index]
     if not isinstance(shown, np.ndarray):
@@ -189,6 +198,115 @@ cdef object take(Array a, index):
     if is_view_of(shown, plain):
         return shown_as(a, plain, shown)
     return made_of(a, identifiers_at(a, offsets_of(a, index)) if a.is_active else None, shown)
+
+
+cdef Array take_rows(Array a, index):
+    """a[index] of integers along the first axis, or of a mask, where identifiers are those of one block; else None.
+
+    Values and identifiers go in one pass, and nothing is looked up in tables of positions.
+    """
+    cdef Recorder* r = current()
+    cdef View view
+    cdef View shape
+    cdef cnp.ndarray places
+    cdef Buffer values
+    cdef Block block
+    cdef Gather record
+    cdef BaseTape tape
+    cdef Array result
+    cdef Storage storage
+    cdef Py_ssize_t row = 1
+    cdef int32_t before, base
+    cdef int32_t* numbers
+    cdef int k
+    if r == NULL:
+        return None
+    materialise(a)
+    storage = a.storage
+    if storage.identifiers != NULL or storage.block is None or storage.single or not admit_block(r, storage.block):
+        return None
+    view = a.geometry
+    places = integers_along(&view, index)
+    if places is None or view.ndim > 1 and not is_contiguous(&view):
+        return None
+    shape.ndim = cnp.PyArray_NDIM(places) + view.ndim - 1
+    if shape.ndim > MAX_NDIM:
+        return None
+    for k in range(shape.ndim):
+        shape.shape[k] = (cnp.PyArray_DIM(places, k) if k < cnp.PyArray_NDIM(places)
+                          else view.shape[k - cnp.PyArray_NDIM(places) + 1])
+    set_contiguous(&shape)
+    for k in range(1, view.ndim):
+        row *= view.shape[k]
+    if shape.size == 0:
+        return None
+    tape = <BaseTape>r.tape
+    tape.demand_recording("an array operation")
+    values = new_buffer(shape.size)
+    base = storage.block.base + <int32_t>view.offset
+    numbers = <int32_t*>PyMem_Malloc(cnp.PyArray_SIZE(places) * (1 if view.ndim == 1 else 2) * sizeof(int32_t))
+    if numbers == NULL:
+        raise MemoryError(f"no memory for {cnp.PyArray_SIZE(places)} identifiers")
+    if not copy_rows(&view, row, places, storage.buffer.data + view.offset, base, values.data, numbers):
+        PyMem_Free(numbers)
+        return None              # an index out of bounds: NumPy says so
+    result = new_array(new_storage(values, None, False), &shape)
+    before = tape.largest()
+    block = new_block(tape, shape.size)
+    try:
+        if view.ndim == 1:
+            record = gather_apart(numbers, shape.size, block.base, r.kind != JACOBIAN)
+        else:
+            record = gather_of_runs(numbers, cnp.PyArray_SIZE(places), values.data if r.kind != JACOBIAN else NULL,
+                                    shape.size, block.base)
+            PyMem_Free(numbers)
+        tape.push_record(record, before)
+    except BaseException:
+        tape.withdraw_block(before)
+        raise
+    result.storage.block = block
+    return result
+
+
+cdef cnp.ndarray integers_along(View* view, index):
+    """The index as integers along the first axis; None for any other. A mask is one along the view seen flat."""
+    cdef cnp.ndarray array
+    if type(index) is list:
+        for i in index:
+            if type(i) is not int:
+                return None
+        index = np.array(index, np.intp)
+    if type(index) is not np.ndarray or view.ndim == 0:
+        return None
+    array = index
+    if cnp.PyArray_TYPE(array) == cnp.NPY_BOOL:
+        if (<object>array).shape != shape_tuple(view) or view.ndim > 1 and not is_contiguous(view):
+            return None
+        if view.ndim > 1:
+            view.ndim, view.shape[0], view.strides[0] = 1, view.size, 1
+        return np.flatnonzero(array)
+    if cnp.PyTypeNum_ISSIGNED(cnp.PyArray_TYPE(array)) and cnp.PyArray_TYPE(array) != cnp.NPY_INTP and (
+            cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(array))):
+        array = array.astype(np.intp)
+    if cnp.PyArray_TYPE(array) != cnp.NPY_INTP or cnp.PyArray_NDIM(array) == 0 or not cnp.PyArray_ISCARRAY_RO(array):
+        return None
+    return array
+
+
+cdef bint copy_rows(const View* view, Py_ssize_t row, cnp.ndarray places, const double* data, int32_t first, double* to,
+                    int32_t* numbers) noexcept:
+    """Values and identifiers: of a vector one for each place, else runs of a row; False where a place is out of bounds."""
+    cdef const Py_ssize_t* at = <const Py_ssize_t*>cnp.PyArray_DATA(places)
+    cdef Py_ssize_t i, place, n = view.shape[0], count = cnp.PyArray_SIZE(places)
+    if view.ndim == 1:
+        return loop_take(data, at, count, n, view.strides[0], first, to, numbers)
+    for i in range(count):
+        place = at[i] + (n if at[i] < 0 else 0)
+        if not 0 <= place < n:
+            return False
+        memcpy(to + i * row, data + place * row, row * sizeof(double))
+        numbers[2 * i], numbers[2 * i + 1] = first + <int32_t>(place * row), <int32_t>row
+    return True
 
 
 cdef object offsets_of(Array a, index):
@@ -222,14 +340,46 @@ cdef object offsets_of(Array a, index):
 cdef object offsets_along(const View* v, cnp.ndarray index):
     """The same for an array of indices into one dimension."""
     cdef cnp.ndarray found = np.empty_like(index)
-    cdef const Py_ssize_t* at = <const Py_ssize_t*>cnp.PyArray_DATA(index)
     cdef Py_ssize_t* offsets = <Py_ssize_t*>cnp.PyArray_DATA(found)
     cdef Py_ssize_t i
-    for i in range(cnp.PyArray_SIZE(index)):
-        if not -v.shape[0] <= at[i] < v.shape[0]:
-            np.empty(v.shape[0], bool)[index]        # NumPy's own error
-        offsets[i] = v.offset + (at[i] + (v.shape[0] if at[i] < 0 else 0)) * v.strides[0]
+    if not loop_places(<const Py_ssize_t*>cnp.PyArray_DATA(index), cnp.PyArray_SIZE(index), v.shape[0], offsets):
+        np.empty(v.shape[0], bool)[index]        # NumPy's own error
+    if v.offset or v.strides[0] != 1:
+        for i in range(cnp.PyArray_SIZE(index)):
+            offsets[i] = v.offset + offsets[i] * v.strides[0]
     return found
+
+
+def places_along(Py_ssize_t size, index):
+    """The elements that an index of a vector chooses, by positions that are not negative.
+
+    Parameters
+    ----------
+    size : int
+        Of the vector.
+    index : ndarray of int
+        As NumPy takes it.
+
+    Returns
+    -------
+    ndarray of intp
+        Read-only, in memory that nobody can write to: it need not be copied where it is kept.
+
+    Raises
+    ------
+    IndexError
+        As NumPy's, where an index is out of bounds.
+    """
+    cdef cnp.ndarray integers = np.ascontiguousarray(index, np.intp)
+    cdef Buffer places = new_buffer(cnp.PyArray_SIZE(integers))
+    if not loop_places(<const Py_ssize_t*>cnp.PyArray_DATA(integers), cnp.PyArray_SIZE(integers), size,
+                       <Py_ssize_t*>places.data):
+        np.empty(size, bool)[index]
+    result = cnp.PyArray_New(np.ndarray, cnp.PyArray_NDIM(integers), cnp.PyArray_DIMS(integers), cnp.NPY_INTP, NULL,
+                             places.data, 0, cnp.NPY_ARRAY_CARRAY_RO, <object>NULL)
+    Py_INCREF(places)
+    cnp.PyArray_SetBaseObject(result, places)
+    return result
 
 
 cdef object identifiers_at(Array a, offsets):
@@ -317,7 +467,8 @@ cdef int put_at(Recorder* r, Storage storage, offsets, value) except -1:
     """Copy the identifiers of a value, which broadcasts, to offsets that are all different."""
     cdef BaseTape tape = <BaseTape>r.tape
     cdef Storage source = None
-    cdef Py_ssize_t place
+    cdef cnp.ndarray at, sources
+    cdef Py_ssize_t i, place
     cdef int32_t identifier = 0
     places = np.zeros(offsets.shape, np.int64)
     if type(value) is Array:
@@ -335,10 +486,12 @@ cdef int put_at(Recorder* r, Storage storage, offsets, value) except -1:
         source.make_mixed(tape)
         for place in places.reshape(-1).tolist():
             source.put(tape, place, storage.hand_out(tape, place))
-    for offset, place in zip(offsets.reshape(-1).tolist(), places.reshape(-1).tolist()):
+    at = np.ascontiguousarray(offsets, np.intp)
+    sources = np.ascontiguousarray(places, np.intp)
+    for i in range(cnp.PyArray_SIZE(at)):
         if source is not None:
-            identifier = source.hand_out(tape, place)
+            identifier = source.hand_out(tape, (<const Py_ssize_t*>cnp.PyArray_DATA(sources))[i])
         elif identifier and r.reuse:
             tape.store.reusing.retain(identifier)
-        storage.put(tape, offset, identifier)
+        storage.put(tape, (<const Py_ssize_t*>cnp.PyArray_DATA(at))[i], identifier)
     return 0

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from codipy.active.array import Array, call, from_nested, plain
+from codipy.active.views import places_along
 
 from . import differentiable, registry
 from .arguments import holds_active, refuse, value_tree
@@ -90,9 +91,9 @@ _AT = {np.add: _at(np.add, 1.0), np.subtract: _at(np.subtract, -1.0)}
 def _places(shape, index):
     """The flat positions of what an index chooses; of a vector they are not looked up, which would cost all of it."""
     if len(shape) == 1 and isinstance(index, (list, np.ndarray)):
-        n, places = shape[0], np.asarray(index)
-        if places.dtype.kind == "i" and places.size and places.min() >= -n and places.max() < n:
-            return np.where(places < 0, places + n, places)
+        places = np.asarray(index)
+        if places.dtype.kind == "i" and places.ndim:
+            return places_along(shape[0], places)
     return np.arange(math.prod(shape)).reshape(shape)[index]
 
 
@@ -112,7 +113,6 @@ def at(ufunc, a, indices, *b):
     b = [x.reshape(-1) for x in b]
     places = places.reshape(-1)
     if ufunc in _AT and 4 * places.size >= a.size and (holds_active(a) or holds_active(b)):
-        places.flags.writeable = False  # nobody else's: it need not be copied
         a[...] = call(_AT[ufunc], (a, places, *b))
         return
     order = np.argsort(places, kind="stable")

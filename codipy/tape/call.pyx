@@ -12,6 +12,7 @@ cimport numpy as cnp
 
 from codipy.data.buffer cimport Buffer
 from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.loops cimport loop_add, loop_find
 from codipy.tape.record cimport Record, reach
 from codipy.tape.replay cimport Replay
 
@@ -221,6 +222,27 @@ cdef class Call(Record):
         return f"<{self.primitive.name}>"
 
 
+def first_place(values, number):
+    """Where a number first stands among others.
+
+    Parameters
+    ----------
+    values : ndarray
+        Read as it lies, though nobody may write to it, which `numpy.argmax` copies.
+    number : float
+        Compared as `==` does.
+
+    Returns
+    -------
+    int
+        The flat position; -1 where the number is not, and for what is no float64 in the order of C.
+    """
+    cdef cnp.ndarray array = values
+    if cnp.PyArray_TYPE(array) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY_RO(array):
+        return -1
+    return loop_find(<const double*>cnp.PyArray_DATA(array), number, cnp.PyArray_SIZE(array))
+
+
 cdef tuple shape_of(const Slots* slots):
     return tuple([slots.shape[k] for k in range(slots.ndim)])
 
@@ -303,8 +325,7 @@ cdef void add_strided(double* to, const char* data, int ndim, const Py_ssize_t* 
     if ndim == 0:
         to[0] += (<const double*>data)[0]
     elif ndim == 1 and steps[0] == 1 and bytes[0] == sizeof(double):
-        for i in range(shape[0]):
-            to[i] += (<const double*>data)[i]
+        loop_add(to, <const double*>data, shape[0])
     elif ndim == 1:
         for i in range(shape[0]):
             to[i * steps[0]] += (<const double*>(data + i * bytes[0]))[0]

@@ -29,6 +29,7 @@ cdef class Choice(Record):
     cdef uint8_t* chosen             # ... the operand of each element
 
     cdef bint in_order(self, const Operand* operand) noexcept nogil
+    cdef void add_in_order(self, double* origin, double* result, bint keep) noexcept nogil
 
 # Without the identifiers of operands and result.
 cdef Choice new_choice(int ndim, const Py_ssize_t* shape, Py_ssize_t size, int count)

@@ -6,6 +6,7 @@ cimport cython
 
 from codipy.data.buffer cimport new_buffer
 from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.loops cimport LOOP_TILE, loop_add_chosen
 from codipy.tape.record cimport Record, reach
 
 
@@ -21,21 +22,33 @@ cdef class Choice(Record):
         cdef Py_ssize_t width = adjoints.width, d
         cdef double* origin = adjoints.origin()
         cdef double* result = origin + width * self.base
-        cdef Operand* operand
+        cdef bint in_order = width == 1
         cdef int k
         with nogil:
             for k in range(self.count):
-                operand = self.operands + k
-                if operand.first == 0:
-                    continue
-                if width == 1 and self.in_order(operand):
-                    add_chosen(origin + operand.first, result, self.chosen, <uint8_t>k, self.size)
-                else:
-                    for d in range(width):
-                        walk(self, operand, k, origin + width * operand.first + d, result + d, width, True)
+                in_order = in_order and (self.operands[k].first == 0 or self.in_order(self.operands + k))
+            if in_order:
+                self.add_in_order(origin, result, keep)
+                return 0
+            for k in range(self.count):
+                for d in range(width if self.operands[k].first else 0):
+                    walk(self, self.operands + k, k, origin + width * self.operands[k].first + d, result + d, width, True)
             if not keep:
                 memset(result, 0, self.size * width * sizeof(double))
         return 0
+
+    cdef void add_in_order(self, double* origin, double* result, bint keep) noexcept nogil:
+        """Where all that is active lies as the result does: tile by tile, which are cleared while they are at hand."""
+        cdef Py_ssize_t i = 0, n
+        cdef int k
+        while i < self.size:
+            n = min(self.size - i, <Py_ssize_t>LOOP_TILE)
+            for k in range(self.count):
+                if self.operands[k].first:
+                    loop_add_chosen(origin + self.operands[k].first + i, result + i, self.chosen + i, <uint8_t>k, n)
+            if not keep:
+                memset(result + i, 0, n * sizeof(double))
+            i += n
 
     cdef int forward(self, AdjointVector adjoints) except -1:
         cdef Py_ssize_t width = adjoints.width, d
@@ -76,14 +89,6 @@ cdef class Choice(Record):
 
     def __repr__(self):
         return f"<choice of {self.size} for {self.base}>"
-
-
-cdef void add_chosen(double* target, const double* bars, const uint8_t* chosen, uint8_t k, Py_ssize_t n) noexcept nogil:
-    cdef Py_ssize_t i
-    cdef double bar
-    for i in range(n):
-        bar = bars[i]            # read in any case, so that there is no branch: a random mask is foreseen by nobody
-        target[i] += bar if chosen[i] == k else 0.0
 
 
 cdef void walk(Choice c, const Operand* operand, int k, double* target, double* result, Py_ssize_t width,

@@ -23,3 +23,5 @@ cdef class Gather(Record):
 cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssize_t size, int32_t base)
 # The same of runs: pairs of the first identifier, 0 for passive elements, and how many there are.
 cdef Gather gather_of_runs(const int32_t* runs, Py_ssize_t count, const double* values, Py_ssize_t size, int32_t base)
+# Of identifiers none of which is 0, in memory of PyMem_Malloc's that the record takes over, whatever happens.
+cdef Gather gather_apart(int32_t* identifiers, Py_ssize_t size, int32_t base, bint replays)

@@ -6,6 +6,7 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport cython
 
 from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.loops cimport loop_move
 from codipy.tape.record cimport Record
 from codipy.tape.replay cimport Replay
 
@@ -31,12 +32,17 @@ cdef class Gather(Record):
                 for r in range(self.runs):
                     n = self.sources[2 * r + 1] * width
                     if self.sources[2 * r]:
-                        add(origin + width * self.sources[2 * r], result + i, n)
+                        loop_move(origin + width * self.sources[2 * r], result + i, n, not keep)
+                    elif not keep:
+                        memset(result + i, 0, n * sizeof(double))
                     i += n
+                return 0
+            if width == 1:
+                add_apart(origin, self.sources, result, self.size)
             else:
                 for i in range(self.size):
                     if self.sources[i]:
-                        add(origin + width * self.sources[i], result + i * width, width)
+                        loop_move(origin + width * self.sources[i], result + i * width, width, False)
             if not keep:
                 memset(result, 0, self.size * width * sizeof(double))
         return 0
@@ -106,10 +112,11 @@ cdef class Gather(Record):
         return f"<movement of {self.size} to {self.base}>"
 
 
-cdef inline void add(double* target, const double* bars, Py_ssize_t n) noexcept nogil:
+cdef void add_apart(double* origin, const int32_t* sources, const double* bars, Py_ssize_t n) noexcept nogil:
     cdef Py_ssize_t i
     for i in range(n):
-        target[i] += bars[i]
+        if sources[i]:
+            origin[sources[i]] += bars[i]
 
 
 cdef inline bint follows(int32_t identifier, int32_t previous) noexcept nogil:
@@ -165,3 +172,21 @@ cdef Gather gather_of_runs(const int32_t* runs, Py_ssize_t count, const double* 
             constants += runs[2 * r + 1]
         i += runs[2 * r + 1]
     return new
+
+
+cdef Gather gather_apart(int32_t* identifiers, Py_ssize_t size, int32_t base, bint replays):
+    cdef Gather new
+    cdef Py_ssize_t i, runs = size > 0
+    try:
+        for i in range(1, size):
+            runs += identifiers[i] != identifiers[i - 1] + 1
+        if 2 * runs <= size:
+            new = new_gather(identifiers, NULL, size, base)
+        else:
+            new = Gather.__new__(Gather)
+            new.base, new.size = base, size
+            new.sources, identifiers = identifiers, NULL
+        new.replays = replays
+        return new
+    finally:
+        PyMem_Free(identifiers)

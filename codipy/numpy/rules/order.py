@@ -12,6 +12,7 @@ import numpy as np
 
 from codipy.errors import ActiveError
 from codipy.numpy.rules.building import Picks, axes_of, is_plain, primitive, spread, to_rows
+from codipy.tape.call import first_place
 
 __all__ = ["PRIMITIVES"]
 
@@ -91,9 +92,8 @@ def _extreme_places(find):
         if a.size == 0 or where is not True or initial is not None:
             return None
         if axis is None or a.ndim == 1:
-            if a.size > FEW and not np.isnan(out).any():  # argmax copies what cannot be written to
-                return np.argmax(np.reshape(a, -1) == np.reshape(out, ()))
-            return find(a)
+            place = first_place(a, out) if np.ndim(out) == 0 else -1
+            return find(a) if place < 0 else place
         if a.ndim == 2 and axis in (1, -1):
             return _rows(a.shape) + find(a, 1)
         if a.ndim == 2 and axis in (0, -2):

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+# Loops over elements that lie side by side, for several instruction sets: all give the same bits.
+from libc.stdint cimport int32_t, uint8_t
+
+cdef extern from *:
+    """
+    #include <stdint.h>
+    #include <string.h>
+    /* As those of the tiles: chosen when the module is loaded, for which sanitizers are not ready. */
+    #if defined(__GNUC__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \
+        !defined(__SANITIZE_ADDRESS__)
+    #define LOOP_CLONES __attribute__((unused, target_clones("avx512f", "avx2", "default")))
+    #elif defined(__GNUC__)
+    #define LOOP_CLONES __attribute__((unused))
+    #else
+    #define LOOP_CLONES
+    #endif
+    enum { LOOP_TILE = 1024 };          /* elements: what was read is cleared while it is in the first cache */
+
+    LOOP_CLONES static void loop_add(double *__restrict target, const double *__restrict bars, Py_ssize_t n)
+    {
+        for (Py_ssize_t i = 0; i < n; i++) target[i] += bars[i];
+    }
+
+    LOOP_CLONES static void loop_add_chosen(double *__restrict target, const double *__restrict bars,
+                                            const uint8_t *__restrict chosen, uint8_t k, Py_ssize_t n)
+    {
+        for (Py_ssize_t i = 0; i < n; i++) {
+            double bar = bars[i];       /* read in any case: nobody foresees the branches of a random mask */
+            target[i] += chosen[i] == k ? bar : 0.0;
+        }
+    }
+
+    /* By way of 32 bits: from doubles to bytes at once takes twice as long. */
+    LOOP_CLONES static void loop_clip(const double *__restrict x, double low, double high, Py_ssize_t n,
+                                      double *__restrict out, uint8_t *__restrict chosen)
+    {
+        int32_t taken[LOOP_TILE];
+        for (Py_ssize_t i = 0; i < n; i += LOOP_TILE) {
+            Py_ssize_t count = n - i < LOOP_TILE ? n - i : LOOP_TILE;
+            for (Py_ssize_t k = 0; k < count; k++) {
+                double value = x[i + k];
+                out[i + k] = value < low ? low : value > high ? high : value;
+                taken[k] = (value < low ? 1 : 0) + (value > high ? 2 : 0);
+            }
+            for (Py_ssize_t k = 0; k < count; k++) chosen[i + k] = (uint8_t)taken[k];
+        }
+    }
+
+    LOOP_CLONES static int loop_places(const Py_ssize_t *__restrict index, Py_ssize_t n, Py_ssize_t size,
+                                       Py_ssize_t *__restrict places)
+    {
+        Py_ssize_t least = 0, most = -1;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            Py_ssize_t place = index[i] + (index[i] < 0 ? size : 0);
+            places[i] = place;
+            least = place < least ? place : least;
+            most = place > most ? place : most;
+        }
+        return least >= 0 && most < size;
+    }
+
+    /* The loads of a tile wait for nothing but memory. */
+    static inline int loop_take(const double *data, const Py_ssize_t *index, Py_ssize_t n, Py_ssize_t size,
+                                Py_ssize_t step, int32_t first, double *to, int32_t *identifiers)
+    {
+        Py_ssize_t places[LOOP_TILE];
+        for (Py_ssize_t i = 0; i < n; i += LOOP_TILE) {
+            Py_ssize_t count = n - i < LOOP_TILE ? n - i : LOOP_TILE;
+            if (!loop_places(index + i, count, size, places)) return 0;
+            for (Py_ssize_t k = 0; k < count; k++) to[i + k] = data[places[k] * step];
+            for (Py_ssize_t k = 0; k < count; k++) identifiers[i + k] = first + (int32_t)(places[k] * step);
+        }
+        return 1;
+    }
+
+    LOOP_CLONES static int loop_any_equal(const double *x, double number, Py_ssize_t n)
+    {
+        int found = 0;
+        for (Py_ssize_t i = 0; i < n; i++) found |= x[i] == number;
+        return found;
+    }
+
+    static inline Py_ssize_t loop_find(const double *x, double number, Py_ssize_t n)
+    {
+        for (Py_ssize_t i = 0; i < n; i += LOOP_TILE) {
+            Py_ssize_t end = n - i < LOOP_TILE ? n : i + LOOP_TILE;
+            if (!loop_any_equal(x + i, number, end - i)) continue;
+            for (Py_ssize_t k = i; k < end; k++)
+                if (x[k] == number) return k;
+        }
+        return -1;
+    }
+
+    static inline void loop_move(double *target, double *bars, Py_ssize_t n, int clear)
+    {
+        for (Py_ssize_t i = 0; i < n; i += LOOP_TILE) {
+            Py_ssize_t count = n - i < LOOP_TILE ? n - i : LOOP_TILE;
+            loop_add(target + i, bars + i, count);
+            if (clear) memset(bars + i, 0, count * sizeof(double));
+        }
+    }
+    """
+    enum: LOOP_TILE
+    # Add n numbers to others, which do not overlap; and set them to zero if asked.
+    void loop_add(double* target, const double* bars, Py_ssize_t n) noexcept nogil
+    void loop_move(double* target, double* bars, Py_ssize_t n, bint clear) noexcept nogil
+    # Add where `chosen` is k, elsewhere nothing whatever stands there.
+    void loop_add_chosen(double* target, const double* bars, const uint8_t* chosen, uint8_t k, Py_ssize_t n) noexcept nogil
+    # Numbers clipped to two others, and which was taken: the number (0), the lower bound (1), the upper one (2).
+    void loop_clip(const double* x, double low, double high, Py_ssize_t n, double* out, uint8_t* chosen) noexcept nogil
+    # The first place of a number; -1 where it is not, as NaN.
+    Py_ssize_t loop_find(const double* x, double number, Py_ssize_t n) noexcept nogil
+    # An index of integers as places from 0 on, in memory of its own; 0 where one is out of bounds.
+    bint loop_places(const Py_ssize_t* index, Py_ssize_t n, Py_ssize_t size, Py_ssize_t* places) noexcept nogil
+    # The elements of a vector at an index, and their identifiers, of which `first` is the vector's; 0 likewise.
+    bint loop_take(const double* data, const Py_ssize_t* index, Py_ssize_t n, Py_ssize_t size, Py_ssize_t step,
+                   int32_t first, double* to, int32_t* identifiers) noexcept nogil
