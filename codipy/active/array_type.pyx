@@ -480,6 +480,7 @@ cdef class Array:
         function = None if name.startswith("_") and name != "__array_namespace__" else ndarray_method(name)
         if function is None:
             raise AttributeError(f"'Array' object has no attribute {name!r}")
+        install(door("methods"))
         return function.__get__(self)
 
     def __repr__(self):
@@ -491,6 +492,14 @@ cdef class Array:
 
     def __format__(self, spec):
         return format(self[()], spec) if self.geometry.ndim == 0 else format(self.value, spec)
+
+
+cdef int install(dict methods) except -1:
+    """Let the class have them: an attribute that it has not costs as much as a product of two small matrices."""
+    for name, function in methods.items():
+        (<dict>(<PyTypeObject*>Array).tp_dict).setdefault(name, function)
+    PyType_Modified(<PyTypeObject*>Array)
+    return 0
 
 
 (<dict>(<PyTypeObject*>Array).tp_dict)["__class__"] = ClassOf()

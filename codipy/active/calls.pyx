@@ -33,6 +33,7 @@ cdef enum:
     NUMPY_DIMS = 64              # no array has more
 
 cdef double zero = 0.0           # what `hollow` arrays show
+cdef object FLOATING = np.floating, FLOAT32 = np.float32     # looked up once
 
 
 cdef Array contiguous_copy(Array x):
@@ -138,7 +139,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
             # writing, would give a wrong derivative in silence or break the caller's code.
             # The value is computed from the array itself: where its strides lie decides which loop NumPy runs.
             single |= is_float32(x)
-            if isinstance(x, np.ndarray) and not is_frozen(x):
+            if cnp.PyArray_Check(x) and not is_frozen(x):
                 kept = in_double(frozen_copy(r, x))
             else:
                 if type(x) is list:
@@ -168,12 +169,12 @@ cpdef object call(object primitive, object args, object kwargs=None):
         if seen is not None and seen[i] is not None:
             part = seen[i]       # no result of the call: elements of its argument
             kept = doubles_of(part)
-        elif isinstance(part, np.ndarray) and cnp.PyArray_TYPE(<cnp.ndarray>part) in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
+        elif cnp.PyArray_Check(part) and cnp.PyArray_TYPE(<cnp.ndarray>part) in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
             array = with_gaps(part)
             dims += array.geometry.ndim
             kept = doubles_of(array)
             part = array
-        elif isinstance(part, (float, np.floating)):
+        elif isinstance(part, float) or isinstance(part, FLOATING):
             kept = in_double(part)
             if r.kind == PRIMAL and r.reuse:     # as in reductions.pyx
                 elements = elements or []
@@ -236,7 +237,7 @@ cdef list views_of(tuple operands, list values, parts):
     cdef Py_ssize_t i, k
     for i in range(len(parts)):
         part = parts[i]
-        if not isinstance(part, np.ndarray) or (<object>part).base is None:
+        if not cnp.PyArray_Check(part) or cnp.PyArray_BASE(<cnp.ndarray>part) == NULL:
             continue
         for k in range(len(operands)):
             if type(operands[k]) is Array and is_view_of(part, values[k]):
@@ -276,7 +277,9 @@ cdef object in_lists(x):
 
 
 cdef bint is_float32(x):
-    return cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_FLOAT if isinstance(x, np.ndarray) else isinstance(x, np.float32)
+    if cnp.PyArray_Check(x):
+        return cnp.PyArray_TYPE(<cnp.ndarray>x) == cnp.NPY_FLOAT
+    return not isinstance(x, float) and isinstance(x, FLOAT32)
 
 
 cdef object in_double(x):
@@ -288,7 +291,7 @@ def hollow(x):
     """Zeros of the shape of an array that take no memory; anything else unchanged."""
     cdef cnp.npy_intp strides[NUMPY_DIMS]
     cdef int k
-    if not isinstance(x, np.ndarray) or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
+    if not cnp.PyArray_Check(x) or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
         return x
     for k in range(cnp.PyArray_NDIM(<cnp.ndarray>x)):
         strides[k] = 0

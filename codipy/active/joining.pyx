@@ -17,6 +17,7 @@ from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport identify, readmit
 from codipy.active.floating cimport may_wait, report, rules_in_force
+from codipy.active.kinds cimport SINGLE
 from codipy.active.packing cimport readable
 from codipy.active.pending cimport Pending
 from codipy.active.real cimport Real
@@ -473,14 +474,14 @@ cdef bint fill(Leaves* to, object tree, int depth) except? True:
     if depth == to.shape.ndim:
         to.identifiers[to.at] = 0
         if type(tree) is Real:
-            if type((<Real>tree).value) is not float and type((<Real>tree).value) is not np.float64:
+            if (<Real>tree).kind == SINGLE:
                 return False
             if (<Real>tree).epoch and readmit(to.recorder, <Real>tree):
                 if (<Real>tree).count:
                     identify(to.recorder, <Real>tree)
                 to.identifiers[to.at], to.active = (<Real>tree).identifier, True
             to.values[to.at] = (<Real>tree).primal
-        elif type(tree) is float or type(tree) is int:
+        elif type(tree) is float or type(tree) is int or type(tree) is np.float64:
             to.values[to.at] = tree
         else:
             return False

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The short way from `__array_function__` to the tape: primitives and movements whose arguments need no looking into.
 
-What is asked of a call is one table, which the doors make: a Primitive, or the places of the arguments that move. All
-else goes the long way, through `codipy.numpy.functions`, and comes to the same.
+What is asked of a call is one table, which the doors make: a Primitive, the places of the arguments that move, or that
+the first argument is seen. All else goes the long way, through `codipy.numpy.functions`, and comes to the same.
 """
 import numpy as np
 
@@ -14,7 +14,7 @@ from codipy.active.choosing cimport choose_clip, choose_where
 from codipy.active.joining cimport join
 from codipy.active.packing cimport any_identifier, from_ndarray, gather, identifiers
 from codipy.active.real cimport Real
-from codipy.active.views cimport plain_of
+from codipy.active.views cimport is_view_of, plain_of, shown_as, stand_in
 from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.doors import door
@@ -57,6 +57,8 @@ cdef object short_way(object func, tuple args, dict kwargs):
             return NotImplemented
     if type(known) is tuple:
         return moved(func, <tuple>known, args, kwargs)
+    if type(known) is str:
+        return seen(func, args, kwargs)
     for x in args:
         if type(x) is Array:
             active |= is_active(<Array>x)
@@ -65,6 +67,27 @@ cdef object short_way(object func, tuple args, dict kwargs):
         elif type(x) not in PLAIN and not is_of_numbers(x) and not is_numeric(x):
             return NotImplemented
     return call(known, args, kwargs) if active else NotImplemented
+
+
+cdef object seen(object func, tuple args, dict kwargs):
+    """What NumPy gives views of its stand-in for, as views of the Array; all else goes the long way."""
+    cdef Array a
+    if len(args) == 0 or type(args[0]) is not Array or not is_active(<Array>args[0]):
+        return NotImplemented
+    for x in args[1:]:
+        if type(x) not in PLAIN and not is_of_numbers(x):
+            return NotImplemented
+    a = args[0]
+    plain = stand_in(a)
+    found = func(plain, *args[1:], **kwargs)
+    if type(found) is np.ndarray:
+        return shown_as(a, plain, found) if is_view_of(found, plain) else NotImplemented
+    if type(found) is not list and type(found) is not tuple:
+        return NotImplemented
+    for part in found:
+        if type(part) is not np.ndarray or not is_view_of(part, plain):
+            return NotImplemented
+    return type(found)([shown_as(a, plain, part) for part in found])
 
 
 cdef bint is_active(Array a) noexcept:

@@ -9,7 +9,7 @@ import numpy as np
 
 from codipy.active.array import Array
 
-from . import composite, creation, differentiable, movement, order, passive, refused, registry, writers
+from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
 from .arguments import assign, bind, call_with, holds_active, parameters, refuse, value_tree
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
@@ -88,6 +88,12 @@ SHORT |= {
 }
 
 
+# Functions that give views of their first argument wherever they can.
+SHORT |= {
+    _found(name): "seen"
+    for name, seen in views.DATA.items()
+    if name != "tile" and (parameters(_found(name)).positional[:1] == [seen] or name.startswith("atleast"))
+}
 SHORT |= {(ufunc, "reduce"): registry.PRIMITIVES[f"{ufunc.__name__}.reduce"] for ufunc in UFUNC_PARTIALS}
 
 

@@ -40,6 +40,9 @@ class Primitive:
         ``places(out, *args, **kwargs)`` says which elements the result is made of, as flat positions in the order of
         C in the first argument: each takes an equal share of the cotangent that stands where it does in the result, or
         of the only one. None: `vjp` knows. It is asked first where the first argument alone is active.
+    product : bool
+        Whether it is the product of its two arguments where these are matrices or vectors, as `numpy.matmul` has it: of
+        small ones the sweep then adds the cotangents, which are products as well, without `vjp`.
     located : bool
         Whether the rules may find that there is no derivative, which depends on values: each record then knows the line
         of its call, which the error names.
@@ -52,6 +55,7 @@ class Primitive:
     keep_args: bool = True
     keep_out: bool = True
     places: Callable | None = None
+    product: bool = False
     located: bool = False
 
     def at_caller(self):

@@ -25,6 +25,49 @@ cdef enum:
     FEW = 512                    # elements: below, a loop of ours takes less than a call of NumPy
 
 
+# Elements of a matrix, or of a vector as one, and the steps between them in numbers.
+cdef struct Matrix:
+    double* data
+    Py_ssize_t rows
+    Py_ssize_t columns
+    Py_ssize_t down
+    Py_ssize_t right
+
+
+cdef bint matrix_of(object x, Matrix* m, bint column) noexcept:
+    """Whether x is a matrix or a vector of whole numbers of strides; a vector is one row, or one column."""
+    cdef cnp.ndarray array
+    if not cnp.PyArray_Check(x) or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
+        return False
+    array = x
+    if not 1 <= cnp.PyArray_NDIM(array) <= 2 or not cnp.PyArray_ISBEHAVED_RO(array):
+        return False
+    m.data = <double*>cnp.PyArray_DATA(array)
+    m.rows, m.columns, m.down, m.right = 1, 1, 0, 0
+    if cnp.PyArray_NDIM(array) == 2 or column:
+        m.rows, m.down = cnp.PyArray_DIM(array, 0), cnp.PyArray_STRIDE(array, 0) // <Py_ssize_t>sizeof(double)
+    if cnp.PyArray_NDIM(array) == 2 or not column:
+        m.columns = cnp.PyArray_DIM(array, cnp.PyArray_NDIM(array) - 1)
+        m.right = cnp.PyArray_STRIDE(array, cnp.PyArray_NDIM(array) - 1) // <Py_ssize_t>sizeof(double)
+    return True
+
+
+cdef void add_matrix_product(const Matrix* to, const Matrix* x, bint turned_x, const Matrix* y, bint turned_y) noexcept:
+    """Add the product of two matrices, either of them transposed."""
+    cdef Py_ssize_t x_down = x.right if turned_x else x.down, x_right = x.down if turned_x else x.right
+    cdef Py_ssize_t y_down = y.right if turned_y else y.down, y_right = y.down if turned_y else y.right
+    cdef Py_ssize_t inner = x.rows if turned_x else x.columns, i, j, k
+    cdef const double* left
+    cdef const double* right
+    cdef double total
+    for i in range(to.rows):
+        for j in range(to.columns):
+            left, right, total = x.data + i * x_down, y.data + j * y_right, 0.0
+            for k in range(inner):
+                total += left[k * x_right] * right[k * y_down]
+            to.data[i * to.down + j * to.right] += total
+
+
 @cython.final
 cdef class Call(Record):
     """Call()
@@ -50,7 +93,9 @@ cdef class Call(Record):
                     break
             if not any:
                 continue
-            if self.places is not None and self.add_at_places(origin, adjoints.width):
+            if self.product and self.add_product(origin, adjoints.width):
+                pass
+            elif self.places is not None and self.add_at_places(origin, adjoints.width):
                 pass
             elif type(self.out) is tuple:
                 bars = tuple([adjoint_view(origin, results + k, adjoints.width) for k in range(self.results)])
@@ -71,6 +116,49 @@ cdef class Call(Record):
             if bar is not None:
                 self.add_to(origin, k, bar, width)
         return 0
+
+    cdef bint add_product(self, double* origin, Py_ssize_t width) noexcept:
+        """Add the cotangents of two small matrices or vectors that were multiplied; False where they are something else.
+
+        NumPy takes longer to be called than for these products.
+        """
+        cdef Slots* result = self.slots + self.arguments
+        cdef Slots* slots
+        cdef Matrix a, b, bar, into
+        cdef Py_ssize_t k
+        if self.kwargs or len(self.args) != 2 or not matrix_of(self.args[0], &a, False) or not matrix_of(
+                self.args[1], &b, True):
+            return False
+        if a.columns != b.rows or a.rows * a.columns * b.columns > FEW:
+            return False
+        bar.data, bar.rows, bar.columns = origin + result.first * width, a.rows, b.columns
+        # A vector in front gives no rows, one behind no columns: what is left of the result are the others.
+        k = 0
+        bar.down = bar.right = 0
+        if cnp.PyArray_NDIM(<cnp.ndarray>self.args[0]) == 2:
+            bar.down = result.strides[k] * width
+            k += 1
+        if cnp.PyArray_NDIM(<cnp.ndarray>self.args[1]) == 2:
+            bar.right = result.strides[k] * width
+            k += 1
+        if result.ndim != k:
+            return False
+        for k in range(self.arguments):
+            slots = self.slots + k
+            into.data, into.down, into.right = origin + slots.first * width, 0, 0
+            if self.argnums[k] == 0:
+                into.rows, into.columns = a.rows, a.columns
+                if slots.ndim == 2:
+                    into.down = slots.strides[0] * width
+                into.right = slots.strides[slots.ndim - 1] * width
+                add_matrix_product(&into, &bar, 0, &b, 1)
+            else:
+                into.rows, into.columns = b.rows, b.columns
+                into.down = slots.strides[0] * width
+                if slots.ndim == 2:
+                    into.right = slots.strides[1] * width
+                add_matrix_product(&into, &a, 1, &bar, 0)
+        return True
 
     cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True:
         """Add where the primitive says; False where it does not."""
@@ -373,6 +461,7 @@ cdef Call new_call(object primitive, tuple argnums, Py_ssize_t arguments, Py_ssi
         new.slots[k].first, new.slots[k].ndim, new.slots[k].shape, new.slots[k].strides = 0, -1, NULL, NULL
     new.primitive, new.argnums, new.arguments, new.results = primitive, argnums, arguments, results
     new.places = None
+    new.product = arguments and results == 1 and getattr(primitive, "product", False)
     if results == 1 and len(argnums) == 1 and argnums[0] == 0:
         new.places = getattr(primitive, "places", None)
     return new

@@ -75,7 +75,7 @@ def _of_matrices(product):
                 return [a * g if k else b * g for k in argnums]
         return product.vjp(g, out, args, kwargs, argnums)
 
-    return replace(product, vjp=vjp)
+    return replace(product, vjp=vjp, product=True)
 
 
 def _summed(g, shape):

@@ -6,6 +6,8 @@ of f. The recurrence is solved by doubling in log2(n) array operations: no quoti
 products that are far from 0 and from overflow take the quotient, which is one pass.
 """
 
+import math
+
 import numpy as np
 
 from codipy.errors import ActiveError
@@ -192,11 +194,13 @@ def _reduce(ufunc, rule):
     def along(g, out, a, axis=0, dtype=None, out_=None, keepdims=False, initial=None, where=True):
         if initial is not None or where is not True:
             raise ActiveError(f"{ufunc.__name__}.reduce: no derivative is known with initial or where")
-        if ufunc is np.logaddexp and rule is _scan_vjp and np.ndim(axis) == 0 and is_plain(g, a):
+        if ufunc is np.logaddexp and rule is _scan_vjp and not isinstance(axis, tuple) and a.ndim and is_plain(g, a):
             kept = ... if keepdims or axis is None else (slice(None),) * (axis % a.ndim) + (None,)
-            total = np.asarray(out)[kept]
-            if np.isfinite(total).all():
-                return np.exp(a - total) * g[kept]
+            shares = a - (out if kept is ... else out[kept])
+            if math.isfinite(np.add.reduce(out, None)):  # so each is, but that a sum of large ones may overflow
+                np.exp(shares, shares)
+                shares *= g[kept]
+                return shares
         axes = axes_of(a.ndim, axis)
         if len(axes) > 1:
             rows = np.moveaxis(a, axes, range(-len(axes), 0))
