@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Products of small matrices and vectors have the cotangents of the rule that larger ones go by, which NumPy computes."""
+"""Products of small matrices and vectors have the cotangents of the rule that larger ones go by, NumPy's products."""
 
 import numpy as np
 import pytest
@@ -9,8 +9,10 @@ from codipy.numpy.registry import PRIMITIVES
 from tests.strategies import STRATEGIES
 
 DRAW = np.random.default_rng(17)
-SHAPES = [((4, 4), (4, 4)), ((3, 5), (5, 2)), ((3, 5), (5,)), ((5,), (5, 2)), ((5,), (5,)), ((1, 1), (1,)), ((1,), (1, 3)),
-          ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0,), (0,)), ((8, 8), (8, 8)), ((9, 8), (8, 8)), ((600,), (600,))]  # fmt: skip
+SHAPES = [
+    ((4, 4), (4, 4)), ((3, 5), (5, 2)), ((3, 5), (5,)), ((5,), (5, 2)), ((5,), (5,)), ((1, 1), (1,)), ((1,), (1, 3)),
+    ((0, 3), (3, 2)), ((2, 0), (0, 3)), ((0,), (0,)), ((8, 8), (8, 8)), ((9, 8), (8, 8)), ((600,), (600,)),
+]  # fmt: skip
 LAYOUTS = {
     "as it is": lambda x: x,
     "transposed": lambda x: np.concatenate((x.T, x.T)).T[..., : x.shape[-1]],
@@ -21,25 +23,24 @@ LAYOUTS = {
 
 @pytest.mark.parametrize("strategy", STRATEGIES)
 @pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize("shapes", SHAPES, ids=str)
 @pytest.mark.parametrize("function", [np.matmul, np.dot])
-def test_cotangents(function, layout, strategy):
-    """Of both operands, of one alone, and of one that is both."""
-    for left, right in SHAPES:
-        x, y = DRAW.standard_normal(left), DRAW.standard_normal(right)
-        g = DRAW.standard_normal(np.shape(x @ y))
-        laid = LAYOUTS[layout]
-        assert (laid(x).shape, laid(y).shape) == (left, right)
+def test_cotangents(function, shapes, layout, strategy):
+    """Of both operands, and of one alone."""
+    x, y = map(DRAW.standard_normal, shapes)
+    g = DRAW.standard_normal(np.shape(x @ y))
+    laid = LAYOUTS[layout]
+    assert (laid(x).shape, laid(y).shape) == shapes
 
-        def f(x, y):
-            return np.sum(g * function(laid(x), laid(y)))
+    def f(x, y):
+        return np.sum(g * function(laid(x), laid(y)))
 
-        oracle = PRIMITIVES[function.__name__].vjp(g, None, (laid(x), laid(y)), {}, (0, 1))
-        oracle = [bar[::-1] if layout == "backwards" else bar for bar in oracle]
-        found = codipy.grad(f, argnums=(0, 1), strategy=strategy)(x, y)
-        for one, bar in zip(found, oracle, strict=True):
-            np.testing.assert_allclose(one, bar, rtol=1e-13, atol=1e-13)
-        np.testing.assert_allclose(codipy.grad(lambda v: f(v, y), strategy=strategy)(x), oracle[0], rtol=1e-13, atol=1e-13)
-        np.testing.assert_allclose(codipy.grad(lambda v: f(x, v), strategy=strategy)(y), oracle[1], rtol=1e-13, atol=1e-13)
+    expected = PRIMITIVES[function.__name__].vjp(g, None, (laid(x), laid(y)), {}, (0, 1))
+    expected = [bar[::-1] if layout == "backwards" else bar for bar in expected]
+    both = codipy.grad(f, argnums=(0, 1), strategy=strategy)(x, y)
+    alone = [codipy.grad(f, argnums=k, strategy=strategy)(x, y) for k in (0, 1)]
+    for found, bar in zip((*both, *alone), expected * 2, strict=True):
+        np.testing.assert_allclose(found, bar, rtol=1e-13, atol=1e-13)
 
 
 @pytest.mark.parametrize("n", [1, 3, 8, 9])
