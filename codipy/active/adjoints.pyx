@@ -8,9 +8,9 @@ cimport cython
 
 from codipy.active.array_type cimport Array
 from codipy.active.expression cimport as_number
-from codipy.active.inputs cimport adjoint_slots
+from codipy.active.inputs cimport adjoint_slots, demand_adjoints, note_seed
 from codipy.active.tape cimport Tape
-from codipy.active.real cimport Real
+from codipy.active.real cimport Real, demand_adjoint, seed_slot
 from codipy.tape.adjoints cimport AdjointVector
 
 from codipy.errors import TapeError
@@ -57,9 +57,11 @@ cdef class Adjoints(AdjointVector):
         cdef Py_ssize_t d
         self.tape.renew(self)
         if type(x) is Array:
+            demand_adjoints(x, self)
             rows = self.read(self.slots_of(x))
             return rows.reshape(x.shape + (self.width,) if self.width > 1 else x.shape)
         identifier = self.tape.identifier_of(x, "x")
+        demand_adjoint(self.tape, self, x)
         cdef double* numbers = self.slot(identifier)
         if self.width == 1:
             return 0.0 if numbers == NULL else numbers[0]
@@ -71,9 +73,9 @@ cdef class Adjoints(AdjointVector):
 
     def __setitem__(self, x, seed):
         """Seed with one number for all directions, or one for each; an Array with what broadcasts to its shape."""
-        cdef int32_t identifier
         cdef Py_ssize_t d
         cdef double number
+        cdef double* slot
         if type(x) is Array:
             seed = np.asarray(seed, dtype=np.float64)
             if seed.ndim <= x.ndim or self.width == 1:
@@ -82,7 +84,9 @@ cdef class Adjoints(AdjointVector):
             self.demand_idle("setting an adjoint")
             self.tape.renew(self)
             self.ensure(self.tape.largest())
-            self.write(self.slots_of(x), np.ascontiguousarray(seed).reshape(x.size, self.width))
+            identifiers = self.slots_of(x)
+            note_seed(x, self)
+            self.write(identifiers, np.ascontiguousarray(seed).reshape(x.size, self.width))
             return
         if type(seed) is not Real and as_number(<PyObject*>seed, &number) == 1:
             numbers = np.full(self.width, number)
@@ -94,12 +98,12 @@ cdef class Adjoints(AdjointVector):
             if numbers.shape != (self.width,):
                 said = len(numbers) if numbers.ndim == 1 else f"an array of shape {numbers.shape}"
                 raise ValueError(f"seed must be a number or {self.width} numbers, got {said}")
-        identifier = self.tape.identifier_of(x, "x")     # now: a seed may be Python code, which may reset the tape
+        self.tape.identifier_of(x, "x")      # now: a seed may be Python code, which may reset the tape
         self.demand_idle("setting an adjoint")
         self.tape.renew(self)
-        self.ensure(self.tape.largest())
+        slot = seed_slot(self.tape, self, x)
         for d in range(self.width):
-            self.slot(identifier)[d] = numbers[d]
+            slot[d] = numbers[d]
 
     cdef slots_of(self, x):
         tape, identifiers = adjoint_slots(x)

@@ -21,9 +21,20 @@ cdef class Block:
     cdef bint lent               # an identifier was handed out: neither overwritten nor used again before a reset
     cdef bint is_input           # its adjoints are the gradient of an input: likewise
     cdef Block parent            # a part of this one, which it holds
+    cdef bint scattered          # identifiers of one by one: their statements may be older than the epoch says
 
     # `offset`s identifier, for a holder that is not counted by references to the Block; gives it that hold.
     cdef int32_t hand_out(self, BaseTape tape, Py_ssize_t offset) noexcept
+
+
+cdef inline bint is_of_input(Block block) noexcept:
+    """Whether no statement consumes the adjoints: an input's block, or a part of one."""
+    while block is not None:
+        if block.is_input:
+            return True
+        block = block.parent
+    return False
+
 
 cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=*)
 # A part of a Block as one of its own. It is never overwritten.

@@ -46,14 +46,14 @@ cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=False):
 cdef Block part_of_block(Block parent, Py_ssize_t offset, Py_ssize_t size):
     cdef Block block = Block.__new__(Block)
     block.base, block.size, block.epoch = parent.base + <int32_t>offset, size, parent.epoch
-    block.parent, block.lent = parent, True
+    block.parent, block.lent, block.scattered = parent, True, parent.scattered
     return block
 
 
 cdef Block block_on(BaseTape tape, int32_t base, Py_ssize_t size, int64_t epoch):
     cdef Block block = Block.__new__(Block)
     cdef Py_ssize_t i
-    block.base, block.size, block.epoch, block.lent = base, size, epoch, True
+    block.base, block.size, block.epoch, block.lent, block.scattered = base, size, epoch, True, True
     for i in range(size if tape.recorder.reuse else 0):
         tape.store.reusing.retain(base + <int32_t>i)
     return block

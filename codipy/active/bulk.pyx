@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 
 from codipy.active.expression cimport as_number
 from codipy.active.kinds cimport PYTHON, plain_scalar
-from codipy.active.real cimport IS_INPUT, OWNS, Real, new_identified
+from codipy.active.real cimport IS_INPUT, OF_INPUT, OWNS, Real, new_identified
 from codipy.active.tape cimport Tape
 from codipy.tape.sweep cimport REVERSE, sweep
 
@@ -68,7 +68,7 @@ cpdef list register_floats(Tape tape, list numbers):
     TypeError
         If an item is no float; the inputs before it are on the tape.
     """
-    cdef int flags = IS_INPUT | (OWNS if tape.recorder.reuse else 0)
+    cdef int flags = IS_INPUT | OF_INPUT | (OWNS if tape.recorder.reuse else 0)
     cdef Py_ssize_t i
     cdef list inputs = numbers.copy()      # of the right length at once
     cdef double value

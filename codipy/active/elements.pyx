@@ -7,8 +7,9 @@ from cpython.object cimport PyObject
 from codipy.active.array_type cimport Array
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport as_number, codipy_new_reference, identify, new_real, readmit
+from codipy.active.block cimport is_of_input
 from codipy.active.kinds cimport DOUBLE, SINGLE
-from codipy.active.real cimport OWNS, Real, new_identified
+from codipy.active.real cimport OF_ARRAY, OF_INPUT, OWNS, Real, new_identified
 from codipy.active.storage cimport Storage
 from codipy.active.over cimport is_over
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
@@ -47,7 +48,7 @@ cdef object element(Array a, Py_ssize_t offset):
     cdef BaseTape tape
     cdef double value
     cdef int32_t identifier = 0
-    cdef int kind
+    cdef int kind, flags = OF_ARRAY
     if a.pending is not None or a.kept is not None:
         materialise(a)
     storage = a.storage
@@ -57,8 +58,12 @@ cdef object element(Array a, Py_ssize_t offset):
     if storage.identifiers != NULL:
         if storage.identifiers[offset] and admit_mixed(r, storage):
             identifier = storage.identifiers[offset]
+            if storage.input is not None and 0 <= identifier - storage.input.base < storage.input.size:
+                flags |= OF_INPUT
     elif storage.block is not None and admit_block(r, storage.block):
         identifier = storage.block.base + <int32_t>offset
+        if is_of_input(storage.block):
+            flags |= OF_INPUT
     elif a.pending is not None and not is_passive() and not is_over(a.pending.epoch):
         raise TapeError("an element of an active Array is taken while no tape is recording: take codipy.value(x)[i], "
                         "or work inside `with tape:`")
@@ -75,7 +80,7 @@ cdef object element(Array a, Py_ssize_t offset):
         if not tape.replay.begun:        # else the next evaluate_primal() writes it, if the last one has not
             r.primals[identifier] = value
     storage.hand_out(tape, offset)
-    return new_identified(value, r.epoch, identifier, OWNS if r.reuse else 0, kind)
+    return new_identified(value, r.epoch, identifier, flags | OWNS if r.reuse else flags, kind)
 
 
 cdef int go_mixed_in_passive(Storage storage) except -1:

@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from codipy.active.array_type cimport EMPTY, Array
-from codipy.active.block cimport Block, new_block
+from codipy.active.block cimport Block, is_of_input, new_block
 from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport gather, identifiers
 from codipy.active.constants cimport copy_of, snapshot
@@ -88,6 +88,13 @@ cdef Array output_array(BaseTape tape, Array y):
     return y
 
 
+cdef int demand_stored(Array array, str what) except -1:
+    if array.pending is not None:
+        raise TapeError(f"the Array has no {what} of its own, it is part of a larger statement: call "
+                        "tape.register_output() on it while recording")
+    return 0
+
+
 cdef Block block_of(Array array, str what):
     """The identifiers where adjoints and values are read and set, or an error that says what is missing."""
     cdef Storage storage
@@ -96,9 +103,7 @@ cdef Block block_of(Array array, str what):
     if array.pending is not None:
         if current() != NULL:
             materialise(array)
-        if array.pending is not None:
-            raise TapeError(f"the Array has no {what} of its own, it is part of a larger statement: call "
-                            "tape.register_output() on it while recording")
+        demand_stored(array, what)
     storage = array.storage
     block = storage.input if storage.input is not None else storage.block
     if block is None and storage.output is not None:
@@ -133,10 +138,36 @@ cdef tuple adjoint_slots(Array array):
     return tape_of(block), np.ascontiguousarray(index).reshape(-1) + np.int32(block.base)
 
 
+cdef int demand_adjoints(Array array, AdjointVector adjoints) except -1:
+    cdef Block block
+    demand_stored(array, "gradient")     # a statement made now would have none, whatever the larger one had
+    if adjoints.consumed.is_whole() or array.geometry.size == 0:
+        return 0
+    block = block_of(array, "gradient")
+    if not is_of_input(block):
+        adjoints.consumed.demand("the Array", adjoint_slots(array)[1], block.epoch, block.scattered, tape_of(block).shares())
+    return 0
+
+
+cdef int note_seed(Array array, AdjointVector adjoints) except -1:
+    cdef Block block
+    cdef BaseTape tape
+    if adjoints.consumed.is_whole() or array.geometry.size == 0:
+        return 0
+    block = block_of(array, "gradient")
+    tape = tape_of(block)
+    if not is_of_input(block):
+        adjoints.consumed.seed(adjoint_slots(array)[1], block.epoch, block.scattered, tape.recorder.epoch, tape.largest())
+        tape.look_back()
+    return 0
+
+
 cdef object get_gradient(Array array):
     """A new array of the adjoints in the tape's own vector."""
+    demand_stored(array, "gradient")     # as there
     cdef Block block = block_of(array, "gradient")
     cdef AdjointVector vector = tape_of(block).adjoint_vector
+    demand_adjoints(array, vector)
     cdef Py_ssize_t last = block.base + block.size - 1 - vector.first
     if last < vector.slots and is_contiguous(&array.geometry):
         result = np.empty(shape_tuple(&array.geometry))
@@ -152,5 +183,6 @@ cdef int set_gradient(Array a, object seed) except -1:
     rows = np.ascontiguousarray(np.broadcast_to(np.asarray(seed, dtype=np.float64), a.shape)).reshape(-1, 1)
     (<BaseTape>tape).demand_idle("setting a gradient")
     (<BaseTape>tape).adjoint_vector.ensure((<BaseTape>tape).largest())
+    note_seed(a, tape.adjoint_vector)
     tape.adjoint_vector.write(ids, rows)
     return 0

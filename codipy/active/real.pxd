@@ -4,6 +4,8 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from cpython.object cimport PyObject
 cimport cython
 
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, Recorder
 
 
@@ -35,6 +37,8 @@ cdef enum RealFlags:
     IS_INPUT = 2
     IS_OUTPUT = 4
     MERGED = 8                   # went into another expression while pending: its own adjoint is not known
+    OF_INPUT = 16                # its slot is an input's: no statement consumes the adjoint
+    OF_ARRAY = 32                # an element: the slot may have been assigned before the Real's epoch
 
 # The operations of the table as the functions of `math` do them, on any operands that are real numbers, NotImplemented
 # for others: Python's values and exceptions, floats of Python.
@@ -48,6 +52,10 @@ cdef object apply_with_value(int code, int n, PyObject** operands, const double*
 cdef int identify_plain(Recorder* r, PyObject* x) except -1
 # A Real that is on a tape already.
 cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags, int kind)
+# An error where sweeps have consumed the adjoint of a Real that has an identifier.
+cdef int demand_adjoint(BaseTape tape, AdjointVector adjoints, Real x) except -1
+# Set an adjoint.
+cdef double* seed_slot(BaseTape tape, AdjointVector adjoints, Real x) except NULL
 # `combine` of expression.pxd for any recorder.
 cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
                            int kind) except NULL

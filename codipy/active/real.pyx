@@ -20,6 +20,7 @@ from codipy.active.kinds cimport (
 from codipy.operations.kernels cimport *
 from codipy.active.over cimport may_leave
 from codipy.tape.activity cimport current, tape_of_epoch
+from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder, push_jacobian
 
@@ -253,6 +254,20 @@ cdef BaseTape tape_of(Real self):
     return tape
 
 
+cdef int demand_adjoint(BaseTape tape, AdjointVector adjoints, Real x) except -1:
+    if x.flags & OF_INPUT or adjoints.consumed.is_whole():
+        return 0
+    return adjoints.consumed.demand(x, x.identifier, x.epoch, x.flags & OF_ARRAY, tape.shares())
+
+
+cdef double* seed_slot(BaseTape tape, AdjointVector adjoints, Real x) except NULL:
+    adjoints.ensure(tape.largest())
+    if not (x.flags & OF_INPUT or adjoints.consumed.is_whole()):
+        adjoints.consumed.seed(x.identifier, x.epoch, x.flags & OF_ARRAY, tape.recorder.epoch, tape.largest())
+        tape.look_back()
+    return adjoints.slot(x.identifier)
+
+
 @cython.final
 @cython.c_api_binop_methods(True)
 cdef class Real:
@@ -296,8 +311,9 @@ cdef class Real:
 
     @property
     def gradient(self):
-        """float: the adjoint (or tangent) in the tape's own vector; set it to seed a sweep."""
+        """float: the adjoint (or tangent) in the tape's own vector; set it to seed a sweep, which consumes it."""
         cdef BaseTape tape = tape_of(self)
+        demand_adjoint(tape, tape.adjoint_vector, self)
         cdef double* slot = tape.adjoint_vector.slot(self.identifier)
         return 0.0 if slot == NULL else slot[0]
 
@@ -308,8 +324,7 @@ cdef class Real:
             raise TypeError(f"gradient: a seed must be a plain real number, got {type(seed).__name__}")
         cdef BaseTape tape = tape_of(self)
         tape.demand_idle("setting a gradient")
-        tape.adjoint_vector.ensure(tape.largest())
-        tape.adjoint_vector.slot(self.identifier)[0] = number
+        seed_slot(tape, tape.adjoint_vector, self)[0] = number
 
     @property
     def is_active(self):
@@ -456,7 +471,8 @@ cdef class Real:
         # An expression may be pending, or be so again after a reset.
         if found != NULL and (self.count or self.kept) and readmit(&(<BaseTape>found).recorder, self) and self.count:
             identify(&(<BaseTape>found).recorder, self)
-        cdef Real new = new_identified(self.primal, self.epoch, self.identifier, self.flags & (OWNS | MERGED), self.kind)
+        cdef Real new = new_identified(self.primal, self.epoch, self.identifier, self.flags & (OWNS | MERGED | OF_INPUT | OF_ARRAY),
+                                       self.kind)
         if new.flags & OWNS and found != NULL and (<BaseTape>found).owns(self.epoch):
             (<BaseTape>found).store.reusing.retain(self.identifier)
         return new

@@ -13,7 +13,7 @@ from codipy.active.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.inputs cimport output_array, register_array
 from codipy.active.kinds cimport kind_of
 from codipy.active.primals cimport demand_known, get_values, set_values
-from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OWNS, Real, new_identified
+from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, Real, new_identified
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, SIMPLE
 from codipy.tape.simple cimport is_unknown
@@ -87,7 +87,7 @@ cdef class Tape(BaseTape):
         identifier = self.new_input(variable.primal)
         make_passive(variable)
         variable.identifier, variable.epoch = identifier, self.recorder.epoch
-        variable.flags = IS_INPUT | (OWNS if self.recorder.reuse else 0)
+        variable.flags = IS_INPUT | OF_INPUT | (OWNS if self.recorder.reuse else 0)
         return variable
 
     def register_output(self, y):

@@ -2,6 +2,8 @@
 # The memory of an adjoint vector: `width` numbers for each identifier from `first` on.
 from libc.stdint cimport int32_t, int64_t
 
+from codipy.tape.consumed cimport Consumed
+
 
 cdef class AdjointVector:
     cdef double* numbers               # owner; slot s starts at numbers[s * width]
@@ -14,6 +16,7 @@ cdef class AdjointVector:
     cdef bint swept                    # a sweep is using it, on some thread
     cdef int64_t serial                # of the tape it belongs to
     cdef int64_t resets                # of the tape when the numbers were written: see BaseTape.renew
+    cdef Consumed consumed             # by sweeps since they were all 0
 
     # Make room for identifiers up to `largest`, new slots 0; never more than asked for.
     cdef int ensure(self, int32_t largest) except -1

@@ -7,6 +7,8 @@ from libc.stdlib cimport calloc, realloc, free
 from libc.string cimport memcpy, memset
 cimport numpy as cnp
 
+from codipy.tape.consumed cimport Consumed
+
 cnp.import_array()
 
 
@@ -18,6 +20,7 @@ cdef class AdjointVector:
     """
     def __cinit__(self, *_):
         self.width, self.first = 1, 1
+        self.consumed = Consumed.__new__(Consumed)
 
     def __dealloc__(self):
         free(self.numbers)
@@ -45,11 +48,13 @@ cdef class AdjointVector:
         return 0
 
     cdef void zero(self) noexcept:
+        self.consumed.forget()
         if self.slots:
             memset(self.numbers, 0, self.slots * self.width * sizeof(double))
             self.slots = 0
 
     cdef void release(self) noexcept:
+        self.consumed.forget()
         free(self.numbers)
         self.numbers, self.slots, self.capacity = NULL, 0, 0
 

@@ -27,6 +27,8 @@ cdef class BaseTape:
     cdef int64_t first_generation               # generations below are from before the last full reset
     cdef list valid                             # epochs in force, ascending; the last is the recorder's
     cdef int64_t resets                         # so far, partial ones included
+    cdef int64_t looked_back                    # the epoch in which the last sweep or seed was: what is recorded next
+                                                # begins another, so that it is told from what they knew
     cdef Py_ssize_t sweeps                      # sweeps under way, on any thread
     cdef bint rewriting                         # one of them is evaluate_primal
     cdef unsigned long thread                   # that records, or did last
@@ -38,6 +40,8 @@ cdef class BaseTape:
     cdef bint owns(self, int64_t epoch) noexcept
     cdef void release_identifier(self, int32_t identifier) noexcept
     cdef int32_t largest(self) noexcept
+    cdef bint shares(self) noexcept
+    cdef int look_back(self) except -1
     cdef int demand_idle(self, str action) except -1
     cdef int demand_recording(self, str action) except -1
     cdef int32_t new_input(self, double value) except -1

@@ -110,6 +110,17 @@ cdef class BaseTape:
             return self.store.reusing.next - 1
         return self.store.linear.state.largest
 
+    cdef bint shares(self) noexcept:
+        """Whether an identifier may serve for more than one variable."""
+        return self.recorder.reuse or self.shared
+
+    cdef int look_back(self) except -1:
+        """Adjoints are seeded or swept: variables of now are told from later ones."""
+        self.looked_back = self.recorder.epoch
+        if self.recordings:
+            self.draw_epoch()
+        return 0
+
     cdef int demand_idle(self, str action) except -1:
         if self.sweeps:
             raise TapeError(f"{action} while a sweep is reading this tape on another thread: wait until it ends")
@@ -210,6 +221,8 @@ cdef class BaseTape:
                 raise TapeError("this tape is recording on another thread: use one tape per thread")
             self.recordings = 0      # that thread ended in the middle of its recording
         self.demand_idle("set_active()")
+        if self.looked_back == self.recorder.epoch:
+            self.draw_epoch()
         activity.activate(self, &self.recorder)
         self.thread = thread
         self.recordings += 1
@@ -284,6 +297,9 @@ cdef class BaseTape:
     def evaluate(self, start=None, end=None, *, adjoints=None, keep=False):
         """Reverse sweep: from seeded adjoints to those of the inputs.
 
+        A statement consumes the adjoint of its result, so that reading ``gradient`` of what the sweep passed raises, until it
+        is seeded again or the adjoints are cleared. The adjoints of inputs, and of what lies before `end`, stay.
+
         Parameters
         ----------
         start, end : TapePosition, optional
@@ -291,7 +307,7 @@ cdef class BaseTape:
         adjoints : Adjoints, optional
             External vector from ``tape.new_adjoints(width=k)``; default is the tape's own.
         keep : bool
-            Keep the adjoints of intermediate results; else a statement consumes its own, as in CoDiPack.
+            Keep the adjoints of intermediate results, so that they can be read after it.
             Only where identifiers are linear. Inputs accumulate over sweeps either way.
 
         Raises

@@ -22,18 +22,18 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
     cdef bint replays = (direction == VALUES and tape.recorder.kind != JACOBIAN
                          and (len(tape.records.items) > 0 or replay.begun))
     cdef bint whole = True, continued
-    cdef int64_t epoch = 0
+    cdef int64_t epoch = 0, now = tape.recorder.epoch, after = 0, until = now    # the last two: of what is swept
     bounds.start, bounds.end = 0, tape.largest()
     bounds.first, bounds.last = 0, len(tape.records.items)
     if backwards:
         start, end = end, start      # from here on in the order of recording
     if start is not None:
         place = tape.checked(start, "end" if backwards else "start")
-        first, bounds.start, bounds.first = place.streams, place.largest, place.records
+        first, bounds.start, bounds.first, after = place.streams, place.largest, place.records, place.epoch
     if end is not None:
         place = tape.checked(end, "start" if backwards else "end")
         last, bounds.end, bounds.last = place.streams, place.largest, place.records
-        whole, epoch = False, place.epoch
+        whole, until, epoch = False, place.epoch, place.epoch
     if replays or replay.begun:      # which compare places
         first = tape.root_begin if start is None else first
         last = tape.store.root.position() if end is None else last
@@ -68,6 +68,11 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
     if adjoints is not None:
         replay.demand(last, bounds.last)
         adjoints.ensure(tape.largest())
+        tape.look_back()
+        if backwards:
+            adjoints.consumed.backwards(after, until, now, tape.shares(), keep)
+        else:
+            adjoints.consumed.begin_forward(after)
         adjoints.swept = True
     tape.rewriting = direction == VALUES
     tape.sweeps += 1
@@ -77,6 +82,7 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
             tape.store.reverse(&tape.recorder, adjoints, first, last, bounds, keep)
         elif direction == TANGENTS:
             tape.store.forward(&tape.recorder, adjoints, first, last, bounds)
+            adjoints.consumed.end_forward(after, until, now, tape.shares())
         else:
             tape.store.primal(&tape.recorder, first, last, bounds)
             if replays:

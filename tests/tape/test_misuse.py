@@ -265,11 +265,9 @@ def test_keep_keeps(strategy):
         x = tape.register_input(2.0)
         y = tape.register_output(x * 3.0)
         z = tape.register_output(y * 5.0)
-    for keep, left in ((True, (5.0, 1.0)), (False, (0.0, 0.0))):
-        tape.clear_adjoints()
-        z.gradient = 1.0
-        tape.evaluate(keep=keep)
-        assert (x.gradient, y.gradient, z.gradient) == (15.0, *left)
+    z.gradient = 1.0
+    tape.evaluate(keep=True)
+    assert (x.gradient, y.gradient, z.gradient) == (15.0, 5.0, 1.0)
 
 
 @each_pair("strategy, granularity")
