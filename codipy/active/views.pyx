@@ -271,26 +271,69 @@ cdef Array take_rows(Array a, index):
 cdef cnp.ndarray integers_along(View* view, index):
     """The index as integers along the first axis; None for any other. A mask is one along the view seen flat."""
     cdef cnp.ndarray array
-    if type(index) is list:
-        for i in index:
-            if type(i) is not int:
-                return None
-        index = np.array(index, np.intp)
-    if type(index) is not np.ndarray or view.ndim == 0:
+    if view.ndim == 0:
         return None
-    array = index
-    if cnp.PyArray_TYPE(array) == cnp.NPY_BOOL:
+    if type(index) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_BOOL:
+        array = index
         if (<object>array).shape != shape_tuple(view) or view.ndim > 1 and not is_contiguous(view):
             return None
         if view.ndim > 1:
             view.ndim, view.shape[0], view.strides[0] = 1, view.size, 1
         return np.flatnonzero(array)
-    if cnp.PyTypeNum_ISSIGNED(cnp.PyArray_TYPE(array)) and cnp.PyArray_TYPE(array) != cnp.NPY_INTP and (
-            cnp.PyTypeNum_ISINTEGER(cnp.PyArray_TYPE(array))):
-        array = array.astype(np.intp)
-    if cnp.PyArray_TYPE(array) != cnp.NPY_INTP or cnp.PyArray_NDIM(array) == 0 or not cnp.PyArray_ISCARRAY_RO(array):
+    array = integers_of(index)
+    if array is None or cnp.PyArray_NDIM(array) == 0 or not cnp.PyArray_ISCARRAY_RO(array):
         return None
     return array
+
+
+cdef cnp.ndarray integers_of(index):
+    """An index array of signed integers, or a list of them, as NumPy's own kind; None for anything else."""
+    cdef int kind
+    if type(index) is list:
+        for i in <list>index:
+            if type(i) is not int:
+                return None
+        return np.array(index, np.intp)
+    if type(index) is not np.ndarray:
+        return None
+    kind = cnp.PyArray_TYPE(<cnp.ndarray>index)
+    if kind == cnp.NPY_INTP:
+        return index
+    return index.astype(np.intp) if cnp.PyTypeNum_ISSIGNED(kind) and cnp.PyTypeNum_ISINTEGER(kind) else None
+
+
+cdef object offsets_across(const View* v, tuple index):
+    """As offsets_of, for an array of integers along each axis, as np.ix_ makes them; None for anything else."""
+    cdef cnp.broadcast together
+    cdef cnp.ndarray found
+    cdef Py_ssize_t* offsets
+    cdef Py_ssize_t i, place
+    cdef int k
+    cdef list arrays = []
+    if len(index) != v.ndim:
+        return None
+    for x in index:
+        x = integers_of(x)
+        if x is None:
+            return None
+        arrays.append(x)
+    try:
+        together = np.broadcast(*arrays)
+    except ValueError:
+        return None              # NumPy's indexing has an error of its own
+    found = np.empty((<object>together).shape, np.intp)
+    offsets = <Py_ssize_t*>cnp.PyArray_DATA(found)
+    for i in range(cnp.PyArray_SIZE(found)):
+        offsets[i] = v.offset
+        for k in range(v.ndim):
+            place = (<Py_ssize_t*>cnp.PyArray_MultiIter_DATA(together, k))[0]
+            if place < 0:
+                place += v.shape[k]
+            if not 0 <= place < v.shape[k]:
+                return None
+            offsets[i] += place * v.strides[k]
+        cnp.PyArray_MultiIter_NEXT(together)
+    return found
 
 
 cdef bint copy_rows(const View* view, Py_ssize_t row, cnp.ndarray places, const double* data, int32_t first, double* to,
@@ -320,6 +363,10 @@ cdef object offsets_of(Array a, index):
     shape = shape_tuple(v)
     if v.ndim == 0:
         return np.full((), v.offset)[index]
+    if type(index) is tuple and v.ndim > 1:
+        found = offsets_across(v, index)
+        if found is not None:
+            return found
     if v.ndim == 1 and type(index) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_INTP:
         return offsets_along(v, np.ascontiguousarray(index))
     if v.ndim == 1 and (type(index) is not tuple or len(index) == 1):
@@ -477,7 +524,10 @@ cdef int put_at(Recorder* r, Storage storage, offsets, value) except -1:
         if not (admit_mixed(r, source) if source.identifiers != NULL
                 else source.block is not None and admit_block(r, source.block)):
             source = None
-        places[...] = offsets_of(<Array>value, ...)
+        if is_contiguous(&(<Array>value).geometry) and (<Array>value).shape == offsets.shape:
+            places = np.arange((<Array>value).geometry.offset, (<Array>value).geometry.offset + places.size)
+        else:
+            places[...] = offsets_of(<Array>value, ...)
     elif type(value) is Real:
         identifier = identifiers(value)
     storage.make_mixed(tape)

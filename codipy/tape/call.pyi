@@ -3,12 +3,7 @@
 
 from typing import Any, final
 
-import numpy as np
-from numpy.typing import NDArray
-
 from codipy.tape.record import Record
-
-def first_place(values: NDArray[np.floating[Any]], number: float) -> int: ...
 
 @final
 class Call(Record):

@@ -12,7 +12,7 @@ cimport numpy as cnp
 
 from codipy.data.buffer cimport Buffer
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.loops cimport loop_add, loop_find
+from codipy.tape.loops cimport loop_add
 from codipy.tape.record cimport Record, reach
 from codipy.tape.replay cimport Replay
 
@@ -23,6 +23,7 @@ cnp.import_array()
 cdef enum:
     MOST_DIMS = 64               # as many as NumPy has; of what is active 8
     FEW = 512                    # elements: below, a loop of ours takes less than a call of NumPy
+    FEW_PRODUCTS = 2048          # of single elements, in a product of matrices: likewise
 
 
 # Elements of a matrix, or of a vector as one, and the steps between them in numbers.
@@ -129,7 +130,7 @@ cdef class Call(Record):
         if self.kwargs or len(self.args) != 2 or not matrix_of(self.args[0], &a, False) or not matrix_of(
                 self.args[1], &b, True):
             return False
-        if a.columns != b.rows or a.rows * a.columns * b.columns > FEW:
+        if a.columns != b.rows or a.rows * a.columns * b.columns > FEW_PRODUCTS:
             return False
         bar.data, bar.rows, bar.columns = origin + result.first * width, a.rows, b.columns
         # A vector in front gives no rows, one behind no columns: what is left of the result are the others.
@@ -173,8 +174,8 @@ cdef class Call(Record):
         found = in_silence(self.places, (self.out, *self.args), self.kwargs or None)
         if found is None:
             return False
-        places = np.ascontiguousarray(found, np.intp)
-        bar = np.ascontiguousarray(adjoint_view(origin, slots + 1, width))
+        places = cnp.PyArray_FROMANY(found, cnp.NPY_INTP, 0, 0, cnp.NPY_ARRAY_CARRAY_RO)
+        bar = cnp.PyArray_FROMANY(adjoint_view(origin, slots + 1, width), cnp.NPY_DOUBLE, 0, 0, cnp.NPY_ARRAY_CARRAY_RO)
         count, at = cnp.PyArray_SIZE(places), <const Py_ssize_t*>cnp.PyArray_DATA(places)
         numbers = <const double*>cnp.PyArray_DATA(bar)
         one = cnp.PyArray_SIZE(bar) == 1
@@ -308,27 +309,6 @@ cdef class Call(Record):
 
     def __repr__(self):
         return f"<{self.primitive.name}>"
-
-
-def first_place(values, number):
-    """Where a number first stands among others.
-
-    Parameters
-    ----------
-    values : ndarray
-        Read as it lies, though nobody may write to it, which `numpy.argmax` copies.
-    number : float
-        Compared as `==` does.
-
-    Returns
-    -------
-    int
-        The flat position; -1 where the number is not, and for what is no float64 in the order of C.
-    """
-    cdef cnp.ndarray array = values
-    if cnp.PyArray_TYPE(array) != cnp.NPY_DOUBLE or not cnp.PyArray_ISCARRAY_RO(array):
-        return -1
-    return loop_find(<const double*>cnp.PyArray_DATA(array), number, cnp.PyArray_SIZE(array))
 
 
 cdef tuple shape_of(const Slots* slots):

@@ -83,6 +83,19 @@ def written_after_taking(x):
     return np.append(taken, u)
 
 
+def assembled(x):
+    """Small parts of a large matrix, by integers along both axes, of views and with places below zero."""
+    k = np.zeros((20, 20)) + x[0] * 0.0
+    block = np.outer(x[:3], x[3:6])
+    for t in ([0, 4, 2], [1, 3, -1], [-5, 19 - 20, 7]):
+        k[np.ix_(t, t)] += block
+    k[::2][np.ix_([1, -1], [5, 6])] = x[6:8]
+    k[np.array([0, 3]), np.array([3, 0], np.int16)] = x[8]
+    k[np.ix_([0, 1], [0, 1])] = k[np.ix_([1, 2], [2, 3])] * 2.0
+    k[[[2], [4]], [0, 1]] = k[:2, 6:8]
+    return np.concatenate((k[np.ix_([0, 7, -1], [2, -5, 7])], k.T[np.ix_([4, 2, 3], [0, 1, 19])]))
+
+
 PROGRAMS = {
     "in front": lambda x: np.concatenate((x[1:] * x[:-1], x[:1])),
     "behind": lambda x: np.append(x[:1], np.sin(x)),
@@ -104,7 +117,7 @@ PROGRAMS = {
     "a cube": lambda x: (x.reshape(2, 3, 2) * 2.0)[[1, 1, 0]],
 } | {f.__name__: f for f in (
     twice, used_afterwards, written_afterwards, outlives, views_of_parts, rows_taken, taken_from_views, masked,
-    written_after_taking)}  # fmt: skip
+    written_after_taking, assembled)}  # fmt: skip
 
 
 def number(program, x):

@@ -8,6 +8,7 @@ interval; outside, the derivative goes to the end value, or to `left` and `right
 import numpy as np
 
 from codipy.numpy.rules.building import Picks, is_plain, primitive, selected
+from codipy.tape.loops import interpolated_back
 
 __all__ = ["PRIMITIVES"]
 
@@ -64,10 +65,10 @@ def _flat(g):
 
 
 def _interp_vjp_x(g, out, x, xp, fp, left=None, right=None, period=None):
-    if period is None and xp.size > 1 and is_plain(g, xp, fp):
-        slopes = (fp[1:] - fp[:-1]) / (xp[1:] - xp[:-1])
-        outside = (x < xp[0]) | (x > xp[-1])
-        return np.where(outside | (g == 0), 0.0, slopes[xp[1:-1].searchsorted(x, "right")] * g)
+    if period is None and xp.size > 1 and is_plain(g, x, xp, fp):
+        found = interpolated_back(np.ascontiguousarray(g), x, xp, fp)
+        if found is not None:
+            return found.reshape(x.shape)
     at = _Intervals(x, xp, fp, left, right, period)
     return np.reshape(selected(_flat(g), at.x_slope), at.shape)
 

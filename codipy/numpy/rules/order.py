@@ -12,7 +12,7 @@ import numpy as np
 
 from codipy.errors import ActiveError
 from codipy.numpy.rules.building import Picks, axes_of, is_plain, primitive, spread, to_rows
-from codipy.tape.call import first_place
+from codipy.tape.loops import first_place
 
 __all__ = ["PRIMITIVES"]
 
@@ -92,7 +92,7 @@ def _extreme_places(find):
         if a.size == 0 or where is not True or initial is not None:
             return None
         if axis is None or a.ndim == 1:
-            place = first_place(a, out) if np.ndim(out) == 0 else -1
+            place = first_place(a, out)
             return find(a) if place < 0 else place
         if a.ndim == 2 and axis in (1, -1):
             return _rows(a.shape) + find(a, 1)

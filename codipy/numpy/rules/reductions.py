@@ -9,6 +9,7 @@ import numpy as np
 
 from codipy.active.array import Array
 from codipy.numpy.rules.building import axes_of, from_rows, guarded, is_plain, primitive, spread, to_rows
+from codipy.tape.loops import products_of_others
 
 __all__ = ["COMPOSITES", "PRIMITIVES"]
 
@@ -73,11 +74,11 @@ def _others(a, axis, initial, where):
 
 
 def _prod_vjp(g, out, a, axis=None, dtype=None, out_=None, keepdims=False, initial=1.0, where=True):
-    if axis is None and where is True and is_plain(g, a) and np.ndim(initial) == 0:
-        running = np.cumprod(a)
-        sizes = np.abs(running)
-        if sizes.size and sizes.min() > 1e-250 and sizes.max() < 1e250:     # far from zero and from overflow
-            return (float(running[-1]) * float(initial)) / a * g
+    if axis is None and where is True and type(initial) is float and is_plain(g, a):
+        found = products_of_others(a, initial)
+        if found is not None:
+            bar = float(np.reshape(g, ()))
+            return np.multiply(found, bar, found) if bar else np.zeros(a.shape)
     return _masked(guarded(spread(g, a.shape, axis, keepdims), _others(a, axis, initial, where)), where)
 
 

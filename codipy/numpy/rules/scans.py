@@ -6,16 +6,17 @@ of f. The recurrence is solved by doubling in log2(n) array operations: no quoti
 products that are far from 0 and from overflow take the quotient, which is one pass.
 """
 
-import math
-
 import numpy as np
 
 from codipy.errors import ActiveError
 from codipy.numpy.rules.building import axes_of, is_plain, primitive, selected
 from codipy.numpy.rules.order import PRIMITIVES as ORDER
 from codipy.numpy.rules.reductions import PRIMITIVES as REDUCTIONS
+from codipy.tape.loops import shares_of_logs
 
 __all__ = ["PRIMITIVES", "UFUNC_PARTIALS"]
+
+FEW = 512  # elements: below, a loop takes less than the calls of NumPy
 
 
 def _second_wins(w, x, y):
@@ -188,6 +189,15 @@ def _array_api(ufunc):
     return {0: vjp}, {0: jvp}
 
 
+def _shares(g, out, a, axis, keepdims):
+    """The cotangent of ``logaddexp.reduce``; None where a sum is not finite."""
+    if a.size <= FEW and (axis is not None or a.ndim == 1):
+        return shares_of_logs(g, out, a, 0 if axis is None else axis % a.ndim)
+    kept = ... if keepdims or axis is None else (slice(None),) * (axis % a.ndim) + (None,)
+    total = out[kept]
+    return np.exp(a - total) * g[kept] if np.isfinite(total).all() else None
+
+
 def _reduce(ufunc, rule):
     """Rules of ``ufunc.reduce`` through the scan whose last value it is."""
 
@@ -195,12 +205,9 @@ def _reduce(ufunc, rule):
         if initial is not None or where is not True:
             raise ActiveError(f"{ufunc.__name__}.reduce: no derivative is known with initial or where")
         if ufunc is np.logaddexp and rule is _scan_vjp and not isinstance(axis, tuple) and a.ndim and is_plain(g, a):
-            kept = ... if keepdims or axis is None else (slice(None),) * (axis % a.ndim) + (None,)
-            shares = a - (out if kept is ... else out[kept])
-            if math.isfinite(np.add.reduce(out, None)):  # so each is, but that a sum of large ones may overflow
-                np.exp(shares, shares)
-                shares *= g[kept]
-                return shares
+            found = _shares(g, np.asarray(out), a, axis, keepdims)
+            if found is not None:
+                return found
         axes = axes_of(a.ndim, axis)
         if len(axes) > 1:
             rows = np.moveaxis(a, axes, range(-len(axes), 0))
