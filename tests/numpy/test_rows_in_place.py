@@ -223,7 +223,9 @@ def test_warnings_of_an_expression_that_is_joined():
 @pytest.mark.parametrize("size", [1, 5, 1023, 1024, 1025, 3000])
 def test_the_first_largest_of_many(size):
     for values in (DRAW.standard_normal(size), np.zeros(size), np.round(DRAW.standard_normal(size), 1)):
-        for program, place in ((np.max, np.argmax), (np.min, np.argmin)):
+        programs = [(np.max, np.argmax), (np.min, np.argmin), (lambda x: x.max(axis=-1), np.argmax)]
+        programs.append((lambda x: np.sum(np.max(x, axis=0, keepdims=True)), np.argmax))
+        for program, place in programs:
             gradient = codipy.grad(program)(values)
             assert gradient[place(values)] == 1.0 and np.count_nonzero(gradient) == 1
             values[size // 2] = np.nan

@@ -92,7 +92,7 @@ def _extreme_places(find):
         if a.size == 0 or where is not True or initial is not None:
             return None
         if axis is None or a.ndim == 1:
-            place = first_place(a, out)
+            place = first_place(a, out.item() if isinstance(out, np.ndarray) else out)
             return find(a) if place < 0 else place
         if a.ndim == 2 and axis in (1, -1):
             return _rows(a.shape) + find(a, 1)
