@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What do the gradients of two shared objectives cost, in plain runs of the same NumPy program, at each of their sizes?"""
+"""What do the gradients of two shared objectives cost, in plain runs of the same NumPy program, at each size?"""
 import statistics
 from functools import partial
 
@@ -34,8 +34,8 @@ def measure(name, repeats=15):
         found[label] = statistics.median(times) / statistics.median(plain), min(times) / min(plain)
     worst = max(found, key=found.get)
     detail = ", ".join(f"{label} {ratio:.2f} ({least:.2f})" for label, (ratio, least) in found.items())
-    return Figure(f"{title}: gradient / plain run", found[worst][0], target, detail=f"{detail}; least/least in brackets",
-                  question=name)
+    detail += "; least/least in brackets"
+    return Figure(f"{title}: gradient / plain run", found[worst][0], target, detail=detail, question=name)
 
 
 QUESTIONS = {name: partial(measure, name) for name in WORK}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Two objectives that benchmarks of automatic differentiation share, written anew from their description in plain NumPy.
+"""Two objectives that benchmarks of automatic differentiation share, written anew in NumPy from their description.
 
-`mixture`: the log-likelihood of a Gaussian mixture with a Wishart prior, by the logarithms of its weights, its means and
-a factor of each inverse covariance: D logarithms of its diagonal, then what is below it, column by column.
+`mixture`: the log-likelihood of a Gaussian mixture with a Wishart prior, by the logarithms of its weights, its means
+and a factor of each inverse covariance: D logarithms of its diagonal, then what is below it, column by column.
 `ode`: a small system that is integrated by Runge and Kutta's method of fourth order.
 """
 import math

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The two objectives that benchmarks share: values as they are described, each element of the gradients by differences."""
+"""The two objectives that benchmarks share: values as they are described, gradients by differences."""
 
 import importlib
 import math
