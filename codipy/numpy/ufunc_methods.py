@@ -9,11 +9,13 @@ import numpy as np
 
 from codipy.active.array import Array, call, from_nested, plain
 from codipy.active.views import places_along
+from codipy.tape.loops import taken
 
 from . import differentiable, registry
 from .arguments import holds_active, refuse, value_tree
 from .movement import move
 from .primitive import Primitive
+from .rules.building import is_plain
 from .ufunc_sets import PASSIVE
 
 __all__ = ["accumulate", "at", "outer", "reduce", "reduceat"]
@@ -76,7 +78,11 @@ def _at(ufunc, sign):
         return flat.reshape(a.shape)
 
     def vjp(g, out, args, kwargs, argnums):
-        return [sign * np.take(g, args[1]) if k else g for k in argnums]
+        return [added(g, args[1]) if k else g for k in argnums]
+
+    def added(g, places):
+        found = taken(g, places, sign) if is_plain(g, places) else None
+        return sign * np.take(g, places) if found is None else found
 
     def jvp(tangents, out, args, kwargs):
         zero = np.zeros(np.shape(out))

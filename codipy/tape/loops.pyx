@@ -157,3 +157,38 @@ def shares_of_logs(g, out, a, Py_ssize_t axis):
                     return None
                 to[(i * n + k) * inner + j] = exp(x[(i * n + k) * inner + j] - sums[i * inner + j]) * bars[i * inner + j]
     return found
+
+
+def taken(values, places, double factor):
+    """The elements of a vector at some places, times a factor.
+
+    Parameters
+    ----------
+    values : ndarray
+        The vector.
+    places : ndarray of intp
+        Not negative.
+    factor : float
+
+    Returns
+    -------
+    ndarray or None
+        None where a place is out of bounds, and for what is no float64, or no index, in the order of C.
+    """
+    cdef cnp.ndarray found
+    cdef const double* x
+    cdef const Py_ssize_t* at
+    cdef double* to
+    cdef Py_ssize_t i, n
+    if not is_row(values) or cnp.PyArray_TYPE(<cnp.ndarray>places) != cnp.NPY_INTP or not cnp.PyArray_ISCARRAY_RO(
+            <cnp.ndarray>places):
+        return None
+    found = cnp.PyArray_SimpleNew(cnp.PyArray_NDIM(<cnp.ndarray>places), cnp.PyArray_DIMS(<cnp.ndarray>places),
+                                  cnp.NPY_DOUBLE)
+    x, n, to = data_of(values), cnp.PyArray_SIZE(<cnp.ndarray>values), <double*>cnp.PyArray_DATA(found)
+    at = <const Py_ssize_t*>cnp.PyArray_DATA(<cnp.ndarray>places)
+    for i in range(cnp.PyArray_SIZE(found)):
+        if not 0 <= at[i] < n:
+            return None
+        to[i] = factor * x[at[i]]
+    return found

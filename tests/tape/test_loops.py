@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from codipy.tape.loops import first_place, interpolated_back, products_of_others, shares_of_logs
+from codipy.tape.loops import first_place, interpolated_back, products_of_others, shares_of_logs, taken
 
 DRAW = np.random.default_rng(23)
 ODD = [DRAW.standard_normal((3, 4)).T, DRAW.standard_normal((4, 6))[:, ::2], np.ones((4, 3), np.float32)]
@@ -53,3 +53,12 @@ def test_shares_of_logs(axis, keepdims):
     out.reshape(-1)[1] = -np.inf
     assert shares_of_logs(g, out, a, axis) is None
     assert shares_of_logs(g, out, a.T, axis) is None
+
+
+def test_taken():
+    values, places = DRAW.standard_normal(9), np.arange(20).reshape(4, 5) % 9
+    assert taken(values, places, -1.0).tolist() == (-values[places]).tolist()
+    assert taken(values, places - 1, 1.0) is None
+    assert taken(values, places + 1, 1.0) is None
+    assert taken(values[::2], places // 2, 1.0) is None
+    assert taken(values, places.T, 1.0) is None
