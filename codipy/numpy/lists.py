@@ -8,11 +8,12 @@ from types import ModuleType
 
 import numpy as np
 
+from codipy.active.listed import Listed
 from codipy.numpy import allocation
 from codipy.numpy.allocation import asarray, holds_movable
 from codipy.numpy.functions import SETS
 
-__all__ = ["FUNCTIONS", "LINALG", "linalg"]
+__all__ = ["FUNCTIONS", "LINALG", "UFUNCS", "linalg", "listed"]
 
 _LISTS = frozenset({list, tuple})
 _SEQUENCES = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"]  # their first argument is arrays
@@ -22,6 +23,11 @@ _TREES = ["block", "choose", "histogramdd", "piecewise", "ravel_multi_index", "s
 
 def _converted(x):
     return asarray(x) if type(x) in _LISTS and holds_movable(x) else x
+
+
+def listed(ufunc):
+    """A ufunc that sees lists of Reals and Arrays as Arrays."""
+    return Listed(ufunc, _converted)
 
 
 def _of_arguments(function):
@@ -47,6 +53,10 @@ def _of_sequence(function):
 
     return call
 
+
+# One for each ufunc: some have several names. Those of `np.frompyfunc` are not here: they take lists as they are.
+_LISTED = {ufunc: listed(ufunc) for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}
+UFUNCS = {name: _LISTED[ufunc] for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc)}
 
 _KNOWN = {name for kind in ("differentiable", "movement", "passive") for name in SETS[kind]}
 _NAMES = {name for name in _KNOWN if hasattr(np, name)}

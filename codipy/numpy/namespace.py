@@ -32,7 +32,7 @@ import numpy as np
 from codipy.numpy import allocation, iteration, lists, standins, views
 
 OWN = {name: getattr(allocation, name) for name in allocation.__all__ if hasattr(np, name)}
-OWN |= lists.FUNCTIONS | {name: getattr(iteration, name) for name in iteration.__all__}
+OWN |= lists.UFUNCS | lists.FUNCTIONS | {name: getattr(iteration, name) for name in iteration.__all__}
 OWN |= {"linalg": lists.linalg, "lib": views.lib}
 OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
 OWN |= {"float32": standins.float32, "single": standins.float32}

@@ -15,7 +15,7 @@ import numpy as np
 from codipy.active import Real
 from codipy.active.array import Array
 from codipy.active.kinds import converted, show_classes, type_of
-from codipy.numpy.allocation import fresh
+from codipy.numpy.allocation import asarray, fresh, holds_movable
 
 __all__ = [
     "STANDINS", "StandIn", "float32", "float64", "isinstance_", "ndarray", "pass_for", "plain_type", "standin_float",
@@ -88,6 +88,8 @@ class _ScalarStandIn(StandIn):
                 return args[0].astype(kind)[()]
             if type(args[0]) is Real:
                 return converted(args[0], kind)
+            if type(args[0]) in (list, tuple) and holds_movable(args[0]):
+                return asarray(args[0], kind)
         return kind(*args, **kwargs)
 
 

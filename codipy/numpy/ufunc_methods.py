@@ -33,6 +33,9 @@ def _array(x):
 
 def _known(ufunc, method, args, kwargs):
     """The result where it is passive or has a rule."""
+    if ufunc is np.floor_divide:  # a step, but for what is left as it is
+        refuse(f"floor_divide.{method}", "its first element is that of the array, with a derivative, and the others "
+               "have none: write a loop with the ufunc itself")  # fmt: skip
     if ufunc in PASSIVE:
         return getattr(ufunc, method)(*value_tree(args), **value_tree(kwargs))
     name = f"{ufunc.__name__}.{method}"

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """``scipy.special`` as `codipy.scipy` and rebound code have it: what cannot take active values says so.
 
-Its ufuncs find their way from the arrays that they get. Its Python functions make arrays of what they get first: an
-array of objects of a Real, which SciPy's compiled loops refuse in words that name neither the Real nor a way out.
+Its ufuncs find their way from the arrays that they get, and from lists. Its Python functions make arrays of what they
+get first: an array of objects of a Real, which SciPy's compiled loops refuse in words that name neither the Real nor a
+way out.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import scipy.special
 
 from codipy.errors import ActiveError
 from codipy.numpy.arguments import holds_active
+from codipy.numpy.lists import listed
 
 __all__ = ["FUNCTIONS", "special"]
 
@@ -41,11 +43,12 @@ def _is_python(value):
     return callable(value) and not isinstance(value, (np.ufunc, type))
 
 
-# What stands for the functions of scipy.special that are no ufuncs; all else there is SciPy's.
+# What stands for the functions of scipy.special; all else there is SciPy's.
 FUNCTIONS = {
     name: _function(name, getattr(scipy.special, name))
     for name in scipy.special.__all__
     if _is_python(getattr(scipy.special, name))
 }
+FUNCTIONS |= {name: listed(ufunc) for name, ufunc in vars(scipy.special).items() if isinstance(ufunc, np.ufunc)}
 special = ModuleType(scipy.special.__name__, scipy.special.__doc__)
 vars(special).update(vars(scipy.special) | FUNCTIONS)

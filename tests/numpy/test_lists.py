@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of codipy.numpy called with lists of Reals and of Arrays, into which NumPy's protocols do not look."""
 
+import copy
+import pickle
+
 import numpy
 import pytest
 
@@ -8,8 +11,8 @@ import codipy
 import codipy.numpy as np
 from codipy.active.array import Array
 from codipy.errors import ActiveError
-from codipy.numpy.lists import FUNCTIONS
-from tests.numpy.active_text import check
+from codipy.numpy.lists import FUNCTIONS, UFUNCS
+from tests.numpy.active_text import check, leaves
 
 LONG = "[r * 0.1, s, 3.3, r * 0.07, s * s, 0.7, r, s, 1e-3, r * s, 2.0, s, r]"  # NumPy adds floats pairwise
 TEXTS = [
@@ -34,6 +37,18 @@ TEXTS = [
     "np.linalg.det([[r, s], [s, r]])",
     "np.linalg.norm([r, s])", "np.linalg.norm([a, b], axis=1)", "np.linalg.eigvalsh([[r, 0.1], [0.1, s]])",
     "np.linalg.multi_dot([m, m.T, [r, s]])", "np.linalg.lstsq([[r, 1.0], [0.5, s], [1.0, 1.0]], [1.0, r, s])[0]",
+    "np.sin([r, 1.0])", "np.exp((r, s))", "np.add([r, 1.0], [2.0, s])", "np.multiply([[r, 1.0], (2.0, s)], 3.0)",
+    "np.power([r, s], [s, 2.0])", "np.hypot([a, b], [1.0, r, s])", "np.subtract(a, [r, 1.0, s])",
+    "np.modf([r, 1.5, s])[0]", "np.frexp((r, s))[0]",
+    "np.divmod([r, s], 0.4)[1]", "np.float_power([r, s], 2)", "np.logaddexp2([r, s], 1.0)",
+    "np.heaviside([r, 0.0], [s, s])", "np.nextafter([r, s], 3.0)", "np.ldexp([r, s], [1, 2])",
+    "np.matmul([[r, 1.0], [2.0, s]], [1.0, r])",
+    "np.vecdot([a, b], [1.0, r, s])", "np.maximum([r, s], [s, 0.1])", "np.arctan2([r, s], [1.0, r])",
+    "np.sin([r, 1.0], where=[True, False], out=np.zeros(2))", "np.exp([r, s], out=np.zeros(2))",
+    "np.modf([r, s], out=(np.zeros(2), np.zeros(2)))", "np.add([r, s], [[1.0], [s]], dtype=float)",
+    "np.add.reduce([r, s, 4.0])", "np.multiply.reduce([[r, 2.0], [s, r]], axis=(0, 1))",
+    "np.maximum.reduce([r, s, 1.0])",
+    "np.add.accumulate([r, s, 1.0])", "np.add.reduceat([r, s, 1.0], [0, 2])", "np.multiply.outer([r, s], [1.0, s])",
     f"np.sum({LONG})", f"np.mean({LONG})", f"np.var({LONG})", f"np.std({LONG})",
 ]  # fmt: skip
 
@@ -90,6 +105,87 @@ def test_without_codipys_namespace_a_list_of_arrays_is_an_error_with_the_fix():
             with pytest.raises(ActiveError, match=r"np\.stack"):
                 function([a, a])
         assert type(numpy.sum(numpy.stack([a, a]), axis=0)) is Array
+
+
+def called_with_lists():
+    """Each ufunc and its methods, as texts of calls with lists of a Real and a float."""
+    one, two = "[x, 0.25]", "[0.5, x]"
+    for name, ufunc in vars(numpy).items():
+        if not isinstance(ufunc, numpy.ufunc) or ufunc.signature:
+            continue
+        arguments = ", ".join((one, two, one)[: ufunc.nin])
+        yield from (text.format(name, arguments) for text in ("np.{}({})", "np.{}({}, dtype=float)"))
+        if ufunc.nin == 2 and ufunc.nout == 1:
+            yield f"np.{name}({one}, 2.0)"
+            yield from (f"np.{name}.{method}({one})" for method in ("reduce", "accumulate"))
+            yield from (f"np.{name}.{call}" for call in (f"outer({one}, {two})", f"reduceat({one}, [0, 1])"))
+
+
+def run(text, namespace, x):
+    with numpy.errstate(all="ignore"):
+        found = eval(text, {"np": namespace, "x": x})
+        rows = [row.reshape(-1) if type(row) is Array else numpy.ravel(row).tolist() for row in leaves(found)]
+        return [number for row in rows for number in row]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("namespace", [np, numpy], ids=["codipy", "numpy"])
+def test_no_ufunc_of_a_list_is_wrong_in_silence(namespace):
+    """Of NumPy's own ones some raise; what they give are the values and slopes of the plain run."""
+    right = 0
+    for text in called_with_lists():
+        try:
+            expected, *ends = (run(text, numpy, x) for x in (0.6, 0.6 + 1e-6, 0.6 - 1e-6))
+        except (TypeError, ValueError):
+            continue  # NumPy refuses floats
+        tape = codipy.Tape()
+        with tape:
+            x = tape.register_input(0.6)
+            try:
+                found = run(text, namespace, x)
+            except (TypeError, ValueError, AttributeError):
+                assert namespace is numpy or "." in text[3:].partition("(")[0], text
+                continue
+            if namespace is numpy and "logical" in text:  # of objects, which NumPy hands on: as true as True
+                expected, found = list(map(bool, expected)), list(map(bool, found))
+            assert numpy.array_equal([codipy.value(y) for y in found], expected, equal_nan=True), text
+            if not numpy.isfinite(expected).all():
+                continue
+            sum_of_all = 0.0
+            for y in found:
+                sum_of_all = sum_of_all + y * 1.0
+            y = tape.register_output(sum_of_all + 0.0 * x)
+        y.gradient = 1.0
+        tape.evaluate()
+        slope = (sum(map(float, ends[0])) - sum(map(float, ends[1]))) / 2e-6
+        assert x.gradient == pytest.approx(slope, rel=1e-6, abs=1e-6), text
+        right += 1
+    assert right > (250 if namespace is np else 60)
+
+
+def test_a_listed_ufunc_is_a_ufunc():
+    assert isinstance(np.add, numpy.ufunc) and np.add == numpy.add and numpy.add == np.add and np.add != np.subtract
+    assert {numpy.add: 1}[np.add] == 1 and np.abs is np.absolute and np.add.nin == 2 and np.add.reduce([1, 2]) == 3
+    assert np.add.__name__ == "add" and np.add.__doc__ == numpy.add.__doc__ and repr(np.add) == repr(numpy.add)
+    assert pickle.loads(pickle.dumps(np.add)) is numpy.add and copy.deepcopy([np.add]) == [numpy.add]
+    assert np.vectorize(np.add)([1, 2], 3).tolist() == [4, 5] and callable(np.add.at)
+    with pytest.raises(AttributeError, match="ufunc"):
+        _ = np.add.nothing
+    assert len(UFUNCS) > 90
+
+
+def test_a_call_without_a_list_records_what_it_did():
+    """Whether a temporary is merged is told by its references: a ufunc behind another callable has as many."""
+
+    def length(namespace):
+        tape = codipy.Tape(strategy="jacobian")
+        with tape:
+            x = tape.register_input(numpy.array([0.3, 1.2]))
+            y = namespace.exp(namespace.sin(x * x) + x) * namespace.sqrt(x + 1.0)
+            tape.register_output(y.sum())
+        return tape.statistics().total.used
+
+    assert length(np) == length(numpy)
 
 
 def test_rebound_linalg():

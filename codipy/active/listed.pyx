@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Callables that see lists of Reals as Arrays: ufuncs and their methods, which ask no protocol of what is in a list."""
+from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
+
+cdef extern from *:
+    """
+    static void codipy_call_by_vector(PyTypeObject *type, Py_ssize_t place)
+    {
+        type->tp_vectorcall_offset = place;
+        type->tp_flags |= Py_TPFLAGS_HAVE_VECTORCALL;
+        type->tp_call = PyVectorcall_Call;
+        PyType_Modified(type);
+    }
+    """
+    void codipy_call_by_vector(PyTypeObject* type, Py_ssize_t place)
+
+cdef extern from "Python.h":
+    Py_ssize_t PyVectorcall_NARGS(size_t count)
+    object PyObject_Vectorcall(object function, PyObject* const* arguments, size_t count, PyObject* names)
+    void PyType_Modified(PyTypeObject*)
+
+cdef frozenset METHODS = frozenset({"accumulate", "at", "outer", "reduce", "reduceat"})
+cdef frozenset TUPLES = frozenset({"axes", "axis", "out"})       # names of what may be a tuple and is no operand
+
+
+cdef class Listed:
+    """Listed(original, convert)
+    --
+
+    A ufunc, or one of its methods, called with lists as `convert` makes them. All else of it is the original's.
+
+    A call without a list is handed on as it is, with the references that the interpreter has: one more would make a
+    variable of each temporary. Rejected for that reason: a function of Python around the ufunc.
+
+    Parameters
+    ----------
+    original : callable
+    convert : callable
+        Takes a list or tuple, and gives an Array or the list itself.
+    """
+    cdef object (*vectorcall)(Listed, PyObject* const*, size_t, PyObject*)
+    cdef readonly object original
+    cdef object convert
+    cdef dict methods
+
+    def __cinit__(self, original, convert):
+        self.vectorcall = called
+        self.original, self.convert, self.methods = original, convert, {}
+
+    def __getattr__(self, name):
+        value = getattr(self.original, name)
+        if name not in METHODS:
+            return value
+        if name not in self.methods:
+            self.methods[name] = Listed(value, self.convert)
+        return self.methods[name]
+
+    def __eq__(self, other):
+        return self.original == (other.original if type(other) is Listed else other)
+
+    def __hash__(self):
+        return hash(self.original)
+
+    def __repr__(self):
+        return repr(self.original)
+
+    def __reduce__(self):
+        return itself, (self.original,)
+
+
+def itself(original):
+    """What a copy of a Listed is made of: the original."""
+    return original
+
+
+cdef object called(Listed self, PyObject* const* arguments, size_t count, PyObject* names):
+    cdef Py_ssize_t n = PyVectorcall_NARGS(count), k
+    cdef Py_ssize_t total = n + (len(<tuple>names) if names != NULL else 0)
+    for k in range(total):
+        if Py_TYPE(<object>arguments[k]) == <PyTypeObject*>list or Py_TYPE(<object>arguments[k]) == <PyTypeObject*>tuple:
+            return converted(self, arguments, n, names)
+    return PyObject_Vectorcall(self.original, arguments, count, names)
+
+
+cdef object converted(Listed self, PyObject* const* arguments, Py_ssize_t n, PyObject* names):
+    cdef list positional = []
+    cdef dict options = {}
+    cdef Py_ssize_t k
+    for k in range(n):
+        positional.append(self.convert(<object>arguments[k]))
+    if names != NULL:
+        for name in <tuple>names:
+            value = <object>arguments[n + len(options)]
+            options[name] = value if name in TUPLES else self.convert(value)
+    return self.original(*positional, **options)
+
+
+cdef int _prepare() except -1:
+    cdef Listed one = Listed(len, len)
+    codipy_call_by_vector(<PyTypeObject*>Listed, <char*>&one.vectorcall - <char*><PyObject*>one)
+    members = <dict>(<PyTypeObject*>Listed).tp_dict
+    members["__class__"] = property(lambda x: type(x.original))      # for isinstance
+    members["__doc__"] = property(lambda x: x.original.__doc__)
+    PyType_Modified(<PyTypeObject*>Listed)
+    return 0
+
+
+_prepare()
