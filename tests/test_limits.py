@@ -37,6 +37,7 @@ def saved(write, x):
 LOST = {  # the value is the plain run's, the slope by x[0] is missing
     "str": lambda x: float(str(x[0])),
     "f-string": lambda x: float(f"{x[0]}"),
+    "repr": lambda x: float(repr(x[0].item())),
     "%s": lambda x: float("%s" % x[0]),  # noqa: UP031
     "a file": lambda x: to_file(x[0]),
     "fromstring": lambda x: np.fromstring(" ".join(map(str, x)), sep=" ")[0],
@@ -49,6 +50,7 @@ STEPS = {
     "int": lambda x: int(x[0]),
     "round": lambda x: round(x[0]),
     "astype": lambda x: x.astype(int)[0],
+    "int64": lambda x: np.int64(x)[0],
     "searchsorted": lambda x: np.searchsorted([1.0, 2.5, 4.0], x[0]),
     "argmax": lambda x: np.argmax(x) + 1,
     "passes of a loop": lambda x: sum(1.0 for _ in range(int(x[0]))),
@@ -72,7 +74,9 @@ RAISES = {
     "decimal": (lambda x: float(decimal.Decimal(x[0])), TypeError),
     "fraction": (lambda x: float(fractions.Fraction(x[0])), TypeError),
     "complex": (lambda x: abs(complex(x[0], 1.0)), ActiveError),
-    "statistics": (lambda x: statistics.mean([x[0], x[1]]), ActiveError),
+    "statistics": (lambda x: statistics.mode([x[0], x[1]]), ActiveError),
+    "ratio": (lambda x: x[0].as_integer_ratio()[0], ActiveError),
+    "float16": (lambda x: np.float16(x[0]), ActiveError),
     "threads": (lambda x: sum(ThreadPoolExecutor(1).map(lambda v: v * 2.0, [x[0]])), TapeError),
 }
 
@@ -104,6 +108,34 @@ def test_solvers_in_c(name):
     }
     with pytest.raises(ActiveError):
         codipy.grad(solvers[name])(POINT)
+
+
+WORK = {
+    "a number": lambda x: lambda k: x[0] * k,
+    "an element": lambda x: lambda k: x[k],
+    "an array": lambda x: lambda k: (x * k).sum(),
+    "a function": lambda x: lambda k: np.sin(x)[k],
+    "a primitive": lambda x: lambda k: np.linalg.norm(x) * k,
+    "an expression": lambda x: (lambda y: lambda k: y[k])(x * x),
+    "a write": lambda x: (lambda y: lambda k: y.__setitem__(k, 0.0) or 1.0)(x * x),
+    "entries": lambda x: (lambda y: lambda k: y * 2.0)(np.append(x, x[0])),
+}
+
+
+@pytest.mark.parametrize("name", WORK)
+def test_threads_inside_of_a_function_are_told_apart_from_a_forgotten_tape(name):
+    def f(x):
+        with ThreadPoolExecutor(2) as pool:
+            return sum(np.sum(y) for y in pool.map(WORK[name](x), [0, 1]))
+
+    assert np.isfinite(f(POINT.copy()))
+    with pytest.raises(TapeError, match="another thread than the one that records"):
+        codipy.grad(f)(POINT)
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(2.0)
+    with pytest.raises(TapeError, match="no tape is recording"):
+        x * 2.0
 
 
 def test_what_one_call_keeps():

@@ -28,6 +28,7 @@ from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current, is_passive
 
+from codipy.active.callers import in_rebound_code
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
 from codipy.active.kinds import ClassOf
 
@@ -427,6 +428,8 @@ cdef class Array:
             box = np.empty((), dtype=object)        # a sparse matrix then leaves `matrix @ x` to x
             box[()] = self
             return box
+        if dtype is not None and np.dtype(dtype).kind in "iub":
+            return self.astype(dtype)       # a step function, whose result has no derivative to lose
         demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",
                        instead_of_asarray(sys._getframe(), dtype))
         return np.array(self.value, dtype=dtype)
@@ -484,6 +487,8 @@ cdef class Array:
         return function.__get__(self)
 
     def __repr__(self):
+        if in_rebound_code():
+            return repr(self.value)
         text = repr(self.value).replace("array(", "Array(", 1)
         return f"{text[:len(text) - 1]}, active)" if self.is_active else text
 

@@ -13,13 +13,17 @@ import sys
 from pathlib import Path
 from types import FunctionType
 
-__all__ = ["refusal"]
+import numpy as np
+
+__all__ = ["in_rebound_code", "refusal"]
 
 _HERE = Path(__file__).resolve().parents[1]
 _STDLIB = Path(os.__file__).parent
 _STORES = {dis.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in dis.opmap}
 _ASYNC = 0x80 | 0x100 | 0x200  # CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
 _OWN_ADVICE = {"pandas"}  # libraries for which the caller knows better than to rebuild them
+_REPLACED = {"eval", "exec", "float", "globals", "isinstance", "sum", "super", "type"}  # of the built-ins
+_DATA = (bool, bytes, complex, float, int, str, type(None), np.generic, np.ndarray)
 _VALUE = "where the derivative is not wanted, say codipy.value(x)"
 
 
@@ -43,6 +47,17 @@ def refusal(what, instead):
         return _explained(what, instead, list(_frames(sys._getframe(1)))) or plain
     except Exception:  # reads other people's frames and files: what goes wrong here must not hide the error itself
         return plain
+
+
+def in_rebound_code():
+    """Whether rebound code runs here, or has called what runs here.
+
+    Returns
+    -------
+    bool
+        What it prints is to be the text of the plain run.
+    """
+    return any(map(_rebinds, _frames(sys._getframe())))
 
 
 def _frames(frame):
@@ -72,7 +87,7 @@ def _explained(what, instead, frames):
 
 
 def _rebinds(frame):
-    """Whether codipy.rebind runs a function of the user's here."""
+    """Whether codipy.rebind runs a function of the user's here: also one with nothing in it to be rebuilt."""
     return "__rebound__" in frame.f_builtins or (frame.f_code.co_name == "rebound" and _is_ours(frame))
 
 
@@ -89,8 +104,21 @@ def _at_users_line(what, instead, frame, rebinds):
         return f"`{name}` is of {kind}, which holds plain numbers only, and would lose a derivative ({_place(frame)})"
     if kind == "structured":
         return f"`{name}` is a structured array ({_place(frame)}): keep one array for each field"
-    return (f"`{name}` is a plain array of NumPy and would lose a derivative ({_place(frame)}): "
+    function = _name(frame).rpartition(".")[2]
+    given = f", which `{function}` was given," if name in _arguments(frame.f_code) else ""
+    return (f"`{name}` is a plain array of NumPy{given} and would lose a derivative ({_place(frame)}): "
             f"{why + '; or ' if why else ''}make it one that can hold active values, `{name} = {array}({name})`")
+
+
+def _arguments(code):
+    return code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]
+
+
+def _has_what_is_rebuilt(frame):
+    """Whether a function names something that could be other in rebound code: else it is run as it is."""
+    names = {step.argval for step in dis.get_instructions(frame.f_code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
+    own = [frame.f_globals[name] for name in names & frame.f_globals.keys()]
+    return bool(frame.f_code.co_freevars or names & _REPLACED or any(not isinstance(value, _DATA) for value in own))
 
 
 def _why_not_rebuilt(frame):
@@ -111,6 +139,8 @@ def _why_not_rebuilt(frame):
         reason = f"it is a method of a class with the metaclass {type(kind).__name__}"
     elif own and any(vars(base).get("__slots__") for base in kind.__mro__):
         reason = "it is a method of a class with __slots__"
+    elif not _has_what_is_rebuilt(frame):
+        return ""
     else:
         return (f"codipy.rebind did not reach `{name}`, which stands in a set or is called by a library: put "
                 f"codipy.rebind({name}) there")  # fmt: skip

@@ -19,13 +19,13 @@ from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
 from codipy.active.view cimport View, is_injective
 from codipy.operations.kernels cimport OP_POSITIVE
-from codipy.active.over cimport is_over
+from codipy.active.over cimport is_over, no_recording
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport Call, new_call, set_slots
 from codipy.tape.recorder cimport JACOBIAN, PRIMAL, Recorder
 
-from codipy.errors import ActiveError, TapeError
+from codipy.errors import ActiveError
 
 cnp.import_array()
 
@@ -251,8 +251,7 @@ cdef list views_of(tuple operands, list values, parts):
 
 cdef int admit_pending(Array a) except -1:
     if current() == NULL and not is_passive() and not is_over(a.pending.epoch):
-        raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: take "
-                        "codipy.value(x), work inside `with tape:`, or say `with codipy.passive():`")
+        raise no_recording(a.pending.epoch, "an active Array is used")
     return 0
 
 

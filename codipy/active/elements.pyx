@@ -11,7 +11,7 @@ from codipy.active.block cimport is_of_input
 from codipy.active.kinds cimport DOUBLE, SINGLE
 from codipy.active.real cimport OF_ARRAY, OF_INPUT, OWNS, Real, new_identified
 from codipy.active.storage cimport Storage
-from codipy.active.over cimport is_over
+from codipy.active.over cimport is_over, no_recording
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport PRIMAL, Recorder, grow_primals
@@ -31,8 +31,7 @@ cdef int admit_mixed(Recorder* r, Storage storage) except -1:
     else:
         return 0
     if r == NULL:
-        raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: take "
-                        "codipy.value(x), work inside `with tape:`, or say `with codipy.passive():`")
+        raise no_recording(storage.epoch, "an active Array is used")
     raise TapeError("an Array belongs to another tape or to a finished recording: compute it again, take "
                     "codipy.value(x), or register it with the recording tape's register_input()")
 
@@ -65,8 +64,8 @@ cdef object element(Array a, Py_ssize_t offset):
         if is_of_input(storage.block):
             flags |= OF_INPUT
     elif a.pending is not None and not is_passive() and not is_over(a.pending.epoch):
-        raise TapeError("an element of an active Array is taken while no tape is recording: take codipy.value(x)[i], "
-                        "or work inside `with tape:`")
+        raise no_recording(a.pending.epoch, "an element of an active Array is taken",
+                           "take codipy.value(x)[i], or work inside `with tape:`")
     if identifier == 0:
         return codipy_new_reference(new_real(value, 0, kind))
     tape = <BaseTape>r.tape

@@ -17,7 +17,7 @@ from codipy.active.packing cimport readable
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.precision cimport (
     DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, strength_of, strength_of_real)
-from codipy.active.real cimport Real, apply1, apply2, apply_with_value
+from codipy.active.real cimport Real, apply1, apply2, apply_with_ufunc
 from codipy.active.statements cimport Loaded, record_loaded, run_loaded, run_values
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport (
@@ -25,7 +25,7 @@ from codipy.active.view cimport (
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_STEPS, Step, tiles_slow
-from codipy.active.over cimport is_over
+from codipy.active.over cimport is_over, no_recording
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -47,8 +47,7 @@ cdef int admit_block(Recorder* r, Block block) except -1:
     if r == NULL:
         if is_passive() or is_over(block.epoch):
             return 0
-        raise TapeError("an active Array is used in an operation while no tape is recording, which would lose its "
-                        "derivative: take codipy.value(x), work inside `with tape:`, or say `with codipy.passive():`")
+        raise no_recording(block.epoch, "an active Array is used in an operation")
     if (<BaseTape>r.tape).is_valid(block.epoch):
         return 1
     if block.epoch >> 32 == (<BaseTape>r.tape).serial:
@@ -319,11 +318,11 @@ cdef object scalars(int code, int n, PyObject** operands, list elements, int sin
         take(numbers[k], &source, NULL)
         values[k] = source.number
     if single:
-        return apply_with_value(code, n, numbers, values, single_value(code, n, values))
+        return apply_with_ufunc(code, n, numbers, values, single_value(code, n, values))
     ufunc = ufuncs[code]
     if ufunc is None:
         return apply1(code, numbers[0]) if n == 1 else apply2(code, numbers[0], numbers[1])
-    return apply_with_value(code, n, numbers, values, ufunc(*[np.float64(values[k]) for k in range(n)]))
+    return apply_with_ufunc(code, n, numbers, values, ufunc(*[np.float64(values[k]) for k in range(n)]))
 
 
 cdef Pending pending_of(Recorder* r, PyObject* x, View* shape):

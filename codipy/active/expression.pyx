@@ -10,9 +10,9 @@ from cpython.long cimport PyLong_AsDouble, PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
-from codipy.active.real cimport OWNS, Real
+from codipy.active.real cimport OWNS, Real, described
 from codipy.operations.kernels cimport op_value_any
-from codipy.active.over cimport is_over
+from codipy.active.over cimport is_over, no_recording
 from codipy.tape.activity cimport is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, Recorder, push_expression
@@ -53,8 +53,7 @@ cdef int readmit(Recorder* r, Real x) except -1:
     if r == NULL:
         if is_passive() or (is_over(x.epoch) and (not x.kept or is_over(x.made))):
             return 0
-        raise TapeError(f"{x!r} is used in an operation while no tape is recording, which would lose its derivative: "
-                        "take codipy.value(x), work inside `with tape:`, or say `with codipy.passive():`")
+        raise no_recording(x.epoch, f"{described(x)} is used in an operation")
     cdef BaseTape tape = <BaseTape>r.tape
     if tape.is_valid(x.epoch):
         return 1
@@ -65,9 +64,9 @@ cdef int readmit(Recorder* r, Real x) except -1:
         x.epoch, x.made = x.made, 0
         return 1
     if x.epoch >> 32 == tape.serial:
-        raise TapeError(f"{x!r} is from before a reset of its tape: compute it again, or register it again with "
+        raise TapeError(f"{described(x)} is from before a reset of its tape: compute it again, or register it again with "
                         "tape.register_input()")
-    raise TapeError(f"{x!r} belongs to another tape or to a finished recording: take codipy.value(x), or register it "
+    raise TapeError(f"{described(x)} belongs to another tape or to a finished recording: take codipy.value(x), or register it "
                     "with the recording tape's register_input()")
 
 

@@ -15,10 +15,10 @@ from codipy.active.indexing cimport select
 from codipy.active.storage cimport new_storage, owns_block
 from codipy.active.view cimport View
 from codipy.active.views cimport scatter, take
-from codipy.active.over cimport is_over
+from codipy.active.over cimport is_over, no_recording
 from codipy.tape.activity cimport is_passive
 
-from codipy.errors import ActiveError, TapeError
+from codipy.errors import ActiveError
 
 
 cdef object get_item(Array a, object index):
@@ -40,8 +40,7 @@ cdef object get_item(Array a, object index):
         if a.pending is not None:
             if is_passive() or is_over(a.pending.epoch):
                 return new_array(new_storage(a.storage.buffer, None, a.storage.single), &view)
-            raise TapeError("an active Array is used while no tape is recording, which would lose its derivative: "
-                            "take codipy.value(x), or work inside `with tape:`")
+            raise no_recording(a.pending.epoch, "an active Array is used")
         return new_view(a, &view)
     return take(a, index)
 
@@ -56,7 +55,7 @@ cdef int set_item(Array a, object index, object value) except -1:
         else:
             materialise(a)
     if a.pending is not None:
-        raise TapeError("an active Array is written to while no tape is recording: copy codipy.value(x)")
+        raise no_recording(a.pending.epoch, "an active Array is written to", "copy codipy.value(x)")
     if not select(&a.geometry, index, &view, &single):
         return scatter(a, index, value)
     target = new_view(a, &view)

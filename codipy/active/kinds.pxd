@@ -36,7 +36,7 @@ cdef object apply_to_list(int code, int n, PyObject* x, PyObject* y)
 # NumPy's answer to `x op y` with op as in `__richcmp__`, for two numbers whose joined kind is not PYTHON.
 cdef object compare(double x, double y, int op, int kind)
 # The Real of an operation on active operands (NULL: passive) of values u. In float32 the value is rounded already, and
-# on a tape that computes values again a statement says so.
-cdef PyObject* record(int code, int n, PyObject** operands, double* u, double value, int kind) except NULL
+# on a tape that computes values again a statement says so. `flags` is OF_NUMPY where NumPy's loop gave the value, else 0.
+cdef PyObject* record(int code, int n, PyObject** operands, double* u, double value, int kind, int flags) except NULL
 # Whether the Python code that led here is at `%`, which takes a float of a Real only to write it into a text.
 cdef bint formats() except -1

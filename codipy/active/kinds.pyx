@@ -15,6 +15,7 @@ from cpython.ref cimport Py_DECREF
 from codipy.active.expression cimport as_number, callable_of, codipy_new_reference
 from codipy.active.real cimport Real, apply_with_value, combine_any
 from codipy.operations.kernels cimport *
+from codipy.programs.program cimport OF_SINGLE
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 
@@ -106,6 +107,7 @@ def converted(Real x not None, kind):
 cdef extern from "Python.h":
     PyObject* PyEval_GetFrame()
     PyObject* PyEval_GetBuiltins()
+    PyObject* PyEval_GetGlobals()
 
 cdef set _operators = {dis.opmap[name] for name in dis.opmap if name.startswith(("BINARY_", "INPLACE_"))} - {
     dis.opmap.get("BINARY_SUBSCR"), dis.opmap.get("BINARY_SLICE")}
@@ -166,17 +168,25 @@ cdef bint reads_class() except -1:
     return frame.f_code.co_names[argument >> _attribute_shift] == "__class__"
 
 
+cdef bint in_polynomials() except -1:
+    name = (<dict>PyEval_GetGlobals()).get("__name__") if PyEval_GetGlobals() != NULL else None
+    return type(name) is str and (<str>name).startswith("numpy.polynomial.")
+
+
 cdef class ClassOf:
     """ClassOf()
     --
 
     The attribute `__class__`: for rebound code that reads it what it is in the plain run, else the type.
 
-    Only where the byte code says so: `isinstance` in C, for whoever calls it, is told the truth.
+    Only where the byte code says so: `isinstance` in C, for whoever calls it, is told the truth. But Python code of
+    `numpy.polynomial`, which no protocol reaches, asks it for arrays, and goes on to another value for what is none.
     """
     def __get__(self, x, owner):
         if x is None:
             return type(owner)
+        if class_of is not None and in_polynomials():
+            return class_of(x)
         if class_of is not None and "__rebound__" in <object>PyEval_GetBuiltins() and reads_class():
             return class_of(x)
         return <object>Py_TYPE(x)
@@ -263,11 +273,11 @@ cdef object apply_mixed(int code, int n, PyObject* x, PyObject* y):
         value = op_value_any(code, u[0], u[1], 0.0)
         if not FLT_MIN <= fabs(value) <= FLT_MAX:
             value = numpy_value(code, n, u[0], u[1], value)
-        return codipy_new_reference(record(code, n, active, u, value, DOUBLE))
+        return codipy_new_reference(record(code, n, active, u, value, DOUBLE, 0))
     for k in range(n):
         u[k] = <float>u[k]
     value = single_value(code, n, x, y, u)
-    return codipy_new_reference(record(code, n, active, u, value, SINGLE))
+    return codipy_new_reference(record(code, n, active, u, value, SINGLE, 0))
 
 
 cdef object apply_to_list(int code, int n, PyObject* x, PyObject* y):
@@ -295,15 +305,17 @@ cdef inline bint keeps_precision(int code) noexcept:
             or code == OP_COPYSIGN)
 
 
-cdef PyObject* record(int code, int n, PyObject** operands, double* u, double value, int kind) except NULL:
+cdef PyObject* record(int code, int n, PyObject** operands, double* u, double value, int kind, int flags) except NULL:
     cdef Recorder* r = current()
     cdef PyObject* held[3]
     cdef PyObject* one[3]
     cdef PyObject* result = NULL
     cdef double number
     cdef int k
-    if kind != SINGLE or r == NULL or r.kind == JACOBIAN:
+    if r == NULL or r.kind == JACOBIAN:
         return combine_any(r, code, n, operands, u, value, kind)
+    if kind != SINGLE:
+        return combine_any(r, code | flags, n, operands, u, value, kind)
     held[0] = held[1] = held[2] = one[1] = one[2] = NULL
     try:
         for k in range(n):
@@ -315,6 +327,8 @@ cdef PyObject* record(int code, int n, PyObject** operands, double* u, double va
                     operands[k] = NULL
         if keeps_precision(code):
             return combine_any(r, code, n, operands, u, value, SINGLE)
+        if flags:
+            return combine_any(r, code | flags | OF_SINGLE, n, operands, u, value, SINGLE)
         number = op_value_any(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0)
         result = combine_any(r, code, n, operands, u, number, SINGLE)
         one[0] = result if (<Real>result).epoch else NULL

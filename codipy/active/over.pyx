@@ -10,6 +10,8 @@ from cpython.object cimport PyObject
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 
+from codipy.errors import TapeError
+
 
 cdef bint is_over(int64_t epoch) except? True:
     cdef PyObject* tape
@@ -17,6 +19,16 @@ cdef bint is_over(int64_t epoch) except? True:
         return False
     tape = tape_of_epoch(epoch)
     return tape == NULL or not (<BaseTape>tape).is_valid(epoch)
+
+
+cdef object no_recording(int64_t epoch, str what, str instead="take codipy.value(x), work inside `with tape:`, or say "
+                                                               "`with codipy.passive():`"):
+    cdef PyObject* tape = tape_of_epoch(epoch)
+    if tape != NULL and (<BaseTape>tape).recordings and (<BaseTape>tape).is_valid(epoch):
+        return TapeError(f"{what} on another thread than the one that records, which would lose its derivative: a "
+                         "recording belongs to one thread. Write a loop, `[f(x) for x in xs]` for executor.map(f, xs), "
+                         "or let each thread call the driver itself")
+    return TapeError(f"{what} while no tape is recording, which would lose its derivative: {instead}")
 
 
 cdef bint may_leave(int64_t epoch) except? True:

@@ -57,7 +57,7 @@ cdef int set_values(BaseTape tape, Array x, object value) except -1:
     cdef Mark mark
     if x.storage.input is None:
         raise TapeError("x is not an input: only inputs take a new value, results are recomputed")
-    given = value if isinstance(value, (np.ndarray, list, tuple, int, float)) else None
+    given = value if isinstance(value, (np.ndarray, np.number, list, tuple, int, float)) else None
     if given is not None:
         given = np.asarray(given, np.float32 if x.storage.single else None)
     if given is None or given.dtype.kind not in "fiub":

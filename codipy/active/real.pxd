@@ -48,6 +48,10 @@ cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z)
 # The Real of an operation of which the caller has the value, NumPy's say; its kind is the value's. operands[k] is any
 # object, its value u[k].
 cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, object value)
+# The same where the value is that of NumPy's ufunc, which a replay then asks again.
+cdef object apply_with_ufunc(int code, int n, PyObject** operands, const double* u, object value)
+# What messages call a Real, also in rebound code, where its representation is that of the plain value.
+cdef object described(Real x)
 # expression.pxd's `identify` for a plain recorder (see Recorder), here beside the operators that call it most.
 cdef int identify_plain(Recorder* r, PyObject* x) except -1
 # A Real that is on a tape already.

@@ -19,12 +19,14 @@ from codipy.active.kinds cimport (
     plain_scalar, record)
 from codipy.operations.kernels cimport *
 from codipy.active.over cimport may_leave
+from codipy.programs.program cimport OF_NUMPY
+from codipy.programs.tiles cimport tiles_exact
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder, push_jacobian
 
-from codipy.active.callers import refusal
+from codipy.active.callers import in_rebound_code, refusal
 from codipy.errors import ActiveError, TapeError
 
 cdef extern from "codipy/inline.h":
@@ -197,6 +199,14 @@ cdef object apply3(int code, PyObject* x, PyObject* y, PyObject* z):
 
 
 cdef object apply_with_value(int code, int n, PyObject** operands, const double* u, object value):
+    return apply_known(code, n, operands, u, value, 0)
+
+
+cdef object apply_with_ufunc(int code, int n, PyObject** operands, const double* u, object value):
+    return apply_known(code, n, operands, u, value, 0 if tiles_exact(code) else OF_NUMPY)
+
+
+cdef object apply_known(int code, int n, PyObject** operands, const double* u, object value, int flags):
     cdef PyObject* active[3]
     cdef double values[3]
     cdef int k, kind = kind_of(value)
@@ -205,7 +215,7 @@ cdef object apply_with_value(int code, int n, PyObject** operands, const double*
         values[k] = <float>u[k] if kind == SINGLE else u[k]
         if active[k] != NULL and (<Real>active[k]).epoch == 0:
             active[k] = NULL
-    return codipy_new_reference(record(code, n, active, values, value, kind))
+    return codipy_new_reference(record(code, n, active, values, value, kind, flags))
 
 
 cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags, int kind):
@@ -231,6 +241,19 @@ cdef bint as_value(PyObject* o, double* number) except -1:
     return True
 
 
+cdef object described(Real x):
+    """What messages call x: its value and its tape."""
+    if not x.epoch:
+        return f"Real({x})"
+    cdef PyObject* found = tape_of_epoch(x.epoch)
+    if found == NULL:
+        return f"Real({x}, active on a tape that is gone)"
+    cdef BaseTape tape = <BaseTape>found
+    if not tape.is_valid(x.epoch) and not (x.kept and tape.is_valid(x.made)):
+        return f"Real({x}, active before a reset of its tape)"
+    return f"Real({x}, active on {tape.strategy} tape {tape.serial})"
+
+
 cdef int refuse_if_active(Real x, str what, str instead) except -1:
     if x.epoch and not may_leave(x.epoch):
         raise ActiveError(refusal(f"{what} of an active Real", instead))
@@ -240,16 +263,16 @@ cdef int refuse_if_active(Real x, str what, str instead) except -1:
 cdef BaseTape tape_of(Real self):
     """The tape on which this variable has an identifier in force, or an error that says what is missing."""
     if not self.epoch:
-        raise TapeError(f"{self!r} has no gradient, it is passive: register it with tape.register_input(), or a "
+        raise TapeError(f"{described(self)} has no gradient, it is passive: register it with tape.register_input(), or a "
                         "result with tape.register_output(), while the tape records")
     cdef PyObject* found = tape_of_epoch(self.epoch)
     if found == NULL:
-        raise TapeError(f"{self!r} has no gradient: its tape no longer exists")
+        raise TapeError(f"{described(self)} has no gradient: its tape no longer exists")
     cdef BaseTape tape = <BaseTape>found
     if not tape.is_valid(self.epoch):
-        raise TapeError(f"{self!r} has no gradient: its tape was reset since; record again")
+        raise TapeError(f"{described(self)} has no gradient: its tape was reset since; record again")
     if self.count or self.flags & MERGED:
-        raise TapeError(f"{self!r} has no gradient of its own, it is part of a larger statement: call "
+        raise TapeError(f"{described(self)} has no gradient of its own, it is part of a larger statement: call "
                         "tape.register_output() on it while recording, before it is used")
     return tape
 
@@ -436,7 +459,8 @@ cdef class Real:
     def as_integer_ratio(self):
         """The value as a ratio of integers, as ``float.as_integer_ratio``."""
         # statistics.mean and Fraction calculate with it, and would make passive numbers.
-        refuse_if_active(self, "as_integer_ratio()", "take codipy.value(x).as_integer_ratio()")
+        refuse_if_active(self, "as_integer_ratio()", "write np.mean or np.var for "
+                         "the functions of statistics, and codipy.value(x).as_integer_ratio() where no derivative is wanted")
         return self.primal.as_integer_ratio()
 
     def is_integer(self):
@@ -467,7 +491,7 @@ cdef class Real:
         if not self.epoch:
             return Real(plain_scalar(self))
         if self.count and found == NULL:
-            raise TapeError(f"{self!r} cannot be copied: its tape no longer exists; copy codipy.value(x)")
+            raise TapeError(f"{described(self)} cannot be copied: its tape no longer exists; copy codipy.value(x)")
         # An expression may be pending, or be so again after a reset.
         if found != NULL and (self.count or self.kept) and readmit(&(<BaseTape>found).recorder, self) and self.count:
             identify(&(<BaseTape>found).recorder, self)
@@ -503,15 +527,7 @@ cdef class Real:
         return str(plain_scalar(self))
 
     def __repr__(self):
-        if not self.epoch:
-            return f"Real({self})"
-        cdef PyObject* found = tape_of_epoch(self.epoch)
-        if found == NULL:
-            return f"Real({self}, active on a tape that is gone)"
-        cdef BaseTape tape = <BaseTape>found
-        if not tape.is_valid(self.epoch) and not (self.kept and tape.is_valid(self.made)):
-            return f"Real({self}, active before a reset of its tape)"
-        return f"Real({self}, active on {tape.strategy} tape {tape.serial})"
+        return repr(plain_scalar(self)) if in_rebound_code() else described(self)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         from codipy.active.ufuncs import call_ufunc      # it needs this module first

@@ -13,7 +13,7 @@ from codipy.active.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.inputs cimport output_array, register_array
 from codipy.active.kinds cimport kind_of
 from codipy.active.primals cimport demand_known, get_values, set_values
-from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, Real, new_identified
+from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, Real, described, new_identified
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, SIMPLE
 from codipy.tape.simple cimport is_unknown
@@ -299,9 +299,9 @@ cdef class Tape(BaseTape):
             raise TypeError(f"{name} must be a Real, got {type(x).__name__}")
         cdef Real variable = x
         if not variable.epoch or variable.epoch >> 32 != self.serial:
-            raise TapeError(f"{name} is {x!r}, which is not a variable of this tape: register it first")
+            raise TapeError(f"{name} is {described(variable)}, which is not a variable of this tape: register it first")
         if not self.is_valid(variable.epoch):
-            raise TapeError(f"{name} is {x!r}: record again")
+            raise TapeError(f"{name} is {described(variable)}: record again")
         if variable.count or variable.flags & MERGED:
             raise TapeError(f"{name} is part of a larger statement and has no identifier of its own: call "
                             "register_output() on it while recording")

@@ -9,7 +9,7 @@ from cpython.object cimport PyObject
 
 from codipy.active.expression cimport as_number
 from codipy.active.kinds cimport plain_scalar
-from codipy.active.real cimport Real, apply_with_value
+from codipy.active.real cimport Real, apply_with_ufunc, apply_with_value
 from codipy.active.over cimport is_over
 from codipy.tape.activity cimport current, is_passive
 
@@ -104,7 +104,9 @@ cdef _record(row, str name, tuple inputs, value):
             raise ActiveError(f"np.{name}: the result is {type(value).__name__}, and only float64 and float32 can be "
                               "differentiated: use float()")
         return value
-    return apply_with_value(row.code, row.arity, operands, u, value)
+    if name == "float_power":       # whose loop is not power's
+        return apply_with_value(row.code, row.arity, operands, u, value)
+    return apply_with_ufunc(row.code, row.arity, operands, u, value)
 
 
 cdef dict _scipy_found = {}

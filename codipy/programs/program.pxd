@@ -18,12 +18,20 @@ cdef enum:
     ARGUMENT = 1             # handle: one active leaf
     CONSTANT = 2             # handle: one passive leaf
 
+# Added to an operation code: the value is that of NumPy's own loop, whose last bit may not be C's; for float32.
+cdef enum:
+    OF_SINGLE = 1 << 29
+    OF_NUMPY = 1 << 30
+    BARE = OF_SINGLE - 1     # what is left of a code without them
+
 cdef struct Instruction:
     int32_t code             # operation code
+    int32_t flags            # OF_NUMPY and OF_SINGLE
     int32_t sources[3]       # registers; leaves come first, then one register per instruction
 
 cdef struct Program:
     int32_t code             # operation at the root of the tree
+    int32_t flags            # of that operation
     int32_t parts[3]         # handles of its operands
     int32_t leaves           # active and passive leaves together
     int32_t active           # active leaves: identifiers that a statement stores
@@ -42,5 +50,7 @@ cdef Program** program_blocks() noexcept nogil
 cdef inline const Program* program_at(Program** blocks, int32_t handle) noexcept nogil:
     return blocks[<unsigned int>handle // BLOCK] + <unsigned int>handle % BLOCK
 
-cdef double program_value(const Program* program, double* registers) noexcept nogil
+# The value of an operation whose code has flags; `exactly` by NumPy's loop, else by C, which is near enough for partials.
+cdef double value_of_numpy(int32_t flagged, double x, double y, double z, bint exactly) noexcept nogil
+cdef double program_value(const Program* program, double* registers, bint exactly) noexcept nogil
 cdef void program_jacobian(const Program* program, double* registers, double* jacobian) noexcept nogil

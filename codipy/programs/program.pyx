@@ -5,6 +5,7 @@ from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
 from codipy.operations.kernels cimport op_arity, op_value_any, op_partials_any
+from codipy.programs.tiles cimport tiles_number
 from codipy.operations import TABLE
 
 cdef enum:
@@ -38,7 +39,7 @@ cdef int32_t intern_program(int32_t code, int32_t a, int32_t b, int32_t c) excep
     cdef const Program* p
     while slots[i]:
         p = program_of(slots[i])
-        if p.code == code and p.parts[0] == a and p.parts[1] == b and p.parts[2] == c:
+        if p.code | p.flags == code and p.parts[0] == a and p.parts[1] == b and p.parts[2] == c:
             return slots[i]
         i = (i + 1) & slots_mask
     return add_program(code, a, b, c)
@@ -46,7 +47,7 @@ cdef int32_t intern_program(int32_t code, int32_t a, int32_t b, int32_t c) excep
 
 cdef int32_t add_program(int32_t code, int32_t a, int32_t b, int32_t c) except -1:
     cdef int32_t[3] parts = [a, b, c]
-    cdef int32_t arity = op_arity(code), leaves = 0, length = 1, k, j, s, leaf, step
+    cdef int32_t arity = op_arity(code & BARE), leaves = 0, length = 1, k, j, s, leaf, step
     cdef int32_t roots[3]
     cdef const Program* part
     cdef Program* new
@@ -65,13 +66,15 @@ cdef int32_t add_program(int32_t code, int32_t a, int32_t b, int32_t c) except -
         free(instructions)
         raise
     new = <Program*>program_of(handle)
-    new.code, new.leaves, new.length, new.instructions = code, leaves, length, instructions
+    new.code, new.flags = code & BARE, code & ~BARE
+    new.leaves, new.length, new.instructions = leaves, length, instructions
     new.parts[0], new.parts[1], new.parts[2] = a, b, c
     leaf, step = 0, 0
     for k in range(arity):
         part = program_of(parts[k])
         for j in range(part.length):
             instructions[step + j].code = part.instructions[j].code
+            instructions[step + j].flags = part.instructions[j].flags
             for s in range(3):
                 instructions[step + j].sources[s] = moved(part.instructions[j].sources[s], part.leaves,
                                                           leaf, leaves + step)
@@ -82,7 +85,7 @@ cdef int32_t add_program(int32_t code, int32_t a, int32_t b, int32_t c) except -
         leaf += part.leaves
         step += part.length
         roots[k] = leaf - 1 if part.length == 0 else leaves + step - 1
-    instructions[step].code = code
+    instructions[step].code, instructions[step].flags = new.code, new.flags
     for k in range(arity):
         instructions[step].sources[k] = roots[k]
     insert_slot(handle)
@@ -124,18 +127,31 @@ cdef int grow_slots() except -1:
 
 cdef void insert_slot(int32_t handle) noexcept:
     cdef const Program* p = program_of(handle)
-    cdef Py_ssize_t i = slot_of(p.code, p.parts[0], p.parts[1], p.parts[2])
+    cdef Py_ssize_t i = slot_of(p.code | p.flags, p.parts[0], p.parts[1], p.parts[2])
     while slots[i]:
         i = (i + 1) & slots_mask
     slots[i] = handle
 
 
-cdef double program_value(const Program* program, double* registers) noexcept nogil:
+cdef double value_of_numpy(int32_t flagged, double x, double y, double z, bint exactly) noexcept nogil:
+    cdef double[3] u = [x, y, z]
+    cdef double value
+    if exactly:
+        return tiles_number(flagged & BARE, flagged & OF_SINGLE != 0, u)
+    value = op_value_any(flagged & BARE, x, y, z)
+    return <float>value if flagged & OF_SINGLE else value
+
+
+cdef double program_value(const Program* program, double* registers, bint exactly) noexcept nogil:
     """Run forward; registers[:leaves] are given, the rest is filled; returns the value of the root."""
     cdef int32_t i
     cdef const Instruction* step = program.instructions
     cdef double* result = registers + program.leaves
     for i in range(program.length):
+        if step[i].flags:
+            result[i] = value_of_numpy(step[i].code | step[i].flags, registers[step[i].sources[0]],
+                                       registers[step[i].sources[1]], registers[step[i].sources[2]], exactly)
+            continue
         result[i] = op_value_any(step[i].code, registers[step[i].sources[0]], registers[step[i].sources[1]],
                                  registers[step[i].sources[2]])
     return result[program.length - 1]

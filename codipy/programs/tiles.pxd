@@ -66,6 +66,10 @@ cdef void tiles_tangent(const TileProgram* program, const Operand* operands, int
 # looked at.
 cdef void tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                           double* const* jacobians) noexcept nogil
+# Whether an operation is rounded correctly, so that one loop is as good as another.
+cdef bint tiles_exact(int code) noexcept nogil
+# One operation on numbers as NumPy's scalars have it, in float32 if asked.
+cdef double tiles_number(int code, bint single, const double* u) noexcept nogil
 # Whether computing an operation again costs more than keeping what it gave: its loop goes element by element.
 cdef bint tiles_slow(int code) noexcept nogil
 # The operands whose values reverse, tangent and Jacobians read when those of `active` are differentiated; the others'

@@ -21,6 +21,8 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
     TileLoop tile_loops[]
     TileLoop tile_single_loops[]
     void loop_set_known(TileLoop*)
+    double loop_number(int code, int single, const double* u)
+    const unsigned char tile_is_exact[]
     int tile_numpy_weighs
     Py_ssize_t tile_share
     Py_ssize_t tile_patience
@@ -121,6 +123,14 @@ cdef void tiles_jacobians(const TileProgram* program, const Operand* operands, i
                           double* const* jacobians) noexcept nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
     tile_run_jacobians(&sweep, jacobians)
+
+
+cdef bint tiles_exact(int code) noexcept nogil:
+    return tile_is_exact[code]
+
+
+cdef double tiles_number(int code, bint single, const double* u) noexcept nogil:
+    return loop_number(code, single, u)
 
 
 cdef bint tiles_slow(int code) noexcept nogil:

@@ -249,7 +249,7 @@ cdef inline void jacobian_of(const Program* program, const double* primals, cons
     if program.length == 1:
         op_partials_any(program.code, registers[0], registers[1], registers[2], result, jacobian)
     else:
-        program_value(program, registers)
+        program_value(program, registers, False)
         program_jacobian(program, registers, jacobian)
 
 
@@ -351,7 +351,7 @@ cdef inline void forward_region(const Span* spans, double* primals, double* orig
         else:
             program = program_at(programs, handle)
             load_leaves(program, primals, arguments + a, constants + c, registers)
-            value = program_value(program, registers)
+            value = program_value(program, registers, True)
             if width:
                 program_jacobian(program, registers, jacobian)
                 leaf = 0

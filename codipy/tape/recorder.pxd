@@ -187,4 +187,5 @@ cdef inline int32_t push_expression(Recorder* r, const Entry* entries, Py_ssize_
         return push_jacobian(r, entries, count, False)
     if r.kind == PRIMAL:
         return push_primal(r, entries, handle, value)
-    return push_simple(r, entries, count, program_at(r.programs, handle).code)
+    cdef const Program* program = program_at(r.programs, handle)
+    return push_simple(r, entries, count, program.code | program.flags)

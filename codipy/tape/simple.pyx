@@ -12,6 +12,7 @@ from codipy.data.region cimport Regions, Span, regions_between
 from codipy.data.stream cimport Stream
 from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY, op_arity, op_partials_any, op_value_any
+from codipy.programs.program cimport BARE, value_of_numpy
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Entry, Recorder, grow_primals, push_simple
 from codipy.tape.replay cimport Replay
@@ -108,16 +109,21 @@ cdef class Simple(Strategy):
 # ---- The kernels. ----
 
 cdef inline int32_t arguments_of(int32_t code) noexcept nogil:
+    code &= BARE
     return op_arity(code) if code < OP_COUNT else code - OP_COUNT
+
+
+cdef inline double value_of(int32_t code, double x, double y, double z, bint exactly) noexcept nogil:
+    return op_value_any(code, x, y, z) if code & BARE == code else value_of_numpy(code, x, y, z, exactly)
 
 
 cdef inline void partials_of(int32_t code, const double* primals, double* partials) noexcept nogil:
     """Partials of an operation at its arguments' primals; arguments beyond its arity are 0."""
     cdef double u[3]
-    cdef int32_t k, arity = op_arity(code)
+    cdef int32_t k, arity = op_arity(code & BARE)
     for k in range(3):
         u[k] = primals[k] if k < arity else 0.0
-    op_partials_any(code, u[0], u[1], u[2], op_value_any(code, u[0], u[1], u[2]), partials)
+    op_partials_any(code & BARE, u[0], u[1], u[2], value_of(code, u[0], u[1], u[2], False), partials)
 
 
 cdef inline void reverse_region(const Span* spans, double* origin, Py_ssize_t width, bint keep,
@@ -142,7 +148,7 @@ cdef inline void reverse_region(const Span* spans, double* origin, Py_ssize_t wi
         if not any_bar:
             continue
         jacobian = primals + p
-        if codes[s] < OP_COUNT:
+        if codes[s] & BARE < OP_COUNT:
             partials_of(codes[s], primals + p, partials)
             jacobian = partials
         for k in range(count):
@@ -169,11 +175,11 @@ cdef inline void forward_region(const Span* spans, double* values, double* origi
             for k in range(count):
                 if identifiers[a + k]:
                     primals[p + k] = values[identifiers[a + k]]
-            values[identifiers[a + count]] = op_value_any(codes[s], primals[p], primals[p + 1] if count > 1 else 0.0,
-                                                          primals[p + 2] if count > 2 else 0.0)
+            values[identifiers[a + count]] = value_of(codes[s], primals[p], primals[p + 1] if count > 1 else 0.0,
+                                                      primals[p + 2] if count > 2 else 0.0, True)
         else:
             jacobian = primals + p
-            if codes[s] < OP_COUNT:
+            if codes[s] & BARE < OP_COUNT:
                 partials_of(codes[s], primals + p, partials)
                 jacobian = partials
             dots = origin + width * identifiers[a + count]

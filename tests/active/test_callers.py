@@ -128,6 +128,36 @@ def test_why_it_was_not_rebuilt(f, why):
     assert why in said(f)
 
 
+OUTSIDE = np.zeros(3)
+
+
+def fills_argument(x, z):
+    z[0] = x
+    return z[0] * x
+
+
+def fills_default(x, z=np.zeros(3)):  # noqa: B008
+    z[len([x]) :] = x
+    return z[1] * x
+
+
+def fills_global(x):
+    OUTSIDE[0] = x
+    return x * x
+
+
+@pytest.mark.parametrize(
+    ("f", "given"), [(fills_argument, "`z` is a plain array of NumPy, which `fills_argument` was given,"),
+                     (fills_default, "`z` is a plain array of NumPy, which `fills_default` was given,"),
+                     (fills_global, "`OUTSIDE` is a plain array of NumPy and")]
+)  # fmt: skip
+def test_a_function_that_names_nothing_to_rebuild_is_not_blamed(f, given):
+    with pytest.raises(ActiveError) as caught:
+        codipy.grad(f)(0.7, *([np.zeros(3)] if f is fills_argument else []))
+    text = str(caught.value)
+    assert given in text and "did not reach" not in text and "make it one that can hold active values" in text
+
+
 def test_a_function_of_a_library_is_named_as_users_call_it():
     linalg = pytest.importorskip("scipy.linalg")
     text = said(lambda x: linalg.cho_factor(np.eye(2) * x)[0][0, 0])

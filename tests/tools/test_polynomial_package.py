@@ -120,3 +120,40 @@ def test_numpy_is_what_it_was():
     assert codipy.grad(lambda c: np.polynomial.Polynomial(c)(0.5))(POINT)[1] == 0.5
     assert type(np.polynomial.Polynomial(POINT)(XS)) is np.ndarray
     assert np.polynomial.Polynomial is Polynomial and Polynomial.__subclasses__ is not None
+
+
+OUTSIDE = {  # what asks whether an argument is an array, and goes on to another value if not
+    "from roots": lambda p, x: p.polyvalfromroots(x, 1.0),
+    "from many roots": lambda p, x: p.polyvalfromroots(x, [1.0, 2.0]),
+    "from columns of roots": lambda p, x: p.polyvalfromroots(x, ROOTS),
+    "from columns at columns": lambda p, x: p.polyvalfromroots(x, ROOTS, tensor=False),
+    "of one coefficient": lambda p, x: p.polyval(x, [2.0]) + x,
+}
+ROOTS = np.array([[0.3, 1.1, -2.0, 0.4], [1.5, 0.2, 0.6, 0.9]])
+TABLE = np.array([[1.0, 2.0, -1.0, 0.3], [0.4, 0.5, 0.6, -0.2], [0.1, -0.7, 0.3, 1.9]])
+
+
+@pytest.mark.parametrize("rebind", [True, False])
+@pytest.mark.parametrize("case", [*OUTSIDE, *FAMILIES])
+@pytest.mark.parametrize("pick", [lambda x: x, lambda x: x.reshape(2, 2), lambda x: x[1], lambda x: x[:1]])
+def test_values_at_arrays_are_right_or_refused_also_where_nothing_is_rebuilt(case, rebind, pick):
+    def f(x):
+        x = pick(x)
+        if case in OUTSIDE:
+            return np.sum(OUTSIDE[case](np.polynomial.polynomial, x) ** 2)
+        val = getattr(getattr(np.polynomial, case), FAMILIES[case][0] + "val")
+        apart = val(x, TABLE, tensor=False) if np.shape(x) in ((4,), (1,)) else 0.0
+        return np.sum(val(x, TABLE) ** 2) + np.sum(val(x, [1.0, -0.3, 0.2]) ** 2) + np.sum(apart)
+
+    try:
+        plain = f(POINT)
+    except ValueError:  # the shapes do not fit
+        return
+    try:
+        value, gradient = codipy.value_and_grad(f, rebind=rebind)(POINT)
+    except ActiveError:
+        assert not rebind
+        return
+    slopes = [(f(POINT + h) - f(POINT - h)) / 2e-6 for h in 1e-6 * np.eye(4)]
+    assert value == plain
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-7)

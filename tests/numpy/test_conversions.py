@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's scalar types called as functions of active values: floats stay active, whole numbers are steps."""
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.active.array import Array
+from codipy.errors import ActiveError
+
+POINT = np.array([0.5, -1.5, 2.75])
+WHOLE = [np.int64, np.int32, np.int8, np.intp, np.bool_]
+
+
+@pytest.mark.parametrize("rebind", [True, False])
+@pytest.mark.parametrize("kind", WHOLE)
+def test_whole_numbers_are_passive_values(kind, rebind):
+    """As of ``astype``, which has slope 0 wherever it has one."""
+    seen = []
+
+    def f(x):
+        seen.append([kind(x), kind(x[0]), np.asarray(x, kind), x.astype(kind), np.array(x, dtype=kind)])
+        return x[0] * 1.0
+
+    f(POINT)
+    codipy.grad(f, rebind=rebind)(POINT)
+    for plain, found in zip(*seen):
+        assert type(found) is type(plain) and found.dtype == plain.dtype and np.array_equal(found, plain)
+
+
+@pytest.mark.parametrize("argument", ["x", "x[:2]", "x[1]", "[x[0], 1.0]", "(x[1], [2.0])[0]", "[x, x]"])
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_floats_stay_active(kind, argument):
+    def f(x):
+        y = kind(eval(argument))
+        return np.sum(y * y), y
+
+    seen = []
+
+    def total(x):
+        value, y = f(x)
+        seen.append(y)
+        return value
+
+    value, gradient = codipy.value_and_grad(total)(POINT)
+    y = seen[0]
+    plain = f(POINT)[1]
+    assert codipy.value(y).dtype == plain.dtype == kind and np.array_equal(codipy.value(y), plain)
+    assert np.ndim(plain) == 0 or type(y) is Array
+    assert value == np.sum(plain * plain)
+    counts = {"x": [1, 1, 1], "x[:2]": [1, 1, 0], "x[1]": [0, 1, 0], "[x[0], 1.0]": [1, 0, 0], "[x, x]": [2, 2, 2]}
+    np.testing.assert_allclose(gradient, 2.0 * POINT * counts.get(argument, [0, 1, 0]))
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.complex128, np.complex64])
+def test_what_cannot_be_active_says_so(kind):
+    for rebind in (True, False):
+        with pytest.raises(ActiveError):
+            codipy.grad(lambda x: np.sum(np.real(kind(x))), rebind=rebind)(POINT)
+        with pytest.raises(ActiveError):
+            codipy.grad(lambda x: np.real(kind(x[0])), rebind=rebind)(POINT)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_without_being_rebuilt_floats_are_refused(kind):
+    with pytest.raises(ActiveError, match=r"write x\.astype\(float"):
+        codipy.grad(lambda x: kind(x).sum(), rebind=False)(POINT)
