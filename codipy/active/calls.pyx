@@ -14,6 +14,7 @@ from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, readable, with_gaps
 from codipy.active.precision cimport is_refused
+from codipy.active.storage cimport Storage
 from codipy.active.kinds cimport SINGLE, kind_of, plain_scalar
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
@@ -32,6 +33,8 @@ cnp.import_array()
 cdef enum:
     NUMPY_DIMS = 64              # no array has more
 
+# Whose loops ask whether two operands are one array.
+cdef frozenset PRODUCTS = frozenset({"dot", "einsum", "inner", "linalg.multi_dot", "matmul", "tensordot", "vdot"})
 cdef double zero = 0.0           # what `hollow` arrays show
 cdef object FLOATING = np.floating, FLOAT32 = np.float32     # looked up once
 
@@ -112,6 +115,8 @@ cpdef object call(object primitive, object args, object kwargs=None):
                 x = singles_of(<Array>x, spans)
             else:
                 x = ndarray_of(<Array>x)
+            if is_apart(operands, k) and primitive.name in PRODUCTS:
+                x = np.array(x)
             kept = x
             if array.storage.single or array is not operands[k]:
                 kept = doubles_of(array)
@@ -222,6 +227,20 @@ cpdef object call(object primitive, object args, object kwargs=None):
         for k in elements:
             shown[k] = element(<Array>shown[k], 0)
     return packed_like(out, shown)
+
+
+cdef bint is_apart(tuple operands, Py_ssize_t k):
+    """Whether an operand is in the plain run other memory than one before it with which it shares its values here.
+
+    A matrix product of `a` and `a.T` adds in another order than one of `a` and `b.T`.
+    """
+    cdef Storage storage = (<Array>operands[k]).storage
+    cdef Py_ssize_t i
+    for i in range(k):
+        if type(operands[i]) is Array and (<Array>operands[i]).storage is not storage and (
+                (<Array>operands[i]).storage.buffer is storage.buffer):
+            return True
+    return False
 
 
 cdef object packed_like(out, list parts):

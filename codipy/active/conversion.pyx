@@ -124,7 +124,7 @@ cdef str instead_of_asarray(caller, dtype):
         return ("what is written to is no Array: make it one (np.array(a), codipy.Array(a)); of a structured array keep "
                 "one array for each field")
     if dtype is not None and np.dtype(dtype) not in (np.float64, np.float32):
-        return f"Arrays are float64 or float32, of plain values take x.value.astype({np.dtype(dtype)})"
+        return f"Arrays are float64 or float32, of plain values take codipy.value(x).astype({np.dtype(dtype)})"
     if dtype is not None:      # np.float32(x), np.asarray(x, float)
         return f"write x.astype({np.dtype(dtype)})"
     return "use NumPy's functions on the Array itself (np.stack for a list of them), or take codipy.value(x)"

@@ -10,11 +10,12 @@ import numpy as np
 
 from codipy.active import slots
 from codipy.active.array import Array, Real, gather, identifiers, plain, with_gaps
+from codipy.active.elementwise_door import overlap
 from codipy.errors import ActiveError
 
 __all__ = [
-    "PLAIN", "assign", "bind", "call_with", "fillable", "gather_tree", "holds_active", "holds_array", "identifier_tree",
-    "parameters", "rebuilt", "refuse", "value_leaf", "value_tree",
+    "PLAIN", "apart", "assign", "bind", "call_with", "fillable", "gather_tree", "holds_active", "holds_array",
+    "identifier_tree", "parameters", "rebuilt", "refuse", "value_leaf", "value_tree",
 ]  # fmt: skip
 
 
@@ -156,6 +157,25 @@ def call_with(func, given, tree, data=None, without=()):
     }
     args, kwargs = parameters(func).split(changed)
     return func(*args, **kwargs)
+
+
+def apart(tree):
+    """The tree of a product's operands, with plain copies of Arrays that share values only until one is written to.
+
+    NumPy's products ask whether two operands are one array, and add in another order then.
+    """
+    seen: list = []
+
+    def leaf(x):
+        if type(x) is not Array:
+            return x
+        for y in seen:
+            if np.may_share_memory(x.value, y.value) and not overlap(np.may_share_memory, x, y):
+                return np.array(x.value)
+        seen.append(x)
+        return x
+
+    return rebuilt(tree, leaf)
 
 
 def holds_array(tree):

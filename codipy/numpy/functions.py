@@ -10,7 +10,7 @@ import numpy as np
 from codipy.active.array import Array
 
 from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
-from .arguments import assign, bind, call_with, holds_active, parameters, refuse, value_tree
+from .arguments import apart, assign, bind, call_with, holds_active, parameters, refuse, value_tree
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
 
@@ -97,6 +97,9 @@ SHORT |= {
 SHORT |= {(ufunc, "reduce"): registry.PRIMITIVES[f"{ufunc.__name__}.reduce"] for ufunc in UFUNC_PARTIALS}
 
 
+_PRODUCTS = {"dot", "einsum", "inner", "linalg.matmul", "linalg.multi_dot", "linalg.tensordot", "tensordot", "vdot"}
+
+
 def set_of(name):
     """The set of a function, by its name below `np.`; None for a name that NumPy does not have."""
     for kind, names in SETS.items():
@@ -129,6 +132,7 @@ def array_function(func, types, args, kwargs):
         if name in SETS["passive"]:
             return assign(call_with(func, bound, value_tree), out)
         shown = Shown(writable=False)
+        bound = apart(bound) if name in _PRODUCTS else bound
         return assign(shown.results(call_with(func, bound, shown.tree)), out)
     if handler is None:
         refuse(name, _reason(name) or f"codipy has no derivative for it: {_WRITE}")

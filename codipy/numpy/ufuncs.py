@@ -12,7 +12,7 @@ from codipy.active.elementwise_door import elementwise
 from codipy.active.real import NO_COMPLEX
 
 from . import differentiable, registry, sparse, special, ufunc_methods
-from .arguments import assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
+from .arguments import apart, assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
 from .elementary import elementwise_primitive
 from .order import clip
 from .ufunc_sets import PASSIVE, REFUSED, TABLE_NAMES
@@ -210,6 +210,7 @@ def _call(ufunc, inputs, kwargs, outs):
 def _on_values(ufunc, method, inputs, kwargs, outs):
     """Nothing is active: NumPy's own call, into copies of what an Array holds where it writes."""
     keeps = ufunc not in PASSIVE and holds_array(inputs)
+    inputs = apart(inputs) if ufunc in GENERALISED else inputs
     inputs, kwargs = value_tree(inputs), value_tree(kwargs)
     if outs is None:
         found = getattr(ufunc, method)(*inputs, **kwargs)

@@ -24,7 +24,7 @@ CASES = {
     "matrix": (lambda x: np.sum(np.matrix(x)), "array of two axes"),
     "a field": (filled, "one array for each field"),
     "rows of fields": (lambda x: np.array([(x[0], x[1])], dtype=FIELDS)["a"].sum(), "one array for each field"),
-    "half precision": (lambda x: np.sum(np.float16(x)) * x[0], r"x\.value\.astype\(float16\)"),
+    "half precision": (lambda x: np.sum(np.float16(x)) * x[0], r"codipy\.value\(x\)\.astype\(float16\)"),
 }
 
 
