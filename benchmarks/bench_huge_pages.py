@@ -26,7 +26,9 @@ double first_writes(size_t chunk, int count, int advise) {
         memset(chunks[i], 1, chunk);
     }
     double taken = now() - start;
-    for (int i = 0; i < count; i++) codipy_pages_free(chunks[i]);
+    for (int i = 0; i < count; i++) {
+        if (advise) codipy_pages_free(chunks[i], chunk); else free(chunks[i]);
+    }
     return taken;
 }
 """

@@ -10,7 +10,7 @@ cimport cython
 cdef class Buffer:
     cdef double* data
     cdef readonly Py_ssize_t size        # doubles
-    cdef object array                    # a NumPy array that owns the memory, or None: it is ours
+    cdef readonly object array           # a NumPy array that owns the memory, or None: it is ours
 
 cdef Buffer new_buffer(Py_ssize_t size)
 cdef Buffer wrap_array(object array, double* data, Py_ssize_t size)

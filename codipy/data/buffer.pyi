@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """The memory of an array's values."""
 
-from typing import final
+from typing import Any, final
 
 @final
 class Buffer:
     @property
     def size(self) -> int: ...
+    @property
+    def array(self) -> Any: ...
     @property
     def bytes_used(self) -> int: ...
     @property

@@ -8,7 +8,12 @@ import operator
 
 cdef extern from "pages.h":
     void* codipy_pages_new(size_t bytes) nogil
-    void codipy_pages_free(void* memory) nogil
+    void codipy_pages_free(void* memory, size_t bytes) nogil
+    void codipy_pages_trim() nogil
+
+cdef extern from "Python.h":
+    int PyTraceMalloc_Track(unsigned int domain, size_t address, size_t bytes) nogil
+    int PyTraceMalloc_Untrack(unsigned int domain, size_t address) nogil
 
 # The header of a block that waits in the pool, written into the block itself, so that giving back never
 # allocates. The block is in two lists: its bin (same power of two) and the ages of all blocks.
@@ -20,8 +25,11 @@ cdef struct Free:
     size_t bytes
 
 cdef enum:
+    DOMAIN = 0xC0D1   # of these blocks in tracemalloc, which sees what is in use and not what waits in the pool
     BINS = 64
     SMALLEST = 4096   # bytes; below, the C library's own free lists are as fast and share better
+    SHARE = 4         # what waits and what is in use may be more than ever was in use, by this part of it ...
+    LEAST = 4 << 20   # ... and this much in any case
     LOOKS = 32        # blocks of another size seen in a bin before a new block is asked for: O(1), not best
 
 cdef Free* bins[BINS]
@@ -29,7 +37,8 @@ cdef Free* oldest = NULL
 cdef Free* newest = NULL
 cdef size_t pooled = 0
 cdef size_t limit = 256 << 20
-cdef size_t outstanding = 0    # bytes handed out and not yet given back
+cdef size_t outstanding = 0    # bytes handed out and not yet given back ...
+cdef size_t most = 0           # ... and the most of it at one time since clear_pool()
 cdef Py_ssize_t countdown = -1  # allocations until the injected failure; negative: none
 
 
@@ -63,10 +72,23 @@ cdef void unlink(Free* free) noexcept:
 cdef void shrink_to(size_t bytes) noexcept:
     # The oldest go first: a size that nobody asks for any more must not occupy the pool for ever.
     cdef Free* victim
+    cdef size_t freed
     while pooled > bytes:
         victim = oldest
+        freed = victim.bytes
         unlink(victim)
-        codipy_pages_free(victim)
+        codipy_pages_free(victim, freed)
+
+
+cdef size_t room_beside(size_t taken) noexcept:
+    """Bytes that may wait while so many are in use.
+
+    Where sizes change from gradient to gradient, what waits is of the wrong sizes, and a bound alone fills up with it:
+    a process of 229 MB for its largest gradient grew to 630. Where they do not, what waits was in use at one time.
+    """
+    cdef size_t whole = max(most, taken)
+    whole = max(whole + whole // SHARE, <size_t>LEAST)
+    return min(limit, whole - taken)
 
 
 cdef bint fails() noexcept:
@@ -78,7 +100,6 @@ cdef bint fails() noexcept:
 
 
 cdef char* acquire(size_t bytes) except NULL:
-    global outstanding
     cdef Free* free
     cdef int looks = 0
     cdef void* memory
@@ -89,29 +110,39 @@ cdef char* acquire(size_t bytes) except NULL:
         while free != NULL and looks < LOOKS:
             if free.bytes == bytes:
                 unlink(free)
-                outstanding += bytes
-                return <char*>free
+                return handed_out(free, bytes)
             free = free.bin_next
             looks += 1
+    shrink_to(room_beside(outstanding + bytes))
     memory = codipy_pages_new(bytes)
     if memory == NULL and pooled > 0:
         shrink_to(0)
         memory = codipy_pages_new(bytes)
     if memory == NULL:
         raise MemoryError(f"no memory for a chunk of {bytes} bytes")
+    return handed_out(memory, bytes)
+
+
+cdef inline char* handed_out(void* block, size_t bytes) noexcept:
+    global outstanding, most
     outstanding += bytes
-    return <char*>memory
+    most = max(most, outstanding)
+    PyTraceMalloc_Track(DOMAIN, <size_t>block, bytes)
+    return <char*>block
 
 
 cdef void release(char* block, size_t bytes) noexcept:
     global outstanding, oldest, newest, pooled
     cdef Free* free = <Free*>block
+    cdef size_t room
     cdef int index
     outstanding -= bytes
-    if bytes < SMALLEST or bytes > limit:
-        codipy_pages_free(block)
+    PyTraceMalloc_Untrack(DOMAIN, <size_t>block)
+    room = room_beside(outstanding)
+    if bytes < SMALLEST or bytes > room:
+        codipy_pages_free(block, bytes)
         return
-    shrink_to(limit - bytes)
+    shrink_to(room - bytes)
     index = bin_of(bytes)
     free.bytes = bytes
     free.bin_previous = NULL
@@ -177,8 +208,11 @@ def set_pool_limit(nbytes):
 
 
 def clear_pool():
-    """Free every block that waits in the pool."""
+    """Free every block that waits in the pool, and give the system what the C library keeps free."""
+    global most
     shrink_to(0)
+    most = outstanding
+    codipy_pages_trim()
 
 
 def bytes_outstanding():

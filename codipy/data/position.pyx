@@ -25,6 +25,9 @@ cdef class Position:
         if self.places != NULL:
             pool.discard(self.places, self.depth * sizeof(Place))
 
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.depth * sizeof(Place)
+
     cdef bint is_beginning(self) noexcept:
         cdef Py_ssize_t j
         for j in range(self.depth):

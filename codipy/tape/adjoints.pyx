@@ -3,8 +3,8 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
-from libc.stdlib cimport calloc, realloc, free
 from libc.string cimport memcpy, memset
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
 cimport numpy as cnp
 
 from codipy.tape.consumed cimport Consumed
@@ -23,7 +23,7 @@ cdef class AdjointVector:
         self.consumed = Consumed.__new__(Consumed)
 
     def __dealloc__(self):
-        free(self.numbers)
+        PyMem_RawFree(self.numbers)
 
     cdef int ensure(self, int32_t largest) except -1:
         cdef Py_ssize_t slots = largest - self.first + 1
@@ -37,9 +37,9 @@ cdef class AdjointVector:
             raise MemoryError(f"an adjoint vector of {slots} slots of width {self.width} does not fit the memory")
         if self.numbers == NULL:
             # Fresh zero pages from the system: a slot that no sweep touches costs no memory.
-            larger = <double*>calloc(slots * self.width, sizeof(double))
+            larger = <double*>PyMem_RawCalloc(slots * self.width, sizeof(double))
         else:
-            larger = <double*>realloc(self.numbers, slots * self.width * sizeof(double))
+            larger = <double*>PyMem_RawRealloc(self.numbers, slots * self.width * sizeof(double))
         if larger == NULL:
             raise MemoryError(f"no memory for {slots} adjoints of width {self.width}")
         if self.numbers != NULL:
@@ -55,7 +55,7 @@ cdef class AdjointVector:
 
     cdef void release(self) noexcept:
         self.consumed.forget()
-        free(self.numbers)
+        PyMem_RawFree(self.numbers)
         self.numbers, self.slots, self.capacity = NULL, 0, 0
 
     # ---- For records: rows of numbers by identifier, of which 0 is passive. ----

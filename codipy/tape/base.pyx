@@ -4,7 +4,7 @@ import sys
 from bisect import bisect_left
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
-from libc.stdlib cimport free
+from cpython.mem cimport PyMem_RawFree
 from cpython.object cimport PyObject
 cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
@@ -72,7 +72,7 @@ cdef class BaseTape:
 
     def __dealloc__(self):
         activity.unregister_tape(self.serial)
-        free(self.recorder.primals)
+        PyMem_RawFree(self.recorder.primals)
 
     # ---- Epochs: which variables are in force ----
 
@@ -382,7 +382,7 @@ cdef class BaseTape:
         self.store.root.reset_hard()
         self.adjoint_vector.release()
         self.adjoint_vector.resets = self.resets = self.resets + 1
-        free(self.recorder.primals)
+        PyMem_RawFree(self.recorder.primals)
         self.recorder.primals, self.recorder.primals_size = NULL, 0
         self.forget_all()
         if self.store.reusing is not None:
@@ -450,7 +450,7 @@ cdef class BaseTape:
 
     def __repr__(self):
         from codipy.tape.statistics import recorded_bytes
-        cdef object used = sum(stream.bytes_used for stream in self.store.streams) + recorded_bytes(self.records)
+        cdef object used = sum(stream.bytes_used for stream in self.store.streams) + recorded_bytes(self)
         return (f"<codipy.Tape strategy={self.strategy!r} granularity={self.granularity!r} "
                 f"statements={self.statements} bytes={used} {'active' if self.is_active else 'passive'}>")
 

@@ -5,7 +5,7 @@ The Jacobians that a sweep needs are recomputed from the primal values. With reu
 overwritten while recording; a statement keeps what it overwrote, and a reverse walk puts it back.
 """
 from libc.stdint cimport int32_t
-from libc.stdlib cimport malloc, free
+from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
 from libc.string cimport memcpy
 cimport cython
 
@@ -124,12 +124,12 @@ cdef class Primal(Strategy):
                  reverse_wide if adjoints.width > 1 else reverse_reuse if r.reuse else reverse_linear, &sweep, True)
         finally:
             if r.reuse:
-                free(primals)
+                PyMem_RawFree(primals)
         return 0
 
     cdef double* copy_of_primals(self, Recorder* r) except NULL:
         """A copy of the primal vector; the caller frees it."""
-        cdef double* primals = <double*>malloc((r.primals_size + 1) * sizeof(double))
+        cdef double* primals = <double*>PyMem_RawMalloc((r.primals_size + 1) * sizeof(double))
         if primals == NULL:
             raise MemoryError(f"no memory for a copy of {r.primals_size} primal values")
         if r.primals_size:       # memcpy wants no NULL, not even for no bytes
@@ -161,7 +161,7 @@ cdef class Primal(Strategy):
             walk(r, self.root, start, end, bounds, adjoints, forward_any, &sweep, False)
         finally:
             if r.reuse:
-                free(primals)
+                PyMem_RawFree(primals)
         return 0
 
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The slow paths of recording: opening chunks and growing the primal vector."""
-from libc.stdlib cimport realloc
 from libc.string cimport memset
+from cpython.mem cimport PyMem_RawRealloc
 
 from codipy.data.stream cimport Stream
 from codipy.identifiers.reuse cimport ReuseIdentifiers
@@ -25,7 +25,7 @@ cdef int grow_primals(Recorder* r, Py_ssize_t identifier) except -1:
         size = identifier + 1
     if size < 128:
         size = 128
-    cdef double* larger = <double*>realloc(r.primals, size * sizeof(double))
+    cdef double* larger = <double*>PyMem_RawRealloc(r.primals, size * sizeof(double))
     if larger == NULL:
         raise MemoryError(f"no memory for {size} primal values")
     memset(larger + r.primals_size, 0, (size - r.primals_size) * sizeof(double))

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The state of evaluate_primal() on a tape that holds records."""
 from libc.stdint cimport int32_t, int64_t
-from libc.stdlib cimport free, realloc
 from libc.string cimport memcpy
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 cimport cython
 
 from codipy.data.buffer cimport Buffer, new_buffer
@@ -22,12 +22,12 @@ cdef class Replay:
         self.buffers = {}
 
     def __dealloc__(self):
-        free(self.own)
+        PyMem_RawFree(self.own)
 
     cdef int make_room(self, Py_ssize_t slots) except -1:
         cdef double* larger
         if slots > self.slots:
-            larger = <double*>realloc(self.own, slots * sizeof(double))
+            larger = <double*>PyMem_RawRealloc(self.own, slots * sizeof(double))
             if larger == NULL:
                 raise MemoryError(f"no memory for {slots} values of a replay")
             self.own, self.slots = larger, slots
@@ -93,7 +93,7 @@ cdef class Replay:
     cdef void forget(self) noexcept:
         self.begun = self.torn = self.changed = False
         self.at, self.farthest = None, 0
-        free(self.own)
+        PyMem_RawFree(self.own)
         self.own, self.slots = NULL, 0
         self.buffers.clear()
 

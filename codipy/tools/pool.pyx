@@ -5,6 +5,8 @@ from cpython.object cimport PyObject
 
 from codipy.active.tape cimport Tape
 
+from codipy.data.pool import clear_pool
+
 cdef extern from "Python.h":
     PyObject* PyThreadState_GetDict() noexcept
 
@@ -60,7 +62,7 @@ cpdef int give_back(tuple settings, Tape tape) except -1:
 
 
 def clear_tapes():
-    """Free the memory that the drivers keep for their next call on this thread.
+    """Free the memory that the drivers keep for their next call on this thread, and give it back to the system.
 
     Examples
     --------
@@ -69,4 +71,7 @@ def clear_tapes():
     6.0
     >>> codipy.clear_tapes()
     """
+    from codipy.numpy.rules import factors       # here: a small script imports no rules
     idle().clear()
+    factors.forget()
+    clear_pool()

@@ -75,6 +75,17 @@ def test_the_bound_holds_and_the_oldest_goes_first():
     assert pool_bytes() == 0
 
 
+def test_sizes_that_change_do_not_fill_the_pool():
+    held = bytes_outstanding()
+    for items in range(1 << 20, (1 << 20) + 40 * 8192, 8192):
+        filled(1, items).reset_hard()
+        assert 8 * items <= pool_bytes() <= 1.25 * (held + 8 * items + 64)
+    clear_pool()
+    for items in range(1 << 17, (1 << 17) + 40 * 8192, 8192):  # what was in use before is over
+        filled(1, items).reset_hard()
+        assert pool_bytes() <= max(4 << 20, 1.25 * (held + 8 * items + 64))
+
+
 def test_many_sizes_in_one_bin():
     streams = [filled(1, 1024 + 8 * i) for i in range(60)]
     for stream in streams:

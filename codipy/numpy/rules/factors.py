@@ -8,7 +8,7 @@ import numpy as np
 from codipy.data.buffer import Buffer
 from codipy.numpy.rules import lapack
 
-__all__ = ["solve", "solve_columns"]
+__all__ = ["forget", "solve", "solve_columns"]
 
 # The last matrix, how it was factorised, and its factors. One entry serves what matters, time steps with one matrix. A
 # read-only matrix on memory of codipy's own is known by that memory, which nobody overwrites while it is referred to
@@ -93,6 +93,12 @@ def _by_scipys(a, b, transposed):
     x, info = scipys.dgetrs(*factors, b, trans=0 if transposed else 1)
     assert info == 0
     return x
+
+
+def forget():
+    """Give the memory of the last matrix and its factors back."""
+    global _last
+    _last = None
 
 
 def _remember(a, how, factors):
