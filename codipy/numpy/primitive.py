@@ -14,7 +14,7 @@ import numpy as np
 __all__ = ["Primitive"]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Primitive:
     """An opaque operation: NumPy computes the value, two rules the derivatives.
 

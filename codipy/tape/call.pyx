@@ -282,16 +282,8 @@ cdef class Call(Record):
         self.args, self.out = tuple(kept), tuple(parts) if several else parts[0]
         return 0
 
-    @property
-    def bytes_used(self):
-        """Bytes of what the call itself holds; values are counted where they are kept."""
-        return 64 + self.bytes_of_slots()
-
-    @property
-    def kept(self):
-        """Values that the rules read."""
-        return [x for x in (*self.args, *(self.out if type(self.out) is tuple else (self.out,)))
-                if isinstance(x, np.ndarray)]
+    def __sizeof__(self):
+        return object.__sizeof__(self) + self.bytes_of_slots()
 
     @property
     def named(self):
@@ -303,7 +295,7 @@ cdef class Call(Record):
 
     cdef Py_ssize_t bytes_of_slots(self) noexcept:
         cdef Py_ssize_t k, bytes = (self.arguments + self.results) * sizeof(Slots)
-        for k in range(self.arguments + self.results):
+        for k in range(self.arguments + self.results):    # as they were asked for in new_call
             bytes += 2 * max(self.slots[k].ndim, 0) * sizeof(Py_ssize_t)
         return bytes
 

@@ -3,12 +3,9 @@
 
 from typing import final
 
-from codipy.data.buffer import Buffer
 from codipy.tape.record import Record
 
 @final
 class Choice(Record):
-    @property
-    def kept(self) -> list[Buffer]: ...
     @property
     def named(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]: ...

@@ -74,10 +74,8 @@ cdef class Choice(Record):
             stride *= self.shape[i]
         return True
 
-    @property
-    def kept(self):
-        """What tells which operand was chosen."""
-        return [self.memory]
+    cdef list references(self):
+        return [self.memory, *Record.references(self)]
 
     @property
     def named(self):

@@ -80,11 +80,9 @@ cdef class Gather(Record):
                 i += n
         return 0
 
-    @property
-    def bytes_used(self):
-        """Bytes of the identifiers, and of the passive elements' values."""
-        return ((2 * self.runs if self.runs else self.size) * sizeof(int32_t) + 2 * sizeof(int32_t)
-                + (self.passive() * sizeof(double) if self.replays else 0))
+    def __sizeof__(self):
+        return object.__sizeof__(self) + sources_bytes(2 * self.runs if self.runs else self.size,
+                                                       self.passive() if self.replays else 0)
 
     cdef double* constants(self) noexcept nogil:
         cdef Py_ssize_t count = 2 * self.runs if self.runs else self.size
@@ -119,6 +117,10 @@ cdef void add_apart(double* origin, const int32_t* sources, const double* bars, 
             origin[sources[i]] += bars[i]
 
 
+cdef inline size_t sources_bytes(Py_ssize_t numbers, Py_ssize_t passive) noexcept:
+    return numbers * sizeof(int32_t) + passive * sizeof(double) + 8
+
+
 cdef inline bint follows(int32_t identifier, int32_t previous) noexcept nogil:
     return identifier == previous + 1 if previous else identifier == 0
 
@@ -133,7 +135,7 @@ cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssiz
     if new.replays:
         for i in range(size):
             passive += identifiers[i] == 0
-    new.sources = <int32_t*>PyMem_Malloc(min(2 * runs, size) * sizeof(int32_t) + passive * sizeof(double) + 8)
+    new.sources = <int32_t*>PyMem_Malloc(sources_bytes(min(2 * runs, size), passive))
     if new.sources == NULL:
         raise MemoryError(f"no memory for a movement of {size} elements")
     new.runs = runs if 2 * runs <= size else 0
@@ -161,7 +163,7 @@ cdef Gather gather_of_runs(const int32_t* runs, Py_ssize_t count, const double* 
     new.base, new.size, new.runs, new.replays = base, size, count, values != NULL
     for r in range(count if new.replays else 0):
         passive += runs[2 * r + 1] if runs[2 * r] == 0 else 0
-    new.sources = <int32_t*>PyMem_Malloc(2 * count * sizeof(int32_t) + passive * sizeof(double) + 8)
+    new.sources = <int32_t*>PyMem_Malloc(sources_bytes(2 * count, passive))
     if new.sources == NULL:
         raise MemoryError(f"no memory for a movement of {size} elements")
     memcpy(new.sources, runs, 2 * count * sizeof(int32_t))

@@ -1,11 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Inputs on the tape."""
 
-from typing import Any, final
+from typing import final
 
 from codipy.tape.record import Record
 
 @final
-class Mark(Record):
-    @property
-    def kept(self) -> list[Any]: ...
+class Mark(Record): ...

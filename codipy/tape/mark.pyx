@@ -32,10 +32,8 @@ cdef class Mark(Record):
             memcpy(replay.values + self.base, self.values.data, self.values.size * sizeof(double))
         return 0
 
-    @property
-    def kept(self):
-        """The values of the input."""
-        return [] if self.values is None else [self.values, self.last]
+    cdef list references(self):
+        return [self.values, self.last, *Record.references(self)]
 
     def __repr__(self):
         return "<input>"

@@ -25,6 +25,8 @@ cdef class Record:
     cdef int forward(self, AdjointVector adjoints) except -1
     # Compute the results' values again, from replay.values to replay.values, and renew what the sweeps read.
     cdef int primal(self, Replay replay) except -1
+    # What it refers to; the collector, which otherwise could say, does not track most records.
+    cdef list references(self)
 
 
 # The records of one tape, in the order of recording.

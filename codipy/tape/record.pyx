@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of a recording that are not scalar statements, and the list of them."""
-import sys
+import gc
 
 from libc.stdint cimport int32_t
 cimport cython
@@ -38,15 +38,13 @@ cdef class Record:
         """Forward: `tangents.write` the results' from what `tangents.read` gives for the arguments."""
         raise NotImplementedError
 
-    @property
-    def bytes_used(self):
-        """Bytes that the tape holds for this record beside the results' values."""
-        return 0
+    cdef list references(self):
+        return [self.place, *gc.get_referents(self)]
 
     @property
-    def kept(self):
-        """Buffers and arrays whose values this record keeps for the sweeps."""
-        return []
+    def held(self):
+        """The objects that this record refers to, each as often as it does; its own memory is what its size says."""
+        return self.references()
 
     @property
     def named(self):
@@ -76,16 +74,6 @@ cdef class Records:
 
     def __len__(self):
         return len(self.items)
-
-    @property
-    def bytes_used(self):
-        """Bytes of all records."""
-        return sum([record.bytes_used for record in self.items])
-
-    @property
-    def bytes_allocated(self):
-        """The same with Python's objects around them."""
-        return sys.getsizeof(self.items) + sum([sys.getsizeof(record) + record.bytes_used for record in self.items])
 
 
 cdef tuple reach(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):

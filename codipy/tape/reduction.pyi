@@ -8,6 +8,4 @@ from codipy.tape.record import Record
 @final
 class Reduction(Record):
     @property
-    def bytes_used(self) -> int: ...
-    @property
     def named(self) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]: ...

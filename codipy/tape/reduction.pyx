@@ -119,11 +119,6 @@ cdef class Reduction(Record):
                 return
 
     @property
-    def bytes_used(self):
-        """Bytes of the shapes."""
-        return 3 * self.ndim * sizeof(Py_ssize_t) + 32
-
-    @property
     def named(self):
         """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
         return ([(self.result, self.result + self.size - 1)],

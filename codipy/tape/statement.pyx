@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """Array statements: the sweeps over the elements of one recorded expression."""
-from libc.stdint cimport int32_t
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
@@ -121,16 +120,12 @@ cdef class Statement(Record):
         Py_DECREF(old)
         return 0
 
-    @property
-    def bytes_used(self):
-        """Bytes of the table of arguments; values are counted where they are kept."""
-        return (self.count * sizeof(Argument) + (2 + self.count) * self.ndim * sizeof(Py_ssize_t)
-                + sizeof(int32_t) + sizeof(void*))
+    def __sizeof__(self):
+        return object.__sizeof__(self) + table_bytes(self.ndim, self.count)
 
-    @property
-    def kept(self):
-        """The Buffers that this statement keeps."""
-        return [<object>self.arguments[k].owner for k in range(self.count) if self.arguments[k].owner != NULL]
+    cdef list references(self):
+        return [self.program, *Record.references(self),
+                *[<object>self.arguments[k].owner for k in range(self.count) if self.arguments[k].owner != NULL]]
 
     @property
     def named(self):
@@ -144,10 +139,14 @@ cdef class Statement(Record):
         return f"<statement {self.program!r} shape={[self.shape[k] for k in range(self.ndim)]} to {self.identifier}>"
 
 
+cdef inline size_t table_bytes(int ndim, int count) noexcept:
+    return count * sizeof(Argument) + (2 + count) * ndim * sizeof(Py_ssize_t) + 8
+
+
 cdef Statement new_statement(ArrayProgram program, int ndim, int count):
     """With room for `count` arguments, of which there are none yet; shape, strides and arguments are the caller's."""
     cdef Statement new = Statement.__new__(Statement)
-    new.arguments = <Argument*>PyMem_Malloc(count * sizeof(Argument) + (2 + count) * ndim * sizeof(Py_ssize_t) + 8)
+    new.arguments = <Argument*>PyMem_Malloc(table_bytes(ndim, count))
     if new.arguments == NULL:
         raise MemoryError("no memory for an array statement")
     new.shape = <Py_ssize_t*>(new.arguments + count)

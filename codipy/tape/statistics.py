@@ -6,6 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 
+from codipy.tape.held import Held
+
 _RULE = 53
 
 
@@ -43,8 +45,8 @@ class Statistics:
     tape : str
         Strategy and granularity.
     sections : tuple of Section
-        Adjoint vector, primal values, identifiers, each data stream; where arrays were recorded their statements, and
-        the values that those keep, each array once.
+        Adjoint vector, primal values, identifiers, each data stream; where arrays were recorded their statements, with
+        Python's objects around them, and the values that those keep, each array once.
     total : Amount
         Sums over the sections, in bytes.
 
@@ -175,26 +177,19 @@ def collect(tape):
                 Amount(stream.bytes_used, stream.bytes_allocated))
         for stream in reversed(tape.store.streams)]
     if len(tape.records):
-        sections += _array_sections(tape.records)
+        sections += _array_sections(tape)
     return Statistics(f"{tape.strategy}, {tape.granularity}", sections)
 
 
-def recorded_bytes(records):
+def recorded_bytes(tape):
     """Bytes in use by the records of arrays and the values they keep."""
-    return sum(section.memory.used for section in _array_sections(records)) if len(records) else 0
+    return sum(section.memory.used for section in _array_sections(tape)) if len(tape.records) else 0
 
 
-def _array_sections(records):
-    owners = {id(owner): owner for record in records.items for owner in map(_owner, record.kept)}.values()
-    used = sum(x.nbytes if isinstance(x, np.ndarray) else x.bytes_used for x in owners)
-    allocated = sum(x.nbytes if isinstance(x, np.ndarray) else x.bytes_allocated for x in owners)
-    return [Section("array statements", {"number of statements": len(records)},
-                    Amount(records.bytes_used, records.bytes_allocated)),
-            Section("array values", {"number of arrays": len(owners)}, Amount(used, allocated))]
-
-
-def _owner(x):
-    """Who has the memory that an array shows: a Buffer, or a plain array."""
-    while isinstance(x, np.ndarray) and x.base is not None:
-        x = x.base
-    return x
+def _array_sections(tape):
+    held = Held([tape.records.items, tape.constants])
+    used, allocated = (sum(x.nbytes if isinstance(x, np.ndarray) else getattr(x, name) for x in held.owners)
+                       for name in ("bytes_used", "bytes_allocated"))
+    return [Section("array statements", {"number of statements": len(tape.records), "number of objects": held.objects},
+                    Amount(held.nbytes, held.nbytes)),
+            Section("array values", {"number of arrays": len(held.owners)}, Amount(used, allocated))]

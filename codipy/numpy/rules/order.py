@@ -300,6 +300,15 @@ def _median_places(out, a, axis=None, out_=None, overwrite_input=False, keepdims
     return order[ends[0] : ends[-1] + 1]
 
 
+def _unique(a, *args, **kwargs):
+    """Along an axis NumPy shows an array of rows, whose dtype, a field for each column, would stay on the tape."""
+    out = np.unique(a, *args, **kwargs)
+    first, *others = out if isinstance(out, tuple) else (out,)
+    if first.base is not None and first.base.dtype.names:
+        first = first.copy("K")
+    return (first, *others) if isinstance(out, tuple) else first
+
+
 def _unique_source(out, a, axis, equal_nan):
     values = out[0] if isinstance(out, tuple) else out
     flat = np.reshape(np.arange(a.size), a.shape)
@@ -339,7 +348,7 @@ PRIMITIVES = {
         primitive("nanquantile", _preserving(np.nanquantile), *_quantile_rules(1, True)),
         primitive("percentile", _preserving(np.percentile), *_quantile_rules(100, False)),
         primitive("nanpercentile", _preserving(np.nanpercentile), *_quantile_rules(100, True)),
-        primitive("unique", np.unique, {0: _unique_vjp}, {0: _unique_jvp}),
+        primitive("unique", _unique, {0: _unique_vjp}, {0: _unique_jvp}),
         *(
             primitive(f.__name__, f, {0: _unique_vjp}, {0: _unique_jvp})
             for f in (np.unique_values, np.unique_all, np.unique_counts, np.unique_inverse)
