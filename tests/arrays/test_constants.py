@@ -46,7 +46,7 @@ def test_what_an_array_held_when_it_was_used_counts(variant, layout):
 
 
 def kept_bytes(f):
-    return run(f, ("auto", "statement"))[2].statistics().total.used
+    return run(f, ("auto", "statement"))[2].statistics()["array values"].memory.used
 
 
 def test_what_is_used_again_is_kept_once():
