@@ -17,6 +17,7 @@ import scipy.special
 from codipy.errors import ActiveError
 from codipy.numpy.arguments import holds_active
 from codipy.numpy.lists import listed
+from codipy.scipy import normalised
 
 __all__ = ["FUNCTIONS", "special"]
 
@@ -48,7 +49,7 @@ FUNCTIONS = {
     name: _function(name, getattr(scipy.special, name))
     for name in scipy.special.__all__
     if _is_python(getattr(scipy.special, name))
-}
+} | normalised.FUNCTIONS
 FUNCTIONS |= {name: listed(ufunc) for name, ufunc in vars(scipy.special).items() if isinstance(ufunc, np.ufunc)}
 special = ModuleType(scipy.special.__name__, scipy.special.__doc__)
 vars(special).update(vars(scipy.special) | FUNCTIONS)
