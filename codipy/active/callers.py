@@ -15,6 +15,8 @@ from types import FunctionType
 
 import numpy as np
 
+from codipy.active.instead import instead_of
+
 __all__ = ["in_rebound_code", "refusal"]
 
 _HERE = Path(__file__).resolve().parents[1]
@@ -82,7 +84,10 @@ def _explained(what, instead, frames):
     via = f" for {outer}" if outer != called else ""
     if top in sys.stdlib_module_names or top in _OWN_ADVICE or called.startswith("scipy.sparse."):
         return f"{what} would lose its derivative, called in {called}{via} ({_place(frames[user])}): {instead}"
-    return (f'{what} would lose its derivative, called in {called}{via} ({_place(frames[user])}): '
+    lost = f"{what} would lose its derivative, called in {called}{via} ({_place(frames[user])})"
+    if (better := instead_of(names)) is not None:
+        return f"{lost}: write {better}; {_VALUE}"
+    return (f'{lost}: '
             f'codipy.rebind(f, modules=["{top}"]) rebuilds what is Python in it; {_VALUE}')  # fmt: skip
 
 
