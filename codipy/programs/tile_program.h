@@ -5,7 +5,7 @@
 #include <Python.h>
 #include <stdint.h>
 
-enum { TILE_OPERANDS = 32, TILE_STEPS = 48, TILE_DIMS = 16 };
+enum { TILE_OPERANDS = 32, TILE_STEPS = 48, TILE_DIMS = 8 };
 
 /* Registers are numbered: first the operands, then one for each step. */
 typedef struct {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Runs programs over tiles: values, reverse, tangents, Jacobians. Nothing is allocated, but by a team. */
+/* Runs programs over tiles: values, reverse, tangents, Jacobians; -1, and nothing is done, if there is no memory. */
 #ifndef CODIPY_PROGRAMS_TILE_RUN_H
 #define CODIPY_PROGRAMS_TILE_RUN_H
 #include "codipy/operations/slopes.h"
@@ -249,38 +249,37 @@ static void plan_short(TileRun *run, const TileProgram *program)
     }
 }
 
-static void values_part(const TileCall *call, TileTeam *team)
+static void values_part(TileRun *run, const TileCall *call, TileTeam *team)
 {
-    TileRun run;
     const TileSweep *of = call->sweep;
     const int operands = of->program->operands, root = operands + of->program->steps - 1, dims = of->dims;
-    if (!walk_begin(&run.walk, dims, of->shape)) return;
-    run_begin(&run, of->program);
+    if (!walk_begin(&run->walk, dims, of->shape)) return;
+    run_begin(run, of->program);
     for (int r = 0; r < operands; r++)
-        walk_add(&run.walk, (void *)of->operand[r].data, of->operand[r].strides, 1, dims, of->shape);
-    walk_add(&run.walk, call->lhs, call->lhs_strides, 1, dims, of->shape);
-    run_close(&run);
-    find_rows_seen(&run, of->program);
-    for (int r = 0; r < operands; r++) run_bind_operand(&run, r, r);
-    run_bind(&run, root, operands, STORE);
-    if (run.walk.rows * run.walk.inner < TILE_SHORT_ROW)
-        plan_short(&run, of->program);
+        walk_add(&run->walk, (void *)of->operand[r].data, of->operand[r].strides, 1, dims, of->shape);
+    walk_add(&run->walk, call->lhs, call->lhs_strides, 1, dims, of->shape);
+    run_close(run);
+    find_rows_seen(run, of->program);
+    for (int r = 0; r < operands; r++) run_bind_operand(run, r, r);
+    run_bind(run, root, operands, STORE);
+    if (run->walk.rows * run->walk.inner < TILE_SHORT_ROW)
+        plan_short(run, of->program);
     else
-        plan_values(&run, of->program);
-    run_cut(&run);
-    int is_first = !team_enter(team, &run);
-    for (Py_ssize_t n; (n = run_next(&run)) > 0; is_first = 0) {
-        run_load(&run, is_first);
-        run_tile(&run, n);
-        run_store(&run);
+        plan_values(run, of->program);
+    run_cut(run);
+    int is_first = !team_enter(team, run);
+    for (Py_ssize_t n; (n = run_next(run)) > 0; is_first = 0) {
+        run_load(run, is_first);
+        run_tile(run, n);
+        run_store(run);
     }
 }
 
-static void tile_run_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
+static int tile_run_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
     double *out, const Py_ssize_t *out_strides)
 {
     const TileSweep values = {program, operand, dims, shape, NULL, NULL};
     const TileCall call = {&values, out, out_strides, 0};
-    team_run(values_part, &call, team_for(&values));
+    return team_run(values_part, &call, team_for(&values));
 }
 #endif

@@ -53,38 +53,48 @@ static inline void fill(double *to, double value, Py_ssize_t n)
     for (Py_ssize_t i = 0; i < n; i++) to[i] = value;
 }
 
-/* Assigns the values to `out`; 0 if the arrays do not lie as they must. */
-static int tile_short_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
-    double *out, const Py_ssize_t *out_strides)
+static int short_values(TileRun *run, const TileProgram *program, const TileOperand *operand, int dims,
+    const Py_ssize_t *shape, Py_ssize_t n, Py_ssize_t distance, double *out)
 {
-    TileRun run;
-    const Py_ssize_t n = short_size(dims, shape), distance = ((n + 7) & ~(Py_ssize_t)7) + TILE_GAP;
     const int operands = program->operands, last = program->steps - 1;
-    double *room = short_room(&run);
-    if (program->single || n == 0 || n > SHORT_LENGTH || (operands + last) * distance > TILE_ROOM) return 0;
-    if (short_layout(dims, shape, out_strides, sizeof(double)) != DENSE) return 0;
-    run.raw = 0;
-    run.constant = n == 1 ? ~(uint32_t)0 : 0;
+    double *room = short_room(run);
+    run->raw = 0;
+    run->constant = n == 1 ? ~(uint32_t)0 : 0;
     for (int r = 0; r < operands; r++) {
         const ShortLayout layout = short_layout(dims, shape, operand[r].strides, sizeof(double));
-        run.at[r] = (double *)operand[r].data;
+        run->at[r] = (double *)operand[r].data;
         if (layout == SCATTERED) return 0;
         if (layout == DENSE) continue;
-        fill(room, *run.at[r], n);
-        run.constant |= 1u << r;
-        run.at[r] = room;
+        fill(room, *run->at[r], n);
+        run->constant |= 1u << r;
+        run->at[r] = room;
         room += distance;
     }
     for (int s = 0; s <= last; s++) {
         const TileStep *step = &program->step[s];
         const int arity = tile_arity[step->code];
         const int registers[3] = {step->sources[0], step->sources[arity > 1], step->sources[arity > 2 ? 2 : 0]};
-        const double *const from[3] = {run.at[registers[0]], run.at[registers[1]], run.at[registers[2]]};
-        run.at[operands + s] = s == last ? out : room;
-        run_value(&run, step->code, registers, from, run.at[operands + s], n);
+        const double *const from[3] = {run->at[registers[0]], run->at[registers[1]], run->at[registers[2]]};
+        run->at[operands + s] = s == last ? out : room;
+        run_value(run, step->code, registers, from, run->at[operands + s], n);
         room += distance;
     }
     return 1;
+}
+
+/* Assigns the values to `out`; 0 if the arrays do not lie as they must, -1 if there is no memory. */
+static int tile_short_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
+    double *out, const Py_ssize_t *out_strides)
+{
+    const Py_ssize_t n = short_size(dims, shape), distance = ((n + 7) & ~(Py_ssize_t)7) + TILE_GAP;
+    if (program->single || n == 0 || n > SHORT_LENGTH) return 0;
+    if ((program->operands + program->steps - 1) * distance > TILE_ROOM) return 0;
+    if (short_layout(dims, shape, out_strides, sizeof(double)) != DENSE) return 0;
+    TileRun *run = space_take();
+    if (!run) return -1;
+    const int done = short_values(run, program, operand, dims, shape, n, distance, out);
+    space_give(run);
+    return done;
 }
 
 static inline void short_view(TileRun *run, int view, int constant)
@@ -95,40 +105,39 @@ static inline void short_view(TileRun *run, int view, int constant)
     run->walk.view[view].inner = constant ? 0 : (Py_ssize_t)sizeof(double);
 }
 
-/* Makes the list of loops for the operands that are active and constant. */
-static void short_plan(TileShortPlan *plan, const TileProgram *program)
+/* Makes the list of loops for the operands that are active and constant; `run` is only worked in. */
+static void short_plan(TileShortPlan *plan, const TileProgram *program, TileRun *run)
 {
-    TileRun run;
     TileActivity registers[VALUES];
     uint8_t flow[TILE_OPERANDS];
     const TileSweep sweep = {program, NULL, 0, NULL, NULL, NULL};
     const int operands = program->operands, root = operands + program->steps - 1, seed = VALUES + root;
-    run_begin(&run, program);
-    run.walk.joined = 0;
-    run.walk.inner = 1;
+    run_begin(run, program);
+    run->walk.joined = 0;
+    run->walk.inner = 1;
     find_activity(program, plan->active, 0, registers);
     for (int r = 0; r < operands; r++) {
         flow[r] = (uint8_t)(TILE_OPERANDS + r);
-        short_view(&run, r, plan->constant_values >> r & 1);
-        short_view(&run, flow[r], plan->constant_flows >> r & 1);
-        if (registers[r].needed) run_bind_operand(&run, r, r);
+        short_view(run, r, plan->constant_values >> r & 1);
+        short_view(run, flow[r], plan->constant_flows >> r & 1);
+        if (registers[r].needed) run_bind_operand(run, r, r);
     }
     for (int w = operands; w <= root; w++)
-        if (registers[w].needed) run_slot(&run, w, run.slots);
-    short_view(&run, LHS_VIEW, 0);
-    run_bind(&run, seed, LHS_VIEW, LOAD);
+        if (registers[w].needed) run_slot(run, w, run->slots);
+    short_view(run, LHS_VIEW, 0);
+    run_bind(run, seed, LHS_VIEW, LOAD);
     for (int s = 0; s < program->steps; s++)
-        if (is_computed(&sweep, registers, s)) run_action(&run, VALUE, program, s);
-    if (registers[root].active) plan_reverse(&run, program, registers, seed, flow);
-    run_slot(&run, AUXILIARY_REGISTER, run.slots);
-    plan->actions = run.actions;
-    plan->bindings = run.bindings;
-    plan->slotted = run.slotted;
-    plan->slots = run.slots;
-    memcpy(plan->action, run.action, run.actions * sizeof(TileAction));
-    memcpy(plan->binding, run.binding, run.bindings * sizeof(TileBinding));
-    memcpy(plan->reg_of, run.reg_of, run.slotted);
-    memcpy(plan->slot_of, run.slot_of, run.slotted);
+        if (is_computed(&sweep, registers, s)) run_action(run, VALUE, program, s);
+    if (registers[root].active) plan_reverse(run, program, registers, seed, flow);
+    run_slot(run, AUXILIARY_REGISTER, run->slots);
+    plan->actions = run->actions;
+    plan->bindings = run->bindings;
+    plan->slotted = run->slotted;
+    plan->slots = run->slots;
+    memcpy(plan->action, run->action, run->actions * sizeof(TileAction));
+    memcpy(plan->binding, run->binding, run->bindings * sizeof(TileBinding));
+    memcpy(plan->reg_of, run->reg_of, run->slotted);
+    memcpy(plan->slot_of, run->slot_of, run->slotted);
 }
 
 /* The plan for these operands in `*kept`, the program's own; NULL where memory ran out. Not for two threads at once. */
@@ -139,23 +148,23 @@ static const TileShortPlan *short_plan_for(
     if (plan && plan->active == active && plan->constant_values == values && plan->constant_flows == flows) return plan;
     find_loops(program); /* that may run Python, and other threads in between; from here to the end of a sweep none */
     plan = *kept;
-    if (!plan) plan = *kept = (TileShortPlan *)malloc(sizeof(TileShortPlan));
-    if (!plan) return NULL;
+    if (!plan) plan = *kept = (TileShortPlan *)calloc(1, sizeof(TileShortPlan));
+    TileRun *run = plan ? space_take() : NULL;
+    if (!run) return NULL;
     plan->active = active;
     plan->constant_values = values;
     plan->constant_flows = flows;
-    short_plan(plan, program);
+    short_plan(plan, program, run);
+    space_give(run);
     return plan;
 }
 
-/* The sweep back; 0 if the arrays do not lie as they must. */
+/* The sweep back; 0 if the arrays do not lie as they must, -1 if there is no memory. */
 static int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, const TileOperand *operand, int dims,
     const Py_ssize_t *shape, double *lhs, const Py_ssize_t *lhs_strides, int keep)
 {
-    TileRun run;
     const Py_ssize_t n = short_size(dims, shape), distance = ((n + 7) & ~(Py_ssize_t)7) + TILE_GAP;
     uint32_t active = 0, values = 0, flows = 0;
-    double *room = short_room(&run);
     if (program->single || n == 0 || n > SHORT_LENGTH || short_layout(dims, shape, lhs_strides, 1) != DENSE) return 0;
     for (int r = 0; r < program->operands; r++) {
         const ShortLayout layout = short_layout(dims, shape, operand[r].strides, sizeof(double));
@@ -170,30 +179,34 @@ static int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, 
     if (all_zero(lhs, n)) return 1;
     const TileShortPlan *plan = short_plan_for(kept, program, active, values, flows);
     if (!plan || plan->slots * distance > TILE_ROOM) return 0;
-    run_begin(&run, program);
-    run.constant = n == 1 ? ~(uint32_t)0 : values;
-    run.actions = plan->actions;
-    memcpy(run.action, plan->action, plan->actions * sizeof(TileAction));
-    for (int k = 0; k < plan->slotted; k++) run.at[plan->reg_of[k]] = room + plan->slot_of[k] * distance;
+    TileRun *run = space_take();
+    if (!run) return -1;
+    double *room = short_room(run);
+    run_begin(run, program);
+    run->constant = n == 1 ? ~(uint32_t)0 : values;
+    run->actions = plan->actions;
+    memcpy(run->action, plan->action, plan->actions * sizeof(TileAction));
+    for (int k = 0; k < plan->slotted; k++) run->at[plan->reg_of[k]] = room + plan->slot_of[k] * distance;
     for (int k = 0; k < plan->bindings; k++) {
         const TileBinding *binding = &plan->binding[k];
         const int r = binding->view % TILE_OPERANDS;
         if (binding->view == LHS_VIEW)
-            run.at[binding->reg] = lhs;
+            run->at[binding->reg] = lhs;
         else if (binding->view < TILE_OPERANDS && !(values >> r & 1))
-            run.at[binding->reg] = (double *)operand[r].data;
+            run->at[binding->reg] = (double *)operand[r].data;
         else if (binding->view < TILE_OPERANDS)
-            fill(run.at[binding->reg], *(const double *)operand[r].data, n);
+            fill(run->at[binding->reg], *(const double *)operand[r].data, n);
         else if (!(flows >> r & 1))
-            run.at[binding->reg] = operand[r].adjoint;
+            run->at[binding->reg] = operand[r].adjoint;
     }
-    run_tile(&run, n);
+    run_tile(run, n);
     for (int k = 0; k < plan->bindings; k++) {
         const TileBinding *binding = &plan->binding[k];
         const int r = binding->view - TILE_OPERANDS;
         if (r >= 0 && binding->view != LHS_VIEW && flows >> r & 1)
-            *operand[r].adjoint += lane_sum(run.at[binding->reg], n);
+            *operand[r].adjoint += lane_sum(run->at[binding->reg], n);
     }
+    space_give(run);
     if (!keep) memset(lhs, 0, n * sizeof(double));
     return 1;
 }

@@ -160,34 +160,33 @@ static void clear_jacobians(const TileSweep *sweep, const TileWalk *walk, Py_ssi
             memset(sweep->operand[r].adjoint + walk->row * walk->inner + walk->first, 0, n * sizeof(double));
 }
 
-static void reverse_part(const TileCall *call, TileTeam *team)
+static void reverse_part(TileRun *run, const TileCall *call, TileTeam *team)
 {
-    TileRun run;
     TileActivity registers[VALUES];
     TileArrays arrays;
     const TileSweep *sweep = call->sweep;
     const TileProgram *program = sweep->program;
     const int root = program->operands + program->steps - 1, seed = VALUES + root, has_lhs = call->lhs != NULL;
-    if (!sweep_begin(&run, sweep, registers, &arrays, call->lhs, call->lhs_strides)) return;
+    if (!sweep_begin(run, sweep, registers, &arrays, call->lhs, call->lhs_strides)) return;
     if (has_lhs)
-        run_bind(&run, seed, arrays.lhs, LOAD);
+        run_bind(run, seed, arrays.lhs, LOAD);
     else
-        run_slot(&run, seed, run.slots);
+        run_slot(run, seed, run->slots);
     for (int s = 0; s < program->steps; s++)
-        if (is_computed(sweep, registers, s)) run_action(&run, VALUE, program, s);
-    gather_crowded(&run.walk, program->operands, registers, arrays.flow);
-    if (registers[root].active) plan_reverse(&run, program, registers, seed, arrays.flow);
-    run_slot(&run, AUXILIARY_REGISTER, run.slots);
-    run_cut(&run);
-    for (Py_ssize_t i = run.walk.tile_rows * run.walk.tile_length - 1; i >= 0 && !has_lhs; i--) run.at[seed][i] = 1.0;
-    int is_first = !team_enter(team, &run);
-    for (Py_ssize_t n; (n = run_next(&run)) > 0; is_first = 0) {
-        if (!has_lhs) clear_jacobians(sweep, &run.walk, n);
-        run_load(&run, is_first);
-        if (has_lhs && all_zero(run.at[seed], n)) continue;
-        run_tile(&run, n);
-        run_store(&run);
-        if (has_lhs && !call->keep) view_clear(&run.walk, &run.walk.view[arrays.lhs]);
+        if (is_computed(sweep, registers, s)) run_action(run, VALUE, program, s);
+    gather_crowded(&run->walk, program->operands, registers, arrays.flow);
+    if (registers[root].active) plan_reverse(run, program, registers, seed, arrays.flow);
+    run_slot(run, AUXILIARY_REGISTER, run->slots);
+    run_cut(run);
+    for (Py_ssize_t i = run->walk.tile_rows * run->walk.tile_length - 1; i >= 0 && !has_lhs; i--) run->at[seed][i] = 1.0;
+    int is_first = !team_enter(team, run);
+    for (Py_ssize_t n; (n = run_next(run)) > 0; is_first = 0) {
+        if (!has_lhs) clear_jacobians(sweep, &run->walk, n);
+        run_load(run, is_first);
+        if (has_lhs && all_zero(run->at[seed], n)) continue;
+        run_tile(run, n);
+        run_store(run);
+        if (has_lhs && !call->keep) view_clear(&run->walk, &run->walk.view[arrays.lhs]);
     }
 }
 
@@ -198,10 +197,10 @@ static int team_for_reverse(const TileSweep *sweep, const double *lhs, const Py_
 }
 
 /* Adds to the operands' adjoints what flows from the result's. */
-static void tile_run_reverse(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int keep)
+static int tile_run_reverse(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int keep)
 {
     const TileCall call = {sweep, lhs, lhs_strides, keep};
-    team_run(reverse_part, &call, team_for_reverse(sweep, lhs, lhs_strides));
+    return team_run(reverse_part, &call, team_for_reverse(sweep, lhs, lhs_strides));
 }
 
 /* The tangent of each step from those of its arguments, in the order of the values. */
@@ -235,39 +234,38 @@ static void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivit
     }
 }
 
-static void tangent_part(const TileCall *call, TileTeam *team)
+static void tangent_part(TileRun *run, const TileCall *call, TileTeam *team)
 {
-    TileRun run;
     TileActivity registers[VALUES];
     TileArrays arrays;
     const TileSweep *sweep = call->sweep;
     const int root = sweep->program->operands + sweep->program->steps - 1;
-    if (!sweep_begin(&run, sweep, registers, &arrays, call->lhs, call->lhs_strides)) return;
-    run_bind(&run, VALUES + root, arrays.lhs, STORE);
-    plan_tangent(&run, sweep, registers, arrays.flow);
-    run_slot(&run, AUXILIARY_REGISTER, run.slots);
-    run_cut(&run);
-    int is_first = !team_enter(team, &run);
-    for (Py_ssize_t n; (n = run_next(&run)) > 0; is_first = 0) {
+    if (!sweep_begin(run, sweep, registers, &arrays, call->lhs, call->lhs_strides)) return;
+    run_bind(run, VALUES + root, arrays.lhs, STORE);
+    plan_tangent(run, sweep, registers, arrays.flow);
+    run_slot(run, AUXILIARY_REGISTER, run->slots);
+    run_cut(run);
+    int is_first = !team_enter(team, run);
+    for (Py_ssize_t n; (n = run_next(run)) > 0; is_first = 0) {
         if (!registers[root].active) {
-            view_clear(&run.walk, &run.walk.view[arrays.lhs]);
+            view_clear(&run->walk, &run->walk.view[arrays.lhs]);
             continue;
         }
-        run_load(&run, is_first);
-        run_tile(&run, n);
-        run_store(&run);
+        run_load(run, is_first);
+        run_tile(run, n);
+        run_store(run);
     }
 }
 
 /* Assigns the tangent of the result. */
-static void tile_run_tangent(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides)
+static int tile_run_tangent(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides)
 {
     const TileCall call = {sweep, lhs, lhs_strides, 0};
-    team_run(tangent_part, &call, team_for(sweep));
+    return team_run(tangent_part, &call, team_for(sweep));
 }
 
 /* The derivative of each element of the result in the same element of each operand, zero where there is none. */
-static void tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
+static int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
 {
     TileOperand wanted[TILE_OPERANDS];
     TileSweep unit = *sweep;
@@ -284,7 +282,7 @@ static void tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
     }
     unit.operand = wanted;
     const TileCall call = {&unit, NULL, NULL, 1};
-    team_run(reverse_part, &call, team_for(&unit));
+    return team_run(reverse_part, &call, team_for(&unit));
 }
 
 /* What a sweep reads if the operands of `active` are differentiated: a bit for each operand, and one for the result. */

@@ -7,7 +7,7 @@
 #ifndef CODIPY_PROGRAMS_TILE_TEAM_H
 #define CODIPY_PROGRAMS_TILE_TEAM_H
 #include "codipy/programs/flags.h"
-#include "codipy/programs/tile_plan.h"
+#include "codipy/programs/tile_space.h"
 #include <stdlib.h>
 
 #if !defined(_WIN32) && defined(__GNUC__)
@@ -19,7 +19,7 @@
 
 enum {
     TILE_THREADS = 256,
-    TILE_STACK = 1 << 20, /* bytes: a part needs about 110 kB, and the C library may put thread-local data there */
+    TILE_STACK = 1 << 20, /* bytes: a part needs about 20 kB, and the C library may put thread-local data there */
     TILE_FEWEST = 8,      /* tiles taken at a time */
     TILE_MOST = 64,
     TILE_TEAM_LEAST = 8192 /* elements: shorter calls may hold the GIL, which loops of SciPy may ask for */
@@ -38,7 +38,7 @@ typedef struct {
     int keep;
 } TileCall;
 
-typedef void (*TilePart)(const TileCall *call, TileTeam *team);
+typedef void (*TilePart)(TileRun *run, const TileCall *call, TileTeam *team);
 
 struct TileTeam {
     TilePart part; /* what each thread runs: it makes its plan, which is the same for all, and takes tiles */
@@ -53,6 +53,16 @@ struct TileTeam {
     pthread_t thread[TILE_THREADS];
 #endif
 };
+
+/* What one thread does; -1, and nothing is done, if there is no memory. */
+static int part_run(TilePart part, const TileCall *call, TileTeam *team)
+{
+    TileRun *run = space_take();
+    if (!run) return -1;
+    part(run, call, team);
+    space_give(run);
+    return 0;
+}
 
 #if TILE_HAS_THREADS
 static int team_size(void)
@@ -74,7 +84,7 @@ static void *team_member(void *given)
 {
     TileTeam *team = given;
     flags_clear();
-    team->part(team->call, team);
+    part_run(team->part, team->call, team); /* without memory the others take all tiles */
     __atomic_fetch_or(&team->flags, flags_raised(), __ATOMIC_RELAXED);
     return NULL;
 }
@@ -148,14 +158,11 @@ static void find_loops(const TileProgram *program)
     }
 }
 
-/* Runs a call by that many threads, and returns when all is done. */
-static void team_run(TilePart part, const TileCall *call, int threads)
+/* Runs a call by that many threads, and returns when all is done; -1, and nothing is done, if there is no memory. */
+static int team_run(TilePart part, const TileCall *call, int threads)
 {
     TileTeam team;
-    if (threads == 1) {
-        part(call, NULL);
-        return;
-    }
+    if (threads == 1) return part_run(part, call, NULL);
     find_loops(call->sweep->program);
     team.part = part;
     team.call = call;
@@ -163,11 +170,12 @@ static void team_run(TilePart part, const TileCall *call, int threads)
     team.tiles = team.taken = team.started = team.flags = 0;
     team.sums = 0;
     team.sum = NULL;
-    part(call, &team);
+    const int done = part_run(part, call, &team);
     team_join(&team);
     for (Py_ssize_t t = 0; team.sum && t < team.tiles; t++)
         for (Py_ssize_t k = 0; k < team.sums; k++) *team.sum_to[k] += team.sum[t * team.sums + k];
     free(team.sum);
+    return done;
 }
 
 /* The caller of a team, whose plan is ready, starts the others; 0 if there is no memory for that. */

@@ -7,7 +7,8 @@
 # Rejected: one loop per element over the whole program (nothing vectorises), and temporaries as long as the array.
 #
 # Nothing is shared: calls may run on several threads at once, each on memory of its own, and a large call starts
-# threads itself (tile_team.h). They use about 110 kB of stack. Data is aligned. The result overlaps no operand;
+# threads itself (tile_team.h). They use less than 20 kB of stack. An error, MemoryError, leaves everything as it was.
+# Data is aligned. The result overlaps no operand;
 # adjoints of operands may overlap each other.
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
@@ -33,9 +34,9 @@ cdef extern from "codipy/programs/tile_program.h" nogil:
 
     ctypedef struct Operand "TileOperand":
         const char* data                # first value; a scalar constant has strides 0
-        Py_ssize_t strides[16]          # in bytes, one per dimension of the result, 0 where broadcast
+        Py_ssize_t strides[8]           # in bytes, one per dimension of the result, 0 where broadcast
         double* adjoint                 # adjoint or tangent of the first element; NULL: passive
-        Py_ssize_t adjoint_strides[16]  # in doubles
+        Py_ssize_t adjoint_strides[8]   # in doubles
 
     ctypedef struct Sweep "TileSweep":
         const TileProgram* program
@@ -49,23 +50,23 @@ cdef extern from "codipy/programs/tile_program.h" nogil:
         pass
 
 # Values: `out` is assigned.
-cdef void tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                       double* out, const Py_ssize_t* out_strides) noexcept nogil
+cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                       double* out, const Py_ssize_t* out_strides) except -1 nogil
 # Adds to the operands' adjoints what flows from the adjoint of the result, and zeroes that unless `keep`.
 # A zero adjoint propagates nothing, even through a partial that is inf or nan.
-cdef void tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                        double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil
+cdef int tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                        double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) except -1 nogil
 # The same, for few elements with a list of loops that is kept in `plan` (NULL at first, freed with free()); with the GIL.
-cdef void tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
+cdef int tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
                              const Py_ssize_t* shape, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
-                             bint keep) noexcept
+                             bint keep) except -1
 # Assigns the tangent of the result.
-cdef void tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                        double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil
+cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                        double* lhs_tangent, const Py_ssize_t* lhs_strides) except -1 nogil
 # Assigns one C-contiguous array of the result's shape for each operand, NULL to skip it; the operands' adjoints are not
 # looked at.
-cdef void tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                          double* const* jacobians) noexcept nogil
+cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                          double* const* jacobians) except -1 nogil
 # Whether an operation is rounded correctly, so that one loop is as good as another.
 cdef bint tiles_exact(int code) noexcept nogil
 # One operation on numbers as NumPy's scalars have it, in float32 if asked.
@@ -77,9 +78,9 @@ cdef bint tiles_slow(int code) noexcept nogil
 cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil
 
 # The same with the values of the result at hand, which exp, tan, sqrt, power ... then need not compute again.
-cdef void sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
-                        bint keep) noexcept nogil
-cdef void sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil
-cdef void sweep_jacobians(const Sweep* sweep, double* const* jacobians) noexcept nogil
+cdef int sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
+                        bint keep) except -1 nogil
+cdef int sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) except -1 nogil
+cdef int sweep_jacobians(const Sweep* sweep, double* const* jacobians) except -1 nogil
 # One bit for each operand, and bit MAX_OPERANDS for the result.
 cdef uint64_t sweep_needed(const TileProgram* program, uint32_t active) noexcept nogil

@@ -27,6 +27,7 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
     Py_ssize_t tile_share
     Py_ssize_t tile_patience
     int tile_vectors
+    int space_is_short
     int team_size()
     int team_for(const Sweep*)
     int team_for_reverse(const Sweep*, const double*, const Py_ssize_t*)
@@ -34,10 +35,10 @@ cdef extern from "codipy/programs/tile_short.h" nogil:
     enum:
         TILE_THREADS
         TILE_HAS_THREADS
-    void tile_run_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
-    void tile_run_reverse(const Sweep*, double*, const Py_ssize_t*, int)
-    void tile_run_tangent(const Sweep*, double*, const Py_ssize_t*)
-    void tile_run_jacobians(const Sweep*, double* const*)
+    int tile_run_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
+    int tile_run_reverse(const Sweep*, double*, const Py_ssize_t*, int)
+    int tile_run_tangent(const Sweep*, double*, const Py_ssize_t*)
+    int tile_run_jacobians(const Sweep*, double* const*)
     uint64_t tile_run_needed(const TileProgram*, uint32_t, int)
     int tile_short_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
     int tile_short_reverse(ShortPlan**, const TileProgram*, const Operand*, int, const Py_ssize_t*, double*,
@@ -86,10 +87,16 @@ cdef int _fill(TileLoop* loop, cnp.ufunc ufunc, list known, str types) except -1
     return 0
 
 
-cdef void tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                       double* out, const Py_ssize_t* out_strides) noexcept nogil:
-    if not tile_short_values(program, operands, ndim, shape, out, out_strides):
-        tile_run_values(program, operands, ndim, shape, out, out_strides)
+cdef int no_memory() except -1 with gil:
+    raise MemoryError("no memory for the registers of an array statement")
+
+
+cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                       double* out, const Py_ssize_t* out_strides) except -1 nogil:
+    cdef int done = tile_short_values(program, operands, ndim, shape, out, out_strides)
+    if done == 0:
+        done = tile_run_values(program, operands, ndim, shape, out, out_strides)
+    return 0 if done >= 0 else no_memory()
 
 
 cdef inline Sweep _sweep(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
@@ -100,29 +107,31 @@ cdef inline Sweep _sweep(const TileProgram* program, const Operand* operands, in
     return sweep
 
 
-cdef void tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                        double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) noexcept nogil:
+cdef int tiles_reverse(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                        double* lhs_adjoint, const Py_ssize_t* lhs_strides, bint keep) except -1 nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
-    tile_run_reverse(&sweep, lhs_adjoint, lhs_strides, keep)
+    return 0 if tile_run_reverse(&sweep, lhs_adjoint, lhs_strides, keep) == 0 else no_memory()
 
 
-cdef void tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
+cdef int tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const Operand* operands, int ndim,
                              const Py_ssize_t* shape, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
-                             bint keep) noexcept:
-    if not tile_short_reverse(plan, program, operands, ndim, shape, lhs_adjoint, lhs_strides, keep):
-        tiles_reverse(program, operands, ndim, shape, lhs_adjoint, lhs_strides, keep)
+                             bint keep) except -1:
+    cdef int done = tile_short_reverse(plan, program, operands, ndim, shape, lhs_adjoint, lhs_strides, keep)
+    if done == 0:
+        return tiles_reverse(program, operands, ndim, shape, lhs_adjoint, lhs_strides, keep)
+    return 0 if done > 0 else no_memory()
 
 
-cdef void tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                        double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil:
+cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                        double* lhs_tangent, const Py_ssize_t* lhs_strides) except -1 nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
-    tile_run_tangent(&sweep, lhs_tangent, lhs_strides)
+    return 0 if tile_run_tangent(&sweep, lhs_tangent, lhs_strides) == 0 else no_memory()
 
 
-cdef void tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
-                          double* const* jacobians) noexcept nogil:
+cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
+                          double* const* jacobians) except -1 nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
-    tile_run_jacobians(&sweep, jacobians)
+    return 0 if tile_run_jacobians(&sweep, jacobians) == 0 else no_memory()
 
 
 cdef bint tiles_exact(int code) noexcept nogil:
@@ -141,17 +150,17 @@ cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept
     return <uint32_t>tile_run_needed(program, active, False)
 
 
-cdef void sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
-                        bint keep) noexcept nogil:
-    tile_run_reverse(sweep, lhs_adjoint, lhs_strides, keep)
+cdef int sweep_reverse(const Sweep* sweep, double* lhs_adjoint, const Py_ssize_t* lhs_strides,
+                        bint keep) except -1 nogil:
+    return 0 if tile_run_reverse(sweep, lhs_adjoint, lhs_strides, keep) == 0 else no_memory()
 
 
-cdef void sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) noexcept nogil:
-    tile_run_tangent(sweep, lhs_tangent, lhs_strides)
+cdef int sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t* lhs_strides) except -1 nogil:
+    return 0 if tile_run_tangent(sweep, lhs_tangent, lhs_strides) == 0 else no_memory()
 
 
-cdef void sweep_jacobians(const Sweep* sweep, double* const* jacobians) noexcept nogil:
-    tile_run_jacobians(sweep, jacobians)
+cdef int sweep_jacobians(const Sweep* sweep, double* const* jacobians) except -1 nogil:
+    return 0 if tile_run_jacobians(sweep, jacobians) == 0 else no_memory()
 
 
 cdef uint64_t sweep_needed(const TileProgram* program, uint32_t active) noexcept nogil:
@@ -187,6 +196,12 @@ def _compile_from(Py_ssize_t tiles, int vectors):
     return before
 
 
+def _without_space(bint short):
+    """For tests: let there be no memory for the registers of array statements."""
+    global space_is_short
+    space_is_short = short
+
+
 cdef double* _pointer(array) except? NULL:
     return <double*><size_t>array.__array_interface__["data"][0]
 
@@ -213,10 +228,10 @@ cdef class Call:
 
     cdef TileProgram program
     cdef Operand* operands
-    cdef Py_ssize_t shape[16]
-    cdef Py_ssize_t strides[16]
+    cdef Py_ssize_t shape[MAX_DIMS]
+    cdef Py_ssize_t strides[MAX_DIMS]
     cdef double* jacobian[32]
-    cdef Py_ssize_t result_strides[16]
+    cdef Py_ssize_t result_strides[MAX_DIMS]
     cdef const char* result
     cdef int ndim
     cdef object kept, size

@@ -25,7 +25,7 @@ from tests.programs.layouts import (
     strided,
 )  # fmt: skip
 
-OPERANDS, STEPS, DIMENSIONS = 32, 48, 16
+OPERANDS, STEPS, DIMENSIONS = 32, 48, 8
 
 
 @pytest.mark.parametrize("layout", [contiguous, strided, backwards, rows_of_three, plane], ids=layout_name)
