@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from codipy.tape.consumed cimport Consumed
+from codipy.tape.underway cimport UnderWay
 
 
 cdef class AdjointVector:
@@ -14,6 +15,7 @@ cdef class AdjointVector:
     cdef readonly int32_t first        # identifier of slot 0: 0 where passive arguments are stored, else 1
 
     cdef bint swept                    # a sweep is using it, on some thread
+    cdef UnderWay under_way            # that sweep
     cdef int64_t serial                # of the tape it belongs to
     cdef int64_t resets                # of the tape when the numbers were written: see BaseTape.renew
     cdef Consumed consumed             # by sweeps since they were all 0

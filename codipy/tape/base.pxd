@@ -10,6 +10,7 @@ from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Entry, Recorder
 from codipy.tape.replay cimport Replay
 from codipy.tape.strategy cimport Strategy
+from codipy.tape.underway cimport UnderWay
 
 
 cdef class BaseTape:
@@ -30,7 +31,8 @@ cdef class BaseTape:
     cdef int64_t looked_back                    # the epoch in which the last sweep or seed was: what is recorded next
                                                 # begins another, so that it is told from what they knew
     cdef Py_ssize_t sweeps                      # sweeps under way, on any thread
-    cdef bint rewriting                         # one of them is evaluate_primal
+    cdef bint rewriting                         # one of them is evaluate_primal:
+    cdef UnderWay under_way
     cdef unsigned long thread                   # that records, or did last
     cdef Py_ssize_t recordings                  # nested `with tape:` on that thread
     cdef object __weakref__

@@ -1,6 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """One sweep over a tape: its range, and what may not happen meanwhile."""
+import os
+
 from libc.stdint cimport int64_t
+from cpython.object cimport PyObject
+from cpython.pythread cimport PyThread_get_thread_ident
 
 from codipy.data.position cimport Position
 from codipy.tape.adjoints cimport AdjointVector
@@ -8,9 +12,60 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.position cimport TapePosition
 from codipy.tape.recorder cimport JACOBIAN
 from codipy.tape.replay cimport Replay
+from codipy.tape.underway cimport UnderWay
 from codipy.tape.walk cimport Bounds
 
 from codipy.errors import TapeError
+
+
+cdef UnderWay* first_under_way = NULL
+
+
+cdef int enter(UnderWay* sweep, BaseTape tape, AdjointVector adjoints) except -1:
+    """Until `leave`, nobody else may write to what the sweep reads and writes."""
+    global first_under_way
+    sweep.thread, sweep.tape = PyThread_get_thread_ident(), <PyObject*>tape
+    sweep.adjoints = <PyObject*>adjoints if adjoints is not None else NULL
+    sweep.next = first_under_way
+    first_under_way = sweep
+    tape.sweeps += 1
+    tape.rewriting = adjoints is None
+    if adjoints is not None:
+        adjoints.swept = True
+    return tape.store.root.lock()
+
+
+cdef int leave(UnderWay* sweep) except -1:
+    global first_under_way
+    cdef BaseTape tape = <BaseTape>sweep.tape
+    cdef UnderWay** link = &first_under_way
+    while link[0] != sweep:
+        link = &link[0].next
+    link[0] = sweep.next
+    tape.sweeps -= 1
+    tape.rewriting = False
+    tape.store.root.unlock()
+    if sweep.adjoints != NULL:
+        (<AdjointVector>sweep.adjoints).swept = False
+    if tape.replay.torn:
+        tape.replay.buffers.clear()
+    return 0
+
+
+def _after_fork():
+    """The child has no other threads, so their sweeps never end: their tapes can be reset, their adjoints are in part swept."""
+    cdef unsigned long thread = PyThread_get_thread_ident()
+    cdef UnderWay* sweep = first_under_way
+    cdef UnderWay* following
+    while sweep != NULL:
+        following = sweep.next
+        if sweep.thread != thread:
+            leave(sweep)
+        sweep = following
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
 
 
 cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adjoints, bint keep) except -1:
@@ -73,10 +128,8 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
             adjoints.consumed.backwards(after, until, now, tape.shares(), keep)
         else:
             adjoints.consumed.begin_forward(after)
-        adjoints.swept = True
-    tape.rewriting = direction == VALUES
-    tape.sweeps += 1
-    tape.store.root.lock()
+    cdef UnderWay* under_way = &tape.under_way if adjoints is None else &adjoints.under_way
+    enter(under_way, tape, adjoints)
     try:
         if direction == REVERSE:
             tape.store.reverse(&tape.recorder, adjoints, first, last, bounds, keep)
@@ -88,11 +141,5 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
             if replays:
                 replay.end(last, bounds.last, epoch, whole)
     finally:
-        tape.sweeps -= 1
-        tape.rewriting = False
-        tape.store.root.unlock()
-        if adjoints is not None:
-            adjoints.swept = False
-        if replay.torn:
-            replay.buffers.clear()
+        leave(under_way)
     return 0
