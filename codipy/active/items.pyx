@@ -12,6 +12,7 @@ from codipy.active.assign cimport assign, demand_writable
 from codipy.active.elements cimport element, set_element
 from codipy.active.elementwise cimport materialise, materialise_in_passive
 from codipy.active.indexing cimport select
+from codipy.active.real cimport Real
 from codipy.active.storage cimport new_storage, owns_block
 from codipy.active.view cimport View
 from codipy.active.views cimport scatter, take
@@ -81,7 +82,8 @@ cdef int demand_statement() except -1:
 
 
 cdef bint is_scalar(object value):
-    return type(value) is not Array and not isinstance(value, (np.ndarray, list, tuple))
+    # By type first: `isinstance` asks a Real for its `__class__`, which in rebound code is not answered at once.
+    return type(value) is Real or (type(value) is not Array and not isinstance(value, (np.ndarray, list, tuple)))
 
 
 cdef bint goes_alone(Array a) noexcept:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Primitives on the tape."""
 
-from typing import Any, final
+from typing import final
 
 from codipy.tape.record import Record
 

@@ -137,9 +137,13 @@ def _leaves(handle):
     return len(re.findall(r"\bu\d+\b", text)), len(re.findall(r"\bc\d+\b", text))
 
 
+_BARE = (1 << 29) - 1  # an operation's code without the flags that programs/program.pxd adds
+
+
 def _read_simple(fields, largest, steps):
     _, (identifiers,), (codes,) = fields
     _demand(np.all(codes >= 0), "operator codes are codes of the table or count the arguments of a handmade statement")
+    codes = codes & _BARE
     arities = np.array([row.arity for row in TABLE], dtype=np.int64)
     counts = np.where(codes < len(TABLE), arities[np.minimum(codes, len(TABLE) - 1)], codes - len(TABLE))
     ends = np.cumsum(counts + 1) - 1
