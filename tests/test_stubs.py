@@ -12,7 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from codipy.active.array import Array
+from codipy.numpy.methods import METHODS
+
 ROOT = Path(__file__).parents[1]
+MISSING = object()
 STUBS = sorted((ROOT / "codipy").rglob("*.pyi"))
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -51,9 +55,10 @@ def own_names(thing, module):
     A constant does not tell where it comes from, so a module's own constants are those in `__all__`.
     """
     is_class, listed = isinstance(thing, type), getattr(thing, "__all__", ())
+    late = METHODS if thing is Array else ()  # put into the class when the first is asked for; see `__getattr__`
     for name, value in vars(thing).items():
         own = is_class or name in listed or getattr(value, "__module__", None) == module
-        if own and not name.startswith("_"):
+        if own and not name.startswith("_") and vars(thing)[name] is not dict(late).get(name, MISSING):
             yield name
 
 

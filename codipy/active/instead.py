@@ -6,14 +6,18 @@ from __future__ import annotations
 __all__ = ["instead_of"]
 
 _SOLVED = "`np.linalg.solve(a, b)`, in the place of both steps"
-_SAME = ("inv", "det", "norm", "eigh", "eigvalsh", "svd", "svdvals", "pinv", "solve")
+_SAME = ("inv", "det", "norm", "svd", "svdvals", "pinv")
 
 # The arguments have the names that SciPy gives them. Tests run what stands between backticks.
 _INSTEAD = {
-    **{f"linalg.{name}": f"`np.linalg.{name}({'a, b' if name == 'solve' else 'a'})`" for name in _SAME},
+    **{f"linalg.{name}": f"`np.linalg.{name}(a)`" for name in _SAME},
     **dict.fromkeys(("linalg.cho_factor", "linalg.cho_solve", "linalg.lu_factor", "linalg.lu_solve"), _SOLVED),
-    "linalg.cholesky": "`np.linalg.cholesky(a).T`",
-    "linalg.solve_triangular": "`np.linalg.solve(np.triu(a), b)`",
+    "linalg.cholesky": "`np.linalg.cholesky(a).T`, and with lower=True the same without .T",
+    "linalg.eigh": "`np.linalg.eigh(a)`, of one matrix only",
+    "linalg.eigvalsh": "`np.linalg.eigvalsh(a)`, of one matrix only",
+    "linalg.solve": "`np.linalg.solve(a, b)`, with the whole matrix in a, and a.T where transposed=True",
+    "linalg.solve_triangular": "`np.linalg.solve(np.triu(a), b)`, where lower=True with np.tril(a), and "
+                               "its transpose where trans=1",
     "linalg.expm": "`np.linalg.matrix_power(sum(np.linalg.matrix_power(A / 1024, k) / math.factorial(k) "
                    "for k in range(9)), 1024)`",
     "interpolate.CubicSpline": "`CubicSpline(x, np.eye(len(x)))(t) @ y`, since its values are linear in y",

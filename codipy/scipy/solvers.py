@@ -19,13 +19,21 @@ __all__ = ["FUNCTIONS", "optimize"]
 
 def _solver(original):
     @functools.wraps(original)
-    def solver(*args, **kwargs):
+    def solver(f, *args, **kwargs):
+        refused = []
+
+        def called(*numbers):
+            try:
+                return float(f(*numbers))
+            except ActiveError as error:
+                refused.append(error)
+                raise
+
         try:
-            return original(*args, **kwargs)
-        except SystemError as error:
-            if isinstance(error.__cause__, ActiveError):
-                raise error.__cause__ from None
-            raise
+            return original(called, *args, **kwargs)
+        finally:
+            if refused:  # whatever came of it: the loop may have gone on with any number
+                raise refused[0] from None
 
     return solver
 

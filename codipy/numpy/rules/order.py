@@ -305,7 +305,7 @@ def _unique(a, *args, **kwargs):
     out = np.unique(a, *args, **kwargs)
     first, *others = out if isinstance(out, tuple) else (out,)
     if first.base is not None and first.base.dtype.names:
-        first = first.copy("K")
+        first = first.copy("K").view()  # a view, as NumPy's
     return (first, *others) if isinstance(out, tuple) else first
 
 
