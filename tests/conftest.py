@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What every test shares: the profile of hypothesis, and which build is under test."""
 
+import gc
 import os
 
 import pytest
@@ -17,6 +18,12 @@ BUILD = "+".join(kind for kind in ("DEBUG", "TRACE", "SANITIZE") if os.environ.g
 
 def pytest_report_header(config):
     return f"codipy build: {BUILD or 'release'}"
+
+
+def pytest_collection_finish(session):
+    """Take the tests themselves, some thirty thousand objects and what they hold, out of every later collection."""
+    gc.collect()
+    gc.freeze()
 
 
 MOST_CASES = 24  # of one test function while lines are counted
