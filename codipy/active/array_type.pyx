@@ -318,6 +318,8 @@ cdef class Array:
 
     def fill(self, value):
         """Write one value into all elements."""
+        if np.ndim(value):
+            raise ValueError("setting an array element with a sequence.")
         self[...] = value
 
     @property

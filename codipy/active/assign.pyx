@@ -21,7 +21,8 @@ from codipy.active.pending cimport Pending
 from codipy.active.renewal cimport renew
 from codipy.active.statements cimport record, run_values
 from codipy.active.storage cimport Py_REFCNT, Storage, is_small, owns_buffer
-from codipy.active.view cimport MAX_NDIM, View, broadcast_strides, is_contiguous, is_injective, same_view, set_contiguous
+from codipy.active.view cimport (
+    MAX_NDIM, View, broadcast_strides, is_contiguous, is_injective, same_view, set_contiguous, shape_tuple)
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
@@ -67,9 +68,13 @@ cdef int assign(Array target, object value) except -1:
     cdef Pending p
     cdef object nested = None
     cdef int flags, precision
-    if v.size == 0:
-        return 0
     demand_writable(target)
+    if v.size == 0:
+        if isinstance(value, (list, tuple)):
+            from codipy.active.array import from_nested
+            nested = from_nested(value)
+        np.empty(shape_tuple(v))[...] = np.empty(np.shape(value if nested is None else nested))      # or NumPy raises
+        return 0
     # The second half of `u[1:-1] += e`, which Python carries out as `u[1:-1] = u[1:-1].__iadd__(e)`.
     if type(value) is Array and (<Array>value).storage is target.storage and same_view(v, &(<Array>value).geometry):
         return 0

@@ -484,6 +484,9 @@ cdef int scatter(Array a, index, value) except -1:
     if storage.single and type(value) is Array:
         value = value.astype(np.float32)
     index = plain_index(index)
+    if type(index) is np.ndarray and index.dtype == bool and index.ndim == a.geometry.ndim and np.ndim(value) > 1:
+        raise TypeError("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
+                        f"{np.ndim(value)} dimensions")
     offsets = offsets_of(a, index)
     cdef bint active = r != NULL and (a.is_active or type(value) in (Array, Real) and value.is_active)
     if active and (not is_small(offsets.size, size) or np.unique(offsets).size < offsets.size):
