@@ -77,7 +77,6 @@ def traced():
     tracemalloc.start()
     yield
     tracemalloc.stop()
-    gc.unfreeze()
 
 
 def figures(tape):
