@@ -27,10 +27,9 @@ def growth(action, repeats, warm):
 
 
 def cycles(repeats=100_000):
-    """Record, evaluate, reset: all five strategies take turns."""
-    from bench_reused_tape import STRATEGIES
-
+    """Record, evaluate, reset: all strategies take turns."""
     import codipy
+    from codipy.tape.base import STRATEGIES
 
     tapes = [codipy.Tape(strategy=strategy) for strategy in STRATEGIES]
     x = [-1.2, 1.0, 0.7]
@@ -65,9 +64,9 @@ def reals(repeats=1_000_000):
 def array_gradients(repeats=100_000):
     """Views, writes in place, elements, a primitive, a sum and float32: all strategies take turns."""
     import numpy as np
-    from bench_reused_tape import STRATEGIES
 
     import codipy
+    from codipy.tape.base import STRATEGIES
 
     def function(x):
         y = np.zeros(len(x))
@@ -76,7 +75,7 @@ def array_gradients(repeats=100_000):
         y += 0.5 * y[::-1]
         return np.sum(np.outer(y, x) @ np.sort(x)) + np.mean(y.astype(np.float32) * 2)
 
-    drivers = [codipy.grad(function, strategy=strategy) for strategy in ("auto", *STRATEGIES)]
+    drivers = [codipy.grad(function, strategy=strategy) for strategy in STRATEGIES]
     x = np.linspace(0.1, 1.0, 12)
 
     def all_drivers():
