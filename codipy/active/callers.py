@@ -17,9 +17,10 @@ import numpy as np
 
 from codipy.active.instead import instead_of
 
-__all__ = ["in_rebound_code", "refusal"]
+__all__ = ["frames_of_users", "in_rebound_code", "place", "refusal", "runs_recorded"]
 
 _HERE = Path(__file__).resolve().parents[1]
+_RECORDINGS = "recording.py", "problem.py"  # of ours, where drivers run functions
 _STDLIB = Path(os.__file__).parent
 _STORES = {dis.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in dis.opmap}
 _ASYNC = 0x80 | 0x100 | 0x200  # CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
@@ -62,6 +63,21 @@ def in_rebound_code():
     return any(map(_rebinds, _frames(sys._getframe())))
 
 
+def frames_of_users(frame):
+    """The frames from `frame` on outwards that run neither codipy's code nor that of what is installed."""
+    return [frame for frame in _frames(frame) if not _is_ours(frame) and not _is_installed(frame)]
+
+
+def runs_recorded(frame):
+    """Whether the innermost frame of the user's, from `frame` on, is run by a driver, and is not its caller."""
+    for found in _frames(frame):
+        if _is_ours(found) and os.path.basename(found.f_code.co_filename) in _RECORDINGS:
+            return False
+        if not _is_ours(found) and not _is_installed(found):
+            return True
+    return False
+
+
 def _frames(frame):
     while frame is not None:
         yield frame
@@ -78,13 +94,13 @@ def _explained(what, instead, frames):
         return _at_users_line(what, instead, frames[0], rebinds)
     library = [frame for frame in frames[:user] if _top(frame) != "numpy"]
     if not library:
-        return f"{what} would lose its derivative ({_place(frames[user])}): {instead}"
+        return f"{what} would lose its derivative ({place(frames[user])}): {instead}"
     names = [name for name in map(_name, library) if not re.search(r"(^|\.)_", name)] or [_name(library[-1])]
     called, outer, top = names[0], names[-1], _top(library[0])
     via = f" for {outer}" if outer != called else ""
     if top in sys.stdlib_module_names or top in _OWN_ADVICE or called.startswith("scipy.sparse."):
-        return f"{what} would lose its derivative, called in {called}{via} ({_place(frames[user])}): {instead}"
-    lost = f"{what} would lose its derivative, called in {called}{via} ({_place(frames[user])})"
+        return f"{what} would lose its derivative, called in {called}{via} ({place(frames[user])}): {instead}"
+    lost = f"{what} would lose its derivative, called in {called}{via} ({place(frames[user])})"
     if (better := instead_of(names)) is not None:
         return f"{lost}: write {better}; {_VALUE}"
     return (f'{lost}: '
@@ -100,18 +116,18 @@ def _at_users_line(what, instead, frame, rebinds):
     is_rebound, name = "__rebound__" in frame.f_builtins, _stored_in(frame)
     why = _why_not_rebuilt(frame) if rebinds and not is_rebound else ""
     if name is None:
-        return f"{what} would lose its derivative ({_place(frame)}): {why + '; ' if why else ''}{instead}"
+        return f"{what} would lose its derivative ({place(frame)}): {why + '; ' if why else ''}{instead}"
     array = "np.array" if is_rebound else "codipy.numpy.array"
     kind = _kind_of(name, frame)
     if what.startswith("complex"):
-        return f"`{name}` is an array of complex numbers ({_place(frame)}): {instead}"
+        return f"`{name}` is an array of complex numbers ({place(frame)}): {instead}"
     if kind not in (None, "ndarray", "structured"):
-        return f"`{name}` is of {kind}, which holds plain numbers only, and would lose a derivative ({_place(frame)})"
+        return f"`{name}` is of {kind}, which holds plain numbers only, and would lose a derivative ({place(frame)})"
     if kind == "structured":
-        return f"`{name}` is a structured array ({_place(frame)}): keep one array for each field"
+        return f"`{name}` is a structured array ({place(frame)}): keep one array for each field"
     function = _name(frame).rpartition(".")[2]
     given = f", which `{function}` was given," if name in _arguments(frame.f_code) else ""
-    return (f"`{name}` is a plain array of NumPy{given} and would lose a derivative ({_place(frame)}): "
+    return (f"`{name}` is a plain array of NumPy{given} and would lose a derivative ({place(frame)}): "
             f"{why + '; or ' if why else ''}make it one that can hold active values, `{name} = {array}({name})`")
 
 
@@ -188,7 +204,8 @@ def _kind_of(name, frame):
     return "ndarray" if "ndarray" in [base.__name__ for base in kind.__mro__] else f"{kind.__module__}.{kind.__name__}"
 
 
-def _place(frame):
+def place(frame):
+    """The line that a frame runs, and what it says."""
     text = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals).strip()
     line = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
     return f"{line}: `{text}`" if text else line

@@ -11,11 +11,12 @@ from codipy.active.block cimport is_of_input
 from codipy.active.kinds cimport DOUBLE, SINGLE
 from codipy.active.real cimport OF_ARRAY, OF_INPUT, OWNS, Real, new_identified
 from codipy.active.storage cimport Storage
-from codipy.active.over cimport is_over, no_recording
+from codipy.active.over cimport is_over, is_past, no_recording
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport PRIMAL, Recorder, grow_primals
 
+from codipy.active.earlier import from_earlier
 from codipy.errors import TapeError
 
 
@@ -32,8 +33,9 @@ cdef int admit_mixed(Recorder* r, Storage storage) except -1:
         return 0
     if r == NULL:
         raise no_recording(storage.epoch, "an active Array is used")
-    raise TapeError("an Array belongs to another tape or to a finished recording: compute it again, take "
-                    "codipy.value(x), or register it with the recording tape's register_input()")
+    what = ("an Array belongs to another tape or to a finished recording: compute it again, take codipy.value(x), or "
+            "register it with the recording tape's register_input()")
+    raise TapeError(from_earlier(what) if is_past(storage.epoch) else what)
 
 
 cdef int32_t copy_slot(Recorder* r, int32_t identifier, double value) except -1:

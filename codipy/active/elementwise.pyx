@@ -25,13 +25,14 @@ from codipy.active.view cimport (
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_STEPS, Step, tiles_slow
-from codipy.active.over cimport is_over, no_recording
+from codipy.active.over cimport is_over, is_past, no_recording
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
 
 import codipy.active as codipy_active
 
+from codipy.active.earlier import from_earlier
 from codipy.errors import TapeError
 from codipy.operations import TABLE
 
@@ -50,11 +51,11 @@ cdef int admit_block(Recorder* r, Block block) except -1:
         raise no_recording(block.epoch, "an active Array is used in an operation")
     if (<BaseTape>r.tape).is_valid(block.epoch):
         return 1
-    if block.epoch >> 32 == (<BaseTape>r.tape).serial:
-        raise TapeError("an Array is from before a reset of its tape: compute it again, or register it again with "
-                        "tape.register_input()")
-    raise TapeError("an Array belongs to another tape or to a finished recording: take codipy.value(x), or register "
-                    "it with the recording tape's register_input()")
+    what = ("an Array is from before a reset of its tape: compute it again, or register it again with "
+            "tape.register_input()" if block.epoch >> 32 == (<BaseTape>r.tape).serial else
+            "an Array belongs to another tape or to a finished recording: take codipy.value(x), or register it with the "
+            "recording tape's register_input()")
+    raise TapeError(from_earlier(what) if is_past(block.epoch) else what)
 
 
 cdef int keep(PyObject** kept, object x) except -1:

@@ -12,11 +12,12 @@ from cpython.ref cimport Py_DECREF
 
 from codipy.active.real cimport OWNS, Real, described
 from codipy.operations.kernels cimport op_value_any
-from codipy.active.over cimport is_over, no_recording
+from codipy.active.over cimport is_over, is_past, no_recording
 from codipy.tape.activity cimport is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, Recorder, push_expression
 
+from codipy.active.earlier import from_earlier
 from codipy.errors import TapeError
 from codipy.operations import TABLE
 from codipy.operations.callables import python_callable
@@ -63,11 +64,11 @@ cdef int readmit(Recorder* r, Real x) except -1:
         x.identifier, x.count, x.kept = 0, x.kept, 0
         x.epoch, x.made = x.made, 0
         return 1
-    if x.epoch >> 32 == tape.serial:
-        raise TapeError(f"{described(x)} is from before a reset of its tape: compute it again, or register it again with "
-                        "tape.register_input()")
-    raise TapeError(f"{described(x)} belongs to another tape or to a finished recording: take codipy.value(x), or register it "
-                    "with the recording tape's register_input()")
+    what = (f"{described(x)} is from before a reset of its tape: compute it again, or register it again with "
+            "tape.register_input()" if x.epoch >> 32 == tape.serial else
+            f"{described(x)} belongs to another tape or to a finished recording: take codipy.value(x), or register it "
+            "with the recording tape's register_input()")
+    raise TapeError(from_earlier(what, x) if is_past(x.epoch) else what)
 
 
 cdef void release_uses(Real x) noexcept:

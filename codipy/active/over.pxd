@@ -10,3 +10,6 @@ cdef object no_recording(int64_t epoch, str what, str instead=*)
 
 # A value may leave as a plain one: as above, or its tape rests on all threads, or this is passive().
 cdef bint may_leave(int64_t epoch) except? True
+
+# Whether the recording that gave an epoch is over.
+cdef bint is_past(int64_t epoch) except? True

@@ -21,6 +21,12 @@ cdef bint is_over(int64_t epoch) except? True:
     return tape == NULL or not (<BaseTape>tape).is_valid(epoch)
 
 
+cdef bint is_past(int64_t epoch) except? True:
+    """Whether the recording that gave an epoch is over, whatever records now."""
+    cdef PyObject* tape = tape_of_epoch(epoch)
+    return tape == NULL or not (<BaseTape>tape).recordings or not (<BaseTape>tape).is_valid(epoch)
+
+
 cdef object no_recording(int64_t epoch, str what, str instead="take codipy.value(x), work inside `with tape:`, or say "
                                                                "`with codipy.passive():`"):
     cdef PyObject* tape = tape_of_epoch(epoch)

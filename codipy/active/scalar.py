@@ -162,3 +162,18 @@ class _OfFloat(_OfNumPy):
 
 METHODS: dict = {"hex": _OfFloat("hex", _leaving("hex"))}
 METHODS |= {name: _OfNumPy(name, member) for name, member in _MEMBERS.items()}
+
+
+class _AsArray:
+    """``__array__``, which a Real has while nothing records, so that NumPy takes lists of Reals for numbers.
+
+    In a recording it must find none: an array of objects keeps the Reals.
+    """
+
+    def __get__(self, x, owner=None):
+        if x is None or not slots.is_plain(x):
+            raise AttributeError("__array__")
+        return lambda dtype=None, copy=None: np.array(x.value, dtype)
+
+
+METHODS["__array__"] = _AsArray()

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """What records on this thread, for Python code."""
+from libc.stdint cimport int64_t
+
 from codipy.active.array_type cimport Array
 from codipy.active.conversion cimport epoch_of_array
-from codipy.active.over cimport may_leave
+from codipy.active.over cimport is_past, may_leave
 from codipy.active.real cimport Real
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.recorder cimport Recorder
@@ -17,6 +19,21 @@ def recording():
 def may_be_plain(x):
     """Whether an active Real or Array may leave as plain numbers."""
     return bool(may_leave(epoch_of_array(x) if type(x) is Array else (<Real>x).epoch))
+
+
+def is_from_earlier(x):
+    """Whether `x` is an active Real or Array of a recording that is over, while another one records on this thread."""
+    cdef Recorder* r = current()
+    cdef int64_t epoch
+    if r == NULL or type(x) not in (Real, Array) or not x.is_active:
+        return False
+    epoch = epoch_of_array(x) if type(x) is Array else (<Real>x).epoch
+    return is_past(epoch) and not (type(x) is Real and (<Real>x).kept and not is_past((<Real>x).made))
+
+
+def is_plain(Real x):
+    """Whether a Real stands for its value alone: where nothing records, and nobody said ``passive()``."""
+    return current() == NULL and not is_passive() and (x.epoch == 0 or may_leave(x.epoch))
 
 
 def in_passive():
