@@ -115,6 +115,9 @@ def _rebinds(frame):
 def _at_users_line(what, instead, frame, rebinds):
     is_rebound, name = "__rebound__" in frame.f_builtins, _stored_in(frame)
     why = _why_not_rebuilt(frame) if rebinds and not is_rebound else ""
+    if name == "":
+        return (f"a plain array of NumPy would lose a derivative ({_place(frame)}): {why + '; or ' if why else ''}make "
+                f"what is written to an array that can hold active values, `u = codipy.numpy.array(u)`")  # fmt: skip
     if name is None:
         return f"{what} would lose its derivative ({place(frame)}): {why + '; ' if why else ''}{instead}"
     array = "np.array" if is_rebound else "codipy.numpy.array"
@@ -169,9 +172,14 @@ def _why_not_rebuilt(frame):
 
 
 def _stored_in(frame):
-    """What an element is being assigned to in a frame, as it is written; None where that is not what happens."""
+    """What an element is being assigned to in a frame, as it is written; None where that is not what happens.
+
+    It is an empty text where the source is not known.
+    """
     if frame.f_lasti < 0 or frame.f_code.co_code[frame.f_lasti] not in _STORES:
         return None
+    if not linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals):
+        return ""
     text = _target(frame)
     return None if text is None else ast.unparse(text.value)
 

@@ -9,6 +9,8 @@ import types
 
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
+from codipy.tools.rebinding.fills import MADE, MADE_ITEMS
+from codipy.tools.rebinding.made import made, made_items
 from codipy.tools.rebinding.replacements import BUILTINS, replacement
 
 __all__ = ["LOOKING_UP", "ModuleProxy", "make_builtins", "origin_of"]
@@ -70,7 +72,7 @@ def _namespaces(code, globals, locals, frame):
 
 def make_builtins(view, mapping):
     """A copy of a dict of built-ins, for the functions of one view."""
-    made = {name: replacement(value, value) if name in BUILTINS else value for name, value in mapping.items()}
+    found = {name: replacement(value, value) if name in BUILTINS else value for name, value in mapping.items()}
     rebinder, import_ = view.rebinder, mapping.get("__import__")
 
     def __import__(name, globals=None, locals=None, fromlist=(), level=0):
@@ -79,12 +81,13 @@ def make_builtins(view, mapping):
     def globals():
         return rebinder.container(view.origin, always=True)
 
-    made["__rebound__"] = view  # how a rebuilt function is known
+    found["__rebound__"] = view  # how a rebuilt function is known
+    found[MADE], found[MADE_ITEMS] = made, made_items
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     for name, hook in hooks.items():
         if name in mapping:
-            made[name] = hook
-    return made
+            found[name] = hook
+    return found
 
 
 class ModuleProxy(types.ModuleType):

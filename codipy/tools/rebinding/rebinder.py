@@ -23,6 +23,7 @@ from codipy.tools.rebinding.containers import CONTAINERS, make_view, origin_of_v
 from codipy.tools.rebinding.hooks import ModuleProxy, origin_of
 from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
 from codipy.tools.rebinding.replacements import replacement
+from codipy.tools.rebinding.sources import filling
 from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Unit, contents, reach
 from codipy.tools.rebinding.view import ATOMS, Restart, View
 from codipy.tools.rebinding.watch import CellWatch
@@ -278,7 +279,9 @@ class Rebinder:
         unit, view = Unit(), self.view_of(variables) if owned else None
         if owned:
             variables = view.variables(code)
-        code = code.replace()  # equal, with the interpreter's caches to itself
+        wrapped = filling(f, self.scope) if owned else code
+        changed = wrapped is not code
+        code = wrapped.replace()  # equal, with the interpreter's caches to itself
         self._note_writes(f, unit, names)
         cells = [CellType() if self._may_change(name, cell, owned) else cell
                  for name, cell in zip(code.co_freevars, f.__closure__ or ())]  # fmt: skip
@@ -287,7 +290,7 @@ class Rebinder:
             unit.new = _flushing(f, new, view, names.stores)
         self._originals[unit.new] = f
         self.remember(f, unit)  # before what it refers to is translated, which may be f
-        changed = bool(owned and (names.stores or names.imports))
+        changed |= bool(owned and (names.stores or names.imports))
         for cell, own in zip(f.__closure__ or (), cells):
             if own is not cell:
                 own.cell_contents = self.translate(cell.cell_contents, unit)

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Arrays instead of what an expression of the user's has just made, where nobody else can see it."""
+cimport numpy as cnp
+from cpython.object cimport PyObject
+
+from codipy.active.packing cimport with_gaps
+from codipy.active.view cimport MAX_NDIM
+from codipy.tape.activity cimport current, is_passive
+
+cnp.import_array()
+
+cdef extern from "numpy/arrayobject.h":
+    bint PyArray_CheckExact(PyObject* o) noexcept
+
+cdef extern from "Python.h":
+    ctypedef struct TypeObject "PyTypeObject":
+        Py_ssize_t tp_weaklistoffset
+    TypeObject* Py_TYPE(PyObject* o) noexcept
+    Py_ssize_t Py_REFCNT(PyObject* o) noexcept
+    PyObject* PyTuple_GET_ITEM(object o, Py_ssize_t i) noexcept
+
+
+def made(value, /):
+    """made(value, /)
+    --
+
+    The value of an expression: an Array in the place of a plain one that only this call refers to.
+
+    Parameters
+    ----------
+    value : object
+        What a call, an operation or an index gave, on the interpreter's stack and nowhere else.
+
+    Returns
+    -------
+    object
+        A passive Array with the values, layout and dtype of an array of floats, if a tape records on this thread and
+        nobody has the array or what it is a view of; else `value` itself.
+    """
+    return array_of(<cnp.ndarray>value) if is_nobodys(<PyObject*>value) and records() else value
+
+
+def made_items(value, /):
+    """made_items(value, /)
+    --
+
+    What an expression gave and is unpacked at once: if that is a tuple, one in which each item is as `made` gives it.
+
+    Parameters
+    ----------
+    value : object
+        As for `made`.
+
+    Returns
+    -------
+    object
+        A tuple, or `value` itself.
+    """
+    cdef list items
+    cdef Py_ssize_t i
+    cdef PyObject* item
+    if not isinstance(value, tuple) or Py_REFCNT(<PyObject*>value) != 1 or not records():
+        return value
+    items = []
+    for i in range(len(<tuple>value)):
+        item = PyTuple_GET_ITEM(value, i)      # which the tuple has: a reference more would be one too many
+        items.append(array_of(<cnp.ndarray>item) if is_nobodys(item) else <object>item)
+    return tuple(items)
+
+
+cdef bint records() noexcept:
+    return current() != NULL and not is_passive()
+
+
+cdef bint is_nobodys(PyObject* o) noexcept:
+    """Whether an object is a plain array to which there is one reference, and no weak one."""
+    if Py_REFCNT(o) != 1 or not PyArray_CheckExact(o):
+        return False
+    return (<PyObject**>(<char*>o + Py_TYPE(o).tp_weaklistoffset))[0] == NULL
+
+
+cdef object array_of(cnp.ndarray value):
+    cdef PyObject* base = cnp.PyArray_BASE(value)
+    cdef int kind = cnp.PyArray_TYPE(value)
+    if kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT or cnp.PyArray_NDIM(value) > MAX_NDIM:
+        return value
+    if not cnp.PyArray_ISBEHAVED(value):       # read-only, not aligned or of another byte order
+        return value
+    if base != NULL:
+        if not is_nobodys(base):
+            return value
+        if not cnp.PyArray_CHKFLAGS(<cnp.ndarray>base, cnp.NPY_ARRAY_OWNDATA):
+            return value
+    elif not cnp.PyArray_CHKFLAGS(value, cnp.NPY_ARRAY_OWNDATA):
+        return value
+    return with_gaps(value)

@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The code of a user's function as rebuilt code runs it, compiled from its source with some values wrapped.
+
+A file is parsed once. The statement of the module in which a function stands is compiled twice, as it is and with
+wrapped values (`fills.py`). The function gets the second code only if the first equals the code that it has: a source
+that was edited since, or code that something else has written again, changes nothing.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import linecache
+import threading
+import types
+import warnings
+from types import CodeType, FunctionType, ModuleType
+
+import numpy as np
+
+from codipy.tools.rebinding.fills import Fills
+
+__all__ = ["filling"]
+
+_COMPILED = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+_files: dict = {}  # by name: the lines that were parsed, and a _File
+_lock = threading.Lock()
+
+
+def filling(f, scope):
+    """The code of a function in which what it makes to be filled is wrapped.
+
+    Parameters
+    ----------
+    f : function
+        One with globals that are the user's.
+    scope : Scope
+        Whose functions may fill what they are given.
+
+    Returns
+    -------
+    code
+        That of `f` itself where there is nothing to wrap, or no source.
+    """
+    code = f.__code__
+    linecache.checkcache(code.co_filename)
+    lines = linecache.getlines(code.co_filename, f.__globals__)
+    if not lines:
+        return code
+    with _lock:
+        known, file = _files.get(code.co_filename, (None, None))
+        if known is not lines:
+            file = _parsed(lines)
+            _files[code.co_filename] = lines, file
+        return code if file is None else file.code_for(code, lambda name: _is_foreign(f.__globals__, name, scope))
+
+
+def _parsed(lines):
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they were given when the module was imported
+            tree = ast.parse("".join(lines))
+        return _File(tree)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no Python, or too deep for its parser
+        return None
+
+
+def _is_foreign(variables, name, scope):
+    """Whether a global name is something that does not fill what it is given, or which writes to arrays of its own."""
+    value = variables.get(name, getattr(builtins, name, None))
+    kind = type(value)
+    if kind is ModuleType:
+        return not scope.owns_module(value)
+    if kind is FunctionType:
+        return not scope.owns_globals(value.__globals__)
+    if kind is type:
+        return not scope.owns_class(value)
+    return kind in _COMPILED or issubclass(kind, np.ufunc)
+
+
+class _File:
+    """The syntax tree of a file, and what became of the functions in its statements."""
+
+    def __init__(self, tree):
+        self._fills, self._body = Fills(tree), tree.body
+        self._imports = list(_imports(tree))
+        self._codes: dict = {}  # by the number of a statement: pairs of codes, by the first one's line
+
+    def code_for(self, code, is_foreign):
+        number = self._statement_at(code.co_firstlineno)
+        if number is None:
+            return code
+        if number not in self._codes:
+            self._codes[number] = self._compiled(self._body[number], code.co_filename, is_foreign)
+        for own, wrapped in self._codes[number].get(code.co_firstlineno, ()):
+            if own == code:
+                return wrapped
+        return code
+
+    def _statement_at(self, line):
+        for number, node in enumerate(self._body):
+            first = min([node.lineno, *(decorator.lineno for decorator in getattr(node, "decorator_list", ()))])
+            if first <= line <= (node.end_lineno or first):
+                return number
+        return None
+
+    def _compiled(self, statement, name, is_foreign):
+        """The codes of all functions in a statement that are other ones with wrapped values."""
+        module = ast.Module([*self._imports, statement], [])
+        found: dict = {}
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                own = compile(module, name, "exec", dont_inherit=True)
+                if not self._fills.wrap(statement, is_foreign):
+                    return found
+                wrapped = compile(module, name, "exec", dont_inherit=True)
+        except (SyntaxError, ValueError, RecursionError, MemoryError):  # such as `return` outside of a function
+            return found
+        for one, other in _pairs(own, wrapped):
+            if one != other:
+                found.setdefault(one.co_firstlineno, []).append((one, other))
+        return found
+
+
+def _imports(node):
+    """What a module imports, in whatever statement: a call of a function in an imported module is compiled as such."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (ast.Import, ast.ImportFrom)):
+            yield child
+        elif isinstance(child, (ast.stmt, ast.excepthandler, ast.match_case)) and not isinstance(child, _SCOPES):
+            yield from _imports(child)
+
+
+def _pairs(one, other):
+    """The codes in two codes that differ by calls only, in order."""
+    inner = [[constant for constant in code.co_consts if isinstance(constant, CodeType)] for code in (one, other)]
+    assert len(inner[0]) == len(inner[1])
+    for pair in zip(*inner):
+        yield pair
+        yield from _pairs(*pair)
