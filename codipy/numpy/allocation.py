@@ -181,8 +181,22 @@ def _converts(function):
     return convert
 
 
-asarray, asanyarray, require = map(_converts, (np.asarray, np.asanyarray, np.require))
+asarray, asanyarray = map(_converts, (np.asarray, np.asanyarray))
+_require = _converts(np.require)
 ascontiguousarray, asfortranarray = map(_converts, (np.ascontiguousarray, np.asfortranarray))
+
+
+@functools.wraps(np.require, updated=())
+def require(a, dtype=None, requirements=None, **kwargs):
+    if not requirements or not holds_movable(a):
+        return _require(a, dtype, requirements, **kwargs)
+    # Whether an Array owns its data is its own affair: a stand-in never does.
+    wanted = {text.upper() for text in requirements}
+    made = _require(a, dtype, wanted - {"O", "OWNDATA"}, **kwargs)
+    if not wanted & {"O", "OWNDATA"} or made.flags.owndata:
+        return made
+    names = "".join(wanted - {"O", "OWNDATA", "W", "WRITEABLE", "A", "ALIGNED", "E", "ENSUREARRAY"})
+    return made.copy(names[:1] or "A")
 
 
 @functools.wraps(np.asarray_chkfinite, updated=())

@@ -13,6 +13,7 @@ import math
 import numpy as np
 
 from codipy.active.array import Array, Real, call
+from codipy.active.kinds import converted, type_of
 from codipy.numpy.allocation import asarray, holds_movable
 from codipy.numpy.arguments import PLAIN, assign, holds_active, refuse, value_tree
 from codipy.numpy.elementary import elementwise_primitive
@@ -65,15 +66,17 @@ def _parameters(rng, name, given, size, wrong):
     if wrong(*values) or (size is not None and not _fits(shape, size)):
         kind = np.random.RandomState if isinstance(rng, np.random.RandomState) else np.random.Generator
         getattr(kind(np.random.MT19937(0)), name)(*values, size)
-    operands = [x if type(x) in _SCALARS else _doubles(asarray(x)) for x in given]
+    operands = [_doubles(x) for x in given]
     return operands, (None if size is None and not shape else shape if size is None else size)
-
-
-_SCALARS = frozenset({Real, float, int})
 
 
 def _doubles(x):
     """NumPy draws with doubles, also where a parameter is float32."""
+    if type(x) is Real:
+        return converted(x, np.float64) if type_of(x) is np.float32 else x
+    if type(x) in (float, int):
+        return x
+    x = asarray(x)
     return x if x.dtype == np.float64 else x.astype(np.float64)
 
 

@@ -76,7 +76,7 @@ def _column(items, dtype, shape):
         made = np.empty(len(items), object)
         made[:] = items
         return made.reshape(shape)
-    if dtype.kind in "fc" and dtype != np.float64 and holds_active(items):
+    if dtype.kind in "fc" and dtype not in (np.float64, np.float32) and holds_active(items):
         refuse("vectorize", f"otypes={dtype} would lose the derivative: leave it away")
     return array(list(items), dtype).reshape(shape)
 

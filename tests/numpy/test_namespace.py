@@ -149,6 +149,20 @@ def test_asarray_lends_what_it_is_given(tape):
     assert np.array(array, copy=modes.IF_NEEDED) is array and np.array(array, copy=modes.ALWAYS) is not array
 
 
+def test_require_copies_what_does_not_own_its_data():
+    def f(x):
+        y = 2.0 * x
+        kept, copied = np.require(y, requirements="O"), np.require(y[:], None, ["OWNDATA", "C"])
+        kept[0] = 0.5
+        copied[1] = 0.25
+        return np.concatenate([y.ravel(), np.require(x.T, float, "FO").ravel("K"), copied.ravel()])
+
+    x = numpy.arange(6.0).reshape(3, 2)
+    value, pullback = codipy.vjp(f, x)
+    assert value.tobytes() == f(x.copy()).tobytes()
+    assert numpy.array_equal(pullback(numpy.ones(value.shape))[0], [[3.0, 3.0], [3.0, 3.0], [5.0, 5.0]])
+
+
 def gradient(build, x):
     """Value and derivative of the sum of squares of what `build` makes of an active x, and the plain values."""
     tape = codipy.Tape()

@@ -313,6 +313,22 @@ def test_where_a_program_is_not_rebuilt_rows_are_not_lost(kind):
     np.testing.assert_array_equal(codipy.grad(g, rebind=False)(POINT), [2.0, 2.0])
 
 
+@pytest.mark.parametrize("kind", KINDS)
+def test_draws_of_float32_are_made_with_doubles(kind):
+    def f(x):
+        rng = KINDS[kind]()
+        a, b = x[0] - np.float32(0.6), x[1]
+        return np.concatenate([rng.uniform(0.1, b, 3), rng.uniform(a, b, 2), rng.normal(a, b, 2),
+                               rng.exponential(b, 2), rng.lognormal(a, b, 2)])  # fmt: skip
+
+    x = POINT.astype(np.float32)
+    value, pullback = codipy.vjp(f, x)
+    assert value.dtype == np.float64 and value.tobytes() == f(x).tobytes()
+    seed = np.cos(np.arange(11.0))
+    wide = codipy.vjp(f, x.astype(float))[1](seed)[0]
+    np.testing.assert_allclose(pullback(seed)[0], wide, rtol=1e-5)
+
+
 def test_the_namespace_has_it():
     assert codipy.numpy.random.Generator == np.random.Generator
     assert isinstance(np.random.default_rng(), codipy.numpy.random.Generator)
