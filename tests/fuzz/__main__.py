@@ -12,6 +12,8 @@ from tests.fuzz.shrink import shrink
 from tests.fuzz.steps import STEPS
 from tests.strategies import STRATEGIES, VARIANTS
 
+DRIVEN = 4  # of so many programs one runs under a driver too
+
 
 def main(arguments=None):
     """Exit status 1 where a program failed."""
@@ -22,6 +24,7 @@ def main(arguments=None):
     parser.add_argument(
         "--strategy", action="append", choices=STRATEGIES, help="these beside auto; default: one in turn"
     )
+    parser.add_argument("--auto", action="store_true", help="auto alone, beside itself without reuse")
     parser.add_argument("--all", action="store_true", help="every strategy and granularity for every program")
     parser.add_argument("--most", type=int, default=10, help="stop after so many kinds of failures")
     parser.add_argument("--show", action="store_true", help="print the programs, do not run them")
@@ -29,20 +32,24 @@ def main(arguments=None):
         "--single", action="store_true", help="float32: NumPy's bits, the gradient of the double program"
     )
     parser.add_argument("--inside", action="store_true", help="no arrays of the module are read")
+    parser.add_argument("--only", action="append", default=[], help="steps that are written; default: all")
     parser.add_argument("--without", action="append", default=[], help="steps that are not written, by name")
     options = parser.parse_args(arguments)
     steps = [step for step in STEPS if step[1].__name__ not in options.without]
+    if options.only:
+        steps = [step for step in steps if step[1].__name__ in options.only]
     counts, shown, started = collections.Counter(), set(), time.monotonic()
     for k in range(options.first, options.first + options.count):
         program = write(f"{options.seed}:{k}", steps, not options.inside)
         if options.show:
             print(program.source)
             continue
-        variants = some_variants(k, 1)
+        variants = some_variants(k, 0 if options.auto else 1)
         if options.all or options.strategy:
             variants = [v for v in VARIANTS if options.all or v[0] in options.strategy]
+        rules = {"single": options.single, "driven": k % DRIVEN == 0}
         try:
-            finding = judge(program, variants, single=options.single)
+            finding = judge(program, variants, **rules)
         except KeyboardInterrupt:
             break
         counts["programs"] += 1
@@ -50,16 +57,14 @@ def main(arguments=None):
             continue
         counts[finding.kind] += 1
         label = (finding.kind, finding.said[:40] if finding.kind[0].isupper() else "")
-        if finding.refused or label in shown and finding.kind not in ("reuse", "gradient"):
+        if finding.refused or label in shown and finding.kind[0].isupper():
             continue
         shown.add(label)
         small = shrink(
             program,
-            lambda p, kind=finding.kind, v=variants: (
-                (judge(p, v, single=options.single) or finding_of_none).kind == kind
-            ),
+            lambda p, kind=finding.kind, v=variants, r=rules: (judge(p, v, **r) or finding_of_none).kind == kind,
         )
-        print(f"# {options.seed}:{k} {finding.kind}: {judge(small, variants, single=options.single).said[:400]}")
+        print(f"# {options.seed}:{k} {finding.kind}: {judge(small, variants, **rules).said[:400]}")
         for i, x in enumerate(small.inputs):
             print(f"# x{i}: shape {x.shape}")
         print(small.source, flush=True)

@@ -6,6 +6,7 @@ leaves numbers that say nothing (huge, NaN), is taken back. Branches and masks l
 takes the same path.
 """
 
+import functools
 import math
 import random
 import warnings
@@ -46,8 +47,12 @@ class Program:
     def compiled(self, **names):
         """`f` in a module of its own, with these names beside it."""
         module = {"np": np, "math": math, "warnings": warnings, **names}
-        exec(compile(self.source, "<fuzz>", "exec", dont_inherit=True), module)
+        exec(self.code, module)
         return module["f"]
+
+    @functools.cached_property
+    def code(self):
+        return compile(self.source, "<fuzz>", "exec", dont_inherit=True)
 
     def but(self, **changes):
         return replace(self, **changes)
@@ -125,6 +130,10 @@ class Writer:
             return f":-{self.random.randint(1, n - 1)}"
         if kind == 5:
             return f"{self.random.randint(1, n - 1)}:"
+        if kind == 6 and n > 7:
+            length = self.pick((n // 4 - 1, n // 4, n // 4 + 1, n // 2))  # parts are copied up to a quarter
+            start = self.random.randint(0, n - length)
+            return f"{start}:{start + length}"
         start = self.random.randint(0, n - 1)
         return f"{start}:{self.random.randint(start, n)}"
 
@@ -279,6 +288,12 @@ class Writer:
 
 def write(seed, steps=STEPS, outside=True, most_steps=14):
     """A program, drawn from a seed."""
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        return _write(seed, steps, outside, most_steps)
+
+
+def _write(seed, steps, outside, most_steps):
     w = Writer(seed, outside)
     inputs = draw_inputs(w)
     program = Program(inputs)
@@ -290,11 +305,11 @@ def write(seed, steps=STEPS, outside=True, most_steps=14):
         trial = program.but(steps=[*program.steps, step], helpers=[*program.helpers, *helpers])
         try:
             for helper in helpers:
-                run_lines(w, helper)
+                define(w, helper)
             run_lines(w, step)
             fits = all(fit(v) for v in w.env.values())
-        except (ArithmeticError, ValueError, TypeError, LookupError, NameError, Warning):
-            fits = False
+        except (ArithmeticError, ValueError, TypeError, LookupError, AttributeError, Warning):
+            fits = False  # a NameError is a mistake of the step's
         if fits:
             program = trial
         else:
@@ -310,6 +325,8 @@ def draw_inputs(w):
         kind = w.random.randrange(5)
         m = w.pick((1, 2, 3, 4, 5)) if n > 9 else w.random.randint(1, 6)
         shape = (n,) if kind < 3 else (n, m) if n * m <= MOST_ELEMENTS else (n,)
+        if w.chance(0.08):
+            shape = tuple(w.random.randint(1, 4) for _ in range(w.pick((3, 3, 4))))
         shapes.append(shape[::-1] if kind == 4 else shape)
     rng = np.random.default_rng(w.random.randrange(2**31))
     return [rng.uniform(0.4, 1.6, shape) for shape in shapes]
@@ -326,23 +343,34 @@ def draw_step(w, steps):
     return lines, w.helpers
 
 
-CONSTANTS = {f"C{n}": np.linspace(0.3, 1.2, n) for n in SMALL}
+def constants(dtype=float):
+    """Arrays of the module, which the program may write to."""
+    return {f"C{n}": np.linspace(0.3, 1.2, n).astype(dtype) for n in SMALL}
+
+
+@functools.lru_cache(maxsize=64)  # a program of which a step is taken back runs all others again
+def compiled_step(lines, names):
+    """The lines as a function of the variables, in which functions of theirs find them; it returns them."""
+    text = "\n".join([f"def step({', '.join(names)}):", *("    " + line for line in lines), "    return locals()"])
+    return compile(text, "<step>", "exec", dont_inherit=True)
 
 
 def run_lines(w, lines):
-    with warnings.catch_warnings(), np.errstate(all="ignore"):
-        warnings.simplefilter("ignore")
-        exec(compile("\n".join(lines), "<step>", "exec"), w.module, w.env)
-        # Functions of the program find one another, as on the level of a module.
-    for name in [name for name in w.env if name.startswith("h_")]:
-        w.module[name] = w.env.pop(name)
+    exec(compiled_step(tuple(lines), tuple(w.env)), w.module)
+    w.env = w.module.pop("step")(**w.env)
+
+
+def define(w, helper):
+    exec("\n".join(helper), w.module)
 
 
 def rebuild(w, program):
     """The variables after all steps so far: what a step did to arrays cannot be undone otherwise."""
-    w.module = {"np": np, "math": math, "warnings": warnings, **CONSTANTS}
+    w.module = {"np": np, "math": math, "warnings": warnings, **constants()}
     w.env = {f"x{k}": x.copy() for k, x in enumerate(program.inputs)}
-    for lines in [*program.helpers, *program.steps]:
+    for helper in program.helpers:
+        define(w, helper)
+    for lines in program.steps:
         run_lines(w, lines)
 
 
@@ -350,7 +378,7 @@ def fit(v):
     if isinstance(v, (list, tuple)):
         return all(map(fit, v))
     if isinstance(v, np.ndarray):
-        return v.size <= MOST_ELEMENTS and v.ndim <= 4 and bool(np.all(np.abs(v) < LARGEST))
+        return v.size <= MOST_ELEMENTS and v.ndim <= 8 and bool(np.all(np.abs(v) < LARGEST))
     return not isinstance(v, float) or abs(v) < LARGEST
 
 

@@ -5,6 +5,20 @@ import math
 
 import numpy as np
 
+from tests.fuzz.language import (
+    apart_from_zero,
+    built_in,
+    closure,
+    factory,
+    floating_error,
+    generator_function,
+    hashed,
+    listened,
+    object_of_class,
+    types,
+)
+from tests.fuzz.layouts import axes, from_outside, grown, laid_out, shuffled
+
 
 def compute(w):
     return [f"{w.target('a')} = {w.expression(w.shape(), w.random.randint(1, 3))}"]
@@ -249,7 +263,7 @@ def fancy(w):
         return [f"{name}[{index}] = {w.scalar()}"]
     if kind == 1:
         return [f"{name}[{index}] {w.pick('+*')}= {w.constant() if w.chance(0.5) else w.scalar()}"]
-    if kind == 2 and "ix_" not in index and index[0] == "[" and index.count("[") == 1:
+    if kind == 2 and index[0] == "[" and index.count("[") == 1 and w.env[name].flags.writeable:
         return [f"np.add.at({name}, {index}, {w.scalar()})"]
     if kind == 3 and "ix_" not in index and index.count("[") == 1:
         return [f"{w.target('a')} = np.take({name}, {index}, axis=0)"]
@@ -342,7 +356,7 @@ def products(w):
 
 
 def with_out(w):
-    name = w.array()
+    name = w.array(lambda v: v.flags.writeable)  # NumPy lets an array be copied to itself
     shape = w.env[name].shape
     f = w.pick(("add", "multiply", "subtract", "maximum"))
     return [
@@ -408,36 +422,161 @@ def raising(w):
     ]
 
 
-def floating_error(w):
-    """Another path is taken where NumPy says that something is not a number: no complex numbers here."""
+def choose(w):
+    """What is not chosen has no derivative."""
     name = w.array(lambda v: v.size > 0)
-    middle = float(abs(w.env[name]).mean())
-    text, new = f"np.{w.pick(('log', 'sqrt'))}({name} - {middle * w.random.uniform(0.0, 1.2):.3f})", w.new("a")
-    w.smooth = False
-    kind = w.random.randrange(3)
-    if kind == 0:
-        return [
-            "try:",
-            "    with np.errstate(all='raise'):",
-            f"        {new} = {text} * 0.5",
-            "except FloatingPointError:",
-            f"    {new} = {name} * 2.0",
-        ]
-    if kind == 1:
-        return [
-            "with warnings.catch_warnings(record=True) as caught:",
-            "    warnings.simplefilter('always')",
-            f"    {new} = {text}",
-            f"{new} = {name} * (1.0 + len(caught))",
-        ]
+    shape = w.env[name].shape
+    x, y, m = w.leaf(shape), w.expression(shape, 1), w.mask(name)
     return [
-        "with warnings.catch_warnings():",
-        "    warnings.simplefilter('error')",
-        "    try:",
-        f"        {new} = {text} * 0.5",
-        "    except RuntimeWarning:",
-        f"        {new} = np.cos({name})",
+        w.pick(
+            (
+                f"{w.target('a')} = np.select([{m}, {name}.real > 0.9], [{x}, {y}], 0.5)",
+                f"{w.target('a')} = np.where({m}, {x}, {w.constant()})",
+                f"{w.target('a')} = np.where({m}, {w.scalar()}, {x})",
+                f"{w.target('a')} = np.clip({name}, {w.random.uniform(0, 0.8):.3f}, {x} + 1.0)",
+                f"{w.target('a')} = {name}.clip({w.random.uniform(0, 0.8):.3f}, None)",
+                f"{w.target('a')} = np.choose(({m}) * 1, [{name}, {y}])",
+                f"{w.target('a')} = np.piecewise({name}, [{m}], [np.sin, lambda v: v * 2.0])",
+                f"np.putmask({name}, {m}, {w.constant()})",
+                f"np.place({name}, {m}, [0.5, 0.25])",
+                f"{w.target('a')} = np.extract({m}, {name})",
+                f"{w.target('a')} = np.fmax({name}, np.fmin({x}, {w.constant()}))",
+                f"np.copyto({name}, {w.constant()}, where={m})",
+                f"{w.target('a')} = np.take_along_axis({name}, np.argsort({name}.real, axis=-1), axis=-1)",
+                f"np.put({name}, [0, -1], {w.scalar()})",
+                f"{w.target('a')} = np.compress([True, False], {name}, axis=0)",
+                f"{name}[~({m})] = {name}[{m}].sum()",
+            )
+        )
     ]
+
+
+def guarded(w):
+    """A function that has no slope where it is not chosen."""
+    name = w.array(lambda v: v.size > 0)
+    middle = apart_from_zero(w, name)
+    f = w.pick(("np.sqrt", "np.cbrt", "np.sqrt"))
+    return [
+        f"{w.target('a')} = "
+        + w.pick(
+            (
+                f"{f}(np.maximum({name} - {middle}, 0.0))",
+                f"{f}(np.clip({name} - {middle}, 0.0, None))",
+                f"{f}(np.where({name}.real > {middle}, {name} - {middle}, 0.0))",
+                f"np.where({name}.real > {middle}, {f}(({name} - {middle}) * ({name}.real > {middle})), 0.5)",
+                f"{f}(np.fmax({name} - {middle}, 0.0))",
+                f"-{f}(-np.minimum({name} - {middle}, 0.0))",
+                f"np.array([math.sqrt(max(v, 0.0)) for v in ({name} - {middle}).ravel()])",
+            )
+        )
+    ]
+
+
+def in_place_function(w):
+    """Operators and functions that write where they read."""
+    name = w.array(lambda v: v.size > 0 and v.flags.writeable)  # NumPy's `add.at` does not look at that
+    shape = w.env[name].shape
+    f = w.pick(("add", "multiply", "subtract"))
+    return w.pick(
+        (
+            [f"{name} **= 2"],
+            [f"{name} /= {w.pick(('2.0', '-1.5', '3.0'))}"],
+            [f"{name} /= 2.0 + np.cos({w.leaf(shape)})"],
+            [f"np.{f}({w.leaf(shape)}, {w.leaf(shape)}, out={name}, where={w.mask(name)})"],
+            [f"np.{f}.at({name}, {[w.random.randrange(shape[0]) for _ in range(3)]}, {w.constant()})"],
+            [f"np.{f}.at({name}, {[w.random.randrange(shape[0]) for _ in range(3)]}, {w.scalar()})"],
+            [f"np.sqrt({name} * {name} + 0.5, out={name})"],
+            [f"np.{f}({name}, {name}, out={name})"],
+            [f"np.{f}({name}, {name}[::-1], out={name})"],
+            [f"{w.target('a')} = np.{f}.reduce({name}, axis=0)"],
+            [f"{w.target('a')} = np.{f}.accumulate({name}, axis=0)"],
+            [f"np.cumsum({name}, axis=0, out={name})"],
+            [f"{name} -= {name}.mean()"],
+            [f"{name} += {name}[0]"],
+            [f"{name}[:] = {name}[::-1]"],
+            [f"{name}.sort(axis={w.random.randrange(len(shape))})"],
+            [f"np.clip({name}, 0.2, 1.1, out={name})"],
+            [f"np.matmul(np.eye({shape[0]}) * 0.9, {name} * 1.0, out={name})"],
+        )
+    )
+
+
+def wide(w):
+    """More operands and operations than one statement holds; a sum that goes on and on."""
+    shape = w.shape()
+    if w.chance(0.5):
+        return [f"{w.target('a')} = " + " + ".join(w.leaf(shape) for _ in range(w.random.randint(15, 24)))]
+    new = w.new("a")
+    count = w.pick((7, 39, 40, 41, 60))
+    return [f"{new} = {w.expression(shape, 1)}", f"for k in range({count}):", f"    {new} = {new} * 0.9 + 0.1"]
+
+
+def more_linalg(w):
+    name = w.array(lambda v: v.ndim == 2 and 0 < v.size < 200)
+    n, m = w.env[name].shape
+    small = f"({name} @ {name}.T * 0.1)" if n < 8 else f"({name}.T @ {name} * 0.1)"
+    k = n if n < 8 else m
+    if k > 12:
+        raise LookupError
+    safe = f"({small} + 2.0 * np.eye({k}))"
+    return w.pick(
+        (
+            [f"{w.new('s')} = np.linalg.norm({name})"],
+            [f"{w.new('a')} = np.linalg.norm({name}, axis=1)"],
+            [f"{w.new('a')} = np.linalg.cholesky({safe})"],
+            [f"{w.new('s')} = np.linalg.slogdet({safe})[1]"],
+            [f"{w.new('a')} = np.linalg.solve({safe}, {w.leaf((k, 2))})"],
+            [f"{w.new('a')} = np.linalg.inv({safe}) @ {w.leaf((k,))}"],
+            [f"{w.new('s')} = np.sum(np.linalg.eigvalsh({safe}) ** 2) * 0.1"],
+            [f"{w.new('a')} = np.linalg.matrix_power({small}, 2)"],
+            [f"{w.new('a')} = np.linalg.pinv({safe})"],
+            [f"{w.new('a')} = np.tensordot({name}, {name}, axes=([0], [0])) * 0.1"],
+            [f"{w.new('a')} = np.kron({name}[:2, :2], {name}[:1])"],
+            [f"{w.new('a')} = np.einsum('ij,kj->ik', {name}, {name}[::-1]) * 0.1"],
+            [f"{w.new('s')} = np.vdot({name}.ravel(), {name}.ravel()).real * 0.1"],
+            [f"{w.new('a')} = np.dot({name}, {w.leaf((m,))}) * 0.1"],
+            [f"{w.new('a')} = {w.leaf((n,))} @ {name} * 0.1"],
+            [f"{w.new('a')} = np.linalg.qr({safe})[1]"],
+            [f"{w.new('a')} = np.linalg.lstsq({safe}, {w.leaf((k,))}, rcond=None)[0]"],
+            [f"{w.new('a')} = np.matmul({name}[None], {name}.T) * 0.1"],
+            [f"{w.new('a')} = np.linalg.multi_dot([{name}, {name}.T, {name}]) * 0.05"],
+        )
+    )
+
+
+def in_order(w):
+    name = w.array(lambda v: v.size > 1)
+    axis = w.random.randrange(w.env[name].ndim)
+    flat = f"{name}.ravel()"
+    return w.pick(
+        (
+            [f"{w.target('a')} = {name}[np.argsort({name}.real, axis=0)[0]]"],
+            [f"{w.target('a')} = np.partition({flat}, 1)"],
+            [f"{w.new('s')} = np.median({name})"],
+            [f"{w.target('a')} = np.median({name}, axis={axis})"],
+            [f"{w.new('s')} = np.percentile({name}, {w.random.randint(0, 100)})"],
+            [f"{w.new('s')} = np.quantile({name}, {w.random.uniform(0, 1):.2f})"],
+            [f"{w.new('s')} = {flat}[np.argmax({flat}.real)]"],
+            [f"{w.target('a')} = np.sort({name}, axis={axis})[::-1]"],
+            [f"{w.target('a')} = np.maximum.accumulate({name}, axis={axis})"],
+            [f"{w.target('a')} = np.cumprod({name}, axis={axis})"],
+            [f"{w.target('a')} = np.gradient({flat})"],
+            [f"{w.new('s')} = np.trapezoid({flat})"],
+            [f"{w.target('a')} = np.interp([0.3, 0.7], np.linspace(0.0, 1.0, {w.env[name].size}), {flat})"],
+            [f"{w.target('a')} = np.convolve({flat}, [0.5, 0.25], mode='{w.pick(('full', 'same', 'valid'))}')"],
+            [f"{w.new('s')} = np.var({name}) + np.std({name} * {name})"],
+            [f"{w.new('s')} = np.ptp({name})"],
+            [f"{w.new('s')} = np.average({flat}, weights={flat} * {flat} + 0.5)"],
+            [f"{w.target('a')} = np.polyval({flat}[:3], {name})"],
+            [f"{w.target('a')} = np.delete({name}, 0, axis=0)"],
+            [f"{w.target('a')} = np.insert({name}, 1, {w.scalar()}, axis=0)"],
+            [f"{w.target('a')} = np.unique({name})"],
+            [f"{w.target('a')} = np.apply_along_axis(lambda v: v * v.ravel()[0], {axis}, {name})"],
+            [f"{w.target('a')} = np.nan_to_num({name}, copy={w.pick(('True', 'False'))})"],
+            [f"{w.target('a')} = np.block([[{name}, {name}]])"],
+            [f"{w.target('a')} = np.vectorize(lambda v: v * 0.5)({name})"],
+        )
+    )
 
 
 def list_of_arrays(w):
@@ -576,6 +715,7 @@ STEPS = [
     (2, context),
     (2, raising),
     (1, floating_error),
+    (1, listened),
     (4, list_of_arrays),
     (4, kept_expression),
     (3, helper),
@@ -583,4 +723,22 @@ STEPS = [
     (2, accumulate),
     (3, forget),
     (1, flat),
+    (4, choose),
+    (3, guarded),
+    (3, in_place_function),
+    (2, wide),
+    (3, more_linalg),
+    (3, in_order),
+    (4, laid_out),
+    (1, axes),
+    (2, grown),
+    (2, shuffled),
+    (1, from_outside),
+    (2, generator_function),
+    (3, object_of_class),
+    (2, closure),
+    (2, factory),
+    (3, built_in),
+    (2, types),
+    (1, hashed),
 ]
