@@ -4,6 +4,7 @@
 import contextlib
 import importlib.util
 import io
+import linecache
 import re
 import sys
 from pathlib import Path
@@ -29,7 +30,9 @@ def run_page(text):
         if language == "python":
             printed = io.StringIO()
             with contextlib.redirect_stdout(printed):
-                exec(compile(body, f"block {number}", "exec"), namespace)
+                file = f"<block {number}>"
+                linecache.cache[file] = len(body), None, body.splitlines(True), file  # as a notebook does
+                exec(compile(body, file, "exec"), namespace)
             following = found[number + 1] if number + 1 < len(found) else ("", "")
             yield following[1] if following[0] == "text" else None, printed.getvalue()
 

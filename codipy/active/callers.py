@@ -27,6 +27,7 @@ _ASYNC = 0x80 | 0x100 | 0x200  # CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_G
 _OWN_ADVICE = {"pandas"}  # libraries for which the caller knows better than to rebuild them
 _REPLACED = {"eval", "exec", "float", "globals", "isinstance", "sum", "super", "type"}  # of the built-ins
 _DATA = (bool, bytes, complex, float, int, str, type(None), np.generic, np.ndarray)
+_METACLASSES = {"type", "ABCMeta", "_TwinMeta"}  # of classes that are rebuilt, and of those that came of them
 _VALUE = "where the derivative is not wanted, say codipy.value(x)"
 
 
@@ -116,7 +117,7 @@ def _at_users_line(what, instead, frame, rebinds):
     is_rebound, name = "__rebound__" in frame.f_builtins, _stored_in(frame)
     why = _why_not_rebuilt(frame) if rebinds and not is_rebound else ""
     if name == "":
-        return (f"a plain array of NumPy would lose a derivative ({_place(frame)}): {why + '; or ' if why else ''}make "
+        return (f"a plain array of NumPy would lose a derivative ({place(frame)}): {why + '; or ' if why else ''}make "
                 f"what is written to an array that can hold active values, `u = codipy.numpy.array(u)`")  # fmt: skip
     if name is None:
         return f"{what} would lose its derivative ({place(frame)}): {why + '; ' if why else ''}{instead}"
@@ -131,7 +132,14 @@ def _at_users_line(what, instead, frame, rebinds):
     function = _name(frame).rpartition(".")[2]
     given = f", which `{function}` was given," if name in _arguments(frame.f_code) else ""
     return (f"`{name}` is a plain array of NumPy{given} and would lose a derivative ({place(frame)}): "
-            f"{why + '; or ' if why else ''}make it one that can hold active values, `{name} = {array}({name})`")
+            f"{why + '; or ' if why else ''}{_cure(name, array, frame.f_code)}")
+
+
+def _cure(name, array, code):
+    """How to get an array to fill. Assigning to a name of another function or of the module makes a new variable."""
+    if name in code.co_varnames or name in code.co_cellvars:
+        return f"make it one that can hold active values, `{name} = {array}({name})`"
+    return f"fill one that can hold active values, `own = {array}({name})`"
 
 
 def _arguments(code):
@@ -142,7 +150,12 @@ def _has_what_is_rebuilt(frame):
     """Whether a function names something that could be other in rebound code: else it is run as it is."""
     names = {step.argval for step in dis.get_instructions(frame.f_code) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")}
     own = [frame.f_globals[name] for name in names & frame.f_globals.keys()]
-    return bool(frame.f_code.co_freevars or names & _REPLACED or any(not isinstance(value, _DATA) for value in own))
+    own += [frame.f_locals.get(name) for name in frame.f_code.co_freevars]
+    return bool(names & _REPLACED) or not all(isinstance(value, _DATA) or _is_variable(value) for value in own)
+
+
+def _is_variable(value):
+    return type(value).__module__.startswith("codipy.active.")
 
 
 def _why_not_rebuilt(frame):
@@ -159,7 +172,7 @@ def _why_not_rebuilt(frame):
         reason = "it is a method of an enumeration"
     elif own and issubclass(kind, BaseException):
         reason = "it is a method of an exception"
-    elif own and kind is not type and type(kind) is not type and type(kind).__name__ != "ABCMeta":
+    elif own and kind is not type and type(kind).__name__ not in _METACLASSES:
         reason = f"it is a method of a class with the metaclass {type(kind).__name__}"
     elif own and any(vars(base).get("__slots__") for base in kind.__mro__):
         reason = "it is a method of a class with __slots__"

@@ -129,6 +129,10 @@ def rebind(f: _F, modules: str | ModuleType | Iterable[str | ModuleType] = ()) -
     ``globals()[name] = value``, is seen when the function is called next; what rebound code assigns by ``global`` is in
     the module when the function that did so returns, yields or raises.
 
+    A plain array of floats that a function has just made, and that nobody else has, becomes an Array where it is bound
+    to a name, an attribute or an item that is written to: ``u = start.copy(); u[0] = x`` works. For that the function
+    is compiled from its source; without one, writing raises.
+
     Lists and dicts that hold functions, or instances of the user's classes, are seen through views that translate what
     is read; what is written goes into the list itself. Of a function that numba compiled (of whatever has a
     ``py_func``), the Python code runs while something active is among its arguments. Keys of `functools.lru_cache`
