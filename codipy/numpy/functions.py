@@ -58,7 +58,7 @@ SETS = {
 
 # Run also where nothing is active: they write, give views, or make Arrays to fill.
 _ALWAYS = {*movement.FUNCTIONS, *writers.FUNCTIONS, *creation.FUNCTIONS, *creation.MOVEMENT, *creation.PASSIVE}
-_ALWAYS |= {"may_share_memory", "shares_memory"}
+_ALWAYS |= {"may_share_memory", "nan_to_num", "shares_memory"}
 _HANDLERS = SETS["differentiable"] | SETS["movement"] | SETS["passive"]
 
 
@@ -129,6 +129,7 @@ def array_function(func, types, args, kwargs):
             bound["out"] = np.array(out.value)  # its dtype may be that of the computation
         elif out is not None:
             del bound["out"]
+        bound.pop("overwrite_input", None)  # which says that it may, and not that it must
         if name in SETS["passive"]:
             return assign(call_with(func, bound, value_tree), out)
         shown = Shown(writable=False)

@@ -19,27 +19,33 @@ PROGRAMS = 3000
 
 @dataclass(frozen=True)
 class Mistake:
-    """Texts of one file that are replaced, each found once."""
+    """Texts of one file that are replaced, each found once, and who should find that."""
 
     file: str
     changes: tuple  # (right, wrong)
+    options: tuple = ()  # of the random programs
+    tests: str = ""  # a file of the suite in their place, for what is no part of a program
+
+
+def one(file, right, wrong, *options, tests=""):
+    return Mistake(f"codipy/{file}", ((right, wrong),), options, tests)
 
 
 MISTAKES = {
-    "an element of a block is not lent": Mistake(
-        "codipy/active/block.pyx", (("            owner.lent = True\n", "            pass\n"),)
+    # Identifiers and values that somebody else holds still
+    "an element of a block is not lent": one(
+        "active/block.pyx", "            owner.lent = True\n", "            pass\n"
     ),
-    "lent blocks serve again": Mistake(
-        "codipy/tape/base.pyx", (("elif self.recycle and not lent and", "elif self.recycle and"),)
+    "lent blocks serve again": one("tape/base.pyx", "elif self.recycle and not lent and", "elif self.recycle and"),
+    "shared values are overwritten": one("active/storage.pyx", "        if owns_buffer(self):\n", "        if True:\n"),
+    "values that an expression reads are overwritten as a whole": one(
+        "active/assign.pyx", "copied = not owns_buffer(storage)      #", "copied = False      #"
     ),
-    "shared values are overwritten": Mistake(
-        "codipy/active/storage.pyx", (("        if owns_buffer(self):\n", "        if True:\n"),)
+    "shared identifiers are overwritten": one(
+        "active/renewal.pyx", "cdef bint fresh = not in_place,", "cdef bint fresh = False,"
     ),
-    "values that an expression reads are overwritten as a whole": Mistake(
-        "codipy/active/assign.pyx", (("copied = not owns_buffer(storage)      #", "copied = False      #"),)
-    ),
-    "shared identifiers are overwritten": Mistake(
-        "codipy/active/renewal.pyx", (("cdef bint fresh = not in_place,", "cdef bint fresh = False,"),)
+    "identifiers of a part are overwritten while others read them": one(
+        "active/assign.pyx", "    return Py_REFCNT(block) == 1 + readers\n", "    return True\n"
     ),
     "a part's copy outlives a write": Mistake(
         "codipy/active/storage.pyx",
@@ -48,15 +54,129 @@ MISTAKES = {
             ("        cdef Buffer old, new\n        self.part = None\n", "        cdef Buffer old, new\n"),
         ),
     ),
-    "an element of a mixed storage is not counted": Mistake(
-        "codipy/active/storage.pyx", (("        if identifier and tape.recorder.reuse:\n", "        if False:\n"),)
+    "an element of a mixed storage is not counted": one(
+        "active/storage.pyx", "        if identifier and tape.recorder.reuse:\n", "        if False:\n"
     ),
-    "an index array reads what it has written": Mistake(
-        "codipy/active/views.pyx", (("    if source is storage: ", "    if False: "),)
+    "a plain array is not compared with its copy": one(
+        "active/constants.pyx",
+        "    if found is not None and same_bits(values, doubles_of(<Array>found)):\n",
+        "    if found is not None:\n",
     ),
-    "ravel is always a copy": Mistake(
-        "codipy/active/array_type.pyx",
-        (('return as_view(self, "ravel", (order,), {})', 'return as_view(self.copy(), "ravel", (order,), {})'),),
+    # Aliasing, layout, flags
+    "an index array reads what it has written": one("active/views.pyx", "    if source is storage: ", "    if False: "),
+    "ravel is always a copy": one(
+        "active/array_type.pyx",
+        'return as_view(self, "ravel", (order,), {})',
+        'return as_view(self.copy(), "ravel", (order,), {})',
+    ),
+    "what NumPy gives a view of is a copy": one(
+        "numpy/views.py",
+        "            view = shown_as(array, plain, leaf)\n",
+        "            view = shown_as(array, plain, leaf).copy()\n",
+    ),
+    "a writable view of what may not be written to": one(
+        "active/views.pyx",
+        "    result.readonly = not cnp.PyArray_ISWRITEABLE(shown)\n",
+        "    result.readonly = False\n",
+    ),
+    "a slice forgets that it may not be written to": one(
+        "active/array_type.pyx", "    new.readonly = a.readonly\n", "    new.readonly = False\n"
+    ),
+    "order='F' is dropped": one(
+        "numpy/allocation.py",
+        '    order = "C" if values.flags.c_contiguous else "F" if values.flags.f_contiguous else "K"\n',
+        '    order = "C"\n',
+    ),
+    "require('O') copies what owns its data": one(
+        "numpy/allocation.py",
+        "requirements or not holds_movable(a):\n",
+        "requirements or True:\n",
+        "--only=laid_out",
+    ),
+    # Numbers as keys, random numbers, contexts
+    "active numbers are keys by identity": one(
+        "active/real.pyx",
+        "        if self.epoch and not may_leave(self.epoch):\n            raise ActiveError(",
+        "        if self.epoch and not may_leave(self.epoch):\n"
+        "            return id(self)\n            raise ActiveError(",
+    ),
+    "active numbers are keys by value": one(
+        "active/real.pyx",
+        "        if self.epoch and not may_leave(self.epoch):\n            raise ActiveError(",
+        "        if False:\n            raise ActiveError(",
+        tests="tests/active/test_protocol.py",
+    ),
+    "shuffled rows are swapped as views": one(
+        "numpy/draws.py",
+        "    x[...] = np.take(x, places, axis)\n",
+        "    for k in range(0 if axis else len(x)):\n        x[k], x[places[k]] = x[places[k]], x[k]\n",
+        "--only=shuffled",
+    ),
+    "a range is drawn in float32": one(
+        "numpy/draws.py", "converted(x, np.float64) if type_of(x) is np.float32 else x", "x", "--single"
+    ),
+    "a draw does not move with its location": one(
+        "numpy/draws.py",
+        "    return loc + scale * rng.standard_normal(shape)\n",
+        "    return getattr(loc, 'value', loc) + scale * rng.standard_normal(shape)\n",
+    ),
+    "expressions wait while NumPy raises": one(
+        "active/floating.pyx", "    return patient and began != NULL and", "    return began != NULL and"
+    ),
+    "expressions wait while warnings are listened to": one(
+        "active/floating.pyx", "not (<Surroundings>began).strict and (<Surroundings>began).hold()", "True"
+    ),
+    # Kinds of numbers
+    "elements of arrays are Python's floats": one(
+        "active/elements.pyx", "    kind = SINGLE if storage.single else DOUBLE\n", "    kind = 0\n"
+    ),
+    "elements of float32 arrays are doubles": one(
+        "active/elements.pyx", "    kind = SINGLE if storage.single else DOUBLE\n", "    kind = DOUBLE\n", "--single"
+    ),
+    "expressions of float32 are not rounded": one(
+        "active/elementwise.pyx", "        single = ROUND_STEPS\n", "        single = ROUND_NONE\n", "--single"
+    ),
+    "elements that are written are not rounded": one(
+        "active/elements.pyx", "= <float>number if storage.single else number", "= number", "--single"
+    ),
+    "sums of floats are compensated where Python's are not, or not where they are": one(
+        "tools/rebinding/sums.py",
+        "COMPENSATED = builtins.sum([1e16, 1.0, -1e16]) == 1.0\n",
+        "COMPENSATED = builtins.sum([1e16, 1.0, -1e16]) != 1.0\n",
+        "--only=built_in",
+    ),
+    # Sweeps
+    "what was not selected gets inf * 0": one(
+        "tape/jacobian.pyx", "            if bar != 0.0:  ", "            if True:  "
+    ),
+    "a partial of zero propagates inf * 0": Mistake(
+        "codipy/programs/program.pyx",
+        (
+            ("        if bar == 0.0:\n", "        if False:\n"),
+            ("            if partials[k] != 0.0:\n", "            if True:\n"),
+        ),
+    ),
+    "a choice passes on to what it left": one(
+        "tape/choice.pyx", "        if c.chosen[i] == k:\n", "        if True:\n"
+    ),
+    "a tangent reaches what was not selected": one(
+        "tape/jacobian.pyx", "                if u != 0.0:  ", "                if True:  "
+    ),
+    "consumed adjoints are read as zeros": one(
+        "tape/consumed.pyx",
+        "        if not self.misses(epoch, element, shared) or",
+        "        if True or",
+        tests="tests/tape/test_consumed.py",
+    ),
+    "add.at adds once where a place comes twice": one(
+        "numpy/ufunc_methods.py", "    turns[order] = np.arange(places.size) - firsts\n", "    turns[order] = 0\n"
+    ),
+    # What was rebuilt
+    "what a cache holds outlives a recording": one(
+        "tools/rebind.py",
+        "                cache.cache_clear()\n",
+        "                pass\n",
+        tests="tests/tools/test_rebind_state.py",
     ),
 }
 
@@ -105,9 +225,11 @@ def look_for(name):
     try:
         if path.suffix != ".py":
             build()
-        status, said = run(
-            "-m", "tests.fuzz", "--count", str(PROGRAMS), "--seed", "mutants", "--most", "1", "--inside"
-        )
+        if mistake.tests:
+            status, said = run("-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", mistake.tests)
+        else:
+            options = ("--count", str(PROGRAMS), "--seed", "mutants", "--most", "1", *mistake.options)
+            status, said = run("-m", "tests.fuzz", *options)
     finally:
         path.write_text(right, encoding="utf-8")
     return said if status else None

@@ -124,6 +124,25 @@ def test_out_is_returned():
             np.cumsum(x, out=Array(np.zeros(2)))
 
 
+@pytest.mark.parametrize("text", [
+    "np.nan_to_num(a, copy=False)", "np.nan_to_num(a, False, 0.25)", "np.median(a, overwrite_input=True)",
+    "np.nanmedian(a, 0, overwrite_input=True)", "np.percentile(a, 30, overwrite_input=True)",
+    "np.quantile(a, [0.1, 0.7], overwrite_input=True)", "np.nanquantile(a, 0.3, overwrite_input=True)",
+])  # fmt: skip
+def test_what_may_write_into_its_argument(text):
+    def f(x, passive):
+        a = np.array([0.5, np.nan if "nan" in text else 1.5, 0.75]) if passive else x * 1.0
+        y = eval(text)
+        return np.sum(y) * x[0] + (a[1] if "copy" in text or "False" in text else 0.0)
+
+    x = np.array([1.5, 0.25, 0.75])
+    for passive in (True, False):
+        value, gradient = codipy.value_and_grad(f)(x, passive)
+        assert value == f(x, passive)
+        slopes = [(f(x + h, passive) - f(x - h, passive)) / 2e-6 for h in 1e-6 * np.eye(3)]
+        np.testing.assert_allclose(gradient, slopes, rtol=1e-6, atol=1e-8)
+
+
 def test_fromfile(tmp_path):
     np.array([1.0, 2.0]).tofile(tmp_path / "numbers")
     found = np.fromfile(tmp_path / "numbers", like=Array([0.0]))
