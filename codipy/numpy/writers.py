@@ -28,7 +28,9 @@ def _write_flat(a, places, values):
     """``a.flat[places] = values``, the values repeated as often as needed."""
     values = move(np.reshape, ("a",), (values, (-1,)), {})
     count = np.shape(value_tree(values))[0]
-    if count and places.size:
+    if count and places.size and not a.ndim:
+        a[...] = np.take(values, (places.size - 1) % count)  # the last of them stays
+    elif count and places.size:
         a[np.unravel_index(places, a.shape)] = np.take(values, np.arange(places.size) % count)
 
 

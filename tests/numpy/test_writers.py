@@ -180,3 +180,21 @@ def test_what_is_made_of_arrays_can_be_filled_while_a_tape_records(text):
     y.gradient = 1.0
     tape.evaluate()
     assert x.gradient.tolist() == [3.0, 0.0, 0.0]
+
+
+@pytest.mark.parametrize(
+    "write",
+    [lambda a, x: np.place(a, True, [x, x * x]), lambda a, x: np.place(a, np.bool_(False), x),
+     lambda a, x: np.put(a, [0], x), lambda a, x: np.put(a, [0, 0, 0], np.stack([x, x * x])),
+     lambda a, x: np.putmask(a, True, x), lambda a, x: np.copyto(a, x), lambda a, x: np.copyto(a, x, where=np.True_)],
+)  # fmt: skip
+def test_into_an_array_without_dimensions(write):
+    def f(x):
+        a = np.zeros(())
+        write(a, x)
+        return a[()] * x
+
+    x = np.float64(2.0)
+    value, slope = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    assert slope == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6, abs=1e-8)
