@@ -4,12 +4,25 @@
 __all__ = ["ActiveError", "CorruptTape", "IdentifierOverflow", "TapeError"]
 
 
+listeners: list = []  # called with each error that says that a derivative would be lost
+
+
 class TapeError(RuntimeError):
     """A tape, one of its positions or one of its variables was used where it is not valid."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        for listener in listeners:
+            listener(self)
 
 
 class ActiveError(TypeError):
     """An active value went where its derivative would be lost in silence."""
+
+    def __init__(self, *args):
+        super().__init__(*args)
+        for listener in listeners:
+            listener(self)
 
 
 class IdentifierOverflow(OverflowError):

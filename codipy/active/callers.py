@@ -17,7 +17,7 @@ import numpy as np
 
 from codipy.active.instead import instead_of
 
-__all__ = ["frames_of_users", "in_rebound_code", "place", "refusal", "runs_recorded"]
+__all__ = ["frames_of_users", "in_rebound_code", "is_users", "place", "refusal", "runs_recorded", "top"]
 
 _HERE = Path(__file__).resolve().parents[1]
 _RECORDINGS = "recording.py", "problem.py"  # of ours, where drivers run functions
@@ -66,7 +66,12 @@ def in_rebound_code():
 
 def frames_of_users(frame):
     """The frames from `frame` on outwards that run neither codipy's code nor that of what is installed."""
-    return [frame for frame in _frames(frame) if not _is_ours(frame) and not _is_installed(frame)]
+    return list(filter(is_users, _frames(frame)))
+
+
+def is_users(frame):
+    """Whether a frame runs code of the user's, or of a library that is rebuilt, not codipy's nor what is installed."""
+    return not _is_ours(frame) and not _is_installed(frame)
 
 
 def runs_recorded(frame):
@@ -74,7 +79,7 @@ def runs_recorded(frame):
     for found in _frames(frame):
         if _is_ours(found) and os.path.basename(found.f_code.co_filename) in _RECORDINGS:
             return False
-        if not _is_ours(found) and not _is_installed(found):
+        if is_users(found):
             return True
     return False
 
@@ -93,19 +98,19 @@ def _explained(what, instead, frames):
         return None
     if user == 0:
         return _at_users_line(what, instead, frames[0], rebinds)
-    library = [frame for frame in frames[:user] if _top(frame) != "numpy"]
+    library = [frame for frame in frames[:user] if top(frame) != "numpy"]
     if not library:
         return f"{what} would lose its derivative ({place(frames[user])}): {instead}"
     names = [name for name in map(_name, library) if not re.search(r"(^|\.)_", name)] or [_name(library[-1])]
-    called, outer, top = names[0], names[-1], _top(library[0])
+    called, outer, package = names[0], names[-1], top(library[0])
     via = f" for {outer}" if outer != called else ""
-    if top in sys.stdlib_module_names or top in _OWN_ADVICE or called.startswith("scipy.sparse."):
+    if package in sys.stdlib_module_names or package in _OWN_ADVICE or called.startswith("scipy.sparse."):
         return f"{what} would lose its derivative, called in {called}{via} ({place(frames[user])}): {instead}"
     lost = f"{what} would lose its derivative, called in {called}{via} ({place(frames[user])})"
     if (better := instead_of(names)) is not None:
         return f"{lost}: write {better}; {_VALUE}"
     return (f'{lost}: '
-            f'codipy.rebind(f, modules=["{top}"]) rebuilds what is Python in it; {_VALUE}')  # fmt: skip
+            f'codipy.rebind(f, modules=["{package}"]) rebuilds what is Python in it; {_VALUE}')  # fmt: skip
 
 
 def _rebinds(frame):
@@ -225,10 +230,11 @@ def _kind_of(name, frame):
     return "ndarray" if "ndarray" in [base.__name__ for base in kind.__mro__] else f"{kind.__module__}.{kind.__name__}"
 
 
-def place(frame):
-    """The line that a frame runs, and what it says."""
-    text = linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals).strip()
-    line = f"{os.path.basename(frame.f_code.co_filename)}:{frame.f_lineno}"
+def place(frame, number=None):
+    """The line that a frame runs, or another of its code, and what it says."""
+    number = number or frame.f_lineno
+    text = linecache.getline(frame.f_code.co_filename, number, frame.f_globals).strip()
+    line = f"{os.path.basename(frame.f_code.co_filename)}:{number}"
     return f"{line}: `{text}`" if text else line
 
 
@@ -237,7 +243,7 @@ def _name(frame):
     code, module = frame.f_code, frame.f_globals.get("__name__") or ""
     for cell in code.co_freevars:  # of a decorator's wrapper: the function that it wraps
         wrapped = frame.f_locals.get(cell)
-        if type(wrapped) is FunctionType and _top(frame) == (wrapped.__module__ or "").partition(".")[0]:
+        if type(wrapped) is FunctionType and top(frame) == (wrapped.__module__ or "").partition(".")[0]:
             return _public(wrapped.__module__, wrapped.__name__, wrapped.__qualname__)
     return _public(module, code.co_name, getattr(code, "co_qualname", code.co_name))
 
@@ -251,7 +257,8 @@ def _public(module, name, qualified):
     return f"{module}.{qualified}" if module not in ("", "__main__") else qualified
 
 
-def _top(frame):
+def top(frame):
+    """The package whose code a frame runs."""
     return (frame.f_globals.get("__name__") or "").partition(".")[0]
 
 

@@ -167,13 +167,18 @@ METHODS |= {name: _OfNumPy(name, member) for name, member in _MEMBERS.items()}
 class _AsArray:
     """``__array__``, which a Real has while nothing records, so that NumPy takes lists of Reals for numbers.
 
-    In a recording it must find none: an array of objects keeps the Reals.
+    In a recording it must find none: an array of objects keeps the Reals. But what SciPy does with such an array ends
+    in an error that says nothing of Reals, so SciPy is told at once.
     """
 
     def __get__(self, x, owner=None):
-        if x is None or not slots.is_plain(x):
-            raise AttributeError("__array__")
-        return lambda dtype=None, copy=None: np.array(x.value, dtype)
+        if x is not None and slots.is_plain(x):
+            return lambda dtype=None, copy=None: np.array(x.value, dtype)
+        if x is not None and x.is_active and not slots.may_be_plain(x):
+            frame = sys._getframe(1)
+            if frame.f_globals.get("__name__", "").startswith("scipy.") and "__rebound__" not in frame.f_builtins:
+                _demand_passive(x, "np.asarray()", "write x.astype(float64)")
+        raise AttributeError("__array__")
 
 
 METHODS["__array__"] = _AsArray()

@@ -10,8 +10,10 @@ from codipy.active.bulk import all_floats, value_and_gradient
 from codipy.tools.callee import check_result, rebound, with_aux
 from codipy.tools.leaves import DOUBLE
 from codipy.tools.recording import value_and_gradient_of_arrays
+from codipy.tools.swallowed import demand_none_swallowed, raised, said_before
 
 cdef object ndarray = np.ndarray, double_dtype = DOUBLE, of_floats = value_and_gradient
+cdef list errors = raised
 cdef object of_arrays = value_and_gradient_of_arrays, are_floats = all_floats, check = check_result
 
 
@@ -81,6 +83,13 @@ cdef class Gradient(Driver):
         tape = borrow(self.settings)
         try:
             value, gradient = sweep(tape, called, args, kwargs, leaves, place, check)
+            if errors:
+                demand_none_swallowed(tape)
+        except Exception as error:
+            before = said_before(tape, error)
+            if before is not error:
+                raise before from error
+            raise
         finally:
             give_back(self.settings, tape)
         if trees is not None:

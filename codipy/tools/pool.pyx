@@ -6,10 +6,12 @@ from cpython.object cimport PyObject
 from codipy.active.tape cimport Tape
 
 from codipy.data.pool import clear_pool
+from codipy.tools.swallowed import forget, raised, watch
 
 cdef extern from "Python.h":
     PyObject* PyThreadState_GetDict() noexcept
 
+cdef list errors = raised
 cdef object KEY = object()       # of our entry in the dict that Python keeps for each thread until it ends
 
 
@@ -34,7 +36,7 @@ cpdef Tape borrow(tuple settings):
         tapes = idle().get(settings)
     except TypeError:      # not hashable, so no settings: Tape says what is wrong with them
         tapes = None
-    return tapes.pop() if tapes else Tape(*settings)
+    return tapes.pop() if tapes else watch(Tape(*settings))
 
 
 def check_settings(tuple settings):
@@ -50,6 +52,8 @@ def check_settings(tuple settings):
 cpdef int give_back(tuple settings, Tape tape) except -1:
     """End a loan: drop the recording, keep the memory."""
     cdef dict tapes
+    if errors:
+        forget(tape)
     if tape.recordings:      # a function left a recording of its own open above this one: see tape.set_passive()
         return 0
     tape.reset()

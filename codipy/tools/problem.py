@@ -8,6 +8,7 @@ from codipy.active.bulk import all_floats, as_float, pull_back
 from codipy.tools.callee import check_result, rebound
 from codipy.tools.leaves import Names, join, shape_of, split
 from codipy.tools.recording import Recording, check_results, pull_arrays, register_leaves, register_result
+from codipy.tools.swallowed import demand_none_swallowed, said_before, watch
 from codipy.tools.trees import arguments, flatten, labelled, plain_copy
 
 __all__ = ["Problem", "Weighted"]
@@ -56,9 +57,17 @@ class Problem:
 
     def record(self, tape):
         """Run once on a tape; returns the inputs and the output."""
-        with tape:
-            inputs = register_leaves(tape, self.leaves)
-            return inputs, register_result(tape, self.recorded(*arguments(self.trees, inputs)), self.f)
+        watch(tape)
+        try:
+            with tape:
+                inputs = register_leaves(tape, self.leaves)
+                output = register_result(tape, self.recorded(*arguments(self.trees, inputs)), self.f)
+        except Exception as error:
+            if (before := said_before(tape, error)) is not error:
+                raise before from error
+            raise
+        demand_none_swallowed(tape)
+        return inputs, output
 
     def gradient(self, tape):
         """Record on an empty tape and sweep back; returns value and gradient, and leaves the recording."""
@@ -95,4 +104,4 @@ class Weighted(Problem):
         def place(args, inputs):
             args[:] = arguments(self.trees, inputs)
 
-        return Recording(tape, self.recorded, args, {}, self.leaves, place)
+        return Recording(watch(tape), self.recorded, args, {}, self.leaves, place)

@@ -9,6 +9,7 @@ from codipy.active.array import Array, gather, identifiers, plain
 from codipy.active.bulk import all_floats, as_float, register_floats
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.leaves import shape_of
+from codipy.tools.swallowed import demand_none_swallowed, said_before
 from codipy.tools.trees import labelled, plain_copy, rebuild
 
 __all__ = ["Recording", "check_results", "pull_arrays", "register_leaves", "register_result",
@@ -84,20 +85,26 @@ class Recording:
 
     def __init__(self, tape, f, args, kwargs, leaves, place):
         self.tape = tape
-        tape.set_active()
         try:
-            self.inputs = register_leaves(tape, leaves)
-            # f may overwrite an Array: the adjoint of an input is that of what was registered.
-            place(args, self.inputs)
-            self.result = f(*args, **kwargs)
-            pairs = labelled(self.result, "result")
-            self.shapes = [shape_of(leaf) for _, leaf in pairs]
-            # All are computed before any is registered: an expression that waits may read another output.
-            computed = [_computed(leaf, path, f) for path, leaf in pairs]
-            self.value = plain_copy(self.result)
-            self.outputs = [None if leaf is None else tape.register_output(leaf) for leaf in computed]
-        finally:
-            tape.set_passive()
+            with tape:
+                self._run(f, args, kwargs, leaves, place)
+        except Exception as error:
+            if (before := said_before(tape, error)) is not error:
+                raise before from error
+            raise
+        demand_none_swallowed(tape)
+
+    def _run(self, f, args, kwargs, leaves, place):
+        self.inputs = register_leaves(self.tape, leaves)
+        # f may overwrite an Array: the adjoint of an input is that of what was registered.
+        place(args, self.inputs)
+        self.result = f(*args, **kwargs)
+        pairs = labelled(self.result, "result")
+        self.shapes = [shape_of(leaf) for _, leaf in pairs]
+        # All are computed before any is registered: an expression that waits may read another output.
+        computed = [_computed(leaf, path, f) for path, leaf in pairs]
+        self.value = plain_copy(self.result)
+        self.outputs = [None if leaf is None else self.tape.register_output(leaf) for leaf in computed]
 
     def rebuild(self, leaves):
         """The form of the result with other leaves."""

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Errors of codipy that somebody caught: the run took another branch than the plain one.
+
+An error says that a derivative would be lost. Code that catches all there is, because a solver may fail, catches this
+too and goes on with its fallback, whose derivative is then right and of no use. So each error that is raised in the
+recording of a driver is kept until the function ends. If it returns although an error was caught, the driver raises
+that. If it ends in an error of a library's internals, the driver says what came before: compiled code that is refused a
+number has words of its own for it.
+
+Who caught an error is the first frame of its traceback. What codipy, NumPy and Python's library catch are probes, after
+which they do what they would have done with the plain value, or raise an error of their own.
+"""
+
+from __future__ import annotations
+
+import sys
+import weakref
+
+from codipy import errors
+from codipy.active.callers import is_users, place, top
+from codipy.errors import ActiveError, TapeError
+from codipy.tape.activity import active_tape
+
+__all__ = ["demand_none_swallowed", "forget", "raised", "said_before", "watch"]
+
+_watched: weakref.WeakSet = weakref.WeakSet()  # the drivers' tapes
+raised: list = []  # of (reference to the tape, error), of recordings that run
+_MANY = 64
+_KNOWN = {"ActiveError", "TapeError"}  # who names these knows what is caught
+
+
+def watch(tape):
+    """Keep what is raised while `tape` records; `demand_none_swallowed` or `forget` must follow each recording."""
+    _watched.add(tape)
+    return tape
+
+
+def _note(error):
+    tape = active_tape()
+    if tape is not None and tape in _watched:
+        if len(raised) >= _MANY:
+            # Without the probes. What has no traceback is on its way.
+            raised[:] = [entry for entry in raised if entry[1].__traceback__ is None or _caught_in(entry[1])]
+        if len(raised) < _MANY:
+            raised.append((weakref.ref(tape), error))
+
+
+errors.listeners.append(_note)
+
+
+def demand_none_swallowed(tape):
+    """Raise what the function that was recorded has caught; called when it has returned."""
+    if not raised:
+        return
+    for error in _taken(tape):
+        found = _caught_in(error)
+        if found is not None:
+            where = place(found.tb_frame, found.tb_lineno)
+            raise _kind(error)(f"an error of codipy was caught ({where}), and another branch was taken than in the "
+                               f"plain run: {error}") from error  # fmt: skip
+
+
+def said_before(tape, error):
+    """What to raise for an error that the function ended in: that itself, or what a library was refused before."""
+    found, users, raiser = _taken(tape) if raised else [], None, None
+    entry = error.__traceback__
+    while entry is not None:
+        if top(entry.tb_frame) != "codipy":
+            raiser = entry
+            users = entry if is_users(entry.tb_frame) else users
+        entry = entry.tb_next
+    if isinstance(error, (ActiveError, TapeError)):
+        _note(error)  # of an inner driver: who called that may catch it
+        return error
+    if users is None:
+        return error
+    if found and raiser is not users:
+        return _kind(found[-1])(str(found[-1]))
+    if type(error) is TypeError and "codipy.active." in str(error):
+        where = place(users.tb_frame, users.tb_lineno)
+        return ActiveError(f"compiled code was given what is active ({where}): {error}. Write it with "
+                           "NumPy's functions, or say codipy.value(x) where no derivative is wanted")
+    return error
+
+
+def _kind(error):
+    return ActiveError if isinstance(error, ActiveError) else TapeError
+
+
+def _caught_in(error):
+    """The entry of a traceback for where the error was caught, if that is code whose branches count."""
+    found = error.__traceback__
+    if found is None:
+        return None
+    frame, probes = found.tb_frame, {"codipy", "numpy", *sys.stdlib_module_names}
+    if not is_users(frame) and top(frame) in probes or not _KNOWN.isdisjoint(frame.f_code.co_names):
+        return None
+    return found
+
+
+def forget(tape):
+    """Drop what was kept of a recording that ended in an error."""
+    if raised:
+        _taken(tape)
+
+
+def _taken(tape):
+    found = [error for reference, error in raised if reference() is tape]
+    raised[:] = [entry for entry in raised if entry[0]() not in (None, tape)]
+    return found
