@@ -15,7 +15,7 @@ from types import FunctionType
 
 import numpy as np
 
-from codipy.active.instead import instead_of
+from codipy.active.instead import instead_of, is_rebuilt
 
 __all__ = ["frames_of_users", "in_rebound_code", "is_users", "place", "refusal", "runs_recorded", "top"]
 
@@ -28,6 +28,7 @@ _OWN_ADVICE = {"pandas"}  # libraries for which the caller knows better than to 
 _REPLACED = {"eval", "exec", "float", "globals", "isinstance", "sum", "super", "type"}  # of the built-ins
 _DATA = (bool, bytes, complex, float, int, str, type(None), np.generic, np.ndarray)
 _METACLASSES = {"type", "ABCMeta", "_TwinMeta"}  # of classes that are rebuilt, and of those that came of them
+_PRIVATE = re.compile(r"(^|\.)_(?!_call__|_init__)")  # modules and functions that users do not call
 _VALUE = "where the derivative is not wanted, say codipy.value(x)"
 
 
@@ -101,16 +102,18 @@ def _explained(what, instead, frames):
     library = [frame for frame in frames[:user] if top(frame) != "numpy"]
     if not library:
         return f"{what} would lose its derivative ({place(frames[user])}): {instead}"
-    names = [name for name in map(_name, library) if not re.search(r"(^|\.)_", name)] or [_name(library[-1])]
+    names = [name for name in map(_name, library) if not _PRIVATE.search(name)] or [_name(library[-1])]
     called, outer, package = names[0], names[-1], top(library[0])
     via = f" for {outer}" if outer != called else ""
-    if package in sys.stdlib_module_names or package in _OWN_ADVICE or called.startswith("scipy.sparse."):
-        return f"{what} would lose its derivative, called in {called}{via} ({place(frames[user])}): {instead}"
     lost = f"{what} would lose its derivative, called in {called}{via} ({place(frames[user])})"
     if (better := instead_of(names)) is not None:
         return f"{lost}: write {better}; {_VALUE}"
-    return (f'{lost}: '
-            f'codipy.rebind(f, modules=["{package}"]) rebuilds what is Python in it; {_VALUE}')  # fmt: skip
+    if package in sys.stdlib_module_names or package in _OWN_ADVICE or called.startswith("scipy.sparse."):
+        return f"{lost}: {instead}"
+    if not is_rebuilt(names):
+        return (f"{lost}: it ends in compiled code, so write it with NumPy's functions, or give it rules, "
+                f"codipy.Primitive; {_VALUE}")  # fmt: skip
+    return f'{lost}: codipy.rebind(f, modules=["{package}"]) rebuilds what is Python in it; {_VALUE}'
 
 
 def _rebinds(frame):
@@ -245,7 +248,22 @@ def _name(frame):
         wrapped = frame.f_locals.get(cell)
         if type(wrapped) is FunctionType and top(frame) == (wrapped.__module__ or "").partition(".")[0]:
             return _public(wrapped.__module__, wrapped.__name__, wrapped.__qualname__)
+    if (name := _method(frame)) is not None:
+        return name
     return _public(module, code.co_name, getattr(code, "co_qualname", code.co_name))
+
+
+def _method(frame):
+    """A method as users call it, by the class of the instance, or by its name where that is what users have of it."""
+    code = frame.f_code
+    owner = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
+    kind = owner if isinstance(owner, type) else type(owner)
+    if kind.__module__.partition(".")[0] != top(frame) or not any(code.co_name in vars(base) for base in kind.__mro__):
+        return None
+    module, name = ".".join(kind.__module__.split(".")[:2]), getattr(owner, "name", None)
+    if isinstance(name, str) and type(getattr(sys.modules.get(module), name, None)) is kind:
+        return f"{module}.{name}.{code.co_name}"  # scipy.stats.norm
+    return _public(kind.__module__, kind.__name__, f"{kind.__qualname__}.{code.co_name}")
 
 
 def _public(module, name, qualified):

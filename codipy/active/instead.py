@@ -1,11 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What to write in the place of functions of SciPy that end in compiled code: to rebuild what is Python is no help."""
+"""What to write in the place of functions of SciPy: where they end in compiled code, to rebuild them is no help."""
 
 from __future__ import annotations
 
-__all__ = ["instead_of"]
+__all__ = ["instead_of", "is_rebuilt"]
 
 _SOLVED = "`np.linalg.solve(a, b)`, in the place of both steps"
+_PIECES = ("`k = np.clip(np.searchsorted(s.x, t, 'right') - 1, 0, len(s.x) - 2)`, and then "
+           "`sum(s.c[m, k] * (t - s.x[k]) ** (len(s.c) - 1 - m) for m in range(len(s.c)))`")
+_SPLINE = f"`s = PPoly.from_spline(tck)`, with tck the spline, and of its polynomials {_PIECES}"
+_NEWTON = "and then a step of Newton's method from there, which has the derivative of the solution, "
+_ROOT = (f"`z = brentq(lambda z: f(z, codipy.value(p)), a, b)`, {_NEWTON}"
+         "`z - f(z, p) / codipy.grad(f)(z, codipy.value(p))`")
+_ROOTS = (f"`z = fsolve(lambda z: f(z, codipy.value(p)), x0)`, {_NEWTON}"
+          "`z - np.linalg.solve(codipy.jacobian(f)(z, codipy.value(p)), f(z, p))`")
+_ENTRIES = "`np.bincount(i, a * x[j], n)` in the place of the product with x, of the entries a at (i, j)"
+_DIAGONAL = "`x * b` in the place of diags(x) @ b, and x[:, None] * B in that of diags(x) @ B"
 _SAME = ("inv", "det", "norm", "svd", "svdvals", "pinv")
 
 # The arguments have the names that SciPy gives them. Tests run what stands between backticks.
@@ -22,6 +32,40 @@ _INSTEAD = {
                    "for k in range(9)), 1024)`",
     "interpolate.CubicSpline": "`CubicSpline(x, np.eye(len(x)))(t) @ y`, since its values are linear in y",
     "signal.lfilter": "`lfilter(b, a, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
+    "linalg.solve_banded": "`np.linalg.solve(a, b)`, with the whole matrix in a",
+    "linalg.solveh_banded": "`np.linalg.solve(a, b)`, with the whole matrix in a",
+    "linalg.qr": "`np.linalg.qr(a)`",
+    "linalg.lstsq": "`np.linalg.lstsq(a, b, rcond=None)[0]`",
+    "linalg.solve_sylvester": "`np.linalg.solve(np.kron(a, np.eye(len(b))) + np.kron(np.eye(len(a)), b.T), q.ravel())"
+                              ".reshape(q.shape)`",
+    "interpolate.interp1d.__call__": "`np.interp(t, x, y)`, where it is linear; else make a CubicSpline(x, y)",
+    **{f"interpolate.{name}.__call__": f"of the polynomials of s {_PIECES}"
+       for name in ("CubicSpline", "PchipInterpolator", "PPoly", "Akima1DInterpolator")},
+    "interpolate.BSpline.__call__": _SPLINE,
+    "interpolate.splev": _SPLINE,
+    "interpolate.RegularGridInterpolator.__call__":
+        "`i = np.clip(np.searchsorted(x, u) - 1, 0, len(x) - 2)`, `j = np.clip(np.searchsorted(y, v) - 1, 0, "
+        "len(y) - 2)`, `r = (u - x[i]) / (x[i + 1] - x[i])`, `s = (v - y[j]) / (y[j + 1] - y[j])`, and then "
+        "`(1 - r) * ((1 - s) * values[i, j] + s * values[i, j + 1]) + r * ((1 - s) * values[i + 1, j] + s * values[i + 1, j + 1])`",
+    **{f"optimize.{name}": _ROOT for name in ("brentq", "brenth", "bisect", "ridder", "root_scalar")},
+    **dict.fromkeys(("optimize.fsolve", "optimize.root"), _ROOTS),
+    "ndimage.gaussian_filter": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x, and of "
+                               "two axes K @ x @ L.T with such matrices",
+    "ndimage.gaussian_filter1d": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x",
+    "ndimage.uniform_filter1d": "`uniform_filter1d(np.eye(len(x)), size, axis=0) @ x`, since it is linear in x",
+    "ndimage.convolve1d": "`convolve1d(np.eye(len(x)), weights, axis=0) @ x`, since it is linear in x",
+    "signal.fftconvolve": "`np.convolve(a, b)`, of one axis",
+    "signal.savgol_filter": "`savgol_filter(np.eye(len(x)), window_length, polyorder, axis=0) @ x`, since it is linear "
+                            "in x",
+    "signal.filtfilt": "`filtfilt(b, a, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
+    "signal.sosfilt": "`sosfilt(sos, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
+    "signal.detrend": "`detrend(np.eye(len(x)), axis=0) @ x`, since it is linear in x",
+    "sparse.diags": _DIAGONAL,
+    "sparse.diags_array": _DIAGONAL,
+    **{f"sparse.{kind}_{name}": _ENTRIES for kind in ("csr", "csc", "coo") for name in ("matrix", "array")},
+    "sparse.linalg.spsolve": "`np.linalg.solve(A.toarray(), b)`",
+    "spatial.distance.cdist": "`np.sqrt(np.sum((a[:, None] - b[None]) ** 2, axis=2))`",
+    "spatial.distance.euclidean": "`np.linalg.norm(u - v)`",
     "integrate.odeint": "`solve_ivp(lambda s, y: func(y, s), (t[0], t[-1]), y0, t_eval=t).y.T` of scipy.integrate, and "
                         "codipy.rebind(f, modules=[\"scipy\"])",
     "integrate.quad": "a rule of your own, with `s, w = np.polynomial.legendre.leggauss(30)`: "
@@ -29,10 +73,32 @@ _INSTEAD = {
 }  # fmt: skip
 
 
+# What is differentiated once SciPy is rebuilt, by module.
+_REBUILT = {
+    "integrate": "cumulative_trapezoid quad_vec simpson solve_ivp trapezoid",
+    "interpolate": "BarycentricInterpolator interp1d",
+    "linalg": "block_diag circulant hankel toeplitz",
+    "optimize": "minimize rosen toms748",
+    "signal": "convolve",
+    "spatial": "cosine",
+}
+
+
 def instead_of(names):
     """The advice for the first of some functions, by their names with modules, that has one; or None."""
     for name in names:
         parts = name.removesuffix(".__init__").split(".")
-        if parts[0] == "scipy" and len(parts) > 2 and f"{parts[1]}.{parts[-1]}" in _INSTEAD:
-            return _INSTEAD[f"{parts[1]}.{parts[-1]}"]
+        if parts[0] == "scipy" and len(parts) > 2:
+            for key in (".".join(parts[1:]), f"{parts[1]}.{parts[-1]}"):
+                if key in _INSTEAD:
+                    return _INSTEAD[key]
     return None
+
+
+def is_rebuilt(names):
+    """Whether `codipy.rebind` of their library is of use for functions, by their names with modules."""
+    for name in names:
+        parts = name.removesuffix(".__init__").split(".")
+        if parts[0] != "scipy" or parts[1] == "stats" or parts[-1] in _REBUILT.get(parts[1], "").split():
+            return True
+    return False

@@ -164,6 +164,9 @@ METHODS: dict = {"hex": _OfFloat("hex", _leaving("hex"))}
 METHODS |= {name: _OfNumPy(name, member) for name, member in _MEMBERS.items()}
 
 
+_OF_OBJECTS = {"scipy.optimize._optimize", "scipy.optimize._minimize"}  # do with an array of objects as with a number
+
+
 class _AsArray:
     """``__array__``, which a Real has while nothing records, so that NumPy takes lists of Reals for numbers.
 
@@ -176,7 +179,8 @@ class _AsArray:
             return lambda dtype=None, copy=None: np.array(x.value, dtype)
         if x is not None and x.is_active and not slots.may_be_plain(x):
             frame = sys._getframe(1)
-            if frame.f_globals.get("__name__", "").startswith("scipy.") and "__rebound__" not in frame.f_builtins:
+            name = frame.f_globals.get("__name__", "")
+            if name.startswith("scipy.") and name not in _OF_OBJECTS and "__rebound__" not in frame.f_builtins:
                 _demand_passive(x, "np.asarray()", "write x.astype(float64)")
         raise AttributeError("__array__")
 

@@ -9,17 +9,26 @@ import pytest
 import scipy.integrate
 import scipy.interpolate
 import scipy.linalg
+import scipy.ndimage
+import scipy.optimize
 import scipy.signal
+import scipy.sparse.linalg
+import scipy.spatial
+import scipy.stats
 
 import codipy
-from codipy.active.instead import _INSTEAD
+from codipy.active.instead import _INSTEAD, _REBUILT
 from codipy.errors import ActiveError
 
 MATRIX = np.array([[3.0, 0.4, 0.2], [0.4, 2.0, 0.1], [0.2, 0.1, 4.0]])
 POINT = np.array([0.7, 1.2, 0.4])
 GRID = np.linspace(0.0, 1.0, 3)
 NAMES = {"np": np, "math": math, "codipy": codipy, "CubicSpline": scipy.interpolate.CubicSpline,
-         "lfilter": scipy.signal.lfilter, "solve_ivp": scipy.integrate.solve_ivp}  # fmt: skip
+         "PPoly": scipy.interpolate.PPoly, "brentq": scipy.optimize.brentq, "fsolve": scipy.optimize.fsolve,
+         "solve_ivp": scipy.integrate.solve_ivp}  # fmt: skip
+for module, names in ((scipy.signal, "lfilter savgol_filter filtfilt sosfilt detrend"),
+                      (scipy.ndimage, "gaussian_filter1d uniform_filter1d convolve1d")):  # fmt: skip
+    NAMES.update((name, getattr(module, name)) for name in names.split())
 
 
 def matrix(x):
@@ -54,6 +63,101 @@ for step in ("cho", "lu"):
                                      lambda x: {"a": matrix(x), "b": x}, 1e-9)  # fmt: skip
     USES[f"linalg.{step}_solve"] = (lambda n, factor=factor, solve=solve: solve(factor(n["a"]), n["b"]),
                                     lambda x: {"a": MATRIX, "b": x}, 1e-9)  # fmt: skip
+
+
+BANDS = np.array([[0.0, 0.4, 0.1], [3.0, 2.0, 4.0], [0.4, 0.1, 0.0]])
+BANDED = np.diag(BANDS[1]) + np.diag(BANDS[0, 1:], 1) + np.diag(BANDS[2, :-1], -1)
+LINE, HEIGHTS = np.linspace(0.0, 2.0, 7), np.sin(3.0 * np.linspace(0.0, 2.0, 7))
+LONG = np.linspace(0.0, 1.0, 24).reshape(8, 3)
+
+
+def of_polynomials(make):
+    """A curve that is made outside and called with active numbers."""
+    s = make(LINE, HEIGHTS)
+    return (lambda n: n["s"](n["t"])), (lambda x: {"s": s, "t": x}), 1e-9
+
+
+def solved(name, pick=lambda found: found):
+    """A root by one parameter."""
+    solver = getattr(scipy.optimize, name)
+    arguments = {"root_scalar": lambda n: {"bracket": (n["a"], n["b"])}}.get(name)
+
+    def scipys(n):
+        if arguments is not None:
+            return pick(solver(lambda z: n["f"](z, n["p"]), **arguments(n)))
+        return pick(solver(lambda z: n["f"](z, n["p"]), n["a"], n["b"]))
+
+    return scipys, (lambda x: {"f": lambda z, p: z * z * z + z - p, "p": x[0] * x[1], "a": 0.0, "b": 2.0}), 1e-6
+
+
+def solved_vectors(name, pick=lambda found: found):
+    solver = getattr(scipy.optimize, name)
+    return ((lambda n: pick(solver(lambda z: n["f"](z, n["p"]), n["x0"]))),
+            (lambda x: {"f": lambda z, p: z * z * z + MATRIX @ z - p, "p": x * x, "x0": np.ones(3)}), 1e-6)  # fmt: skip
+
+
+def of_signal(module, name, **options):
+    """A filter, which is linear."""
+    f = getattr(module, name)
+    return (lambda n: f(n["x"], **options)), (lambda x: {"x": LONG @ x, **options}), 1e-9
+
+
+USES |= {
+    "linalg.solve_banded": (lambda n: scipy.linalg.solve_banded((1, 1), BANDS, n["b"]), lambda x: {"a": BANDED, "b": x},
+                            1e-9),
+    "linalg.solveh_banded": (lambda n: scipy.linalg.solveh_banded(BANDS[:2], n["b"]), lambda x: {"a": BANDED, "b": x},
+                             1e-9),
+    "linalg.qr": (lambda n: scipy.linalg.qr(n["a"]), lambda x: {"a": matrix(x)}, 1e-9),
+    "linalg.lstsq": (lambda n: scipy.linalg.lstsq(n["a"], n["b"])[0], lambda x: {"a": matrix(x), "b": x}, 1e-9),
+    "linalg.solve_sylvester": (lambda n: scipy.linalg.solve_sylvester(n["a"], n["b"], n["q"]),
+                               lambda x: {"a": matrix(x), "b": np.diag(x[:2]), "q": np.ones((3, 2)) * x[0]}, 1e-9),
+    "interpolate.interp1d.__call__": ((lambda s: (lambda n: s(n["t"])))(scipy.interpolate.interp1d(LINE, HEIGHTS)),
+                                      lambda x: {"x": LINE, "y": HEIGHTS, "t": x}, 1e-9),
+    "interpolate.CubicSpline.__call__": of_polynomials(scipy.interpolate.CubicSpline),
+    "interpolate.PchipInterpolator.__call__": of_polynomials(scipy.interpolate.PchipInterpolator),
+    "interpolate.Akima1DInterpolator.__call__": of_polynomials(scipy.interpolate.Akima1DInterpolator),
+    "interpolate.PPoly.__call__": of_polynomials(
+        lambda x, y: scipy.interpolate.PPoly.from_spline(scipy.interpolate.splrep(x, y))),
+    "interpolate.BSpline.__call__": ((lambda n: n["tck"](n["t"])), (
+        lambda x: {"tck": scipy.interpolate.make_interp_spline(LINE, HEIGHTS), "t": x}), 1e-9),
+    "interpolate.splev": ((lambda n: scipy.interpolate.splev(n["t"], n["tck"])), (
+        lambda x: {"tck": scipy.interpolate.splrep(LINE, HEIGHTS), "t": x}), 1e-9),
+    "interpolate.RegularGridInterpolator.__call__": (
+        lambda n: scipy.interpolate.RegularGridInterpolator((n["x"], n["y"]), n["values"])((n["u"], n["v"])),
+        lambda x: {"x": LINE, "y": GRID, "values": np.outer(HEIGHTS, GRID - 0.3), "u": x, "v": x[::-1] * 0.5}, 1e-9),
+    **{f"optimize.{name}": solved(name) for name in ("brentq", "brenth", "bisect", "ridder")},
+    "optimize.root_scalar": solved("root_scalar", lambda found: found.root),
+    "optimize.fsolve": solved_vectors("fsolve"),
+    "optimize.root": solved_vectors("root", lambda found: found.x),
+    "ndimage.gaussian_filter": of_signal(scipy.ndimage, "gaussian_filter", sigma=1.2),
+    "ndimage.gaussian_filter1d": of_signal(scipy.ndimage, "gaussian_filter1d", sigma=1.2),
+    "ndimage.uniform_filter1d": of_signal(scipy.ndimage, "uniform_filter1d", size=3),
+    "ndimage.convolve1d": of_signal(scipy.ndimage, "convolve1d", weights=np.array([0.2, 0.5, 0.1])),
+    "signal.savgol_filter": of_signal(scipy.signal, "savgol_filter", window_length=5, polyorder=2),
+    "signal.detrend": of_signal(scipy.signal, "detrend"),
+    "signal.filtfilt": (lambda n: scipy.signal.filtfilt(n["b"], n["a"], n["x"]),
+                        lambda x: {"b": [0.4, 0.2], "a": [1.0, 0.1], "x": np.tile(x, 5)}, 1e-9),
+    "signal.sosfilt": (lambda n: scipy.signal.sosfilt(n["sos"], n["x"]),
+                       lambda x: {"sos": scipy.signal.butter(2, 0.3, output="sos"), "x": x}, 1e-9),
+    "signal.fftconvolve": (lambda n: scipy.signal.fftconvolve(n["a"], n["b"]), lambda x: {"a": x, "b": GRID}, 1e-9),
+    "sparse.diags": (lambda n: scipy.sparse.diags(n["x"]) @ n["b"], lambda x: {"x": x, "b": GRID}, 1e-9),
+    "sparse.diags_array": (lambda n: scipy.sparse.diags_array(n["x"]) @ n["b"], lambda x: {"x": x, "b": GRID}, 1e-9),
+    "sparse.linalg.spsolve": (lambda n: scipy.sparse.linalg.spsolve(n["A"], n["b"]),
+                              lambda x: {"A": scipy.sparse.csc_matrix(MATRIX), "b": x}, 1e-9),
+    "spatial.distance.cdist": (lambda n: scipy.spatial.distance.cdist(n["a"], n["b"]),
+                               lambda x: {"a": x[:, None], "b": LONG[:4, :1] + 3.0}, 1e-9),
+    "spatial.distance.euclidean": (lambda n: scipy.spatial.distance.euclidean(n["u"], n["v"]),
+                                   lambda x: {"u": x, "v": GRID}, 1e-9),
+}  # fmt: skip
+def product(name):
+    """With a sparse matrix of active entries."""
+    make = getattr(scipy.sparse, name)
+    return ((lambda n: make((n["a"], (n["i"], n["j"])), (3, 3)) @ n["x"]),
+            (lambda x: {"a": x, "i": [0, 1, 0], "j": [1, 2, 2], "x": GRID, "n": 3}), 1e-9)  # fmt: skip
+
+
+USES |= {f"sparse.{kind}_{form}": product(f"{kind}_{form}")
+         for kind in ("csr", "csc", "coo") for form in ("matrix", "array")}  # fmt: skip
 
 
 def total(result):
@@ -93,3 +197,62 @@ def test_the_advice_works(name):
     steps = 1e-5 * np.eye(POINT.size)
     expected = [(refused(POINT + step) - refused(POINT - step)) / 2e-5 for step in steps]
     np.testing.assert_allclose(gradient, expected, rtol=max(tolerance, 1e-6), atol=max(tolerance, 1e-6))
+
+
+REBUILT = {
+    "stats.norm.cdf": lambda x: scipy.stats.norm.cdf(x[0]),
+    "stats.norm.pdf": lambda x: scipy.stats.norm(x[0], x[1]).pdf(0.3),
+    "stats.norm.logpdf": lambda x: scipy.stats.norm.logpdf(GRID, loc=x[0], scale=x[1]).sum(),
+    "stats.gamma.logpdf": lambda x: scipy.stats.gamma.logpdf(x[0], 2.0),
+    "stats.poisson.logpmf": lambda x: scipy.stats.poisson.logpmf(3, x[0]),
+    "stats.beta.cdf": lambda x: scipy.stats.beta.cdf(x[0], 2.0, 3.0),
+    "stats.gmean": lambda x: scipy.stats.gmean(x),
+    "stats.zscore": lambda x: np.sum(scipy.stats.zscore(x) ** 3),
+    "integrate.simpson": lambda x: scipy.integrate.simpson(x),
+    "integrate.trapezoid": lambda x: scipy.integrate.trapezoid(x),
+    "integrate.cumulative_trapezoid": lambda x: scipy.integrate.cumulative_trapezoid(x)[-1],
+    "integrate.solve_ivp": lambda x: scipy.integrate.solve_ivp(lambda t, y: -x[0] * y, (0.0, 1.0), [1.0]).y[0, -1],
+    "integrate.quad_vec": lambda x: scipy.integrate.quad_vec(lambda s: s * s * x[0], 0.0, 1.0)[0],
+    "interpolate.BarycentricInterpolator": lambda x: scipy.interpolate.BarycentricInterpolator(GRID, x)(0.3),
+    "interpolate.interp1d": lambda x: scipy.interpolate.interp1d(GRID, x)(0.3),
+    "linalg.block_diag": lambda x: np.sum(scipy.linalg.block_diag(x, x) ** 2),
+    "linalg.circulant": lambda x: np.sum(scipy.linalg.circulant(x) ** 2),
+    "linalg.hankel": lambda x: np.sum(scipy.linalg.hankel(x) ** 2),
+    "linalg.toeplitz": lambda x: np.sum(scipy.linalg.toeplitz(x) ** 2),
+    "optimize.minimize": lambda x: scipy.optimize.minimize(lambda z: (z[0] - x[0]) ** 2, [0.0]).x[0],
+    "optimize.rosen": lambda x: scipy.optimize.rosen(x),
+    "optimize.toms748": lambda x: scipy.optimize.toms748(lambda z: z * z - x[0], 0.0, 2.0),
+    "signal.convolve": lambda x: np.sum(scipy.signal.convolve(x, GRID) ** 2),
+    "spatial.distance.cosine": lambda x: scipy.spatial.distance.cosine(x, GRID + 1.0),
+}
+
+
+@pytest.mark.parametrize("name", REBUILT)
+def test_scipy_rebuilt_where_it_is_advised(name):
+    f = REBUILT[name]
+    with pytest.raises(ActiveError, match=re.escape(f"scipy.{name.partition('.')[0]}.")) as caught:
+        codipy.grad(f)(POINT.copy())
+    assert 'codipy.rebind(f, modules=["scipy"])' in str(caught.value) and f"scipy.{name}" in str(caught.value)
+    gradient = codipy.grad(codipy.rebind(f, modules=["scipy"]))(POINT.copy())
+    expected = [(f(POINT + step) - f(POINT - step)) / 2e-5 for step in 1e-5 * np.eye(POINT.size)]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-5, atol=1e-6)
+
+
+def test_it_is_advised_nowhere_else():
+    tried = {f"{name.split('.')[0]}.{name.split('.')[-1]}" for name in REBUILT}
+    listed = {f"{module}.{name}" for module, names in _REBUILT.items() for name in names.split()}
+    assert listed <= tried
+
+    def f(x):
+        return scipy.linalg.sqrtm(np.diag(x))[0, 0]
+
+    with pytest.raises(ActiveError, match=r"scipy\.linalg\.sqrtm .*compiled code.*codipy\.Primitive") as caught:
+        codipy.grad(f)(POINT.copy())
+    assert "codipy.rebind" not in str(caught.value)
+
+
+def test_what_scipys_python_does_with_reals_stays():
+    slope = codipy.grad(lambda x: scipy.optimize.minimize_scalar(lambda z: (z - x[0]) ** 2).x)(POINT)[0]
+    assert slope == pytest.approx(1.0)
+    slope = codipy.grad(lambda x: scipy.optimize.newton(lambda z: z * z - x[0], 1.0))(POINT)[0]
+    assert slope == pytest.approx(0.5 / np.sqrt(POINT[0]))
