@@ -46,11 +46,12 @@ _INSTEAD = {
     "interpolate.RegularGridInterpolator.__call__":
         "`i = np.clip(np.searchsorted(x, u) - 1, 0, len(x) - 2)`, `j = np.clip(np.searchsorted(y, v) - 1, 0, "
         "len(y) - 2)`, `r = (u - x[i]) / (x[i + 1] - x[i])`, `s = (v - y[j]) / (y[j + 1] - y[j])`, and then "
-        "`(1 - r) * ((1 - s) * values[i, j] + s * values[i, j + 1]) + r * ((1 - s) * values[i + 1, j] + s * values[i + 1, j + 1])`",
+        "`(1 - r) * ((1 - s) * values[i, j] + s * values[i, j + 1]) + r * ((1 - s) * values[i + 1, j] + "
+        "s * values[i + 1, j + 1])`",
     **{f"optimize.{name}": _ROOT for name in ("brentq", "brenth", "bisect", "ridder", "root_scalar")},
     **dict.fromkeys(("optimize.fsolve", "optimize.root"), _ROOTS),
-    "ndimage.gaussian_filter": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x, and of "
-                               "two axes K @ x @ L.T with such matrices",
+    "ndimage.gaussian_filter": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x, and "
+                               "of two axes K @ x @ L.T with such matrices",
     "ndimage.gaussian_filter1d": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x",
     "ndimage.uniform_filter1d": "`uniform_filter1d(np.eye(len(x)), size, axis=0) @ x`, since it is linear in x",
     "ndimage.convolve1d": "`convolve1d(np.eye(len(x)), weights, axis=0) @ x`, since it is linear in x",
