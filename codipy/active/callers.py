@@ -17,12 +17,14 @@ import numpy as np
 
 from codipy.active.instead import instead_of, is_rebuilt
 
-__all__ = ["frames_of_users", "in_rebound_code", "is_users", "place", "refusal", "runs_recorded", "top"]
+__all__ = ["frames_of_users", "in_rebound_code", "is_users", "place", "refusal", "refused_out", "runs_recorded", "top"]
 
 _HERE = Path(__file__).resolve().parents[1]
 _RECORDINGS = "recording.py", "problem.py"  # of ours, where drivers run functions
 _STDLIB = Path(os.__file__).parent
 _STORES = {dis.opmap[name] for name in ("STORE_SUBSCR", "STORE_SLICE") if name in dis.opmap}
+_FIELD = dis.opmap["STORE_ATTR"]  # of a record array
+_FIRST_IN_PLACE = 13  # NB_INPLACE_ADD, of the arguments of BINARY_OP
 _ASYNC = 0x80 | 0x100 | 0x200  # CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_GENERATOR
 _OWN_ADVICE = {"pandas"}  # libraries for which the caller knows better than to rebuild them
 _REPLACED = {"eval", "exec", "float", "globals", "isinstance", "sum", "super", "type"}  # of the built-ins
@@ -101,7 +103,7 @@ def _explained(what, instead, frames):
         return _at_users_line(what, instead, frames[0], rebinds)
     library = [frame for frame in frames[:user] if top(frame) != "numpy"]
     if not library:
-        return f"{what} would lose its derivative ({place(frames[user])}): {instead}"
+        return _at_users_line(what, instead, frames[user], rebinds)
     names = [name for name in map(_name, library) if not _PRIVATE.search(name)] or [_name(library[-1])]
     called, outer, package = names[0], names[-1], top(library[0])
     via = f" for {outer}" if outer != called else ""
@@ -136,11 +138,48 @@ def _at_users_line(what, instead, frame, rebinds):
     if kind not in (None, "ndarray", "structured"):
         return f"`{name}` is of {kind}, which holds plain numbers only, and would lose a derivative ({place(frame)})"
     if kind == "structured":
-        return f"`{name}` is a structured array ({place(frame)}): keep one array for each field"
+        return _of_structured(name, array, frame)
     function = _name(frame).rpartition(".")[2]
     given = f", which `{function}` was given," if name in _arguments(frame.f_code) else ""
     return (f"`{name}` is a plain array of NumPy{given} and would lose a derivative ({place(frame)}): "
             f"{why + '; or ' if why else ''}{_cure(name, array, frame.f_code)}")
+
+
+def _of_structured(name, array, frame):
+    base = name.partition("[")[0]
+    is_local = base in frame.f_code.co_varnames or base in frame.f_code.co_cellvars or "." in base
+    return (f"`{base}` is a structured array, which holds plain numbers only ({place(frame)}): keep an array for each "
+            f"field, `{base if is_local else 'own'} = {{name: {array}({base}[name]) for name in {base}.dtype.names}}`, "
+            "and write to each of them")  # fmt: skip
+
+
+def refused_out():
+    """What to say of active values that are to be written to a plain array, by ``out=`` or by an operator like ``+=``.
+
+    Returns
+    -------
+    str
+        It names the line, and of an operator what is written to.
+    """
+    plain = "out= is a plain array and would lose the derivative: leave out= away, or make it a codipy.Array"
+    try:
+        frame = next(iter(frames_of_users(sys._getframe(1))), None)
+        if frame is None:
+            return plain
+        if _is_in_place(frame):
+            return _at_users_line("", "", frame, any(map(_rebinds, _frames(frame))))
+        return plain.replace("array", f"array ({place(frame)})", 1)
+    except Exception:  # as in `refusal`
+        return plain
+
+
+def _is_in_place(frame):
+    """Whether a frame runs ``+=`` or its like."""
+    if frame.f_lasti < 0:
+        return False
+    code = frame.f_code.co_code
+    name = dis.opname[code[frame.f_lasti]]
+    return name.startswith("INPLACE_") or (name == "BINARY_OP" and code[frame.f_lasti + 1] >= _FIRST_IN_PLACE)
 
 
 def _cure(name, array, code):
@@ -197,31 +236,46 @@ def _stored_in(frame):
 
     It is an empty text where the source is not known.
     """
-    if frame.f_lasti < 0 or frame.f_code.co_code[frame.f_lasti] not in _STORES:
+    if frame.f_lasti < 0:
+        return None
+    in_place, code = _is_in_place(frame), frame.f_code.co_code[frame.f_lasti]
+    if not in_place and code not in _STORES and code != _FIELD:
         return None
     if not linecache.getline(frame.f_code.co_filename, frame.f_lineno, frame.f_globals):
         return ""
-    text = _target(frame)
-    return None if text is None else ast.unparse(text.value)
+    node = _target(frame)
+    if node is None:
+        return None
+    if in_place:
+        return ast.unparse(node)
+    written = ast.unparse(node.value)
+    return written if code != _FIELD or _kind_of(written, frame) == "structured" else None
 
 
 def _target(frame):
-    """The `Subscript` that is assigned to."""
+    """The part of the source that is assigned to: an element, or an attribute; of ``+=`` all that stands before it."""
     code, line = frame.f_code, frame.f_lineno
     if hasattr(code, "co_positions"):
         first, last, start, end = list(code.co_positions())[frame.f_lasti // 2]
         if first is not None and first == last and start is not None:
             text = linecache.getline(code.co_filename, first, frame.f_globals).encode()[start:end].decode()
-            tree = ast.parse(text.strip(), mode="eval").body
-            return tree if isinstance(tree, ast.Subscript) else None
-    tree = ast.parse(linecache.getline(code.co_filename, line, frame.f_globals).strip())
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store)]
-    return found[0] if found else None
+            return _assigned(ast.parse(text.strip()), ast.Load)
+    return _assigned(ast.parse(linecache.getline(code.co_filename, line, frame.f_globals).strip()), ast.Store)
+
+
+def _assigned(tree, context):
+    """The first of what a statement writes to, or of what a target read as an expression is."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.AugAssign):
+            return node.target
+        if isinstance(node, (ast.Subscript, ast.Attribute)) and isinstance(node.ctx, context):
+            return node
+    return None
 
 
 def _kind_of(name, frame):
     """The class of a variable, if it is found without running code of the user's."""
-    first, *rest = name.split(".")
+    first, *rest = name.partition("[")[0].split(".")
     value = frame.f_locals.get(first, frame.f_globals.get(first))
     for attribute in rest:
         value = getattr(value, "__dict__", {}).get(attribute)
@@ -230,6 +284,8 @@ def _kind_of(name, frame):
     kind = type(value)
     if getattr(getattr(value, "dtype", None), "names", None):
         return "structured"
+    if "[" in name and isinstance(value, (list, tuple, dict)):
+        return None  # of an item nothing is known
     return "ndarray" if "ndarray" in [base.__name__ for base in kind.__mro__] else f"{kind.__module__}.{kind.__name__}"
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from codipy.active import slots
 from codipy.active.array import Array, Real, gather, identifiers, plain, with_gaps
+from codipy.active.callers import refused_out
 from codipy.active.elementwise_door import overlap
 from codipy.errors import ActiveError
 
@@ -220,9 +221,7 @@ def assign(result, out):
         return result
     if not isinstance(out, Array):
         if holds_active(result):
-            raise ActiveError(
-                "out= is a plain array and would lose the derivative: leave out= away, or make it a codipy.Array"
-            )
+            raise ActiveError(refused_out())
         np.copyto(out, value_tree(result), casting="same_kind")
         return out
     if np.broadcast_shapes(out.shape, np.shape(value_tree(result))) != out.shape:
