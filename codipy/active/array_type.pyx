@@ -329,7 +329,7 @@ cdef class Array:
 
     @flat.setter
     def flat(self, value):
-        flat_of(self)[:] = value
+        flat_of(self)[:] = value.copy() if type(value) is Array else value      # here NumPy minds that they overlap
 
     # ---- Arithmetic ----
 

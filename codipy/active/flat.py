@@ -29,5 +29,22 @@ class Flat:
         return flat.copy() if isinstance(flat, type(self.array)) else flat
 
     def __setitem__(self, index, value):
+        if not self.array.flags.writeable:  # before there is an element to look for
+            raise ValueError("underlying array is read-only")
+        several = isinstance(index, (slice, list, tuple, np.ndarray)) or index is Ellipsis
+        if isinstance(value, (list, tuple)):
+            from codipy.active.array import from_nested
+
+            value = from_nested(value)
+        if several and np.ndim(value) and not np.size(value):
+            return  # NumPy looks at no index then
         where = np.arange(self.array.size)[index]
+        if several and np.ndim(value):  # again from its first element on, where there are too few
+            if isinstance(value, type(self.array)) and np.may_share_memory(value, self.array):
+                # One after the other, so that what is written is read again.
+                for k, place in enumerate(where.reshape(-1)):
+                    element = value[np.unravel_index(k % value.size, value.shape)]
+                    self.array[np.unravel_index(place, self.array.shape)] = element
+                return
+            value = value.reshape(-1)[np.arange(where.size) % value.size].reshape(where.shape)
         self.array[np.unravel_index(where, self.array.shape)] = value

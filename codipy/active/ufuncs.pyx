@@ -55,7 +55,8 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
             raise ActiveError(f"np.{name}: out= is a plain array and would lose the derivative of a Real: leave out= "
                               "away (for `a *= x` write `a = a * x`) or use an array of dtype object")
         return getattr(ufunc, method)(*map(_value, inputs), **options)
-    if method == "__call__" and not outputs and any(map(_is_numeric, inputs)) and not any(map(_is_of_objects, inputs)):
+    if method in ("__call__", "outer") and not outputs and any(map(_is_numeric, inputs)) and not any(
+            map(_is_of_objects, inputs)):
         if active:
             from codipy.numpy.ufuncs import array_ufunc
             return array_ufunc(ufunc, method, inputs, options)

@@ -9,7 +9,8 @@ import pytest
 import codipy
 from codipy.errors import ActiveError
 
-TARGETS = ["x[:0]", "x[x < -9]", "x.reshape(1, -1)[:, :0]", "x.reshape(1, -1)[:0]", "x[:1].copy()", "x.copy()"]
+TARGETS = ["x[:0]", "x[x < -9]", "x.reshape(1, -1)[:, :0]", "x.reshape(1, -1)[:0]", "x[:1].copy()", "x.copy()",
+           "np.broadcast_to(x[:0], (2, 0))", "np.broadcast_to(x[:1], (2, 1))"]  # fmt: skip
 VALUES = [
     "1.0", "x[0]", "np.ones(0)", "np.ones(1)", "np.ones(2)", "np.ones((1, 1))", "np.ones((2, 1))", "x[:2] * 1.0",
     "x[:0]", "x[1:2]", "(x[1:2] * 2).reshape(1, 1)", "[x[0], 2.0]", "[x[0]]", "[]", "np.ones((0, 2))",
@@ -17,6 +18,7 @@ VALUES = [
 INDICES = ["[:]", "[...]", "[a < -9]", "[[]]", "[np.array([], int)]", "[:, None]", "[0:0]", "[None]"]
 WRITES = [f"a{index} {operator}= {{}}" for index in INDICES for operator in ("", "+")]
 WRITES += ["a += {}", "np.copyto(a, {})", "np.add(a, {}, out=a)", "a.fill({})", "np.putmask(a, a < -9, {})"]
+WRITES += ["a.flat[0] = {}", "a.flat[5] = {}", "a.flat[:] = {}", "a.flat[:0] = {}", "a.flat[[0]] = {}"]
 POINT = np.array([0.4, 1.3, 0.7])
 
 
@@ -48,3 +50,23 @@ def test_what_is_refused(write):
         if taped != plain:
             differing.append((target, value, plain, taped))
     assert not differing
+
+
+@pytest.mark.parametrize(
+    "write",
+    [
+        "a.flat[:] = a[1:3]", "a.flat = a[0, ::2]", "a.T.flat[1:4] = a[:, 1]", "a.flat[[3, 0, 3]] = a[1]",
+        "a.flat[::-1] = x", "a.flat[1:] = [x[0], 2.0]", "a.flat[a.ravel() > 0.5] = x[1:]",
+        "a[:, ::2].flat[...] = x[:2]",
+    ],
+)  # fmt: skip
+def test_flat_repeats_what_is_too_short_and_reads_what_it_has_written(write):
+    def f(x):
+        a = np.outer(np.arange(1.0, 5.0), x)
+        exec(write)
+        return np.sum(a * np.cos(np.arange(12.0)).reshape(4, 3))
+
+    value, gradient = codipy.value_and_grad(f)(POINT.copy())
+    assert value == f(POINT.copy())
+    slopes = [(f(POINT + h) - f(POINT - h)) / 2e-6 for h in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-6)

@@ -61,6 +61,24 @@ def test_scipy(text):
     assert sum(x.gradient for x in active.values()) == pytest.approx((high - low) / 2e-6, rel=1e-6)
 
 
+@pytest.mark.parametrize("name", ["multiply", "add", "logaddexp", "arctan2", "maximum"])
+def test_outer_with_a_plain_array_is_an_array(name):
+    c, outer = np.linspace(0.3, 1.1, 4), getattr(np, name).outer
+    for f in (lambda v: outer(c, v), lambda v: outer(v, c), lambda v: outer(c.reshape(2, 2), v)):
+        tape = codipy.Tape()
+        with tape:
+            r = tape.register_input(0.6)
+            y = f(r)
+            assert type(y) is Array
+            tape.register_output(y)
+            passive = f(codipy.Real(0.6))
+        assert type(passive) is Array and not passive.is_active
+        assert y.value.tobytes() == f(0.6).tobytes() == passive.value.tobytes()
+        y.gradient = 1.0
+        tape.evaluate()
+        assert r.gradient == pytest.approx(np.sum(f(0.6 + 1e-6) - f(0.6 - 1e-6)) / 2e-6, rel=1e-6)
+
+
 def test_a_real_and_an_array_in_any_order():
     tape = codipy.Tape()
     with tape:
