@@ -9,6 +9,7 @@ takes the same path.
 import functools
 import math
 import random
+import re
 import warnings
 from dataclasses import dataclass, field, replace
 
@@ -17,6 +18,7 @@ import numpy as np
 from tests.fuzz.steps import STEPS
 
 SMALL = range(1, 10)
+LARGER = (63, 64, 65, 256)  # of the module: those that are worth comparing with a copy, and others
 LIMITS = (31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513)  # sizes at which the code changes ways
 LARGEST = 40.0  # values stay small, so that comparisons with a tolerance mean something
 MOST_ELEMENTS = 1400
@@ -231,7 +233,7 @@ class Writer:
         if kind == 9 and shape and self.chance(0.3):
             return f"np.linspace(0.2, 1.4, {math.prod(shape)}).reshape({shape})"
         if kind == 9 and shape and self.outside and self.chance(0.2):
-            return f"C{shape[-1]}" if shape[-1] in SMALL else self.constant()
+            return f"C{shape[-1]}" if f"C{shape[-1]}" in MODULE else self.constant()
         return self.constant()
 
     def expression(self, shape, depth=None):
@@ -343,9 +345,12 @@ def draw_step(w, steps):
     return lines, w.helpers
 
 
-def constants(dtype=float):
-    """Arrays of the module, which the program may write to."""
-    return {f"C{n}": np.linspace(0.3, 1.2, n).astype(dtype) for n in SMALL}
+MODULE = {f"C{n}": np.linspace(0.3, 1.2, n) for n in (*SMALL, *LARGER)}
+
+
+def constants(source, dtype=float):
+    """Arrays of the module, those that the program names; it may write to them."""
+    return {name: MODULE[name].astype(dtype) for name in set(re.findall(r"\bC\d+\b", source)) & MODULE.keys()}
 
 
 @functools.lru_cache(maxsize=64)  # a program of which a step is taken back runs all others again
@@ -366,7 +371,7 @@ def define(w, helper):
 
 def rebuild(w, program):
     """The variables after all steps so far: what a step did to arrays cannot be undone otherwise."""
-    w.module = {"np": np, "math": math, "warnings": warnings, **constants()}
+    w.module = {"np": np, "math": math, "warnings": warnings, **{name: x.copy() for name, x in MODULE.items()}}
     w.env = {f"x{k}": x.copy() for k, x in enumerate(program.inputs)}
     for helper in program.helpers:
         define(w, helper)

@@ -241,7 +241,7 @@ def floating_error(w):
         ]
     if kind == 1:
         return [
-            "with warnings.catch_warnings(record=True) as caught:",
+            "with warnings.catch_warnings(record=True) as caught, np.errstate(all='warn'):",
             "    warnings.simplefilter('always')",
             f"    {new} = {text}",
             f"{new} = {name} * (1.0 + len(caught))",
@@ -267,7 +267,7 @@ def floating_error(w):
             f"    {s} = {place} * 2.0",
         ]
     return [
-        "with warnings.catch_warnings():",
+        "with warnings.catch_warnings(), np.errstate(all='warn'):",
         "    warnings.simplefilter('error')",
         "    try:",
         f"        {new} = {text} * 0.5",

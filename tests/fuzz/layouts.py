@@ -160,7 +160,7 @@ def from_outside(w):
     """An array of the module is written to with numbers while what was computed from it lives."""
     if not w.outside:
         raise LookupError
-    n = w.random.randint(1, 9)
+    n = w.pick((*range(1, 10), 63, 64, 65, 64, 65))
     c, x, new = f"C{n}", w.leaf((n,)), w.new("a")
     made = w.pick((f"{x} * {c}", f"{c} + {x} * {x}", f"np.array({c})", f"np.outer({c}, {c}) @ {x}", f"{c}[::-1]"))
     return [
@@ -175,3 +175,58 @@ def from_outside(w):
         ),
         f"{w.new('a')} = {c} * {new} + {c}[{w.random.randrange(n)}]",
     ]
+
+
+def filled(w):
+    """A plain array that the function makes is filled with what is active, under this name and under others."""
+    if not w.outside:
+        raise LookupError
+    n = w.pick((*range(2, 10), 64))
+    c, new, other = f"C{n}", w.new("a"), w.new("a")
+    made = w.pick(
+        (
+            f"{c}.copy()",
+            f"{c} * 0.5",
+            f"{c}",
+            f"np.sqrt({c})",
+            f"{c}[::-1]",
+            f"{c}[::-1].copy()",
+            f"np.random.default_rng({n}).random({n})",
+            f"np.outer({c}, {c})[0]",
+            f"np.sort({c})",
+            f"{c}.reshape(-1)",
+            f"{c}.astype(float)",
+            f"np.positive({c})",
+        )
+    )
+    fill = w.pick(
+        (
+            [f"{new}[{w.integer(n)}] = {w.scalar()}"],
+            [f"for k in range({n}):", f"    {new}[k] = {w.scalar()}"],
+            [f"{new}[1:] = {w.leaf((n - 1,))}"],
+            [f"{new} += {w.leaf((n,))}"],
+            [f"{new}[0], {new}[-1] = {w.scalar()}, {w.constant()}"],
+            [f"{new}[{c} > 0.5] = {w.scalar()}"],
+            [f"{new}[[0, -1]] *= {w.scalar()}"],
+            [f"np.add.at({new}, [0, 0, 1], {w.scalar()})"],
+        )
+    )
+    before, after = w.pick(
+        (
+            ([], f"{other} = {new} * 2.0"),
+            ([f"{other} = {new}"], f"{other} = {other} + {c}"),
+            ([f"{other} = {new}[1:]"], f"{other} = {other} * {w.constant()}"),
+            ([f"{other} = {new} * {c}"], f"{other} = {other} + {new}"),
+            ([f"t = [{new}, {c}]"], f"{other} = t[0] * t[1]; t = None"),
+            ([f"t = ({new}[::-1],)"], f"{other} = t[0] + {new}; t = None"),
+            ([f"t = {{'u': {new}}}"], f"{other} = t['u'] * 1.0; t = None"),
+            ([f"{other} = np.array({new})"], f"{other} = {other} * {new}"),
+            ([f"if {n} > 3:", f"    {new} = {new} * 1.0"], f"{other} = {new} + {new}"),
+        )
+    )
+    lines = [f"{new} = {made}", *before, *fill, after]
+    if w.chance(0.3):
+        h = f"h_{w.new('')}"
+        w.helpers = [[f"def {h}():", f"    u = {made}", f"    {w.pick(('u[0] = 0.5', 'pass'))}", "    return u"]]
+        lines[0] = f"{new} = {h}()"
+    return lines

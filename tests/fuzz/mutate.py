@@ -104,7 +104,7 @@ MISTAKES = {
         "active/real.pyx",
         "        if self.epoch and not may_leave(self.epoch):\n            raise ActiveError(",
         "        if False:\n            raise ActiveError(",
-        tests="tests/active/test_protocol.py",
+        tests="tests/active/test_kinds.py",
     ),
     "shuffled rows are swapped as views": one(
         "numpy/draws.py",
@@ -182,10 +182,11 @@ MISTAKES = {
 
 
 def copy_tree():
-    """A build of the tree as it is; extensions are copied, so that only what a mistake touches is built again."""
+    """The tree as it is built; what the build left too, so that only what a mistake touches is built again."""
     shutil.rmtree(COPY, ignore_errors=True)
     for folder in ("codipy", "tests", "build/inplace"):
         shutil.copytree(ROOT / folder, COPY / folder, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy2(ROOT / "build" / "settings", COPY / "build")
     for path in ROOT.iterdir():
         if path.is_file():
             shutil.copy2(path, COPY / path.name)

@@ -17,7 +17,7 @@ from tests.fuzz.language import (
     object_of_class,
     types,
 )
-from tests.fuzz.layouts import axes, from_outside, grown, laid_out, shuffled
+from tests.fuzz.layouts import axes, filled, from_outside, grown, laid_out, shuffled
 
 
 def compute(w):
@@ -267,6 +267,10 @@ def fancy(w):
         return [f"np.add.at({name}, {index}, {w.scalar()})"]
     if kind == 3 and "ix_" not in index and index.count("[") == 1:
         return [f"{w.target('a')} = np.take({name}, {index}, axis=0)"]
+    if kind == 4 and w.env[name].ndim == 1 and index[0] == "[":
+        # Elements of the array itself, some of which are written to before they are read.
+        count = index.count(",") + 1
+        return [f"{name}[{index}] = {name}[{w.slice_(w.env[name].size, count)}]"]
     return [f"{w.target('a')} = {name}[{index}]"]
 
 
@@ -678,6 +682,10 @@ def flat(w):
             (
                 f"{name}.flat[{w.random.randrange(size)}] = {w.scalar()}",
                 f"{w.target('s')} = {name}.flat[{w.random.randrange(size)}]",
+                f"{name}.flat[{w.slice_(size)}] = {w.leaf((w.random.randint(1, 4),))}",
+                f"{name}.flat[{[w.random.randrange(size) for _ in range(3)]}] = [{w.constant()}, {w.scalar()}]",
+                f"{name}.flat = {w.leaf((w.random.randint(1, 4),))}",
+                f"{w.target('a')} = {name}.flat[{w.slice_(size)}]",
                 f"{w.target('a')} = {name}.flatten()",
             )
         )
@@ -734,6 +742,7 @@ STEPS = [
     (2, grown),
     (2, shuffled),
     (1, from_outside),
+    (1, filled),
     (2, generator_function),
     (3, object_of_class),
     (2, closure),
