@@ -329,7 +329,9 @@ cdef class Array:
 
     @flat.setter
     def flat(self, value):
-        flat_of(self)[:] = value.copy() if type(value) is Array else value      # here NumPy minds that they overlap
+        if type(value) is Array and self.flags.f_contiguous and not value.flags.f_contiguous:
+            value = value.copy()     # as NumPy, which so sees no longer that they overlap
+        flat_of(self)[:] = value
 
     # ---- Arithmetic ----
 

@@ -28,6 +28,7 @@ REFUSED = [
         r"a plain one and would lose the derivative",
         r"float\(\) of an active Real",
         r"np\.asarray\(\) of an active Array",
+        r"cannot be a key of a dictionary",  # where drivers raise what the program has caught
         r"shows an element of its base more than once",
         r"Error setting single item of array",  # NumPy's, of what `.flat` of a plain array was given
         r"setting an array element with a sequence",  # likewise of an array without dimensions
