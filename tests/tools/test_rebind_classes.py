@@ -8,6 +8,7 @@ import dataclasses
 import enum
 import functools
 import math
+from typing import Generic, TypeVar
 
 import numpy as np
 import pytest
@@ -399,3 +400,171 @@ def test_many_instances_are_not_kept():
     for _ in range(3):
         gc.collect()
     assert last() is None
+
+
+class Scheme:
+    registry: dict = {}
+    heard: list = []
+
+    def __init_subclass__(cls, key=None, **options):
+        super().__init_subclass__(**options)
+        Scheme.heard.append(cls)
+        Scheme.registry[key or cls.__name__] = cls
+
+    def run(self, x):
+        work = np.zeros(2)
+        work[0] = self.step(x)
+        return work[0]
+
+
+class Square(Scheme, key="square"):
+    def step(self, x):
+        work = np.zeros(1)
+        work[0] = x * x
+        return work[0]
+
+
+class Cube(Square, key="cube"):
+    def __init__(self, by=1.0):
+        self.by = by
+
+    def step(self, x):
+        work = np.zeros(1)
+        work[0] = super().step(x) * x * self.by
+        return work[0]
+
+
+class Rule(abc.ABC):
+    rules: list = []
+
+    def __init_subclass__(cls):
+        Rule.rules.append(cls)
+
+    @abc.abstractmethod
+    def weigh(self, x): ...
+
+
+class Midpoint(Rule):
+    def weigh(self, x):
+        work = np.zeros(1)
+        work[0] = x * 3.0
+        return work[0]
+
+
+class Numbers(list):
+    def __init_subclass__(cls):
+        Scheme.heard.append(cls)
+
+
+class Weights(Numbers):
+    def total(self, x):
+        work = np.zeros(1)
+        work[0] = x * sum(self)
+        return work[0]
+
+
+Item = TypeVar("Item")
+
+
+class Typed(Generic[Item]):
+    kinds: list = []
+
+    def __init_subclass__(cls, **options):
+        super().__init_subclass__(**options)
+        Typed.kinds.append(cls)
+
+
+class Scaled(Typed[float]):
+    def by(self, x):
+        work = np.zeros(1)
+        work[0] = x * 2.0
+        return work[0]
+
+
+@dataclasses.dataclass
+class Settings(Scheme, key="settings"):
+    scale: float = 2.0
+
+    def step(self, x):
+        work = np.zeros(1)
+        work[0] = x * self.scale
+        return work[0]
+
+
+def nested(scheme):
+    found = []
+    for each in scheme.__subclasses__():
+        found += [each, *nested(each)]
+    return found
+
+
+def of_names(x):
+    known = Scheme.registry
+    return known["square"]().run(x) + known["cube"](2.0).run(x) + known["settings"]().run(x)
+
+
+REGISTERED = [of_names, lambda x: Rule.rules[0]().weigh(x), lambda x: Typed.kinds[0]().by(x),
+              lambda x: Weights([1.0, 2.0]).total(x), Cube(3.0).run, lambda x: Square().run(x)]  # fmt: skip
+
+
+@pytest.mark.parametrize("f", REGISTERED)
+def test_classes_that_register_themselves_are_rebuilt_and_nobody_hears_of_it(f):
+    heard, registry, rules = list(Scheme.heard), dict(Scheme.registry), list(Rule.rules)
+    x, h = 1.5, 1e-6
+    value, slope = (f(x + h) + f(x - h)) / 2, (f(x + h) - f(x - h)) / (2 * h)
+    for _ in range(2):
+        found = codipy.value_and_grad(f)(x)
+        assert found == pytest.approx((value, slope), rel=1e-8)
+    assert [id(cls) for cls in Scheme.heard] == [id(cls) for cls in heard]
+    assert {key: id(cls) for key, cls in Scheme.registry.items()} == {key: id(cls) for key, cls in registry.items()}
+    assert [id(cls) for cls in Rule.rules] == [id(cls) for cls in rules] and len(Typed.kinds) == 1
+
+
+def test_what_rebound_code_derives_registers_itself():
+    def f(x):
+        class Local(Scheme, key="local"):
+            def step(self, x):
+                work = np.zeros(1)
+                work[0] = x
+                return work[0] * x
+
+        assert Scheme.registry.pop("local") is Local is Scheme.heard.pop()
+        o = Scheme.registry["cube"](1.0)
+        assert isinstance(o, (Cube, Square)) and isinstance(o, Scheme) and issubclass(Cube, Scheme)
+        return Local().run(x)
+
+    assert f(3.0) == 9.0 and codipy.grad(f)(3.0) == 6.0
+    with pytest.raises(TypeError, match="abstract"):
+        rebind(lambda: Rule())()
+
+
+class Term:
+    def of(self, x):
+        work = np.zeros(1)
+        work[0] = x * self.factor(x)
+        return work[0]
+
+
+class Linear(Term):
+    def factor(self, x):
+        return 2.0
+
+
+class Quadratic(Linear):
+    def factor(self, x):
+        work = np.zeros(1)
+        work[0] = x
+        return work[0]
+
+
+def test_subclasses_are_listed_as_in_the_plain_run():
+    def f(x):
+        assert nested(Term) == [Linear, Quadratic]
+        total = 0.0
+        for each in nested(Term):
+            total = total + each().of(x)
+        return total
+
+    assert f(3.0) == 15.0
+    for _ in range(2):
+        assert codipy.value_and_grad(f)(3.0) == (15.0, 8.0)

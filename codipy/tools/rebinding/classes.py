@@ -7,8 +7,8 @@ are found in T', T, B', B, ...: T' has all methods of T rebuilt, and the origina
 
 An instance of T that rebound code finds is seen as one of T' with the same ``__dict__``: what either sets, both have.
 That is not possible for instances with slots or with data of a built-in class, and a ``__del__`` would run for what is
-only looked through: these are left alone, as are classes with a metaclass or an ``__init_subclass__`` of their own,
-exceptions and enumerations. Their methods run unchanged, where NumPy's own `zeros` refuses what is active.
+only looked through: these are left alone, as are classes with a metaclass of their own, exceptions and enumerations.
+Their methods run unchanged, where NumPy's own `zeros` refuses what is active.
 
 Who lists ``T.__subclasses__()`` outside sees T'.
 
@@ -35,7 +35,7 @@ __all__ = ["Twins"]
 
 _HEAP_TYPE = 1 << 9
 _FOREIGN = {"builtins", "typing", "abc"}
-_ORIGIN = "__codipy_origin__"
+_ORIGIN, _TRANSLATE = "__codipy_origin__", "__codipy_translate__"
 _METHODS = (FunctionType, staticmethod, classmethod, property, functools.cached_property,
             functools.singledispatchmethod)  # fmt: skip
 _KEPT = {"__class_getitem__", "__init_subclass__", "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__"}
@@ -53,6 +53,13 @@ class _TwinMeta(type):
         if origin is None:
             return super().__subclasscheck__(subclass)
         return type.__subclasscheck__(origin, subclass)  # an abstract original asks its subclasses, of which we are one
+
+    def __subclasses__(cls):
+        origin = vars(cls).get(_ORIGIN)
+        if origin is None:
+            return super().__subclasses__()
+        found = [each for each in type.__subclasses__(origin) if _ORIGIN not in vars(each)]
+        return [vars(cls)[_TRANSLATE](each) for each in found]
 
     def __eq__(cls, other):
         # A table keyed by classes has the originals for keys. Not of generic classes: `typing` has tables of its own,
@@ -132,9 +139,10 @@ class Twins:
             members |= {"__eq__": _same, "__hash__": _hash}
         elif dataclasses.is_dataclass(cls) and cls.__dataclass_params__.eq and "__eq__" in vars(cls):
             members |= {"__eq__": _equal_fields, "__hash__": cls.__hash__}
-        twin = meta(cls.__name__, (cls, *bases), members)
+        twin = _derived(meta, cls, bases, members)
         if "__parameters__" in vars(cls):  # `Generic` sees no type variables among the bases of the twin
             type.__setattr__(twin, "__parameters__", cls.__parameters__)
+        type.__setattr__(twin, _TRANSLATE, self.rebinder.at_run_time)
         type.__setattr__(twin, _ORIGIN, cls)  # not before: what is set by now is the twin's own
         unit = ClassUnit(cls, twin)
         unit.links = held.links
@@ -224,9 +232,26 @@ def _is_method(value):
 
 def _can_be_derived(cls):
     """Whether nothing of the user's runs, and nothing is entered anywhere, when a subclass is made."""
-    if type(cls) not in (type, abc.ABCMeta) or issubclass(cls, BaseException):
-        return False
-    return not any("__init_subclass__" in vars(base) and base.__module__ not in _FOREIGN for base in cls.__mro__)
+    return type(cls) in (type, abc.ABCMeta) and not issubclass(cls, BaseException)
+
+
+def _derived(meta, cls, bases, members):
+    """A subclass, of which an ``__init_subclass__`` of the user's hears nothing."""
+    if not any("__init_subclass__" in vars(base) and base.__module__ not in _FOREIGN for base in cls.__mro__):
+        return meta(cls.__name__, (cls, *bases), members)
+    made = []
+
+    class Shield:
+        """Stands before the class in the order of methods; what is derived from the twin later is heard of."""
+
+        __slots__ = ()
+
+        def __init_subclass__(cls, **options):
+            if made:
+                super().__init_subclass__(**options)
+
+    made.append(meta(cls.__name__, (Shield, cls, *bases), members))
+    return made[0]
 
 
 def _has_only_a_dict(cls):
