@@ -9,8 +9,10 @@ import sys
 from contextlib import contextmanager
 from pathlib import Path
 
+from codipy.errors import ActiveError, TapeError
 from codipy.tape.base import GRANULARITIES, STRATEGIES
 from codipy.tools import compare
+from codipy.tools.compare import StatefulError
 from codipy.tools.memory import measure
 from codipy.tools.settings import settings
 from codipy.tools.target import TargetError, load, user_traceback
@@ -37,7 +39,7 @@ def main(argv=None):
     options = _parser().parse_args(argv)
     try:
         return _compare(options)
-    except TargetError as error:
+    except (ActiveError, StatefulError, TapeError, TargetError) as error:      # these name the line
         print(f"codipy compare: {error}", file=sys.stderr)
     except Exception as error:      # the user's file may raise anything
         print(user_traceback(error, options.target), end="", file=sys.stderr)

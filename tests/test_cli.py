@@ -167,6 +167,55 @@ def test_errors_of_the_function_show_its_traceback(file, capsys):
     assert "returns_nothing must return one real number, got NoneType" in capsys.readouterr().err
 
 
+STATEFUL = """
+import array, math, random
+x0, calls, kept, memo = 1.5, [0], [], []
+class Clock:
+    time = 0.0
+    def tick(self, x):
+        self.time += x
+        return self.time * self.time
+clock = Clock()
+def ticks(x):
+    return clock.tick(x)
+def counts(x):
+    calls[0] += 1
+    return x * calls[0]
+def draws(x):
+    return x * random.random()
+def stores(x):
+    kept.append(x)
+    return x * x + 0.0 * kept[0]
+def catches(x):
+    try:
+        return array.array("d", [x])[0]
+    except Exception:
+        return x
+def is_no_number(x):
+    return x * math.nan
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("ticks", "ticks returns 2.25 when it is called first and 9.0 when"), ("counts", "counts returns 1.5 when"),
+     ("draws", "draws random numbers"), ("catches", "was caught (stateful.py:"), ("stores", "")],
+)  # fmt: skip
+def test_functions_that_keep_something_get_one_sentence(tmp_path, name, said, capsys):
+    path = tmp_path / "stateful.py"
+    path.write_text(STATEFUL)
+    assert run(f"{path}:{name}", "--repeat", "1") == (2 if said else 0)
+    err = capsys.readouterr().err
+    assert said in err and "Traceback" not in err and err.count("\n") == (1 if said else 0)
+
+
+def test_a_function_whose_value_is_nan_returns_the_same_twice(tmp_path, capsys):
+    path = tmp_path / "stateful.py"
+    path.write_text(STATEFUL)
+    assert run(f"{path}:is_no_number", "--repeat", "1", "--strategy", "primal") in (0, 1)
+    assert "called again" not in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("source", "said"),
     [("1 / 0\n", "ZeroDivisionError"), ("def f(:\n", "SyntaxError"), ("import no_such_module\n", "no_such_module")],

@@ -19,13 +19,17 @@ from codipy.tools.problem import Problem
 from codipy.tools.report import Comparison, Row, Times
 from codipy.tools.settings import settings
 
-__all__ = ["compare"]
+__all__ = ["StatefulError", "compare"]
 
 _LONG_ENOUGH = 5e-3      # seconds of plain runs in one measurement, so that the clock's resolution does not matter
 _MOST_RUNS = 1000
 _DIFFERENCING = 5.0      # seconds that finite differences may take, by estimate; else only some numbers get theirs
 _DIRECTIONS = 3          # and the others are differenced together, in so many directions
 _KEPT = 10_000           # gradients of more numbers are compared but not kept
+
+
+class StatefulError(ValueError):
+    """A function does not return twice what it returned once."""
 
 
 def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | None = None,
@@ -82,6 +86,7 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
     start = time.perf_counter()
     value = problem.value(problem.point)
     seconds = max(time.perf_counter() - start, 1e-9)
+    _demand_the_same(problem, value)
     runs = max(1, min(_MOST_RUNS, int(_LONG_ENOUGH / seconds)))
     numbers = problem.point.size
     only = range(0, numbers, max(1, math.ceil(numbers * 4 * seconds / _DIFFERENCING)))
@@ -120,6 +125,18 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
         repeat=repeat, runs=runs, plain=Times.of(plain), rows=rows,
         disagreements=list(_disagreements(rows, gradients, reference, differences, errors, directions, problem.names,
                                           rtol)))
+
+
+def _demand_the_same(problem, value):
+    """Raise unless the function returns again what it returned: each strategy would be given another one."""
+    again = problem.value(problem.point)
+    if again != value and not (math.isnan(again) and math.isnan(value)):
+        raise StatefulError(
+            f"{name_of(problem.f)} returns {value} when it is called first and {again} when it is called again with "
+            "the same arguments, so nothing can be compared: it keeps something between calls (an attribute, a global "
+            "variable), or draws random numbers. Make what it keeps anew in each call, in a function that makes the "
+            "object and calls it, and seed the numbers there"
+        )
 
 
 def _look(problem, tape):
