@@ -9,12 +9,16 @@ A name is **filled** where something is stored into what it shows: by an index, 
 writes, through a view that another name shows, in a function nested in this one, or in a function of the same file to
 which it is passed. Names of attributes begin with a dot, and ``[]h`` stands for what is in the list or dict ``h``; the
 names of attributes and of functions stand for all that are called so in the file.
+
+A name is **kept** where what it shows has to stay NumPy's own: where a library gets it that may hold on to its memory
+or write there (`foreign.py`), where its bytes are looked at, or where the module keeps it, whose other functions are to
+find a plain array after the recording. The arrays of such a name are left as they are, also if they are filled.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
+import sys
 from typing import Any, NamedTuple
 
 from codipy.numpy.writers import FUNCTIONS as WRITERS
@@ -36,6 +40,11 @@ _SHOWING = _HOLDERS | frozenset((
     "matrix_transpose", "moveaxis", "next", "nditer", "permute_dims", "pop", "ravel", "reshape", "reversed", "rollaxis",
     "rot90", "setdefault", "split", "squeeze", "swapaxes", "transpose", "values", "view", "vsplit", "zip",
 ))  # fmt: skip
+# What looks at the bytes of an array: attributes, those that are set, and methods that are given something.
+_BYTES = frozenset(("__array_interface__", "__array_struct__", "__dlpack__", "ctypes"))
+_SET_BYTES = frozenset(("dtype", "strides"))
+_BYTES_METHODS = frozenset(("byteswap", "getfield", "readinto", "resize", "setfield", "view"))
+_ADDING = frozenset(("add", "append", "appendleft", "extend", "insert", "setdefault", "update"))
 
 
 class _Call(NamedTuple):
@@ -58,10 +67,23 @@ class _Outer:
         Names, and those that are filled if one of these is.
     calls : list of _Call
         Arguments.
+    given : list of ast.Call
+        All calls.
+    kept : set of str
+        Names.
+    stored : list of tuple
+        The variable in which something is stored, by an attribute or an index, and names that show it.
+    imports : dict
+        Modules, and what is taken from them, by the names that they have here.
+    makers : dict
+        By names, the calls that they are bound to.
+    bound : set of str
+        Names of its own.
     """
 
     def __init__(self, node):
         self.node, self.filled, self.shows, self.calls = node, set(), [], []
+        self.given, self.kept, self.stored, self.imports, self.makers, self.bound = [], set(), [], {}, {}, set()
 
 
 class Fills:
@@ -75,6 +97,9 @@ class Fills:
 
     def __init__(self, tree: ast.Module):
         self._attributes: set[str] = set()  # that are filled, of whatever: the names with a dot
+        self._kept: set[str] = set()  # likewise
+        self._results: dict[str, list] = {}  # of a function's name: what names it returns, and whose they are
+        self._is_searched = False
         self._places: dict[str, list] = {}  # of a function's name: its parameters and whose names they are
         self._outer: dict[ast.AST, _Outer] = {}
         self._find(tree)
@@ -84,30 +109,33 @@ class Fills:
         while self._spread():
             pass
 
-    def wrap(self, statement: ast.stmt, is_foreign: Callable[[str], bool]) -> bool:
+    def wrap(self, statement: ast.stmt, foreign: Any) -> bool:
         """Wrap, in place, what the functions in a statement of the file bind to what they fill.
 
         Parameters
         ----------
         statement : ast.stmt
             A statement of the tree.
-        is_foreign : callable
-            Whether a global name is a library's, or a built-in: what it is given, it does not fill.
+        foreign : Foreign
+            Tells which global names are a library's, or built-ins: what these are given, they do not fill.
 
         Returns
         -------
         bool
             Whether there was anything to wrap.
         """
+        if not self._is_searched:
+            self._is_searched = True
+            self._search(foreign)
         count = 0
         for node in list(ast.walk(statement)):
             if (outer := self._outer.get(node)) is not None:
                 given = set()
                 for call in outer.calls:
-                    if call.callee not in self._places and not _is_foreign_call(call.function, is_foreign):
+                    if call.callee not in self._places and not _is_foreign_call(call.function, foreign):
                         given |= call.shown
-                wrapper = _Wrapper(outer, self._attributes, given, is_foreign)
-                for inner in list(ast.walk(node)):
+                wrapper = _Wrapper(self, outer, given, foreign)
+                for inner in list(_nodes(node)):
                     wrapper.look_at(inner)
                 count += wrapper.count
         return count > 0
@@ -119,6 +147,9 @@ class Fills:
                 for inner in ast.walk(child):
                     if isinstance(inner, _FUNCTIONS):
                         self._places.setdefault(inner.name, []).append((outer, _parameters(inner)))
+                        self._results.setdefault(inner.name, []).append((outer, _returned(inner)))
+                if isinstance(node, ast.ClassDef) and getattr(child, "name", "") == "__init__":
+                    self._places.setdefault(node.name, []).append((outer, _parameters(child)))
             else:
                 self._find(child)
 
@@ -130,14 +161,45 @@ class Fills:
             self._fill(outer, _shown(node.value))
         elif isinstance(node, ast.Call):
             self._look_at_call(outer, node)
+        self._look_at_bytes(outer, node)
         for targets, value in _bindings(node):
+            self._look_at_stores(outer, targets, value)
             for target in targets:
                 names = frozenset(_targets(target))
                 shown = frozenset(_shown(value))
                 if names and shown:
                     outer.shows.append((names, shown))
 
+    def _look_at_bytes(self, outer, node):
+        """Note whose bytes are looked at, and what is imported."""
+        if isinstance(node, ast.Attribute):
+            is_set = isinstance(node.ctx, ast.Store)
+            if node.attr in (_SET_BYTES if is_set else _BYTES):
+                self._keep(outer, _shown(node.value))
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and (node.args or node.keywords):
+            if node.func.attr in _BYTES_METHODS:
+                self._keep(outer, _shown(node.args[0] if node.func.attr == "readinto" else node.func.value))
+        elif isinstance(node, ast.arg):
+            outer.bound.add(node.arg)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            outer.imports.update(_imported(node))
+
+    def _look_at_stores(self, outer, targets, value):
+        """Note what is stored in which variable, and what makes that of a name."""
+        shown = frozenset().union(_shown(value), *map(_targets, targets))
+        for target in targets:
+            if isinstance(target, (ast.Attribute, ast.Subscript)):
+                if isinstance(root := _root(target), ast.Name) and root.id not in ("self", "cls"):
+                    outer.stored.append((root.id, shown))
+                continue
+            names = frozenset(_targets(target))
+            outer.bound |= names
+            if isinstance(value, ast.Call):
+                for name in names:
+                    outer.makers.setdefault(name, []).append(value)
+
     def _look_at_call(self, outer, node):
+        outer.given.append(node)
         callee = _last_name(node.func)
         if isinstance(node.func, ast.Attribute) and callee in _WRITING_METHODS:
             self._fill(outer, _shown(node.func.value))
@@ -145,6 +207,8 @@ class Fills:
             self._fill(outer, _shown(node.args[0]))
         for place, value in [*enumerate(node.args), *((word.arg, word.value) for word in node.keywords)]:
             shown = frozenset(_shown(value))
+            if callee in _ADDING and isinstance(root := _root(node.func), ast.Name):
+                outer.stored.append((root.id, shown))
             if place == "out":
                 self._fill(outer, shown)
             elif shown and callee is not None and place is not None:
@@ -159,8 +223,66 @@ class Fills:
             known.add(name)
         return new
 
+    def _keep(self, outer, names):
+        """Note that these names are kept; tell whether that is new."""
+        new = False
+        for name in names:
+            known = self._kept if "." in name else outer.kept
+            new |= name not in known
+            known.add(name)
+        return new
+
+    def is_filled(self, outer, name):
+        """Whether something is stored into what a name shows."""
+        return name in (self._attributes if "." in name else outer.filled)
+
+    def is_kept(self, outer, name):
+        """Whether what a name shows is to stay NumPy's own."""
+        return name in (self._kept if "." in name else outer.kept)
+
+    def is_kept_argument(self, call, place):
+        """Whether a function of the file keeps what it is given at a place."""
+        return any(self._has_parameter(owner, parameters, place, owner.kept)
+                   for owner, parameters in self._places.get(_last_name(call.func), ()))  # fmt: skip
+
+    def _search(self, foreign):
+        """Find the names that are kept."""
+        for outer in self._outer.values():
+            made = {name: _maker(outer, name, foreign) for name in outer.makers}
+            for call in outer.given:
+                function, root = call.func, _root(call.func)
+                if isinstance(root, ast.Name) and root.id in made:
+                    function = made[root.id] or function  # what a library has made, or a method of it
+                if foreign.keeps(function, outer.imports):
+                    for value in (*call.args, *(word.value for word in call.keywords)):
+                        self._keep(outer, _mentioned(value))
+            for name, shown in outer.stored:
+                if name not in outer.bound and foreign.has(name):
+                    self._keep(outer, shown)
+        while self._spread_kept():
+            pass
+
+    def _spread_kept(self):
+        """Carry over to what kept names show, to what functions return for them, and to arguments."""
+        new = False
+        for outer in self._outer.values():
+            for names, shown in outer.shows:
+                if any(self.is_kept(outer, name) for name in names):
+                    new |= self._keep(outer, shown)
+            for name, calls in outer.makers.items():
+                if self.is_kept(outer, name):
+                    new |= self._keep(outer, filter(None, (_last_name(call.func) for call in calls)))
+            for name in (*outer.kept, *self._kept):  # of functions that a library calls, or which make what it is given
+                for owner, names in self._results.get(name.lstrip("."), ()):
+                    new |= self._keep(owner, names)
+            for call in outer.calls:
+                for owner, parameters in self._places.get(call.callee, ()):
+                    if self._has_parameter(owner, parameters, call.place, owner.kept):
+                        new |= self._keep(outer, call.shown)
+        return new
+
     def _is_filled(self, outer, names):
-        return any(name in (self._attributes if "." in name else outer.filled) for name in names)
+        return any(self.is_filled(outer, name) for name in names)
 
     def _spread(self):
         """Carry over to what filled names show, and to what is passed to functions that fill it."""
@@ -171,22 +293,84 @@ class Fills:
                     new |= self._fill(outer, shown)
             for call in outer.calls:
                 for owner, parameters in self._places.get(call.callee, ()):
-                    if not self._filled_parameters(owner, parameters, call.place):
-                        continue
-                    new |= self._fill(outer, call.shown)
+                    if self._has_parameter(owner, parameters, call.place, owner.filled):
+                        new |= self._fill(outer, call.shown)
         return new
 
     @staticmethod
-    def _filled_parameters(owner, parameters, place):
-        """Whether the parameter at a place, of a function or of a method without its object, is filled."""
+    def _has_parameter(owner, parameters, place, names):
+        """Whether the parameter at a place, of a function or of a method without its object, is one of some names."""
         if isinstance(place, str):
-            return place in parameters and place in owner.filled
+            return place in parameters and place in names
         near = parameters[place : place + 2] if parameters[:1] in (["self"], ["cls"]) else parameters[place : place + 1]
-        return any(name in owner.filled for name in near)
+        return any(name in names for name in near)
 
 
 def _parameters(node):
     return [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+
+
+def _returned(function):
+    """The names that show what a function returns, and those of functions which make it."""
+    values = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+    makers = {_last_name(value.func) for value in values if isinstance(value, ast.Call)} - {None}
+    return makers.union(*map(_shown, values))
+
+
+def _mentioned(node):
+    """The names that a value may have to do with; of a function that is written there, those that it returns."""
+    if isinstance(node, ast.Lambda):
+        if isinstance(node.body, ast.Call) and (name := _last_name(node.body.func)):
+            yield name
+        yield from _shown(node.body)
+        return
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield "." + node.attr
+    for child in ast.iter_child_nodes(node):
+        yield from _mentioned(child)
+
+
+def _nodes(node):
+    """All nodes in one, but for the bodies of classes whose metaclass may look names up in its own way."""
+    waiting = [node]
+    for node in waiting:
+        yield node
+        is_own = isinstance(node, ast.ClassDef) and (node.bases or node.keywords)
+        waiting.extend(_functions_in(node) if is_own else ast.iter_child_nodes(node))
+
+
+def _functions_in(node):
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (*_FUNCTIONS, ast.Lambda)):
+            yield child
+        else:
+            yield from _functions_in(child)
+
+
+def _root(node):
+    """Where a chain of attributes, items and calls begins."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
+
+
+def _maker(outer, name, foreign):
+    """What a library's function is called by that makes all values of a name; or None."""
+    found = [call.func for call in outer.makers[name] if foreign.keeps(call.func, outer.imports)]
+    return found[0] if len(found) == len(outer.makers[name]) else None
+
+
+def _imported(node):
+    """What an import in a function binds, of modules that are imported already."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            found = sys.modules.get(alias.name if alias.asname else alias.name.partition(".")[0])
+        else:
+            found = getattr(sys.modules.get(node.module), alias.name, None)
+        if found is not None:
+            yield alias.asname or alias.name.partition(".")[0], found
 
 
 def _last_name(node):
@@ -258,20 +442,23 @@ def _targets(node):
             yield from _targets(item)
 
 
+def _places_of(call):
+    return [*range(len(call.args)), *(word.arg for word in call.keywords if word.arg is not None)]
+
+
 def _is_foreign_call(function, is_foreign):
     """Whether a call leads into a library, by a name of a module or an attribute of one, that keeps no argument."""
     if _last_name(function) in _HOLDERS:
         return False
-    while isinstance(function, (ast.Attribute, ast.Subscript, ast.Call)):
-        function = function.func if isinstance(function, ast.Call) else function.value
-    return isinstance(function, ast.Name) and is_foreign(function.id)
+    root = _root(function)
+    return isinstance(root, ast.Name) and is_foreign(root.id)
 
 
 class _Wrapper:
     """Wraps what is bound in one function. `count` says how often; `given` are names that unknown functions get."""
 
-    def __init__(self, outer, attributes, given, is_foreign):
-        self._outer, self._attributes, self._given, self._is_foreign = outer, attributes, given, is_foreign
+    def __init__(self, file, outer, given, is_foreign):
+        self._file, self._outer, self._given, self._is_foreign = file, outer, given, is_foreign
         self.count = 0
 
     def look_at(self, node: Any):
@@ -285,6 +472,11 @@ class _Wrapper:
                 node.iter = self._items(node.iter)
         elif isinstance(node, ast.Call) and not _is_foreign_call(node.func, self._is_foreign):
             name = _last_name(node.func) or ""
+            if any(self._file.is_kept_argument(node, place) for place in _places_of(node)):
+                return
+            if name in _ADDING and isinstance(root := _root(node.func), ast.Name):
+                if self._keeps([root.id]) or (root.id not in self._outer.bound and self._is_foreign.has(root.id)):
+                    return
             kinds = _MAKING if name in _HOLDERS or name[:1].isupper() else ()  # what a class is given it may keep
             node.args = [self._called(argument, kinds) for argument in node.args]
             for word in node.keywords:
@@ -292,7 +484,11 @@ class _Wrapper:
 
     def _fills(self, target):
         """Whether something is stored into what a target gets."""
-        return any(name in (self._attributes if "." in name else self._outer.filled) for name in _targets(target))
+        names = list(_targets(target))
+        return any(self._file.is_filled(self._outer, name) for name in names) and not self._keeps(names)
+
+    def _keeps(self, names):
+        return any(self._file.is_kept(self._outer, name) for name in names)
 
     def _bound(self, target, value):
         """The value for a target."""
@@ -308,7 +504,8 @@ class _Wrapper:
         return self._called(value) if self._is_wanted(target) else value
 
     def _is_wanted(self, target):
-        return self._fills(target) or (isinstance(target, ast.Name) and target.id in self._given)
+        is_given = isinstance(target, ast.Name) and target.id in self._given
+        return self._fills(target) or (is_given and not self._keeps([target.id]))
 
     def _called(self, value, kinds=()):
         """A value that a call may have made just now, or an expression of other kinds.

@@ -15,6 +15,8 @@ cdef extern from "numpy/arrayobject.h":
 cdef extern from "Python.h":
     ctypedef struct TypeObject "PyTypeObject":
         Py_ssize_t tp_weaklistoffset
+        void* tp_iter
+        void* tp_finalize
     TypeObject* Py_TYPE(PyObject* o) noexcept
     Py_ssize_t Py_REFCNT(PyObject* o) noexcept
     PyObject* PyTuple_GET_ITEM(object o, Py_ssize_t i) noexcept
@@ -60,6 +62,10 @@ def made_items(value, /):
     cdef Py_ssize_t i
     cdef PyObject* item
     if not isinstance(value, tuple) or Py_REFCNT(<PyObject*>value) != 1 or not records():
+        return value
+    if Py_TYPE(<PyObject*>value).tp_iter != Py_TYPE(<PyObject*>()).tp_iter:     # a class of the user's, with its own
+        return value
+    if Py_TYPE(<PyObject*>value).tp_finalize != NULL:      # which sees the items last
         return value
     items = []
     for i in range(len(<tuple>value)):

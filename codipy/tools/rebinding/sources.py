@@ -9,20 +9,16 @@ that was edited since, or code that something else has written again, changes no
 from __future__ import annotations
 
 import ast
-import builtins
 import linecache
 import threading
-import types
 import warnings
-from types import CodeType, FunctionType, ModuleType
-
-import numpy as np
+from types import CodeType
 
 from codipy.tools.rebinding.fills import Fills
+from codipy.tools.rebinding.foreign import Foreign
 
 __all__ = ["filling"]
 
-_COMPILED = (types.BuiltinFunctionType, types.MethodDescriptorType, types.WrapperDescriptorType)
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _files: dict = {}  # by name: the lines that were parsed, and a _File
 _lock = threading.Lock()
@@ -53,7 +49,7 @@ def filling(f, scope):
         if known is not lines:
             file = _parsed(lines)
             _files[code.co_filename] = lines, file
-        return code if file is None else file.code_for(code, lambda name: _is_foreign(f.__globals__, name, scope))
+        return code if file is None else file.code_for(code, Foreign(f.__globals__, scope))
 
 
 def _parsed(lines):
@@ -66,19 +62,6 @@ def _parsed(lines):
         return None
 
 
-def _is_foreign(variables, name, scope):
-    """Whether a global name is something that does not fill what it is given, or which writes to arrays of its own."""
-    value = variables.get(name, getattr(builtins, name, None))
-    kind = type(value)
-    if kind is ModuleType:
-        return not scope.owns_module(value)
-    if kind is FunctionType:
-        return not scope.owns_globals(value.__globals__)
-    if kind is type:
-        return not scope.owns_class(value)
-    return kind in _COMPILED or issubclass(kind, np.ufunc)
-
-
 class _File:
     """The syntax tree of a file, and what became of the functions in its statements."""
 
@@ -87,12 +70,12 @@ class _File:
         self._imports = list(_imports(tree))
         self._codes: dict = {}  # by the number of a statement: pairs of codes, by the first one's line
 
-    def code_for(self, code, is_foreign):
+    def code_for(self, code, foreign):
         number = self._statement_at(code.co_firstlineno)
         if number is None:
             return code
         if number not in self._codes:
-            self._codes[number] = self._compiled(self._body[number], code.co_filename, is_foreign)
+            self._codes[number] = self._compiled(self._body[number], code.co_filename, foreign)
         for own, wrapped in self._codes[number].get(code.co_firstlineno, ()):
             if own == code:
                 return wrapped
@@ -105,7 +88,7 @@ class _File:
                 return number
         return None
 
-    def _compiled(self, statement, name, is_foreign):
+    def _compiled(self, statement, name, foreign):
         """The codes of all functions in a statement that are other ones with wrapped values."""
         module = ast.Module([*self._imports, statement], [])
         found: dict = {}
@@ -113,12 +96,16 @@ class _File:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 own = compile(module, name, "exec", dont_inherit=True)
-                if not self._fills.wrap(statement, is_foreign):
+                if not self._fills.wrap(statement, foreign):
                     return found
                 wrapped = compile(module, name, "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # such as `return` outside of a function
             return found
-        for one, other in _pairs(own, wrapped):
+        try:
+            pairs = list(_pairs(own, wrapped))
+        except ValueError:  # equal functions on one line, where codes tell no columns
+            return found
+        for one, other in pairs:
             if one != other:
                 found.setdefault(one.co_firstlineno, []).append((one, other))
         return found
@@ -136,7 +123,6 @@ def _imports(node):
 def _pairs(one, other):
     """The codes in two codes that differ by calls only, in order."""
     inner = [[constant for constant in code.co_consts if isinstance(constant, CodeType)] for code in (one, other)]
-    assert len(inner[0]) == len(inner[1])
-    for pair in zip(*inner):
+    for pair in zip(*inner, strict=True):
         yield pair
         yield from _pairs(*pair)
