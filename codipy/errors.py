@@ -4,16 +4,16 @@
 __all__ = ["ActiveError", "CorruptTape", "IdentifierOverflow", "TapeError"]
 
 
-listeners: list = []  # called with each error that says that a derivative would be lost
+listeners: list = []  # called with each error that says that a derivative would be lost, and the tape that it is about
 
 
 class TapeError(RuntimeError):
     """A tape, one of its positions or one of its variables was used where it is not valid."""
 
-    def __init__(self, *args):
+    def __init__(self, *args, tape=None):
         super().__init__(*args)
         for listener in listeners:
-            listener(self)
+            listener(self, tape)
 
 
 class ActiveError(TypeError):
@@ -22,7 +22,7 @@ class ActiveError(TypeError):
     def __init__(self, *args):
         super().__init__(*args)
         for listener in listeners:
-            listener(self)
+            listener(self, None)
 
 
 class IdentifierOverflow(OverflowError):

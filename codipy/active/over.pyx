@@ -33,7 +33,7 @@ cdef object no_recording(int64_t epoch, str what, str instead="take codipy.value
     if tape != NULL and (<BaseTape>tape).recordings and (<BaseTape>tape).is_valid(epoch):
         return TapeError(f"{what} on another thread than the one that records, which would lose its derivative: a "
                          "recording belongs to one thread. Write a loop, `[f(x) for x in xs]` for executor.map(f, xs), "
-                         "or let each thread call the driver itself")
+                         "or let each thread call the driver itself", tape=<BaseTape>tape)
     return TapeError(f"{what} while no tape is recording, which would lose its derivative: {instead}")
 
 

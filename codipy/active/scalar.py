@@ -175,12 +175,13 @@ class _AsArray:
     """
 
     def __get__(self, x, owner=None):
-        if x is not None and slots.is_plain(x):
+        plain = None if x is None else slots.is_plain(x)
+        if plain:
             return lambda dtype=None, copy=None: np.array(x.value, dtype)
-        if x is not None and x.is_active and not slots.may_be_plain(x):
+        if plain is False:
             frame = sys._getframe(1)
             name = frame.f_globals.get("__name__", "")
-            if name.startswith("scipy.") and name not in _OF_OBJECTS and "__rebound__" not in frame.f_builtins:
+            if name[:6] == "scipy." and name not in _OF_OBJECTS and "__rebound__" not in frame.f_builtins:
                 _demand_passive(x, "np.asarray()", "write x.astype(float64)")
         raise AttributeError("__array__")
 

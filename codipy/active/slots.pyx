@@ -32,8 +32,10 @@ def is_from_earlier(x):
 
 
 def is_plain(Real x):
-    """Whether a Real stands for its value alone: where nothing records, and nobody said ``passive()``."""
-    return current() == NULL and not is_passive() and (x.epoch == 0 or may_leave(x.epoch))
+    """True where nothing records and a Real stands for its value; False of an active one where something does; else None."""
+    if current() == NULL and not is_passive():
+        return True if x.epoch == 0 or may_leave(x.epoch) else None
+    return None if is_passive() or x.epoch == 0 else False
 
 
 def in_passive():

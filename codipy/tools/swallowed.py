@@ -35,8 +35,8 @@ def watch(tape):
     return tape
 
 
-def _note(error):
-    tape = active_tape()
+def _note(error, tape=None):
+    tape = active_tape() if tape is None else tape
     if tape is not None and tape in _watched:
         if len(raised) >= _MANY:
             # Without the probes. What has no traceback is on its way.

@@ -199,6 +199,30 @@ def test_a_nested_driver_that_failed_in_silence():
         codipy.grad(f)(2.0)
 
 
+@pytest.mark.parametrize("inside", [True, False])
+def test_what_a_thread_of_the_function_was_refused(inside):
+    from concurrent.futures import ThreadPoolExecutor
+
+    def square(x):
+        try:
+            return x * x
+        except RuntimeError:
+            if not inside:
+                raise
+            return 0.0
+
+    def f(x):
+        with ThreadPoolExecutor(2) as pool:
+            try:
+                return x * sum(pool.map(square, [x, x]))
+            except RuntimeError:
+                return x
+
+    with pytest.raises(TapeError, match=r"was caught .*on another thread"):
+        codipy.grad(f)(2.0)
+    assert not swallowed.raised
+
+
 def test_what_a_library_makes_of_it_is_said_in_our_words():
     sparse = pytest.importorskip("scipy.sparse")
 
