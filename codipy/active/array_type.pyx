@@ -295,6 +295,8 @@ cdef class Array:
         return get_item(self, index)
 
     def __setitem__(self, index, value):
+        if self.readonly:
+            raise ValueError("assignment destination is read-only")      # whatever is wrong with the index
         set_item(self, index, value)
 
     def __delitem__(self, index):

@@ -29,6 +29,8 @@ from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 
+from codipy.errors import ActiveError
+
 cdef enum:
     FEW_WRITES = 8               # of single elements as statements; with more of them the storage goes mixed
 
@@ -49,8 +51,8 @@ cdef int demand_writable(Array target) except -1:
     if target.readonly:
         raise ValueError("assignment destination is read-only")
     if not is_injective(&target.geometry) and shows_one_twice(&target.geometry):
-        raise ValueError("assignment destination shows an element of its base more than once, so that two values would "
-                         "be written to one place: copy it first")
+        raise ActiveError("assignment destination shows an element of its base more than once, so that two values would "
+                          "be written to one place: copy it first")
     return 0
 
 

@@ -18,6 +18,8 @@ from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
 
+from codipy.errors import ActiveError
+
 cnp.import_array()
 
 cdef enum:
@@ -30,7 +32,7 @@ cdef Array copy_of(cnp.ndarray values):
     cdef Buffer buffer
     cdef int k
     if cnp.PyArray_NDIM(values) > MAX_NDIM:
-        raise ValueError(f"x: an Array has at most {MAX_NDIM} dimensions, got {cnp.PyArray_NDIM(values)}")
+        raise ActiveError(f"x: an Array has at most {MAX_NDIM} dimensions, got {cnp.PyArray_NDIM(values)}")
     if not cnp.PyArray_ISCARRAY_RO(values):
         values = np.array(values, dtype=np.float64, order="C")
     view.ndim = cnp.PyArray_NDIM(values)

@@ -7,6 +7,8 @@ from codipy.active.view cimport MAX_NDIM, View
 
 import operator
 
+from codipy.errors import ActiveError
+
 
 cdef int select(const View* view, object index, View* result, bint* single) except -1:
     cdef tuple items = <tuple>index if type(index) is tuple else (index,)
@@ -35,7 +37,7 @@ cdef int select(const View* view, object index, View* result, bint* single) exce
         item = items[i]
         if item is None:
             if result.ndim == MAX_NDIM:
-                raise IndexError(f"an Array has at most {MAX_NDIM} dimensions")
+                raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions")
             single[0] = False
             result.shape[result.ndim], result.strides[result.ndim] = 1, 0
             result.ndim += 1
@@ -43,7 +45,7 @@ cdef int select(const View* view, object index, View* result, bint* single) exce
             skipped = view.ndim - used
             for _ in range(skipped):
                 if result.ndim == MAX_NDIM:
-                    raise IndexError(f"an Array has at most {MAX_NDIM} dimensions")
+                    raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions")
                 result.shape[result.ndim], result.strides[result.ndim] = view.shape[source], view.strides[source]
                 result.size *= view.shape[source]
                 result.ndim += 1
@@ -53,7 +55,7 @@ cdef int select(const View* view, object index, View* result, bint* single) exce
             count = PySlice_AdjustIndices(view.shape[source], &start, &stop, step)
             single[0] = False
             if result.ndim == MAX_NDIM:
-                raise IndexError(f"an Array has at most {MAX_NDIM} dimensions")
+                raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions")
             if count:
                 result.offset += start * view.strides[source]
             result.shape[result.ndim], result.strides[result.ndim] = count, step * view.strides[source]
@@ -71,7 +73,7 @@ cdef int select(const View* view, object index, View* result, bint* single) exce
     if not ellipsis:
         while source < view.ndim:
             if result.ndim == MAX_NDIM:
-                raise IndexError(f"an Array has at most {MAX_NDIM} dimensions")
+                raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions")
             result.shape[result.ndim], result.strides[result.ndim] = view.shape[source], view.strides[source]
             result.size *= view.shape[source]
             result.ndim += 1

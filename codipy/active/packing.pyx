@@ -23,6 +23,8 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 
+from codipy.errors import ActiveError
+
 cnp.import_array()
 
 
@@ -288,7 +290,7 @@ cpdef Array from_ndarray(values):
         values = np.array(values, dtype=np.float64, order="K")
     array = values
     if cnp.PyArray_NDIM(array) > MAX_NDIM:
-        raise ValueError(f"an Array has at most {MAX_NDIM} dimensions, got {values.ndim}")
+        raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions, got {values.ndim}")
     view.ndim = cnp.PyArray_NDIM(array)
     for k in range(view.ndim):
         view.shape[k] = cnp.PyArray_DIM(array, k)

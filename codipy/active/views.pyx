@@ -25,6 +25,8 @@ from codipy.tape.gather cimport Gather, gather_apart, gather_of_runs
 from codipy.tape.loops cimport loop_places, loop_take
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 
+from codipy.errors import ActiveError
+
 cnp.import_array()
 
 cdef enum:
@@ -130,7 +132,7 @@ cpdef Array shown_as(Array a, object plain, object shown):
     if shown is plain:
         return a
     if shown.ndim > MAX_NDIM:
-        raise ValueError(f"an Array has at most {MAX_NDIM} dimensions, got {shown.ndim}")
+        raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions, got {shown.ndim}")
     view.ndim, view.size, view.offset = shown.ndim, shown.size, a.geometry.offset
     if view.size:
         view.offset += (<char*>cnp.PyArray_DATA(shown) - <char*>cnp.PyArray_DATA(plain)) // itemsize

@@ -18,6 +18,7 @@ VALUES = [
 INDICES = ["[:]", "[...]", "[a < -9]", "[[]]", "[np.array([], int)]", "[:, None]", "[0:0]", "[None]"]
 WRITES = [f"a{index} {operator}= {{}}" for index in INDICES for operator in ("", "+")]
 WRITES += ["a += {}", "np.copyto(a, {})", "np.add(a, {}, out=a)", "a.fill({})", "np.putmask(a, a < -9, {})"]
+WRITES += ["a[7] = {}", "a[7:] = {}", "a[0, 0, 0] = {}"]
 WRITES += ["a.flat[0] = {}", "a.flat[5] = {}", "a.flat[:] = {}", "a.flat[:0] = {}", "a.flat[[0]] = {}"]
 POINT = np.array([0.4, 1.3, 0.7])
 
@@ -55,8 +56,8 @@ def test_what_is_refused(write):
 @pytest.mark.parametrize(
     "write",
     [
-        "a.flat[:] = a[1:3]", "a.flat = a[0, ::2]", "a[:, 0].flat = a[0]",
-        "a.ravel().flat = a.ravel()[1:8:2]", "a.reshape(-1, 1).flat = a.ravel()[2:5]", "a.T.flat[1:4] = a[:, 1]", "a.flat[[3, 0, 3]] = a[1]",
+        "a.flat[:] = a[1:3]", "a.flat = a[0, ::2]", "a[:, 0].flat = a[0]", "a.ravel().flat = a.ravel()[1:8:2]",
+        "a.reshape(-1, 1).flat = a.ravel()[2:5]", "a.T.flat[1:4] = a[:, 1]", "a.flat[[3, 0, 3]] = a[1]",
         "a.flat[::-1] = x", "a.flat[1:] = [x[0], 2.0]", "a.flat[a.ravel() > 0.5] = x[1:]",
         "a[:, ::2].flat[...] = x[:2]",
     ],

@@ -155,6 +155,7 @@ MISTAKES = {
             ("        if bar == 0.0:\n", "        if False:\n"),
             ("            if partials[k] != 0.0:\n", "            if True:\n"),
         ),
+        ("--only=guarded", "--strategy=primal"),
     ),
     "a choice passes on to what it left": one(
         "tape/choice.pyx", "        if c.chosen[i] == k:\n", "        if True:\n"

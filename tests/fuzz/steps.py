@@ -421,7 +421,9 @@ def raising(w):
         "try:",
         *("    " + line for line in before),
         f"    {wrong}",
-        "except (IndexError, ValueError):",
+        "except (IndexError, ValueError) as error:",
+        "    if 'more than once' in str(error):",
+        "        raise",  # what codipy refuses
         *("    " + line for line in after),
     ]
 
@@ -460,6 +462,11 @@ def guarded(w):
     name = w.array(lambda v: v.size > 0)
     middle = apart_from_zero(w, name)
     f = w.pick(("np.sqrt", "np.cbrt", "np.sqrt"))
+    if w.chance(0.4):
+        new, s, x = w.new("s"), w.new("s"), w.element(name)
+        larger = w.pick(("np.maximum({}, 0.0)", "np.fmax({}, 0.0)", "np.clip({}, 0, None)", "-np.minimum(-({}), 0.0)"))
+        lines = [f"{new} = {larger.format(f'{x} - {middle}')}", f"{s} = {f}({new}) * {x} + {new}"]
+        return w.pick((lines, [f"{s} = {f}({larger.format(f'{x} - {middle}')}) * {w.constant()} + {x}"]))
     return [
         f"{w.target('a')} = "
         + w.pick(

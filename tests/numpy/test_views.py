@@ -160,7 +160,7 @@ def test_writing_where_two_values_would_meet_is_refused():
         x = tape.register_input(X)
         y = x * 1.0
         overlapping = codipy.numpy.lib.stride_tricks.as_strided(y, (3, 3), (8, 8))
-        with pytest.raises(ValueError, match="more than once"):
+        with pytest.raises(ActiveError, match="more than once"):
             overlapping[...] = 1.0
         overlapping[0, 1] = 7.0                                    # one element has one place
         apart = codipy.numpy.lib.stride_tricks.as_strided(y, (2, 2), (16, 24))
@@ -217,3 +217,26 @@ def test_copies_that_share_values_share_no_memory():
         assert not np.may_share_memory(x[1], x) and not np.shares_memory(x[:2], x[2:])
         first, second = np.broadcast_arrays(x, copy)
         assert first is x and second is copy
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["x.reshape((3,) + (1,) * 8)", "x[(None,) * 8]", "windows(x)", "x * np.ones((1,) * 9)", "np.ones((1,) * 9) * x"],
+)
+def test_what_numpy_takes_is_refused_by_an_error_of_codipy(text):
+    """An `except ValueError` of the user's would go on with another branch than the plain run's."""
+
+    def windows(x):
+        y = np.lib.stride_tricks.as_strided(x, (2, 2), (8, 8))
+        y[...] = 1.0
+        return y
+
+    def f(x):
+        try:
+            return np.sum(eval(text, {"np": np, "x": x, "windows": windows}))
+        except (ValueError, IndexError):
+            return 5.0 * x[0]
+
+    f(np.ones(3))
+    with pytest.raises(ActiveError, match="more than once|at most 8 dimensions"):
+        codipy.grad(f)(np.ones(3))
