@@ -31,6 +31,7 @@ from codipy.tape.activity cimport current, is_passive
 from codipy.active.callers import in_rebound_code
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
 from codipy.active.kinds import ClassOf
+from codipy.active.storage import show
 
 cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
@@ -59,6 +60,13 @@ cdef bint shows_memory(Array a):
     if a.is_active and not is_passive():
         return False
     return current() == NULL or not asks_for_product(sys._getframe())
+
+
+cdef int show_to_library(Array a, object values) except -1:
+    """Note that who asked may keep the values of an array that rebound code made of a plain one."""
+    if a.pending is None and a.storage.buffer.array is not None and current() != NULL and in_rebound_code():
+        show(a.storage, values)
+    return 0
 
 
 @cython.final
@@ -438,14 +446,19 @@ cdef class Array:
             return self.astype(dtype)       # a step function, whose result has no derivative to lose
         demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",
                        instead_of_asarray(sys._getframe(), dtype))
-        return np.array(self.value, dtype=dtype)
+        values = np.array(self.value, dtype=dtype)
+        if copy is not True:
+            show_to_library(self, values)
+        return values
 
     def __getbuffer__(self, Py_buffer* buffer, int flags):
         # Read-only: the memory may be shared with other Arrays.
         if not shows_memory(self):
             raise BufferError("the memory of an active Array would lose its derivative: take codipy.value(x)")
         settle(self)
-        PyObject_GetBuffer(ndarray_of(self), buffer, flags)
+        values = ndarray_of(self)
+        show_to_library(self, values)
+        PyObject_GetBuffer(values, buffer, flags)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
         # What is called all the time goes straight to the table; the doors are Python.
@@ -483,7 +496,9 @@ cdef class Array:
     def __getattr__(self, str name):
         if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps", "__dlpack__", "__dlpack_device__"):
             demand_passive(self, f"{name} of an active Array", f"take codipy.value(x).{name}")
-            return getattr(self.value, name)
+            values = self.value
+            show_to_library(self, values)
+            return getattr(values, name)
         if name == "__array_interface__" and shows_memory(self):
             return self.value.__array_interface__
         function = None if name.startswith("_") and name != "__array_namespace__" else ndarray_method(name)

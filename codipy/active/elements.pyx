@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Single elements of arrays: Reals on the same adjoint slot."""
+import numpy as np
+
 from libc.stdint cimport int32_t
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
@@ -110,7 +112,9 @@ cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
     elif PyFloat_CheckExact(value):
         number = PyFloat_AS_DOUBLE(value)
     elif as_number(<PyObject*>value, &number) != 1:
-        raise TypeError(f"an element of an Array must be a real number, got {type(value).__name__}")
+        cell = np.zeros(())
+        cell[()] = value         # a text, a Decimal, None: NumPy's number or NumPy's error
+        number = cell
     if storage.identifiers == NULL and (identifier or storage.block is not None):
         if storage.block is None or admit_block(r, storage.block):
             storage.make_mixed(<BaseTape>r.tape)

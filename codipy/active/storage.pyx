@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What views of one array share."""
+import sys
+import weakref
+
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
@@ -14,7 +17,47 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
 from codipy.tape.recorder cimport JACOBIAN
 
+from codipy.active.callers import frames_of_users, place
+from codipy.errors import ActiveError
+
 cnp.import_array()
+
+cdef dict shown = {}     # by id: a storage, and weak references to what shows libraries its values as they are now
+
+
+def show(Storage storage, values, /):
+    """show(storage, values, /)
+    --
+
+    Note that a library has a plain array in the place of this one: nothing is written here as long as it keeps that.
+
+    Parameters
+    ----------
+    storage : Storage
+        Of an array that rebound code made of a plain one.
+    values : ndarray
+        A copy of its values, or their memory.
+    """
+    key = id(storage)
+
+    def forget(reference):
+        entry = shown.get(key)
+        if entry is not None:
+            entry[1][:] = [other for other in entry[1] if other is not reference]
+            if not entry[1]:
+                shown.pop(key, None)
+
+    shown.setdefault(key, (storage, []))[1].append(weakref.ref(values, forget))
+
+
+cdef int demand_unseen(Storage storage) except -1:
+    """That no library has a plain array which would have to show what is written."""
+    if id(storage) not in shown:
+        return 0
+    frames = frames_of_users(sys._getframe())
+    where = f" ({place(frames[0])})" if frames else ""
+    raise ActiveError(f"what is written to an array would not be seen by a library that was given it and keeps its "
+                      f"values{where}: give it a copy, `u.copy()`, or make the array anew and write to that")
 
 
 # Nothing that an array holds refers to an array or a tape, so no cycle passes through it.
@@ -52,6 +95,8 @@ cdef class Storage:
         return 0
 
     cdef int begin_write(self) except -1:
+        if shown:
+            demand_unseen(self)
         self.overwritten = True
         self.part = None
         return 0

@@ -194,6 +194,8 @@ class Fills:
                 continue
             names = frozenset(_targets(target))
             outer.bound |= names
+            if isinstance(value, ast.Lambda):
+                outer.shows.append((names, frozenset(_mentioned(value))))  # what is kept if a library calls it
             if isinstance(value, ast.Call):
                 for name in names:
                     outer.makers.setdefault(name, []).append(value)
