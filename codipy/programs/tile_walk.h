@@ -66,14 +66,53 @@ static uint8_t walk_add(
 {
     TileView *view = &walk->view[walk->views];
     view->base = view->row = (char *)base;
-    view->flat = 1;
-    for (int d = 0, kept = 0; d < dims; d++) {
-        if (shape[d] == 1) continue;
-        view->strides[kept] = strides[d] * size;
-        if (kept && view->strides[kept - 1] != view->strides[kept] * shape[d]) view->flat = 0;
-        kept++;
-    }
+    for (int d = 0, kept = 0; d < dims; d++)
+        if (shape[d] > 1) view->strides[kept++] = strides[d] * size;
     return (uint8_t)walk->views++;
+}
+
+/* Whether dimension `outer` should be inside of dimension `inner`: 1 yes, 0 no, -1 if no array tells. Where arrays differ
+   the order of C wins, so that Jacobians, which lie in it, always have it. */
+static int walk_inside(const TileWalk *walk, int outer, int inner)
+{
+    int inside = -1;
+    for (int v = 0; v < walk->views; v++) {
+        const Py_ssize_t a = walk->view[v].strides[outer], b = walk->view[v].strides[inner];
+        if (a == 0 || b == 0) continue;
+        if ((b < 0 ? -b : b) <= (a < 0 ? -a : a)) return 0;
+        inside = 1;
+    }
+    return inside;
+}
+
+/* Puts the dimensions into the order in which the arrays lie in memory, by NumPy's rule for its iterators. */
+static void walk_order(TileWalk *walk)
+{
+    for (int d = walk->dims - 2; d >= 0; d--) {
+        int place = d;
+        for (int e = d + 1, inside; e < walk->dims && (inside = walk_inside(walk, d, e)) != 0; e++)
+            if (inside == 1) place = e;
+        for (int e = d; e < place; e++) {
+            const Py_ssize_t length = walk->shape[e];
+            walk->shape[e] = walk->shape[e + 1];
+            walk->shape[e + 1] = length;
+            for (int v = 0; v < walk->views; v++) {
+                Py_ssize_t *strides = walk->view[v].strides, stride = strides[e];
+                strides[e] = strides[e + 1];
+                strides[e + 1] = stride;
+            }
+        }
+    }
+}
+
+static void walk_find_flat(TileWalk *walk)
+{
+    for (int v = 0; v < walk->views; v++) {
+        TileView *view = &walk->view[v];
+        view->flat = 1;
+        for (int d = 1; d < walk->dims; d++)
+            if (view->strides[d - 1] != view->strides[d] * walk->shape[d]) view->flat = 0;
+    }
 }
 
 /* Merges each dimension into the one before it wherever every array allows that. */
@@ -138,6 +177,8 @@ static void walk_access(TileWalk *walk)
 /* Call when all arrays are there. No tile will have more than `most` elements, unless they are fewer than a short row. */
 static void walk_close(TileWalk *walk, Py_ssize_t most)
 {
+    if (walk->dims > 1) walk_order(walk);
+    walk_find_flat(walk);
     if (walk->dims > 1) walk_merge(walk);
     int outer = walk->dims - 1;
     walk->inner = walk->dims ? walk->shape[outer] : 1;
@@ -271,61 +312,100 @@ static inline void view_prefetch(const TileWalk *walk, const TileView *view)
 #endif
 }
 
-/* Visits the rows of a tile: `start` is the first element of each in turn. */
+/* Visits the rows of a tile in bands, rows that follow each other along the last dimension but one: `start` is the first
+   element of each band in turn. Rows may be as short as two elements, and what is done for each must be little. */
 typedef struct {
     Py_ssize_t index[TILE_DIMS], left;
+    Py_ssize_t band;   /* rows */
+    Py_ssize_t across; /* bytes from a row to the next */
+    int run;           /* the band is one long row, one stride for all elements */
     char *start;
-} RowVisit;
+} BandVisit;
 
-static inline void rows_begin(RowVisit *visit, const TileWalk *walk, const TileView *view)
+static inline void bands_begin(BandVisit *visit, const TileWalk *walk, const TileView *view)
 {
     Py_ssize_t rest = walk->row;
     visit->left = walk->taken;
     visit->start = view_start(walk, view);
+    visit->band = visit->run = 1;
+    visit->across = 0;
     if (visit->left == 1) return;
     for (int d = walk->dims - 2; d >= 0; d--) {
         visit->index[d] = rest % walk->shape[d];
         rest /= walk->shape[d];
     }
+    const Py_ssize_t ahead = walk->shape[walk->dims - 2] - visit->index[walk->dims - 2];
+    visit->across = view->strides[walk->dims - 2];
+    visit->run = visit->across == view->inner * walk->length;
+    visit->band = ahead < visit->left ? ahead : visit->left;
 }
 
-static inline int rows_next(RowVisit *visit, const TileWalk *walk, const TileView *view)
+static inline int bands_next(BandVisit *visit, const TileWalk *walk, const TileView *view)
 {
-    if (--visit->left <= 0) return 0;
-    for (int d = walk->dims - 2; d >= 0; d--) {
+    visit->left -= visit->band;
+    if (visit->left <= 0) return 0;
+    int d = walk->dims - 2;
+    visit->start -= visit->index[d] * view->strides[d];
+    visit->index[d] = 0;
+    for (d--; d >= 0; d--) {
         visit->start += view->strides[d];
         if (++visit->index[d] < walk->shape[d]) break;
         visit->start -= view->strides[d] * walk->shape[d];
         visit->index[d] = 0;
     }
+    visit->band = walk->shape[walk->dims - 2] < visit->left ? walk->shape[walk->dims - 2] : visit->left;
     return 1;
+}
+
+static inline void copy_row(const char *from, Py_ssize_t stride, Py_ssize_t n, double *to)
+{
+    const double value = *(const double *)from;
+    if (stride == sizeof(double))
+        memcpy(to, from, n * sizeof(double));
+    else if (stride == 0)
+        for (Py_ssize_t i = 0; i < n; i++) to[i] = value;
+    else
+        for (Py_ssize_t i = 0; i < n; i++) to[i] = *(const double *)(from + i * stride);
+}
+
+/* Writes a row as often as there are rows in a band. */
+static inline void repeat_row(double *row, Py_ssize_t length, Py_ssize_t rows)
+{
+    for (Py_ssize_t done = 1; done < rows; done *= 2) {
+        const Py_ssize_t more = rows - done < done ? rows - done : done;
+        memcpy(row + done * length, row, more * length * sizeof(double));
+    }
 }
 
 static void view_gather(const TileWalk *walk, const TileView *view, double *to)
 {
-    RowVisit visit;
-    const Py_ssize_t length = walk->length, inner = view->inner;
-    rows_begin(&visit, walk, view);
+    BandVisit visit;
+    const Py_ssize_t length = walk->length;
+    bands_begin(&visit, walk, view);
     do {
-        const char *from = visit.start;
-        if (inner == 0) {
-            const double value = *(const double *)from;
-            for (Py_ssize_t i = 0; i < length; i++) to[i] = value;
+        if (visit.run) {
+            copy_row(visit.start, view->inner, visit.band * length, to);
+        } else if (visit.across == 0) {
+            copy_row(visit.start, view->inner, length, to);
+            repeat_row(to, length, visit.band);
         } else {
-            for (Py_ssize_t i = 0; i < length; i++) to[i] = *(const double *)(from + i * inner);
+            for (Py_ssize_t r = 0; r < visit.band; r++)
+                copy_row(visit.start + r * visit.across, view->inner, length, to + r * length);
         }
-        to += length;
-    } while (rows_next(&visit, walk, view));
+        to += visit.band * length;
+    } while (bands_next(&visit, walk, view));
 }
 
 static void view_assign(const TileWalk *walk, const TileView *view, const double *from)
 {
-    RowVisit visit;
-    rows_begin(&visit, walk, view);
+    BandVisit visit;
+    bands_begin(&visit, walk, view);
     do {
-        for (Py_ssize_t i = 0; i < walk->length; i++) *(double *)(visit.start + i * view->inner) = from[i];
-        from += walk->length;
-    } while (rows_next(&visit, walk, view));
+        const Py_ssize_t rows = visit.run ? 1 : visit.band, length = visit.run ? visit.band * walk->length : walk->length;
+        for (Py_ssize_t r = 0; r < rows; r++, from += length)
+            for (Py_ssize_t i = 0; i < length; i++)
+                *(double *)(visit.start + r * visit.across + i * view->inner) = from[i];
+    } while (bands_next(&visit, walk, view));
 }
 
 /* The sum in eight lanes: the order is the same for every instruction set. */
@@ -340,10 +420,38 @@ static double lane_sum(const double *from, Py_ssize_t n)
     return (((lane[0] + lane[4]) + (lane[1] + lane[5])) + ((lane[2] + lane[6]) + (lane[3] + lane[7]))) + rest;
 }
 
+static inline void add_row(const double *from, Py_ssize_t stride, Py_ssize_t n, char *to)
+{
+    if (stride == 0)
+        *(double *)to += lane_sum(from, n);
+    else if (stride == sizeof(double))
+        tile_pull(OP_IDENTITY, 0, 1, n, from, from, from, from, from, from, (double *)to);
+    else
+        for (Py_ssize_t i = 0; i < n; i++) *(double *)(to + i * stride) += from[i];
+}
+
+/* The sum of several rows, half of them to the other half and again: loops over short rows would take longer than sums. */
+static void fold_rows(const double *from, Py_ssize_t length, Py_ssize_t rows, double *sum)
+{
+    const double *last = NULL;
+    Py_ssize_t half = rows / 2;
+    if (rows % 2) last = from + (rows - 1) * length;
+    memcpy(sum, from, half * length * sizeof(double));
+    add_row(from + half * length, sizeof(double), half * length, (char *)sum);
+    if (last) add_row(last, sizeof(double), length, (char *)sum);
+    for (rows = half; rows > 1; rows = half) {
+        half = rows / 2;
+        if (rows % 2) add_row(sum + (rows - 1) * length, sizeof(double), length, (char *)sum);
+        add_row(sum + half * length, sizeof(double), half * length, (char *)sum);
+    }
+}
+
 /* Adds a tile to memory; elements that share a place add up. */
 static void view_deposit(TileWalk *walk, const TileView *view, const double *from)
 {
-    RowVisit visit;
+    BandVisit visit;
+    double sum[TILE_LENGTH / 2];
+    const Py_ssize_t length = walk->length;
     if (view->constant) {
         const double sum = lane_sum(from, walk->taken * walk->length);
         if (walk->sum)
@@ -352,28 +460,33 @@ static void view_deposit(TileWalk *walk, const TileView *view, const double *fro
             *(double *)view->base += sum;
         return;
     }
-    rows_begin(&visit, walk, view);
+    bands_begin(&visit, walk, view);
     do {
-        if (view->inner == 0)
-            *(double *)visit.start += lane_sum(from, walk->length);
-        else if (view->inner == sizeof(double))
-            tile_pull(OP_IDENTITY, 0, 1, walk->length, from, from, from, from, from, from, (double *)visit.start);
-        else
-            for (Py_ssize_t i = 0; i < walk->length; i++) *(double *)(visit.start + i * view->inner) += from[i];
-        from += walk->length;
-    } while (rows_next(&visit, walk, view));
+        if (visit.run) {
+            add_row(from, view->inner, visit.band * length, visit.start);
+        } else if (visit.across == 0 && visit.band > 1) { /* half of the rows fit */
+            fold_rows(from, length, visit.band, sum);
+            add_row(sum, view->inner, length, visit.start);
+        } else {
+            for (Py_ssize_t r = 0; r < visit.band; r++)
+                add_row(from + r * length, view->inner, length, visit.start + r * visit.across);
+        }
+        from += visit.band * length;
+    } while (bands_next(&visit, walk, view));
 }
 
 static void view_clear(const TileWalk *walk, const TileView *view)
 {
-    RowVisit visit;
+    BandVisit visit;
     if (view->access == IN_PLACE) {
         memset(view_start(walk, view), 0, walk->taken * walk->length * sizeof(double));
         return;
     }
-    rows_begin(&visit, walk, view);
+    bands_begin(&visit, walk, view);
     do {
-        for (Py_ssize_t i = 0; i < walk->length; i++) *(double *)(visit.start + i * view->inner) = 0;
-    } while (rows_next(&visit, walk, view));
+        const Py_ssize_t rows = visit.run ? 1 : visit.band, length = visit.run ? visit.band * walk->length : walk->length;
+        for (Py_ssize_t r = 0; r < rows; r++)
+            for (Py_ssize_t i = 0; i < length; i++) *(double *)(visit.start + r * visit.across + i * view->inner) = 0;
+    } while (bands_next(&visit, walk, view));
 }
 #endif

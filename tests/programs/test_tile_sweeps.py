@@ -186,6 +186,28 @@ def test_what_is_broadcast_is_summed(shape):
         np.testing.assert_allclose(adjoint, flow, rtol=1e-10, atol=1e-11)
 
 
+@pytest.mark.parametrize("order", [(0, 1, 2), (0, 2, 1), (2, 0, 1), (2, 1, 0)])
+@pytest.mark.parametrize("short", [1, 2, 5, 70])
+def test_what_is_broadcast_in_any_layout_is_summed(order, short):
+    """Rows of `short` elements in memory, one array the same for all rows of a plane: tiles end at any row of it."""
+    back = np.argsort(order)
+    for n in (2, 7, *range(95, 110), 511 // short, 512 // short + 1, 513 // short + 1):
+        x = RNG.normal(size=(3, n, short)).transpose(order)
+        planes = np.broadcast_to(RNG.normal(size=(3, 1, short)), (3, n, short)).transpose(order)
+        bars = np.zeros((3, 1, short))
+        lhs = RNG.normal(size=(3, n, short)).transpose(order)
+        out = np.empty((3, n, short)).transpose(order)
+        steps = [(code("multiply"), 0, 1), (code("subtract"), 2, 1)]
+        assert same_bits(Call(steps, [x, planes], x.shape).values(out), x * planes - planes)
+        place = np.lib.stride_tricks.as_strided(bars, (3, n, short), (bars.strides[0], 0, 8)).transpose(order)
+        active, seed = np.zeros((3, n, short)).transpose(order), lhs.copy()
+        Call(steps, [x, planes], x.shape).reverse([active, place], lhs)
+        np.testing.assert_allclose(active, seed * planes, rtol=1e-15)
+        flow = (seed * (x - 1)).transpose(back).sum(axis=1, keepdims=True)
+        np.testing.assert_allclose(bars, flow, rtol=1e-11, atol=1e-11)
+        assert not lhs.any()
+
+
 @pytest.mark.parametrize("n", [3, 100, 1000])
 def test_a_zero_adjoint_propagates_nothing(n):
     """Through an infinite partial, a NaN, an infinite factor, and in every mode."""
