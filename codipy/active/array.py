@@ -9,6 +9,7 @@ from codipy.active.joining import nested_numbers
 from codipy.active.operators import add_row, learn_temporaries
 from codipy.active.packing import filled, from_ndarray, gather, identifiers, with_gaps
 from codipy.active.real import Real
+from codipy.active.reductions import learn_sums
 
 __all__ = ["Array", "add_row", "call", "filled", "first", "from_ndarray", "from_nested", "gather", "identifiers",
            "is_active", "nested_numbers", "plain", "with_gaps"]
@@ -60,4 +61,10 @@ def _add_variables():
     np.add(x, y)
 
 
+def _sum_variable():
+    x = Array()
+    np.sum(x)
+
+
 learn_temporaries(lambda: np.add(Array(), Array()), _add_variables)
+learn_sums(0, lambda: np.sum(Array()), _sum_variable)

@@ -14,6 +14,7 @@ from codipy.active.conversion cimport (
     asks_for_product, as_type, converted, copied, demand_passive, instead_of_asarray, nested_lists,
     of_python)
 from codipy.active.elementwise cimport materialise, settle
+from codipy.active.expression cimport codipy_is_temporary
 from codipy.active.inputs cimport get_gradient, set_gradient
 from codipy.active.items cimport get_item, item_at, set_item
 from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power, times
@@ -476,17 +477,17 @@ cdef class Array:
         """As ``ndarray.sum``."""
         if dtype is not None or out is not None or kwargs:
             return ndarray_method("sum")(self, axis, dtype, out, keepdims, **kwargs)
-        return add_reduce(self, axis, keepdims, False)
+        return add_reduce(self, axis, keepdims, False, codipy_is_temporary(<PyObject*>self))
 
     def mean(self, axis=None, dtype=None, out=None, keepdims=False, **kwargs):
         """As ``ndarray.mean``."""
         if dtype is not None or out is not None or kwargs:
             return ndarray_method("mean")(self, axis, dtype, out, keepdims, **kwargs)
-        return add_reduce(self, axis, keepdims, True)
+        return add_reduce(self, axis, keepdims, True, codipy_is_temporary(<PyObject*>self))
 
     def __array_function__(self, func, types, args, kwargs):
         if func is SUM or func is MEAN:
-            result = add_reduce_as_asked(args, kwargs, func is MEAN)
+            result = add_reduce_as_asked(args, kwargs, func is MEAN, 0)
         else:
             result = short_way(func, args, kwargs)
         if result is not NotImplemented:

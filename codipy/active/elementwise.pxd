@@ -15,6 +15,8 @@ cdef object operate(int code, int n, PyObject** operands)
 cdef object operate_on(int code, int n, PyObject** operands, const bint* spare)
 # Compute a pending array and, where it is active and a tape records, put it on the tape.
 cdef int materialise(Array a) except -1
+# Identifiers of an expression that was made earlier must still be on the tape.
+cdef int check_owners(Recorder* r, Pending p) except -1
 # The same for who wants its values: where it cannot go on a tape (nothing records, it is stale) only they are computed.
 cdef int settle(Array a) except -1
 cdef int materialise_in_passive(Array a) except -1

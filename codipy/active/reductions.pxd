@@ -3,6 +3,7 @@
 from codipy.active.array_type cimport Array
 
 # np.add.reduce or np.mean over `axis` (None, an int or a tuple).
-cdef object add_reduce(Array a, axis, bint keepdims, bint mean)
+# `spare`: what `a` waits for is probably nobody else's, and is summed without becoming a statement of its own.
+cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare)
 # The same for the arguments of np.sum or np.mean; NotImplemented where there are others than the axis and keepdims.
-cdef object add_reduce_as_asked(tuple args, dict kwargs, bint mean)
+cdef object add_reduce_as_asked(tuple args, dict kwargs, bint mean, int door)

@@ -1,2 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums and means of arrays: NumPy's own summation, and a broadcast in reverse."""
+
+from collections.abc import Callable
+from typing import Any
+
+def learn_sums(door: int, add_temporary: Callable[[], object], add_variable: Callable[[], object]) -> None: ...
+def summed(args: tuple[Any, ...], kwargs: dict[str, Any], mean: bool) -> Any: ...

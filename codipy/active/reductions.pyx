@@ -3,26 +3,74 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+from cpython.object cimport PyObject
 
-from codipy.active.array_type cimport Array
+from codipy.active.array_type cimport Array, new_array
 from codipy.active.block cimport Block, new_block
-from codipy.active.elementwise cimport admit_block, materialise
+from codipy.active.elementwise cimport admit_block, check_owners, materialise
 from codipy.active.elements cimport element
+from codipy.active.floating cimport report
 from codipy.active.kinds cimport DOUBLE, SINGLE
 from codipy.active.packing cimport from_ndarray, readable
+from codipy.active.pending cimport Pending
 from codipy.active.real cimport OWNS, Real, new_identified
+from codipy.active.statements cimport Loaded, run_values, value_statement
+from codipy.active.storage cimport Py_REFCNT, new_storage
 from codipy.active.view cimport MAX_NDIM
 from codipy.active.views cimport ndarray_of
+from codipy.data.buffer cimport new_buffer
+from codipy.programs.tiles cimport ROUND_NONE
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport PRIMAL, Recorder
+from codipy.tape.recorder cimport JACOBIAN, PRIMAL, Recorder
 from codipy.tape.reduction cimport Reduction
+from codipy.tape.statement cimport Statement
+
+cdef extern from "Python.h":
+    PyObject* PyTuple_GET_ITEM(object items, Py_ssize_t i)
+
+cdef enum:
+    SHORT = 256                  # elements: of fewer, a statement and its sums along an axis take less than both together
 
 cdef object numpy_sum = np.add.reduce
 
 
-cdef object add_reduce_as_asked(tuple args, dict kwargs, bint mean):
+# How often a temporary argument is referred to while it is summed: by NumPy's door, by that of rebound code. Found out by
+# asking, as for operators; a wrong one makes an expression be computed twice.
+cdef Py_ssize_t[2] temporary_count = [0, 0]
+cdef list seen = None            # while that is found out
+
+
+def learn_sums(int door, add_temporary, add_variable):
+    """Find out how often a door refers to what it is to sum.
+
+    Parameters
+    ----------
+    door : int
+        0 for NumPy's, 1 for that of rebound code.
+    add_temporary, add_variable : callable
+        Sum an Array that nobody else refers to, and one that is somebody's variable.
+    """
+    global seen
+    seen = []
+    try:
+        add_temporary()
+        add_variable()
+        if seen[0] < seen[1]:        # where the interpreter lends references, the two cannot be told
+            temporary_count[door] = seen[0]
+    finally:
+        seen = None
+
+
+def summed(tuple args, dict kwargs, bint mean):
+    """`numpy.sum` or `numpy.mean` of an Array, in rebound code; NotImplemented for arguments that are NumPy's business."""
+    return add_reduce_as_asked(args, kwargs, mean, 1)
+
+
+cdef object add_reduce_as_asked(tuple args, dict kwargs, bint mean, int door):
     cdef Py_ssize_t count = len(args), known = 0
+    cdef PyObject* first
     axis, keepdims = None, False
     if not 1 <= count <= 2 or type(args[0]) is not Array:
         return NotImplemented
@@ -34,20 +82,42 @@ cdef object add_reduce_as_asked(tuple args, dict kwargs, bint mean):
         keepdims, known = kwargs["keepdims"], known + 1
     if known < len(kwargs) or type(keepdims) is not bool:
         return NotImplemented
-    return add_reduce(<Array>args[0], axis, keepdims, mean)
+    first = PyTuple_GET_ITEM(args, 0)
+    if seen is not None:
+        seen.append(Py_REFCNT(first))
+    return add_reduce(<Array>first, axis, keepdims, mean, Py_REFCNT(first) == temporary_count[door])
 
 
-cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
+cdef bint is_summed_at_once(Recorder* r, Array a, axis) noexcept:
+    """Whether a waiting expression is summed without a place of its own on the tape.
+
+    Its elements then need no identifiers, and back every element takes the adjoint of its sum from one place: of large
+    arrays that is half of the memory that the sum goes through. Small sums along an axis have short ways of their own.
+    """
+    cdef Pending p = a.pending
+    if p is None or r == NULL or not p.active or not p.waits or a.kept is not None or a.storage is not None:
+        return False
+    if r.kind != JACOBIAN or not (<BaseTape>r.tape).by_value or p.single != ROUND_NONE:
+        return False
+    return a.geometry.size > SHORT or a.geometry.size > 0 and axis is None
+
+
+cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare):
     cdef Recorder* r = current()
     cdef BaseTape tape
     cdef Reduction record
+    cdef Pending waiting = None
     cdef Block block
-    cdef Array shown
+    cdef Array shown, source = a
     cdef Py_ssize_t count = 1, size = 1
     cdef int32_t before
     cdef int k, j
     cdef bint summed[MAX_NDIM]
-    materialise(a)
+    if spare and is_summed_at_once(r, a, axis):
+        waiting = a.pending
+        a = values_of(r, a)
+    else:
+        materialise(a)
     if mean and a.geometry.ndim == 0 and axis is not None:
         np.mean(ndarray_of(a), axis)     # which has no axes 0 and -1 here, as sums have
     value = numpy_sum(ndarray_of(a), axis, None, None, keepdims)     # first: it says what is wrong with axis
@@ -68,16 +138,20 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
             value = type(value)(value / np.intp(count))
         else:
             value = value / count
-    if a.storage.block is None:
+    if waiting is not None:
+        pass
+    elif a.storage.block is None:
         if a.pending is not None:
             admit_block(r, None)
         return value
-    if not admit_block(r, a.storage.block):
+    elif not admit_block(r, a.storage.block):
         return value
     tape = <BaseTape>r.tape
     tape.demand_recording("an array operation")
     record = Reduction.__new__(Reduction)
-    record.ndim, record.argument = a.geometry.ndim, a.storage.block.base + <int32_t>a.geometry.offset
+    record.ndim, record.argument = a.geometry.ndim, 0
+    if waiting is None:
+        record.argument = a.storage.block.base + <int32_t>a.geometry.offset
     record.scale = 1.0 / count if mean else 1.0
     for k in range(a.geometry.ndim - 1, -1, -1):
         record.shape[k], record.strides[k] = a.geometry.shape[k], a.geometry.strides[k]
@@ -90,7 +164,7 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
         result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0,
                                 SINGLE if a.storage.single else DOUBLE)
         record.result = (<Real>result).identifier
-        tape.push_record(record, tape.largest())
+        tape.push_record(record if waiting is None else sum_of(waiting, record, source), tape.largest())
         return result
     # Where sweeps compute the scalars' values again, a Real's is a constant that a replay has to renew: an element's.
     shown = from_ndarray(np.array(value) if single else value)
@@ -103,9 +177,34 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean):
     block = new_block(tape, size)
     try:
         record.result = block.base
-        tape.push_record(record, before)
+        tape.push_record(record if waiting is None else sum_of(waiting, record, source), before)
     except BaseException:
         tape.withdraw_block(before)
         raise
     shown.storage.block = block
     return element(shown, 0) if single else shown
+
+
+cdef Array values_of(Recorder* r, Array a):
+    """The values of what waits, as a passive array that nobody else has."""
+    cdef Array values
+    cdef int flags
+    check_owners(r, a.pending)
+    (<BaseTape>r.tape).demand_idle("an array operation")
+    values = new_array(new_storage(new_buffer(a.geometry.size), None, False), &a.geometry)
+    flags = run_values(a.pending, &a.geometry, values.storage.buffer.data, a.geometry.strides)
+    if flags:
+        report(a.pending, &a.geometry, flags)
+    return values
+
+
+cdef Statement sum_of(Pending p, Reduction sums, Array a):
+    """The statement whose result is summed, instead of a statement and this record of its sums."""
+    cdef Loaded loaded
+    cdef Statement statement
+    p.load(&loaded.program, loaded.operands, a.geometry.ndim)
+    statement = value_statement(p, &loaded.program, &a.geometry, False)
+    statement.identifier, statement.sums, statement.scale = sums.result, sums.size, sums.scale
+    memcpy(statement.shape, a.geometry.shape, a.geometry.ndim * sizeof(Py_ssize_t))
+    memcpy(statement.shape + a.geometry.ndim, sums.result_strides, a.geometry.ndim * sizeof(Py_ssize_t))
+    return statement

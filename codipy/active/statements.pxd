@@ -6,6 +6,7 @@ from codipy.active.pending cimport Pending
 from codipy.active.view cimport View
 from codipy.programs.tiles cimport MAX_OPERANDS, Operand, TileProgram
 from codipy.tape.recorder cimport Recorder
+from codipy.tape.statement cimport Statement
 
 
 # An expression as the tiles take it, for those who run it and put it on the tape.
@@ -15,6 +16,8 @@ cdef struct Loaded:
 
 # The values of an expression, into memory with these strides (in elements): the floating-point flags that are up.
 cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t* strides) except -1
+# What sweeps need of an expression by value; with `replays` also the values of passive arguments.
+cdef Statement value_statement(Pending p, const TileProgram* program, const View* shape, bint replays)
 # A statement whose result has these identifiers; `before`: largest() from before they were taken.
 cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, const Py_ssize_t* strides,
                 int32_t before) except -1

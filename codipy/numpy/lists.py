@@ -8,7 +8,9 @@ from types import ModuleType
 
 import numpy as np
 
+from codipy.active.array_type import Array
 from codipy.active.listed import Listed
+from codipy.active.reductions import learn_sums, summed
 from codipy.numpy import allocation
 from codipy.numpy.allocation import asarray, holds_movable
 from codipy.numpy.functions import SETS
@@ -44,6 +46,21 @@ def _of_arguments(function):
     return call
 
 
+def _of_sum(function, is_mean):
+    """A sum or a mean, which is asked for often and may be of what nobody else has: not through NumPy's protocol."""
+    ordinary = _of_arguments(function)
+
+    @functools.wraps(function, updated=())
+    def call(*args, **kwargs):
+        if args and type(args[0]) is Array:
+            found = summed(args, kwargs, is_mean)
+            if found is not NotImplemented:
+                return found
+        return ordinary(*args, **kwargs)
+
+    return call
+
+
 def _of_sequence(function):
     @functools.wraps(function, updated=())
     def call(first, *args, **kwargs):
@@ -62,6 +79,15 @@ _KNOWN = {name for kind in ("differentiable", "movement", "passive") for name in
 _NAMES = {name for name in _KNOWN if hasattr(np, name)}
 FUNCTIONS = {name: _of_arguments(getattr(np, name)) for name in _NAMES.difference(allocation.__all__, _TREES)}
 FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
+FUNCTIONS |= {"sum": _of_sum(np.sum, False), "mean": _of_sum(np.mean, True)}
+
+
+def _sum_variable():
+    x = Array()
+    FUNCTIONS["sum"](x)
+
+
+learn_sums(1, lambda: FUNCTIONS["sum"](Array()), _sum_variable)
 
 # The functions of numpy.linalg; `multi_dot` takes a list of arrays, and NumPy looks into it.
 _NAMES = {name.removeprefix("linalg.") for name in _KNOWN if name.startswith("linalg.")} - {"multi_dot"}

@@ -165,7 +165,9 @@ static int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, 
 {
     const Py_ssize_t n = short_size(dims, shape), distance = ((n + 7) & ~(Py_ssize_t)7) + TILE_GAP;
     uint32_t active = 0, values = 0, flows = 0;
-    if (program->single || n == 0 || n > SHORT_LENGTH || short_layout(dims, shape, lhs_strides, 1) != DENSE) return 0;
+    if (program->single || n == 0 || n > SHORT_LENGTH) return 0;
+    const ShortLayout seed = short_layout(dims, shape, lhs_strides, 1); /* constant: of a sum, which the caller clears */
+    if (seed == SCATTERED || (seed == CONSTANT && !keep)) return 0;
     for (int r = 0; r < program->operands; r++) {
         const ShortLayout layout = short_layout(dims, shape, operand[r].strides, sizeof(double));
         if (layout == SCATTERED) return 0;
@@ -176,9 +178,9 @@ static int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, 
         active |= 1u << r;
         flows |= (uint32_t)(flow == CONSTANT) << r;
     }
-    if (all_zero(lhs, n)) return 1;
+    if (all_zero(lhs, seed == CONSTANT ? 1 : n)) return 1;
     const TileShortPlan *plan = short_plan_for(kept, program, active, values, flows);
-    if (!plan || plan->slots * distance > TILE_ROOM) return 0;
+    if (!plan || (plan->slots + (seed == CONSTANT)) * distance > TILE_ROOM) return 0;
     TileRun *run = space_take();
     if (!run) return -1;
     double *room = short_room(run);
@@ -190,7 +192,9 @@ static int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, 
     for (int k = 0; k < plan->bindings; k++) {
         const TileBinding *binding = &plan->binding[k];
         const int r = binding->view % TILE_OPERANDS;
-        if (binding->view == LHS_VIEW)
+        if (binding->view == LHS_VIEW && seed == CONSTANT)
+            fill(run->at[binding->reg] = room + plan->slots * distance, *lhs, n);
+        else if (binding->view == LHS_VIEW)
             run->at[binding->reg] = lhs;
         else if (binding->view < TILE_OPERANDS && !(values >> r & 1))
             run->at[binding->reg] = (double *)operand[r].data;

@@ -5,6 +5,7 @@ from cpython.object cimport PyObject
 cimport cython
 
 from codipy.programs.interned cimport ArrayProgram
+from codipy.programs.tiles cimport Operand
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record
 from codipy.tape.replay cimport Replay
@@ -26,10 +27,14 @@ cdef class Statement(Record):
     cdef int ndim
     cdef int count                   # arguments
     cdef int32_t identifier          # of the result's first element
+    cdef Py_ssize_t sums             # 0, or the result is summed over the axes along which its stride is 0: so many sums,
+    cdef double scale                # ... which are contiguous, each times this
     cdef Py_ssize_t* shape           # ndim numbers, then the result's strides, then those of each argument
     cdef Argument* arguments
 
     cdef int run(self, AdjointVector adjoints, bint reverse, bint keep) except -1
+    cdef int run_sums(self, AdjointVector adjoints, Operand* operands, bint reverse, bint keep) except -1
+    cdef void next_direction(self, Operand* operands) noexcept nogil
     cdef int refresh(self, Argument* argument, const Py_ssize_t* strides, Replay replay) except -1
 
 cdef Statement new_statement(ArrayProgram program, int ndim, int count)

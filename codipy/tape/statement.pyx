@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Array statements: the sweeps over the elements of one recorded expression."""
+from libc.string cimport memset
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
@@ -8,7 +9,7 @@ cimport cython
 from codipy.data.buffer cimport Buffer
 from codipy.programs.interned cimport ArrayProgram
 from codipy.programs.tiles cimport (
-    MAX_OPERANDS, Operand, TileProgram, tiles_reverse, tiles_reverse_kept, tiles_tangent, tiles_values)
+    MAX_OPERANDS, TileProgram, tiles_reverse, tiles_reverse_kept, tiles_tangent, tiles_values)
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record, reach
 from codipy.tape.replay cimport Replay
@@ -52,6 +53,8 @@ cdef class Statement(Record):
             operand.data = <const char*>argument.data if argument.data != NULL else <const char*>&argument.number
             operand.adjoint = origin + width * argument.identifier if argument.identifier else NULL
             strides += self.ndim
+        if self.sums:
+            return self.run_sums(adjoints, operands, reverse, keep)
         for i in range(self.ndim):
             lhs_strides[i] = self.shape[self.ndim + i] * width
         if size <= SHORT and reverse and width == 1:
@@ -66,9 +69,56 @@ cdef class Statement(Record):
                 else:
                     tiles_tangent(program, operands, self.ndim, self.shape,
                                   origin + width * self.identifier + d, lhs_strides)
-                for k in range(self.count):
-                    if operands[k].adjoint != NULL:
-                        operands[k].adjoint += 1
+                self.next_direction(operands)
+        return 0
+
+    cdef void next_direction(self, Operand* operands) noexcept nogil:
+        cdef int k
+        for k in range(self.count):
+            if operands[k].adjoint != NULL:
+                operands[k].adjoint += 1
+
+    cdef int run_sums(self, AdjointVector adjoints, Operand* operands, bint reverse, bint keep) except -1:
+        """The sweeps where the result is summed: back, each adjoint of a sum is that of all its elements."""
+        cdef TileProgram* program = &self.program.tiles
+        cdef Py_ssize_t width = adjoints.width, d, i, rest, size = 1, offset
+        cdef Py_ssize_t* strides = self.shape + self.ndim
+        cdef Py_ssize_t contiguous[8]
+        cdef double* sums = adjoints.origin() + self.identifier * width
+        cdef double* room
+        cdef int k
+        for k in range(self.ndim - 1, -1, -1):
+            contiguous[k] = size
+            size *= self.shape[k]
+        room = <double*>PyMem_Malloc((self.sums if reverse else size) * sizeof(double))
+        if room == NULL:
+            raise MemoryError("no memory for the sweep of a sum")
+        try:
+            for d in range(width):
+                if reverse:
+                    for i in range(self.sums):
+                        room[i] = sums[i * width + d] * self.scale
+                    if size <= SHORT and width == 1:
+                        tiles_reverse_kept(&self.program.plan, program, operands, self.ndim, self.shape, room, strides, True)
+                    else:
+                        with nogil:
+                            tiles_reverse(program, operands, self.ndim, self.shape, room, strides, True)
+                else:
+                    with nogil:
+                        tiles_tangent(program, operands, self.ndim, self.shape, room, contiguous)
+                        for i in range(self.sums):
+                            sums[i * width + d] = 0.0
+                        for i in range(size):
+                            rest, offset = i, 0
+                            for k in range(self.ndim - 1, -1, -1):
+                                offset += rest % self.shape[k] * strides[k]
+                                rest //= self.shape[k]
+                            sums[offset * width + d] += room[i] * self.scale
+                self.next_direction(operands)
+        finally:
+            PyMem_Free(room)
+        if reverse and not keep:
+            memset(sums, 0, self.sums * width * sizeof(double))
         return 0
 
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
@@ -136,7 +186,7 @@ cdef class Statement(Record):
                  for k in range(self.count) if self.arguments[k].identifier])
 
     def __repr__(self):
-        return f"<statement {self.program!r} shape={[self.shape[k] for k in range(self.ndim)]} to {self.identifier}>"
+        return f"<{'sum of ' if self.sums else ''}statement {self.program!r} shape={[self.shape[k] for k in range(self.ndim)]} to {self.identifier}>"
 
 
 cdef inline size_t table_bytes(int ndim, int count) noexcept:
@@ -150,5 +200,5 @@ cdef Statement new_statement(ArrayProgram program, int ndim, int count):
     if new.arguments == NULL:
         raise MemoryError("no memory for an array statement")
     new.shape = <Py_ssize_t*>(new.arguments + count)
-    new.program, new.ndim = program, ndim
+    new.program, new.ndim, new.sums, new.scale = program, ndim, 0, 1.0
     return new
