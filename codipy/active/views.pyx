@@ -14,9 +14,10 @@ from codipy.active.block cimport Block, new_block
 from codipy.active.elements cimport admit_mixed, go_mixed_in_passive
 from codipy.active.elementwise cimport admit_block, materialise, settle
 from codipy.active.kinds cimport plain_scalar
+from codipy.active.offsets cimport all_differ, integers_of, offsets_of
 from codipy.active.packing cimport from_ndarray, gather, identifiers
 from codipy.active.real cimport Real
-from codipy.active.storage cimport Storage, is_small, new_storage
+from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
@@ -28,10 +29,6 @@ from codipy.tape.recorder cimport JACOBIAN, Recorder
 from codipy.errors import ActiveError
 
 cnp.import_array()
-
-cdef enum:
-    FEW = 256                    # elements
-
 
 cdef object ndarray_of(Array a):
     """A read-only plain array of the values of a stored array, which stay as they are."""
@@ -288,56 +285,6 @@ cdef cnp.ndarray integers_along(View* view, index):
     return array
 
 
-cdef cnp.ndarray integers_of(index):
-    """An index array of signed integers, or a list of them, as NumPy's own kind; None for anything else."""
-    cdef int kind
-    if type(index) is list:
-        for i in <list>index:
-            if type(i) is not int:
-                return None
-        return np.array(index, np.intp)
-    if type(index) is not np.ndarray:
-        return None
-    kind = cnp.PyArray_TYPE(<cnp.ndarray>index)
-    if kind == cnp.NPY_INTP:
-        return index
-    return index.astype(np.intp) if cnp.PyTypeNum_ISSIGNED(kind) and cnp.PyTypeNum_ISINTEGER(kind) else None
-
-
-cdef object offsets_across(const View* v, tuple index):
-    """As offsets_of, for an array of integers along each axis, as np.ix_ makes them; None for anything else."""
-    cdef cnp.broadcast together
-    cdef cnp.ndarray found
-    cdef Py_ssize_t* offsets
-    cdef Py_ssize_t i, place
-    cdef int k
-    cdef list arrays = []
-    if len(index) != v.ndim:
-        return None
-    for x in index:
-        x = integers_of(x)
-        if x is None:
-            return None
-        arrays.append(x)
-    try:
-        together = np.broadcast(*arrays)
-    except ValueError:
-        return None              # NumPy's indexing has an error of its own
-    found = np.empty((<object>together).shape, np.intp)
-    offsets = <Py_ssize_t*>cnp.PyArray_DATA(found)
-    for i in range(cnp.PyArray_SIZE(found)):
-        offsets[i] = v.offset
-        for k in range(v.ndim):
-            place = (<Py_ssize_t*>cnp.PyArray_MultiIter_DATA(together, k))[0]
-            if place < 0:
-                place += v.shape[k]
-            if not 0 <= place < v.shape[k]:
-                return None
-            offsets[i] += place * v.strides[k]
-        cnp.PyArray_MultiIter_NEXT(together)
-    return found
-
-
 cdef bint copy_rows(const View* view, Py_ssize_t row, cnp.ndarray places, const double* data, int32_t first, double* to,
                     int32_t* numbers) noexcept:
     """Values and identifiers: of a vector one for each place, else runs of a row; False where a place is out of bounds."""
@@ -352,51 +299,6 @@ cdef bint copy_rows(const View* view, Py_ssize_t row, cnp.ndarray places, const 
         memcpy(to + i * row, data + place * row, row * sizeof(double))
         numbers[2 * i], numbers[2 * i + 1] = first + <int32_t>(place * row), <int32_t>row
     return True
-
-
-cdef object offsets_of(Array a, index):
-    """Where in the storage the elements are that a view shows at an index of NumPy's: an array of int64.
-
-    One gather for each axis, on a range that is stretched over the others without memory: what is not asked for costs
-    nothing. Of a vector an index array is the answer already, however long the vector is.
-    """
-    cdef View* v = &a.geometry
-    cdef int k
-    shape = shape_tuple(v)
-    if v.ndim == 0:
-        return np.full((), v.offset)[index]
-    if type(index) is tuple and v.ndim > 1:
-        found = offsets_across(v, index)
-        if found is not None:
-            return found
-    if v.ndim == 1 and type(index) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_INTP:
-        return offsets_along(v, np.ascontiguousarray(index))
-    if v.ndim == 1 and (type(index) is not tuple or len(index) == 1):
-        places = np.asarray(index[0] if type(index) is tuple else index)
-        if places.ndim and places.size and places.dtype.kind == "i" and (
-                places.min() >= -v.shape[0] and places.max() < v.shape[0]):
-            places = places.astype(np.int64, copy=False)     # offsets may not fit into the integers of the index
-            return v.offset + v.strides[0] * np.where(places < 0, places + v.shape[0], places)
-    if v.size <= FEW and is_contiguous(v):       # one gather of what is there takes less than one for each axis
-        return np.arange(v.offset, v.offset + v.size).reshape(shape)[index]
-    found = np.int64(v.offset)
-    for k in range(v.ndim):
-        steps = np.arange(v.shape[k], dtype=np.int64) * v.strides[k]
-        found = found + np.broadcast_to(steps.reshape((-1,) + (1,) * (v.ndim - 1 - k)), shape)[index]
-    return found
-
-
-cdef object offsets_along(const View* v, cnp.ndarray index):
-    """The same for an array of indices into one dimension."""
-    cdef cnp.ndarray found = np.empty_like(index)
-    cdef Py_ssize_t* offsets = <Py_ssize_t*>cnp.PyArray_DATA(found)
-    cdef Py_ssize_t i
-    if not loop_places(<const Py_ssize_t*>cnp.PyArray_DATA(index), cnp.PyArray_SIZE(index), v.shape[0], offsets):
-        np.empty(v.shape[0], bool)[index]        # NumPy's own error
-    if v.offset or v.strides[0] != 1:
-        for i in range(cnp.PyArray_SIZE(index)):
-            offsets[i] = v.offset + offsets[i] * v.strides[0]
-    return found
 
 
 def places_along(Py_ssize_t size, index):
@@ -491,7 +393,7 @@ cdef int scatter(Array a, index, value) except -1:
                         f"{np.ndim(value)} dimensions")
     offsets = offsets_of(a, index)
     cdef bint active = r != NULL and (a.is_active or type(value) in (Array, Real) and value.is_active)
-    if active and (not is_small(offsets.size, size) or np.unique(offsets).size < offsets.size):
+    if active and not all_differ(offsets, size):
         values = np.array(ndarray_of(a))     # NumPy says which of several values an element gets
         ids = identifiers(a)
         ids[index] = identifiers(value)
