@@ -39,6 +39,58 @@ def first_place(values, double number):
     return loop_find(data_of(values), number, cnp.PyArray_SIZE(<cnp.ndarray>values))
 
 
+def first_places(values, numbers, Py_ssize_t axis):
+    """Where numbers first stand along an axis of an array.
+
+    Parameters
+    ----------
+    values, numbers : ndarray
+        As many numbers as `values` has elements without the axis.
+    axis : int
+        Not negative.
+
+    Returns
+    -------
+    ndarray of intp or None
+        Flat positions, compared as `==` does; None where a number is not there, and for what is no float64 in the order
+        of C.
+    """
+    cdef cnp.ndarray found
+    cdef const double* x
+    cdef const double* sought
+    cdef Py_ssize_t* to
+    cdef Py_ssize_t i, j, k, outer = 1, n, inner = 1, place
+    cdef cnp.npy_intp size
+    if not (is_row(values) and is_row(numbers)):
+        return None
+    n = cnp.PyArray_DIM(<cnp.ndarray>values, <int>axis)
+    for k in range(cnp.PyArray_NDIM(<cnp.ndarray>values)):
+        if k < axis:
+            outer *= cnp.PyArray_DIM(<cnp.ndarray>values, <int>k)
+        elif k > axis:
+            inner *= cnp.PyArray_DIM(<cnp.ndarray>values, <int>k)
+    size = outer * inner
+    found = cnp.PyArray_SimpleNew(1, &size, cnp.NPY_INTP)
+    x, sought, to = data_of(values), data_of(numbers), <Py_ssize_t*>cnp.PyArray_DATA(found)
+    for i in range(outer):
+        if inner == 1:
+            to[i] = loop_find(x + i * n, sought[i], n)
+            if to[i] < 0:
+                return None
+            to[i] += i * n
+            continue
+        for j in range(inner):
+            to[i * inner + j] = -1
+        for k in range(n - 1, -1, -1):       # backwards and without a branch: the first place is what stays
+            place = (i * n + k) * inner
+            for j in range(inner):
+                to[i * inner + j] = place + j if x[place + j] == sought[i * inner + j] else to[i * inner + j]
+        for j in range(inner):
+            if to[i * inner + j] < 0:
+                return None
+    return found
+
+
 def products_of_others(values, double factor):
     """For every element a factor times the product of all the others: products before times products behind.
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from codipy.errors import ActiveError
 from codipy.numpy.rules.building import Picks, axes_of, is_plain, primitive, spread, to_rows
-from codipy.tape.loops import first_place
+from codipy.tape.loops import first_place, first_places
 
 __all__ = ["PRIMITIVES"]
 
@@ -94,6 +94,11 @@ def _extreme_places(find):
         if axis is None or a.ndim == 1:
             place = first_place(a, out.item() if isinstance(out, np.ndarray) else out)
             return find(a) if place < 0 else place
+        if not isinstance(axis, int):
+            return None
+        found = first_places(a, out, axis % a.ndim)
+        if found is not None:
+            return found
         if a.ndim == 2 and axis in (1, -1):
             return _rows(a.shape) + find(a, 1)
         if a.ndim == 2 and axis in (0, -2):
