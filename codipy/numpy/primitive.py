@@ -43,6 +43,9 @@ class Primitive:
     product : bool
         Whether it is the product of its two arguments where these are matrices or vectors, as `numpy.matmul` has it: of
         small ones the sweep then adds the cotangents, which are products as well, without `vjp`.
+    into : callable or None
+        ``into(g, out, args, kwargs, argnum, bar)`` writes the cotangent of one argument into `bar`, an array of its
+        shape, or does nothing and returns False. It is asked before `vjp` for large arguments whose adjoints are zero.
     located : bool
         Whether the rules may find that there is no derivative, which depends on values: each record then knows the line
         of its call, which the error names.
@@ -56,6 +59,7 @@ class Primitive:
     keep_out: bool = True
     places: Callable | None = None
     product: bool = False
+    into: Callable | None = None
     located: bool = False
 
     def at_caller(self):

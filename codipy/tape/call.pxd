@@ -18,6 +18,7 @@ cdef struct Slots:
 cdef class Call(Record):
     cdef object primitive            # see codipy.numpy.primitive
     cdef object places               # its rule of that name, where it is to be asked
+    cdef object into                 # likewise
     cdef bint product                # of two matrices or vectors, small ones: see add_product
     cdef object out                  # the result's values, several as a tuple
     cdef tuple args                  # the arguments' values
@@ -32,6 +33,7 @@ cdef class Call(Record):
     cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1
     cdef bint add_product(self, double* origin, Py_ssize_t width) noexcept
     cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True
+    cdef bint write_bar(self, double* origin, Py_ssize_t k, object bars, Py_ssize_t width) except? True
     cdef int add_to(self, double* origin, Py_ssize_t k, object bar, Py_ssize_t width) except -1
 
 # A call whose slots are still to be filled: `dims` is the number of dimensions of all of them together.

@@ -110,13 +110,32 @@ cdef class Call(Record):
         return 0
 
     cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1:
-        cdef Py_ssize_t k
-        back = in_silence(self.primitive.vjp, (bars, self.out, self.args, self.kwargs, self.argnums))
+        cdef Py_ssize_t k, at = 0
+        cdef tuple argnums = self.argnums
+        if self.into is not None and type(self.out) is not tuple:
+            argnums = tuple([argnums[k] for k in range(self.arguments) if not self.write_bar(origin, k, bars, width)])
+            if not argnums:
+                return 0
+        back = in_silence(self.primitive.vjp, (bars, self.out, self.args, self.kwargs, argnums))
         for k in range(self.arguments):
-            bar = back[k]
-            if bar is not None:
-                self.add_to(origin, k, bar, width)
+            if at < len(argnums) and self.argnums[k] == argnums[at]:
+                bar = back[at]
+                at += 1
+                if bar is not None:
+                    self.add_to(origin, k, bar, width)
         return 0
+
+    cdef bint write_bar(self, double* origin, Py_ssize_t k, object bars, Py_ssize_t width) except? True:
+        """Let the rule write a large cotangent to where it would be added to zeros. No argument has an identifier twice."""
+        cdef Slots* slots = self.slots + k
+        cdef Py_ssize_t size = 1
+        cdef int d
+        for d in range(slots.ndim):
+            size *= slots.shape[d]
+        if size < FEW or width > 1 or is_nonzero(origin, slots, width):
+            return False
+        return in_silence(self.into, (bars, self.out, self.args, self.kwargs, self.argnums[k],
+                                      adjoint_view(origin, slots, width)))
 
     cdef bint add_product(self, double* origin, Py_ssize_t width) noexcept:
         """Add the cotangents of two small matrices or vectors that were multiplied; False where they are something else.
@@ -433,6 +452,7 @@ cdef Call new_call(object primitive, tuple argnums, Py_ssize_t arguments, Py_ssi
         new.slots[k].first, new.slots[k].ndim, new.slots[k].shape, new.slots[k].strides = 0, -1, NULL, NULL
     new.primitive, new.argnums, new.arguments, new.results = primitive, argnums, arguments, results
     new.places = None
+    new.into = getattr(primitive, "into", None)
     new.product = arguments and results == 1 and getattr(primitive, "product", False)
     if results == 1 and len(argnums) == 1 and argnums[0] == 0:
         new.places = getattr(primitive, "places", None)

@@ -82,7 +82,19 @@ def _of_matrices(product):
                 return [a * g if k else b * g for k in argnums]
         return product.vjp(g, out, args, kwargs, argnums)
 
-    return replace(product, vjp=vjp, product=True)
+    return replace(product, vjp=vjp, product=True, into=_product_into)
+
+
+def _product_into(g, out, args, kwargs, argnum, bar):
+    """One cotangent of matrices, or of as many matrices on each side, where it is to stand."""
+    a, b = args[:2]
+    if kwargs or len(args) > 2 or a.ndim != b.ndim or a.ndim < 2 or a.shape[:-2] != b.shape[:-2]:
+        return False
+    x, y = (_swapped(a), g) if argnum else (g, _swapped(b))
+    if abs(bar.strides[-1]) > abs(bar.strides[-2]):
+        x, y, bar = _swapped(y), _swapped(x), _swapped(bar)
+    np.matmul(x, y, out=bar)
+    return True
 
 
 def _summed(g, shape):
