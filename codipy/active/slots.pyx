@@ -32,7 +32,7 @@ def is_from_earlier(x):
 
 
 def is_plain(Real x):
-    """True where nothing records and a Real stands for its value; False of an active one where something does; else None."""
+    """True where nothing records, and a Real is its value; False of an active one in a recording; else None."""
     if current() == NULL and not is_passive():
         return True if x.epoch == 0 or may_leave(x.epoch) else None
     return None if is_passive() or x.epoch == 0 else False

@@ -33,8 +33,8 @@ _HARMLESS = {"out", "casting", "order", "subok"}
 def call_ufunc(ufunc, str method, tuple inputs, dict options):
     """``Real.__array_ufunc__``: the value is the ufunc's own in double precision, the derivative the table's.
 
-    With a plain array of numbers an active Real makes an Array; lists and object arrays become object arrays of Reals,
-    element by element.
+    With a plain array of numbers an active Real makes an Array; where nothing records it is its value. Lists and object
+    arrays become object arrays of Reals, element by element.
 
     Raises
     ------
@@ -63,6 +63,8 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         if current() != NULL:     # whether a program meets objects must not depend on what is active
             from codipy.numpy.arguments import fillable
             return fillable(getattr(ufunc, method)(*map(_value, inputs), **options))
+        if not is_passive():
+            return getattr(ufunc, method)(*map(_value, inputs), **options)
     if method != "__call__" or outputs or any(map(_is_array, inputs)):
         return getattr(ufunc, method)(*map(_as_object_array, inputs), **options)
     if not options.keys() <= _HARMLESS:

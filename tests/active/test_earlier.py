@@ -187,9 +187,11 @@ def test_a_list_of_losses_is_a_list_of_numbers():
         codipy.grad(f)(np.ones(3) + k)
     assert np.array(losses).dtype == np.array([losses[0]]).dtype == np.asarray(losses[0]).dtype == np.float64
     for use in (np.array, np.mean, np.std, np.diff, np.isfinite, np.log, np.cumsum, np.argmin, np.min,
+                lambda v: np.zeros(3) + v[0], lambda v: v[1] * np.arange(3.0), lambda v: np.linspace(0.0, v[2], 3),
                 lambda v: np.polyfit([0, 1, 2], v, 1), lambda v: np.array([v[1] - v[0], v[2] * 2.0]),
                 lambda v: round(v[0], 1), lambda v: f"{v[0]:.2f} {v[1]}"):  # fmt: skip
         np.testing.assert_array_equal(use(losses), use(plain))
+        assert np.asarray(use(losses)).dtype == np.asarray(use(plain)).dtype
     with codipy.passive():
         assert np.array(losses).dtype == object
 
