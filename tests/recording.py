@@ -77,3 +77,16 @@ def fields(tape):
 def stored_bytes(tape):
     """What is stored, as bytes, without what a statement of primal-reuse overwrote: that is history."""
     return [[field.tobytes() for field in stream[:2]] for stream in fields(tape)]
+
+
+def still_works(tape):
+    """The tape records, sweeps and is whole after what went wrong; an earlier recording is on it still. Its variables."""
+    with tape:
+        x = tape.register_input(3.0)
+        y = tape.register_output(x * x + 1.0)
+    tape._check()
+    tape.clear_adjoints()
+    y.gradient = 1.0
+    tape.evaluate()
+    assert (y.value, x.gradient) == (10.0, 6.0)
+    return x, y

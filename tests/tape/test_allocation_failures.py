@@ -10,7 +10,7 @@ from codipy.active import FUNCTIONS
 from codipy.data.pool import clear_pool, fail_after
 from codipy.errors import IdentifierOverflow
 from tests.functions import CATALOGUE
-from tests.recording import fields, record, stored_bytes
+from tests.recording import fields, record, still_works, stored_bytes
 from tests.strategies import AS_VALUES, each_counting, each_pair
 
 CASES = {case.name: case for case in CATALOGUE}
@@ -194,13 +194,3 @@ def test_two_billion_reused_identifiers_simulated(strategy):
     tape._identifiers.reset_hard()
     tape.reset()
     still_works(tape)
-
-
-def still_works(tape):
-    with tape:
-        x = tape.register_input(3.0)
-        y = tape.register_output(x * x)
-    y.gradient = 1.0
-    tape.evaluate()
-    assert x.gradient == 6.0
-    tape._check()

@@ -40,6 +40,16 @@ def refused(*variables):
             x.gradient
 
 
+def passed(variant, make):
+    """A tape and what `make` records on it, after a sweep over all of that."""
+    tape = new_tape(variant)
+    x, w, y, place = make(tape)
+    y.gradient = 1.0
+    tape.evaluate()
+    refused(w, y)
+    return tape, x, w, y, place
+
+
 @each_pair()
 def test_a_sweep_consumes_what_it_passes(variant):
     tape = new_tape(variant)
@@ -119,11 +129,7 @@ def test_external_vectors_know_their_own_sweeps(strategy, width, make):
 @each_pair()
 @pytest.mark.parametrize("make", [chain, array_chain])
 def test_a_seed_makes_it_readable_again(variant, make):
-    tape = new_tape(variant)
-    x, w, y, place = make(tape)
-    y.gradient = 1.0
-    tape.evaluate()
-    refused(w, y)
+    tape, x, w, y, place = passed(variant, make)
     w.gradient = 5.0
     assert np.all(w.gradient == 5.0)
     refused(y)
@@ -161,10 +167,7 @@ def test_keep_leaves_all_of_them(strategy):
 @each_pair()
 @pytest.mark.parametrize("make", [chain, array_chain])
 def test_forward_sweeps_leave_everything_they_came_to(variant, make):
-    tape = new_tape(variant)
-    x, w, y, place = make(tape)
-    y.gradient = 1.0
-    tape.evaluate()
+    tape, x, w, y, place = passed(variant, make)
     tape.clear_adjoints()
     x.gradient = 1.0
     tape.evaluate_forward()

@@ -6,6 +6,7 @@ import pytest
 import codipy
 from codipy.active import FUNCTIONS
 from codipy.errors import TapeError
+from tests.recording import still_works
 from tests.strategies import (
     LINEAR,
     STRATEGIES,
@@ -23,18 +24,6 @@ def tape(request):
 
 
 every_tape = pytest.mark.parametrize("tape", STRATEGIES, indirect=True)
-
-
-def still_works(tape):
-    """The tape records, sweeps and is whole after what went wrong; the earlier recording is on it still."""
-    with tape:
-        x = tape.register_input(3.0)
-        y = tape.register_output(x * x + 1.0)
-    tape._check()
-    tape.clear_adjoints()
-    y.gradient = 1.0
-    tape.evaluate()
-    assert (y.value, x.gradient) == (10.0, 6.0)
 
 
 def uses(tape, x):
