@@ -141,6 +141,7 @@ cdef tuple adjoint_slots(Array array):
 cdef int demand_adjoints(Array array, AdjointVector adjoints) except -1:
     cdef Block block
     demand_stored(array, "gradient")     # a statement made now would have none, whatever the larger one had
+    adjoints.consumed.demand_swept()
     if adjoints.consumed.is_whole() or array.geometry.size == 0:
         return 0
     block = block_of(array, "gradient")

@@ -278,6 +278,7 @@ cdef BaseTape tape_of(Real self):
 
 
 cdef int demand_adjoint(BaseTape tape, AdjointVector adjoints, Real x) except -1:
+    adjoints.consumed.demand_swept()
     if x.flags & OF_INPUT or adjoints.consumed.is_whole():
         return 0
     return adjoints.consumed.demand(x, x.identifier, x.epoch, x.flags & OF_ARRAY, tape.shares())

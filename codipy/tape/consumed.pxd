@@ -13,6 +13,7 @@ cdef class Consumed:
     cdef list ranges             # (after, until) pairs of epochs, ascending and apart; None if there are none
     cdef int64_t reached         # where identifiers serve again, a variable of a later epoch may show the adjoint of another
     cdef bint forward            # the last sweep went forward
+    cdef bint torn               # a reverse sweep is under way or did not come to its end: every adjoint is in part swept
     cdef object seeds            # by identifier, the mark of a variable that was seeded since; None if there is none
 
     # All adjoints are 0 now: nothing is missing.
@@ -25,6 +26,8 @@ cdef class Consumed:
     cdef int end_forward(self, int64_t after, int64_t until, int64_t now, bint shared) except -1
     # Seed variables of an epoch; `element`: their statements may be older than the epoch says.
     cdef int seed(self, identifiers, int64_t epoch, bint element, int64_t now, int32_t largest) except -1
+    # An error while they are torn: nothing can be read, and no sweep can go on from there.
+    cdef int demand_swept(self) except -1
     # An error, where the vector no longer holds their adjoints, that begins with "`variable` has no gradient".
     cdef int demand(self, variable, identifiers, int64_t epoch, bint element, bint shared) except -1
 

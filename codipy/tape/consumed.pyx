@@ -24,7 +24,7 @@ cdef class Consumed:
         self.reached = FOREVER
 
     cdef void forget(self) noexcept:
-        self.whole, self.ranges, self.reached, self.seeds, self.forward = 0, None, FOREVER, None, False
+        self.whole, self.ranges, self.reached, self.seeds, self.forward, self.torn = 0, None, FOREVER, None, False, False
 
     cdef int backwards(self, int64_t after, int64_t until, int64_t now, bint shared, bint keep) except -1:
         self.forward = False
@@ -87,6 +87,13 @@ cdef class Consumed:
                         "Register it with register_output(), take p = tape.position() right behind it and sweep with "
                         "evaluate(end=p) to read it, then go on with evaluate(start=p); or seed it again, or call "
                         "clear_adjoints()")
+
+    cdef int demand_swept(self) except -1:
+        if self.torn:
+            raise TapeError("the adjoints are swept in part: a reverse sweep over them ended with an exception, or with the "
+                            "thread of another process, or is still under way; call clear_adjoints(), or clear() of external "
+                            "ones, and seed and sweep again")
+        return 0
 
     cdef bint misses(self, int64_t epoch, bint element, bint shared) except? True:
         if shared and epoch > self.reached:

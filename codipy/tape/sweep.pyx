@@ -121,6 +121,7 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
     elif adjoints.swept:
         raise TapeError("another thread is sweeping with these adjoints: give each thread tape.new_adjoints()")
     if adjoints is not None:
+        adjoints.consumed.demand_swept()
         replay.demand(last, bounds.last)
         adjoints.ensure(tape.largest())
         tape.look_back()
@@ -132,7 +133,9 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
     enter(under_way, tape, adjoints)
     try:
         if direction == REVERSE:
+            adjoints.consumed.torn = True
             tape.store.reverse(&tape.recorder, adjoints, first, last, bounds, keep)
+            adjoints.consumed.torn = False
         elif direction == TANGENTS:
             tape.store.forward(&tape.recorder, adjoints, first, last, bounds)
             adjoints.consumed.end_forward(after, until, now, tape.shares())

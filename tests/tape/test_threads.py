@@ -263,7 +263,8 @@ def test_ctrl_c_ends_a_sweep_before_its_end(strategy):
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, previous)
-    assert adjoints[x].tolist() == [0.0] * 8
+    with pytest.raises(TapeError, match="swept in part"):
+        adjoints[x]
     tape.reset()
     chain(tape, 3)
     tape._check()
