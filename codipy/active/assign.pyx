@@ -126,6 +126,7 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
             return assign_element(target, p)
     if storage.block is not None:
         admit_block(r, storage.block)
+        storage.block.lent |= storage.block.base <= (<BaseTape>r.tape).held
     in_place = storage.block is not None and is_overwritable(storage, v, p)
     if not in_place and is_small(v.size, storage.buffer.size) and (storage.block is not None or not is_contiguous(v)):
         storage.make_mixed(<BaseTape>r.tape)

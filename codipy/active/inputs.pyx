@@ -153,13 +153,14 @@ cdef int demand_adjoints(Array array, AdjointVector adjoints) except -1:
 cdef int note_seed(Array array, AdjointVector adjoints) except -1:
     cdef Block block
     cdef BaseTape tape
-    if adjoints.consumed.is_whole() or array.geometry.size == 0:
+    if array.geometry.size == 0:
         return 0
     block = block_of(array, "gradient")
     tape = tape_of(block)
-    if not is_of_input(block):
+    if not is_of_input(block) and not adjoints.consumed.is_whole():
         adjoints.consumed.seed(adjoint_slots(array)[1], block.epoch, block.scattered, tape.recorder.epoch, tape.largest())
         tape.look_back()
+    tape.hold_for(adjoints)
     return 0
 
 

@@ -289,6 +289,7 @@ cdef double* seed_slot(BaseTape tape, AdjointVector adjoints, Real x) except NUL
     if not (x.flags & OF_INPUT or adjoints.consumed.is_whole()):
         adjoints.consumed.seed(x.identifier, x.epoch, x.flags & OF_ARRAY, tape.recorder.epoch, tape.largest())
         tape.look_back()
+    tape.hold_for(adjoints)
     return adjoints.slot(x.identifier)
 
 

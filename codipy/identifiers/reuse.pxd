@@ -23,6 +23,7 @@ cdef class ReuseIdentifiers:
     cdef FreeBlocks blocks         # free runs; their tables exist from the first block on
     cdef readonly Py_ssize_t live  # identifiers in use
     cdef readonly Py_ssize_t peak  # the most that were in use at once since the object was made
+    cdef int32_t held              # the largest identifier at the last hold(), 0: none since the reset
     cdef Py_ssize_t countdown      # table growths until the injected failure; negative: none
 
     # The most recently freed identifier, else a new one; its use count is 1. As with linear ones a stale
@@ -61,6 +62,7 @@ cdef class ReuseIdentifiers:
     cpdef int32_t assign_fresh(self) except -1                 # one that was never used since the last reset
     cpdef int32_t assign_block(self, Py_ssize_t n) except -1   # first of n contiguous ones, uses 1 each; 0 for n = 0
     cpdef int release_block(self, int32_t first, Py_ssize_t n) except -1   # one holder less for each of them
+    cpdef int hold(self) noexcept                              # one holder more, until the reset, for all there are
     cpdef int reset(self) except -1                            # all free, tables kept; O(1), with blocks O(largest)
     cpdef int reset_hard(self) except -1                       # all free, tables freed
 

@@ -114,6 +114,20 @@ cdef class ReuseIdentifiers:
             give(&self.blocks, <int32_t>begin, <int32_t>(end - begin), self.next)
             self.live -= end - begin
 
+    cpdef int hold(self) noexcept:
+        """Keep every identifier that there is, in use or free, from being handed out again before the reset."""
+        cdef int32_t i
+        for i in range(self.held + 1, self.next):    # those below have been held before
+            self.uses[i] += 1
+        self.stored = 0
+        if self.blocks.total > 0:
+            clear(&self.blocks, self.next)
+            self.set_fresh_end()
+        self.held = self.next - 1
+        self.live = self.next - 1
+        self.peak = max(self.peak, self.live)
+        return 0
+
     cpdef int reset(self) except -1:
         """Make every identifier free; the tables are kept."""
         if self.blocks.length != NULL:
@@ -121,6 +135,7 @@ cdef class ReuseIdentifiers:
         self.next = 1
         self.stored = 0
         self.live = 0
+        self.held = 0
         self.set_fresh_end()
         return 0
 

@@ -30,6 +30,8 @@ cdef class BaseTape:
     cdef int64_t resets                         # so far, partial ones included
     cdef int64_t looked_back                    # the epoch in which the last sweep or seed was: what is recorded next
                                                 # begins another, so that it is told from what they knew
+    cdef bint numbers, other_numbers            # the tape's own adjoints, or external ones, may be other than 0
+    cdef int32_t held                           # no identifier up to it serves again before a reset: see hold_for
     cdef Py_ssize_t sweeps                      # sweeps under way, on any thread
     cdef bint rewriting                         # one of them is evaluate_primal:
     cdef UnderWay under_way
@@ -44,6 +46,8 @@ cdef class BaseTape:
     cdef int32_t largest(self) noexcept
     cdef bint shares(self) noexcept
     cdef int look_back(self) except -1
+    cdef void hold_for(self, AdjointVector adjoints) noexcept
+    cdef void hold(self) noexcept
     cdef int demand_idle(self, str action) except -1
     cdef int demand_recording(self, str action) except -1
     cdef int32_t new_input(self, double value) except -1

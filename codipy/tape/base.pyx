@@ -121,6 +121,25 @@ cdef class BaseTape:
             self.draw_epoch()
         return 0
 
+    cdef void hold_for(self, AdjointVector adjoints) noexcept:
+        """Numbers of now stand in a vector: whatever is recorded before they are cleared may not get their slots.
+
+        The owner of a slot may die before the sweep, and a sweep to a position leaves numbers for statements whose
+        variables died long ago: the next owner's statement would take them for its own.
+        """
+        if adjoints is self.adjoint_vector:
+            self.numbers = True
+        else:
+            self.other_numbers = True
+        if self.recordings:
+            self.hold()
+
+    cdef void hold(self) noexcept:
+        self.held = self.largest()
+        self.waiting.clear()
+        if self.store.reusing is not None:
+            self.store.reusing.hold()
+
     cdef int demand_idle(self, str action) except -1:
         if self.sweeps:
             raise TapeError(f"{action} while a sweep is reading this tape on another thread: wait until it ends")
@@ -177,7 +196,7 @@ cdef class BaseTape:
         """Identifiers of a dead array; `lent`: Reals may still carry some."""
         if self.store.reusing is not None:
             self.store.reusing.release_block(base, n)
-        elif self.recycle and not lent and base + n - 1 <= self.largest() and self.is_valid(epoch):
+        elif self.recycle and not lent and base > self.held and base + n - 1 <= self.largest() and self.is_valid(epoch):
             # What a partial reset made stale has identifiers that others have got since.
             self.waiting.give(base, n)
 
@@ -223,6 +242,8 @@ cdef class BaseTape:
         self.demand_idle("set_active()")
         if self.looked_back == self.recorder.epoch:
             self.draw_epoch()
+        if self.numbers or self.other_numbers:
+            self.hold()
         activity.activate(self, &self.recorder)
         self.thread = thread
         self.recordings += 1
@@ -374,6 +395,8 @@ cdef class BaseTape:
             del self.valid[bisect_left(self.valid, place.epoch) + 1:]
             self.draw_epoch()
         self.adjoint_vector.zero()
+        self.numbers = self.other_numbers = False
+        self.held = 0
         self.adjoint_vector.resets = self.resets = self.resets + 1
 
     def reset_hard(self):
@@ -381,6 +404,8 @@ cdef class BaseTape:
         self.demand_idle("reset_hard()")
         self.store.root.reset_hard()
         self.adjoint_vector.release()
+        self.numbers = self.other_numbers = False
+        self.held = 0
         self.adjoint_vector.resets = self.resets = self.resets + 1
         PyMem_RawFree(self.recorder.primals)
         self.recorder.primals, self.recorder.primals_size = NULL, 0
@@ -404,11 +429,13 @@ cdef class BaseTape:
         """Set all adjoints of the tape's own vector to 0."""
         self.demand_idle("clear_adjoints()")
         self.adjoint_vector.zero()
+        self.numbers = False
 
     def delete_adjoints(self):
         """Give the memory of the tape's own adjoint vector back; it grows again when it is used."""
         self.demand_idle("delete_adjoints()")
         self.adjoint_vector.release()
+        self.numbers = False
 
     # ---- What it is ----
 

@@ -125,6 +125,7 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
         replay.demand(last, bounds.last)
         adjoints.ensure(tape.largest())
         tape.look_back()
+        tape.hold_for(adjoints)
         if backwards:
             adjoints.consumed.backwards(after, until, now, tape.shares(), keep)
         else:
