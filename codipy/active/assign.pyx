@@ -20,7 +20,7 @@ from codipy.active.floating cimport report
 from codipy.active.pending cimport Pending
 from codipy.active.renewal cimport renew
 from codipy.active.statements cimport record, run_values
-from codipy.active.storage cimport Py_REFCNT, Storage, is_small, owns_buffer
+from codipy.active.storage cimport Py_REFCNT, Storage, is_small, owns_block, owns_buffer
 from codipy.active.view cimport (
     MAX_NDIM, View, broadcast_strides, is_contiguous, is_injective, same_view, set_contiguous, shape_tuple)
 from codipy.data.buffer cimport Buffer, new_buffer
@@ -207,7 +207,7 @@ cdef bint is_overwritable(Storage storage, const View* v, Pending p) noexcept:
     if storage.block.lent or storage.block.is_input:
         return False
     reach(v.offset, v, v.strides, &first, &last)
-    for k in range(p.leaf_count if p is not None else 0):
+    for k in range(p.leaf_count):
         if p.leaves[k].owner == block:
             readers += 1
             reach(p.leaves[k].identifier - storage.block.base, v, p.leaves[k].strides, &low, &high)
@@ -244,7 +244,7 @@ cdef bint move_into(Recorder* r, Array target, PyObject* value) except -1:
     if storage.single and not source.single:
         return False
     if storage.identifiers == NULL and not (active and is_small(v.size, storage.buffer.size) and (
-            not is_overwritable(storage, v, None) if storage.block is not None else not is_contiguous(v))):
+            not owns_block(storage) if storage.block is not None else not is_contiguous(v))):
         return False
     if covers(v, storage.buffer.size) or not broadcast_strides(&x.geometry, x.geometry.strides, v, strides):
         return False
