@@ -104,12 +104,13 @@ def products_of_others(values, double factor):
     Returns
     -------
     ndarray or None
-        Of the shape of `values`; None for what is no float64 in the order of C.
+        Of the shape of `values`; None for what is no float64 in the order of C, and where one of them is no number.
     """
     cdef cnp.ndarray found
     cdef const double* x
     cdef double* to
     cdef double behind = 1.0
+    cdef bint lost = False
     cdef Py_ssize_t i, n
     if not is_row(values):
         return None
@@ -120,8 +121,9 @@ def products_of_others(values, double factor):
         factor *= x[i]
     for i in range(n - 1, -1, -1):
         to[i] *= behind
+        lost |= to[i] != to[i]
         behind *= x[i]
-    return found
+    return None if lost else found
 
 
 def interpolated_back(g, x, xp, fp):

@@ -7,7 +7,7 @@ derivative 0; the nan functions give 0 to the elements they skip.
 
 import numpy as np
 
-from codipy.active.array import Array
+from codipy.active.array import Array, plain
 from codipy.numpy.rules.building import axes_of, from_rows, guarded, is_plain, primitive, spread, to_rows
 from codipy.tape.loops import products_of_others
 
@@ -70,7 +70,18 @@ def _others(a, axis, initial, where):
     one = np.ones(rows.shape[:-1] + (1,))
     before = np.cumprod(np.concatenate((one * initial, rows[..., :-1]), -1), -1)
     behind = np.flip(np.cumprod(np.concatenate((one, np.flip(rows, -1)[..., :-1]), -1), -1), -1)
-    return from_rows((before * behind)[..., : rows.shape[-1]], a.shape, axis)
+    others = (before * behind)[..., : rows.shape[-1]]
+    if np.isnan(plain(others)).any():
+        others = _zero_beside_zeros(others, rows, initial)
+    return from_rows(others, a.shape, axis)
+
+
+def _zero_beside_zeros(others, rows, initial):
+    """Finite factors with a zero have the product 0, also where those behind it overflow before they meet it."""
+    zeros = plain(rows) == 0
+    finite = np.isfinite(plain(rows)).all(-1, keepdims=True) & np.isfinite(plain(initial))
+    beside = np.sum(zeros, -1, keepdims=True) - zeros + (plain(initial) == 0)
+    return np.where(np.isnan(plain(others)) & finite & (beside > 0), 0.0, others)
 
 
 def _prod_vjp(g, out, a, axis=None, dtype=None, out_=None, keepdims=False, initial=1.0, where=True):

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums, products, means and variances: rules against differences, kinks against the conventions, values bit for bit."""
 
+import math
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
@@ -8,6 +11,7 @@ import codipy
 from codipy.errors import ActiveError
 from codipy.numpy.rules.reductions import COMPOSITES, PRIMITIVES
 from tests.numpy.rules.checking import check
+from tests.strategies import each_strategy
 
 RNG = np.random.default_rng(3)
 A = RNG.uniform(0.5, 2.0, (3, 4, 2))
@@ -131,3 +135,40 @@ def test_a_number_has_no_axis_to_take_the_mean_of():
                 codipy.grad(lambda x, axis=axis, mean=mean: mean(np.reshape(x[:1], ()), axis=axis))(np.ones(2))
     assert codipy.grad(lambda x: np.mean(np.reshape(x[:1], ())))(np.ones(2)).tolist() == [1.0, 0.0]
     assert codipy.grad(lambda x: np.sum(np.reshape(x[:1], ()), axis=0))(np.ones(2)).tolist() == [1.0, 0.0]
+
+
+HUGE = 1e200
+OVERFLOWING = [
+    [HUGE, 2.0, 0.0, HUGE, HUGE],
+    [HUGE, 0.0, 3.0, 0.0, HUGE, HUGE],
+    [0.0, 2.0, 5.0],
+    [0.0, 2.0, 0.0],
+    [1e-200, 0.0, 1e-200, 4.0],
+]
+
+
+def rounded(number):
+    return float(number) if abs(number) < Fraction(2) ** 1024 else math.inf
+
+
+@pytest.mark.parametrize("factors", OVERFLOWING)
+@pytest.mark.parametrize("product", ["prod", "nanprod"])
+@pytest.mark.parametrize("initial", [{}, {"initial": 2.0}])
+@each_strategy
+def test_products_that_overflow_beside_a_zero(strategy, initial, product, factors):
+    """Exact products of the others, by fractions: of a zero and what overflows elsewhere 0, never NaN."""
+    scale = Fraction(initial.get("initial", 1.0))
+    exact = [rounded(scale * math.prod(map(Fraction, factors[:k] + factors[k + 1 :]))) for k in range(len(factors))]
+    for f in (lambda x: getattr(np, product)(x, **initial),
+              lambda x: np.sum(getattr(np, product)(np.stack((x, np.ones(len(factors)))), axis=1, **initial))):  # fmt: skip
+        found = codipy.grad(f, strategy=strategy)(np.array(factors))
+        np.testing.assert_allclose(found, exact, rtol=1e-15)
+        tape = codipy.Tape(strategy=strategy)
+        with tape:
+            x = tape.register_input(np.array(factors))
+            y = tape.register_output(f(x))
+        for k, partial in enumerate(exact):
+            tape.clear_adjoints()
+            x.gradient = np.arange(len(factors)) == k
+            tape.evaluate_forward()
+            assert y.gradient == pytest.approx(partial, rel=1e-15)
