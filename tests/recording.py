@@ -80,7 +80,7 @@ def stored_bytes(tape):
 
 
 def still_works(tape):
-    """The tape records, sweeps and is whole after what went wrong; an earlier recording is on it still. Its variables."""
+    """The tape records, sweeps and is whole after what went wrong; what it had is on it still. Its new variables."""
     with tape:
         x = tape.register_input(3.0)
         y = tape.register_output(x * x + 1.0)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nobody gets the slot of a variable whose adjoint waits for a sweep: neither when it dies nor when it is written to."""
+"""Nobody gets the slot of a variable whose adjoint waits for a sweep, whether it dies or is written to."""
 
 import numpy as np
 import pytest

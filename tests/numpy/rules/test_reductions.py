@@ -159,8 +159,9 @@ def test_products_that_overflow_beside_a_zero(strategy, initial, product, factor
     """Exact products of the others, by fractions: of a zero and what overflows elsewhere 0, never NaN."""
     scale = Fraction(initial.get("initial", 1.0))
     exact = [rounded(scale * math.prod(map(Fraction, factors[:k] + factors[k + 1 :]))) for k in range(len(factors))]
-    for f in (lambda x: getattr(np, product)(x, **initial),
-              lambda x: np.sum(getattr(np, product)(np.stack((x, np.ones(len(factors)))), axis=1, **initial))):  # fmt: skip
+    multiply = getattr(np, product)
+    for f in (lambda x: multiply(x, **initial),
+              lambda x: np.sum(multiply(np.stack((x, np.ones(len(factors)))), axis=1, **initial))):  # fmt: skip
         found = codipy.grad(f, strategy=strategy)(np.array(factors))
         np.testing.assert_allclose(found, exact, rtol=1e-15)
         tape = codipy.Tape(strategy=strategy)
