@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # The memory of an array's values, counted by Python: variables, pending expressions and the tape share it.
+from libc.stdint cimport int64_t
 cimport cython
 
 
@@ -11,6 +12,7 @@ cdef class Buffer:
     cdef double* data
     cdef readonly Py_ssize_t size        # doubles
     cdef readonly object array           # a NumPy array that owns the memory, or None: it is ours
+    cdef public int64_t walk             # the last one that counted what tapes keep: see tape/held.py
 
 cdef Buffer new_buffer(Py_ssize_t size)
 cdef Buffer wrap_array(object array, double* data, Py_ssize_t size)

@@ -5,6 +5,7 @@ from typing import Any, final
 
 @final
 class Buffer:
+    walk: int
     @property
     def size(self) -> int: ...
     @property

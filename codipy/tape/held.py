@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What is kept alive by a list of objects: values of arrays, and Python's objects around them, each once."""
+"""What a tape's records keep alive: values of arrays, and Python's objects around them, each once."""
 from __future__ import annotations
 
 import gc
 import sys
+from itertools import count
 
 import numpy as np
 
@@ -14,40 +15,67 @@ from codipy.tape.record import Record
 # These count whoever else refers to them: values that a variable shares with a record are on the tape all the same.
 _KEPT = (np.ndarray, Buffer, Position, Record)
 
-_entry = [object()]
-_OURS = sys.getrefcount(_entry[0])  # references to what stands in a list while it is asked for how many it has
+_walks = count(1)
 
 
 class Held:
-    """What `roots`, which are counted themselves, keep alive.
+    """What a list of records and a dictionary of constants, which are counted themselves, keep alive.
 
     An object belongs to them if all references to it are theirs, as many as are found here. So nothing need be known of
     the kinds of records; what belongs to the process (functions, rules, programs, small numbers) is left out, and a
     closure made for one call is counted. Rejected: a number of bytes for each kind of record, which nobody would
     correct when a record gets another field.
 
+    People ask when memory has run out, so a walk needs next to none, however long the recording is: it remembers only
+    those of which not all references were found yet, and a Buffer itself knows the last walk that counted it.
+
     Attributes
     ----------
     objects, nbytes : int
         How many, and their bytes without the values of arrays.
-    owners : list
-        The Buffers and plain arrays that have the memory of the values.
+    owners : int
+        How many Buffers and plain arrays have the memory of the values.
+    used, allocated : int
+        Bytes of the values, and of the memory behind them.
     """
 
-    def __init__(self, roots):
-        self.objects = self.nbytes = 0
-        self.owners = []
-        entries = {}  # by address: [object, references found, whether it is counted]
-        waiting = list(roots)
-        for item in waiting:
-            entries[id(item)] = [item, 0, True]
-            self._count(item)
+    def __init__(self, records, constants):
+        self.objects = self.nbytes = self.owners = self.used = self.allocated = 0
+        self._walk = next(_walks)
+        self._found = {}     # by address, of those that are shared: references found; negative once it is counted
+        self._count(records)
+        self._count(constants)
+        for i in range(len(records)):
+            self._follow([records[i]])
+        for key in constants:
+            entry = [constants[key], key]
+            del key     # a reference that is not theirs
+            self._follow(entry)
+
+    def _follow(self, waiting):
+        """Count what these references, which are handed over, lead to."""
         while waiting:
-            for entry in _referred(waiting.pop(), entries):
-                if not entry[2] and (isinstance(entry[0], _KEPT) or sys.getrefcount(entry[0]) - _OURS == entry[1]):
-                    entry[2] = True
-                    self._count(entry[0])
-                    waiting.append(entry[0])
+            item = waiting.pop()
+            if type(item) is Buffer:
+                if item.walk != self._walk:
+                    item.walk = self._walk
+                    self._count(item)
+                    waiting.append(item.array)
+            elif item is not None:
+                references = sys.getrefcount(item) - _OURS
+                if self._is_new(item, references):
+                    self._count(item)
+                    waiting += _references(item)
+
+    def _is_new(self, item, references):
+        """Whether it is the moment to count it: of what nobody else can have, when the last reference is found."""
+        found = self._found.pop(id(item), 0)
+        counted = found < 0
+        found = abs(found) + 1
+        belongs = found == references or isinstance(item, _KEPT)
+        if found < references:
+            self._found[id(item)] = -found if belongs else found
+        return belongs and not counted
 
     def _count(self, item):
         self.objects += 1
@@ -55,22 +83,14 @@ class Held:
         if isinstance(item, np.ndarray):
             if item.flags.owndata:
                 self.nbytes -= item.nbytes
-                self.owners.append(item)
+                self._own(item.nbytes, item.nbytes)
         elif type(item) is Buffer and item.array is None:
-            self.owners.append(item)
+            self._own(item.bytes_used, item.bytes_allocated)
 
-
-def _referred(item, entries):
-    """The entries of what `item` refers to, with these references added; none is left here."""
-    found = []
-    for child in _references(item):
-        if child is not None:
-            entry = entries.get(id(child))
-            if entry is None:
-                entry = entries[id(child)] = [child, 0, False]
-            entry[1] += 1
-            found.append(entry)
-    return found
+    def _own(self, used, allocated):
+        self.owners += 1
+        self.used += used
+        self.allocated += allocated
 
 
 def _references(item):
@@ -78,4 +98,12 @@ def _references(item):
         return item.held
     if isinstance(item, np.ndarray):
         return [item.base, *(item.flat if item.dtype.hasobject else ())]
-    return [item.array] if type(item) is Buffer else gc.get_referents(item)
+    return gc.get_referents(item)
+
+
+def _of_nobody(waiting):
+    item = waiting.pop()
+    return sys.getrefcount(item)
+
+
+_OURS = _of_nobody([object()])   # references to what `_follow` looks at, beside those of others

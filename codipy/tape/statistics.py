@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import numpy as np
-
 from codipy.tape.held import Held
 
 _RULE = 53
@@ -187,9 +185,7 @@ def recorded_bytes(tape):
 
 
 def _array_sections(tape):
-    held = Held([tape.records.items, tape.constants])
-    used, allocated = (sum(x.nbytes if isinstance(x, np.ndarray) else getattr(x, name) for x in held.owners)
-                       for name in ("bytes_used", "bytes_allocated"))
+    held = Held(tape.records.items, tape.constants)
     return [Section("array statements", {"number of statements": len(tape.records), "number of objects": held.objects},
                     Amount(held.nbytes, held.nbytes)),
-            Section("array values", {"number of arrays": len(held.owners)}, Amount(used, allocated))]
+            Section("array values", {"number of arrays": held.owners}, Amount(held.used, held.allocated))]
