@@ -87,9 +87,22 @@ class BuildExtensions(build_ext):
         self.distribution.ext_modules = cythonize(
             modules, compiler_directives=DIRECTIVES, nthreads=self.parallel, force=self.force
         )
+        for module in modules:
+            mend_appends(Path(module.sources[0]).with_suffix(".c"))
         stamp.parent.mkdir(exist_ok=True)
         stamp.write_text(settings)
         super().finalize_options()
+
+
+def mend_appends(path):
+    """Cython 3.3 (cython#7748) frees an item twice where a list comprehension finds no memory to grow."""
+    text = path.read_text(encoding="utf-8")
+    mended = text.replace(
+        "    int result = PyList_Append(list, x);\n    Py_DECREF(x);\n",
+        "    int result = PyList_Append(list, x);\n    if (result == 0) Py_DECREF(x);\n",
+    )
+    if mended != text:
+        path.write_text(mended, encoding="utf-8")
 
 
 if __name__ == "__main__":  # Cython's worker processes may import this file
