@@ -141,9 +141,10 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
         fresh = storage
     else:
         fresh = renew(r, storage, v, in_place)
-    flags = run_values(p, v, fresh.buffer.data + v.offset, v.strides)
-    fresh.block.epoch = r.epoch
+    # First what may fail for want of memory: values and identifiers change together or not at all.
     record(r, p, v, fresh.block.base + <int32_t>v.offset, v.strides, tape.largest())
+    fresh.block.epoch = r.epoch
+    flags = run_values(p, v, fresh.buffer.data + v.offset, v.strides)
     storage.become(fresh.buffer, fresh.block)
     return flags
 
@@ -153,16 +154,14 @@ cdef int replace(Recorder* r, Storage storage, const View* v, Pending p, bint ac
     cdef BaseTape tape = <BaseTape>r.tape
     cdef bint copied = not owns_buffer(storage)      # by the expression, too
     cdef Buffer buffer = new_buffer(storage.buffer.size) if copied else storage.buffer
-    cdef Block block
+    cdef Block block = None
     cdef int32_t before
     cdef int flags
-    flags = run_values(p, v, buffer.data + v.offset, v.strides)
-    if not active:
-        storage.become(buffer, None)
-        return flags
-    before = tape.largest()
-    block = new_block(tape, buffer.size)
-    record(r, p, v, block.base + <int32_t>v.offset, v.strides, before)
+    if active:
+        before = tape.largest()
+        block = new_block(tape, buffer.size)
+        record(r, p, v, block.base + <int32_t>v.offset, v.strides, before)
+    flags = run_values(p, v, buffer.data + v.offset, v.strides)      # which cannot fail
     storage.become(buffer, block)
     return flags
 

@@ -36,10 +36,10 @@ cdef class Block:
 
 
 cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=False):
-    cdef int32_t base = tape.new_input_block(size) if is_input else tape.new_block(size)
-    cdef Block block = Block.__new__(Block)
+    cdef Block block = Block.__new__(Block)      # before the identifiers, which nobody else would give back
+    block.base = tape.new_input_block(size) if is_input else tape.new_block(size)
     block.is_input = is_input
-    block.base, block.size, block.epoch = base, size, tape.recorder.epoch
+    block.size, block.epoch = size, tape.recorder.epoch
     return block
 
 

@@ -68,11 +68,10 @@ cdef class Pieces:
         if size == 0:
             return 0
         if self.count == self.room:
-            self.room = 2 * self.room + 8
-            larger = <Piece*>PyMem_Realloc(self.items, self.room * sizeof(Piece))
+            larger = <Piece*>PyMem_Realloc(self.items, (2 * self.room + 8) * sizeof(Piece))
             if larger == NULL:
-                raise MemoryError(f"no memory for {self.room} pieces of an array")
-            self.items = larger
+                raise MemoryError(f"no memory for {2 * self.room + 8} pieces of an array")
+            self.items, self.room = larger, 2 * self.room + 8
         self.items[self.count].data, self.items[self.count].first, self.items[self.count].size = data, first, size
         self.items[self.count].waiting, self.items[self.count].flags = NULL, 0
         self.count += 1

@@ -217,6 +217,7 @@ cdef Array take_rows(Array a, index):
     cdef Py_ssize_t row = 1
     cdef int32_t before, base
     cdef int32_t* numbers
+    cdef int32_t* taken
     cdef int k
     if r == NULL:
         return None
@@ -246,23 +247,24 @@ cdef Array take_rows(Array a, index):
     numbers = <int32_t*>PyMem_Malloc(cnp.PyArray_SIZE(places) * (1 if view.ndim == 1 else 2) * sizeof(int32_t))
     if numbers == NULL:
         raise MemoryError(f"no memory for {cnp.PyArray_SIZE(places)} identifiers")
-    if not copy_rows(&view, row, places, storage.buffer.data + view.offset, base, values.data, numbers):
-        PyMem_Free(numbers)
-        return None              # an index out of bounds: NumPy says so
-    result = new_array(new_storage(values, None, False), &shape)
     before = tape.largest()
-    block = new_block(tape, shape.size)
     try:
+        if not copy_rows(&view, row, places, storage.buffer.data + view.offset, base, values.data, numbers):
+            return None          # an index out of bounds: NumPy says so
+        result = new_array(new_storage(values, None, False), &shape)
+        block = new_block(tape, shape.size)
         if view.ndim == 1:
-            record = gather_apart(numbers, shape.size, block.base, r.kind != JACOBIAN)
+            taken, numbers = numbers, NULL       # the record has it, or it is freed
+            record = gather_apart(taken, shape.size, block.base, r.kind != JACOBIAN)
         else:
             record = gather_of_runs(numbers, cnp.PyArray_SIZE(places), values.data if r.kind != JACOBIAN else NULL,
                                     shape.size, block.base)
-            PyMem_Free(numbers)
         tape.push_record(record, before)
     except BaseException:
         tape.withdraw_block(before)
         raise
+    finally:
+        PyMem_Free(numbers)
     result.storage.block = block
     return result
 
@@ -406,10 +408,11 @@ cdef int scatter(Array a, index, value) except -1:
         go_mixed_in_passive(storage)
     if storage.identifiers != NULL and not admit_mixed(r, storage) and r != NULL:
         storage.drop_identifiers()
+    storage.begin_write()
+    storage.own_values(offsets.size)         # what may fail comes before values and identifiers change
     if active:
         put_at(r, storage, offsets, value)
-    storage.begin_write()
-    storage.own_values(offsets.size)
+        storage.part = None                  # a value that shows a part of this storage has been read since
     cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_DOUBLE, storage.buffer.data)[offsets] = numbers
     if r == NULL and storage.identifiers != NULL:
         for offset in offsets.reshape(-1).tolist():

@@ -148,9 +148,12 @@ static const TileShortPlan *short_plan_for(
     if (plan && plan->active == active && plan->constant_values == values && plan->constant_flows == flows) return plan;
     find_loops(program); /* that may run Python, and other threads in between; from here to the end of a sweep none */
     plan = *kept;
-    if (!plan) plan = *kept = (TileShortPlan *)calloc(1, sizeof(TileShortPlan));
-    TileRun *run = plan ? space_take() : NULL;
-    if (!run) return NULL;
+    TileRun *run = space_take(); /* before there is a plan: one that nobody wrote must not be found */
+    if (run && !plan) plan = *kept = (TileShortPlan *)calloc(1, sizeof(TileShortPlan));
+    if (!plan || !run) {
+        if (run) space_give(run);
+        return NULL;
+    }
     plan->active = active;
     plan->constant_values = values;
     plan->constant_flows = flows;
