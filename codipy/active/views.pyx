@@ -383,6 +383,10 @@ cdef int scatter(Array a, index, value) except -1:
     cdef Recorder* r = current()
     cdef Storage storage = a.storage
     cdef cnp.npy_intp size = storage.buffer.size
+    cdef cnp.ndarray at, given
+    cdef const Py_ssize_t* places
+    cdef const double* doubles
+    cdef Py_ssize_t i
     demand_writable(a)
     if isinstance(value, (list, tuple)):
         from codipy.active.array import from_nested
@@ -409,14 +413,16 @@ cdef int scatter(Array a, index, value) except -1:
     if storage.identifiers != NULL and not admit_mixed(r, storage) and r != NULL:
         storage.drop_identifiers()
     storage.begin_write()
+    at, given = np.ascontiguousarray(offsets, np.intp), np.ascontiguousarray(numbers, np.float64)
+    places, doubles = <const Py_ssize_t*>cnp.PyArray_DATA(at), <const double*>cnp.PyArray_DATA(given)
     storage.own_values(offsets.size)         # what may fail comes before values and identifiers change
     if active:
-        put_at(r, storage, offsets, value)
+        put_at(r, storage, at, value)
         storage.part = None                  # a value that shows a part of this storage has been read since
-    cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_DOUBLE, storage.buffer.data)[offsets] = numbers
-    if r == NULL and storage.identifiers != NULL:
-        for offset in offsets.reshape(-1).tolist():
-            storage.make_passive(offset)
+    for i in range(cnp.PyArray_SIZE(at)):
+        storage.buffer.data[places[i]] = doubles[i]
+        if r == NULL and storage.identifiers != NULL:
+            storage.make_passive(places[i])
     return 0
 
 
