@@ -32,7 +32,10 @@ cdef class WaitingBlocks:
         cdef Waiting before = place[0]
         place.size, place.base = size, base
         if before.size:
-            self.lists.setdefault(before.size, []).append(before.base)
+            try:
+                self.lists.setdefault(before.size, []).append(before.base)
+            except MemoryError:
+                pass             # it serves nobody then; who gives a block back is dying and cannot raise
         return 0
 
     cdef bint overlaps(self, int32_t first, Py_ssize_t n):
