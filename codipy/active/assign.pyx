@@ -71,10 +71,10 @@ cdef int assign(Array target, object value) except -1:
     cdef object nested = None
     cdef int flags, precision
     demand_writable(target)
+    if isinstance(value, (list, tuple)):
+        from codipy.active.array import from_nested
+        nested = from_nested(value)
     if v.size == 0:
-        if isinstance(value, (list, tuple)):
-            from codipy.active.array import from_nested
-            nested = from_nested(value)
         np.empty(shape_tuple(v))[...] = np.empty(np.shape(value if nested is None else nested))      # or NumPy raises
         return 0
     # The second half of `u[1:-1] += e`, which Python carries out as `u[1:-1] = u[1:-1].__iadd__(e)`.
@@ -82,9 +82,6 @@ cdef int assign(Array target, object value) except -1:
         return 0
     target.storage.begin_write()
     # `value` is never assigned to: Cython would count it once more, and a temporary expression would not look like one.
-    if isinstance(value, (list, tuple)):
-        from codipy.active.array import from_nested
-        nested = from_nested(value)
     if move_into(r, target, <PyObject*>value if nested is None else <PyObject*>nested):
         return 0
     p = pending_of(r, <PyObject*>value if nested is None else <PyObject*>nested, v)
