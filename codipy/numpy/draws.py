@@ -160,13 +160,17 @@ def permutation(rng, x, axis=0):
         raise IndexError("x must be an integer or at least 1-dimensional")
     if axis and isinstance(rng, np.random.RandomState):
         raise TypeError("permutation() got an unexpected argument 'axis', which numpy.random.Generator has")
-    return np.take(x, rng.permutation(x.shape[axis]), axis)
+    if axis:  # NumPy moves rows of the array with that axis in front
+        return np.swapaxes(np.take(np.swapaxes(x, 0, axis), rng.permutation(x.shape[axis]), 0), 0, axis)
+    return np.take(x, rng.permutation(x.shape[0]), 0)
 
 
 def permuted(rng, x, *, axis=None, out=None):
     x = _elements(x)
     places = rng.permuted(np.arange(x.size).reshape(x.shape), axis=axis)
     moved = np.reshape(x, -1)[places.reshape(-1)].reshape(x.shape)
+    if out is None:
+        out = x.copy("K")
     return assign(moved, out)
 
 

@@ -61,6 +61,7 @@ MISTAKES = {
         "active/constants.pyx",
         "    if found is not None and same_bits(values, doubles_of(<Array>found)):\n",
         "    if found is not None:\n",
+        "--only=from_outside",
     ),
     # Aliasing, layout, flags
     "an index array reads what it has written": one("active/views.pyx", "    if source is storage: ", "    if False: "),

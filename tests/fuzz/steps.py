@@ -277,7 +277,8 @@ def fancy(w):
 def reduce(w):
     name = w.array(lambda v: v.size > 0)
     ndim = w.env[name].ndim
-    f = w.pick(("sum", "mean", "sum", "max", "min", "prod"))
+    # A product of many has huge partials, and where they cancel the other derivatives lose their digits.
+    f = w.pick(("sum", "mean", "sum", "max", "min", "prod" if w.env[name].size < 40 else "sum"))
     if ndim == 1 or w.chance(0.3):
         return [f"{w.target('s')} = " + w.pick((f"np.{f}({name})", f"{name}.{f}()"))]
     return [
@@ -499,8 +500,8 @@ def in_place_function(w):
             [f"np.sqrt({name} * {name} + 0.5, out={name})"],
             [f"np.{f}({name}, {name}, out={name})"],
             [f"np.{f}({name}, {name}[::-1], out={name})"],
-            [f"{w.target('a')} = np.{f}.reduce({name}, axis=0)"],
-            [f"{w.target('a')} = np.{f}.accumulate({name}, axis=0)"],
+            [f"{w.target('a')} = np.{f}.reduce({name}[:9], axis=0)"],
+            [f"{w.target('a')} = np.{f}.accumulate({name}[:9], axis=0)"],
             [f"np.cumsum({name}, axis=0, out={name})"],
             [f"{name} -= {name}.mean()"],
             [f"{name} += {name}[0]"],
@@ -570,7 +571,7 @@ def in_order(w):
             [f"{w.new('s')} = {flat}[np.argmax({flat}.real)]"],
             [f"{w.target('a')} = np.sort({name}, axis={axis})[::-1]"],
             [f"{w.target('a')} = np.maximum.accumulate({name}, axis={axis})"],
-            [f"{w.target('a')} = np.cumprod({name}, axis={axis})"],
+            [f"{w.target('a')} = np.cumprod({name}[:9], axis={axis})"],
             [f"{w.target('a')} = np.gradient({flat})"],
             [f"{w.new('s')} = np.trapezoid({flat})"],
             [f"{w.target('a')} = np.interp([0.3, 0.7], np.linspace(0.0, 1.0, {w.env[name].size}), {flat})"],

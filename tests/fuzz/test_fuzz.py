@@ -28,4 +28,4 @@ def test_random_programs(part):
             small = shrink(program, lambda p, j=judged, kind=finding.kind: getattr(j(p), "kind", "") == kind)
             pytest.fail(f"program suite:{k}: {finding.kind}, {finding.said}\n{small.source}")
         refused += finding is not None
-    assert refused <= 0.06 * PROGRAMS / PARTS
+    assert refused <= 0.1 * PROGRAMS / PARTS

@@ -329,6 +329,21 @@ def test_draws_of_float32_are_made_with_doubles(kind):
     np.testing.assert_allclose(pullback(seed)[0], wide, rtol=1e-5)
 
 
+@pytest.mark.parametrize("call", ["permuted(y, axis=0)", "permuted(y)", "permutation(y)", "permutation(y, axis=1)",
+                                  "choice(y, 3)", "choice(y, 3, axis=1)"])  # fmt: skip
+@pytest.mark.parametrize("view", ["y.T", "y[::-1]", "y[:, ::2]", "np.asfortranarray(y)", "y"])
+def test_what_is_moved_lies_as_in_numpy(view, call):
+    def f(x):
+        z = eval(f"np.random.default_rng(1).{call}", {"np": np, "y": eval(view, {"np": np, "y": np.sin(x)})})
+        strides.append(z.strides)
+        return np.sum(z * np.cos(z)), z
+
+    strides, x = [], np.linspace(0.1, 1.9, 20).reshape(4, 5)
+    total, moved = codipy.vjp(f, x)[0]
+    expected = f(x)
+    assert total == expected[0] and moved.tobytes() == expected[1].tobytes() and strides[0] == strides[1]
+
+
 def test_the_namespace_has_it():
     assert codipy.numpy.random.Generator == np.random.Generator
     assert isinstance(np.random.default_rng(), codipy.numpy.random.Generator)
