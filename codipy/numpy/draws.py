@@ -167,7 +167,9 @@ def permutation(rng, x, axis=0):
 
 def permuted(rng, x, *, axis=None, out=None):
     x = _elements(x)
-    places = rng.permuted(np.arange(x.size).reshape(x.shape), axis=axis)
+    places = np.empty_like(x.value, np.intp)  # without an axis NumPy goes through the memory
+    places[...] = np.arange(x.size).reshape(x.shape)
+    places = rng.permuted(places, axis=axis)
     moved = np.reshape(x, -1)[places.reshape(-1)].reshape(x.shape)
     if out is None:
         out = x.copy("K")
