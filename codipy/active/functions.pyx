@@ -157,7 +157,7 @@ cdef object subscript(PyObject* x, PyObject* index):
     """``x[()]`` and ``x[None]``, as of a NumPy scalar."""
     if (<Real>x).kind == PYTHON:
         raise TypeError("'float' object is not subscriptable")
-    return <object>x if <object>index == () else array_of(<object>x)[<object>index]
+    return <object>x if type(<object>index) is tuple and not <object>index else array_of(<object>x)[<object>index]
 
 
 # Not by `__getitem__`: Cython would make a sequence of it, too, and NumPy take a Real for a list.

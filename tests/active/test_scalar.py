@@ -17,7 +17,8 @@ SAME = [
     "v.reshape(1)", "v.reshape(1, -1)", "v.reshape((1, 1))", "v.round()", "v.round(1)", "v.shape", "v.size",
     "v.squeeze()", "v.std()", "v.strides", "v.sum()", "v.sum(axis=None, keepdims=True)", "v.take(0)", "v.take([0, 0])",
     "v.to_device('cpu')", "v.tolist()", "v.transpose()", "v.var()", "v.view()", "list(v.flat)",
-    "v[()]", "v[...]", "v[None]", "v[..., None, None]", "np.finfo(v.dtype).eps", "np.zeros(2, dtype=v.dtype)",
+    "v[()]", "v[...]", "v[None]", "v[v > -9.0]", "v[np.bool_(False)]", "v[..., None, None]",
+    "np.finfo(v.dtype).eps", "np.zeros(2, dtype=v.dtype)",
     "v.reshape(1)[0].sum()",
 ]  # fmt: skip
 SILENT = {"v.all()", "v.any()", "v.argmax()", "v.argmin()", "v.argsort()", "v.astype(int)", "v.astype(bool)", "v.imag",
