@@ -24,7 +24,7 @@ def columns(x, n):
     h[:, 0] = x
     for k in range(n):
         h[:, k + 1] = A @ h[:, k] + 0.1
-    return np.sum(h)    # of the last column alone, adjoints would shrink below 1e-308, where products take ten times longer
+    return np.sum(h)    # of the last column alone, adjoints would shrink below 1e-308, where products are slow
 
 
 def lorenz(x, n):
