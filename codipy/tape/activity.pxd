@@ -43,6 +43,9 @@ cdef inline PyObject* surroundings_of_thread() noexcept:
 cdef bint is_passive() noexcept          # inside `with codipy.passive()`
 cdef int activate(object tape, Recorder* recorder) except -1
 cdef int deactivate(object tape) except -1
+# Call `f()` when the outermost recording of this thread is over; as long as it returns True, also when a later one begins
+# and when it is over.
+cdef int at_end(object f) except -1
 
 # Epochs: (serial of the tape << 32) | generation. The tape of a serial, borrowed, or NULL when it is gone.
 cdef int64_t register_tape(PyObject* tape) except -1

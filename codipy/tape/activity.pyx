@@ -32,12 +32,12 @@ cdef class _Stack:
     # The strong references that keep recording tapes alive: (tape, address of its recorder). (None, 0) stands for
     # `with codipy.passive()`. They die with the thread, or with Python's view of one that C made; what else dies on it
     # later, and the next Python code on it, must not find the recorder in force then.
-    cdef list entries
+    cdef list entries, after             # what is called when the outermost is over
     cdef void** state
     cdef Surroundings surroundings       # of the outermost
 
     def __cinit__(self):
-        self.entries, self.state = [], codipy_thread_state
+        self.entries, self.after, self.state = [], [], codipy_thread_state
 
     def __dealloc__(self):
         if self.state == codipy_thread_state:
@@ -63,6 +63,7 @@ cdef _Stack stack_of_thread():
 cdef int _enter(object tape, Recorder* recorder) except -1:
     cdef _Stack stack = stack_of_thread()
     if not stack.entries:
+        _call_after(stack)
         stack.surroundings = surroundings()
         codipy_thread_state[3] = <PyObject*>stack.surroundings
     stack.entries.append((tape, <size_t>recorder))
@@ -73,7 +74,8 @@ cdef int _enter(object tape, Recorder* recorder) except -1:
 
 cdef int _leave(object tape) except -1:
     """Take the last entry of `tape`, which for passive() need not be the innermost: a generator may end it late."""
-    cdef list stack = stack_of_thread().entries
+    cdef _Stack own = stack_of_thread()
+    cdef list stack = own.entries
     cdef Py_ssize_t i = len(stack) - 1
     while i >= 0 and stack[i][0] is not tape:
         i -= 1
@@ -85,6 +87,21 @@ cdef int _leave(object tape) except -1:
         codipy_thread_state[3] = NULL
     codipy_thread_state[0] = <void*><size_t>address
     codipy_thread_state[1] = <void*>(<size_t>(len(stack) > 0 and tape is None))
+    if not stack:
+        _call_after(own)
+    return 0
+
+
+cdef int _call_after(_Stack stack) except -1:
+    if stack.after:
+        stack.after = [f for f in stack.after if f()]
+    return 0
+
+
+cdef int at_end(object f) except -1:
+    cdef list after = stack_of_thread().after
+    if f not in after:
+        after.append(f)
     return 0
 
 

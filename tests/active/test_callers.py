@@ -142,6 +142,9 @@ def fills_default(x, z=np.zeros(3)):  # noqa: B008
     return z[1] * x
 
 
+SAME = OUTSIDE  # so that two variables have it
+
+
 def fills_global(x):
     OUTSIDE[0] = x
     return x * x

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which arrays the functions of a source file fill, from its syntax tree; and what is bound to their names, wrapped.
+"""Which arrays the functions of a source file fill, from its syntax tree; and its expressions for these, wrapped.
 
 ``u = start.copy(); u[0] = x`` writes into a plain array. Where the call returns, nobody else has that array, so rebuilt
-code binds an Array in its place: ``u = made(start.copy())``; see `made.pyx`, which decides at run time. What is
-wrapped is decided here, by names, and it may be too much, which costs time, or too little, and then writing raises.
+code binds an Array in its place: ``u = made(start.copy())``; see `made.pyx`, which decides at run time. And
+``self.work[0] = x`` becomes ``hold_attribute(self, "work").work[0] = x``; see `exchange.pyx`. What is wrapped is
+decided here, by names, and it may be too much, which costs time, or too little, and then writing raises.
 
 A name is **filled** where something is stored into what it shows: by an index, in place, by a method or function that
 writes, through a view that another name shows, in a function nested in this one, or in a function of the same file to
@@ -23,9 +24,14 @@ from typing import Any, NamedTuple
 
 from codipy.numpy.writers import FUNCTIONS as WRITERS
 
-__all__ = ["MADE", "MADE_ITEMS", "Fills"]
+__all__ = [
+    "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "MADE", "MADE_ITEMS", "OWN", "Fills",
+]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
+HOLD_ATTRIBUTE, HOLD_ITEM, HOLD_ITEMS = "codipy: hold_attribute", "codipy: hold_item", "codipy: hold_items"
+HOLD_CELL, HOLD_GLOBAL = "codipy: hold_cell", "codipy: hold_global"
+OWN = "codipy: own"  # the argument of functions that the source has not
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
 _WRITING_METHODS = frozenset((
@@ -137,6 +143,7 @@ class Fills:
                 wrapper = _Wrapper(self, outer, given, foreign)
                 for inner in list(_nodes(node)):
                     wrapper.look_at(inner)
+                wrapper.hold(node, ())
                 count += wrapper.count
         return count > 0
 
@@ -540,5 +547,117 @@ class _Wrapper:
         return self._items(self._called(value, _MAKING))
 
     def _wrapped(self, value, by=MADE):
+        return self._call(by, [value], value)
+
+    def _call(self, function, arguments, place):
         self.count += 1
-        return ast.copy_location(ast.Call(ast.copy_location(ast.Name(by, ast.Load()), value), [value], []), value)
+        for argument in arguments:
+            if not hasattr(argument, "lineno"):
+                ast.copy_location(argument, place)
+        return _at(place, ast.Call(_at(place, ast.Name(function, ast.Load())), arguments, []))
+
+    def hold(self, node, scopes):
+        """Wrap what is filled and was there before, below a node in which functions with these variables are open."""
+        if isinstance(node, (*_FUNCTIONS, ast.Lambda)):
+            scopes = (*scopes, _variables(node))
+        elif isinstance(node, ast.ClassDef):
+            scopes = (*scopes, None)
+        if isinstance(node, (ast.For, ast.comprehension)) and self._fills(node.target):
+            node.iter = self._walked(node.iter)
+        holds = self._holding(node)  # by its parts as they are in the source
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                value[:] = [self._held(item, scopes) for item in value]
+            elif isinstance(value, ast.AST):
+                setattr(node, field, self._held(value, scopes))
+        if holds is not None:
+            function, key = holds
+            node.value = self._call(function, [node.value, key], node.value)
+
+    def _holding(self, node):
+        """What is to be called before an attribute or an item is read, and the name or the key; None for others."""
+        if isinstance(node, ast.Attribute):
+            name = "." + node.attr
+            if self._file.is_filled(self._outer, name) and not self._keeps([name]) and not node.attr.startswith("__"):
+                return HOLD_ATTRIBUTE, ast.Constant(node.attr)
+        elif isinstance(node, ast.Subscript) and (key := _same_key(node.slice)) is not None:
+            names = list(map(_item, _shown(node.value)))
+            if any(self._file.is_filled(self._outer, name) for name in names) and not self._keeps(names):
+                return HOLD_ITEM, key
+        return None
+
+    def _walked(self, node):
+        """What a loop walks over, where it fills the items of lists and dicts."""
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            return self._call(HOLD_ITEMS, [node], node)
+        if isinstance(node, ast.Call) and _last_name(node.func) in ("values", "items", "enumerate", "zip", "reversed"):
+            if isinstance(node.func, ast.Attribute):
+                node.func.value = self._walked(node.func.value)
+            node.args = list(map(self._walked, node.args))
+        return node
+
+    def _held(self, node, scopes):
+        if not isinstance(node, ast.AST):
+            return node
+        self.hold(node, scopes)
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+            return node
+        if not self._file.is_filled(self._outer, node.id) or self._keeps([node.id]):
+            return node
+        own = scopes[-1] if scopes else None
+        if own is None or node.id in own:
+            return node
+        if any(node.id in scope for scope in scopes[:-1] if scope is not None):
+            holding = self._call(HOLD_CELL, [_cell_of(node)], node)
+        else:
+            holding = self._call(HOLD_GLOBAL, [ast.Constant(node.id)], node)
+        return _at(node, ast.IfExp(holding, _at(node, ast.Name(node.id, ast.Load())), node))
+
+
+def _same_key(node):
+    """A key or an index again, if it may be looked at twice; None for others."""
+    if isinstance(node, ast.Constant):
+        return ast.Constant(node.value)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return ast.Constant(-node.operand.value) if type(node.operand.value) is int else None
+    return ast.Name(node.id, ast.Load()) if isinstance(node, ast.Name) else None
+
+
+def _variables(function):
+    """Names that a function binds, or declares; of the functions in it the names that they have."""
+    arguments = function.args
+    found = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    found |= {argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument is not None}
+    waiting = list(function.body) if isinstance(function.body, list) else [function.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            found.update(node.names)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            found.add(node.name)
+        elif isinstance(node, ast.MatchMapping):
+            found.add(node.rest)
+        if isinstance(node, (*_FUNCTIONS, ast.ClassDef)):
+            found.add(node.name)
+        elif not isinstance(node, ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def _cell_of(name):
+    """The cell of a variable of an enclosing function, as an expression."""
+    arguments = ast.arguments([], [], None, [], [], ast.arg(OWN), [])
+    cells = ast.Attribute(ast.Lambda(arguments, ast.Name(name.id, ast.Load())), "__closure__", ast.Load())
+    cell = ast.Subscript(cells, ast.Constant(0), ast.Load())
+    for node in ast.walk(cell):
+        _at(name, node)
+    return cell
+
+
+def _at(place, node):
+    """A node that the source has not, where another one stands."""
+    return ast.copy_location(node, place)

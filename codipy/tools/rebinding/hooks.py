@@ -4,12 +4,22 @@
 from __future__ import annotations
 import __future__
 
+import functools
 import sys
 import types
 
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
-from codipy.tools.rebinding.fills import MADE, MADE_ITEMS
+from codipy.tools.rebinding.exchange import hold_attribute, hold_cell, hold_global, hold_item, hold_items
+from codipy.tools.rebinding.fills import (
+    HOLD_ATTRIBUTE,
+    HOLD_CELL,
+    HOLD_GLOBAL,
+    HOLD_ITEM,
+    HOLD_ITEMS,
+    MADE,
+    MADE_ITEMS,
+)
 from codipy.tools.rebinding.made import made, made_items
 from codipy.tools.rebinding.replacements import BUILTINS, replacement
 
@@ -82,7 +92,8 @@ def make_builtins(view, mapping):
         return rebinder.container(view.origin, always=True)
 
     found["__rebound__"] = view  # how a rebuilt function is known
-    found[MADE], found[MADE_ITEMS] = made, made_items
+    found |= {MADE: made, MADE_ITEMS: made_items, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
+    found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     for name, hook in hooks.items():
         if name in mapping:

@@ -39,7 +39,7 @@ def made(value, /):
         A passive Array with the values, layout and dtype of an array of floats, if a tape records on this thread and
         nobody has the array or what it is a view of; else `value` itself.
     """
-    return array_of(<cnp.ndarray>value) if is_nobodys(<PyObject*>value) and records() else value
+    return array_of(value) if has_references(<PyObject*>value, 1) and records() else value
 
 
 def made_items(value, /):
@@ -70,7 +70,7 @@ def made_items(value, /):
     items = []
     for i in range(len(<tuple>value)):
         item = PyTuple_GET_ITEM(value, i)      # which the tuple has: a reference more would be one too many
-        items.append(array_of(<cnp.ndarray>item) if is_nobodys(item) else <object>item)
+        items.append(array_of(<object>item) if has_references(item, 1) else <object>item)
     return tuple(items)
 
 
@@ -78,14 +78,14 @@ cdef bint records() noexcept:
     return current() != NULL and not is_passive()
 
 
-cdef bint is_nobodys(PyObject* o) noexcept:
-    """Whether an object is a plain array to which there is one reference, and no weak one."""
-    if Py_REFCNT(o) != 1 or not PyArray_CheckExact(o):
+cdef bint has_references(PyObject* o, Py_ssize_t count) noexcept:
+    if Py_REFCNT(o) != count or not PyArray_CheckExact(o):
         return False
     return (<PyObject**>(<char*>o + Py_TYPE(o).tp_weaklistoffset))[0] == NULL
 
 
-cdef object array_of(cnp.ndarray value):
+cdef object array_of(object o):
+    cdef cnp.ndarray value = o
     cdef PyObject* base = cnp.PyArray_BASE(value)
     cdef int kind = cnp.PyArray_TYPE(value)
     if kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT or cnp.PyArray_NDIM(value) > MAX_NDIM:
@@ -93,7 +93,7 @@ cdef object array_of(cnp.ndarray value):
     if not cnp.PyArray_ISBEHAVED(value):       # read-only, not aligned or of another byte order
         return value
     if base != NULL:
-        if not is_nobodys(base):
+        if not has_references(base, 1):
             return value
         if not cnp.PyArray_CHKFLAGS(<cnp.ndarray>base, cnp.NPY_ARRAY_OWNDATA):
             return value

@@ -14,7 +14,7 @@ import threading
 import warnings
 from types import CodeType
 
-from codipy.tools.rebinding.fills import Fills
+from codipy.tools.rebinding.fills import OWN, Fills
 from codipy.tools.rebinding.foreign import Foreign
 
 __all__ = ["filling"]
@@ -121,8 +121,11 @@ def _imports(node):
 
 
 def _pairs(one, other):
-    """The codes in two codes that differ by calls only, in order."""
-    inner = [[constant for constant in code.co_consts if isinstance(constant, CodeType)] for code in (one, other)]
-    for pair in zip(*inner, strict=True):
+    """The codes in two codes that differ by calls, and by functions that the source has not, in order."""
+    for pair in zip(_functions(one), _functions(other), strict=True):
         yield pair
         yield from _pairs(*pair)
+
+
+def _functions(code):
+    return [value for value in code.co_consts if isinstance(value, CodeType) and OWN not in value.co_varnames]

@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import weakref
 from types import CodeType, ModuleType
 
 from codipy.tools.rebinding.code import scan
@@ -46,6 +47,9 @@ class LiveGlobals(dict):
     def __missing__(self, name):
         view = self.view
         return view.rebinder.at_run_time(view.origin[name])
+
+
+_views: dict = {}  # by the address of a dict of globals, which each of them keeps: all that hold its values
 
 
 class View:
@@ -79,6 +83,7 @@ class View:
         for variables in (self.fast, self.live):
             variables["__builtins__"] = make_builtins(self, self._builtins)
         self._used, self._busy = {}, set()
+        _views.setdefault(id(origin), weakref.WeakSet()).add(self)
 
     def variables(self, code):
         """The dict that a function with this code has for globals."""
@@ -161,6 +166,24 @@ class View:
                 variables[name] = raw
         self.use((name,))
         self._watch()
+
+    def references(self, name, value):
+        """How many references to the value of a global variable the module and all views of it have."""
+        count = int(self.origin.get(name) is value)
+        for view in _views[id(self.origin)]:
+            count += sum(holder.get(name) is value for holder in (view.fast, view.live, view._used))
+            count += sum(raw is value for raw in view.watch.raws)
+        return count
+
+    def exchange(self, name, value):
+        """Let a global variable have another value, also in all views of the module."""
+        old, self.origin[name] = self.origin[name], value
+        for view in _views[id(self.origin)]:
+            for holder in (view.fast, view.live, view._used):
+                if holder.get(name) is old:
+                    holder[name] = value
+            if name in view._used:
+                view._watch()
 
     def flush(self, names):
         """Give the module what functions stored under these names."""

@@ -1,0 +1,197 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain arrays that were made before and that one attribute, item, closure or global variable has can be filled."""
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.errors import ActiveError
+from tests.strategies import STRATEGIES
+from tests.tools.filled import maker
+
+# Arrays that were made before, each in one place: an attribute, an item, a closure, a global variable.
+BEFORE = """
+W[0] = p
+W[:2] *= p; u = W
+u = W; u[1] = p * W[0]
+u = W.reshape(2, 2); u[0] = p; u = W
+np.multiply(W, p, out=W)
+np.add.at(W, [0, 0, 1], p)
+W.fill(p)
+fill(W, p)
+fill_later(W, p)
+for row in M: row[1] *= p
+v = M[1:]; v[:, 0] = p; u = M[1]
+M.T[1] = p; u = M[0]
+MODEL.u[0] = p; u = MODEL.u
+MODEL.u += p; u = MODEL.u
+MODEL.fill(MODEL.u, p); u = MODEL.u
+MODEL.work(p); u = MODEL.u
+CHILD.model.u[2] = p; u = CHILD.model.u
+u = MODEL.u; u *= p
+D["u"][1] = p; u = D["u"]
+D["u"] += p; u = D["u"]
+k = "u"; D[k][2] = p; u = D[k]
+D["l"][0][1] = p; D["l"][-1][2] = D["l"][0][1] * p; u = D["l"][1]
+for v in D["l"]: v *= p\x00u = D["l"][0]
+L[1][0] = p; u = L[1]
+for k, v in enumerate(L): v[k] = p\x00u = L[1]
+for v, w in zip(L, reversed(D["l"])): v += w * p\x00u = L[0]
+for v in D["l"]: v.fill(p)\x00u = D["l"][1]
+[fill(v, p) for v in L]; u = L[1]
+for k in range(2): L[k][k] = p\x00u = L[0]
+space.w[1] = p; u = space.w
+u = closed(p)
+u = closed_deeply(p)
+W[0] = p; M[0, 1] = W[0] * p; MODEL.u[1] = M[0, 1]; u = MODEL.u
+""".strip().splitlines()
+
+MADE_BEFORE = """
+W = np.linspace(0.2, 0.9, 4)
+M = np.arange(1.0, 9.0).reshape(2, 4)
+class Working(Model):
+    def work(self, p):
+        un = self.u
+        un[1:] = un[:-1] * p
+        self.u[0] = self.u[1] * p
+MODEL = Working()
+class Child:
+    def __init__(self): self.model = Model()
+CHILD = Child()
+D = {"u": U0 * 2.0, "l": [U0 * 3.0, U0 * 4.0]}
+L = [U0 * 5.0, U0 * 6.0]
+space = types.SimpleNamespace(w=U0 * 7.0)
+def closing():
+    w, v = U0 * 8.0, [U0 * 9.0]
+    def closed(p):
+        w[0] = p
+        v[0][1] = p * w[0]
+        return w
+    def closed_deeply(p):
+        def inner(): w[1:] *= p
+        inner()
+        return w * v[0][1]
+    return closed, closed_deeply, lambda: (w, v)
+closed, closed_deeply, inside = closing()
+def state(): return [W, M, MODEL.u, CHILD.model.u, D["u"], *D["l"], *L, space.w, inside()[0], inside()[1][0]]
+"""
+
+
+@pytest.fixture
+def user_module(tmp_path, monkeypatch):
+    return maker(tmp_path, monkeypatch)
+
+
+@pytest.fixture
+def before(user_module):
+    return user_module([(line if "u = " in line else line + "; u = W", "return weighted(u)")
+                        for line in BEFORE], MADE_BEFORE)  # fmt: skip
+
+
+def reset(module, start):
+    for array, values in zip(module.state(), start):
+        array[...] = values
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("number", range(len(BEFORE)), ids=BEFORE)
+def test_an_array_that_was_made_before_and_stands_in_one_place(number, strategy, before):
+    f, p, h, start = getattr(before, f"f{number}"), 0.7, 1e-6, [array.copy() for array in before.state()]
+    found = []
+    for x in (p, p + h, p - h):
+        value, left = f(x), [array.copy() for array in before.state()]
+        again, left_again = f(x), [array.copy() for array in before.state()]  # from what the first call left
+        found.append((value, left, again, left_again))
+        reset(before, start)
+    value, left, again, left_again = found[0]
+    recorded, slope = codipy.value_and_grad(f, strategy=strategy)(p)
+    assert recorded == value
+    assert slope == pytest.approx((found[1][0] - found[2][0]) / (2 * h), rel=1e-7, abs=1e-7)
+    assert all(type(array) is np.ndarray for array in before.state())
+    assert all(map(np.array_equal, before.state(), left))
+    assert codipy.value_and_grad(f, strategy=strategy)(p)[0] == again
+    assert all(map(np.array_equal, before.state(), left_again))
+    reset(before, start)
+    assert f(p) == value
+
+
+@pytest.mark.parametrize("number", range(len(BEFORE)), ids=BEFORE)
+def test_what_is_written_after_the_recording_changes_no_derivative(number, before):
+    f, start = getattr(before, f"f{number}"), [array.copy() for array in before.state()]
+    expected = codipy.grad(f, strategy="primal")(0.7)
+    reset(before, start)
+    with codipy.Tape(strategy="primal") as tape:
+        p = tape.register_input(codipy.Real(0.7))
+        y = tape.register_output(codipy.rebind(f)(p))
+    assert all(type(array) is np.ndarray for array in before.state())
+    for array in before.state():
+        array[...] = np.nan
+    y.gradient = 1.0
+    tape.evaluate()
+    assert p.gradient == expected
+
+
+def test_calls_in_one_recording_go_on_from_each_other(before):
+    def twice(p):
+        before.MODEL.work(p)
+        before.MODEL.work(p)
+        return before.weighted(before.MODEL.u)
+
+    start, h = [array.copy() for array in before.state()], 1e-6
+    values = []
+    for x in (0.7, 0.7 + h, 0.7 - h):
+        values.append(twice(x))
+        reset(before, start)
+    with codipy.Tape() as tape:
+        p = tape.register_input(codipy.Real(0.7))
+        work = codipy.rebind(before.MODEL.work)
+        work(p)
+        work(p)
+        y = tape.register_output(codipy.rebind(before.weighted)(before.MODEL.u))
+    assert y.value == values[0] and type(before.MODEL.u) is np.ndarray
+    y.gradient = 1.0
+    tape.evaluate()
+    assert p.gradient == pytest.approx((values[1] - values[2]) / (2 * h), rel=1e-7)
+
+
+def test_an_error_leaves_plain_arrays_as_the_plain_run_does(user_module):
+    module = user_module([("W[0] = p", "MODEL.u[1] = p", "raise KeyError(p > 0.0)")], MADE_BEFORE)
+    for _ in range(2):
+        with pytest.raises(KeyError):
+            codipy.grad(module.f0)(0.7)
+        assert all(type(array) is np.ndarray for array in module.state())
+        assert module.W[0] == module.MODEL.u[1] == 0.7
+
+
+def test_what_others_keep_of_it_they_go_on_sharing(user_module):
+    module = user_module([("MODEL.kept = MODEL.u[1:]", "MODEL.u[1] = p", "return MODEL.u.sum()")], MADE_BEFORE)
+    for _ in range(2):
+        assert codipy.grad(module.f0)(0.7) == 1.0
+        assert module.MODEL.kept[0] == module.MODEL.u[1] == 0.7
+        module.MODEL.u[1] = 3.0
+        assert module.MODEL.kept[0] == 3.0
+        module.MODEL.kept = None  # then it is exchanged again when the next recording begins or ends
+
+
+@pytest.mark.parametrize("holder", ["OTHER = W", "VIEW = W[1:]", "KEPT = [W]", "REFERENCE = weakref.ref(W)",
+                                    "VIEW = memoryview(W)", "W = W[::2]; OTHER = W.base"])  # fmt: skip
+def test_an_array_that_stands_in_two_places_is_not_exchanged(holder, user_module):
+    module = user_module([("W[0] = p", "return W.sum()"), ("u = W", "u *= p", "return u.sum()")],
+                         f"import weakref\n{MADE_BEFORE}\n{holder}\n")  # fmt: skip
+    for f in (module.f0, module.f1):
+        with pytest.raises(ActiveError):
+            codipy.grad(f)(0.7)
+        assert type(module.W) is np.ndarray
+
+
+def test_arguments_are_not_exchanged(user_module):
+    module = user_module([])
+    work = np.ones(3)
+
+    def f(p, work):
+        work[0] = p
+        return work.sum()
+
+    with pytest.raises(ActiveError, match="`work` is a plain array of NumPy, which `f` was given"):
+        codipy.grad(f)(0.7, work)
+    assert module.U0 is not work and (work == 1.0).all()
