@@ -7,7 +7,67 @@ import codipy
 from codipy.errors import ActiveError
 from tests.tools.filled import check, maker
 
+# Programs with what an Array cannot be: what a library keeps or writes to, by its bytes, what the module keeps.
+KEPT_BY = """
+u = U0.copy(); a = scipy.sparse.csr_matrix((u, PLACES, PLACES5)); u[1] = 5.0; return p * a.sum()
+u = U0.copy(); a = csr((u, PLACES, PLACES5)); u *= 2.0; return p * a.sum()
+u = U0.copy(); parts = (u, PLACES, PLACES5); a = csr(parts); u[1] = 5.0; return p * a.sum()
+u = U0.copy(); a = matrix_of(u); u[1] = 5.0; return p * a.sum()
+u = filled(); a = csr((u, PLACES, PLACES5)); u[1] = 5.0; return p * a.sum()
+o = Operator(U0.copy()); o.u[1] = 4.0; return p * o.a.sum()
+u = U0 * 1.0; o = Operator(u); u[1] = 4.0; return p * o.a.sum()
+o = OwnOperator(); o.set(5.0); return p * o.a.sum()
+from scipy.sparse import csr_matrix as own; u = U0.copy(); a = own((u, PLACES, PLACES5)); u[1] = 5.0; return p * a.sum()
+u = U0.copy(); s = scipy.interpolate.BSpline(np.arange(8.0), u, 3); u[0] = 3.0; return p * float(s(3.5))
+u = U0.copy(); scipy.linalg.blas.daxpy(U0, u, a=2.0); u[0] += 1.0; return p * u.sum()
+k = U0.copy(); rhs = lambda t, y: (k.fill(0.5), k)[1]; return p * scipy.integrate.solve_ivp(rhs, (0, 1), U0).y.sum()
+k = U0 * 0.0\x00def rhs(t, y): k[:] = -y; return k\x00return p * scipy.integrate.solve_ivp(rhs, (0, 1), U0).y.sum()
+u = U0.copy(); m = np.ma.array(u, mask=u > 0.5); u[1] = 0.1; return p * float(m.sum())
+u = U0.copy(); u[0] = 1.0; w = np.from_dlpack(u); u[1] = 4.0; return p * w.sum()
+u = U0.copy(); u[0] = 1.0; w = u.ctypes; u[1] = 4.0; return p * np.ctypeslib.as_array(w.data_as(DOUBLES), (4,))[1]
+u = U0.copy(); u[0] = 1.0; io.BytesIO(b"x" * 32).readinto(u); return p * np.log(u).sum()
+u = U0.copy(); u[0] = 2.0; b = io.BytesIO(b"x" * 32); b.readinto(u); return p * np.log(u).sum()
+u = U0.copy(); u[0] = 1.0; m = memoryview(u); m[1] = 7.0; u[2] = 3.0; return p * (u.sum() + m[2])
+u = U0.copy(); u[0] = 1.0; struct.pack_into("d", u, 8, 5.0); return p * u.sum()
+u = U0.copy(); u[0] = 1.0; w = u.view(np.int64); w[1] = 0; return p * u.sum()
+u = U0.copy(); u[0] = 1.0; u.resize(6, refcheck=False); return p * u.sum() * u.size
+u = U0.copy(); u[0] = 1.0; u.dtype = np.int64; return p * float(u[0])
+u = U0.copy(); u[0] = 1.0; return p * weakref.ref(u)().sum()
+u = U0.copy(); u[0] = 1.0; return p * len(json.dumps([u[0], *u]))
+w = CACHE["w"] = U0.copy(); w[0] = 2.0; return p * w.sum()
+w = U0.copy(); w[0] = 2.0; KEPT.append(w); return p * w.sum()
+KEPT.append(U0.copy()); KEPT[-1][0] = 2.0; return p * KEPT[-1].sum()
+OWNER.u = U0.copy(); OWNER.u[0] = 2.0; return p * OWNER.u.sum()
+a, b = Backwards((U0.copy(), U0 * 2.0)); a[0] = 1.0; return p * (a * U0).sum() + p * b[1]
+a, b = seen_last(); a[0] = 5.0; return p * KEPT[-1].sum()
+class C(metaclass=Meta): u = make(); u[0] = 2.0\x00return p * C.u.sum()
+""".strip().splitlines()
 
+KEEPING = """
+import ctypes, json, struct, weakref
+import scipy.integrate, scipy.interpolate, scipy.linalg.blas
+from scipy.sparse import csr_matrix as csr
+PLACES, PLACES5, DOUBLES, KEPT = np.arange(4), np.arange(5), ctypes.POINTER(ctypes.c_double), []
+OWNER = types.SimpleNamespace()
+def filled(): u = U0.copy(); u[0] = 2.0; return u
+def matrix_of(u): return csr((u, PLACES, PLACES5))
+class Operator:
+    def __init__(self, u): self.u = u; self.a = csr((u, PLACES, PLACES5))
+class OwnOperator:
+    def __init__(self): self.own = U0.copy(); self.a = csr((self.own, PLACES, PLACES5))
+    def set(self, x): self.own[1] = x
+class Backwards(tuple):
+    def __iter__(self): return iter([self[1], self[0]])
+class SeenLast(tuple):
+    def __del__(self): KEPT.append(self[0])
+def seen_last(): return SeenLast((U0.copy(), U0 * 2.0))
+def make(): return U0.copy()
+class Names(dict):
+    def __missing__(self, name): return globals()[name] if name in globals() else 5.0
+class Meta(type):
+    @classmethod
+    def __prepare__(cls, *args): return Names()
+"""
 
 
 @pytest.fixture
