@@ -64,8 +64,8 @@ cdef bint shows_memory(Array a):
 
 
 cdef int show_to_library(Array a, object values) except -1:
-    """Note that who asked may keep the values of an array that rebound code made of a plain one."""
-    if a.pending is None and a.storage.buffer.array is not None and current() != NULL and in_rebound_code():
+    """Note that who asked may keep the values of an array that stands for a plain one in rebound code."""
+    if a.pending is None and current() != NULL and in_rebound_code():
         show(a.storage, values)
     return 0
 

@@ -9,38 +9,38 @@ from tests.tools.filled import check, maker
 
 # Programs with what an Array cannot be: what a library keeps or writes to, by its bytes, what the module keeps.
 KEPT_BY = """
-u = U0.copy(); a = scipy.sparse.csr_matrix((u, PLACES, PLACES5)); u[1] = 5.0; return p * a.sum()
-u = U0.copy(); a = csr((u, PLACES, PLACES5)); u *= 2.0; return p * a.sum()
-u = U0.copy(); parts = (u, PLACES, PLACES5); a = csr(parts); u[1] = 5.0; return p * a.sum()
-u = U0.copy(); a = matrix_of(u); u[1] = 5.0; return p * a.sum()
-u = filled(); a = csr((u, PLACES, PLACES5)); u[1] = 5.0; return p * a.sum()
-o = Operator(U0.copy()); o.u[1] = 4.0; return p * o.a.sum()
-u = U0 * 1.0; o = Operator(u); u[1] = 4.0; return p * o.a.sum()
+u = U0.copy(); a = scipy.sparse.csr_matrix((u, PLACES, PLACES5)); u[1] = float(5.0); return p * a.sum()
+u = U0.copy(); a = csr((u, PLACES, PLACES5)); u *= float(2.0); return p * a.sum()
+u = U0.copy(); parts = (u, PLACES, PLACES5); a = csr(parts); u[1] = float(5.0); return p * a.sum()
+u = U0.copy(); a = matrix_of(u); u[1] = float(5.0); return p * a.sum()
+u = filled(); a = csr((u, PLACES, PLACES5)); u[1] = float(5.0); return p * a.sum()
+o = Operator(U0.copy()); o.u[1] = float(4.0); return p * o.a.sum()
+u = U0 * 1.0; o = Operator(u); u[1] = float(4.0); return p * o.a.sum()
 o = OwnOperator(); o.set(5.0); return p * o.a.sum()
-from scipy.sparse import csr_matrix as own; u = U0.copy(); a = own((u, PLACES, PLACES5)); u[1] = 5.0; return p * a.sum()
-u = U0.copy(); s = scipy.interpolate.BSpline(np.arange(8.0), u, 3); u[0] = 3.0; return p * float(s(3.5))
+from scipy.sparse import csr_matrix as own; u = U0.copy(); a = own((u, PLACES, PLACES5)); u += U0; return p * a.sum()
+u = U0.copy(); s = scipy.interpolate.BSpline(np.arange(8.0), u, 3); u[0] = float(3.0); return p * float(s(3.5))
 u = U0.copy(); scipy.linalg.blas.daxpy(U0, u, a=2.0); u[0] += 1.0; return p * u.sum()
 k = U0.copy(); rhs = lambda t, y: (k.fill(0.5), k)[1]; return p * scipy.integrate.solve_ivp(rhs, (0, 1), U0).y.sum()
 k = U0 * 0.0\x00def rhs(t, y): k[:] = -y; return k\x00return p * scipy.integrate.solve_ivp(rhs, (0, 1), U0).y.sum()
-u = U0.copy(); m = np.ma.array(u, mask=u > 0.5); u[1] = 0.1; return p * float(m.sum())
-u = U0.copy(); u[0] = 1.0; w = np.from_dlpack(u); u[1] = 4.0; return p * w.sum()
-u = U0.copy(); u[0] = 1.0; w = u.ctypes; u[1] = 4.0; return p * np.ctypeslib.as_array(w.data_as(DOUBLES), (4,))[1]
-u = U0.copy(); u[0] = 1.0; io.BytesIO(b"x" * 32).readinto(u); return p * np.log(u).sum()
-u = U0.copy(); u[0] = 2.0; b = io.BytesIO(b"x" * 32); b.readinto(u); return p * np.log(u).sum()
-u = U0.copy(); u[0] = 1.0; m = memoryview(u); m[1] = 7.0; u[2] = 3.0; return p * (u.sum() + m[2])
-u = U0.copy(); u[0] = 1.0; struct.pack_into("d", u, 8, 5.0); return p * u.sum()
-u = U0.copy(); u[0] = 1.0; w = u.view(np.int64); w[1] = 0; return p * u.sum()
-u = U0.copy(); u[0] = 1.0; u.resize(6, refcheck=False); return p * u.sum() * u.size
-u = U0.copy(); u[0] = 1.0; u.dtype = np.int64; return p * float(u[0])
-u = U0.copy(); u[0] = 1.0; return p * weakref.ref(u)().sum()
-u = U0.copy(); u[0] = 1.0; return p * len(json.dumps([u[0], *u]))
-w = CACHE["w"] = U0.copy(); w[0] = 2.0; return p * w.sum()
-w = U0.copy(); w[0] = 2.0; KEPT.append(w); return p * w.sum()
-KEPT.append(U0.copy()); KEPT[-1][0] = 2.0; return p * KEPT[-1].sum()
-OWNER.u = U0.copy(); OWNER.u[0] = 2.0; return p * OWNER.u.sum()
-a, b = Backwards((U0.copy(), U0 * 2.0)); a[0] = 1.0; return p * (a * U0).sum() + p * b[1]
-a, b = seen_last(); a[0] = 5.0; return p * KEPT[-1].sum()
-class C(metaclass=Meta): u = make(); u[0] = 2.0\x00return p * C.u.sum()
+u = U0.copy(); m = np.ma.array(u, mask=u > 0.5); u[1] = float(0.1); return p * float(m.sum())
+u = U0.copy(); u[0] = float(1.0); w = np.from_dlpack(u); u[1] = float(4.0); return p * w.sum()
+u = U0.copy(); w = u.ctypes; u[1] = float(4.0); return p * np.ctypeslib.as_array(w.data_as(DOUBLES), (4,))[1]
+u = U0.copy(); u[0] = float(1.0); io.BytesIO(b"x" * 32).readinto(u); return p * np.log(u).sum()
+u = U0.copy(); u[0] = float(2.0); b = io.BytesIO(b"x" * 32); b.readinto(u); return p * np.log(u).sum()
+u = U0.copy(); u[0] = float(1.0); m = memoryview(u); m[1] = float(7.0); u[2] = float(3.0); return p * (u.sum() + m[2])
+u = U0.copy(); u[0] = float(1.0); struct.pack_into("d", u, 8, 5.0); return p * u.sum()
+u = U0.copy(); u[0] = float(1.0); w = u.view(np.int64); w[1] = float(0); return p * u.sum()
+u = U0.copy(); u[0] = float(1.0); u.resize(6, refcheck=False); return p * u.sum() * u.size
+u = U0.copy(); u[0] = float(1.0); u.dtype = np.int64; return p * float(u[0])
+u = U0.copy(); u[0] = float(1.0); return p * weakref.ref(u)().sum()
+u = U0.copy(); u[0] = float(1.0); return p * len(json.dumps([u[0], *u]))
+w = CACHE["w"] = U0.copy(); w[0] = float(2.0); return p * w.sum()
+w = U0.copy(); w[0] = float(2.0); KEPT.append(w); return p * w.sum()
+KEPT.append(U0.copy()); KEPT[-1][0] = float(2.0); return p * KEPT[-1].sum()
+OWNER.u = U0.copy(); OWNER.u[0] = float(2.0); return p * OWNER.u.sum()
+a, b = Backwards((U0.copy(), U0 * 2.0)); a[0] = float(1.0); return p * (a * U0).sum() + p * b[1]
+a, b = seen_last(); a[0] = float(5.0); return p * KEPT[-1].sum()
+class C(metaclass=Meta): u = make(); u[0] = u[1]\x00return p * C.u.sum()
 """.strip().splitlines()
 
 KEEPING = """
@@ -49,7 +49,7 @@ import scipy.integrate, scipy.interpolate, scipy.linalg.blas
 from scipy.sparse import csr_matrix as csr
 PLACES, PLACES5, DOUBLES, KEPT = np.arange(4), np.arange(5), ctypes.POINTER(ctypes.c_double), []
 OWNER = types.SimpleNamespace()
-def filled(): u = U0.copy(); u[0] = 2.0; return u
+def filled(): u = U0.copy(); u[0] = U0[1]; return u
 def matrix_of(u): return csr((u, PLACES, PLACES5))
 class Operator:
     def __init__(self, u): self.u = u; self.a = csr((u, PLACES, PLACES5))
@@ -92,13 +92,14 @@ def matrix(make, u): return make((u, PLACES, PLACES5))
 
 
 @pytest.mark.parametrize("given", ["a = matrix(MAKERS[0], u)", "a = MAKERS[1](u)"])
-def test_what_a_library_keeps_unseen_is_not_written_to(given, user_module):
-    module = user_module([("u = U0.copy(); u[2] = 1.0", given, fill, "return p * (u.sum() + a.sum())")
-                          for fill in ("u[1] = 5.0", "u *= 2.0", "u[1:] = p", "u.sort()", "np.copyto(u, U0)", "u.put(0, p)",
-                                       "np.sin(u, out=u)", "w = u.T; w[0] = p", "u.fill(2.0)")], UNSEEN)  # fmt: skip
-    for name in [name for name in vars(module) if name[0] == "f" and name[1:].isdigit()]:
-        with pytest.raises(ActiveError, match="would not be seen by a library"):
-            codipy.grad(getattr(module, name))(0.7)
+@pytest.mark.parametrize("made", ["u = U0.copy()", "u = np.zeros(4)", "u = np.full(4, 0.5)"])
+@pytest.mark.parametrize("fill", ["u[1] = float(5.0)", "u *= float(2.0)", "u[1:] = p", "u[0] = u[1]; u.sort()",
+                                  "np.copyto(u, U0)", "u.put(0, p)", "np.sin(u, out=u)", "w = u.T; w[0] = p",
+                                  "u.fill(U0[1])"])  # fmt: skip
+def test_what_a_library_keeps_unseen_is_not_written_to(fill, made, given, user_module):
+    module = user_module([(f"{made}; u[2] = float(1.0)", given, fill, "return p * (u.sum() + a.sum())")], UNSEEN)
+    with pytest.raises(ActiveError, match="would not be seen by a library"):
+        codipy.grad(module.f0)(0.7)
 
 
 @pytest.mark.parametrize("given", ["a = matrix(MAKERS[0], u); s = a.sum(); del a",
@@ -106,8 +107,8 @@ def test_what_a_library_keeps_unseen_is_not_written_to(given, user_module):
                                    "a = MAKERS[1](u); s = a[2]; a.release()",
                                    "s = bytes(u)[0] + array.array('d', u)[0]"])  # fmt: skip
 def test_what_a_library_no_longer_has_can_be_written_to(given, user_module):
-    module = user_module([("u = U0.copy(); u[2] = 1.0", given, "u[1] = 5.0", "return p * s * u.sum()")], UNSEEN)
-    assert check(module, "f0", "auto")
+    lines = "u = U0.copy(); u[2] = float(1.0)", given, "u[1] = float(5.0)", "return p * s * u.sum()"
+    assert check(user_module([lines], UNSEEN), "f0", "auto")
 
 
 @pytest.mark.parametrize("number", ["'1.5'", "b'2'", "None", "decimal.Decimal('0.3')", "fractions.Fraction(1, 3)",
@@ -127,3 +128,12 @@ def test_what_is_no_number_raises_numpys_error(user_module):
         check(module, name, "auto")
         assert len(module.SEEN) == 4
         assert len(set(module.SEEN)) == 1
+
+
+def test_numbers_that_are_written_out_leave_arrays_plain(user_module):
+    fills = ["u[0] = 1.0", "u[0] = u[-1] = -2", "u *= 0.5", "u[1:] -= 1", "u.fill(3)", "u.sort()"]
+    module = user_module([("u = np.sin(U0)", fill, "SEEN.append(type(u))", "return p * u.sum()") for fill in fills],
+                         "import numpy\nSEEN = []\n")  # fmt: skip
+    for k in range(len(fills)):
+        assert check(module, f"f{k}", "auto")
+    assert {kind.__name__ for kind in module.SEEN} == {"ndarray"}

@@ -205,7 +205,7 @@ def layout(u):
                                  "u = U0.astype(np.float32)", "u = np.arange(4) * 2",
                                  "u = np.float32(1) * np.ones((2, 3), np.float32)[:, ::2]"])  # fmt: skip
 def test_the_array_is_laid_out_as_numpys(way, user_module):
-    module = user_module([(way, "LAYOUT(u)", "if p > 9.0: u[0] = 1", "return p * u.sum()")], SEEING)
+    module = user_module([(way, "LAYOUT(u)", "if p > 9.0: u[0] = p", "return p * u.sum()")], SEEING)
     seen = []
     module.LAYOUT = lambda u: seen.append(layout(u))
     module.f0(0.7)
@@ -217,7 +217,7 @@ def test_the_array_is_laid_out_as_numpys(way, user_module):
 def test_arrays_of_other_kinds_stay_what_they_are(user_module):
     ways = ["np.arange(4) * 2", "U0 * 1j", "U0 > 0.5", "np.array(['a'] * 4)", "np.ma.masked_array(U0) * 2.0",
             "U0.astype('>f8')", "np.array([None] * 4)", "U0.astype('g')", "list(U0)", "U0.tobytes()"]  # fmt: skip
-    module = user_module([(f"u = {way}", "KIND(u)", "if p > 9.0: u[0] = 1", "return p") for way in ways])
+    module = user_module([(f"u = {way}", "KIND(u)", "if p > 9.0: u[0] = p", "return p") for way in ways])
     for k in range(len(ways)):
         seen = []
         module.KIND = lambda u, seen=seen: seen.append((type(u), getattr(u, "dtype", None)))

@@ -6,14 +6,14 @@ code binds an Array in its place: ``u = made(start.copy())``; see `made.pyx`, wh
 ``self.work[0] = x`` becomes ``hold_attribute(self, "work").work[0] = x``; see `exchange.pyx`. What is wrapped is
 decided here, by names, and it may be too much, which costs time, or too little, and then writing raises.
 
-A name is **filled** where something is stored into what it shows: by an index, in place, by a method or function that
-writes, through a view that another name shows, in a function nested in this one, or in a function of the same file to
-which it is passed. Names of attributes begin with a dot, and ``[]h`` stands for what is in the list or dict ``h``; the
-names of attributes and of functions stand for all that are called so in the file.
+A name is **filled** where something but a number that is written out is stored into what it shows: by an index, in
+place, by a method or function that writes, through a view that another name shows, in a function nested in this one, or
+in a function of the same file to which it is passed. Names of attributes begin with a dot, and ``[]h`` stands for what
+is in the list or dict ``h``; the names of attributes and of functions stand for all that are called so in the file.
 
 A name is **kept** where what it shows has to stay NumPy's own: where a library gets it that may hold on to its memory
-or write there (`foreign.py`), where its bytes are looked at, or where the module keeps it, whose other functions are to
-find a plain array after the recording. The arrays of such a name are left as they are, also if they are filled.
+or write there (`foreign.py`), or where its bytes are looked at. It is **stored** where a variable of the module gets
+it, whose other functions are to find a plain array after the recording. What is made for such a name is left as it is.
 """
 
 from __future__ import annotations
@@ -31,12 +31,12 @@ __all__ = [
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
 HOLD_ATTRIBUTE, HOLD_ITEM, HOLD_ITEMS = "codipy: hold_attribute", "codipy: hold_item", "codipy: hold_items"
 HOLD_CELL, HOLD_GLOBAL = "codipy: hold_cell", "codipy: hold_global"
+FILLED, KEPT, STORED = "filled", "kept", "stored"  # what names are marked as
 OWN = "codipy: own"  # the argument of functions that the source has not
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
 _WRITING_METHODS = frozenset((
-    "__iadd__", "__imul__", "__isub__", "__itruediv__", "__setitem__", "byteswap", "fill", "partition", "put",
-    "setfield", "sort",
+    "__iadd__", "__imul__", "__isub__", "__itruediv__", "__setitem__", "fill", "put", "setfield",
 ))  # fmt: skip
 _WRITING = frozenset(WRITERS) | {"at", "shuffle", "nan_to_num", "setitem"}
 _HOLDERS = frozenset(("SimpleNamespace", "defaultdict", "deque", "dict", "list", "partial", "tuple"))
@@ -67,17 +67,15 @@ class _Outer:
 
     Attributes
     ----------
-    filled : set of str
-        Names.
+    marks : dict
+        The names that are filled, kept and stored.
     shows : list of tuple
-        Names, and those that are filled if one of these is.
+        Names, and those that are marked if one of these is.
     calls : list of _Call
         Arguments.
     given : list of ast.Call
         All calls.
-    kept : set of str
-        Names.
-    stored : list of tuple
+    stores : list of tuple
         The variable in which something is stored, by an attribute or an index, and names that show it.
     imports : dict
         Modules, and what is taken from them, by the names that they have here.
@@ -85,11 +83,13 @@ class _Outer:
         By names, the calls that they are bound to.
     bound : set of str
         Names of its own.
+    numbered : set of int
+        Targets, by address, that get a number which is written out: plain arrays can hold that.
     """
 
     def __init__(self, node):
-        self.node, self.filled, self.shows, self.calls = node, set(), [], []
-        self.given, self.kept, self.stored, self.imports, self.makers, self.bound = [], set(), [], {}, {}, set()
+        self.node, self.marks, self.shows, self.calls, self.given = node, _no_marks(), [], [], []
+        self.stores, self.imports, self.makers, self.bound, self.numbered = [], {}, {}, set(), set()
 
 
 class Fills:
@@ -102,8 +102,7 @@ class Fills:
     """
 
     def __init__(self, tree: ast.Module):
-        self._attributes: set[str] = set()  # that are filled, of whatever: the names with a dot
-        self._kept: set[str] = set()  # likewise
+        self._marks = _no_marks()  # of the names with a dot, whatever they are attributes of
         self._results: dict[str, list] = {}  # of a function's name: what names it returns, and whose they are
         self._is_searched = False
         self._places: dict[str, list] = {}  # of a function's name: its parameters and whose names they are
@@ -162,10 +161,12 @@ class Fills:
 
     def _look_at(self, outer, node):
         """Note what one node of the tree stores, shows or passes on."""
-        if isinstance(node, ast.AugAssign):
-            self._fill(outer, _shown(node.target))
-        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store):
-            self._fill(outer, _shown(node.value))
+        if isinstance(node, (ast.Assign, ast.AugAssign)) and _is_number(node.value):
+            outer.numbered.update(map(id, [node.target] if isinstance(node, ast.AugAssign) else node.targets))
+        if isinstance(node, ast.AugAssign) and id(node.target) not in outer.numbered:
+            self._mark(outer, FILLED, _shown(node.target))
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and id(node) not in outer.numbered:
+            self._mark(outer, FILLED, _shown(node.value))
         elif isinstance(node, ast.Call):
             self._look_at_call(outer, node)
         self._look_at_bytes(outer, node)
@@ -182,10 +183,10 @@ class Fills:
         if isinstance(node, ast.Attribute):
             is_set = isinstance(node.ctx, ast.Store)
             if node.attr in (_SET_BYTES if is_set else _BYTES):
-                self._keep(outer, _shown(node.value))
+                self._mark(outer, KEPT, _shown(node.value))
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and (node.args or node.keywords):
             if node.func.attr in _BYTES_METHODS:
-                self._keep(outer, _shown(node.args[0] if node.func.attr == "readinto" else node.func.value))
+                self._mark(outer, KEPT, _shown(node.args[0] if node.func.attr == "readinto" else node.func.value))
         elif isinstance(node, ast.arg):
             outer.bound.add(node.arg)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
@@ -197,7 +198,7 @@ class Fills:
         for target in targets:
             if isinstance(target, (ast.Attribute, ast.Subscript)):
                 if isinstance(root := _root(target), ast.Name) and root.id not in ("self", "cls"):
-                    outer.stored.append((root.id, shown))
+                    outer.stores.append((root.id, shown))
                 continue
             names = frozenset(_targets(target))
             outer.bound |= names
@@ -210,48 +211,36 @@ class Fills:
     def _look_at_call(self, outer, node):
         outer.given.append(node)
         callee = _last_name(node.func)
-        if isinstance(node.func, ast.Attribute) and callee in _WRITING_METHODS:
-            self._fill(outer, _shown(node.func.value))
+        is_writing = callee in _WRITING_METHODS and not (callee == "fill" and all(map(_is_number, node.args)))
+        if isinstance(node.func, ast.Attribute) and is_writing:
+            self._mark(outer, FILLED, _shown(node.func.value))
         if callee in _WRITING and node.args:
-            self._fill(outer, _shown(node.args[0]))
+            self._mark(outer, FILLED, _shown(node.args[0]))
         for place, value in [*enumerate(node.args), *((word.arg, word.value) for word in node.keywords)]:
             shown = frozenset(_shown(value))
             if callee in _ADDING and isinstance(root := _root(node.func), ast.Name):
-                outer.stored.append((root.id, shown))
+                outer.stores.append((root.id, shown))
             if place == "out":
-                self._fill(outer, shown)
+                self._mark(outer, FILLED, shown)
             elif shown and callee is not None and place is not None:
                 outer.calls.append(_Call(node.func, callee, place, shown))
 
-    def _fill(self, outer, names):
-        """Note that these names are filled; tell whether that is new."""
+    def _mark(self, outer, kind, names):
+        """Mark names as filled, kept or stored; tell whether that is new."""
         new = False
         for name in names:
-            known = self._attributes if "." in name else outer.filled
+            known = (self._marks if "." in name else outer.marks)[kind]
             new |= name not in known
             known.add(name)
         return new
 
-    def _keep(self, outer, names):
-        """Note that these names are kept; tell whether that is new."""
-        new = False
-        for name in names:
-            known = self._kept if "." in name else outer.kept
-            new |= name not in known
-            known.add(name)
-        return new
-
-    def is_filled(self, outer, name):
-        """Whether something is stored into what a name shows."""
-        return name in (self._attributes if "." in name else outer.filled)
-
-    def is_kept(self, outer, name):
-        """Whether what a name shows is to stay NumPy's own."""
-        return name in (self._kept if "." in name else outer.kept)
+    def is_marked(self, outer, kind, names):
+        """Whether one of these names is filled, kept or stored."""
+        return any(name in (self._marks if "." in name else outer.marks)[kind] for name in names)
 
     def is_kept_argument(self, call, place):
-        """Whether a function of the file keeps what it is given at a place."""
-        return any(self._has_parameter(owner, parameters, place, owner.kept)
+        """Whether a function of the file lets a library, or the module, keep what it is given at a place."""
+        return any(self._has_parameter(owner, parameters, place, owner.marks[KEPT] | owner.marks[STORED])
                    for owner, parameters in self._places.get(_last_name(call.func), ()))  # fmt: skip
 
     def _search(self, foreign):
@@ -264,46 +253,44 @@ class Fills:
                     function = made[root.id] or function  # what a library has made, or a method of it
                 if foreign.keeps(function, outer.imports):
                     for value in (*call.args, *(word.value for word in call.keywords)):
-                        self._keep(outer, _mentioned(value))
-            for name, shown in outer.stored:
+                        self._mark(outer, KEPT, _mentioned(value))
+            for name, shown in outer.stores:
                 if name not in outer.bound and foreign.has(name):
-                    self._keep(outer, shown)
-        while self._spread_kept():
-            pass
+                    self._mark(outer, STORED, shown)
+        for kind in (KEPT, STORED):
+            while self._spread_kept(kind):
+                pass
 
-    def _spread_kept(self):
-        """Carry over to what kept names show, to what functions return for them, and to arguments."""
+    def _spread_kept(self, kind):
+        """Carry over to what kept or stored names show, to what functions return for them, and to arguments."""
         new = False
         for outer in self._outer.values():
             for names, shown in outer.shows:
-                if any(self.is_kept(outer, name) for name in names):
-                    new |= self._keep(outer, shown)
+                if self.is_marked(outer, kind, names):
+                    new |= self._mark(outer, kind, shown)
             for name, calls in outer.makers.items():
-                if self.is_kept(outer, name):
-                    new |= self._keep(outer, filter(None, (_last_name(call.func) for call in calls)))
-            for name in (*outer.kept, *self._kept):  # of functions that a library calls, or which make what it is given
+                if self.is_marked(outer, kind, [name]):
+                    new |= self._mark(outer, kind, filter(None, (_last_name(call.func) for call in calls)))
+            for name in (*outer.marks[kind], *self._marks[kind]):  # functions that a library calls, or that make things
                 for owner, names in self._results.get(name.lstrip("."), ()):
-                    new |= self._keep(owner, names)
+                    new |= self._mark(owner, kind, names)
             for call in outer.calls:
                 for owner, parameters in self._places.get(call.callee, ()):
-                    if self._has_parameter(owner, parameters, call.place, owner.kept):
-                        new |= self._keep(outer, call.shown)
+                    if self._has_parameter(owner, parameters, call.place, owner.marks[kind]):
+                        new |= self._mark(outer, kind, call.shown)
         return new
-
-    def _is_filled(self, outer, names):
-        return any(self.is_filled(outer, name) for name in names)
 
     def _spread(self):
         """Carry over to what filled names show, and to what is passed to functions that fill it."""
         new = False
         for outer in self._outer.values():
             for names, shown in outer.shows:
-                if self._is_filled(outer, names):
-                    new |= self._fill(outer, shown)
+                if self.is_marked(outer, FILLED, names):
+                    new |= self._mark(outer, FILLED, shown)
             for call in outer.calls:
                 for owner, parameters in self._places.get(call.callee, ()):
-                    if self._has_parameter(owner, parameters, call.place, owner.filled):
-                        new |= self._fill(outer, call.shown)
+                    if self._has_parameter(owner, parameters, call.place, owner.marks[FILLED]):
+                        new |= self._mark(outer, FILLED, call.shown)
         return new
 
     @staticmethod
@@ -313,6 +300,10 @@ class Fills:
             return place in parameters and place in names
         near = parameters[place : place + 2] if parameters[:1] in (["self"], ["cls"]) else parameters[place : place + 1]
         return any(name in names for name in near)
+
+
+def _no_marks():
+    return {FILLED: set(), KEPT: set(), STORED: set()}
 
 
 def _parameters(node):
@@ -377,7 +368,7 @@ def _imported(node):
         if isinstance(node, ast.Import):
             found = sys.modules.get(alias.name if alias.asname else alias.name.partition(".")[0])
         else:
-            found = getattr(sys.modules.get(node.module), alias.name, None)
+            found = getattr(sys.modules.get(node.module), "__dict__", {}).get(alias.name)  # runs nobody's __getattr__
         if found is not None:
             yield alias.asname or alias.name.partition(".")[0], found
 
@@ -451,6 +442,13 @@ def _targets(node):
             yield from _targets(item)
 
 
+def _is_number(node):
+    """Whether an expression is a number, written out."""
+    while isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)
+
+
 def _places_of(call):
     return [*range(len(call.args)), *(word.arg for word in call.keywords if word.arg is not None)]
 
@@ -483,21 +481,31 @@ class _Wrapper:
             name = _last_name(node.func) or ""
             if any(self._file.is_kept_argument(node, place) for place in _places_of(node)):
                 return
-            if name in _ADDING and isinstance(root := _root(node.func), ast.Name):
-                if self._keeps([root.id]) or (root.id not in self._outer.bound and self._is_foreign.has(root.id)):
-                    return
+            if name in _ADDING and self._stays(_root(node.func)):
+                return
             kinds = _MAKING if name in _HOLDERS or name[:1].isupper() else ()  # what a class is given it may keep
             node.args = [self._called(argument, kinds) for argument in node.args]
             for word in node.keywords:
                 word.value = self._called(word.value, kinds)
 
     def _fills(self, target):
-        """Whether something is stored into what a target gets."""
+        """Whether something is stored into what a target gets, and that need not stay NumPy's own."""
         names = list(_targets(target))
-        return any(self._file.is_filled(self._outer, name) for name in names) and not self._keeps(names)
+        return self._file.is_marked(self._outer, FILLED, names) and not self._keeps(names)
+
+    def _stays(self, container):
+        """Whether what is put into something has to stay NumPy's own."""
+        if not isinstance(container, ast.Name):
+            return False
+        is_modules = container.id not in self._outer.bound and self._is_foreign.has(container.id)
+        return is_modules or self._keeps([container.id])
 
     def _keeps(self, names):
-        return any(self._file.is_kept(self._outer, name) for name in names)
+        return self._file.is_marked(self._outer, KEPT, names) or self._file.is_marked(self._outer, STORED, names)
+
+    def _exchanges(self, names):
+        """Whether what these names show is filled; that the module has it is why it is exchanged."""
+        return self._file.is_marked(self._outer, FILLED, names) and not self._file.is_marked(self._outer, KEPT, names)
 
     def _bound(self, target, value):
         """The value for a target."""
@@ -562,7 +570,7 @@ class _Wrapper:
             scopes = (*scopes, _variables(node))
         elif isinstance(node, ast.ClassDef):
             scopes = (*scopes, None)
-        if isinstance(node, (ast.For, ast.comprehension)) and self._fills(node.target):
+        if isinstance(node, (ast.For, ast.comprehension)) and self._exchanges(list(_targets(node.target))):
             node.iter = self._walked(node.iter)
         holds = self._holding(node)  # by its parts as they are in the source
         for field, value in ast.iter_fields(node):
@@ -577,13 +585,11 @@ class _Wrapper:
     def _holding(self, node):
         """What is to be called before an attribute or an item is read, and the name or the key; None for others."""
         if isinstance(node, ast.Attribute):
-            name = "." + node.attr
-            if self._file.is_filled(self._outer, name) and not self._keeps([name]) and not node.attr.startswith("__"):
+            if self._exchanges(["." + node.attr]) and not node.attr.startswith("__"):  # which a class would change
                 return HOLD_ATTRIBUTE, ast.Constant(node.attr)
-        elif isinstance(node, ast.Subscript) and (key := _same_key(node.slice)) is not None:
-            names = list(map(_item, _shown(node.value)))
-            if any(self._file.is_filled(self._outer, name) for name in names) and not self._keeps(names):
-                return HOLD_ITEM, key
+        elif isinstance(node, ast.Subscript) and self._exchanges(list(map(_item, _shown(node.value)))):
+            key = _same_key(node.slice)
+            return None if key is None else (HOLD_ITEM, key)
         return None
 
     def _walked(self, node):
@@ -602,7 +608,7 @@ class _Wrapper:
         self.hold(node, scopes)
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
             return node
-        if not self._file.is_filled(self._outer, node.id) or self._keeps([node.id]):
+        if not self._exchanges([node.id]):
             return node
         own = scopes[-1] if scopes else None
         if own is None or node.id in own:
