@@ -19,7 +19,7 @@ from codipy.active.elementwise cimport admit_block, materialise, pending_of
 from codipy.active.floating cimport report
 from codipy.active.pending cimport Pending
 from codipy.active.renewal cimport renew
-from codipy.active.statements cimport record, run_values
+from codipy.active.statements cimport record, run_recorded, run_values
 from codipy.active.storage cimport Py_REFCNT, Storage, is_small, owns_block, owns_buffer
 from codipy.active.view cimport (
     MAX_NDIM, View, broadcast_strides, is_contiguous, is_injective, same_view, set_contiguous, shape_tuple)
@@ -105,6 +105,7 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
     cdef Storage storage = target.storage, fresh
     cdef BaseTape tape
     cdef bint active = p.active and r != NULL, in_place
+    cdef int32_t before
     cdef int flags
     storage.begin_write()        # again: a value that shows a part of this storage has been read since
     if storage.block is not None and r == NULL:
@@ -138,10 +139,11 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
         fresh = storage
     else:
         fresh = renew(r, storage, v, in_place)
-    # First what may fail for want of memory: values and identifiers change together or not at all.
-    record(r, p, v, fresh.block.base + <int32_t>v.offset, v.strides, tape.largest())
+    # The record first, since it may fail for want of memory: values and identifiers change together or not at all.
+    before = tape.largest()
+    record(r, p, v, fresh.block.base + <int32_t>v.offset, v.strides, before)
+    flags = run_recorded(r, p, v, fresh.buffer.data + v.offset, v.strides, before)
     fresh.block.epoch = r.epoch
-    flags = run_values(p, v, fresh.buffer.data + v.offset, v.strides)
     storage.become(fresh.buffer, fresh.block)
     return flags
 
@@ -158,7 +160,9 @@ cdef int replace(Recorder* r, Storage storage, const View* v, Pending p, bint ac
         before = tape.largest()
         block = new_block(tape, buffer.size)
         record(r, p, v, block.base + <int32_t>v.offset, v.strides, before)
-    flags = run_values(p, v, buffer.data + v.offset, v.strides)      # which cannot fail
+        flags = run_recorded(r, p, v, buffer.data + v.offset, v.strides, before)
+    else:
+        flags = run_values(p, v, buffer.data + v.offset, v.strides)
     storage.become(buffer, block)
     return flags
 

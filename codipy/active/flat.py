@@ -39,6 +39,8 @@ class Flat:
         if several and np.ndim(value) and not np.size(value):
             return  # NumPy looks at no index then
         where = np.arange(self.array.size)[index]
+        if not several and np.ndim(value):
+            raise ValueError("setting an array element with a sequence.")
         if several and np.ndim(value):  # again from its first element on, where there are too few
             if isinstance(value, type(self.array)) and np.may_share_memory(value, self.array):
                 # One after the other, so that what is written is read again.

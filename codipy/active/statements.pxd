@@ -21,6 +21,9 @@ cdef Statement value_statement(Pending p, const TileProgram* program, const View
 # A statement whose result has these identifiers; `before`: largest() from before they were taken.
 cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, const Py_ssize_t* strides,
                 int32_t before) except -1
+# The values of a statement that was recorded just now: where there is no memory for them, the statement is taken back.
+cdef int run_recorded(Recorder* r, Pending p, const View* shape, double* out, const Py_ssize_t* strides,
+                      int32_t before) except -1
 cdef int run_loaded(const Loaded* loaded, const View* shape, double* out, const Py_ssize_t* strides) except -1
 cdef int record_loaded(Recorder* r, Pending p, const Loaded* loaded, const View* shape, int32_t identifier,
                        const Py_ssize_t* strides, int32_t before) except -1

@@ -49,6 +49,17 @@ cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, c
     return record_loaded(r, p, &loaded, shape, identifier, strides, before)
 
 
+cdef int run_recorded(Recorder* r, Pending p, const View* shape, double* out, const Py_ssize_t* strides,
+                      int32_t before) except -1:
+    cdef BaseTape tape = <BaseTape>r.tape
+    try:
+        return run_values(p, shape, out, strides)
+    except BaseException:
+        tape.records.items.pop()
+        tape.withdraw_block(before)
+        raise
+
+
 cdef int record_loaded(Recorder* r, Pending p, const Loaded* loaded, const View* shape, int32_t identifier,
                        const Py_ssize_t* strides, int32_t before) except -1:
     cdef Statement statement

@@ -181,9 +181,9 @@ def _converts(function):
     return convert
 
 
-asarray, asanyarray = map(_converts, (np.asarray, np.asanyarray))
+asarray, asanyarray = _converts(np.asarray), _converts(np.asanyarray)
 _require = _converts(np.require)
-ascontiguousarray, asfortranarray = map(_converts, (np.ascontiguousarray, np.asfortranarray))
+ascontiguousarray, asfortranarray = _converts(np.ascontiguousarray), _converts(np.asfortranarray)
 
 
 @functools.wraps(np.require, updated=())

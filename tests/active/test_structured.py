@@ -11,7 +11,7 @@ from codipy.errors import ActiveError
 
 FIELDS = np.dtype([("u", float), ("v", float)])
 OUTSIDE = np.ones(3, FIELDS)
-PLAIN = np.ones(3)
+PLAIN = ALSO = np.ones(3)  # two variables have it
 X = np.array([0.5, 2.0, 3.0])
 
 

@@ -208,7 +208,7 @@ BROKEN = {
     "index written": (IndexError, lambda a: write(a, 7, a[0])),
     "fancy index written": (IndexError, lambda a: write(a, [0, 9], a[:2])),
     "too many indices": (IndexError, lambda a: a[0, 0]),
-    "text": (TypeError, lambda a: write(a, 0, "text")),
+    "text": (ValueError, lambda a: write(a, 0, "text")),
     "text in a list": ((TypeError, ValueError), lambda a: write(a, slice(None), [a[0], "text", 1.0])),
     "complex": (TypeError, lambda a: write(a, 0, 1j)),
     "None": (TypeError, lambda a: a + None),

@@ -22,7 +22,7 @@ CASES = {
     "masked where": (lambda x: np.ma.masked_where(x > 2.5, x).sum(), "np.where"),
     "masked beside": (lambda x: (np.ma.masked_array(POINT, [0, 1]) * x).sum(), "np.where"),
     "matrix": (lambda x: np.sum(np.matrix(x)), "array of two axes"),
-    "a field": (filled, "one array for each field"),
+    "a field": (filled, "keep an array for each field"),
     "rows of fields": (lambda x: np.array([(x[0], x[1])], dtype=FIELDS)["a"].sum(), "one array for each field"),
     "half precision": (lambda x: np.sum(np.float16(x)) * x[0], r"codipy\.value\(x\)\.astype\(float16\)"),
 }

@@ -76,7 +76,8 @@ class _Outer:
     given : list of ast.Call
         All calls.
     stores : list of tuple
-        The variable in which something is stored, by an attribute or an index, and names that show it.
+        A variable of another function or of the module in which something is stored, by an attribute or an index, and
+        names that show what is stored.
     imports : dict
         Modules, and what is taken from them, by the names that they have here.
     makers : dict
@@ -109,8 +110,8 @@ class Fills:
         self._outer: dict[ast.AST, _Outer] = {}
         self._find(tree)
         for outer in self._outer.values():
-            for node in ast.walk(outer.node):
-                self._look_at(outer, node)
+            for node, own in _with_variables(outer.node):
+                self._look_at(outer, node, own)
         while self._spread():
             pass
 
@@ -159,8 +160,8 @@ class Fills:
             else:
                 self._find(child)
 
-    def _look_at(self, outer, node):
-        """Note what one node of the tree stores, shows or passes on."""
+    def _look_at(self, outer, node, own):
+        """Note what one node of the tree, in a function with its own variables, stores, shows or passes on."""
         if isinstance(node, (ast.Assign, ast.AugAssign)) and _is_number(node.value):
             outer.numbered.update(map(id, [node.target] if isinstance(node, ast.AugAssign) else node.targets))
         if isinstance(node, ast.AugAssign) and id(node.target) not in outer.numbered:
@@ -168,10 +169,10 @@ class Fills:
         elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and id(node) not in outer.numbered:
             self._mark(outer, FILLED, _shown(node.value))
         elif isinstance(node, ast.Call):
-            self._look_at_call(outer, node)
+            self._look_at_call(outer, node, own)
         self._look_at_bytes(outer, node)
         for targets, value in _bindings(node):
-            self._look_at_stores(outer, targets, value)
+            self._look_at_stores(outer, targets, value, own)
             for target in targets:
                 names = frozenset(_targets(target))
                 shown = frozenset(_shown(value))
@@ -192,12 +193,12 @@ class Fills:
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             outer.imports.update(_imported(node))
 
-    def _look_at_stores(self, outer, targets, value):
+    def _look_at_stores(self, outer, targets, value, own):
         """Note what is stored in which variable, and what makes that of a name."""
         shown = frozenset().union(_shown(value), *map(_targets, targets))
         for target in targets:
             if isinstance(target, (ast.Attribute, ast.Subscript)):
-                if isinstance(root := _root(target), ast.Name) and root.id not in ("self", "cls"):
+                if isinstance(root := _root(target), ast.Name) and root.id not in own:
                     outer.stores.append((root.id, shown))
                 continue
             names = frozenset(_targets(target))
@@ -208,7 +209,7 @@ class Fills:
                 for name in names:
                     outer.makers.setdefault(name, []).append(value)
 
-    def _look_at_call(self, outer, node):
+    def _look_at_call(self, outer, node, own):
         outer.given.append(node)
         callee = _last_name(node.func)
         is_writing = callee in _WRITING_METHODS and not (callee == "fill" and all(map(_is_number, node.args)))
@@ -218,7 +219,7 @@ class Fills:
             self._mark(outer, FILLED, _shown(node.args[0]))
         for place, value in [*enumerate(node.args), *((word.arg, word.value) for word in node.keywords)]:
             shown = frozenset(_shown(value))
-            if callee in _ADDING and isinstance(root := _root(node.func), ast.Name):
+            if callee in _ADDING and isinstance(root := _root(node.func), ast.Name) and root.id not in own:
                 outer.stores.append((root.id, shown))
             if place == "out":
                 self._mark(outer, FILLED, shown)
@@ -255,7 +256,7 @@ class Fills:
                     for value in (*call.args, *(word.value for word in call.keywords)):
                         self._mark(outer, KEPT, _mentioned(value))
             for name, shown in outer.stores:
-                if name not in outer.bound and foreign.has(name):
+                if name in outer.bound or foreign.has(name):  # of an enclosing function, or of the module
                     self._mark(outer, STORED, shown)
         for kind in (KEPT, STORED):
             while self._spread_kept(kind):
@@ -330,6 +331,15 @@ def _mentioned(node):
         yield "." + node.attr
     for child in ast.iter_child_nodes(node):
         yield from _mentioned(child)
+
+
+def _with_variables(outer):
+    """All nodes in a function, each with the variables of the function that it stands in."""
+    waiting = [(outer, _variables(outer))]
+    for node, own in waiting:
+        yield node, own
+        inner = _variables(node) if isinstance(node, (*_FUNCTIONS, ast.Lambda)) else own
+        waiting.extend((child, inner) for child in ast.iter_child_nodes(node))
 
 
 def _nodes(node):
