@@ -11,7 +11,9 @@ import types
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.exchange import hold_attribute, hold_cell, hold_global, hold_item, hold_items
-from codipy.tools.rebinding.fills import (
+from codipy.tools.rebinding.made import made, made_items
+from codipy.tools.rebinding.replacements import BUILTINS, replacement
+from codipy.tools.rebinding.wrapping import (
     HOLD_ATTRIBUTE,
     HOLD_CELL,
     HOLD_GLOBAL,
@@ -20,8 +22,6 @@ from codipy.tools.rebinding.fills import (
     MADE,
     MADE_ITEMS,
 )
-from codipy.tools.rebinding.made import made, made_items
-from codipy.tools.rebinding.replacements import BUILTINS, replacement
 
 __all__ = ["LOOKING_UP", "ModuleProxy", "make_builtins", "origin_of"]
 

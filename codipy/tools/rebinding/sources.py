@@ -2,8 +2,8 @@
 """The code of a user's function as rebuilt code runs it, compiled from its source with some values wrapped.
 
 A file is parsed once. The statement of the module in which a function stands is compiled twice, as it is and with
-wrapped values (`fills.py`). The function gets the second code only if the first equals the code that it has: a source
-that was edited since, or code that something else has written again, changes nothing.
+wrapped values (`wrapping.py`). The function gets the second code only if the first equals the code that it has: a
+source that was edited since, or code that something else has written again, changes nothing.
 """
 
 from __future__ import annotations
@@ -14,8 +14,9 @@ import threading
 import warnings
 from types import CodeType
 
-from codipy.tools.rebinding.fills import OWN, Fills
+from codipy.tools.rebinding.fills import Fills
 from codipy.tools.rebinding.foreign import Foreign
+from codipy.tools.rebinding.wrapping import OWN, wrap
 
 __all__ = ["filling"]
 
@@ -96,7 +97,7 @@ class _File:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
                 own = compile(module, name, "exec", dont_inherit=True)
-                if not self._fills.wrap(statement, foreign):
+                if not wrap(self._fills, statement, foreign):
                     return found
                 wrapped = compile(module, name, "exec", dont_inherit=True)
         except (SyntaxError, ValueError, RecursionError, MemoryError):  # such as `return` outside of a function

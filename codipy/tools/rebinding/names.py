@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The names in a syntax tree: what an expression shows, what a statement binds, what a function returns.
+
+Names of attributes begin with a dot, and ``[]h`` stands for what is in the list or dict ``h``.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+
+__all__ = [
+    "FUNCTIONS", "HOLDERS", "bindings_in", "bound_by", "imported_by", "is_number", "item_of", "last_name",
+    "mentioned_in", "names_of", "nodes_of", "parameters_of", "places_of", "returned_by", "root_of", "variables_of",
+    "with_variables",
+]  # fmt: skip
+
+FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
+HOLDERS = frozenset(("SimpleNamespace", "defaultdict", "deque", "dict", "list", "partial", "tuple"))
+_SHOWING = HOLDERS | frozenset((
+    "T", "asanyarray", "asarray", "atleast_1d", "atleast_2d", "atleast_3d", "array_split", "broadcast_to",
+    "diagonal", "dsplit", "enumerate", "expand_dims", "flip", "fliplr", "flipud", "get", "hsplit", "items", "iter",
+    "matrix_transpose", "moveaxis", "next", "nditer", "permute_dims", "pop", "ravel", "reshape", "reversed", "rollaxis",
+    "rot90", "setdefault", "split", "squeeze", "swapaxes", "transpose", "values", "view", "vsplit", "zip",
+))  # fmt: skip
+
+
+def last_name(node):
+    if isinstance(node, ast.Name):
+        return node.id
+    return node.attr if isinstance(node, ast.Attribute) else None
+
+
+def root_of(node):
+    """Where a chain of attributes, items and calls begins."""
+    while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
+        node = node.func if isinstance(node, ast.Call) else node.value
+    return node
+
+
+def item_of(name):
+    """The name of what is in a list or dict, and in those that are in it."""
+    return name if name.startswith("[]") else "[]" + name
+
+
+def names_of(node):
+    """The names, attributes with a dot before, of which an expression may be a view or an item."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield "." + node.attr
+        yield from names_of(node.value)
+    elif isinstance(node, ast.Subscript):
+        names = set(names_of(node.value))
+        yield from names | set(map(item_of, names))  # a view or an item, which nobody knows here
+    elif isinstance(node, (ast.Starred, ast.NamedExpr)):
+        yield from names_of(node.value)
+    elif isinstance(node, ast.Call) and _is_showing(last_name(node.func)):
+        for part in (getattr(node.func, "value", None), *node.args, *(word.value for word in node.keywords)):
+            yield from names_of(part)
+    elif isinstance(node, (ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Dict)):
+        for leaf in _leaves(node):
+            yield from names_of(leaf)
+
+
+def _is_showing(name):
+    """Whether what a function is given is seen through its result: a view, a container, an instance by its name."""
+    return name is not None and (name in _SHOWING or name[:1].isupper())
+
+
+def _leaves(node):
+    if isinstance(node, ast.IfExp):
+        return [node.body, node.orelse]
+    return node.values if isinstance(node, (ast.BoolOp, ast.Dict)) else node.elts
+
+
+def bindings_in(node):
+    """What a node binds: targets and the expression that they get, or of which they get the items."""
+    if isinstance(node, ast.Assign):
+        yield node.targets, node.value
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+        yield [node.target], node.value
+    elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
+        yield [node.target], node.iter
+    elif isinstance(node, ast.withitem) and node.optional_vars is not None:
+        yield [node.optional_vars], node.context_expr
+
+
+def bound_by(node):
+    """The names that a target binds."""
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield "." + node.attr
+    elif isinstance(node, ast.Subscript):
+        yield from map(item_of, names_of(node.value))
+    elif isinstance(node, ast.Starred):
+        yield from bound_by(node.value)
+    elif isinstance(node, (ast.Tuple, ast.List)):
+        for item in node.elts:
+            yield from bound_by(item)
+
+
+def is_number(node):
+    """Whether an expression is a number, written out."""
+    while isinstance(node, ast.UnaryOp):
+        node = node.operand
+    return isinstance(node, ast.Constant)
+
+
+def parameters_of(node):
+    return [argument.arg for argument in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+
+
+def places_of(call):
+    return [*range(len(call.args)), *(word.arg for word in call.keywords if word.arg is not None)]
+
+
+def returned_by(function):
+    """The names that show what a function returns, and those of functions which make it."""
+    values = [node.value for node in ast.walk(function) if isinstance(node, ast.Return) and node.value is not None]
+    makers = {last_name(value.func) for value in values if isinstance(value, ast.Call)} - {None}
+    return makers.union(*map(names_of, values))
+
+
+def mentioned_in(node):
+    """The names that a value may have to do with; of a function that is written there, those that it returns."""
+    if isinstance(node, ast.Lambda):
+        if isinstance(node.body, ast.Call) and (name := last_name(node.body.func)):
+            yield name
+        yield from names_of(node.body)
+        return
+    if isinstance(node, ast.Name):
+        yield node.id
+    elif isinstance(node, ast.Attribute):
+        yield "." + node.attr
+    for child in ast.iter_child_nodes(node):
+        yield from mentioned_in(child)
+
+
+def variables_of(function):
+    """Names that a function binds, or declares; of the functions in it the names that they have."""
+    arguments = function.args
+    found = {argument.arg for argument in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)}
+    found |= {argument.arg for argument in (arguments.vararg, arguments.kwarg) if argument is not None}
+    waiting = list(function.body) if isinstance(function.body, list) else [function.body]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load):
+            found.add(node.id)
+        elif isinstance(node, (ast.Global, ast.Nonlocal)):
+            found.update(node.names)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+        elif isinstance(node, (ast.ExceptHandler, ast.MatchAs, ast.MatchStar)):
+            found.add(node.name)
+        elif isinstance(node, ast.MatchMapping):
+            found.add(node.rest)
+        if isinstance(node, (*FUNCTIONS, ast.ClassDef)):
+            found.add(node.name)
+        elif not isinstance(node, ast.Lambda):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+def with_variables(outer):
+    """All nodes in a function, each with the variables of the function that it stands in."""
+    waiting = [(outer, variables_of(outer))]
+    for node, own in waiting:
+        yield node, own
+        inner = variables_of(node) if isinstance(node, (*FUNCTIONS, ast.Lambda)) else own
+        waiting.extend((child, inner) for child in ast.iter_child_nodes(node))
+
+
+def nodes_of(node):
+    """All nodes in one, but for the bodies of classes whose metaclass may look names up in its own way."""
+    waiting = [node]
+    for node in waiting:
+        yield node
+        is_own = isinstance(node, ast.ClassDef) and (node.bases or node.keywords)
+        waiting.extend(_functions_in(node) if is_own else ast.iter_child_nodes(node))
+
+
+def _functions_in(node):
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, (*FUNCTIONS, ast.Lambda)):
+            yield child
+        else:
+            yield from _functions_in(child)
+
+
+def imported_by(node):
+    """What an import in a function binds, of modules that are imported already."""
+    for alias in node.names:
+        if isinstance(node, ast.Import):
+            found = sys.modules.get(alias.name if alias.asname else alias.name.partition(".")[0])
+        else:
+            found = getattr(sys.modules.get(node.module), "__dict__", {}).get(alias.name)  # runs nobody's __getattr__
+        if found is not None:
+            yield alias.asname or alias.name.partition(".")[0], found

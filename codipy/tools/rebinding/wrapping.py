@@ -1,0 +1,259 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The expressions of a function for the arrays that it fills, wrapped: what it makes, and what was there before.
+
+``u = start.copy()`` becomes ``u = made(start.copy())``, see `made.pyx`; ``self.work[0] = x`` becomes
+``hold_attribute(self, "work").work[0] = x``, see `exchange.pyx`.
+"""
+
+from __future__ import annotations
+
+import ast
+from typing import Any
+
+from codipy.tools.rebinding.fills import ADDING, FILLED, KEPT, STORED, Fills
+from codipy.tools.rebinding.names import (
+    FUNCTIONS,
+    HOLDERS,
+    bound_by,
+    item_of,
+    last_name,
+    names_of,
+    nodes_of,
+    places_of,
+    root_of,
+    variables_of,
+)
+
+__all__ = [
+    "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "MADE", "MADE_ITEMS", "OWN", "wrap",
+]  # fmt: skip
+
+MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
+HOLD_ATTRIBUTE, HOLD_ITEM, HOLD_ITEMS = "codipy: hold_attribute", "codipy: hold_item", "codipy: hold_items"
+HOLD_CELL, HOLD_GLOBAL = "codipy: hold_cell", "codipy: hold_global"
+OWN = "codipy: own"  # the argument of functions that the source has not
+_MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
+
+
+def wrap(file: Fills, statement: ast.stmt, foreign: Any) -> bool:
+    """Wrap, in place, what the functions in a statement of a file bind to what they fill.
+
+    Parameters
+    ----------
+    file : Fills
+        What the functions of the file fill.
+    statement : ast.stmt
+        A statement of its tree.
+    foreign : Foreign
+        Tells which global names are a library's, or built-ins: what these are given, they do not fill.
+
+    Returns
+    -------
+    bool
+        Whether there was anything to wrap.
+    """
+    file.search(foreign)
+    count = 0
+    for node in list(ast.walk(statement)):
+        if (outer := file.outer.get(node)) is not None:
+            given = set()
+            for call in outer.calls:
+                if call.callee not in file.places and not _is_foreign_call(call.function, foreign):
+                    given |= call.shown
+            wrapper = _Wrapper(file, outer, given, foreign)
+            for inner in list(nodes_of(node)):
+                wrapper.look_at(inner)
+            wrapper.hold(node, ())
+            count += wrapper.count
+    return count > 0
+
+
+class _Wrapper:
+    """Wraps what is bound in one function. `count` says how often; `given` are names that unknown functions get."""
+
+    def __init__(self, file, outer, given, is_foreign):
+        self._file, self._outer, self._given, self._is_foreign = file, outer, given, is_foreign
+        self.count = 0
+
+    def look_at(self, node: Any):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                node.value = self._bound(target, node.value)
+        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
+            node.value = self._bound(node.target, node.value)
+        elif isinstance(node, (ast.For, ast.comprehension)):
+            if self._fills(node.target):
+                node.iter = self._items(node.iter)
+        elif isinstance(node, ast.Call) and not _is_foreign_call(node.func, self._is_foreign):
+            name = last_name(node.func) or ""
+            if any(self._file.is_kept_argument(node, place) for place in places_of(node)):
+                return
+            if name in ADDING and self._stays(root_of(node.func)):
+                return
+            kinds = _MAKING if name in HOLDERS or name[:1].isupper() else ()  # what a class is given it may keep
+            node.args = [self._called(argument, kinds) for argument in node.args]
+            for word in node.keywords:
+                word.value = self._called(word.value, kinds)
+
+    def _fills(self, target):
+        """Whether something is stored into what a target gets, and that need not stay NumPy's own."""
+        names = list(bound_by(target))
+        return self._file.is_marked(self._outer, FILLED, names) and not self._keeps(names)
+
+    def _stays(self, container):
+        """Whether what is put into something has to stay NumPy's own."""
+        if not isinstance(container, ast.Name):
+            return False
+        is_modules = container.id not in self._outer.bound and self._is_foreign.has(container.id)
+        return is_modules or self._keeps([container.id])
+
+    def _keeps(self, names):
+        return self._file.is_marked(self._outer, KEPT, names) or self._file.is_marked(self._outer, STORED, names)
+
+    def _exchanges(self, names):
+        """Whether what these names show is filled; that the module has it is why it is exchanged."""
+        return self._file.is_marked(self._outer, FILLED, names) and not self._file.is_marked(self._outer, KEPT, names)
+
+    def _bound(self, target, value):
+        """The value for a target."""
+        if isinstance(target, (ast.Tuple, ast.List)):
+            plain = not any(isinstance(item, ast.Starred) for item in target.elts)
+            if plain and isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
+                value.elts = [self._bound(one, item) for one, item in zip(target.elts, value.elts)]
+            elif isinstance(value, ast.Call) and any(map(self._is_wanted, target.elts)):
+                return self._wrapped(value, MADE_ITEMS)
+            return value
+        if self._fills(target):
+            return self._items(self._called(value, () if isinstance(target, ast.Subscript) else _MAKING))
+        return self._called(value) if self._is_wanted(target) else value
+
+    def _is_wanted(self, target):
+        is_given = isinstance(target, ast.Name) and target.id in self._given
+        return self._fills(target) or (is_given and not self._keeps([target.id]))
+
+    def _called(self, value, kinds=()):
+        """A value that a call may have made just now, or an expression of other kinds.
+
+        Where it is not known that the name is filled, only calls count: a loop over floats is to cost nothing more.
+        """
+        if isinstance(value, (ast.Call, *kinds)):
+            return value if last_name(getattr(value, "func", None)) in (MADE, MADE_ITEMS) else self._wrapped(value)
+        if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Call):
+            return self._wrapped(value)
+        if isinstance(value, ast.IfExp):
+            value.body, value.orelse = self._called(value.body, kinds), self._called(value.orelse, kinds)
+        elif isinstance(value, ast.BoolOp):
+            value.values = [self._called(item, kinds) for item in value.values]
+        return value
+
+    def _items(self, value):
+        """Arrays that are made in a list, tuple or dict which is written out."""
+        if isinstance(value, (ast.List, ast.Tuple)):
+            value.elts = list(map(self._item, value.elts))
+        elif isinstance(value, ast.Dict):
+            value.values = list(map(self._item, value.values))
+        elif isinstance(value, (ast.ListComp, ast.GeneratorExp)):
+            value.elt = self._item(value.elt)
+        elif isinstance(value, ast.DictComp):
+            value.value = self._item(value.value)
+        return value
+
+    def _item(self, value):
+        return self._items(self._called(value, _MAKING))
+
+    def _wrapped(self, value, by=MADE):
+        return self._call(by, [value], value)
+
+    def _call(self, function, arguments, place):
+        self.count += 1
+        for argument in arguments:
+            if not hasattr(argument, "lineno"):
+                ast.copy_location(argument, place)
+        return _at(place, ast.Call(_at(place, ast.Name(function, ast.Load())), arguments, []))
+
+    def hold(self, node, scopes):
+        """Wrap what is filled and was there before, below a node in which functions with these variables are open."""
+        if isinstance(node, (*FUNCTIONS, ast.Lambda)):
+            scopes = (*scopes, variables_of(node))
+        elif isinstance(node, ast.ClassDef):
+            scopes = (*scopes, None)
+        if isinstance(node, (ast.For, ast.comprehension)) and self._exchanges(list(bound_by(node.target))):
+            node.iter = self._walked(node.iter)
+        holds = self._holding(node)  # by its parts as they are in the source
+        for field, value in ast.iter_fields(node):
+            if isinstance(value, list):
+                value[:] = [self._held(item, scopes) for item in value]
+            elif isinstance(value, ast.AST):
+                setattr(node, field, self._held(value, scopes))
+        if holds is not None:
+            function, key = holds
+            node.value = self._call(function, [node.value, key], node.value)
+
+    def _holding(self, node):
+        """What is to be called before an attribute or an item is read, and the name or the key; None for others."""
+        if isinstance(node, ast.Attribute):
+            if self._exchanges(["." + node.attr]) and not node.attr.startswith("__"):  # which a class would change
+                return HOLD_ATTRIBUTE, ast.Constant(node.attr)
+        elif isinstance(node, ast.Subscript) and self._exchanges(list(map(item_of, names_of(node.value)))):
+            key = _same_key(node.slice)
+            return None if key is None else (HOLD_ITEM, key)
+        return None
+
+    def _walked(self, node):
+        """What a loop walks over, where it fills the items of lists and dicts."""
+        if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
+            return self._call(HOLD_ITEMS, [node], node)
+        if isinstance(node, ast.Call) and last_name(node.func) in ("values", "items", "enumerate", "zip", "reversed"):
+            if isinstance(node.func, ast.Attribute):
+                node.func.value = self._walked(node.func.value)
+            node.args = list(map(self._walked, node.args))
+        return node
+
+    def _held(self, node, scopes):
+        if not isinstance(node, ast.AST):
+            return node
+        self.hold(node, scopes)
+        if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
+            return node
+        if not self._exchanges([node.id]):
+            return node
+        own = scopes[-1] if scopes else None
+        if own is None or node.id in own:
+            return node
+        if any(node.id in scope for scope in scopes[:-1] if scope is not None):
+            holding = self._call(HOLD_CELL, [_cell_of(node)], node)
+        else:
+            holding = self._call(HOLD_GLOBAL, [ast.Constant(node.id)], node)
+        return _at(node, ast.IfExp(holding, _at(node, ast.Name(node.id, ast.Load())), node))
+
+
+def _is_foreign_call(function, is_foreign):
+    """Whether a call leads into a library, by a name of a module or an attribute of one, that keeps no argument."""
+    if last_name(function) in HOLDERS:
+        return False
+    root = root_of(function)
+    return isinstance(root, ast.Name) and is_foreign(root.id)
+
+
+def _same_key(node):
+    """A key or an index again, if it may be looked at twice; None for others."""
+    if isinstance(node, ast.Constant):
+        return ast.Constant(node.value)
+    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
+        return ast.Constant(-node.operand.value) if type(node.operand.value) is int else None
+    return ast.Name(node.id, ast.Load()) if isinstance(node, ast.Name) else None
+
+
+def _cell_of(name):
+    """The cell of a variable of an enclosing function, as an expression."""
+    arguments = ast.arguments([], [], None, [], [], ast.arg(OWN), [])
+    cells = ast.Attribute(ast.Lambda(arguments, ast.Name(name.id, ast.Load())), "__closure__", ast.Load())
+    cell = ast.Subscript(cells, ast.Constant(0), ast.Load())
+    for node in ast.walk(cell):
+        _at(name, node)
+    return cell
+
+
+def _at(place, node):
+    """A node that the source has not, where another one stands."""
+    return ast.copy_location(node, place)
