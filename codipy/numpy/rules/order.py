@@ -94,7 +94,7 @@ def _extreme_places(find):
         if axis is None or a.ndim == 1:
             place = first_place(a, out.item() if isinstance(out, np.ndarray) else out)
             return find(a) if place < 0 else place
-        if not isinstance(axis, int):
+        if not isinstance(axis, int) or a.ndim == 0:
             return None
         found = first_places(a, out, axis % a.ndim)
         if found is not None:
