@@ -86,8 +86,8 @@ _REBUILT = {
 
 
 def instead_of(names):
-    """The advice for the first of some functions, by their names with modules, that has one; or None."""
-    for name in names:
+    """The advice for the last of some functions, which the user called, by names with modules, that has one; or None."""
+    for name in reversed(names):
         parts = name.removesuffix(".__init__").split(".")
         if parts[0] == "scipy" and len(parts) > 2:
             for key in (".".join(parts[1:]), f"{parts[1]}.{parts[-1]}"):

@@ -167,12 +167,22 @@ def total(result):
     return np.sum(result * result)
 
 
+# SciPy before 1.16 asks for complex numbers in `minimize`, and its `root_scalar` loses the error of a callback.
+IS_OLD = np.lib.NumpyVersion(scipy.__version__) < "1.16.0"
+
+
+def needs_new_scipy(name):
+    if IS_OLD and name in ("optimize.root_scalar", "optimize.minimize"):
+        pytest.skip("needs SciPy 1.16")
+
+
 def test_each_advice_is_tried():
     assert USES.keys() == _INSTEAD.keys()
 
 
 @pytest.mark.parametrize("name", USES)
 def test_the_advice_works(name):
+    needs_new_scipy(name)
     scipys, names_of, tolerance = USES[name]
 
     def refused(x):
@@ -229,6 +239,7 @@ REBUILT = {
 
 @pytest.mark.parametrize("name", REBUILT)
 def test_scipy_rebuilt_where_it_is_advised(name):
+    needs_new_scipy(name)
     f = REBUILT[name]
     with pytest.raises(ActiveError, match=re.escape(f"scipy.{name.partition('.')[0]}.")) as caught:
         codipy.grad(f)(POINT.copy())
