@@ -137,6 +137,7 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
             return made
     if type(copy) is np._CopyMode:  # as libraries say it that know NumPy 1 too
         copy = {"ALWAYS": True, "IF_NEEDED": None, "NEVER": False}[copy.name]
+    object = _given(object, dtype)
     if holds_movable(object):
         return _converted(np.array, object, dtype, copy=copy, order=order, ndmin=ndmin)
     made = np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, like=like)
@@ -161,6 +162,14 @@ def _converted(function, x, dtype, *args, **kwargs):
     return made if made.ndim == values.ndim else made.reshape(values.shape)
 
 
+def _given(x, dtype):
+    """What an ``__array__`` of the user's gives, which may be active; `x` itself if it has none that was rebuilt."""
+    method = getattr(getattr(type(x), "__array__", None), "__codipy_gives__", None)
+    if method is None:
+        return x
+    return method(x) if dtype is None else method(x, dtype)
+
+
 def _is_new(made, source):
     """Whether an ndarray made from `source` shares no data with it, as far as one can know."""
     if isinstance(source, np.ndarray):
@@ -173,6 +182,7 @@ def _converts(function):
 
     @functools.wraps(function, updated=())
     def convert(a, dtype=None, *args, **kwargs):
+        a = _given(a, dtype)
         if holds_movable(a):
             return _converted(function, a, dtype, *args, **kwargs)
         made = function(a, dtype, *args, **kwargs)

@@ -26,7 +26,7 @@ import weakref
 from operator import is_not
 from types import FunctionType
 
-from codipy.tools.rebinding.hooks import origin_of
+from codipy.tools.rebinding.hooks import gives_array, origin_of
 from codipy.tools.rebinding.overloads import Overloaded
 from codipy.tools.rebinding.unit import ClassUnit, Unit
 from codipy.tools.rebinding.view import ATOMS
@@ -154,6 +154,8 @@ class Twins:
                 continue
             watched[name] = value
             rebuilt = self._member(value, unit)
+            if name == "__array__" and type(rebuilt) is FunctionType:
+                rebuilt = gives_array(rebuilt)
             if rebuilt is not value:
                 changed = True
                 if hasattr(rebuilt, "__set_name__"):

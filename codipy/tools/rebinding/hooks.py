@@ -8,6 +8,9 @@ import functools
 import sys
 import types
 
+import numpy as np
+
+from codipy.active.array_type import Array
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.exchange import hold_attribute, hold_cell, hold_global, hold_item, hold_items
@@ -23,7 +26,7 @@ from codipy.tools.rebinding.wrapping import (
     MADE_ITEMS,
 )
 
-__all__ = ["LOOKING_UP", "ModuleProxy", "make_builtins", "origin_of"]
+__all__ = ["LOOKING_UP", "ModuleProxy", "gives_array", "make_builtins", "origin_of"]
 
 LOOKING_UP = frozenset(("globals", "vars"))  # by these a function finds others whose names no code object tells
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
@@ -80,10 +83,25 @@ def _namespaces(code, globals, locals, frame):
     return frame.f_globals if own is origin and not scan(code).stores else origin, origin_of_view(locals)
 
 
+def gives_array(method):
+    """An ``__array__`` of the user's, for NumPy, which takes ndarrays only and would raise a `ValueError` of its own.
+
+    `codipy.numpy.asarray` and its like call the method itself, which may give what is active.
+    """
+
+    @functools.wraps(method)
+    def __array__(self, *args, **kwargs):
+        made = method(self, *args, **kwargs)
+        return np.asarray(made) if isinstance(made, Array) else made  # or the reason why not
+
+    __array__.__codipy_gives__ = method  # type: ignore[attr-defined]
+    return __array__
+
+
 def make_builtins(view, mapping):
     """A copy of a dict of built-ins, for the functions of one view."""
     found = {name: replacement(value, value) if name in BUILTINS else value for name, value in mapping.items()}
-    rebinder, import_ = view.rebinder, mapping.get("__import__")
+    rebinder, import_, build = view.rebinder, mapping.get("__import__"), mapping.get("__build_class__")
 
     def __import__(name, globals=None, locals=None, fromlist=(), level=0):
         return rebinder.at_run_time(import_(name, globals, locals, fromlist, level))
@@ -91,10 +109,18 @@ def make_builtins(view, mapping):
     def globals():
         return rebinder.container(view.origin, always=True)
 
+    def __build_class__(function, name, /, *bases, **options):
+        cls = build(function, name, *bases, **options)
+        method = vars(cls).get("__array__") if isinstance(cls, type) else None
+        if type(method) is types.FunctionType:
+            cls.__array__ = gives_array(method)
+        return cls
+
     found["__rebound__"] = view  # how a rebuilt function is known
     found |= {MADE: made, MADE_ITEMS: made_items, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
+    hooks["__build_class__"] = __build_class__
     for name, hook in hooks.items():
         if name in mapping:
             found[name] = hook
