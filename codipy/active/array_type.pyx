@@ -330,7 +330,9 @@ cdef class Array:
     def fill(self, value):
         """Write one value into all elements."""
         if np.ndim(value):
-            raise ValueError("setting an array element with a sequence.")
+            ones = np.ones(np.shape(value))
+            np.empty(()).fill(ones.tolist() if isinstance(value, (list, tuple)) else ones)   # NumPy's error, if it has one
+            value = np.reshape(value, ())
         self[...] = value
 
     @property

@@ -32,7 +32,8 @@ class Flat:
         if not self.array.flags.writeable:  # before there is an element to look for
             raise ValueError("underlying array is read-only")
         several = isinstance(index, (slice, list, tuple, np.ndarray)) or index is Ellipsis
-        if isinstance(value, (list, tuple)):
+        is_list = isinstance(value, (list, tuple))
+        if is_list:
             from codipy.active.array import from_nested
 
             value = from_nested(value)
@@ -40,7 +41,9 @@ class Flat:
             return  # NumPy looks at no index then
         where = np.arange(self.array.size)[index]
         if not several and np.ndim(value):
-            raise ValueError("setting an array element with a sequence.")
+            ones = np.ones(np.shape(value))
+            np.empty(1).flat[0] = ones.tolist() if is_list else ones  # raises, but for an array of one before NumPy 2.4
+            value = np.reshape(value, ())
         if several and np.ndim(value):  # again from its first element on, where there are too few
             if isinstance(value, type(self.array)) and np.may_share_memory(value, self.array):
                 # One after the other, so that what is written is read again.

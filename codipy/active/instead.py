@@ -86,7 +86,7 @@ _REBUILT = {
 
 
 def instead_of(names):
-    """The advice for the last of some functions, which the user called, by names with modules, that has one; or None."""
+    """The advice for the last of some functions that has one, by their names with modules: the user called it."""
     for name in reversed(names):
         parts = name.removesuffix(".__init__").split(".")
         if parts[0] == "scipy" and len(parts) > 2:

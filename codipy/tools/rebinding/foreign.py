@@ -20,6 +20,7 @@ _MEMORY = frozenset((  # of NumPy: what shows or writes memory, by another objec
     "asmatrix", "bmat", "ctypeslib", "from_dlpack", "frombuffer", "ma", "matrix", "memmap", "ndarray", "nditer", "rec",
     "recarray",
 ))  # fmt: skip
+_CYTHON = "cython_function_or_method"
 # Of Python's modules, those that keep an object, if at all, as what it is.
 _OBJECTS = frozenset((
     "abc", "bisect", "cmath", "collections", "contextlib", "copy", "dataclasses", "enum", "functools", "heapq",
@@ -118,5 +119,7 @@ def _origin(value):
     """The module of what a name stands for, or of its class."""
     if isinstance(value, ModuleType):
         return value.__name__
-    own = value if isinstance(value, (type, FunctionType, types.BuiltinFunctionType)) else type(value)
-    return getattr(own, "__module__", None) or type(value).__module__
+    kind = type(value)
+    is_function = isinstance(value, (type, FunctionType, types.BuiltinFunctionType)) or kind.__name__ == _CYTHON
+    found = getattr(value if is_function else kind, "__module__", None)
+    return found if isinstance(found, str) else "builtins"
