@@ -29,6 +29,7 @@ from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 
+from codipy.active.doors import door
 from codipy.errors import ActiveError
 
 cdef enum:
@@ -86,6 +87,9 @@ cdef int assign(Array target, object value) except -1:
         return 0
     p = pending_of(r, <PyObject*>value if nested is None else <PyObject*>nested, v)
     if p is None:
+        given = door("given")(value)
+        if given is not value:
+            return assign(target, given)
         raise TypeError(f"an Array holds real numbers: cannot assign {type(value).__name__}")
     precision = p.single
     if target.storage.single and precision == ROUND_NONE:

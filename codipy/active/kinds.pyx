@@ -19,6 +19,7 @@ from codipy.programs.program cimport OF_SINGLE
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 
+from codipy.active.doors import door
 from codipy.errors import ActiveError
 from codipy.operations import TABLE
 
@@ -281,12 +282,19 @@ cdef object apply_mixed(int code, int n, PyObject* x, PyObject* y):
 
 
 cdef object apply_to_list(int code, int n, PyObject* x, PyObject* y):
-    if n != 2 or code == OP_MULTIPLY:        # which is to repeat the list, says NumPy
+    if n != 2:
         return NotImplemented
     one, other = <object>x, <object>y
     if type(one) is not Real:
         one, other = other, one
-    if type(one) is not Real or (<Real>one).kind == PYTHON or not isinstance(other, (list, tuple)):
+    if type(one) is not Real or (<Real>one).kind == PYTHON:
+        return NotImplemented
+    if not isinstance(other, (list, tuple)):
+        given = door("given")(other, -1e6)      # the priority of NumPy's scalars
+        if given is other:
+            return NotImplemented
+        return callable_of(code)(one, given) if one is <object>x else callable_of(code)(given, one)
+    if code == OP_MULTIPLY:                  # which is to repeat the list, says NumPy
         return NotImplemented
     if current() != NULL:
         from codipy.active.elementwise_door import elementwise       # which needs this module first

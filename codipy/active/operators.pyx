@@ -23,9 +23,20 @@ from codipy.operations import BY_NAME, TABLE
 
 cdef object of_complex(int code, PyObject* x, PyObject* y):
     if not (PyComplex_Check(<object>x) or PyComplex_Check(<object>y)):
-        return NotImplemented
+        return of_given(code, x, y)
     from codipy.active.complexes import combine      # it needs this module first
     return combine(TABLE[code].name, <object>x, <object>y)
+
+
+cdef object of_given(int code, PyObject* x, PyObject* y):
+    """The same with what an object's ``__array__`` gives, where NumPy leaves the operation to no other operand."""
+    cdef PyObject* operands[2]
+    given = door("given")
+    left, right = given(<object>x, 0.0), given(<object>y, 0.0)
+    if left is <object>x and right is <object>y:
+        return NotImplemented
+    operands[0], operands[1] = <PyObject*>left, <PyObject*>right
+    return operate(code, 2, operands)
 
 
 cdef int in_place(int code, Array a, PyObject* other) except -1:
@@ -47,7 +58,8 @@ cdef int in_place(int code, Array a, PyObject* other) except -1:
     if result is NotImplemented:
         if PyComplex_Check(<object>other):
             raise TypeError(f"Cannot cast ufunc output from complex128 to {a.dtype} with casting rule 'same_kind'")
-        return 0
+        given = door("given")(<object>other)
+        return 0 if given is <object>other else in_place(code, a, <PyObject*>given)
     if type(result) is Array and not same_shape(&(<Array>result).geometry, &a.geometry):
         raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
                          f"{result.shape}")

@@ -25,8 +25,8 @@ from codipy.tape import active_tape
 
 __all__ = [
     "arange", "array", "asanyarray", "asarray", "asarray_chkfinite", "ascontiguousarray", "asfortranarray", "copy",
-    "empty", "empty_like", "eye", "fresh", "fromiter", "full", "full_like", "geomspace", "holds_movable", "identity",
-    "linspace", "logspace", "ones", "ones_like", "require", "tri", "zeros", "zeros_like",
+    "empty", "empty_like", "eye", "fresh", "fromiter", "full", "full_like", "geomspace", "given", "holds_movable",
+    "identity", "linspace", "logspace", "ones", "ones_like", "require", "tri", "zeros", "zeros_like",
 ]  # fmt: skip
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
@@ -194,6 +194,22 @@ def _converts(function):
 asarray, asanyarray = _converts(np.asarray), _converts(np.asanyarray)
 _require = _converts(np.require)
 ascontiguousarray, asfortranarray = _converts(np.ascontiguousarray), _converts(np.asfortranarray)
+
+
+def given(x, priority=None):
+    """What NumPy computes with for an object that is no array, by its ``__array__``; `x` itself where it has none.
+
+    An operator, which has a `priority`, leaves the operation to an object that asks for it.
+    """
+    kind = type(x)
+    if isinstance(x, (np.ndarray, np.generic)) or not hasattr(kind, "__array__"):
+        return x
+    if priority is not None and (
+        hasattr(kind, "__array_ufunc__") or getattr(x, "__array_priority__", -1e6) > priority
+    ):
+        return x
+    made = asarray(x)
+    return made if made.dtype.kind in "fiub" else x
 
 
 @functools.wraps(np.require, updated=())

@@ -55,8 +55,56 @@ def passive(x):
     return np.sum(np.sin(Measured([1.0, 2.0]))) * x[0] + np.dot(x, Measured(np.ones(2)))
 
 
+class Own(Measured):
+    """It has operators, for which NumPy does not ask it."""
+
+    def __rmul__(self, other):
+        return 100.0 * other * np.asarray(self.values)
+
+    __radd__ = __rsub__ = __rmul__
+
+
+class Asked(Own):
+    __array_priority__ = 1.0
+
+
+def operators(x):
+    return np.sum(x * Own(x) + (x - Own([1.0, 3.0])) ** 2 + x / Measured(x[0]) + Measured(x) * x)
+
+
+def operators_of_elements(x):
+    return np.sum(x[0] * Own(x) + (x[1] + Measured([1.0, 2.0])) ** 2) + np.sum(float(x[0]) * Own(x))
+
+
+def operators_of_its_own(x):
+    return np.sum(x * Asked(x) + x[0] * Asked(x))
+
+
+def in_place(x):
+    y = x * np.ones((2, 2))
+    part = y[0]
+    part *= Own(x)
+    part += Measured([x[0], 2.0])
+    y[1] = Measured(x * x)
+    y[:, 0] -= np.poly1d([2.0, 1.0])
+    return np.sum(y**2)
+
+
 @each_strategy
-@pytest.mark.parametrize("f", [converted, of_reals, written_through, of_a_class_in_the_function, passive])
+@pytest.mark.parametrize(
+    "f",
+    [
+        operators,
+        operators_of_elements,
+        operators_of_its_own,
+        in_place,
+        converted,
+        of_reals,
+        written_through,
+        of_a_class_in_the_function,
+        passive,
+    ],
+)
 def test_what_the_object_gives_is_differentiated(strategy, f):
     value, gradient = codipy.value_and_grad(f, strategy=strategy)(X)
     quotients = [(f(X + h) - f(X - h)) / 2e-6 for h in 1e-6 * np.eye(2)]
