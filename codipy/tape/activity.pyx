@@ -93,8 +93,20 @@ cdef int _leave(object tape) except -1:
 
 
 cdef int _call_after(_Stack stack) except -1:
-    if stack.after:
-        stack.after = [f for f in stack.after if f()]
+    cdef list kept = []
+    cdef list errors = []
+    if not stack.after:
+        return 0
+    while stack.after:      # all of them, whatever one raises, and what they add
+        f = stack.after.pop(0)
+        try:
+            if f():
+                kept.append(f)
+        except BaseException as error:
+            errors.append(error)
+    stack.after = kept
+    if errors:
+        raise errors[0]
     return 0
 
 
