@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The active array."""
+import functools
+import opcode
 import sys
 
 import numpy as np
@@ -29,10 +31,10 @@ from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current, is_passive
 
-from codipy.active.callers import in_rebound_code
+from codipy.active.callers import in_rebound_code, place
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
 from codipy.active.kinds import ClassOf
-from codipy.active.storage import show
+from codipy.active.storage import complain, show
 
 cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
@@ -63,11 +65,53 @@ cdef bint shows_memory(Array a):
     return current() == NULL or not asks_for_product(sys._getframe())
 
 
-cdef int show_to_library(Array a, object values) except -1:
-    """Note that who asked may keep the values of an array that stands for a plain one in rebound code."""
-    if a.pending is None and current() != NULL and in_rebound_code():
+cdef int POP_TOP = opcode.opmap["POP_TOP"]
+
+
+cdef bint stands_for_plain(Array a):
+    """Whether who asks for the values may be a library that in the plain run gets the user's array."""
+    return a.pending is None and current() != NULL and in_rebound_code()
+
+
+cdef object show_to_library(Array a, object values):
+    """What a library gets that asked for the values of an array, of which these are a copy.
+
+    In rebound code the array may stand for a plain one, into which the library would write (BLAS routines, ctypes). So
+    what is another number in the copy at the end of the call is written to the array; what is written there later is
+    an error when the recording ends, since others may have read the array before.
+    """
+    if not stands_for_plain(a):
+        return values
+    if a.readonly or values.dtype != a.dtype or not values.flags.writeable:
         show(a.storage, values)
-    return 0
+        return values
+    given = np.asarray(memoryview(values))       # which stays the base of all views, since that of it is no array
+    frame = sys._getframe()
+    show(a.storage, given, functools.partial(take_over, new_array(a.storage, &a.geometry), values, values.tobytes(),
+                                             (id(frame), frame.f_lasti, frame.f_lineno), place(frame)))
+    return given
+
+
+def take_over(array, values, before, call, where, is_kept):
+    """Write to an array what a library wrote to a copy of its values, which it keeps or has let go of."""
+    if values.tobytes() == before:
+        return
+    if not is_kept and is_in_call(call):
+        array[...] = values
+    elif is_kept or current() != NULL:
+        complain(f"a library wrote to an array that it was given ({where}), and what it wrote there would not be read "
+                 f"in the array: give it a copy, `u.copy()`, and read what it returns")
+
+
+cdef bint is_in_call(call) except -1:
+    """Whether no code of the user's has run since: the call is not over, or what it returns is thrown away."""
+    try:
+        frame = sys._getframe()
+    except ValueError:      # no Python code runs on this thread
+        return False
+    if id(frame) != call[0]:
+        return False
+    return frame.f_lasti == call[1] or (frame.f_lineno == call[2] and frame.f_code.co_code[frame.f_lasti] == POP_TOP)
 
 
 @cython.final
@@ -450,17 +494,14 @@ cdef class Array:
         demand_passive(self, "np.asarray() of an active Array, or a function that calls it,",
                        instead_of_asarray(sys._getframe(), dtype))
         values = np.array(self.value, dtype=dtype)
-        if copy is not True:
-            show_to_library(self, values)
-        return values
+        return values if copy is True else show_to_library(self, values)
 
     def __getbuffer__(self, Py_buffer* buffer, int flags):
-        # Read-only: the memory may be shared with other Arrays.
+        # Read-only, or a copy: the memory may be shared with other Arrays.
         if not shows_memory(self):
             raise BufferError("the memory of an active Array would lose its derivative: take codipy.value(x)")
         settle(self)
-        values = ndarray_of(self)
-        show_to_library(self, values)
+        values = show_to_library(self, np.array(self.value)) if stands_for_plain(self) else ndarray_of(self)
         PyObject_GetBuffer(values, buffer, flags)
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
@@ -499,9 +540,8 @@ cdef class Array:
     def __getattr__(self, str name):
         if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps", "__dlpack__", "__dlpack_device__"):
             demand_passive(self, f"{name} of an active Array", f"take codipy.value(x).{name}")
-            values = self.value
-            show_to_library(self, values)
-            return getattr(values, name)
+            values = np.array(self.value) if name == "ctypes" else self.value
+            return getattr(show_to_library(self, values), name)
         if name == "__array_interface__" and shows_memory(self):
             return self.value.__array_interface__
         function = None if name.startswith("_") and name != "__array_namespace__" else ndarray_method(name)

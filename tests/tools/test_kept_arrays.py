@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Arrays whose memory a library keeps or writes to stay NumPy's own, or are not written to any more."""
 
+import sys
+
+import numpy as np
 import pytest
 
 import codipy
 from codipy.errors import ActiveError
-from tests.tools.filled import check, maker
+from tests.strategies import STRATEGIES
+from tests.tools.filled import check, maker, module_of
 
 # Programs with what an Array cannot be: what a library keeps or writes to, by its bytes, what the module keeps.
 KEPT_BY = """
@@ -137,3 +141,56 @@ def test_numbers_that_are_written_out_leave_arrays_plain(user_module):
     for k in range(len(fills)):
         assert check(module, f"f{k}", "auto")
     assert {kind.__name__ for kind in module.SEEN} == {"ndarray"}
+
+
+# What a function of another file gives to a library that writes there: no name in this file tells it.
+WRITING = """
+import ctypes
+from scipy.linalg import blas
+def scale(v): blas.dscal(2.0, v)
+def scaled(v): return blas.dscal(2.0, v)
+def clear(v): ctypes.memset(v.ctypes.data, 0, 8)
+def keep(v): KEPT.append(blas.dscal(2.0, v))
+KEPT = []
+"""
+
+
+@pytest.fixture
+def with_writing(tmp_path, monkeypatch, user_module):
+    module_of(tmp_path, "writing_of_the_user", WRITING)
+    yield lambda *programs: user_module([(program,) for program in programs],
+                                        "import writing_of_the_user as writing\nMODEL = Model()\n")
+    del sys.modules["writing_of_the_user"]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("program", [
+    "u = U0.copy(); u[1] = float(0.5); writing.scale(u); return p * u.sum()",
+    "u = U0.copy(); u[1] = float(0.5); writing.scale(u[1:]); u[0] = p; return p * u.sum()",
+    "u = np.zeros(4); u[1] = U0[1]; writing.scale(u); return p * u.sum()",
+])  # fmt: skip
+def test_what_a_library_writes_to_its_copy_at_once_is_taken_over(program, strategy, with_writing):
+    check(with_writing(program), "f0", strategy)
+
+
+def test_what_a_library_writes_to_an_attribute_is_left_there(with_writing):
+    module = with_writing("MODEL.u[1] = float(0.5); writing.scale(MODEL.u); return p * MODEL.u.sum()")
+    expected = module.MODEL.u * 2.0
+    expected[1] = 1.0
+    assert codipy.grad(module.f0)(0.7) == expected.sum()
+    assert type(module.MODEL.u) is np.ndarray
+    assert np.array_equal(module.MODEL.u, expected)
+
+
+@pytest.mark.parametrize("program", [
+    "u = U0.copy(); u[1] = float(0.5); v = writing.scaled(u); return p * u.sum()",
+    "u = U0.copy(); u[1] = float(0.5); u = writing.scaled(u); return p * u.sum()",
+    "u = U0.copy(); u[1] = float(0.5); writing.keep(u); return p * u.sum()",
+    "MODEL.u[1] = float(0.5); MODEL.v = writing.scaled(MODEL.u); return p * MODEL.u.sum()",
+    "u = U0.copy(); u[1] = float(0.5); writing.clear(u); return p * u.sum()",
+])  # fmt: skip
+def test_what_a_library_writes_to_a_copy_that_it_keeps_is_an_error(program, with_writing):
+    module = with_writing(program)
+    with pytest.raises(ActiveError, match="a library wrote to an array that it was given"):
+        codipy.grad(module.f0)(0.7)
+    assert codipy.grad(lambda p: p * p)(0.7) == 1.4
