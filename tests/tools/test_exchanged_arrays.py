@@ -40,6 +40,10 @@ for v, w in zip(L, reversed(D["l"])): v += w * p\x00u = L[0]
 for v in D["l"]: v.fill(p)\x00u = D["l"][1]
 [fill(v, p) for v in L]; u = L[1]
 for k in range(2): L[k][k] = p\x00u = L[0]
+L[1][0] = p; L[0][1] = p * p; L.reverse(); u = L[0]
+L[-1][0] = p; L.insert(0, L.pop()); u = L[0]
+D["l"][0][1] = p; D["l"].append(D["l"].pop(0)); u = D["l"][1]
+space.w[1] = p; space.v[2] = p * space.w[1]; space.w, space.v = space.v, space.w; u = space.w
 space.w[1] = p; u = space.w
 u = closed(p)
 u = closed_deeply(p)
@@ -60,7 +64,7 @@ class Child:
 CHILD = Child()
 D = {"u": U0 * 2.0, "l": [U0 * 3.0, U0 * 4.0]}
 L = [U0 * 5.0, U0 * 6.0]
-space = types.SimpleNamespace(w=U0 * 7.0)
+space = types.SimpleNamespace(w=U0 * 7.0, v=U0 * 7.5)
 def closing():
     w, v = U0 * 8.0, [U0 * 9.0]
     def closed(p):
@@ -73,7 +77,7 @@ def closing():
         return w * v[0][1]
     return closed, closed_deeply, lambda: (w, v)
 closed, closed_deeply, inside = closing()
-def state(): return [W, M, MODEL.u, CHILD.model.u, D["u"], *D["l"], *L, space.w, inside()[0], inside()[1][0]]
+def state(): return [W, M, MODEL.u, CHILD.model.u, D["u"], *D["l"], *L, space.w, space.v, inside()[0], inside()[1][0]]
 """
 
 

@@ -97,11 +97,27 @@ cdef class _Place:
         cdef PyObject* buffer = <PyObject*>self.array.storage.buffer
         return self.array.storage.buffer.array is self.plain and Py_REFCNT(buffer) == 1
 
+    cdef bint follow(self) except -1:
+        """Whether the Array has another place in the same list or dict now, as after a swap; then that is the place."""
+        if PyDict_CheckExact(self.holder):
+            for key in list(self.holder):
+                if PyDict_GetItemWithError(self.holder, key) == <PyObject*>self.array:
+                    self.key = key
+                    return True
+        elif PyList_CheckExact(self.holder):
+            for i in range(len(<list>self.holder)):
+                if PyList_GET_ITEM(self.holder, i) == <PyObject*>self.array:
+                    self.key = i
+                    return True
+        return False
+
     cdef bint undo(self) except -1:
         """Give the user's array back, with the values of the Array; tell whether the place can be forgotten."""
         cdef PyObject* value = self.held()
         if value != <PyObject*>self.array:      # the user put something else there
-            return True
+            if Py_REFCNT(<PyObject*>self.array) == 1 or not self.follow():
+                return True
+            value = self.held()
         if self.array.pending is not None:
             self.array.value      # computes it
         if Py_REFCNT(value) != self.count(value) + 1 or not self.is_alone():
