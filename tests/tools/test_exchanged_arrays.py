@@ -199,3 +199,10 @@ def test_arguments_are_not_exchanged(user_module):
     with pytest.raises(ActiveError, match="`work` is a plain array of NumPy, which `f` was given"):
         codipy.grad(f)(0.7, work)
     assert module.U0 is not work and (work == 1.0).all()
+
+
+def test_a_module_of_a_library_may_have_a_variable_called_view(user_module, monkeypatch):
+    monkeypatch.setattr("scipy.linalg._view", "front", raising=False)
+    monkeypatch.setattr("scipy.linalg.u", np.ones(3), raising=False)
+    module = user_module([("MODEL.u[0] = p", "return p * scipy.linalg.u.sum()")], MADE_BEFORE)
+    assert codipy.grad(module.f0)(0.7) == 3.0

@@ -176,8 +176,8 @@ def hold_attribute(o, str name, /):
     if not records() or PyType_Check(o):
         return o
     if isinstance(o, ModuleType):
-        view = getattr(o, "_view", None)
-        if view is not None:
+        view = PyObject_GenericGetDict(o, NULL).get("_view")
+        if getattr(view, "rebinder", None) is not None:      # a ModuleProxy's, and no variable of the user's
             _Global(view, name).exchange()
         return o
     try:
