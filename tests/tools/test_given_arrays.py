@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Objects of the user's that NumPy takes for arrays, by ``__array__``."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -123,3 +125,41 @@ def test_a_fallback_is_not_taken_in_silence(kept, cls):
 
     with pytest.raises(ActiveError, match="np.asarray"):
         codipy.grad(f)(X)
+
+
+class Number:
+    def __init__(self, value):
+        self.value = value
+
+    def __float__(self):
+        return float(self.value)
+
+
+def by_float(x):
+    return float(Number(x[0]))
+
+
+def by_math(x):
+    return math.sin(Number(x[0]))
+
+
+def by_assignment(x):
+    y = np.zeros(2)
+    y[0] = Number(x[0])
+    return y[0]
+
+
+@pytest.mark.parametrize("leaves", [by_float, by_math, by_assignment])
+def test_a_float_of_an_object_is_not_lost_in_silence(leaves):
+    def f(x):
+        try:
+            return leaves(x)
+        except TypeError:
+            return 7.0
+
+    with pytest.raises(ActiveError, match="caught"):
+        codipy.grad(f)(X)
+
+
+def test_a_passive_float_of_an_object_is_one():
+    assert codipy.grad(lambda x: float(Number(2.0)) * x + math.sqrt(Number(4.0)) * x)(3.0) == 4.0

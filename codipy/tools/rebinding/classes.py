@@ -26,7 +26,7 @@ import weakref
 from operator import is_not
 from types import FunctionType
 
-from codipy.tools.rebinding.hooks import gives_array, origin_of
+from codipy.tools.rebinding.hooks import gives_plain, origin_of
 from codipy.tools.rebinding.overloads import Overloaded
 from codipy.tools.rebinding.unit import ClassUnit, Unit
 from codipy.tools.rebinding.view import ATOMS
@@ -153,9 +153,7 @@ class Twins:
             if name in _KEPT or name in members or is_data:
                 continue
             watched[name] = value
-            rebuilt = self._member(value, unit)
-            if name == "__array__" and type(rebuilt) is FunctionType:
-                rebuilt = gives_array(rebuilt)
+            rebuilt = gives_plain(name, self._member(value, unit))
             if rebuilt is not value:
                 changed = True
                 if hasattr(rebuilt, "__set_name__"):

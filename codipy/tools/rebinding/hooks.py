@@ -11,6 +11,7 @@ import types
 import numpy as np
 
 from codipy.active.array_type import Array
+from codipy.active.real import Real
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.exchange import hold_attribute, hold_cell, hold_global, hold_item, hold_items
@@ -26,7 +27,7 @@ from codipy.tools.rebinding.wrapping import (
     MADE_ITEMS,
 )
 
-__all__ = ["LOOKING_UP", "ModuleProxy", "gives_array", "make_builtins", "origin_of"]
+__all__ = ["LOOKING_UP", "ModuleProxy", "gives_plain", "make_builtins", "origin_of"]
 
 LOOKING_UP = frozenset(("globals", "vars"))  # by these a function finds others whose names no code object tells
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
@@ -83,19 +84,26 @@ def _namespaces(code, globals, locals, frame):
     return frame.f_globals if own is origin and not scan(code).stores else origin, origin_of_view(locals)
 
 
-def gives_array(method):
-    """An ``__array__`` of the user's, for NumPy, which takes ndarrays only and would raise a `ValueError` of its own.
+_PLAIN = {"__array__": (Array, np.asarray), "__float__": (Real, float)}
 
-    `codipy.numpy.asarray` and its like call the method itself, which may give what is active.
+
+def gives_plain(name, method):
+    """A method of the user's that the interpreter or NumPy calls, whose result must be an ndarray or a float.
+
+    They would raise an error of their own for what is active, which a fallback of the user's may be meant for; here it
+    is codipy's. `codipy.numpy.asarray` and its like call the method itself.
     """
+    if name not in _PLAIN or type(method) is not types.FunctionType:
+        return method
+    kind, convert = _PLAIN[name]
 
     @functools.wraps(method)
-    def __array__(self, *args, **kwargs):
+    def give(self, *args, **kwargs):
         made = method(self, *args, **kwargs)
-        return np.asarray(made) if isinstance(made, Array) else made  # or the reason why not
+        return convert(made) if isinstance(made, kind) else made  # or the reason why not
 
-    __array__.__codipy_gives__ = method  # type: ignore[attr-defined]
-    return __array__
+    give.__codipy_gives__ = method  # type: ignore[attr-defined]
+    return give
 
 
 def make_builtins(view, mapping):
@@ -111,9 +119,8 @@ def make_builtins(view, mapping):
 
     def __build_class__(function, name, /, *bases, **options):
         cls = build(function, name, *bases, **options)
-        method = vars(cls).get("__array__") if isinstance(cls, type) else None
-        if type(method) is types.FunctionType:
-            cls.__array__ = gives_array(method)
+        for name in _PLAIN.keys() & vars(cls).keys() if isinstance(cls, type) else ():
+            setattr(cls, name, gives_plain(name, vars(cls)[name]))
         return cls
 
     found["__rebound__"] = view  # how a rebuilt function is known
