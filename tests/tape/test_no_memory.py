@@ -3,6 +3,7 @@
 
 import gc
 import itertools
+import sys
 import tracemalloc
 
 import numpy as np
@@ -64,6 +65,12 @@ WRITES = {
 }
 
 
+def needs_numpys_error(name):
+    """NumPy's indexing by a mask may fail without an exception, at which Python crashes from 3.12 on: not codipy's."""
+    if name == "a mask" and sys.version_info >= (3, 12):
+        pytest.skip("NumPy fails without an exception")
+
+
 def attempts(action):
     """Run an action with its n-th allocation failing, for n = 0, 1, ... until none fails: how many did."""
     for n in itertools.count():
@@ -96,6 +103,7 @@ def gradients(tape, result, x, y):
 @each_pair()
 @pytest.mark.parametrize("name", READS)
 def test_reads(name, variant):
+    needs_numpys_error(name)
     plain = READS[name](START, np.cos(START))
     tape, fresh = new_tape(variant), new_tape(variant)
     with fresh:
