@@ -1,4 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
+# mypy: disable-error-code=misc
 """The active scalar."""
 
 from collections.abc import Callable
