@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# mypy: disable-error-code=misc
 """The active scalar."""
+
+# mypy: disable-error-code=misc
 
 from collections.abc import Callable
 from fractions import Fraction
