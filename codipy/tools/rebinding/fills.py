@@ -115,7 +115,7 @@ class Fills:
         for outer in self.outer.values():
             for node, own in with_variables(outer.node):
                 self._look_at(outer, node, own)
-        while self._spread():
+        while self._spread(FILLED):
             pass
 
     def _find(self, node):
@@ -237,35 +237,28 @@ class Fills:
                 pass
 
     def _spread_kept(self, kind):
-        """Carry over to what kept or stored names show, to what functions return for them, and to arguments."""
-        new = False
+        """Carry over to what kept or stored names show, to arguments, and to what functions return for them."""
+        new = self._spread(kind)
         for outer in self.outer.values():
-            for names, shown in outer.shows:
-                if self.is_marked(outer, kind, names):
-                    new |= self._mark(outer, kind, shown)
             for name, calls in outer.makers.items():
                 if self.is_marked(outer, kind, [name]):
                     new |= self._mark(outer, kind, filter(None, (last_name(call.func) for call in calls)))
             for name in (*outer.marks[kind], *self._marks[kind]):  # functions that a library calls, or that make things
                 for owner, names in self._results.get(name.lstrip("."), ()):
                     new |= self._mark(owner, kind, names)
+        return new
+
+    def _spread(self, kind):
+        """Carry over to what marked names show, and to what is passed to functions for such a parameter."""
+        new = False
+        for outer in self.outer.values():
+            for names, shown in outer.shows:
+                if self.is_marked(outer, kind, names):
+                    new |= self._mark(outer, kind, shown)
             for call in outer.calls:
                 for owner, parameters in self.places.get(call.callee, ()):
                     if self._has_parameter(owner, parameters, call.place, owner.marks[kind]):
                         new |= self._mark(outer, kind, call.shown)
-        return new
-
-    def _spread(self):
-        """Carry over to what filled names show, and to what is passed to functions that fill it."""
-        new = False
-        for outer in self.outer.values():
-            for names, shown in outer.shows:
-                if self.is_marked(outer, FILLED, names):
-                    new |= self._mark(outer, FILLED, shown)
-            for call in outer.calls:
-                for owner, parameters in self.places.get(call.callee, ()):
-                    if self._has_parameter(owner, parameters, call.place, owner.marks[FILLED]):
-                        new |= self._mark(outer, FILLED, call.shown)
         return new
 
     @staticmethod
