@@ -419,3 +419,22 @@ def test_no_scalar_shares_memory():
         x = tape.register_input(np.array([0.5, 2.0]))
         for function in (np.shares_memory, np.may_share_memory):
             assert not function(x[0], x) and not function(x, x[0]) and not function(x[0], x[0]) and function(x, x[1:])
+
+
+def test_the_class_of_plain_numbers_beside_active_ones():
+    plain = np.ones(3)
+
+    def f(x):
+        values = (x, x[0], x.sum(), plain, plain[0], 1.0, 2, np.float32(1.0), float(x[0]), np.zeros(2), f, values_of)
+        kinds = (np.ndarray, float, np.float64, np.float32, int, type)
+        seen.append([[v.__class__ is kind for kind in kinds] for v in values] + [v.__class__ in (float, np.float64)
+                    for v in values] + [v.__class__.__name__ for v in values])  # fmt: skip
+        return x.sum()
+
+    def values_of():
+        return ()
+
+    seen: list = []
+    f(plain.copy())
+    codipy.grad(f)(plain.copy())
+    assert seen[0] == seen[1]

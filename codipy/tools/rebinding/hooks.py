@@ -18,6 +18,7 @@ from codipy.tools.rebinding.exchange import hold_attribute, hold_cell, hold_glob
 from codipy.tools.rebinding.made import made, made_items
 from codipy.tools.rebinding.replacements import BUILTINS, replacement
 from codipy.tools.rebinding.wrapping import (
+    CLASS_OF,
     HOLD_ATTRIBUTE,
     HOLD_CELL,
     HOLD_GLOBAL,
@@ -50,6 +51,12 @@ def _super(*args):
     if "__class__" not in variables:
         raise RuntimeError("super(): __class__ cell not found")
     return super(variables["__class__"], variables[frame.f_code.co_varnames[0]])
+
+
+def _class_of(value):
+    """``value.__class__``, of which rebuilt code knows another one: ``v.__class__ is float`` of a plain number."""
+    kind = replacement(type)(value) if type(value) in (Real, Array) else value.__class__
+    return replacement(kind, kind)
 
 
 def _eval(source, globals=None, locals=None, /):
@@ -124,7 +131,7 @@ def make_builtins(view, mapping):
         return cls
 
     found["__rebound__"] = view  # how a rebuilt function is known
-    found |= {MADE: made, MADE_ITEMS: made_items, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
+    found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks["__build_class__"] = __build_class__

@@ -2,7 +2,8 @@
 """The expressions of a function for the arrays that it fills, wrapped: what it makes, and what was there before.
 
 ``u = start.copy()`` becomes ``u = made(start.copy())``, see `made.pyx`; ``self.work[0] = x`` becomes
-``hold_attribute(self, "work").work[0] = x``, see `exchange.pyx`.
+``hold_attribute(self, "work").work[0] = x``, see `exchange.pyx`. And ``x.__class__`` becomes ``class_of(x)``, which is
+what `type` says in rebuilt code.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ from codipy.tools.rebinding.names import (
 )
 
 __all__ = [
-    "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "MADE", "MADE_ITEMS", "OWN", "wrap",
+    "CLASS_OF", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "MADE", "MADE_ITEMS", "OWN",
+    "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
 HOLD_ATTRIBUTE, HOLD_ITEM, HOLD_ITEMS = "codipy: hold_attribute", "codipy: hold_item", "codipy: hold_items"
 HOLD_CELL, HOLD_GLOBAL = "codipy: hold_cell", "codipy: hold_global"
+CLASS_OF = "codipy: class_of"
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
 
@@ -213,6 +216,8 @@ class _Wrapper:
         if not isinstance(node, ast.AST):
             return node
         self.hold(node, scopes)
+        if isinstance(node, ast.Attribute) and node.attr == "__class__" and isinstance(node.ctx, ast.Load):
+            return self._call(CLASS_OF, [node.value], node)
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
             return node
         if not self._exchanges([node.id]):
