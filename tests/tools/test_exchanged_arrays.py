@@ -31,18 +31,20 @@ CHILD.model.u[2] = p; u = CHILD.model.u
 u = MODEL.u; u *= p
 D["u"][1] = p; u = D["u"]
 D["u"] += p; u = D["u"]
-k = "u"; D[k][2] = p; u = D[k]
-D["l"][0][1] = p; D["l"][-1][2] = D["l"][0][1] * p; u = D["l"][1]
+k = "u"; D[k][2:] = p; u = D[k]
+D["l"][0][1:] = p; D["l"][-1][2:] = D["l"][0][1] * p; u = D["l"][1]
 for v in D["l"]: v *= p\x00u = D["l"][0]
-L[1][0] = p; u = L[1]
+L[1][:1] = p; u = L[1]
+v = L[1]; v[0] = p; u = L[1]
+fill(L[0], p); u = L[0]
 for k, v in enumerate(L): v[k] = p\x00u = L[1]
 for v, w in zip(L, reversed(D["l"])): v += w * p\x00u = L[0]
 for v in D["l"]: v.fill(p)\x00u = D["l"][1]
 [fill(v, p) for v in L]; u = L[1]
-for k in range(2): L[k][k] = p\x00u = L[0]
-L[1][0] = p; L[0][1] = p * p; L.reverse(); u = L[0]
-L[-1][0] = p; L.insert(0, L.pop()); u = L[0]
-D["l"][0][1] = p; D["l"].append(D["l"].pop(0)); u = D["l"][1]
+for k in range(2): L[k][k:] = p\x00u = L[0]
+L[1][:1] = p; L[0][1:2] = p * p; L.reverse(); u = L[0]
+L[-1][:1] = p; L.insert(0, L.pop()); u = L[0]
+D["l"][0][1:2] = p; D["l"].append(D["l"].pop(0)); u = D["l"][1]
 space.w[1] = p; space.v[2] = p * space.w[1]; space.w, space.v = space.v, space.w; u = space.w
 space.w[1] = p; u = space.w
 u = closed(p)
@@ -69,7 +71,7 @@ def closing():
     w, v = U0 * 8.0, [U0 * 9.0]
     def closed(p):
         w[0] = p
-        v[0][1] = p * w[0]
+        v[0][1:2] = p * w[0]
         return w
     def closed_deeply(p):
         def inner(): w[1:] *= p

@@ -77,8 +77,11 @@ class _Wrapper:
     def __init__(self, file, outer, given, is_foreign):
         self._file, self._outer, self._given, self._is_foreign = file, outer, given, is_foreign
         self.count = 0
+        self._wanted: set[int] = set()  # by address, items that are bound to what is filled or passed on
+        self._read: set[int] = set()  # what an element is read of, which costs as much as ever
 
     def look_at(self, node: Any):
+        self._want(node)
         if isinstance(node, ast.Assign):
             for target in node.targets:
                 node.value = self._bound(target, node.value)
@@ -97,6 +100,19 @@ class _Wrapper:
             node.args = [self._called(argument, kinds) for argument in node.args]
             for word in node.keywords:
                 word.value = self._called(word.value, kinds)
+
+    def _want(self, node):
+        """Note the items of lists and dicts that may be filled by another name."""
+        if isinstance(node, ast.Assign):
+            if any(self._exchanges(list(bound_by(target))) for target in node.targets):
+                self._wanted.add(id(node.value))
+        elif isinstance(node, ast.Call) and not _is_foreign_call(node.func, self._is_foreign):
+            self._wanted.update(map(id, (*node.args, *(word.value for word in node.keywords))))
+        elif isinstance(node, ast.Subscript):
+            if any(isinstance(part, ast.Slice) for part in ast.walk(node.slice)):
+                self._wanted.add(id(node.value))
+            elif isinstance(node.ctx, ast.Load) and id(node) not in self._wanted:
+                self._read.add(id(node.value))
 
     def _fills(self, target):
         """Whether something is stored into what a target gets, and that need not stay NumPy's own."""
@@ -194,12 +210,16 @@ class _Wrapper:
 
     def _holding(self, node):
         """What is to be called before an attribute or an item is read, and the name or the key; None for others."""
+        if id(node) in self._read:
+            return None
         if isinstance(node, ast.Attribute):
             if self._exchanges(["." + node.attr]) and not node.attr.startswith("__"):  # which a class would change
                 return HOLD_ATTRIBUTE, ast.Constant(node.attr)
         elif isinstance(node, ast.Subscript) and self._exchanges(list(map(item_of, names_of(node.value)))):
             key = _same_key(node.slice)
-            return None if key is None else (HOLD_ITEM, key)
+            # The rows of matrices that are lists of lists: an element of one costs as much as ever.
+            is_text = isinstance(key, ast.Constant) and isinstance(key.value, str)
+            return (HOLD_ITEM, key) if is_text or (key is not None and id(node) in self._wanted) else None
         return None
 
     def _walked(self, node):
@@ -220,7 +240,7 @@ class _Wrapper:
             return self._call(CLASS_OF, [node.value], node)
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
             return node
-        if not self._exchanges([node.id]):
+        if id(node) in self._read or not self._exchanges([node.id]):
             return node
         own = scopes[-1] if scopes else None
         if own is None or node.id in own:
