@@ -34,7 +34,7 @@ from codipy.tape.activity cimport current, is_passive
 from codipy.active.callers import in_rebound_code, place
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
 from codipy.active.kinds import ClassOf
-from codipy.active.storage import complain, show
+from codipy.active.storage import complain, keep, show
 
 cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
@@ -93,14 +93,20 @@ cdef object show_to_library(Array a, object values):
 
 
 def take_over(array, values, before, call, where, is_kept):
-    """Write to an array what a library wrote to a copy of its values, which it keeps or has let go of."""
+    """Write to an array what a library wrote to a copy of its values, which it keeps or has let go of; else complain.
+
+    True is returned where there was something to complain of.
+    """
     if values.tobytes() == before:
-        return
+        return False
     if not is_kept and is_in_call(call):
         array[...] = values
-    elif is_kept or current() != NULL:
+        return False
+    if is_kept or current() != NULL:
         complain(f"a library wrote to an array that it was given ({where}), and what it wrote there would not be read "
                  f"in the array: give it a copy, `u.copy()`, and read what it returns")
+        return True
+    return False
 
 
 cdef bint is_in_call(call) except -1:
@@ -540,8 +546,10 @@ cdef class Array:
     def __getattr__(self, str name):
         if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps", "__dlpack__", "__dlpack_device__"):
             demand_passive(self, f"{name} of an active Array", f"take codipy.value(x).{name}")
-            values = np.array(self.value) if name == "ctypes" else self.value
-            return getattr(show_to_library(self, values), name)
+            values = show_to_library(self, np.array(self.value) if name == "ctypes" else self.value)
+            if name == "ctypes" and stands_for_plain(self):
+                keep(values)     # who has the address has no reference
+            return getattr(values, name)
         if name == "__array_interface__" and shows_memory(self):
             return self.value.__array_interface__
         function = None if name.startswith("_") and name != "__array_namespace__" else ndarray_method(name)

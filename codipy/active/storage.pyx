@@ -61,12 +61,19 @@ def show(Storage storage, values, take_over=None, /):
         at_end(look_at_shown)
 
 
+def keep(values, /):
+    """Let an array whose address was asked for live until the recording ends."""
+    vars(thread).setdefault("kept", []).append(values)
+    at_end(look_at_shown)
+
+
 def look_at_shown():
     """At the end of a recording: whether a library wrote to what it still has."""
     for _, references in list(shown.values()):
-        for _, take_over in list(references):
-            if take_over is not None:
-                take_over(True)
+        for i, (reference, take_over) in enumerate(list(references)):
+            if take_over is not None and take_over(True):
+                references[i] = reference, None      # it is said once
+    vars(thread).pop("kept", None)
 
 
 def complain(str message, /):
