@@ -18,7 +18,7 @@ from codipy.active.offsets cimport all_differ, integers_of, offsets_of
 from codipy.active.packing cimport from_ndarray, gather, identifiers
 from codipy.active.real cimport Real
 from codipy.active.storage cimport Storage, new_storage
-from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
+from codipy.active.view cimport MAX_NDIM, View, broadcast_strides, is_contiguous, set_contiguous, shape_tuple
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -398,7 +398,8 @@ cdef int scatter(Array a, index, value) except -1:
         raise TypeError("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
                         f"{np.ndim(value)} dimensions")
     offsets = offsets_of(a, index)
-    cdef bint active = r != NULL and (a.is_active or type(value) in (Array, Real) and value.is_active)
+    cdef bint active = r != NULL and (storage.identifiers != NULL or storage.block is not None
+                                      or type(value) in (Array, Real) and value.is_active)
     if active and not all_differ(offsets, size):
         values = np.array(ndarray_of(a))     # NumPy says which of several values an element gets
         ids = identifiers(a)
@@ -406,13 +407,11 @@ cdef int scatter(Array a, index, value) except -1:
         values[index] = plain_of(value)
         a[...] = gather(values, ids)
         return 0
+    if active and scatter_active(r, a, offsets, value):
+        return 0
     numbers = np.empty(offsets.shape, np.float32 if storage.single else np.float64)
     numbers[...] = plain_of(value)           # a copy: it may show what is written to
-    if storage.block is not None and not admit_block(r, storage.block):
-        go_mixed_in_passive(storage)
-    if storage.identifiers != NULL and not admit_mixed(r, storage) and r != NULL:
-        storage.drop_identifiers()
-    storage.begin_write()
+    settle_before_writing(r, storage)
     at, given = np.ascontiguousarray(offsets, np.intp), np.ascontiguousarray(numbers, np.float64)
     places, doubles = <const Py_ssize_t*>cnp.PyArray_DATA(at), <const double*>cnp.PyArray_DATA(given)
     storage.own_values(offsets.size)         # what may fail comes before values and identifiers change
@@ -424,6 +423,67 @@ cdef int scatter(Array a, index, value) except -1:
         if r == NULL and storage.identifiers != NULL:
             storage.make_passive(places[i])
     return 0
+
+
+cdef bint scatter_active(Recorder* r, Array a, offsets, value) except? True:
+    """Write an Array of float64 to offsets that are all different; False for what is no such Array or does not fit."""
+    cdef Storage storage = a.storage, source
+    cdef BaseTape tape = <BaseTape>r.tape
+    cdef cnp.ndarray at = np.ascontiguousarray(offsets, np.intp)
+    cdef const Py_ssize_t* places = <const Py_ssize_t*>cnp.PyArray_DATA(at)
+    cdef Py_ssize_t i, k, n = cnp.PyArray_SIZE(at), place, number
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef View shape
+    cdef View* shown
+    cdef Array x
+    cdef bint moves
+    cdef double* numbers
+    cdef int32_t* slots
+    if type(value) is not Array or storage.single or cnp.PyArray_NDIM(at) > MAX_NDIM:
+        return False
+    x = value
+    materialise(x)
+    shown, shape.ndim = &x.geometry, cnp.PyArray_NDIM(at)
+    for k in range(shape.ndim):
+        shape.shape[k] = cnp.PyArray_DIM(at, <int>k)
+    set_contiguous(&shape)
+    if x.storage.single or not broadcast_strides(shown, shown.strides, &shape, strides):
+        return False
+    settle_before_writing(r, storage)
+    source = x.storage
+    moves = source.identifiers != NULL or source.block is not None
+    if moves:
+        moves = admit_mixed(r, source) if source.identifiers != NULL else admit_block(r, source.block)
+    numbers = <double*>PyMem_Malloc(n * (sizeof(double) + sizeof(int32_t)) + 1)
+    if numbers == NULL:
+        raise MemoryError(f"no memory for {n} elements that are written")
+    slots = <int32_t*>(numbers + n)
+    try:
+        storage.own_values(n)        # what may fail comes before values and identifiers change
+        storage.make_mixed(tape)
+        for i in range(n):           # all of them are read before one is written: the value may show what is written to
+            place, number = shown.offset, i
+            for k in range(shape.ndim - 1, -1, -1):
+                place += number % shape.shape[k] * strides[k]
+                number //= shape.shape[k]
+            numbers[i] = source.buffer.data[place]
+            slots[i] = source.hand_out(tape, place) if moves else 0
+        for i in range(n):
+            storage.buffer.data[places[i]] = numbers[i]
+            storage.put(tape, places[i], slots[i])
+        storage.part = None          # a value that shows a part of this storage has been read since
+    finally:
+        PyMem_Free(numbers)
+    return True
+
+
+cdef int settle_before_writing(Recorder* r, Storage storage) except -1:
+    """What a storage still has of a recording that is over, or outside of one, goes before a part is written."""
+    if storage.block is not None and not admit_block(r, storage.block):
+        go_mixed_in_passive(storage)
+    if storage.identifiers != NULL and not admit_mixed(r, storage) and r != NULL:
+        storage.drop_identifiers()
+    storage.begin_write()
 
 
 cdef int put_at(Recorder* r, Storage storage, offsets, value) except -1:

@@ -8,6 +8,7 @@ import math
 import numpy as np
 
 from codipy.active.array import Array, call, from_nested, plain
+from codipy.active.offsets import distinct
 from codipy.active.views import places_along
 from codipy.tape.loops import taken
 
@@ -119,10 +120,15 @@ def at(ufunc, a, indices, *b):
     places = _places(a.shape, value_tree(indices))
     b = [_array(x) for x in b]
     b = [x if x.shape == places.shape else move(np.broadcast_to, ("array",), (x, places.shape), {}) for x in b]
-    b = [x.reshape(-1) for x in b]
+    b = [x if x.ndim == 1 else x.reshape(-1) for x in b]
     places = places.reshape(-1)
     if ufunc in _AT and 4 * places.size >= a.size and (holds_active(a) or holds_active(b)):
         a[...] = call(_AT[ufunc], (a, places, *b))
+        return
+    if ufunc in _AT:
+        once, ranks = distinct(places)
+        where = once if a.ndim == 1 else np.unravel_index(once, a.shape)
+        a[where] = call(_AT[ufunc], (a[where], ranks, *b))
         return
     order = np.argsort(places, kind="stable")
     new = np.append(True, places[order][1:] != places[order][:-1])[: places.size]

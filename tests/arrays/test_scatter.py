@@ -19,6 +19,15 @@ PLACES = {
     "all but one": (slice(None), slice(None), np.arange(4)),
     "apart": (np.array([0, 2]), slice(None), np.array([1, 3])),
     "an integer beside": (1, np.array([0, 3])),
+    "an integer behind": (slice(None), np.array([0, 3]), -2),
+    "integers and a list": (2, [4, 1, 0], 3),
+    "an integer apart": (1, slice(None), np.array([0, 3])),
+    "a mask of an axis": (slice(None), np.array([True, False, True, True, False])),
+    "a mask and an integer": (0, np.array([True, False, True, True, False])),
+    "two masks": (slice(None), np.arange(5) % 2 == 0, np.arange(5) > 1),
+    "rows by a list": ([2, 0],),
+    "integers of 32 bits": (slice(None), np.array([3, -5], np.int32)),
+    "one place": (np.array(2), np.array(4), [1]),
     "slices beside": (slice(1, None), np.array([0, 3]), slice(0, 4, 2)),
     "twice": (np.array([1, 1, 0]), np.array([2, 2, 2])),
     "all twice": (np.tile(np.arange(3), 2),),
@@ -64,6 +73,36 @@ def test_elements_and_slopes(name, variant):
         y.gradient = seed
         tape.evaluate()
         np.testing.assert_allclose(x.gradient, [np.sum(seed * row[k]) for row in rows], rtol=1e-12, atol=1e-12)
+
+
+@each_pair()
+def test_few_places_of_many(variant):
+    """A small part of a large array: twice the same place, what shows itself, and sums at places that meet."""
+
+    def f(np, x):
+        h = np.zeros((40, 64))
+        h[3, [1, 5, 1]] = x[:3] * 2.0
+        h[4, [6, 7, 8]] = h[3, [1, 5, 9]]
+        h[4, [6, 7, 8]] = h[4, 5:8]
+        h[:, 3][[5, 21, 37]] = x[:3] * x[3]
+        np.add.at(h, ([4, 3, 4, 4], [6, 1, 6, 7]), x[:4] * x[0])
+        np.subtract.at(h[5], [3, 0, 3], x[1:4])
+        np.add.at(h[6], [2, 2], x[4])
+        np.multiply.at(h[4], [7, 7], x[:2])
+        return h
+
+    point = np.array([0.3, 0.7, 1.1, 0.2, 0.9])
+    tape = new_tape(variant)
+    with tape:
+        x = tape.register_input(point.copy())
+        y = tape.register_output(f(active_numpy, x))
+    plain = f(np, point)
+    assert np.array_equal(y.value, plain)
+    seed = np.cos(np.arange(y.size)).reshape(y.shape)
+    y.gradient = seed
+    tape.evaluate()
+    slopes = [np.sum(seed * (f(np, point + 1e-6 * e) - f(np, point - 1e-6 * e))) / 2e-6 for e in np.eye(5)]
+    np.testing.assert_allclose(x.gradient, slopes, rtol=1e-8)
 
 
 def codipy_value(y):
