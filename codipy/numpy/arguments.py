@@ -32,7 +32,7 @@ def _holds(tree):
     if kind in PLAIN:
         return False
     if isinstance(tree, (list, tuple)):
-        return any(map(_holds, tree))
+        return not PLAIN.issuperset(map(type, tree)) and any(map(_holds, tree))
     if isinstance(tree, dict):
         return any(map(_holds, tree.values()))
     if isinstance(tree, np.ndarray):
@@ -79,8 +79,11 @@ def _identifiers(x):
 
 
 def value_tree(tree):
-    """The tree with plain values."""
-    return tree if type(tree) in PLAIN else rebuilt(tree, value_leaf)
+    """The tree with plain values; itself where it is a list of numbers or an ndarray of them."""
+    kind = type(tree)
+    if kind in PLAIN or kind is np.ndarray and tree.dtype != object:
+        return tree
+    return tree if kind in (list, tuple) and PLAIN.issuperset(map(type, tree)) else rebuilt(tree, value_leaf)
 
 
 def identifier_tree(tree):
