@@ -2,16 +2,16 @@
 """The active array."""
 import functools
 import opcode
+import operator
 import sys
 
 import numpy as np
 
 from cpython.buffer cimport PyObject_GetBuffer
 from cpython.long cimport PyLong_CheckExact
-from cpython.object cimport PyObject, PyObject_RichCompare, PyTypeObject
+from cpython.object cimport PyObject, PyTypeObject
 cimport cython
 
-from codipy.active.assign cimport assign
 from codipy.active.conversion cimport (
     asks_for_product, as_type, converted, copied, demand_passive, instead_of_asarray, nested_lists,
     of_python)
@@ -19,13 +19,14 @@ from codipy.active.elementwise cimport materialise, settle
 from codipy.active.expression cimport codipy_is_temporary
 from codipy.active.inputs cimport get_gradient, set_gradient
 from codipy.active.items cimport get_item, item_at, set_item
-from codipy.active.operators cimport apply1, apply2, apply_row, in_place, power, times
+from codipy.active.operators cimport (
+    apply1, apply2, apply_row, both, compared, floor_divide, in_place, matmul, power, times, written)
 from codipy.active.packing cimport any_identifier, from_ndarray
 from codipy.active.protocol cimport short_way
 from codipy.active.reductions cimport add_reduce, add_reduce_as_asked
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport View, shape_tuple
-from codipy.active.views cimport as_view, ndarray_of, plain_of, second
+from codipy.active.views cimport as_view, ndarray_of
 from codipy.data.buffer cimport new_buffer
 from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
@@ -419,13 +420,13 @@ cdef class Array:
         return power(<PyObject*>x, <PyObject*>y)
 
     def __floordiv__(x, y):
-        return plain_of(x) // plain_of(y)
+        return floor_divide(<PyObject*>x, <PyObject*>y)
 
     def __divmod__(x, y):
-        return plain_of(x) // plain_of(y), apply2(OP_MOD, <PyObject*>x, <PyObject*>y)
+        return both(<PyObject*>x, <PyObject*>y)
 
     def __matmul__(x, y):
-        return np.matmul(x, y)
+        return matmul(x, y)
 
     def __neg__(self):
         return apply1(OP_NEGATIVE, <PyObject*>self)
@@ -452,21 +453,18 @@ cdef class Array:
         return self if in_place(OP_MOD, self, <PyObject*>other) else NotImplemented
 
     def __ipow__(self, other):
-        assign(<Array>self, second(<Array>self) ** other)
-        return self
+        return written(self, operator.pow, other)
 
     def __ifloordiv__(self, other):
-        self[...] = self // other
-        return self
+        return written(self, operator.floordiv, other)
 
     def __imatmul__(self, other):
-        self[...] = self @ other
-        return self
+        return written(self, operator.matmul, other)
 
     # ---- Passive results ----
 
     def __richcmp__(self, other, int op):
-        return PyObject_RichCompare(plain_of(self), plain_of(other), op)
+        return compared(self, other, op)
 
     def __bool__(self):
         return bool(self.value)

@@ -342,7 +342,12 @@ def _is_ours(frame):
 
 
 def _is_installed(frame):
-    path = Path(frame.f_code.co_filename)
     if frame.f_globals.get("__name__") == "__main__" or "__rebound__" in frame.f_builtins:
         return False
+    return is_of_library(frame.f_code)
+
+
+def is_of_library(code):
+    """Whether code stands in a file of what is installed."""
+    path = Path(code.co_filename)
     return not {"site-packages", "dist-packages"}.isdisjoint(path.parts) or _STDLIB in path.parents

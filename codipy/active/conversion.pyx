@@ -18,6 +18,7 @@ from codipy.active.views cimport moved
 from codipy.active.over cimport may_leave
 
 from codipy.active.callers import refusal
+from codipy.active.doors import door
 from codipy.errors import ActiveError
 
 
@@ -61,6 +62,8 @@ cdef object as_type(Array a, object dtype, str order, str casting, bint subok, b
         result = copied(a, order)      # a storage of its own: float32 values are float64 values
         result.storage.single = False
         return result
+    if dtype == object and a.is_active and not may_leave(epoch_of_array(a)):
+        return door("boxed")(a, order)
     if dtype.kind not in "iub":
         demand_passive(a, f"astype({dtype}) of an active Array",
                        "Arrays are float64 or float32; take codipy.value(x).astype(...)")

@@ -10,16 +10,17 @@ def _find():
     from codipy.numpy.allocation import given
     from codipy.numpy.functions import SHORT, array_function
     from codipy.numpy.methods import METHODS
+    from codipy.numpy.outside import boxed, compares, in_place, operate
     from codipy.numpy.sparse import times
     from codipy.numpy.ufuncs import PRODUCTS, array_ufunc
 
     _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS, times=times, given=given)
-    _FOUND.update(products=PRODUCTS, short=SHORT)
+    _FOUND.update(products=PRODUCTS, short=SHORT, boxed=boxed, compares=compares, in_place=in_place, operate=operate)
 
 
 def door(name):
-    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function"), or behind "times"
-    or "given".
+    """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function"), or behind what
+    operators and conversions leave to Python: "times", "given", "operate", "in_place", "compares", "boxed".
 
     Beside functions there are tables: of ndarray's methods, of the primitives of ufuncs ("products"), and of what
     functions need no door for ("short").

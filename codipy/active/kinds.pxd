@@ -38,5 +38,10 @@ cdef object compare(double x, double y, int op, int kind)
 # The Real of an operation on active operands (NULL: passive) of values u. In float32 the value is rounded already, and
 # on a tape that computes values again a statement says so. `flags` is OF_NUMPY where NumPy's loop gave the value, else 0.
 cdef PyObject* record(int code, int n, PyObject** operands, double* u, double value, int kind, int flags) except NULL
+# An operator of plain values; NotImplemented where they have no such operation, so that the error names what was given.
+# An object of a class of the user's is asked itself, with the Real.
+cdef object plain_operation(object function, PyObject* x, PyObject* y)
+# Whether o may be of a class that was written in Python, and is no number.
+cdef bint is_of_python(object o) except -1
 # Whether the Python code that led here is at `%`, which takes a float of a Real only to write it into a text.
 cdef bint formats() except -1

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which number of the plain run a Real stands for, and what operators do where that is a scalar of NumPy."""
 import dis
+import numbers
 import opcode
+import operator
 import sys
 
 import numpy as np
@@ -27,6 +29,10 @@ cdef object float32 = np.float32, float64 = np.float64, TRUE = np.True_, FALSE =
 
 cdef extern from "<float.h>":
     double FLT_MIN, FLT_MAX
+
+cdef extern from "Python.h":
+    bint PyType_HasFeature(type t, unsigned long feature) noexcept
+    const unsigned long Py_TPFLAGS_HEAPTYPE
 
 
 # ---- Kinds and plain values ----
@@ -290,20 +296,38 @@ cdef object apply_to_list(int code, int n, PyObject* x, PyObject* y):
     if type(one) is not Real or (<Real>one).kind == PYTHON:
         return NotImplemented
     if not isinstance(other, (list, tuple)):
-        given = door("given")(other, -1e6)      # the priority of NumPy's scalars
-        if given is other:
-            return NotImplemented
-        return callable_of(code)(one, given) if one is <object>x else callable_of(code)(given, one)
+        return door("operate")(getattr(np, TABLE[code].numpy[0], None), <object>x, <object>y)
     if code == OP_MULTIPLY:                  # which is to repeat the list, says NumPy
         return NotImplemented
     if current() != NULL:
         from codipy.active.elementwise_door import elementwise       # which needs this module first
         return elementwise(TABLE[code].name, <object>x, <object>y)
     from codipy.active.array import from_nested
-    numbers = from_nested(other)
+    made = from_nested(other)
     if one is <object>x:
-        return callable_of(code)(one, numbers)
-    return callable_of(code)(numbers, one)
+        return callable_of(code)(one, made)
+    return callable_of(code)(made, one)
+
+
+cdef dict UFUNCS = {operator.floordiv: np.floor_divide, divmod: np.divmod}
+
+
+cdef object plain_operation(object function, PyObject* x, PyObject* y):
+    cdef Real one
+    if is_of_python(<object>x) or is_of_python(<object>y):
+        one = <Real>x if type(<object>x) is Real else <Real>y
+        return NotImplemented if one.kind == PYTHON else door("operate")(UFUNCS[function], <object>x, <object>y)
+    try:
+        return function(plain_operand(x), plain_operand(y))
+    except TypeError:
+        return NotImplemented
+
+
+cdef bint is_of_python(object o) except -1:
+    cdef double number
+    return (PyType_HasFeature(type(o), Py_TPFLAGS_HEAPTYPE)
+            and not isinstance(o, (np.ndarray, np.generic, list, tuple, numbers.Number))
+            and as_number(<PyObject*>o, &number) != 1)
 
 
 cdef inline bint keeps_precision(int code) noexcept:

@@ -11,6 +11,14 @@ cdef int in_place(int code, Array a, PyObject* other) except -1
 cdef object apply_row(object ufunc, tuple operands, PyObject* asked)
 # a ** y, with NumPy's own short cuts for scalar exponents.
 cdef object power(PyObject* x, PyObject* y)
+# x // y, and divmod(x, y).
+cdef object floor_divide(PyObject* x, PyObject* y)
+cdef object both(PyObject* x, PyObject* y)
+cdef object matmul(object x, object y)
+# The Array after `a = function(a, other)` in place, for the operators that are no row; NotImplemented as above.
+cdef object written(Array a, object function, object other)
+# What `a < other` and its like give, by their number in Python; NotImplemented where the other object is to say.
+cdef object compared(Array a, object other, int op)
 # x * y, which for a sparse matrix of SciPy is the matrix product.
 cdef object times(PyObject* x, PyObject* y)
 # An operation that met what is no real number: done where it is complex, else NotImplemented.

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of arrays."""
+import operator
+
 import numpy as np
 
 from cpython.complex cimport PyComplex_Check
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyObject_RichCompare
 from cpython.ref cimport Py_REFCNT
 
 from codipy.active.array_type cimport Array
@@ -13,30 +15,69 @@ from codipy.active.elementwise cimport operate, operate_on
 from codipy.active.expression cimport as_number
 from codipy.active.real cimport Real
 from codipy.active.view cimport same_shape
-from codipy.active.views cimport second
-from codipy.operations.kernels cimport OP_MULTIPLY, OP_POSITIVE, OP_POWER, OP_RECIPROCAL, OP_SQRT, OP_SQUARE, op_arity
+from codipy.active.views cimport plain_of, second
+from codipy.operations.kernels cimport (
+    OP_MOD, OP_MULTIPLY, OP_POSITIVE, OP_POWER, OP_RECIPROCAL, OP_SQRT, OP_SQUARE, op_arity)
 
 from codipy.active.doors import door
 
 from codipy.operations import BY_NAME, TABLE
 
 
+cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
+
+
 cdef object of_complex(int code, PyObject* x, PyObject* y):
     if not (PyComplex_Check(<object>x) or PyComplex_Check(<object>y)):
-        return of_given(code, x, y)
+        return door("operate")(ufuncs[code], <object>x, <object>y) if ufuncs[code] is not None else NotImplemented
     from codipy.active.complexes import combine      # it needs this module first
     return combine(TABLE[code].name, <object>x, <object>y)
 
 
-cdef object of_given(int code, PyObject* x, PyObject* y):
-    """The same with what an object's ``__array__`` gives, where NumPy leaves the operation to no other operand."""
-    cdef PyObject* operands[2]
-    given = door("given")
-    left, right = given(<object>x, 0.0), given(<object>y, 0.0)
-    if left is <object>x and right is <object>y:
+cdef bint is_known(object x) except -1:
+    """Whether NumPy's rules for numbers and arrays say what an operator does."""
+    cdef double number
+    if type(x) is Array or type(x) is Real or isinstance(x, (np.ndarray, list, tuple)):
+        return True
+    return as_number(<PyObject*>x, &number) == 1
+
+
+cdef object floor_divide(PyObject* x, PyObject* y):
+    if is_known(<object>x) and is_known(<object>y):
+        return plain_of(<object>x) // plain_of(<object>y)
+    return door("operate")(np.floor_divide, <object>x, <object>y)
+
+
+cdef object both(PyObject* x, PyObject* y):
+    if is_known(<object>x) and is_known(<object>y):
+        return floor_divide(x, y), apply2(OP_MOD, x, y)
+    return door("operate")(np.divmod, <object>x, <object>y)
+
+
+cdef object matmul(object x, object y):
+    if type(x) is not Array or is_known(y):
+        return np.matmul(x, y)
+    found = door("operate")(np.matmul, x, y)
+    return np.matmul(x, y) if found is NotImplemented and not hasattr(type(y), "__rmatmul__") else found
+
+
+cdef object written(Array a, object function, object other):
+    if not is_known(other) and not PyComplex_Check(other):
+        other = door("in_place")(a, other)
+        if other is NotImplemented:
+            return other
+    if function is operator.matmul and not (a.ndim and np.ndim(other) > 1):
+        raise ValueError("inplace matrix multiplication requires the first operand to have at least one and the second at "
+                         "least two dimensions.")
+    a[...] = function(second(a), other)
+    return a
+
+
+cdef object compared(Array a, object other, int op):
+    """A comparison, of values; an object that asks for it sees the Array."""
+    if not is_known(other) and door("compares")(a, other, op):
         return NotImplemented
-    operands[0], operands[1] = <PyObject*>left, <PyObject*>right
-    return operate(code, 2, operands)
+    return PyObject_RichCompare(plain_of(a), plain_of(other), op)
 
 
 cdef int in_place(int code, Array a, PyObject* other) except -1:
@@ -58,8 +99,8 @@ cdef int in_place(int code, Array a, PyObject* other) except -1:
     if result is NotImplemented:
         if PyComplex_Check(<object>other):
             raise TypeError(f"Cannot cast ufunc output from complex128 to {a.dtype} with casting rule 'same_kind'")
-        given = door("given")(<object>other)
-        return 0 if given is <object>other else in_place(code, a, <PyObject*>given)
+        found = door("in_place")(a, <object>other)
+        return 0 if found is NotImplemented else in_place(code, a, <PyObject*>found)
     if type(result) is Array and not same_shape(&(<Array>result).geometry, &a.geometry):
         raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
                          f"{result.shape}")

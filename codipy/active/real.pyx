@@ -15,8 +15,8 @@ from codipy.active.expression cimport (
     as_number, codipy_clear_free_lists, codipy_death, codipy_new_reference, combine, identify, new_real,
     python_value, readmit, release_here, release_uses)
 from codipy.active.kinds cimport (
-    DOUBLE, PYTHON, SINGLE, apply_mixed, apply_to_list, compare, formats, kind_of, numpy_value, operand_kind, plain_operand,
-    plain_scalar, record)
+    DOUBLE, PYTHON, SINGLE, apply_mixed, apply_to_list, compare, formats, is_of_python, kind_of, numpy_value, operand_kind,
+    plain_operation, plain_scalar, record)
 from codipy.operations.kernels cimport *
 from codipy.active.over cimport may_leave
 from codipy.programs.program cimport OF_NUMPY
@@ -27,6 +27,7 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder, push_jacobian
 
 from codipy.active.callers import in_rebound_code, refusal
+from codipy.active.doors import door
 from codipy.errors import ActiveError, TapeError
 
 cdef extern from "codipy/inline.h":
@@ -226,14 +227,6 @@ cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int fl
 
 NO_COMPLEX = ("complex numbers cannot be active: compute with the real and the imaginary part, as two real numbers or "
               "arrays, or say codipy.value(x) where the derivative is not wanted")
-cdef object plain_operation(function, PyObject* x, PyObject* y):
-    """Of the plain values; NotImplemented where they have no such operation, so that the error names what was given."""
-    try:
-        return function(plain_operand(x), plain_operand(y))
-    except TypeError:
-        return NotImplemented
-
-
 cdef bint as_value(PyObject* o, double* number) except -1:
     if Py_TYPE(<object>o) != <PyTypeObject*>Real:
         return as_number(o, number)
@@ -413,6 +406,8 @@ cdef class Real:
             kind |= (<Real>other).kind
         elif PyFloat_CheckExact(other):
             y = PyFloat_AS_DOUBLE(other)
+        elif not kind and is_of_python(other) and door("compares")(self, other, op):
+            return NotImplemented
         else:
             return PyObject_RichCompare(plain_scalar(self), other, op)
         if kind:

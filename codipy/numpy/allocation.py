@@ -196,17 +196,9 @@ _require = _converts(np.require)
 ascontiguousarray, asfortranarray = _converts(np.ascontiguousarray), _converts(np.asfortranarray)
 
 
-def given(x, priority=None):
-    """What NumPy computes with for an object that is no array, by its ``__array__``; `x` itself where it has none.
-
-    An operator, which has a `priority`, leaves the operation to an object that asks for it.
-    """
-    kind = type(x)
-    if isinstance(x, (np.ndarray, np.generic)) or not hasattr(kind, "__array__"):
-        return x
-    if priority is not None and (
-        hasattr(kind, "__array_ufunc__") or getattr(x, "__array_priority__", -1e6) > priority
-    ):
+def given(x):
+    """What NumPy computes with for an object that is no array, by its ``__array__``; `x` itself where it has none."""
+    if isinstance(x, (np.ndarray, np.generic)) or not hasattr(type(x), "__array__"):
         return x
     made = asarray(x)
     return made if made.dtype.kind in "fiub" else x

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 
 import numpy as np
 
@@ -52,20 +53,30 @@ class vectorize(np.vectorize):
             return super()._vectorize_call(func, args)
         operands = [asarray(x) if holds_movable(x) else np.asanyarray(x, dtype=object) for x in args]
         shape = np.broadcast_shapes(*(x.shape for x in operands))
-        results = [func(*row) for row in zip(*(_elements(x, shape) for x in operands))]
-        if not results and not self.otypes:
-            raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+        first = None
+        if not self.otypes:
+            if not all(x.size for x in operands):
+                raise ValueError("cannot call `vectorize` on size 0 inputs unless `otypes` is set")
+            first = func(*(x.flat[0] for x in _asarrays(args)))  # as NumPy, which asks it for the dtypes
+        rows = zip(*(_elements(x, shape) for x in operands))
+        results = [first] if self.cache and first is not None else []
+        results += [func(*row) for row in itertools.islice(rows, len(results), None)]
         several = type(results[0]) is tuple if results else len(self.otypes) > 1
         columns = list(zip(*results, strict=True)) if several else [results]
         if not results:
             columns = [()] * len(self.otypes)
-        types = self.otypes or [np.asarray(plain(column[0])).dtype for column in columns]
+        firsts = first if type(first) is tuple else (first,)
+        types = self.otypes or [np.asarray(plain(part)).dtype for part in firsts]
         made = tuple(_column(column, np.dtype(kind), shape) for column, kind in zip(columns, types, strict=True))
         return made if several else made[0]
 
 
+def _asarrays(args):
+    return [asarray(x) if holds_movable(x) else np.asarray(x) for x in args]
+
+
 def _elements(x, shape):
-    items = x.ravel().tolist() if type(x) is np.ndarray else list(x.reshape(-1))
+    items = x.reshape(-1).tolist()  # floats of Python, as what NumPy calls the function with
     if x.shape == shape:
         return items
     return [items[k] for k in np.broadcast_to(np.arange(x.size).reshape(x.shape), shape).flat]

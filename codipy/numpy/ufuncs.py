@@ -15,6 +15,7 @@ from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import apart, assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
 from .elementary import elementwise_primitive
 from .order import clip
+from .outside import boxed
 from .ufunc_sets import PASSIVE, REFUSED, TABLE_NAMES
 
 __all__ = ["GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "kind_of"]
@@ -111,14 +112,7 @@ def apply(ufunc, *inputs, **kwargs):
 
 def _python(ufunc, inputs):
     """A ufunc of `np.frompyfunc`: Python code that sees Reals; the result is an object array, as NumPy's."""
-    return ufunc(*(_boxed(x) if isinstance(x, Array) else x for x in inputs))
-
-
-def _boxed(a):
-    box = np.empty(a.shape, object)
-    for index in np.ndindex(a.shape):
-        box[index] = a[index]
-    return box
+    return ufunc(*(boxed(x) if isinstance(x, (Array, Real)) else x for x in inputs))
 
 
 def operand(name, x):

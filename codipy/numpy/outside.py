@@ -1,0 +1,171 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators of Arrays and Reals with objects of which NumPy knows nothing: who computes, and with what.
+
+NumPy leaves an operation to the object that asks for it, by ``__array_ufunc__ = None`` or a higher
+``__array_priority__``. Of all others it takes what is an array in them, as ``__array__`` or a sequence gives it. An
+object without that it combines with each element, a float of Python, and the results are an array of objects.
+"""
+
+from __future__ import annotations
+
+import types
+
+import numpy as np
+
+from codipy.active.array import Array, Real, from_nested
+from codipy.active.callers import is_of_library
+from codipy.numpy import sparse
+from codipy.numpy.allocation import given, holds_movable
+
+__all__ = ["compares", "in_place", "operate"]
+
+_NAMES = {
+    np.add: "add", np.subtract: "sub", np.multiply: "mul", np.divide: "truediv", np.power: "pow", np.remainder: "mod",
+    np.floor_divide: "floordiv", np.divmod: "divmod", np.matmul: "matmul",
+}  # fmt: skip
+_REFLECTED = ("__gt__", "__ge__", "__eq__", "__ne__", "__lt__", "__le__")  # by Python's number of the comparison
+_NUMBERS = "fiub"
+
+
+def _asks(x, other):
+    """Whether `other` asks NumPy to leave an operation with `x` on its left to it."""
+    if hasattr(type(other), "__array_ufunc__"):
+        return type(other).__array_ufunc__ is None
+    return getattr(other, "__array_priority__", -1e6) > (0.0 if type(x) is Array else -1e6)
+
+
+def operate(ufunc, x, y):
+    """An operator where one operand is a Real or an Array and the other is neither number, list nor array.
+
+    Parameters
+    ----------
+    ufunc : numpy.ufunc
+        What NumPy calls for the operator.
+    x, y : object
+        The operands.
+
+    Returns
+    -------
+    object
+        NotImplemented where Python is to ask the other operand, or to refuse.
+    """
+    if sparse.holds_sparse((x, y)):
+        return sparse.product(x, y) if ufunc is np.matmul else NotImplemented
+    is_left = type(x) in (Array, Real)
+    other = y if is_left else x
+    name = ("__r{}__" if is_left else "__{}__").format(_NAMES.get(ufunc))
+    if isinstance(other, (np.ndarray, np.generic, str, bytes, complex)):
+        return NotImplemented
+    if is_left and _asks(x, other):
+        return NotImplemented
+    if hasattr(type(other), "__array_ufunc__"):
+        return NotImplemented  # its own operator calls it
+    found = _as_array(other)
+    if found is None or (found.dtype == object and not hasattr(type(other), name)):
+        return NotImplemented
+    if found.dtype == object:
+        if ufunc is np.divmod and Real in (type(x), type(y)):  # it has no loop for objects
+            return divmod(*(operand.item() if type(operand) is Real else operand for operand in (x, y)))
+        x, y = (boxed(x), found) if is_left else (found, boxed(y))
+        return ufunc(x, y)
+    return ufunc(x, found) if is_left else ufunc(found, y)
+
+
+def in_place(x, other):
+    """What an operator in place of the Array `x` computes with, for an `other` that is neither number, list nor array.
+
+    Parameters
+    ----------
+    x : Array
+        What is written to.
+    other : object
+        The right operand.
+
+    Returns
+    -------
+    object
+        NotImplemented where Python is to try the operator that makes a new object.
+
+    Raises
+    ------
+    TypeError
+        NumPy's, where the result could be of objects only.
+    """
+    if isinstance(other, (np.ndarray, np.generic, str, bytes, complex)):
+        return NotImplemented
+    if hasattr(type(other), "__array_ufunc__"):
+        if type(other).__array_ufunc__ is None:
+            raise TypeError(f"operand '{type(other).__name__}' does not support ufuncs (__array_ufunc__=None)")
+        return NotImplemented
+    if _asks(x, other):
+        return NotImplemented
+    found = _as_array(other)
+    if found is None:
+        return NotImplemented
+    if found.dtype == object:
+        what = f"what an operator with an object of class {type(other).__name__} gives, which is objects,"
+        raise TypeError(f"an Array holds numbers: cannot cast {what} to {x.dtype} in place")
+    return found
+
+
+def compares(x, other, op):
+    """Whether the comparison number `op` of a Real or an Array is left to what the user's class of `other` says.
+
+    Parameters
+    ----------
+    x : Real or Array
+        The left operand.
+    other : object
+        The right one, neither number, list nor array.
+    op : int
+        As in Python's rich comparisons.
+
+    Returns
+    -------
+    bool
+        An installed library, as pytest's approx, gets plain values: it computes nothing with them.
+    """
+    method = getattr(type(other), _REFLECTED[op], None)
+    if type(method) is not types.FunctionType or is_of_library(method.__code__):
+        return False
+    return type(x) is Real or _asks(x, other)
+
+
+def _as_array(x):
+    """An Array or ndarray of numbers, or an ndarray of objects; None for what is neither."""
+    found = given(x)
+    if found is not x:
+        return found
+    found = np.asarray(x)
+    if found.dtype == object and found.ndim and holds_movable(found):
+        return from_nested(found.tolist())
+    return found if found.dtype.kind in _NUMBERS or found.dtype == object else None
+
+
+def boxed(x, order="K"):
+    """An ndarray of objects with the elements as NumPy puts them there: floats of Python, or Reals that stand for one.
+
+    Parameters
+    ----------
+    x : Real or Array
+        What is converted.
+    order : str
+        As NumPy's.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the same shape.
+    """
+    if type(x) is Real:
+        box = np.empty((), object)
+        box[()] = x.item()
+        return box
+    box = np.empty_like(x.value, object, order=order)
+    if x.ndim == 0:
+        box[()] = x.item()
+        return box
+    items = x.reshape(-1).tolist()
+    for k, index in enumerate(np.ndindex(x.shape)):
+        box[index] = items[k]
+    return box

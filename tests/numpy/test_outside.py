@@ -1,0 +1,208 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Operators with objects of the user's that are neither numbers nor arrays: NumPy says who computes, and with what."""
+
+import operator
+
+import numpy as np
+import pytest
+
+import codipy
+from tests.strategies import each_strategy
+
+X = np.array([1.5, 2.5])
+OPERATORS = {
+    name: getattr(operator, name) for name in ("add", "sub", "mul", "truediv", "pow", "mod", "floordiv", "matmul")
+}
+OPERATORS |= {"divmod": divmod}
+IN_PLACE = {
+    name: getattr(operator, name) for name in ("iadd", "isub", "imul", "itruediv", "ipow", "ifloordiv", "imatmul")
+}
+LINEAR = ("add", "sub", "mul", "truediv")
+
+
+class Reflected:
+    """It says what it was given, so that an array and its elements give different results."""
+
+    def __init__(self, seen=None):
+        self.seen = [] if seen is None else seen
+
+    def of(self, other, sign=1.0):
+        self.seen.append((np.shape(other), isinstance(other, np.floating), isinstance(other, float)))
+        return other * 3.0 + sign * np.size(other)
+
+    def __radd__(self, other):
+        return self.of(other)
+
+    __rsub__ = __rmul__ = __rtruediv__ = __rpow__ = __rmod__ = __rfloordiv__ = __rmatmul__ = __radd__
+
+    def __rdivmod__(self, other):
+        return self.of(other), self.of(other, -1.0)
+
+
+class Both(Reflected):
+    def __add__(self, other):
+        return self.of(other, -1.0)
+
+    __sub__ = __mul__ = __truediv__ = __pow__ = __mod__ = __floordiv__ = __matmul__ = __add__
+
+    def __divmod__(self, other):
+        return self.of(other), self.of(other, -1.0)
+
+
+class Asks(Both):
+    __array_ufunc__ = None
+
+
+class Prior(Both):
+    __array_priority__ = 10.0
+
+
+class Given(Both):
+    def __array__(self, dtype=None, copy=None):
+        return np.array([2.0, 0.5], dtype=dtype)
+
+
+class Sequence(Reflected):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, k):
+        return [2.0, 0.5][k]
+
+
+class Float(Both):
+    def __float__(self):
+        return 2.0
+
+
+class Nothing:
+    pass
+
+
+CLASSES = (Reflected, Both, Asks, Prior, Given, Sequence, Float, Nothing)
+
+
+def outcome(function, x):
+    """What it gives as plain numbers, or that it raises a TypeError or a ValueError."""
+    try:
+        result = function(x)
+    except (TypeError, ValueError):
+        return "error"
+    if type(result) is tuple:
+        return [outcome(lambda _, part=part: part, None) for part in result]
+    values = codipy.value(result)
+    if isinstance(values, np.ndarray) and values.dtype == object:
+        return values.shape, [float(codipy.value(part)) for part in values.flat]
+    return np.shape(values), np.ravel(values).tolist()
+
+
+@pytest.mark.parametrize("of_element", [False, True], ids=["array", "element"])
+@pytest.mark.parametrize("reflected", [False, True], ids=["left", "right"])
+@pytest.mark.parametrize("name", OPERATORS)
+@pytest.mark.parametrize("kind", CLASSES)
+def test_numpy_says_who_computes_and_with_what(kind, name, reflected, of_element):
+    seen = []
+
+    def function(x):
+        operand = x[0] * 1.0 if of_element else x * 1.0
+        other = kind() if kind is Nothing else kind(seen)
+        return OPERATORS[name](other, operand) if reflected else OPERATORS[name](operand, other)
+
+    expected, expected_seen = outcome(function, X), list(seen)
+    seen.clear()
+    assert recorded(function) == expected
+    assert seen == expected_seen
+
+
+def recorded(function):
+    with codipy.Tape() as tape:
+        return outcome(codipy.rebind(function), tape.register_input(X))
+
+
+@pytest.mark.parametrize("name", IN_PLACE)
+@pytest.mark.parametrize("kind", CLASSES)
+def test_operators_in_place_are_numpys(kind, name):
+    def function(x):
+        operand = x * 1.0
+        return IN_PLACE[name](operand, kind())
+
+    assert recorded(function) == outcome(function, X)
+
+
+@each_strategy
+@pytest.mark.parametrize("name", LINEAR)
+@pytest.mark.parametrize("kind", [Reflected, Both, Asks, Prior])
+def test_what_they_give_has_its_derivative(strategy, kind, name):
+    def function(x):
+        return np.sum(OPERATORS[name](x * x, kind()) * x) + OPERATORS[name](x[0], kind()) * x[1]
+
+    value, gradient = codipy.value_and_grad(function, strategy=strategy)(X)
+    step = 1e-30
+    slopes = [function(X + 1j * step * row).imag / step for row in np.eye(2)]
+    assert value == function(X)
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-14)
+
+
+class Soft:
+    """Comparisons that are not true or false but a number."""
+
+    __array_priority__ = 10.0
+
+    def __lt__(self, other):
+        return other * 2.0
+
+    def __eq__(self, other):
+        return other * other
+
+    __hash__ = None
+
+
+def test_a_comparison_that_the_object_asks_for_keeps_its_derivative():
+    def function(x):
+        return np.sum(x > Soft()) + np.sum(x == Soft()) + x[0].item() * (x[1].item() > Soft())
+
+    value, gradient = codipy.value_and_grad(function)(X)
+    assert value == function(X)
+    np.testing.assert_allclose(gradient, 2.0 + 2.0 * X + 2.0 * X[::-1], rtol=1e-15)
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda x: x.astype(object),
+        lambda x: x[:, ::-1].astype(object),
+        lambda x: x.T.astype(object),
+        lambda x: np.array(x, dtype=object),
+        lambda x: np.frompyfunc(lambda v: v * 2.0, 1, 1)(x),
+    ],
+)
+def test_objects_of_arrays_are_floats_of_python(make):
+    def function(x):
+        objects = make(x)
+        kinds.append((objects.shape, objects.strides, [type(v) is float for v in objects.flat]))
+        return np.sum(objects * objects)
+
+    kinds, x = [], np.arange(1.0, 7.0).reshape(2, 3)
+    value, gradient = codipy.value_and_grad(function)(x)
+    assert value == function(x)
+    assert kinds[0] == kinds[1]
+    np.testing.assert_allclose(gradient, 2.0 * x * np.max(function(x) / np.sum(x * x)), rtol=1e-15)
+
+
+@pytest.mark.parametrize("options", [{}, {"cache": True}, {"otypes": [float]}])
+def test_vectorize_calls_the_function_as_often_and_with_what_numpy_calls_it(options):
+    def function(x):
+        def g(v):
+            calls.append((isinstance(v, np.floating), isinstance(v, float)))
+            return v * len(calls)
+
+        calls = []
+        y = np.vectorize(g, **options)(x)
+        seen.append(calls)
+        return np.sum(y * np.array([1.0, 10.0]))
+
+    seen = []
+    value, gradient = codipy.value_and_grad(function)(X)
+    assert value == function(X)
+    assert seen[0] == seen[1]
+    np.testing.assert_allclose(gradient, [function(row) for row in np.eye(2)])
