@@ -43,6 +43,8 @@ class Primitive:
     product : bool
         Whether it is the product of its two arguments where these are matrices or vectors, as `numpy.matmul` has it: of
         small ones the sweep then adds the cotangents, which are products as well, without `vjp`.
+    gemm : callable or None
+        Of a product: ``gemm()`` is the address of ``cblas_dgemm`` for integers of 64 bits, or 0. It is asked once.
     into : callable or None
         ``into(g, out, args, kwargs, argnum, bar)`` writes the cotangent of one argument into `bar`, an array of its
         shape, or does nothing and returns False. It is asked before `vjp` for large arguments whose adjoints are zero.
@@ -59,6 +61,7 @@ class Primitive:
     keep_out: bool = True
     places: Callable | None = None
     product: bool = False
+    gemm: Callable | None = None
     into: Callable | None = None
     located: bool = False
 

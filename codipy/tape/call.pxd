@@ -32,6 +32,7 @@ cdef class Call(Record):
     cdef Py_ssize_t bytes_of_slots(self) noexcept
     cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1
     cdef bint add_product(self, double* origin, Py_ssize_t width) noexcept
+    cdef bint add_products(self, double* origin, bint clears) except? True
     cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True
     cdef bint write_bar(self, double* origin, Py_ssize_t k, object bars, Py_ssize_t width) except? True
     cdef int add_to(self, double* origin, Py_ssize_t k, object bar, Py_ssize_t width) except -1

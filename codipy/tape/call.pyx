@@ -13,6 +13,9 @@ cimport numpy as cnp
 from codipy.data.buffer cimport Buffer
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.loops cimport loop_add
+from codipy.tape.products cimport (
+    MOST_STACKED, Gemm, Matrix, Stack, add_blas_product, add_matrix_product, clear_matrix, gemm_at, is_for_blas, matrix_at,
+    matrix_of, stack_of, turned)
 from codipy.tape.record cimport Record, reach
 from codipy.tape.replay cimport Replay
 
@@ -24,49 +27,6 @@ cdef enum:
     MOST_DIMS = 64               # as many as NumPy has; of what is active 8
     FEW = 512                    # elements: below, a loop of ours takes less than a call of NumPy
     FEW_PRODUCTS = 2048          # of single elements, in a product of matrices: likewise
-
-
-# Elements of a matrix, or of a vector as one, and the steps between them in numbers.
-cdef struct Matrix:
-    double* data
-    Py_ssize_t rows
-    Py_ssize_t columns
-    Py_ssize_t down
-    Py_ssize_t right
-
-
-cdef bint matrix_of(object x, Matrix* m, bint column) noexcept:
-    """Whether x is a matrix or a vector of whole numbers of strides; a vector is one row, or one column."""
-    cdef cnp.ndarray array
-    if not cnp.PyArray_Check(x) or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
-        return False
-    array = x
-    if not 1 <= cnp.PyArray_NDIM(array) <= 2 or not cnp.PyArray_ISBEHAVED_RO(array):
-        return False
-    m.data = <double*>cnp.PyArray_DATA(array)
-    m.rows, m.columns, m.down, m.right = 1, 1, 0, 0
-    if cnp.PyArray_NDIM(array) == 2 or column:
-        m.rows, m.down = cnp.PyArray_DIM(array, 0), cnp.PyArray_STRIDE(array, 0) // <Py_ssize_t>sizeof(double)
-    if cnp.PyArray_NDIM(array) == 2 or not column:
-        m.columns = cnp.PyArray_DIM(array, cnp.PyArray_NDIM(array) - 1)
-        m.right = cnp.PyArray_STRIDE(array, cnp.PyArray_NDIM(array) - 1) // <Py_ssize_t>sizeof(double)
-    return True
-
-
-cdef void add_matrix_product(const Matrix* to, const Matrix* x, bint turned_x, const Matrix* y, bint turned_y) noexcept:
-    """Add the product of two matrices, either of them transposed."""
-    cdef Py_ssize_t x_down = x.right if turned_x else x.down, x_right = x.down if turned_x else x.right
-    cdef Py_ssize_t y_down = y.right if turned_y else y.down, y_right = y.down if turned_y else y.right
-    cdef Py_ssize_t inner = x.rows if turned_x else x.columns, i, j, k
-    cdef const double* left
-    cdef const double* right
-    cdef double total
-    for i in range(to.rows):
-        for j in range(to.columns):
-            left, right, total = x.data + i * x_down, y.data + j * y_right, 0.0
-            for k in range(inner):
-                total += left[k * x_right] * right[k * y_down]
-            to.data[i * to.down + j * to.right] += total
 
 
 @cython.final
@@ -96,6 +56,8 @@ cdef class Call(Record):
                 continue
             if self.product and self.add_product(origin, adjoints.width):
                 pass
+            elif self.product and adjoints.width == 1 and self.add_products(origin, not keep):
+                continue
             elif self.places is not None and self.add_at_places(origin, adjoints.width):
                 pass
             elif type(self.out) is tuple:
@@ -178,6 +140,69 @@ cdef class Call(Record):
                 if slots.ndim == 2:
                     into.right = slots.strides[1] * width
                 add_matrix_product(&into, &a, 1, &bar, 0)
+        return True
+
+    cdef bint add_products(self, double* origin, bint clears) except? True:
+        """Add the cotangents of large matrices or of stacks of matrices that were multiplied, one pair after the other.
+
+        So what flows back into a pair is in the cache for both of its cotangents, and is cleared there. False where the
+        operands are something else.
+        """
+        cdef Slots* result = self.slots + self.arguments
+        cdef Slots* slots
+        cdef Gemm gemm = NULL
+        cdef Stack bar
+        cdef Stack[2] given, into
+        cdef Matrix g, x, y, to
+        cdef Py_ssize_t i, count = 1, k
+        cdef int dims = result.ndim - 2
+        cdef cnp.ndarray array
+        cdef bint few
+        cdef bint[2] is_first
+        if self.kwargs or len(self.args) != 2 or not 0 <= dims <= MOST_STACKED:
+            return False
+        for k in range(2):
+            if not cnp.PyArray_Check(self.args[k]):
+                return False
+            array = self.args[k]
+            if cnp.PyArray_TYPE(array) != cnp.NPY_DOUBLE or not cnp.PyArray_ISBEHAVED_RO(array) or cnp.PyArray_NDIM(array) < 2:
+                return False
+            stack_of(&given[k], <double*>cnp.PyArray_DATA(array), dims, cnp.PyArray_NDIM(array),
+                     <const Py_ssize_t*>cnp.PyArray_DIMS(array), <const Py_ssize_t*>cnp.PyArray_STRIDES(array), sizeof(double))
+        if dims and self.primitive.name != "matmul":         # numpy.dot means something else by it
+            return False
+        stack_of(&bar, origin + result.first, dims, result.ndim, result.shape, result.strides, 1)
+        g, x, y = bar.matrix, given[0].matrix, given[1].matrix
+        few = x.rows * x.columns * y.columns <= FEW_PRODUCTS
+        if not few:
+            gemm = gemm_at(self.primitive.gemm)
+            if gemm == NULL or not (is_for_blas(&g) and is_for_blas(&x) and is_for_blas(&y)):
+                return False
+        for k in range(self.arguments):
+            slots = self.slots + k
+            is_first[k] = self.argnums[k] == 0
+            stack_of(&into[k], origin + slots.first, dims, slots.ndim, slots.shape, slots.strides, 1)
+            if not few and not is_for_blas(&into[k].matrix):
+                return False
+        for k in range(dims):
+            count *= result.shape[k]
+        with nogil:
+            for i in range(count):
+                g = matrix_at(&bar, i, dims, result.shape)
+                for k in range(self.arguments):
+                    to = matrix_at(&into[k], i, dims, result.shape)
+                    if is_first[k]:
+                        x, y = g, matrix_at(&given[1], i, dims, result.shape)
+                        y = turned(&y)
+                    else:
+                        x, y = matrix_at(&given[0], i, dims, result.shape), g
+                        x = turned(&x)
+                    if few:
+                        add_matrix_product(&to, &x, 0, &y, 0)
+                    else:
+                        add_blas_product(gemm, &to, &x, &y)
+                if clears:
+                    clear_matrix(&g)
         return True
 
     cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True:

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Products of matrices that are added to adjoints, by loops or by BLAS."""
