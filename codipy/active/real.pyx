@@ -28,6 +28,7 @@ from codipy.tape.recorder cimport Recorder, push_jacobian
 
 from codipy.active.callers import in_rebound_code, refusal
 from codipy.active.doors import door
+from codipy.active.dropped import refuse_dropped
 from codipy.errors import ActiveError, TapeError
 
 cdef extern from "codipy/inline.h":
@@ -409,6 +410,8 @@ cdef class Real:
         elif not kind and is_of_python(other) and door("compares")(self, other, op):
             return NotImplemented
         else:
+            if x == 0.0 and self.epoch != 0 and type(other) is int and (op == 2 or op == 3):
+                refuse_dropped(self)
             return PyObject_RichCompare(plain_scalar(self), other, op)
         if kind:
             return compare(x, y, op, kind)

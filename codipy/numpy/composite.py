@@ -9,6 +9,7 @@ from codipy.active.array import Array, Real, call, from_nested, plain
 
 from . import differentiable, registry
 from .arguments import gather_tree, holds_active, identifier_tree, refuse, value_tree
+from .order import refuse_leading_zeros
 from .padding import pad
 from .primitive import Primitive
 
@@ -136,9 +137,17 @@ def polygrid2d(x, y, c):
     return _horner(y, _horner(x, c))
 
 
+def polymul(a1, a2):
+    """The primitive of this name, which sees no coefficient that NumPy leaves out."""
+    for factor in (a1, a2):
+        refuse_leading_zeros(factor, kept=1)
+    return differentiable.apply("polymul", (a1, a2), {})
+
+
 FUNCTIONS = {name: rule for name, rule in registry.COMPOSITES.items() if differentiable.is_function(name)}
 FUNCTIONS |= {
     "pad": pad,
+    "polymul": polymul,
     "arange": arange,
     "apply_along_axis": apply_along_axis,
     "apply_over_axes": apply_over_axes,

@@ -6,11 +6,12 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.active.array import Array, identifiers, plain
+from codipy.active.dropped import refuse_left_out, runs_poly1d
 
 from .arguments import assign, gather_tree, identifier_tree, value_tree
 from .views import Shown
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "refuse_leading_zeros"]
 
 _MISSING = np._NoValue
 
@@ -82,8 +83,25 @@ def clip(a, a_min=_MISSING, a_max=_MISSING, out=None, *, min=_MISSING, max=_MISS
     return assign(gather_tree(result, ids), out)
 
 
+def refuse_leading_zeros(coefficients, kept=0):
+    """Refuse leading coefficients that are zero and have a derivative: NumPy leaves them out of a polynomial.
+
+    Parameters
+    ----------
+    coefficients : Array or list
+        Highest power first.
+    kept : int
+        How many stay where all are zero.
+    """
+    zeros = np.cumsum(_values(coefficients) != 0, axis=None) == 0
+    if (n := min(int(np.sum(zeros)), zeros.size - kept)) > 0:
+        refuse_left_out(coefficients[:n] if isinstance(coefficients, (list, tuple)) else [coefficients[:n]])
+
+
 def trim_zeros(filt, trim="fb", axis=None):
     """A view without the outer zeros."""
+    if runs_poly1d():
+        refuse_leading_zeros(filt)
     if type(filt) is Array:
         shown = Shown()
         more = {} if axis is None else {"axis": axis}

@@ -74,7 +74,8 @@ def said_before(tape, error):
         return error
     if users is None:
         return error
-    if found and raiser is not users:
+    gave_up = type(error) is TypeError and str(error).startswith("unsupported operand type")  # an operator caught it
+    if found and (raiser is not users or gave_up):
         return _kind(found[-1])(str(found[-1]))
     if type(error) is TypeError and "codipy.active." in str(error):
         where = place(users.tb_frame, users.tb_lineno)

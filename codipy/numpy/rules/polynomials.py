@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of polynomial coefficients, highest power first, and least-squares fits.
 
-Conventions: leading coefficients that NumPy strips (zeros of polymul, of remainders) get no derivative, since the
-result has no place for it. Roots that are complex, and the statistics of a fit, are refused.
+Leading coefficients that NumPy strips have no place in the result: `polymul` sees none with a derivative, and the
+derivative of a remainder without them is refused. So are roots that are complex, and the statistics of a fit.
 """
 
 import numpy as np
@@ -173,9 +173,19 @@ def _tail(g, size):
     return g[g.size - size :] if g.size >= size else np.concatenate((np.zeros(size - g.size), g))
 
 
+def _refuse_stripped(lost, remainder, u, v):
+    """Refuse the derivative of a remainder where NumPy has stripped more of it than division makes zero."""
+    size = u.size if _short(u, v) else max(v.size - 1, 1)
+    if remainder.size < size and np.any(lost):
+        raise ActiveError(
+            "polydiv: a coefficient of the remainder is zero, NumPy leaves it out, and its derivative would be lost"
+        )
+
+
 def _polydiv_dividend(g, out, u, v):
     quotient, remainder = out
     g_quotient, g_remainder = g
+    _refuse_stripped(g_remainder, remainder, u, v)
     if _short(u, v):
         return np.reshape(_tail(g_remainder, u.size), u.shape)
     head, tail = _division(u, v, quotient)
@@ -193,10 +203,12 @@ def _polydiv_along(t, out, u, v):
     """Divide a change of the dividend."""
     quotient, remainder = out
     if _short(u, v):
+        _refuse_stripped(t[: t.size - remainder.size], remainder, u, v)
         return np.zeros(quotient.shape), _tail(t, remainder.size)
     head, tail = _division(u, v, quotient)
     change = np.linalg.solve(head, t[: quotient.size])
     rest = t[quotient.size :] - np.matmul(tail, change)
+    _refuse_stripped(rest[: rest.size - remainder.size], remainder, u, v)
     return change, _tail(rest, remainder.size)
 
 

@@ -61,6 +61,7 @@ vars(codipy.numpy).pop("polynomial", None)  # somebody may have asked for it bef
 # Modules that are imported when they are asked for, and what stands for them.
 _LATER = {f"numpy.{name}": place for name, place in namespace.LATER.items() if name != "polynomial"}
 _LATER["statistics"] = "codipy.tools.rebinding.averages"
+_LATER["numpy.polynomial.polyutils"] = "codipy.tools.rebinding.series"
 _LATER |= {f"scipy.{name}": place for name, place in scipy_namespace.LATER.items()}
 _MADE: dict = {}  # by type, what makes the stand-in of an instance
 
@@ -69,7 +70,8 @@ def _meet():
     """Learn the stand-ins of modules that somebody has imported by now."""
     for name in [name for name in _LATER if name in sys.modules]:
         ours = importlib.import_module(_LATER.pop(name))
-        MODULES[name] = getattr(ours, name.rpartition(".")[2])
+        if (module := getattr(ours, name.rpartition(".")[2], None)) is not None:
+            MODULES[name] = module
         _OBJECTS.update((id(old), (old, new)) for key, new in ours.FUNCTIONS.items()
                         for old in [getattr(sys.modules[name], key)])  # fmt: skip
         _MADE.update(getattr(ours, "STANDINS", {}))
