@@ -95,6 +95,7 @@ def swept(tape, sweep, external, check):
     tape.reset()
 
 
+@pytest.mark.release  # a child waits for ever for the lock of a sanitizer's allocator that another thread held
 @each_strategy
 @pytest.mark.parametrize("sweep", ["evaluate", "evaluate_forward"])
 @pytest.mark.parametrize("external", [False, True])
@@ -103,6 +104,7 @@ def test_the_child_resets_a_tape_that_another_thread_swept(strategy, sweep, exte
     swept(tape, sweep, external, lambda _, adjoints: uses_again(tape, adjoints))
 
 
+@pytest.mark.release  # as above
 @each_as_values
 def test_the_child_resets_a_tape_that_another_thread_replayed(strategy):
     tape = codipy.Tape(strategy=strategy)

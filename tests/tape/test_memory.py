@@ -32,6 +32,7 @@ def cycle(tape):
     return x.value
 
 
+@pytest.mark.release  # sanitizers keep freed memory aside
 @each_strategy
 def test_ten_thousand_cycles_on_one_tape(strategy):
     tape = codipy.Tape(strategy=strategy)

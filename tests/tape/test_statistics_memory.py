@@ -83,6 +83,7 @@ print("same", text == str(before.total))
 """
 
 
+@pytest.mark.release  # a sanitizer ends the process, or waits, where the address space is used up
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="needs /proc and RLIMIT_AS")
 @each_pair(pairs=BY_STATEMENT)
 def test_an_answer_when_no_memory_is_left(variant):
