@@ -40,7 +40,7 @@ from codipy.active.storage import complain, keep, show
 cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
 
-cdef object SUM = np.sum, MEAN = np.mean, ADD = np.add
+cdef object SUM = np.sum, MEAN = np.mean, ADD = np.add, MATMUL = np.matmul
 
 EMPTY = new_storage(new_buffer(0), None, False)
 
@@ -512,6 +512,8 @@ cdef class Array:
         # What is called all the time goes straight to the table; the doors are Python.
         if not kwargs and method == "__call__":
             result = apply_row(ufunc, inputs, <PyObject*>self)
+            if result is NotImplemented and ufunc is MATMUL:
+                result = short_way(ufunc, inputs, kwargs)
             if result is not NotImplemented:
                 return result
         elif method == "reduce" and ufunc is not ADD:

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The short way from `__array_function__` to the tape: primitives and movements whose arguments need no looking into.
 
-What is asked of a call is one table, which the doors make: a Primitive, the places of the arguments that move, or that
-the first argument is seen. All else goes the long way, through `codipy.numpy.functions`, and comes to the same.
+What is asked of a call is one table, which the doors make: a Primitive, the places of the arguments that move, or a
+word: "seen" is the first argument, "values" give a result that stays plain, "fresh" is a way for passive arguments only.
+All else goes the long way, through `codipy.numpy.functions`, and comes to the same.
 """
 import numpy as np
 
@@ -12,7 +13,8 @@ from codipy.active.array_type cimport Array
 from codipy.active.calls cimport call
 from codipy.active.choosing cimport choose_clip, choose_where
 from codipy.active.joining cimport join
-from codipy.active.packing cimport any_identifier, from_ndarray, gather, identifiers
+from codipy.active.elementwise cimport settle
+from codipy.active.packing cimport any_identifier, from_ndarray, gather, identifiers, with_gaps
 from codipy.active.real cimport Real
 from codipy.active.views cimport is_view_of, plain_of, shown_as, stand_in
 from codipy.tape.activity cimport current, is_passive
@@ -22,6 +24,7 @@ from codipy.active.doors import door
 cnp.import_array()
 
 cdef frozenset PLAIN = frozenset({int, float, bool, str, type(None), np.float64, np.int64})
+cdef frozenset NUMBERS = frozenset({np.float64, np.float32, np.int64, np.bool_, float, int, bool})
 cdef frozenset LOOKED_INTO = frozenset({"out", "dtype", "casting"})     # names that mean more than they say
 cdef dict table = None
 cdef object WHERE = np.where, CLIP = np.clip, DIFF = np.diff
@@ -55,10 +58,14 @@ cdef object short_way(object func, tuple args, dict kwargs):
     for value in kwargs.values():
         if type(value) not in PLAIN and not is_of_numbers(value):
             return NotImplemented
+    if type(known) is str and known == "seen":
+        return seen(func, args, kwargs)
+    if is_passive_call(args):
+        return of_values(func, args, kwargs, known)
     if type(known) is tuple:
         return moved(func, <tuple>known, args, kwargs)
     if type(known) is str:
-        return seen(func, args, kwargs)
+        return NotImplemented
     for x in args:
         if type(x) is Array:
             active |= is_active(<Array>x)
@@ -67,6 +74,66 @@ cdef object short_way(object func, tuple args, dict kwargs):
         elif type(x) not in PLAIN and not is_of_numbers(x) and not is_numeric(x):
             return NotImplemented
     return call(known, args, kwargs) if active else NotImplemented
+
+
+cdef bint is_passive_call(tuple args) except? True:
+    """Whether arguments are Arrays, Reals and plain things of which nothing is active, by position."""
+    cdef bint active = False
+    for x in args:
+        if type(x) in PLAIN:
+            if x is True:        # such as overwrite_input, which the long way leaves away
+                return False
+        elif not is_of_numbers(x) and not has_active(x, &active) or active:
+            return False
+    return True
+
+
+cdef object of_values(object func, tuple args, dict kwargs, object known):
+    """NumPy's function of the values, where nothing is active; its result can be filled, as that of the long way.
+
+    The long way has all else: errors, views, results in tuples, and products of what shares its values here alone.
+    """
+    cdef list values = []
+    cdef bint plain = type(known) is str and known == "values", multiplies = not plain and type(known) is not tuple
+    if "overwrite_input" in kwargs:
+        return NotImplemented
+    if type(func) is tuple:
+        func = getattr(func[0], func[1])
+    for x in args:
+        if type(x) in PLAIN or is_of_numbers(x):
+            values.append(x)
+            continue
+        if multiplies and (type(x) is list or type(x) is tuple):
+            return NotImplemented
+        if multiplies and type(x) is Array:
+            for y in args[:len(values)]:
+                if type(y) is Array and shares_values(<Array>x, <Array>y):
+                    return NotImplemented
+        values.append(values_of(x))
+    if plain:
+        return func(*values, **kwargs)
+    try:
+        found = func(*values, **kwargs)
+    except Exception:
+        return NotImplemented
+    if type(found) is not np.ndarray:
+        return found if type(found) in NUMBERS else NotImplemented
+    if cnp.PyArray_BASE(<cnp.ndarray>found) != NULL or not cnp.PyArray_CHKFLAGS(
+            <cnp.ndarray>found, cnp.NPY_ARRAY_OWNDATA | cnp.NPY_ARRAY_WRITEABLE):
+        return NotImplemented
+    for x in values:
+        if x is found:
+            return NotImplemented
+    if cnp.PyArray_TYPE(<cnp.ndarray>found) not in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
+        return found if cnp.PyArray_TYPE(<cnp.ndarray>found) in (cnp.NPY_BOOL, cnp.NPY_INTP) else NotImplemented
+    return with_gaps(<cnp.ndarray>found)
+
+
+cdef bint shares_values(Array a, Array b) except? True:
+    """Whether two variables have the same memory here, though they may have none in common in the plain run."""
+    settle(a)
+    settle(b)
+    return a.storage is not b.storage and a.storage.buffer is b.storage.buffer
 
 
 cdef object seen(object func, tuple args, dict kwargs):

@@ -94,6 +94,13 @@ SHORT |= {
     for name, seen in views.DATA.items()
     if name != "tile" and (parameters(_found(name)).positional[:1] == [seen] or name.startswith("atleast"))
 }
+SHORT |= {_found(name): "values" for name, handler in passive.FUNCTIONS.items() if handler is passive.on_values}
+SHORT |= {
+    _found(name): "fresh"
+    for name in SETS["differentiable"] | SETS["movement"]
+    if name not in _ALWAYS and _found(name) not in SHORT
+}
+SHORT[np.matmul] = registry.PRIMITIVES["matmul"]
 SHORT |= {(ufunc, "reduce"): registry.PRIMITIVES[f"{ufunc.__name__}.reduce"] for ufunc in UFUNC_PARTIALS}
 
 

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import codipy
+import codipy.numpy as active_numpy
 from codipy.errors import ActiveError
 from tests.strategies import STRATEGIES
 
@@ -271,3 +272,84 @@ def test_nan_and_ties():
     assert codipy.grad(f)(np.array([2.0, 1.0, 2.0, 1.0])).tolist() == [100.0, 1.0, 1000.0, 10.0]
     assert codipy.grad(np.max)(np.array([1.0, 3.0, 3.0])).tolist() == [0.0, 1.0, 0.0]
     assert codipy.grad(np.max)(np.array([1.0, np.nan, 3.0, np.nan])).tolist() == [0.0, 1.0, 0.0, 0.0]
+
+
+PASSIVE = {
+    "sort": lambda np, p, m: np.sort(p),
+    "sort along": lambda np, p, m: np.sort(m, axis=0),
+    "cumsum": lambda np, p, m: np.cumsum(m, 1),
+    "outer": lambda np, p, m: np.outer(p, p),
+    "where": lambda np, p, m: np.where(p > 0.5, p, 0.0),
+    "clip": lambda np, p, m: np.clip(p, 0.2, 0.7),
+    "concatenate": lambda np, p, m: np.concatenate((p, m[0])),
+    "concatenate columns": lambda np, p, m: np.concatenate((m, m.T), axis=1),
+    "roll": lambda np, p, m: np.roll(m, 1, axis=0),
+    "solve": lambda np, p, m: np.linalg.solve(m, p),
+    "product with a vector": lambda np, p, m: m @ p,
+    "product with itself": lambda np, p, m: m @ m.T,
+    "product with a copy": lambda np, p, m: m @ m.copy().T,
+    "dot with a copy": lambda np, p, m: np.dot(m, m.copy().T),
+    "dots": lambda np, p, m: np.linalg.multi_dot([m, m.copy().T, p]),
+    "einsum": lambda np, p, m: np.einsum("ij,kj->ik", m, m.copy()),
+    "transposed": lambda np, p, m: np.sort(m.T, axis=0),
+    "median": lambda np, p, m: np.median(m, 0, None, True),
+    "median by name": lambda np, p, m: np.median(m, axis=1, overwrite_input=True),
+    "gradient": lambda np, p, m: np.gradient(p, 0.1),
+    "pad": lambda np, p, m: np.pad(p, 2),
+    "take": lambda np, p, m: np.take(m, [0, 2], axis=1),
+    "max along": lambda np, p, m: m.max(axis=0),
+    "reduced": lambda np, p, m: np.maximum.reduce(m, axis=0),
+    "float32": lambda np, p, m: np.cumsum(np.sort(m.astype("f4"), axis=0), axis=0),
+}
+PLAIN = {
+    "argmax": lambda np, p, m: np.argmax(p),
+    "argsort": lambda np, p, m: np.argsort(m, axis=0),
+    "isclose": lambda np, p, m: np.isclose(m, m.T),
+    "flatnonzero": lambda np, p, m: np.flatnonzero(p > 0.5),
+    "max": lambda np, p, m: np.max(p),
+    "dot": lambda np, p, m: np.dot(p, p),
+}
+
+
+@pytest.mark.filterwarnings("ignore:overflow")
+@pytest.mark.parametrize("name", PASSIVE | PLAIN)
+def test_passive_arrays_have_numpys_results(name):
+    """Its bits and its layout, in memory that can be filled; and what went in is as it was."""
+    f, plain = (PASSIVE | PLAIN)[name], np.random.default_rng(3).random((70, 70))
+
+    def program(np, x):
+        m, p = np.zeros((70, 70)), np.zeros(70)
+        m[...], p[...] = plain, plain[0]
+        found = f(np, p, m)
+        assert np.array_equal(m, plain) or "median" in name
+        if name in PASSIVE:
+            found[..., 1] = x
+        return found
+
+    with codipy.Tape() as tape:
+        x = tape.register_input(0.5)
+        found = program(active_numpy, x)
+    expected = program(np, 0.5)
+    if name in PLAIN:
+        assert type(found) is type(expected) and np.array_equal(found, expected)
+        return
+    assert found.is_active and found.dtype == expected.dtype and found.strides == expected.strides
+    assert found.value.tobytes() == expected.tobytes()
+
+
+def test_what_is_seen_of_passive_arrays_is_no_copy():
+    def f(np, x):
+        p = np.zeros(4)
+        for view in (np.ravel(p)[:1], np.squeeze(p[None])[1:2], np.broadcast_to(p, (1, 4))[0, 2:3], np.real(p)[3:]):
+            assert not view.flags.owndata
+        np.ravel(p)[:1] = x
+        np.trim_zeros(p + 1.0)[:] = x
+        np.atleast_2d(p)[0, 3] = x * x
+        np.copyto(p[1:2], x)
+        np.sort(p, axis=None)[0] = x
+        return p
+
+    with codipy.Tape() as tape:
+        x = tape.register_input(0.5)
+        found = f(active_numpy, x)
+    assert found.value.tolist() == f(np, 0.5).tolist() == [0.5, 0.5, 0.0, 0.25]
