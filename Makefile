@@ -8,7 +8,7 @@ PYTEST := -m pytest -q tests
 
 # Another build runs in a copy under build/, so that the release build in place stays as it is.
 COPY = rm -rf build/$@ && mkdir -p build/$@ && tar cf - --exclude=./build --exclude=./.venv --exclude=./.git \
-	--exclude='*.so' --exclude='*.c' . | tar xf - -C build/$@ && cd build/$@ && export PYTHONPATH=.
+	--exclude='*.so' . | tar xf - -C build/$@ && cd build/$@ && export PYTHONPATH=.
 PRELOAD = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)
 SANITIZE_ENV = CODIPY_SANITIZE=1 PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD="$(PRELOAD)"
@@ -46,5 +46,5 @@ coverage: venv  ## the suite with every line counted, Cython's too; fails below 
 	$(PY) -m coverage report
 clean:  ## back to a fresh clone
 	rm -rf build dist .venv *.egg-info .pytest_cache .hypothesis .mypy_cache .ruff_cache .coverage* htmlcov
-	find codipy \( -name '*.c' -o -name '*.so' -o -name kernels.h -o -name kernels.pxd -o -name tiles.h -o -name formulas.h \) -delete
+	find codipy -name '*.so' -delete
 	find . -name __pycache__ -prune -exec rm -rf {} +

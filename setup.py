@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Builds every `codipy/**/*.pyx` with one table of Cython directives and one table of C flags.
 
+What is generated goes below `build/`: kernels of the operations table under `generated/`, Cython's C under `c/`. So a
+`.c` beside the sources is written by hand.
+
 Switches (environment; each is a build of its own, see the Makefile):
 CODIPY_DEBUG=1     bounds checks and assertions, -O1 -g
 CODIPY_TRACE=1     line tracing for coverage
@@ -28,12 +31,18 @@ DIRECTIVES = {
 # Never -march=native nor -ffast-math: wheels run everywhere, and values are bit for bit Python's.
 C_FLAGS = {
     # A new object is cleared by memset: gcc makes `rep stos` of it, which takes 10 ns longer than the C library.
-    "release": ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin-memset"],
-    "checked": ["-O1", "-g", "-UNDEBUG", "-ffp-contract=off", "-fno-math-errno"],
+    "release": ["-O3", "-ffp-contract=off", "-fno-math-errno", "-fno-builtin-memset", "-fvisibility=hidden"],
+    "checked": ["-O1", "-g", "-UNDEBUG", "-ffp-contract=off", "-fno-math-errno", "-fvisibility=hidden"],
     "sanitize": ["-fsanitize=address,undefined", "-fno-sanitize-recover=undefined", "-fno-omit-frame-pointer"],
     "msvc": ["/O2", "/fp:precise", "/std:c11"],
 }
 MACROS = [("NPY_NO_DEPRECATED_API", "NPY_2_0_API_VERSION")]
+GENERATED = Path("build", "generated")
+# In a traced copy Cython's C stands beside its source, where the coverage report looks for it.
+C_FOLDER = None if TRACE else str(Path("build", "c"))
+TILES, NATIVE = Path("codipy", "programs", "tiles"), Path("codipy", "programs", "native")
+if NATIVE.is_dir():  # loops compiled at run time; without the folder tiles run loop by loop
+    MACROS += [("CODIPY_NATIVE", "1")]
 if TRACE:  # sys.monitoring would leave the coverage report silently empty
     MACROS += [("CYTHON_TRACE_NOGIL", "1"), ("CYTHON_USE_SYS_MONITORING", "0")]
 if not (DEBUG or TRACE):
@@ -50,25 +59,47 @@ SANITIZER = C_FLAGS["sanitize"] if SANITIZE else []
 
 def write_kernels():
     """Write the C kernels of the operations table; `codipy` itself cannot be imported before it is built."""
-    root = Path(__file__).parent
+    root, folder = Path(__file__).parent, GENERATED / "codipy" / "operations"
     for name in ("codipy", "codipy.operations"):  # bare packages: their __init__ never runs
         sys.modules[name] = types.ModuleType(name)
         sys.modules[name].__path__ = [str(root.joinpath(*name.split(".")))]
-    importlib.import_module("codipy.operations.codegen").write(root / "codipy" / "operations")
+    folder.mkdir(parents=True, exist_ok=True)
+    importlib.import_module("codipy.operations.codegen").write(folder)
     for name in [name for name in sys.modules if name.split(".")[0] == "codipy"]:
         del sys.modules[name]
 
 
+def remove_older_output():
+    """Remove what builds used to write beside the sources, where it would be found first."""
+    operations = Path("codipy", "operations")
+    older = [operations / name for name in ("kernels.h", "kernels.pxd", "tiles.h", "formulas.h")]
+    older += [] if TRACE else [pyx.with_suffix(".c") for pyx in Path("codipy").rglob("*.pyx")]
+    for path in older:
+        path.unlink(missing_ok=True)
+
+
 def extensions():
-    """One extension module for each `.pyx` that is there; every header rebuilds them all, C's own includes too."""
-    headers = [str(header) for header in sorted(Path("codipy").rglob("*.h"))]
+    """One extension module for each `.pyx` that is there."""
     return [
         Extension(
-            ".".join(pyx.with_suffix("").parts), [str(pyx)], depends=headers, include_dirs=[".", numpy.get_include()],
+            ".".join(pyx.with_suffix("").parts), [str(pyx)], include_dirs=[".", str(GENERATED), numpy.get_include()],
             define_macros=MACROS, extra_compile_args=C_FLAGS[KIND] + SANITIZER, extra_link_args=SANITIZER + LINK_FLAGS,
         )
         for pyx in sorted(Path("codipy").rglob("*.pyx"))
     ]
+
+
+def add_written_by_hand(module):
+    """Add the headers that a module is compiled again for, and to that of the tiles its C."""
+    headers = [*Path("codipy").rglob("*.h"), *GENERATED.rglob("*.h")]
+    if module.name == ".".join(TILES.parts):
+        sources = [*TILES.glob("*.c"), *NATIVE.glob("*.c"), GENERATED / "codipy" / "operations" / "array_loops.c"]
+        module.sources += sorted(map(str, sources))
+    else:  # of the tiles all others see program.h alone
+        inner = {path.name for folder in (TILES, NATIVE) for path in folder.glob("*.h")} - {"program.h"}
+        inner |= {"array_loops.h", "formulas.h", "clones.h"}
+        headers = [path for path in headers if path.name not in inner]
+    module.depends = sorted(map(str, headers))
 
 
 class BuildExtensions(build_ext):
@@ -80,15 +111,17 @@ class BuildExtensions(build_ext):
         self.parallel = int(self.parallel or os.cpu_count() or 1)
         if self.inplace or self.editable_mode:  # one place, so that an editable install is not compiled again
             self.build_lib = self.build_temp = str(Path("build", "inplace"))
-        modules = extensions()
-        if KIND == "release" and not (self.inplace or self.editable_mode):  # profilers read what is built in place
-            for module in modules:
-                module.extra_link_args += STRIP_FLAGS
-        self.distribution.ext_modules = cythonize(
-            modules, compiler_directives=DIRECTIVES, nthreads=self.parallel, force=self.force
-        )
+        remove_older_output()
+        modules = cythonize(
+            extensions(), compiler_directives=DIRECTIVES, nthreads=self.parallel, force=self.force,
+            include_path=[".", str(GENERATED)], build_dir=C_FOLDER,
+        )  # fmt: skip
         for module in modules:
-            mend_appends(Path(module.sources[0]).with_suffix(".c"))
+            mend_appends(Path(module.sources[0]))
+            add_written_by_hand(module)
+            if KIND == "release" and not (self.inplace or self.editable_mode):  # profilers read what is built in place
+                module.extra_link_args = module.extra_link_args + STRIP_FLAGS
+        self.distribution.ext_modules = modules
         stamp.parent.mkdir(exist_ok=True)
         stamp.write_text(settings)
         super().finalize_options()

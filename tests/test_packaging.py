@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 import sysconfig
+import tarfile
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,33 @@ def test_the_version_is_the_installers(capsys):
         cli.main(["--version"])
     assert end.value.code == 0
     assert capsys.readouterr().out == f"codipy {codipy.__version__}\n"
+
+
+def made_by(folder, *command):
+    """The files that a command of setup.py writes into a folder."""
+    done = subprocess.run(
+        [sys.executable, "setup.py", "-q", "egg_info", "--egg-base", str(folder), *command],
+        cwd=ROOT, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr[-2000:]
+    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
+
+
+def test_a_wheel_holds_what_runs_and_what_types_it(tmp_path):
+    """Beside the extension modules: no sources of Cython or C, which no document offers to anybody, and no tests."""
+    found = [name for name in made_by(tmp_path, "build_py", "--build-lib", str(tmp_path)) if name.startswith("codipy/")]
+    assert {"codipy/py.typed", "codipy/active/real.pyi", "codipy/tools/rebinding/__init__.py"} <= set(found)
+    assert [name for name in found if not name.endswith((".py", ".pyi", "/py.typed"))] == []
+
+
+def test_a_source_distribution_holds_what_is_written_by_hand(tmp_path):
+    names = made_by(tmp_path, "sdist", "--formats", "tar", "--dist-dir", str(tmp_path))
+    with tarfile.open(tmp_path / next(name for name in names if name.endswith(".tar"))) as archive:
+        held = {name.partition("/")[2] for name in archive.getnames()}
+    suffixes = (".py", ".pyx", ".pxd", ".pyi", ".c", ".h")
+    written = {path for path in (ROOT / "codipy").rglob("*") if path.suffix in suffixes}
+    assert {path.relative_to(ROOT).as_posix() for path in written} <= held
+    assert [name for name in held if name.startswith("build") or name.endswith((".so", ".pyd", ".o"))] == []
 
 
 def test_each_supported_python_is_listed():

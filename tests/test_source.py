@@ -19,7 +19,6 @@ pytestmark = pytest.mark.release  # the text is the same in every build
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "codipy"
 FOLDERS = ["codipy", "tests", "benchmarks", "examples", "docs"]
-GENERATED = {PACKAGE / "operations" / "kernels.h", PACKAGE / "operations" / "kernels.pxd"}
 HEADER = "SPDX-License-Identifier: Apache-2.0"
 LONGEST, LONGEST_MEDIAN = 600, 150
 
@@ -27,12 +26,12 @@ LONGEST, LONGEST_MEDIAN = 600, 150
 def files(*suffixes, folders=FOLDERS):
     """The hand-written files with one of these suffixes."""
     found = [path for folder in folders for path in sorted((ROOT / folder).rglob("*")) if path.suffix in suffixes]
-    return [path for path in found if path not in GENERATED and "results" not in path.parts] + [
+    return [path for path in found if "results" not in path.parts] + [
         path for path in sorted(ROOT.glob("*")) if path.suffix in suffixes
     ]
 
 
-CODE = files(".py", ".pyx", ".pxd", ".pyi", ".h")
+CODE = files(".py", ".pyx", ".pxd", ".pyi", ".c", ".h")
 CYTHON = files(".pyx", ".pxd", folders=["codipy"])
 
 
@@ -147,9 +146,11 @@ def test_nothing_generated_is_tracked():
     if shutil.which("git") is None or not (ROOT / ".git").exists():
         pytest.skip("no git checkout")
     tracked = run("git", "ls-files").stdout.split("\n")
-    generated = re.compile(r"\.(c|cpp|so|pyd|o|pyc|pxi)$|(^|/)(build|dist|\.venv)/|operations/kernels\.(h|pxd)$")
+    generated = re.compile(r"\.(cpp|so|pyd|o|pyc|pxi)$|(^|/)(build|dist|\.venv)/|operations/kernels\.(h|pxd)$")
     assert [path for path in tracked if generated.search(path)] == []
-    for path in ["codipy/data/chunk.c", "codipy/data/chunk.x.so", "codipy/operations/kernels.h", "build/a", ".venv/a"]:
+    assert [path for path in tracked if path.endswith(".c") and path[:-1] + "pyx" in tracked] == []
+    assert "codipy/programs/tiles/walk.c" in tracked
+    for path in ["codipy/data/chunk.c", "codipy/data/chunk.x.so", "build/c/codipy/data/chunk.c", "build/a", ".venv/a"]:
         assert run("git", "check-ignore", "-q", path).returncode == 0, f"{path} is not ignored"
 
 

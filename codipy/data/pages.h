@@ -29,7 +29,7 @@
  * is freed stays as holes between others: 236 MB after gradients of 1,000 to 2,000,000 elements.
  *
  * NULL when there is no memory. The system may decline the advice: then the pages are ordinary ones. */
-static void *codipy_pages_new(size_t bytes) {
+static inline void *codipy_pages_new(size_t bytes) {
     void *memory = NULL;
 #if defined(__linux__)
     if (bytes >= CODIPY_HUGE) {
@@ -56,7 +56,7 @@ static void *codipy_pages_new(size_t bytes) {
 }
 
 /* Memory of codipy_pages_new(bytes). */
-static void codipy_pages_free(void *memory, size_t bytes) {
+static inline void codipy_pages_free(void *memory, size_t bytes) {
 #if defined(__linux__)
     if (bytes >= CODIPY_HUGE) {
         size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -73,7 +73,7 @@ static void codipy_pages_free(void *memory, size_t bytes) {
 }
 
 /* Give the system what the C library keeps of memory that everybody freed, where it can be told to. */
-static void codipy_pages_trim(void) {
+static inline void codipy_pages_trim(void) {
 #if defined(__GLIBC__)
     (void)malloc_trim(0);
 #endif

@@ -6,7 +6,7 @@ from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 
 import operator
 
-cdef extern from "pages.h":
+cdef extern from "codipy/data/pages.h":
     void* codipy_pages_new(size_t bytes) nogil
     void codipy_pages_free(void* memory, size_t bytes) nogil
     void codipy_pages_trim() nogil

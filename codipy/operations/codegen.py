@@ -3,8 +3,9 @@
 
 A `switch` on a literal code folds to the one expression, so operators and interpreters share the text.
 Rejected: a table of function pointers (an indirect call for each operation, and nothing to fold).
-`tiles.h` holds the same expressions as loops over arrays; there a `switch` has whole loops for its cases. `formulas.h`
-holds those that loops are compiled from at run time.
+`array_loops.c` holds the same expressions as loops over arrays; there a `switch` has whole loops for its cases.
+`formulas.h` holds those that loops are compiled from at run time. All of it goes below `build/`: what stands beside
+`table.py` is written by hand.
 """
 
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 from .formulas import Formulas
 from .table import BY_NAME, TABLE
 
-__all__ = ["header", "declarations", "tiles", "formulas", "write"]
+__all__ = ["header", "declarations", "array_header", "array_loops", "formulas", "write"]
 
 INCLUDE = "codipy/operations/kernels.h"
 ARGUMENTS = "double x, double y, double z"
@@ -59,22 +60,21 @@ EXACT = {
 }  # fmt: skip
 # Rows whose loops do so little that memory limits them: two steps run as one loop.
 PAIRED = ("add", "subtract", "multiply")
-TILES_HEAD = """\
+WRITTEN = "written by codipy/operations/codegen.py at build time: edit table.py."
+ARRAY_HEADER = f"""\
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The operations table as loops over arrays, written by codipy/operations/codegen.py at build time: edit table.py. */
-#ifndef CODIPY_OPERATIONS_TILES_H
-#define CODIPY_OPERATIONS_TILES_H
+/* What is known of each operation, and the loops of array_loops.c, {WRITTEN} */
+#ifndef CODIPY_OPERATIONS_ARRAY_LOOPS_H
+#define CODIPY_OPERATIONS_ARRAY_LOOPS_H
+#include "codipy/operations/kernels.h"
 #include <stddef.h>
-#include "kernels.h"
+"""
+ARRAY_LOOPS = f"""\
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The operations table as loops over arrays, {WRITTEN} */
+#include "codipy/operations/array_loops.h"
+#include "codipy/operations/clones.h"
 
-/* Several instruction sets, chosen when the module is loaded. All give the same bits: nothing is contracted and no sum
-   is taken in another order. Sanitizers are not ready when the choice is made. */
-#if defined(__GNUC__) && defined(__x86_64__) && defined(__GLIBC__) && !defined(__clang__) && \\
-    !defined(__SANITIZE_ADDRESS__)
-#define TILE_CLONES __attribute__((target_clones("avx512f", "avx2", "default")))
-#else
-#define TILE_CLONES
-#endif
 #define pick(condition, yes, no) ((condition) ? (yes) : (no))
 #define EACH for (ptrdiff_t i = 0; i < n; i++)
 """
@@ -108,9 +108,11 @@ def _statements(function, row):
 def _function(name):
     """The text of one function and, where interpreters call it, of its variant for codes known at run time."""
     result, parameters, arguments = SIGNATURES[name]
+    cases = [f"    case {code_name(row)}: {_statements(name, row)}" for row in TABLE]
+    unused = [word for word in "xyzw" if f"double {word}" in parameters and word not in _words(" ".join(cases))]
     lines = [f"OP_INLINE {result} {name}({parameters})", "{"]
-    lines += ["    switch (code) {"]
-    lines += [f"    case {code_name(row)}: {_statements(name, row)}" for row in TABLE]
+    lines += [f"    (void){word};" for word in unused]
+    lines += ["    switch (code) {", *cases]
     unknown = {"void": "return;", "int": "return 0;", "double": "return NAN;"}[result]
     lines += ["    }", f"    {unknown}", "}", ""]
     if arguments:
@@ -129,7 +131,7 @@ def header():
         "/* The operations table as C, written by codipy/operations/codegen.py at build time: edit table.py. */",
         "#ifndef CODIPY_OPERATIONS_KERNELS_H",
         "#define CODIPY_OPERATIONS_KERNELS_H",
-        '#include "helpers.h"',
+        '#include "codipy/operations/helpers.h"',
         "",
         "enum {",
         *[f"    {code_name(row)} = {row.code}," for row in TABLE],
@@ -201,7 +203,7 @@ def _is_prepared(row):
 
 
 def _tables():
-    """What is known of each row without running it, as arrays."""
+    """What is known of each row without running it: type, name, entries and comment of arrays."""
 
     def mask(test):
         return [sum(1 << k for k in range(row.arity) if test(row, k)) for row in TABLE]
@@ -211,28 +213,36 @@ def _tables():
             "{" + ", ".join(str(entry(row, k) if k < row.arity else missing) for k in range(3)) + "}" for row in TABLE
         ]
 
-    def array(kind, name, entries):
-        return f"static const {kind} {name} = {{{', '.join(map(str, entries))}}};"
-
     return [
-        array("unsigned char", "tile_arity[OP_COUNT]", [row.arity for row in TABLE]),
-        "/* Whether the loop of tile_value is the one to run, not NumPy's. */",
-        array("unsigned char", "tile_is_exact[OP_COUNT]", [int(row.name in EXACT) for row in TABLE]),
-        "/* Whether it may be one step of a pair. */",
-        array("unsigned char", "tile_is_paired[OP_COUNT]", [int(row.name in PAIRED) for row in TABLE]),
-        "/* One bit for each argument: whether a derivative flows, the partial is 1 or -1, it is -1. */",
-        array("unsigned char", "tile_active[OP_COUNT]", mask(_is_active)),
-        array("unsigned char", "tile_unit[OP_COUNT]", mask(lambda row, k: row.partials[k] in ("1", "-1"))),
-        array("unsigned char", "tile_minus[OP_COUNT]", mask(lambda row, k: row.partials[k] == "-1")),
-        "/* Whether a zero partial lets nothing pass: 0 no, 1 where the other factor is passive, 2 always. */",
-        array("unsigned char", "tile_sifts[OP_COUNT]", [("", "passive", "always").index(row.sifts) for row in TABLE]),
-        "/* What a partial reads: 1 x, 2 y, 4 z, 8 w; the function that must run before it, or -1. */",
-        array("unsigned char", "tile_needs[OP_COUNT][3]", triples(_needs, 0)),
-        array("signed char", "tile_auxiliary[OP_COUNT][3]", triples(lambda row, k: _partial(row, k)[0], -1)),
-        "/* Whether that function's argument is an expression. */",
-        array("unsigned char", "tile_is_prepared[OP_COUNT]", [int(_is_prepared(row)) for row in TABLE]),
-        "",
-    ]
+        ("unsigned char", "tile_arity[OP_COUNT]", [row.arity for row in TABLE], ""),
+        (
+            "unsigned char", "tile_is_exact[OP_COUNT]", [int(row.name in EXACT) for row in TABLE],
+            "Whether the loop of tile_value is the one to run, not NumPy's.",
+        ),
+        (
+            "unsigned char", "tile_is_paired[OP_COUNT]", [int(row.name in PAIRED) for row in TABLE],
+            "Whether it may be one step of a pair.",
+        ),
+        (
+            "unsigned char", "tile_active[OP_COUNT]", mask(_is_active),
+            "One bit for each argument: whether a derivative flows, the partial is 1 or -1, it is -1.",
+        ),
+        ("unsigned char", "tile_unit[OP_COUNT]", mask(lambda row, k: row.partials[k] in ("1", "-1")), ""),
+        ("unsigned char", "tile_minus[OP_COUNT]", mask(lambda row, k: row.partials[k] == "-1"), ""),
+        (
+            "unsigned char", "tile_sifts[OP_COUNT]", [("", "passive", "always").index(row.sifts) for row in TABLE],
+            "Whether a zero partial lets nothing pass: 0 no, 1 where the other factor is passive, 2 always.",
+        ),
+        (
+            "unsigned char", "tile_needs[OP_COUNT][3]", triples(_needs, 0),
+            "What a partial reads: 1 x, 2 y, 4 z, 8 w; the function that must run before it, or -1.",
+        ),
+        ("signed char", "tile_auxiliary[OP_COUNT][3]", triples(lambda row, k: _partial(row, k)[0], -1), ""),
+        (
+            "unsigned char", "tile_is_prepared[OP_COUNT]", [int(_is_prepared(row)) for row in TABLE],
+            "Whether that function's argument is an expression.",
+        ),
+    ]  # fmt: skip
 
 
 def _pull(row, argument):
@@ -263,51 +273,70 @@ def _pairs():
                 yield f"    case {case}: EACH {{ {_loads(value)}ws[i] = {value}; }} return;"
 
 
-def tiles():
-    """Return the text of `tiles.h`."""
-    lines = [TILES_HEAD, *_tables(), "/* ws = the value of an operation. */", "TILE_CLONES"]
-    lines += [f"static void tile_value(int code, ptrdiff_t n, {POINTERS}, double *__restrict ws)", "{"]
-    lines += ["    switch (code) {"]
-    lines += [
+# What the loops over arrays do, by name: (comment, parameters).
+LOOPS = {
+    "tile_value": ("ws = the value of an operation.", f"int code, ptrdiff_t n, {POINTERS}, double *__restrict ws"),
+    "tile_pair": (
+        "ws = two steps: the outer one takes the inner one's value as argument `side`, and z as the other.",
+        f"int inner, int outer, int side, ptrdiff_t n,\n    {POINTERS}, double *__restrict ws",
+    ),
+    "tile_argument": (
+        "es = the argument of the auxiliary function of a partial, where that is not x.",
+        f"int code, ptrdiff_t n, {POINTERS}, double *__restrict es",
+    ),
+    "tile_pull": (
+        "out =, +=, = -, -= (mode 0 to 3; 4 more where it sifts) g times a partial.",
+        f"int code, int argument, int mode, ptrdiff_t n,\n    {POINTERS},\n"
+        "    const double *__restrict ws, const double *__restrict es, const double *__restrict gs, "
+        "double *__restrict out",
+    ),
+}
+
+
+def array_header():
+    """Return the text of `array_loops.h`."""
+    lines = [ARRAY_HEADER]
+    for kind, name, _, comment in _tables():
+        lines += [f"/* {comment} */"] if comment else []
+        lines += [f"extern const {kind} {name};"]
+    for name, (comment, parameters) in LOOPS.items():
+        lines += ["", f"/* {comment} */", f"void {name}({parameters});"]
+    return "\n".join([*lines, "#endif", ""])
+
+
+def _loop(name, switch, cases):
+    """The text of one function over arrays."""
+    unused = [f"(void){word}s; " for word in "xyz" if f" {word}s[i]" not in "".join(cases)]
+    head = ["", "TILE_CLONES", f"void {name}({LOOPS[name][1]})", "{"]
+    head += [f"    {''.join(unused).strip()}"] if unused else []
+    return [*head, f"    switch ({switch}) {{", *cases, "    }", "}"]
+
+
+def array_loops():
+    """Return the text of `array_loops.c`."""
+    lines = [ARRAY_LOOPS, *(f"const {kind} {name} = {{{', '.join(map(str, of))}}};" for kind, name, of, _ in _tables())]
+    values = [
         f"    case {code_name(row)}: EACH {{ {_loads(row.value)}ws[i] = {in_c(row.value)}; }} return;" for row in TABLE
     ]
-    lines += ["    }", "}", ""]
-    lines += ["/* ws = two steps: the outer one takes the inner one's value as argument `side`, and z as the other. */"]
-    lines += ["TILE_CLONES", f"static void tile_pair(int inner, int outer, int side, ptrdiff_t n, {POINTERS},"]
-    lines += ["    double *__restrict ws)", "{", "    switch ((inner * OP_COUNT + outer) * 2 + side) {", *_pairs()]
-    lines += ["    }", "}", ""]
-    lines += ["/* es = the argument of the auxiliary function of a partial, where that is not x. */"]
-    lines += ["TILE_CLONES"]
-    lines += [f"static void tile_argument(int code, ptrdiff_t n, {POINTERS}, double *__restrict es)", "{"]
-    lines += ["    switch (code) {"]
+    lines += _loop("tile_value", "code", values)
+    lines += _loop("tile_pair", "(inner * OP_COUNT + outer) * 2 + side", list(_pairs()))
+    prepared = []
     for row in filter(_is_prepared, TABLE):
         expression = _partial(row, 0)[1]
         body = f"EACH {{ {_loads(expression)}es[i] = {in_c(expression)}; }} return;"
-        lines += [f"    case {code_name(row)}: {body}"]
-    lines += ["    }", "}", ""]
+        prepared += [f"    case {code_name(row)}: {body}"]
+    lines += _loop("tile_argument", "code", prepared)
+    pulls = [case for row in TABLE for k in range(row.arity) if _is_active(row, k) for case in _pull(row, k)]
     lines += [
-        "/* out =, +=, = -, -= (mode 0 to 3; 4 more where it sifts) g times a partial. "
-        "Floating-point flags are nobody's concern here, and to",
-        "   keep them would cost the vector loops: a product that a zero g throws away must not be computed then. */",
+        "",
+        "/* Floating-point flags are nobody's concern in a partial, and to keep them would cost the vector loops: a",
+        "   product that a zero g throws away must not be computed then. */",
         "#if defined(__GNUC__) && !defined(__clang__)",
-        "#pragma GCC push_options",
         '#pragma GCC optimize("no-trapping-math")',
         "#endif",
-        "TILE_CLONES",
-        f"static void tile_pull(int code, int argument, int mode, ptrdiff_t n, {POINTERS},",
-        "    const double *__restrict ws, const double *__restrict es, const double *__restrict gs,",
-        "    double *__restrict out)",
-        "{",
-        "    switch ((code * 3 + argument) * 8 + mode) {",
-        *[case for row in TABLE for k in range(row.arity) if _is_active(row, k) for case in _pull(row, k)],
-        "    }",
-        "}",
-        "#if defined(__GNUC__) && !defined(__clang__)",
-        "#pragma GCC pop_options",
-        "#endif",
-        "#undef EACH",
+        *_loop("tile_pull", "(code * 3 + argument) * 8 + mode", pulls)[1:],
     ]
-    return "\n".join([*lines, "#undef pick", "#endif", ""])
+    return "\n".join([*lines, ""])
 
 
 def formulas():
@@ -327,7 +356,7 @@ def formulas():
    them; an empty one means that there is none. */
 #ifndef CODIPY_OPERATIONS_FORMULAS_H
 #define CODIPY_OPERATIONS_FORMULAS_H
-#include "kernels.h"
+#include "codipy/operations/kernels.h"
 
 enum {{ FORMULA_ZERO, FORMULA_SIGN_BIT, FORMULA_NUMBERS = {len(known.numbers)} }};
 
@@ -342,11 +371,14 @@ static const char *const formula_partial[OP_COUNT][3] = {{{", ".join(map(strings
 
 
 def write(directory):
-    """Write `kernels.h`, `kernels.pxd`, `tiles.h` and `formulas.h` into `directory`, each only where its text changed.
+    """Write all of it into `directory`, each file only where its text changed.
 
     An untouched file keeps its time stamp, so that a build compiles nothing again.
     """
-    texts = {"kernels.h": header(), "kernels.pxd": declarations(), "tiles.h": tiles(), "formulas.h": formulas()}
+    texts = {
+        "kernels.h": header(), "kernels.pxd": declarations(), "formulas.h": formulas(),
+        "array_loops.h": array_header(), "array_loops.c": array_loops(),
+    }  # fmt: skip
     for name, text in texts.items():
         path = Path(directory) / name
         if not path.exists() or path.read_text(encoding="utf-8") != text:

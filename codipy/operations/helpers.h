@@ -2,28 +2,12 @@
 /* The functions that the table's expressions use beside math.h; helpers.py has each under the same name. */
 #ifndef CODIPY_OPERATIONS_HELPERS_H
 #define CODIPY_OPERATIONS_HELPERS_H
-#include <math.h>
-
-#if defined(_MSC_VER)
-#define OP_INLINE static __forceinline
-#elif defined(__GNUC__)
-#define OP_INLINE static inline __attribute__((always_inline))
-#else
-#define OP_INLINE static inline
-#endif
+#include "codipy/operations/base.h"
+#include "codipy/operations/polygamma.h"
+#include "codipy/operations/trigonometry.h"
 
 /* A macro, so that only the branch taken is computed; kernels.h undefines it at its end. */
 #define pick(condition, yes, no) ((condition) ? (yes) : (no))
-
-#define LN2 0.6931471805599453
-#define LN10 2.302585092994046
-#define PI 3.141592653589793
-#define DEGREES (180.0 / PI)
-#define RADIANS (PI / 180.0)
-#define TWO_OVER_SQRT_PI 1.1283791670955126
-
-#include "polygamma.h"
-#include "trigonometry.h"
 
 /* -1, 0 or 1, and NaN of NaN. */
 OP_INLINE double sign(double x) { return x > 0 ? 1.0 : x < 0 ? -1.0 : x == 0 ? 0.0 : x; }

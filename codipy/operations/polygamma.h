@@ -7,6 +7,7 @@
  */
 #ifndef CODIPY_OPERATIONS_POLYGAMMA_H
 #define CODIPY_OPERATIONS_POLYGAMMA_H
+#include "codipy/operations/base.h"
 
 /* The positive root of digamma in two doubles, and digamma's Taylor coefficients there, from the first order on. */
 #define DIGAMMA_ROOT 1.4616321449683622

@@ -8,7 +8,7 @@
    coefficients of fdlibm, Sun Microsystems 1993, free to use with this notice). */
 #ifndef CODIPY_OPERATIONS_TRIGONOMETRY_H
 #define CODIPY_OPERATIONS_TRIGONOMETRY_H
-#include <math.h>
+#include "codipy/operations/base.h"
 
 #define SINE_SERIES(z)                                                                                             \
     (-1.66666666666666324348e-01 + (z) * (8.33333333332248946124e-03 + (z) * (-1.98412698298579493134e-04          \

@@ -7,12 +7,12 @@
 # Rejected: one loop per element over the whole program (nothing vectorises), and temporaries as long as the array.
 #
 # Nothing is shared: calls may run on several threads at once, each on memory of its own, and a large call starts
-# threads itself (tile_team.h). They use less than 20 kB of stack. An error, MemoryError, leaves everything as it was.
+# threads itself (tiles/team.h). They use less than 20 kB of stack. An error, MemoryError, leaves everything as it was.
 # Data is aligned. The result overlaps no operand;
 # adjoints of operands may overlap each other.
 from libc.stdint cimport int32_t, uint32_t, uint64_t
 
-cdef extern from "codipy/programs/tile_program.h" nogil:
+cdef extern from "codipy/programs/tiles/program.h" nogil:
     enum:
         MAX_OPERANDS "TILE_OPERANDS"
         MAX_STEPS "TILE_STEPS"

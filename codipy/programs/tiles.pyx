@@ -14,32 +14,41 @@ import numpy
 from codipy.operations.table import TABLE
 
 
-cdef extern from "codipy/programs/tile_short.h" nogil:
+cdef extern from "codipy/operations/array_loops.h" nogil:
+    const unsigned char tile_is_exact[]
+
+cdef extern from "codipy/programs/tiles/ufuncs.h" nogil:
     ctypedef struct TileLoop:
         cnp.PyUFuncGenericFunction function
         void* data
     TileLoop tile_loops[]
     TileLoop tile_single_loops[]
+    void (*tile_find_loop)(int) noexcept
     void loop_set_known(TileLoop*)
     double loop_number(int code, int single, const double* u)
-    const unsigned char tile_is_exact[]
-    int tile_numpy_weighs
-    Py_ssize_t tile_share
+
+cdef extern from "codipy/programs/tiles/compiled.h" nogil:
     Py_ssize_t tile_patience
     int tile_vectors
+
+cdef extern from "codipy/programs/tiles/team.h" nogil:
+    int tile_numpy_weighs
+    Py_ssize_t tile_share
     int space_is_short
     int team_size()
     int team_for(const Sweep*)
-    int team_for_reverse(const Sweep*, const double*, const Py_ssize_t*)
     void team_set_size(int)
     enum:
         TILE_THREADS
         TILE_HAS_THREADS
+
+cdef extern from "codipy/programs/tiles/tiles.h" nogil:
     int tile_run_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
     int tile_run_reverse(const Sweep*, double*, const Py_ssize_t*, int)
     int tile_run_tangent(const Sweep*, double*, const Py_ssize_t*)
     int tile_run_jacobians(const Sweep*, double* const*)
     uint64_t tile_run_needed(const TileProgram*, uint32_t, int)
+    int team_for_reverse(const Sweep*, const double*, const Py_ssize_t*)
     int tile_short_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
     int tile_short_reverse(ShortPlan**, const TileProgram*, const Operand*, int, const Py_ssize_t*, double*,
                            const Py_ssize_t*, int)
@@ -66,7 +75,7 @@ def ufunc_of(row):
     return None
 
 
-cdef void tile_find_loop "tile_find_loop"(int code) noexcept with gil:
+cdef void _find_loop(int code) noexcept with gil:
     try:
         row = TABLE[code]
         ufunc = ufunc_of(row)
@@ -77,6 +86,9 @@ cdef void tile_find_loop "tile_find_loop"(int code) noexcept with gil:
     finally:
         loop_set_known(&tile_loops[code])
         loop_set_known(&tile_single_loops[code])
+
+
+tile_find_loop = _find_loop
 
 
 cdef int _fill(TileLoop* loop, cnp.ufunc ufunc, list known, str types) except -1:

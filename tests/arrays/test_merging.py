@@ -99,7 +99,7 @@ SLOW = {"sines"}
 @pytest.mark.parametrize("name", EXPRESSIONS)
 @each_strategy
 def test_few_elements_and_many_give_the_same_bits(name, strategy):
-    """Few elements take a way of their own (codipy/programs/tile_short.h)."""
+    """Few elements take a way of their own (codipy/programs/tiles/short.c)."""
     function = EXPRESSIONS[name]
     x, y = np.random.default_rng(3).uniform(0.1, 2.0, (2, 300))
     pull = [
@@ -125,7 +125,7 @@ def test_few_elements_with_an_active_number(n):
 
 @pytest.mark.parametrize("n", [40, 3000])
 def test_slopes_of_sine_and_cosine(n):
-    """Partials come from codipy/operations/slopes.h."""
+    """Partials come from codipy/programs/tiles/slopes.c."""
     generator = np.random.default_rng(4)
     x = np.concatenate([generator.uniform(-10, 10, n), generator.uniform(-1e5, 1e5, n),
                         np.arange(-20, 21) * np.pi / 2])

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from codipy.operations import TABLE
-from codipy.operations.codegen import code_name, declarations, header, in_c, write
+from codipy.operations.codegen import array_header, array_loops, code_name, declarations, formulas, header, in_c, write
 
 ROOT = Path(__file__).parents[2]
 
@@ -51,10 +51,12 @@ def test_unchanged_text_is_not_written_again(tmp_path):
     assert paths[1].stat().st_mtime == 1
 
 
-def test_the_built_header_is_current():
-    folder = ROOT / "codipy" / "operations"
-    assert (folder / "kernels.h").read_text(encoding="utf-8") == header(), "build again"
-    assert (folder / "kernels.pxd").read_text(encoding="utf-8") == declarations(), "build again"
+def test_what_was_generated_is_current():
+    folder = ROOT / "build" / "generated" / "codipy" / "operations"
+    texts = {"kernels.h": header(), "kernels.pxd": declarations(), "formulas.h": formulas()}
+    texts |= {"array_loops.h": array_header(), "array_loops.c": array_loops()}
+    for name, text in texts.items():
+        assert (folder / name).read_text(encoding="utf-8") == text, "build again"
 
 
 def instructions(compiler, folder, body, result="double"):
@@ -63,7 +65,8 @@ def instructions(compiler, folder, body, result="double"):
     function = f"{result} f(double x, double y, double *p) {{ {body} }}"
     source.write_text(f'#include "codipy/operations/kernels.h"\n{function}\n', encoding="utf-8")
     flags = ["-O2", "-ffp-contract=off", "-fno-math-errno", "-Wall", "-Werror", "-S"]
-    command = [*compiler.split(), *flags, "-I", str(ROOT), str(source), "-o", str(folder / "f.s")]
+    places = ["-I", str(ROOT), "-I", str(ROOT / "build" / "generated")]
+    command = [*compiler.split(), *flags, *places, str(source), "-o", str(folder / "f.s")]
     subprocess.run(command, check=True, capture_output=True)
     lines = re.split(r"\n_?f:", (folder / "f.s").read_text(encoding="utf-8"))[1].splitlines()
     return [line for line in lines if re.match(r"\s+[a-z]", line)]

@@ -150,11 +150,6 @@ def test_auxiliary_and_exact_rows_are_rows():
         assert len(entries) == BY_NAME[name].arity
 
 
-def test_the_built_loops_are_current():
-    path = Path(codegen.__file__).with_name("tiles.h")
-    assert path.read_text(encoding="utf-8") == codegen.tiles(), "build again"
-
-
 def test_what_is_no_array_of_doubles_is_refused():
     with pytest.raises(TypeError, match="float64"):
         Call([(code("exp"), 0)], [np.ones(3, np.float32)], (3,))

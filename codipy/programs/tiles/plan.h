@@ -3,11 +3,10 @@
  *
  * A call makes its list anew: that takes as long as a few loops over ten elements, and it depends on which operands are
  * active and which arrays can be used in place. */
-#ifndef CODIPY_PROGRAMS_TILE_PLAN_H
-#define CODIPY_PROGRAMS_TILE_PLAN_H
-#include "codipy/programs/tile_loops.h"
-#include "codipy/programs/tile_single.h"
-#include "codipy/programs/tile_walk.h"
+#ifndef CODIPY_PROGRAMS_TILES_PLAN_H
+#define CODIPY_PROGRAMS_TILES_PLAN_H
+#include "codipy/operations/array_loops.h"
+#include "codipy/programs/tiles/views.h"
 
 /* A value register and a flow register (adjoint or tangent) for each operand and step. */
 enum {
@@ -22,7 +21,7 @@ enum {
 
 /* Whether NumPy weighs what copying costs, as since 2.3. Before, it copies rows that are shorter than the buffer, but
    not what is left in the last row for the last buffer: there last bits may be others than NumPy's. */
-static int tile_numpy_weighs = 1;
+extern int tile_numpy_weighs;
 
 /* ARGUMENT and FUNCTION go before a PULL whose partial needs a function: of x, or of what ARGUMENT computes. */
 typedef enum { VALUE, PAIR, ARGUMENT, FUNCTION, PULL, COMPILED } TileKind;
@@ -119,63 +118,6 @@ static inline void run_bind_operand(TileRun *run, int reg, int view)
     run_bind(run, reg, view, LOAD);
 }
 
-/* Which arguments of a step NumPy's iterator leaves as they lie: bits. Operand r must be view r. It copies those that
-   have not one stride over as many dimensions as it takes together, and takes another dimension together while that
-   makes the inner loops longer by more than copying costs. What is no operand lies side by side. */
-static int seen_by_rows(const TileWalk *walk, const TileProgram *program, const TileStep *step)
-{
-    const int arity = tile_arity[step->code], last = walk->dims - 1;
-    int together[3] = {1, 1, 1}, cost = 1, best_cost = 1, best = 0, seen = 0;
-    double size = (double)walk->shape[last], best_size = size;
-    for (int d = last - 1; d >= 0 && (cost == 1 || size < NUMPY_BUFFER); d--) {
-        const int outside = last - d;
-        for (int k = 0; k < arity; k++) {
-            if (step->sources[k] >= program->operands) continue;
-            const Py_ssize_t *strides = walk->view[step->sources[k]].strides;
-            if (together[k] < outside) continue;
-            if (strides[d] == strides[d + 1] * walk->shape[d + 1])
-                together[k]++;
-            else
-                cost++;
-        }
-        size *= (double)walk->shape[d];
-        if (cost * best_size <= best_cost * (cost > 1 && size > NUMPY_BUFFER ? NUMPY_BUFFER : size)) {
-            best_cost = cost;
-            best_size = size;
-            best = outside;
-        }
-    }
-    for (int k = 0; k < arity; k++) seen |= (together[k] > best) << k;
-    return seen;
-}
-
-/* Finds the operands whose rows NumPy's loops see; if they go back or stand still, no tile may span rows. */
-static void find_rows_seen(TileRun *run, const TileProgram *program)
-{
-    TileWalk *walk = &run->walk;
-    const int joined = walk->joined;
-    for (int s = 0; s < program->steps && walk->dims > 1 && tile_numpy_weighs; s++) {
-        const TileStep *step = &program->step[s];
-        const int seen = tile_is_exact[step->code] ? 0 : seen_by_rows(walk, program, step);
-        for (int k = 0; k < tile_arity[step->code]; k++) {
-            const int r = step->sources[k];
-            if (!(seen >> k & 1) || r >= program->operands) continue;
-            run->by_rows |= 1u << r;
-            if (walk->view[r].inner <= 0 && !walk->view[r].flat) walk->joined = 0;
-        }
-    }
-    if (walk->joined != joined) walk_access(walk);
-}
-
-/* Reads what is not used in place; a number beside float32 arrays is rounded. */
-static inline void run_gather(TileRun *run, const TileBinding *binding, const TileView *view)
-{
-    double *to = run->at[binding->reg];
-    view_gather(&run->walk, view, to);
-    if (run->single == TILE_SINGLE && view->access == FIXED && binding->reg < VALUES)
-        tile_round(run->walk.taken * run->walk.length, to);
-}
-
 static inline TileAction *run_action(TileRun *run, TileKind kind, const TileProgram *program, int step)
 {
     const TileStep *s = &program->step[step];
@@ -200,35 +142,39 @@ typedef struct {
     uint8_t reached; /* it has an adjoint already */
 } TileActivity;
 
-static inline int is_pulled(const TileStep *step, const TileActivity *registers, int argument)
+/* Whether a sweep computes the value of a step. */
+static inline int is_computed(const TileSweep *sweep, const TileActivity *registers, int step)
 {
-    return (tile_active[step->code] >> argument & 1) && registers[step->sources[argument]].active;
+    if (!registers[sweep->program->operands + step].needed) return 0;
+    return !(sweep->result && step == sweep->program->steps - 1);
 }
 
+/* Where the flow of a register is; `minus`: what is there is its negative. */
+typedef struct {
+    uint8_t reg, minus;
+} TileFlow;
+
+/* Finds the operands whose rows NumPy's loops see; if they go back or stand still, no tile may span rows. */
+void find_rows_seen(TileRun *run, const TileProgram *program);
+
 /* `known`: whether the value of the result can be read, so that nothing need be read to compute it again. */
-static void find_activity(const TileProgram *program, uint32_t active, int known, TileActivity *registers)
-{
-    const int operands = program->operands;
-    for (int r = 0; r < operands; r++) registers[r] = (TileActivity){active >> r & 1, 0, 0, 0};
-    for (int s = 0; s < program->steps; s++) {
-        const TileStep *step = &program->step[s];
-        TileActivity *w = &registers[operands + s];
-        *w = (TileActivity){0, 0, 0, 0};
-        for (int k = 0; k < tile_arity[step->code]; k++) {
-            if (!is_pulled(step, registers, k)) continue;
-            const int needs = tile_needs[step->code][k];
-            w->active = 1;
-            registers[step->sources[k]].pulls++;
-            if (needs & 1) registers[step->sources[0]].needed = 1;
-            if (needs & 2) registers[step->sources[1]].needed = 1;
-            if (needs & 4) registers[step->sources[2]].needed = 1;
-            if (needs & 8) w->needed = 1;
-        }
-    }
-    for (int s = program->steps - 1 - (known != 0); s >= 0; s--) {
-        const TileStep *step = &program->step[s];
-        if (registers[operands + s].needed)
-            for (int k = 0; k < tile_arity[step->code]; k++) registers[step->sources[k]].needed = 1;
-    }
-}
+void find_activity(const TileProgram *program, uint32_t active, int known, TileActivity *registers);
+
+/* The loops of the values, two steps in one where that saves memory traffic. */
+void plan_values(TileRun *run, const TileProgram *program);
+
+/* For few elements, which neither fill the cache nor pay the search for pairs. */
+void plan_short(TileRun *run, const TileProgram *program);
+
+/* Adjoints that meet others within a tile, such as those of u[:-2] and u[2:], are summed in the tile and added at its
+   end: a compiled loop adds to each array once for all of its steps, and vectors that overlap wait for each other. */
+void gather_crowded(TileWalk *walk, int operands, const TileActivity *registers, const uint8_t *flow);
+
+/* The loops of the sweep back. What is pulled into once, by a partial that is 1 or -1, is not copied: it shares the
+   memory it would be a copy of. Adjoints in place are always added to. */
+void plan_reverse(
+    TileRun *run, const TileProgram *program, TileActivity *registers, int seed, const uint8_t *flow);
+
+/* The tangent of each step from those of its arguments, in the order of the values. */
+void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivity *registers, const uint8_t *flow);
 #endif

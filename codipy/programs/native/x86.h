@@ -3,8 +3,8 @@
  *
  * One face for two encodings: VEX, 4 doubles in each of 16 registers (AVX2), and EVEX, 8 in each of 32 (AVX-512).
  * Source: Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2, chapter 2. */
-#ifndef CODIPY_PROGRAMS_MACHINE_X86_H
-#define CODIPY_PROGRAMS_MACHINE_X86_H
+#ifndef CODIPY_PROGRAMS_NATIVE_X86_H
+#define CODIPY_PROGRAMS_NATIVE_X86_H
 #include <stdint.h>
 
 enum { RAX, RCX, RDX, RBX, RSP, RBP, RSI, RDI, R8, R9, R10, R11, R12, R13, R14, R15, NO_INDEX = RSP };
@@ -56,7 +56,7 @@ static inline void emit_int(Machine *m, int32_t value)
 /* An instruction up to the bytes that say where its operand is: `x` and `b` are the bits of that operand's registers which
    those bytes have no room for (index and base; fifth and fourth of a vector). All lanes, unless this is a tail that goes
    one by one: then, but for bits and what is the same in all lanes, the first. */
-static void emit_opcode(Machine *m, Opcode opcode, int reg, int v, int x, int b, int mask, int zeroing)
+static inline void emit_opcode(Machine *m, Opcode opcode, int reg, int v, int x, int b, int mask, int zeroing)
 {
     const int one = m->tail && !m->wide && opcode != BITS_AND && opcode != BITS_XOR && opcode != BROADCAST;
     const int map = opcode >> 8 ? 2 : 1, pp = one ? 3 : 1;
@@ -74,7 +74,7 @@ static void emit_opcode(Machine *m, Opcode opcode, int reg, int v, int x, int b,
     emit(m, opcode & 255);
 }
 
-static void emit_place(Machine *m, int reg, Place place)
+static inline void emit_place(Machine *m, int reg, Place place)
 {
     emit(m, 0x84 | (reg & 7) << 3);
     emit(m, 0xC0 | (place.index & 7) << 3 | (place.base & 7));
@@ -82,7 +82,7 @@ static void emit_place(Machine *m, int reg, Place place)
 }
 
 /* reg = v opcode rm, where the mask is set, else 0. */
-static void emit_masked(Machine *m, Opcode opcode, int reg, int v, int rm, int mask)
+static inline void emit_masked(Machine *m, Opcode opcode, int reg, int v, int rm, int mask)
 {
     emit_opcode(m, opcode, reg, v, rm >> 4, rm >> 3, mask, mask != 0 && opcode != COMPARE);
     emit(m, 0xC0 | (reg & 7) << 3 | (rm & 7));

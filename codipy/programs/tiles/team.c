@@ -1,44 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One call on several threads: the tiles stay what they are, and each thread takes some of them.
- *
- * So no bit depends on how many threads there are. Threads are started for one call and end with it: nothing is there
- * that a fork or the end of the interpreter could find in a wrong state. Rejected: one part of the shape for each
- * thread, whose tiles would be others; and threads that wait for work, which would save 10 to 30 us of a call. */
-#ifndef CODIPY_PROGRAMS_TILE_TEAM_H
-#define CODIPY_PROGRAMS_TILE_TEAM_H
+/* Threads that take tiles of one call. */
+#include "codipy/programs/tiles/team.h"
 #include "codipy/programs/flags.h"
-#include "codipy/programs/tile_space.h"
+#include "codipy/programs/tiles/tile.h"
 #include <stdlib.h>
 
-#if !defined(_WIN32) && defined(__GNUC__)
-#define TILE_HAS_THREADS 1
+#if TILE_HAS_THREADS
 #include <pthread.h>
-#else
-#define TILE_HAS_THREADS 0 /* calls then stay on the thread they come from */
 #endif
 
 enum {
-    TILE_THREADS = 256,
     TILE_STACK = 1 << 20, /* bytes: a part needs about 20 kB, and the C library may put thread-local data there */
     TILE_FEWEST = 8,      /* tiles taken at a time */
     TILE_MOST = 64,
     TILE_TEAM_LEAST = 8192 /* elements: shorter calls may hold the GIL, which loops of SciPy may ask for */
 };
 
-/* Elementary operations on an element that a thread must get, about 100 us of work. Starting and ending a thread takes
-   19 us on two idle cores, 40 to 80 us on busy ones. */
-static Py_ssize_t tile_share = 400000;
-static int tile_threads = 1; /* at most so many run one call */
-
-/* What one call is about: values, which have no result yet, or a sweep. `lhs` is assigned or consumed. */
-typedef struct {
-    const TileSweep *sweep;
-    double *lhs;
-    const Py_ssize_t *lhs_strides; /* bytes for values, else doubles */
-    int keep;
-} TileCall;
-
-typedef void (*TilePart)(TileRun *run, const TileCall *call, TileTeam *team);
+Py_ssize_t tile_share = 400000;
+static int tile_threads = 1;
 
 struct TileTeam {
     TilePart part; /* what each thread runs: it makes its plan, which is the same for all, and takes tiles */
@@ -65,12 +44,12 @@ static int part_run(TilePart part, const TileCall *call, TileTeam *team)
 }
 
 #if TILE_HAS_THREADS
-static int team_size(void)
+int team_size(void)
 {
     return __atomic_load_n(&tile_threads, __ATOMIC_RELAXED);
 }
 
-static void team_set_size(int threads)
+void team_set_size(int threads)
 {
     __atomic_store_n(&tile_threads, threads, __ATOMIC_RELAXED);
 }
@@ -107,12 +86,12 @@ static void team_join(TileTeam *team)
     flags_raise(team->flags);
 }
 #else
-static int team_size(void)
+int team_size(void)
 {
     return 1;
 }
 
-static void team_set_size(int threads)
+void team_set_size(int threads)
 {
     (void)threads;
 }
@@ -134,8 +113,7 @@ static void team_join(TileTeam *team)
 }
 #endif
 
-/* How many threads are worth it: 1 for most calls. */
-static int team_for(const TileSweep *sweep)
+int team_for(const TileSweep *sweep)
 {
     const TileProgram *program = sweep->program;
     const int most = team_size();
@@ -148,8 +126,7 @@ static int team_for(const TileSweep *sweep)
     return work < 2 ? 1 : work < most ? (int)work : most;
 }
 
-/* Before the threads start: one that looks a loop up takes the GIL, and the caller waits for it. */
-static void find_loops(const TileProgram *program)
+void find_loops(const TileProgram *program)
 {
     for (int s = 0; s < program->steps; s++) {
         find_loop(program->step[s].code);
@@ -158,8 +135,7 @@ static void find_loops(const TileProgram *program)
     }
 }
 
-/* Runs a call by that many threads, and returns when all is done; -1, and nothing is done, if there is no memory. */
-static int team_run(TilePart part, const TileCall *call, int threads)
+int team_run(TilePart part, const TileCall *call, int threads)
 {
     TileTeam team;
     if (threads == 1) return part_run(part, call, NULL);
@@ -200,8 +176,7 @@ static int team_open(TileTeam *team, const TileRun *run)
     return 1;
 }
 
-/* Makes a thread's walk take tiles of the team; 0 if it goes over all of them alone. */
-static int team_enter(TileTeam *team, TileRun *run)
+int team_enter(TileTeam *team, TileRun *run)
 {
     TileWalk *walk = &run->walk;
     if (!team || (team->tiles == 0 && !team_open(team, run))) return 0;
@@ -217,8 +192,7 @@ static int team_enter(TileTeam *team, TileRun *run)
     return 1;
 }
 
-/* Goes to the next tile that this thread has; 0 if all are taken. */
-static int team_take(TileWalk *walk)
+int team_take(TileWalk *walk)
 {
     TileTeam *team = walk->team;
     if (walk->left == 0) {
@@ -232,10 +206,3 @@ static int team_take(TileWalk *walk)
     walk->tile++;
     return 1;
 }
-
-/* The number of elements in the next tile; 0 after the last. */
-static inline Py_ssize_t run_next(TileRun *run)
-{
-    return run->walk.team && !team_take(&run->walk) ? 0 : walk_next(&run->walk);
-}
-#endif

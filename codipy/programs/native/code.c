@@ -3,16 +3,8 @@
  *
  * A loop's memory is written before it may be executed and never again, and is there as long as the process. Where a
  * system forbids that, or the processor is another, tiles run loop by loop, with the same bits. */
-#ifndef CODIPY_PROGRAMS_TILE_CODE_H
-#define CODIPY_PROGRAMS_TILE_CODE_H
-#include "codipy/programs/tile_lines.h"
-
-/* Tiles that are run loop by loop before their loops are compiled, which takes 20 to 200 us. */
-static Py_ssize_t tile_patience = 64;
-
-typedef enum { NO_VECTORS = -1, VECTORS_OF_4, VECTORS_OF_8 } TileVectors;
-
-static int tile_vectors = NO_VECTORS; /* of the loops to be compiled: what the processor has */
+#include "codipy/programs/native/compile.h"
+#include "codipy/programs/tiles/compiled.h"
 
 /* The address sanitizer would not see what compiled loops read and write. */
 #if defined(__SANITIZE_ADDRESS__)
@@ -24,7 +16,6 @@ static int tile_vectors = NO_VECTORS; /* of the loops to be compiled: what the p
 #endif
 
 #if defined(__x86_64__) && defined(__LP64__) && defined(__GNUC__) && !defined(_WIN32) && !TILE_SANITIZED
-#include "codipy/programs/tile_compile.h"
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -191,8 +182,7 @@ static void find_kept(const TileRun *run, int from, CodeKey *key)
 #undef KEEP
 }
 
-/* Puts compiled loops in the place of loops that follow each other, where there are some. */
-static void run_compile(TileRun *run)
+void run_compile(TileRun *run)
 {
     CodeKey key;
     int kept = 0, loops = 0;
@@ -223,9 +213,8 @@ static void run_compile(TileRun *run)
 }
 #else
 
-static inline void run_compile(TileRun *run)
+void run_compile(TileRun *run)
 {
     (void)run;
 }
-#endif
 #endif

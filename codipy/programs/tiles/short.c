@@ -3,10 +3,12 @@
  *
  * For ten elements the walk and the search for what a sweep needs take ten times as long as the loops themselves. What
  * does not fit here (float32, strided, broadcast along some dimensions, long) returns 0 and takes the general way. */
-#ifndef CODIPY_PROGRAMS_TILE_SHORT_H
-#define CODIPY_PROGRAMS_TILE_SHORT_H
-#include "codipy/programs/tile_sweep.h"
+#include "codipy/programs/tiles/space.h"
+#include "codipy/programs/tiles/team.h"
+#include "codipy/programs/tiles/tile.h"
+#include "codipy/programs/tiles/tiles.h"
 #include <stdlib.h>
+#include <string.h>
 
 typedef enum { SCATTERED, DENSE, CONSTANT } ShortLayout;
 
@@ -82,8 +84,7 @@ static int short_values(TileRun *run, const TileProgram *program, const TileOper
     return 1;
 }
 
-/* Assigns the values to `out`; 0 if the arrays do not lie as they must, -1 if there is no memory. */
-static int tile_short_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
+int tile_short_values(const TileProgram *program, const TileOperand *operand, int dims, const Py_ssize_t *shape,
     double *out, const Py_ssize_t *out_strides)
 {
     const Py_ssize_t n = short_size(dims, shape), distance = ((n + 7) & ~(Py_ssize_t)7) + TILE_GAP;
@@ -162,8 +163,7 @@ static const TileShortPlan *short_plan_for(
     return plan;
 }
 
-/* The sweep back; 0 if the arrays do not lie as they must, -1 if there is no memory. */
-static int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, const TileOperand *operand, int dims,
+int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, const TileOperand *operand, int dims,
     const Py_ssize_t *shape, double *lhs, const Py_ssize_t *lhs_strides, int keep)
 {
     const Py_ssize_t n = short_size(dims, shape), distance = ((n + 7) & ~(Py_ssize_t)7) + TILE_GAP;
@@ -217,4 +217,3 @@ static int tile_short_reverse(TileShortPlan **kept, const TileProgram *program, 
     if (!keep) memset(lhs, 0, n * sizeof(double));
     return 1;
 }
-#endif

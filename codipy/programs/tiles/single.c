@@ -1,18 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Values of float32 in tiles of doubles: rounded to it, and as floats. */
-#ifndef CODIPY_PROGRAMS_TILE_SINGLE_H
-#define CODIPY_PROGRAMS_TILE_SINGLE_H
-#include "codipy/operations/tiles.h"
+#include "codipy/programs/tiles/single.h"
+#include "codipy/operations/clones.h"
 
 TILE_CLONES
-static void tile_round(ptrdiff_t n, double *ws)
+void tile_round(ptrdiff_t n, double *ws)
 {
     for (ptrdiff_t i = 0; i < n; i++) ws[i] = (float)ws[i];
 }
 
 /* As floats, forwards or backwards. */
 TILE_CLONES
-static void tile_narrow(ptrdiff_t n, const double *__restrict from, float *__restrict to, int back)
+void tile_narrow(ptrdiff_t n, const double *__restrict from, float *__restrict to, int back)
 {
     if (back)
         for (ptrdiff_t i = 0; i < n; i++) to[n - 1 - i] = (float)from[i];
@@ -21,8 +20,7 @@ static void tile_narrow(ptrdiff_t n, const double *__restrict from, float *__res
 }
 
 TILE_CLONES
-static void tile_widen(ptrdiff_t n, const float *__restrict from, double *__restrict to)
+void tile_widen(ptrdiff_t n, const float *__restrict from, double *__restrict to)
 {
     for (ptrdiff_t i = 0; i < n; i++) to[i] = from[i];
 }
-#endif

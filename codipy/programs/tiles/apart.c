@@ -4,9 +4,7 @@
  * It does where no two tiles add to the same adjoint. Adjoints of one element for the whole shape are allowed: what the
  * tiles add to them is added at the end, in order. Rejected, for shifted slices of one array: parts first and the tiles
  * between them afterwards, since a sum then has another order than on one thread, unless one thread pays for it too. */
-#ifndef CODIPY_PROGRAMS_TILE_APART_H
-#define CODIPY_PROGRAMS_TILE_APART_H
-#include "codipy/programs/tile_program.h"
+#include "codipy/programs/tiles/apart.h"
 
 /* The elements of an array, all in doubles. */
 typedef struct {
@@ -69,7 +67,7 @@ static int reach_apart(const TileReach *a, const TileReach *b, int dims)
     return 1;
 }
 
-static int tiles_are_apart(const TileSweep *sweep, const double *lhs, const Py_ssize_t *lhs_strides)
+int tiles_are_apart(const TileSweep *sweep, const double *lhs, const Py_ssize_t *lhs_strides)
 {
     TileReach reach[TILE_OPERANDS + 1];
     int count = 1;
@@ -84,4 +82,3 @@ static int tiles_are_apart(const TileSweep *sweep, const double *lhs, const Py_s
     }
     return 1;
 }
-#endif

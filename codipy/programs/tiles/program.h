@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Elementwise array programs: the structures that the array layer fills and the tiles run. */
-#ifndef CODIPY_PROGRAMS_TILE_PROGRAM_H
-#define CODIPY_PROGRAMS_TILE_PROGRAM_H
+#ifndef CODIPY_PROGRAMS_TILES_PROGRAM_H
+#define CODIPY_PROGRAMS_TILES_PROGRAM_H
 #include <Python.h>
 #include <stdint.h>
 

@@ -3,9 +3,7 @@
  *
  * The run that was given back last serves the next call of any thread; calls at the same time, and calls inside of
  * calls, get others. Rejected: one for each thread, which somebody has to free at the thread's end. */
-#ifndef CODIPY_PROGRAMS_TILE_SPACE_H
-#define CODIPY_PROGRAMS_TILE_SPACE_H
-#include "codipy/programs/tile_plan.h"
+#include "codipy/programs/tiles/space.h"
 #include <stdlib.h>
 
 #if defined(__GNUC__)
@@ -17,10 +15,9 @@ static TileRun *space_spare;
 static void *volatile space_spare;
 #endif
 
-static int space_is_short = 0; /* for tests: no memory */
+int space_is_short = 0;
 
-/* NULL if there is no memory. */
-static TileRun *space_take(void)
+TileRun *space_take(void)
 {
     TileRun *run = SPACE_EXCHANGE(NULL);
     if (run && !space_is_short) return run;
@@ -28,9 +25,8 @@ static TileRun *space_take(void)
     return space_is_short ? NULL : (TileRun *)malloc(sizeof(TileRun));
 }
 
-static void space_give(TileRun *run)
+void space_give(TileRun *run)
 {
     TileRun *other = SPACE_EXCHANGE(run);
     if (other) free(other);
 }
-#endif
