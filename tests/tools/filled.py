@@ -76,8 +76,9 @@ def check(module, name, strategy):
     return expected
 
 
-def maker(tmp_path, monkeypatch):
-    """What makes a module of functions, each given by its lines; the fixture `user_module` of the tests is this."""
+@pytest.fixture
+def user_module(tmp_path, monkeypatch):
+    """Makes a module of functions, each given by its lines. `tests/tools/conftest.py` lends it to all tests here."""
 
     def make(programs, head=""):
         text = head + "\n".join(function(k, *lines) for k, lines in enumerate(programs))

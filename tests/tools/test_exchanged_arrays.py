@@ -7,7 +7,6 @@ import pytest
 import codipy
 from codipy.errors import ActiveError
 from tests.strategies import STRATEGIES
-from tests.tools.filled import maker
 
 # Arrays that were made before, each in one place: an attribute, an item, a closure, a global variable.
 BEFORE = """
@@ -81,11 +80,6 @@ def closing():
 closed, closed_deeply, inside = closing()
 def state(): return [W, M, MODEL.u, CHILD.model.u, D["u"], *D["l"], *L, space.w, space.v, inside()[0], inside()[1][0]]
 """
-
-
-@pytest.fixture
-def user_module(tmp_path, monkeypatch):
-    return maker(tmp_path, monkeypatch)
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 import codipy
 from codipy.errors import ActiveError
 from tests.strategies import STRATEGIES
-from tests.tools.filled import check, maker, module_of
+from tests.tools.filled import check, module_of
 
 # Programs with what an Array cannot be: what a library keeps or writes to, by its bytes, what the module keeps.
 KEPT_BY = """
@@ -72,11 +72,6 @@ class Meta(type):
     @classmethod
     def __prepare__(cls, *args): return Names()
 """
-
-
-@pytest.fixture
-def user_module(tmp_path, monkeypatch):
-    return maker(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("program", KEPT_BY)

@@ -9,7 +9,7 @@ import pytest
 import codipy
 from codipy.errors import ActiveError
 from tests.strategies import STRATEGIES
-from tests.tools.filled import check, maker
+from tests.tools.filled import check
 
 WAYS = """
 u = U0.copy()
@@ -167,11 +167,6 @@ class Owner:
 PAIR = U0.copy(), U0.copy()
 def pair(): return PAIR
 """
-
-
-@pytest.fixture
-def user_module(tmp_path, monkeypatch):
-    return maker(tmp_path, monkeypatch)
 
 
 @pytest.mark.parametrize("way", WAYS)

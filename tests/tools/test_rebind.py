@@ -23,29 +23,11 @@ from numpy import sum as npsum
 import codipy
 from codipy.active.array import Array
 from codipy.tools.rebind import Rebinding, rebind
+from tests.tools.rebound import check, slope
 
 NUMBERS = (float, np.floating)
 calls = 0
 step = 0.5
-
-
-def slope(f, x, **kwargs):
-    """Value and derivative of a rebound function of one number."""
-    tape = codipy.Tape()
-    with tape:
-        x = tape.register_input(codipy.Real(x))
-        y = tape.register_output(rebind(f, **kwargs)(x))
-    y.gradient = 1.0
-    tape.evaluate()
-    return y.value, x.gradient
-
-
-def check(f, x=1.7, **kwargs):
-    """Value of the function itself, and its derivative."""
-    h = 1e-6
-    value, derivative = slope(f, x, **kwargs)
-    assert value == f(x)
-    assert derivative == pytest.approx((f(x + h) - f(x - h)) / (2 * h), rel=1e-6)
 
 
 def filled(x):

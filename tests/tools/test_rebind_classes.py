@@ -15,23 +15,7 @@ import pytest
 
 import codipy
 from codipy.tools.rebind import Rebinding, rebind
-
-
-def slope(f, x):
-    tape = codipy.Tape()
-    with tape:
-        x = tape.register_input(codipy.Real(x))
-        y = tape.register_output(rebind(f)(x))
-    y.gradient = 1.0
-    tape.evaluate()
-    return y.value, x.gradient
-
-
-def check(f, x=1.7):
-    h = 1e-6
-    value, derivative = slope(f, x)
-    assert value == f(x)
-    assert derivative == pytest.approx((f(x + h) - f(x - h)) / (2 * h), rel=1e-6)
+from tests.tools.rebound import check
 
 
 def stored(x):

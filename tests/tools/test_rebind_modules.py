@@ -14,6 +14,7 @@ import codipy
 from codipy.active.array import Array
 from codipy.tools.rebind import Rebinding, rebind
 from codipy.tools.rebinding.scope import Scope, home_of
+from tests.tools.rebound import slope
 
 FILES = {
     "app/__init__.py": "from .physics import flux\nVERSION = 1\n",
@@ -119,16 +120,6 @@ def imports(tmp_path, monkeypatch):
     for name in set(sys.modules) - before:
         if name.partition(".")[0] in ("app", "helper", "library", "user"):
             del sys.modules[name]
-
-
-def slope(f, x, **kwargs):
-    tape = codipy.Tape()
-    with tape:
-        x = tape.register_input(codipy.Real(x))
-        y = tape.register_output(rebind(f, **kwargs)(x))
-    y.gradient = 1.0
-    tape.evaluate()
-    return y.value, x.gradient
 
 
 def test_a_package_and_its_neighbours(imports):

@@ -5,29 +5,8 @@ import functools
 from typing import Generic, TypeVar
 
 import numpy as np
-import pytest
 
-import codipy
-from codipy.tools.rebind import rebind
-
-
-def slope(f, x):
-    """Value and derivative of a rebound function of one number."""
-    tape = codipy.Tape()
-    with tape:
-        x = tape.register_input(codipy.Real(x))
-        y = tape.register_output(rebind(f)(x))
-    y.gradient = 1.0
-    tape.evaluate()
-    return y.value, x.gradient
-
-
-def check(f, x=1.7):
-    """Value of the function itself, and its derivative."""
-    h = 1e-6
-    value, derivative = slope(f, x)
-    assert value == f(x)
-    assert derivative == pytest.approx((f(x + h) - f(x - h)) / (2 * h), rel=1e-6)
+from tests.tools.rebound import check
 
 
 def stored(x):

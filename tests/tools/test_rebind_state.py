@@ -8,19 +8,8 @@ import textwrap
 import numpy as np
 import pytest
 
-import codipy
 from codipy.tools.rebind import rebind
-
-
-def slope(f, x):
-    """Value and derivative of a rebound function of one number."""
-    tape = codipy.Tape()
-    with tape:
-        x = tape.register_input(codipy.Real(x))
-        y = tape.register_output(rebind(f)(x))
-    y.gradient = 1.0
-    tape.evaluate()
-    return y.value, x.gradient
+from tests.tools.rebound import slope
 
 
 def filled(x):
