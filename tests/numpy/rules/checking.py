@@ -1,7 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks the two rules of a primitive: forward against differences of NumPy's values, reverse against forward."""
+"""Checks the two rules of a primitive: forward against differences of NumPy's values, reverse against forward.
+
+And what the tests of rules feed them with: arrays of given kinds, and one cotangent.
+"""
 
 import numpy as np
+
+from codipy.numpy.registry import PRIMITIVES
 
 STENCIL = ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12))  # fourth order: rounding and truncation near 1e-12
 
@@ -141,3 +146,14 @@ def close(got, expected, rtol, noise, what):
     assert np.shape(got) == np.shape(expected), f"{what}: shape {np.shape(got)}, not {np.shape(expected)}"
     atol = max(rtol * largest(expected), noise)
     np.testing.assert_allclose(got, expected, rtol=rtol, atol=atol, err_msg=what)
+
+
+def normal(*shape, seed=0):
+    """Numbers of the standard normal distribution."""
+    return np.random.default_rng(seed).standard_normal(shape)
+
+
+def reverse(name, g, *args, **kwargs):
+    """The cotangent of a primitive's first argument, for one of the result."""
+    primitive = PRIMITIVES[name]
+    return primitive.vjp(g, primitive.forward(*args, **kwargs), args, kwargs, (0,))[0]

@@ -8,7 +8,7 @@ import codipy
 from codipy.numpy.rules import factors, lapack
 from codipy.numpy.rules.linalg import PRIMITIVES
 
-from .checking import check
+from .checking import check, normal
 
 ROWS = [1, 5, factors.LEAST - 1, factors.LEAST, 97, 130]
 
@@ -27,10 +27,6 @@ def made(monkeypatch):
     found, factorise = [], lapack.Lapack.factorise_and_solve
     monkeypatch.setattr(lapack.Lapack, "factorise_and_solve", lambda *args: found.append(1) or factorise(*args))
     return found
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape)
 
 
 def regular(n, seed=0):

@@ -7,23 +7,14 @@ import pytest
 import codipy
 from codipy.numpy.rules.linalg import PRIMITIVES
 
-from .checking import check
+from .checking import check, normal, reverse
 
 STACKS = [(), (2,), (2, 1, 3)]
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape)
 
 
 def regular(*shape):
     """Matrices that are far from singular."""
     return normal(*shape) + 3 * np.eye(*shape[-2:])
-
-
-def reverse(name, g, *args, **kwargs):
-    primitive = PRIMITIVES[name]
-    return primitive.vjp(g, primitive.forward(*args, **kwargs), args, kwargs, (0,))[0]
 
 
 # ---- solve -----------------------------------------------------------------------------------------------------------

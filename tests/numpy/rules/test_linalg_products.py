@@ -8,11 +8,9 @@ import pytest
 
 from codipy.numpy.rules.linalg_products import COMPOSITES
 
+from .checking import normal
+
 multi_dot = COMPOSITES["linalg.multi_dot"]
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape)
 
 
 def chain(sizes):

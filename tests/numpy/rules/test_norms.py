@@ -6,17 +6,7 @@ import pytest
 
 from codipy.numpy.rules.norms import PRIMITIVES
 
-from .checking import check
-
-
-def normal(*shape, seed=0):
-    return np.random.default_rng(seed).standard_normal(shape)
-
-
-def reverse(name, g, *args):
-    primitive = PRIMITIVES[name]
-    return primitive.vjp(g, primitive.forward(*args), args, {}, (0,))[0]
-
+from .checking import check, normal, reverse
 
 VECTOR_ORDERS = [None, 0, 1, 2, 3, 0.5, 2.5, -1, -2, np.inf, -np.inf]
 MATRIX_ORDERS = [None, "fro", "nuc", 1, -1, 2, -2, np.inf, -np.inf]
