@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Plain arrays that were made before and that one attribute, item, closure or global variable has can be filled."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import codipy
 from codipy.errors import ActiveError
 from tests.strategies import STRATEGIES
+from tests.tools.filled import module_of
 
 # Arrays that were made before, each in one place: an attribute, an item, a closure, a global variable.
 BEFORE = """
@@ -202,3 +205,31 @@ def test_a_module_of_a_library_may_have_a_variable_called_view(user_module, monk
     monkeypatch.setattr("scipy.linalg.u", np.ones(3), raising=False)
     module = user_module([("MODEL.u[0] = p", "return p * scipy.linalg.u.sum()")], MADE_BEFORE)
     assert codipy.grad(module.f0)(0.7) == 3.0
+
+
+COPIES = """
+import tracemalloc
+
+def f0(p):
+    for _ in range(2000):
+        model = copy.deepcopy(MODEL)
+        model.u[0] = p
+        PEAKS.append(tracemalloc.get_traced_memory()[0])
+        del PEAKS[:-1]
+    return model.u.sum()
+
+PEAKS = []
+"""
+
+
+def test_objects_that_are_gone_leave_nothing_behind_in_a_long_recording(tmp_path):
+    module = module_of(tmp_path, "copies_of_models", f"import copy\n{MADE_BEFORE}\n{COPIES}")
+    assert codipy.grad(module.f0)(0.7) == 1.0
+    tracemalloc.start()
+    try:
+        before = tracemalloc.get_traced_memory()[0]
+        assert codipy.grad(module.f0)(0.7) == 1.0
+        grown = module.PEAKS[0] - before
+    finally:
+        tracemalloc.stop()
+    assert grown < 200 * 2000  # 900 bytes a step where each place is remembered until the recording ends

@@ -28,11 +28,32 @@ cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o) noexcept
     PyObject* PyList_GET_ITEM(object o, Py_ssize_t i) noexcept
     PyObject* PyCell_GET(PyObject* cell) noexcept
+    bint PyCell_Check(object o) noexcept
     int PyCell_Set(object cell, object value) except -1
     object PyObject_GenericGetDict(object o, void* context)
     bint PyType_Check(object o) noexcept
 
-cdef object thread = threading.local()
+cdef enum:
+    MANY = 64                    # places that are remembered before it is looked which are over
+
+
+class _Thread(threading.local):
+    def __init__(self):
+        self.places, self.enough = [], MANY
+
+
+cdef object thread = _Thread()
+
+
+cdef PyObject* found(object holder, object key) except? NULL:
+    """What a dict, a list or the cell of a closure holds, borrowed; NULL where that is nothing, or for other holders."""
+    cdef Py_ssize_t size
+    if PyDict_CheckExact(holder):
+        return PyDict_GetItemWithError(holder, key)
+    if PyList_CheckExact(holder):
+        size = len(<list>holder)
+        return PyList_GET_ITEM(holder, key % size) if type(key) is int and -size <= key < size else NULL
+    return PyCell_GET(<PyObject*>holder) if PyCell_Check(holder) else NULL
 
 
 cdef class _Place:
@@ -46,43 +67,31 @@ cdef class _Place:
 
     cdef PyObject* held(self) except? NULL:
         """What is there, borrowed; NULL where nothing is."""
-        if PyDict_CheckExact(self.holder):
-            return PyDict_GetItemWithError(self.holder, self.key)
-        if PyList_CheckExact(self.holder):
-            if not -len(<list>self.holder) <= self.key < len(<list>self.holder):
-                return NULL
-            return PyList_GET_ITEM(self.holder, self.key % len(<list>self.holder))
-        return PyCell_GET(<PyObject*>self.holder)
+        return found(self.holder, self.key)
 
     cdef Py_ssize_t count(self, PyObject* value) except -1:
         """How many references to what is there this place has."""
         return 1
 
     cdef int put(self, object value) except -1:
-        if PyDict_CheckExact(self.holder) or PyList_CheckExact(self.holder):
-            self.holder[self.key] = value
-        else:
+        if PyCell_Check(self.holder):
             PyCell_Set(self.holder, value)
+        else:
+            self.holder[self.key] = value
         return 0
 
-    cdef int exchange(self) except -1:
-        """Put an Array there instead of a plain array that is nowhere else."""
-        cdef PyObject* value = self.held()
-        cdef object array
-        if value == NULL or not has_references(value, self.count(value)):
-            return 0
-        array = array_of(<object>value)
-        if type(array) is not Array:
-            return 0
-        self.plain, self.array = <object>value, array
-        self.put(array)
-        places = getattr(thread, "places", None)
-        if places is None:
-            places = thread.places = []
-        if not places:
-            at_end(_undo)
-        places.append(self)
+    cdef int exchange(self, object plain) except -1:
+        """Put an Array there instead of a plain array, which is there and nowhere else."""
+        cdef object array = array_of(plain)
+        if type(array) is Array:
+            self.plain, self.array = plain, array
+            self.put(array)
+            note(self)
         return 0
+
+    cdef bint is_over(self) noexcept:
+        """Whether nobody else has the Array, or what holds it, so that nothing is to be given back."""
+        return Py_REFCNT(<PyObject*>self.array) == 1 or Py_REFCNT(<PyObject*>self.holder) == 1
 
     cdef bint is_alone(self) noexcept:
         """Whether no other Array shares elements with this one; its base is one, if NumPy's array has a base."""
@@ -147,12 +156,41 @@ cdef class _Global(_Place):
         return 0
 
 
+cdef int note(_Place place) except -1:
+    """Remember a place until the recording ends, or until it is over: a recording of many steps may make many."""
+    cdef list places = thread.places
+    if not places:
+        at_end(_undo)
+    elif len(places) >= thread.enough:
+        places[:] = [other for other in places if not (<_Place>other).is_over()]
+        thread.enough = MANY + 2 * len(places)
+    places.append(place)
+    return 0
+
+
 def _undo():
     """Undo what can be undone on this thread; tell whether something is left."""
-    places = thread.places
-    thread.places = []
+    places, thread.places = thread.places, []
     thread.places += [place for place in places if not (<_Place>place).undo()]
     return bool(thread.places)
+
+
+cdef int hold(object holder, object key) except -1:
+    """Exchange the array that an item of a list or a dict, or a cell, holds, if nothing else does."""
+    cdef PyObject* value = found(holder, key)
+    if value != NULL and has_references(value, 1):
+        _Place(holder, key).exchange(<object>value)
+    return 0
+
+
+cdef int hold_variable(object view, str name) except -1:
+    """The same for a global variable of a module, which all views of the module have too."""
+    cdef PyObject* value = PyDict_GetItemWithError(view.origin, name)
+    if value == NULL or type(<object>value) is not np.ndarray:
+        return 0
+    if has_references(value, view.references(name, <object>value)):
+        _Global(view, name).exchange(<object>value)
+    return 0
 
 
 def hold_attribute(o, str name, /):
@@ -178,7 +216,7 @@ def hold_attribute(o, str name, /):
     if isinstance(o, ModuleType):
         view = PyObject_GenericGetDict(o, NULL).get("_view")
         if getattr(view, "rebinder", None) is not None:      # a ModuleProxy's, and no variable of the user's
-            _Global(view, name).exchange()
+            hold_variable(view, name)
         return o
     try:
         variables = PyObject_GenericGetDict(o, NULL)
@@ -239,17 +277,6 @@ def hold_items(container, /):
     return container
 
 
-cdef int hold(object holder, object key) except -1:
-    cdef PyObject* value = NULL
-    if PyDict_CheckExact(holder):
-        value = PyDict_GetItemWithError(holder, key)
-    elif PyList_CheckExact(holder) and type(key) is int and -len(<list>holder) <= key < len(<list>holder):
-        value = PyList_GET_ITEM(holder, key % len(<list>holder))
-    if value != NULL and has_references(value, 1):
-        _Place(holder, key).exchange()
-    return 0
-
-
 def hold_cell(cell, /):
     """hold_cell(cell, /)
     --
@@ -265,8 +292,8 @@ def hold_cell(cell, /):
     -------
     None
     """
-    if records() and PyCell_GET(<PyObject*>cell) != NULL and has_references(PyCell_GET(<PyObject*>cell), 1):
-        _Place(cell).exchange()
+    if records():
+        hold(cell, None)
 
 
 def hold_global(view, str name, /):
@@ -286,5 +313,5 @@ def hold_global(view, str name, /):
     -------
     None
     """
-    if records() and isinstance(view.origin.get(name), np.ndarray):
-        _Global(view, name).exchange()
+    if records():
+        hold_variable(view, name)
