@@ -12,8 +12,6 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from codipy.active import Real
-from codipy.active.array import Array
 from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope, home_of
 from codipy.tools.rebinding.unit import WRAPPED, Unit, reach
@@ -23,7 +21,7 @@ from codipy.tools.rebinding.watch import Entrance, all_of, code_of
 __all__ = ["Rebinding", "rebind"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_PLAIN = ATOMS | {list, dict, Real, Array, np.ndarray, np.float64, np.float32, np.int64, np.bool_, tuple, slice}
+_PLAIN = ATOMS | {list, dict, np.int64, np.bool_, tuple, slice}
 
 
 class Rebinding(Entrance):

@@ -14,8 +14,6 @@ from types import CellType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from codipy.active import Real
-from codipy.active.array import Array
 from codipy.tools.rebinding.caches import identity_cache
 from codipy.tools.rebinding.classes import Twins
 from codipy.tools.rebinding.code import is_async, is_generator, scan
@@ -330,7 +328,7 @@ class Rebinder:
     def _may_change(self, name, cell, owned):
         """Whether a rebuilt function has a cell of its own, for a translated value."""
         raw = contents(cell)
-        if raw is EMPTY or type(raw) in _DATA or name == "__class__":
+        if raw is EMPTY or type(raw) in ATOMS or name == "__class__":
             return False
         if id(cell) in self._writers or id(cell) in self.written:
             return False
@@ -357,7 +355,6 @@ class Rebinder:
 
 
 _DEEP = 20  # functions on the way to a function
-_DATA = ATOMS | {np.ndarray, Array, Real}
 _CALLABLES = (FunctionType, MethodType, functools.partial, _LRU)
 
 

@@ -21,6 +21,10 @@ import inspect
 import weakref
 from types import CodeType, ModuleType
 
+import numpy as np
+
+from codipy.active.array_type import Array
+from codipy.active.real import Real
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import CONTAINERS, make_view
 from codipy.tools.rebinding.hooks import LOOKING_UP, make_builtins
@@ -31,7 +35,9 @@ from codipy.tools.rebinding.watch import Watch
 __all__ = ["ATOMS", "LiveGlobals", "Restart", "View"]
 
 _EVALUATES = frozenset(("eval", "exec"))  # what these name, no code object tells
-ATOMS = frozenset((int, float, str, bool, bytes, complex, set, frozenset, type(None)))
+ATOMS = frozenset((
+    int, float, str, bool, bytes, complex, set, frozenset, type(None), Real, Array, np.ndarray, np.float64, np.float32,
+))  # fmt: skip
 _DATA = ATOMS | CONTAINERS
 
 
