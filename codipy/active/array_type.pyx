@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
 """The active array."""
-import functools
-import opcode
 import operator
 import sys
 
@@ -32,10 +30,9 @@ from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current, is_passive
 
-from codipy.active.callers import in_rebound_code, place
+from codipy.active.callers import in_rebound_code
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
 from codipy.active.kinds import ClassOf
-from codipy.active.storage import complain, keep, show
 
 cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
@@ -66,59 +63,17 @@ cdef bint shows_memory(Array a):
     return current() == NULL or not asks_for_product(sys._getframe())
 
 
-cdef int POP_TOP = opcode.opmap["POP_TOP"]
-
-
 cdef bint stands_for_plain(Array a):
     """Whether who asks for the values may be a library that in the plain run gets the user's array."""
     return a.pending is None and current() != NULL and in_rebound_code()
 
 
 cdef object show_to_library(Array a, object values):
-    """What a library gets that asked for the values of an array, of which these are a copy.
-
-    In rebound code the array may stand for a plain one, into which the library would write (BLAS routines, ctypes). So
-    what is another number in the copy at the end of the call is written to the array; what is written there later is
-    an error when the recording ends, since others may have read the array before.
-    """
+    """What a library gets that asked for the values of an array, of which these are a copy."""
     if not stands_for_plain(a):
         return values
-    if a.readonly or values.dtype != a.dtype or not values.flags.writeable:
-        show(a.storage, values)
-        return values
-    given = np.asarray(memoryview(values))       # which stays the base of all views, since that of it is no array
-    frame = sys._getframe()
-    show(a.storage, given, functools.partial(take_over, new_array(a.storage, &a.geometry), values, values.tobytes(),
-                                             (id(frame), frame.f_lasti, frame.f_lineno), place(frame)))
-    return given
-
-
-def take_over(array, values, before, call, where, is_kept):
-    """Write to an array what a library wrote to a copy of its values, which it keeps or has let go of; else complain.
-
-    True is returned where there was something to complain of.
-    """
-    if values.tobytes() == before:
-        return False
-    if not is_kept and is_in_call(call):
-        array[...] = values
-        return False
-    if is_kept or current() != NULL:
-        complain(f"a library wrote to an array that it was given ({where}), and what it wrote there would not be read "
-                 f"in the array: give it a copy, `u.copy()`, and read what it returns")
-        return True
-    return False
-
-
-cdef bint is_in_call(call) except -1:
-    """Whether no code of the user's has run since: the call is not over, or what it returns is thrown away."""
-    try:
-        frame = sys._getframe()
-    except ValueError:      # no Python code runs on this thread
-        return False
-    if id(frame) != call[0]:
-        return False
-    return frame.f_lasti == call[1] or (frame.f_lineno == call[2] and frame.f_code.co_code[frame.f_lasti] == POP_TOP)
+    from codipy.active.shown import show
+    return show(a, values)
 
 
 @cython.final
@@ -548,7 +503,8 @@ cdef class Array:
             demand_passive(self, f"{name} of an active Array", f"take codipy.value(x).{name}")
             values = show_to_library(self, np.array(self.value) if name == "ctypes" else self.value)
             if name == "ctypes" and stands_for_plain(self):
-                keep(values)     # who has the address has no reference
+                from codipy.active.shown import keep
+                keep(values)
             return getattr(values, name)
         if name == "__array_interface__" and shows_memory(self):
             return self.value.__array_interface__

@@ -71,3 +71,6 @@ cdef inline bint is_small(Py_ssize_t part, Py_ssize_t whole) noexcept:
     return 4 * part < whole
 
 cdef Storage new_storage(Buffer buffer, Block block, bint single)
+
+# By the id of a storage, the copies of its values that libraries have, in the place of plain arrays: see shown.pyx.
+cdef dict shown

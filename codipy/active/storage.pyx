@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What views of one array share."""
 import sys
-import threading
-import weakref
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
@@ -13,7 +11,7 @@ cimport numpy as cnp
 
 from codipy.active.block cimport Block, new_block
 from codipy.data.buffer cimport Buffer, new_buffer
-from codipy.tape.activity cimport at_end, tape_of_epoch
+from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
 from codipy.tape.recorder cimport JACOBIAN
@@ -23,80 +21,7 @@ from codipy.errors import ActiveError
 
 cnp.import_array()
 
-cdef object thread = threading.local()
-cdef dict shown = {}     # by id: a storage, and weak references to what shows libraries its values as they are now
-
-
-def show(Storage storage, values, take_over=None, /):
-    """show(storage, values, take_over=None, /)
-    --
-
-    Note that a library has a plain array in the place of this one: nothing is written here as long as it keeps that.
-
-    Parameters
-    ----------
-    storage : Storage
-        Of an array that rebound code made of a plain one.
-    values : ndarray
-        A copy of its values, or their memory.
-    take_over : callable
-        What is called when nobody has `values` any more, with False, to write here what the library wrote there; and
-        when the recording ends before that, with True.
-    """
-    key = id(storage)
-
-    def forget(reference):
-        entry = shown.pop(key, None)      # so that what is taken over can be written
-        try:
-            if take_over is not None:
-                take_over(False)
-        finally:
-            if entry is not None:
-                entry[1][:] = [other for other in entry[1] if other[0] is not reference]
-                if entry[1]:
-                    shown[key] = entry
-
-    shown.setdefault(key, (storage, []))[1].append((weakref.ref(values, forget), take_over))
-    if take_over is not None:
-        at_end(look_at_shown)
-
-
-def keep(values, /):
-    """Let an array whose address was asked for live until the recording ends."""
-    vars(thread).setdefault("kept", []).append(values)
-    at_end(look_at_shown)
-
-
-def look_at_shown():
-    """At the end of a recording: whether a library wrote to what it still has."""
-    for _, references in list(shown.values()):
-        for i, (reference, take_over) in enumerate(list(references)):
-            if take_over is not None and take_over(True):
-                references[i] = reference, None      # it is said once
-    vars(thread).pop("kept", None)
-
-
-def complain(str message, /):
-    """complain(message, /)
-    --
-
-    Let the recording of this thread end with an error.
-
-    Parameters
-    ----------
-    message : str
-        What is wrong, found where nothing can be raised.
-    """
-    complaints = vars(thread).setdefault("complaints", [])
-    complaints.append(message)
-    at_end(raise_complaint)
-
-
-def raise_complaint():
-    """Raise the first one of this thread, and forget the others."""
-    complaints = vars(thread).pop("complaints", [])
-    if complaints:
-        raise ActiveError(complaints[0])
+cdef dict shown = {}
 
 
 cdef int demand_unseen(Storage storage) except -1:

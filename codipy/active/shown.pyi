@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Copies of an Array's values that libraries got in rebound code, where the Array may stand for a plain array."""
+
+from typing import Any
+
+import numpy as np
+
+from codipy.active.array_type import Array
+
+class Loan:
+    def end(self, reference: Any) -> None: ...
+
+def show(array: Array, values: np.ndarray, /) -> np.ndarray: ...
+def keep(values: Any, /) -> None: ...
+def look_at_shown() -> None: ...
+def raise_complaint() -> None: ...
