@@ -32,6 +32,7 @@ from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.callers import in_rebound_code
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
+from codipy.active.flat import one_number
 from codipy.active.kinds import ClassOf
 
 cdef extern from "Python.h":
@@ -335,11 +336,7 @@ cdef class Array:
 
     def fill(self, value):
         """Write one value into all elements."""
-        if np.ndim(value):
-            ones = np.ones(np.shape(value))
-            np.empty(()).fill(ones.tolist() if isinstance(value, (list, tuple)) else ones)   # NumPy's error, if it has one
-            value = np.reshape(value, ())
-        self[...] = value
+        self[...] = one_number(value, np.empty(()).fill)
 
     @property
     def flat(self):

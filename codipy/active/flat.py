@@ -1,9 +1,39 @@
 # SPDX-License-Identifier: Apache-2.0
 """``array.flat``: the elements of an Array in C order."""
 
+import functools
+
 import numpy as np
 
-__all__ = ["Flat"]
+__all__ = ["Flat", "one_number"]
+
+
+def one_number(value, write):
+    """What is written to one element, without its dimensions.
+
+    Parameters
+    ----------
+    value : array_like
+        Which this NumPy may take for a number, or not: those of before 2.4 take arrays with one element.
+    write : callable
+        Writes what it is given to an element of a plain array, and so raises NumPy's error.
+    """
+    is_list = isinstance(value, (list, tuple))
+    value = _stacked(value)
+    if not np.ndim(value):
+        return value
+    ones = np.ones(np.shape(value))
+    write(ones.tolist() if is_list else ones)
+    return np.reshape(value, ())
+
+
+def _stacked(value):
+    """Lists and tuples as an array."""
+    if not isinstance(value, (list, tuple)):
+        return value
+    from codipy.active.array import from_nested
+
+    return from_nested(value)
 
 
 class Flat:
@@ -32,19 +62,14 @@ class Flat:
         if not self.array.flags.writeable:  # before there is an element to look for
             raise ValueError("underlying array is read-only")
         several = isinstance(index, (slice, list, tuple, np.ndarray)) or index is Ellipsis
-        is_list = isinstance(value, (list, tuple))
-        if is_list:
-            from codipy.active.array import from_nested
-
-            value = from_nested(value)
-        if several and np.ndim(value) and not np.size(value):
-            return  # NumPy looks at no index then
+        if several:
+            value = _stacked(value)
+            if np.ndim(value) and not np.size(value):
+                return  # NumPy looks at no index then
         where = np.arange(self.array.size)[index]
-        if not several and np.ndim(value):
-            ones = np.ones(np.shape(value))
-            np.empty(1).flat[0] = ones.tolist() if is_list else ones  # raises, but for an array of one before NumPy 2.4
-            value = np.reshape(value, ())
-        if several and np.ndim(value):  # again from its first element on, where there are too few
+        if not several:
+            value = one_number(value, functools.partial(np.empty(1).flat.__setitem__, 0))
+        elif np.ndim(value):  # again from its first element on, where there are too few
             if isinstance(value, type(self.array)) and np.may_share_memory(value, self.array):
                 # One after the other, so that what is written is read again.
                 for k, place in enumerate(where.reshape(-1)):
