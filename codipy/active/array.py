@@ -5,9 +5,8 @@ import numpy as np
 
 from codipy.active.array_type import Array
 from codipy.active.calls import call
-from codipy.active.joining import nested_numbers
 from codipy.active.operators import add_row, learn_temporaries
-from codipy.active.packing import filled, from_ndarray, gather, identifiers, with_gaps
+from codipy.active.packing import filled, from_ndarray, gather, identifiers, nested_numbers, with_gaps
 from codipy.active.real import Real
 from codipy.active.reductions import learn_sums
 

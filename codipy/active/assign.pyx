@@ -23,7 +23,7 @@ from codipy.active.statements cimport record, run_recorded, run_values
 from codipy.active.storage cimport Py_REFCNT, Storage, is_small, owns_block, owns_buffer
 from codipy.active.view cimport (
     MAX_NDIM, View, broadcast_strides, is_contiguous, is_injective, same_view, set_contiguous, shape_tuple)
-from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.data.buffer cimport Buffer, new_buffer, reach
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -210,25 +210,14 @@ cdef bint is_overwritable(Storage storage, const View* v, Pending p) noexcept:
     cdef int k
     if storage.block.lent or storage.block.is_input:
         return False
-    reach(v.offset, v, v.strides, &first, &last)
+    reach(v.ndim, v.shape, v.strides, v.offset, &first, &last)
     for k in range(p.leaf_count):
         if p.leaves[k].owner == block:
             readers += 1
-            reach(p.leaves[k].identifier - storage.block.base, v, p.leaves[k].strides, &low, &high)
+            reach(v.ndim, v.shape, p.leaves[k].strides, p.leaves[k].identifier - storage.block.base, &low, &high)
             if low <= last and first <= high:
                 return False
     return Py_REFCNT(block) == 1 + readers
-
-
-cdef void reach(Py_ssize_t offset, const View* v, const Py_ssize_t* strides, Py_ssize_t* first, Py_ssize_t* last) noexcept:
-    """The first and the last element of what is read with these strides by the shape of a view."""
-    cdef int k
-    first[0] = last[0] = offset
-    for k in range(v.ndim):
-        if strides[k] < 0:
-            first[0] += (v.shape[k] - 1) * strides[k]
-        else:
-            last[0] += (v.shape[k] - 1) * strides[k]
 
 
 cdef bint move_into(Recorder* r, Array target, PyObject* value) except -1:

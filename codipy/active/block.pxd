@@ -37,6 +37,9 @@ cdef inline bint is_of_input(Block block) noexcept:
 
 
 cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=*)
+# A Block for copies of other identifiers, 0 for a passive one, and the record of that movement; the values serve a
+# replay. Nothing of it stays where memory runs out.
+cdef Block moved_block(BaseTape tape, const int32_t* sources, const double* values, Py_ssize_t size)
 # A part of a Block as one of its own. It is never overwritten.
 cdef Block part_of_block(Block parent, Py_ssize_t offset, Py_ssize_t size)
 # A Block on identifiers that a storage holds one by one, and contiguous ones.

@@ -6,6 +6,8 @@ cimport cython
 
 from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
+from codipy.tape.gather cimport new_gather
+from codipy.tape.recorder cimport JACOBIAN
 
 
 @cython.final
@@ -40,6 +42,17 @@ cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=False):
     block.base = tape.new_input_block(size) if is_input else tape.new_block(size)
     block.is_input = is_input
     block.size, block.epoch = size, tape.recorder.epoch
+    return block
+
+
+cdef Block moved_block(BaseTape tape, const int32_t* sources, const double* values, Py_ssize_t size):
+    cdef int32_t before = tape.largest()
+    cdef Block block = new_block(tape, size)
+    try:
+        tape.push_record(new_gather(sources, values if tape.recorder.kind != JACOBIAN else NULL, size, block.base), before)
+    except BaseException:
+        tape.withdraw_block(before)
+        raise
     return block
 
 

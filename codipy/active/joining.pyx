@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Arrays put together of pieces that lie in a row, or of single numbers in lists.
+"""Arrays put together of pieces that lie in a row.
 
 A piece is a run of identifiers: such a movement needs none for each element, neither to find them nor to keep them.
 """
@@ -17,7 +17,6 @@ from codipy.active.block cimport Block, new_block
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport identify, readmit
 from codipy.active.floating cimport may_wait, report, rules_in_force
-from codipy.active.kinds cimport SINGLE
 from codipy.active.packing cimport readable
 from codipy.active.pending cimport Pending
 from codipy.active.real cimport Real
@@ -27,7 +26,7 @@ from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.gather cimport Gather, gather_of_runs, new_gather
+from codipy.tape.gather cimport Gather, gather_of_runs
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 
 cnp.import_array()
@@ -404,91 +403,3 @@ cdef object widths_of(object x, int ndim):
         if pair[0] < 0 or pair[1] < 0:
             return None
     return pairs
-
-
-def nested_numbers(tree):
-    """An Array of nested lists of Reals and numbers, as ``np.array`` makes it.
-
-    Returns
-    -------
-    Array or None
-        None where nothing is active, or something else is among the leaves.
-    """
-    cdef Recorder* r = current()
-    cdef BaseTape tape
-    cdef View shape
-    cdef Buffer values
-    cdef Array result
-    cdef Block block
-    cdef Leaves leaves
-    cdef int32_t before
-    level = tree
-    shape.ndim, shape.size, shape.offset = 0, 1, 0
-    while type(level) is list or type(level) is tuple:
-        if shape.ndim == MAX_NDIM or len(level) == 0:
-            return None
-        shape.shape[shape.ndim] = len(level)
-        shape.ndim += 1
-        level = level[0]
-    if r == NULL or shape.ndim == 0:
-        return None
-    set_contiguous(&shape)
-    values = new_buffer(shape.size)
-    leaves.recorder, leaves.shape, leaves.values, leaves.at, leaves.active = r, &shape, values.data, 0, False
-    leaves.identifiers = <int32_t*>PyMem_Malloc(shape.size * sizeof(int32_t))
-    if leaves.identifiers == NULL:
-        raise MemoryError(f"no memory for {shape.size} identifiers")
-    try:
-        if not fill(&leaves, tree, 0) or not leaves.active:
-            return None
-        tape = <BaseTape>r.tape
-        tape.demand_recording("an array operation")
-        result = new_array(new_storage(values, None, False), &shape)
-        before = tape.largest()
-        block = new_block(tape, shape.size)
-        try:
-            tape.push_record(new_gather(leaves.identifiers, values.data if r.kind != JACOBIAN else NULL, shape.size,
-                                        block.base), before)
-        except BaseException:
-            tape.withdraw_block(before)
-            raise
-    finally:
-        PyMem_Free(leaves.identifiers)
-    result.storage.block = block
-    return result
-
-
-cdef struct Leaves:
-    Recorder* recorder
-    const View* shape
-    double* values
-    int32_t* identifiers
-    Py_ssize_t at
-    bint active
-
-
-cdef bint fill(Leaves* to, object tree, int depth) except? True:
-    """Write what is in a tree of the shape; False where it is another, or what is no float of double precision."""
-    cdef Py_ssize_t k
-    if depth == to.shape.ndim:
-        to.identifiers[to.at] = 0
-        if type(tree) is Real:
-            if (<Real>tree).kind == SINGLE:
-                return False
-            if (<Real>tree).epoch and readmit(to.recorder, <Real>tree):
-                if (<Real>tree).count:
-                    identify(to.recorder, <Real>tree)
-                to.identifiers[to.at], to.active = (<Real>tree).identifier, True
-            to.values[to.at] = (<Real>tree).primal
-        elif type(tree) is float or type(tree) is int or type(tree) is np.float64:
-            to.values[to.at] = tree
-        else:
-            return False
-        to.at += 1
-        return True
-    if type(tree) is not list and type(tree) is not tuple or len(tree) != to.shape.shape[depth]:
-        return False
-    for k in range(to.shape.shape[depth]):
-        if not fill(to, tree[k], depth + 1):
-            return False
-    return True

@@ -8,20 +8,19 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport numpy as cnp
 
 from codipy.active.array_type cimport Array, new_array
-from codipy.active.block cimport Block, block_on, new_block, part_of_block
+from codipy.active.block cimport Block, block_on, moved_block, part_of_block
 from codipy.active.elements cimport admit_mixed, copy_slot
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport identify, readmit
-from codipy.active.kinds cimport kind_of
+from codipy.active.kinds cimport SINGLE, kind_of
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.storage cimport Storage, is_small, new_storage
 from codipy.active.views cimport shown_as, stand_in
 from codipy.active.view cimport MAX_NDIM, View, is_contiguous, same_view, set_contiguous
-from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
+from codipy.data.buffer cimport Buffer, new_buffer, reach, wrap_array
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.gather cimport new_gather
-from codipy.tape.recorder cimport JACOBIAN, Recorder
+from codipy.tape.recorder cimport Recorder
 
 from codipy.errors import ActiveError
 
@@ -88,18 +87,13 @@ cdef Array span_of(Array x):
     """
     cdef Storage storage = x.storage
     cdef View shifted = x.geometry
-    cdef Py_ssize_t first = shifted.offset, last = first, margin
+    cdef View* span = &storage.part_view
+    cdef Py_ssize_t first, last, margin
     cdef Buffer copy
-    cdef int k
-    for k in range(shifted.ndim):
-        if shifted.strides[k] < 0:
-            first += (shifted.shape[k] - 1) * shifted.strides[k]
-        else:
-            last += (shifted.shape[k] - 1) * shifted.strides[k]
+    reach(shifted.ndim, shifted.shape, shifted.strides, shifted.offset, &first, &last)
     if last - first >= 2 * shifted.size or not is_small(last - first, storage.buffer.size):
         return None
-    if storage.part is None or first < storage.part_view.offset or (
-            last >= storage.part_view.offset + storage.part_view.size):
+    if storage.part is None or first < span.offset or last >= span.offset + span.size:
         margin = 2 + (last - first) // 16 if last - first >= 8 else 0
         first = max(0, first - margin)
         last = min(storage.buffer.size - 1, last + margin)
@@ -108,8 +102,10 @@ cdef Array span_of(Array x):
         storage.part = new_storage(copy, None, storage.single)
         if storage.block is not None:
             storage.part.block = part_of_block(storage.block, first, copy.size)
-        storage.part_view.offset, storage.part_view.size = first, copy.size
-    shifted.offset -= storage.part_view.offset
+        span.ndim, span.shape[0] = 1, copy.size
+        set_contiguous(span)
+        span.offset = first
+    shifted.offset -= span.offset
     return new_array(storage.part, &shifted)
 
 
@@ -122,9 +118,9 @@ cdef Array part_of(Recorder* r, Array x):
     cdef View packed = x.geometry
     cdef View by_memory = x.geometry     # the view with its axes in the order of memory
     compact(&packed, &by_memory)
-    if r != NULL and storage.identifiers != NULL and part is not None and part.block is not None and same_view(&storage.part_view, &x.geometry) and (
-            (<BaseTape>r.tape).is_valid(part.block.epoch)):
-        return new_array(part, &packed)
+    if r != NULL and storage.identifiers != NULL and part is not None and part.block is not None:
+        if same_view(&storage.part_view, &x.geometry) and (<BaseTape>r.tape).is_valid(part.block.epoch):
+            return new_array(part, &packed)
     part = new_storage(new_buffer(x.geometry.size), None, storage.single)
     copy_values(storage, &by_memory, part.buffer.data)
     if r != NULL:
@@ -137,8 +133,6 @@ cdef Array part_of(Recorder* r, Array x):
 cdef Block block_of_part(Recorder* r, Storage storage, const View* v, Buffer values):
     """Identifiers for the copy of a part: those of a mixed storage where they are contiguous, else by a movement."""
     cdef BaseTape tape = <BaseTape>r.tape
-    cdef int32_t before = tape.largest()
-    cdef Block block = None
     cdef Offsets at
     cdef Py_ssize_t i
     cdef bint active = False, contiguous = True
@@ -158,13 +152,7 @@ cdef Block block_of_part(Recorder* r, Storage storage, const View* v, Buffer val
         if contiguous and numbers[0] and storage.identifiers != NULL:
             return block_on(tape, numbers[0], v.size, storage.epoch)
         tape.demand_recording("an array operation")
-        block = new_block(tape, v.size)
-        tape.push_record(new_gather(numbers, values.data if r.kind != JACOBIAN else NULL, v.size, block.base), before)
-        return block
-    except BaseException:
-        if block is not None:
-            tape.withdraw_block(before)
-        raise
+        return moved_block(tape, numbers, values.data, v.size)
     finally:
         PyMem_Free(numbers)
 
@@ -391,8 +379,6 @@ cpdef object gather(values, identifiers):
     """
     cdef Recorder* r = current()
     cdef BaseTape tape
-    cdef int32_t before
-    cdef Block block
     cdef Array result
     cdef int k
     identifiers = np.asarray(identifiers, dtype=np.int32, order="C")
@@ -409,13 +395,83 @@ cpdef object gather(values, identifiers):
     if not is_contiguous(&result.geometry):      # the record goes by memory
         order = np.argsort([-result.geometry.strides[k] for k in range(result.geometry.ndim)], kind="stable")
         identifiers = np.ascontiguousarray(identifiers.transpose(order))
-    before = tape.largest()
-    block = new_block(tape, values.size)
-    try:
-        tape.push_record(new_gather(numbers_of(identifiers), result.storage.buffer.data if r.kind != JACOBIAN else NULL,
-                                    values.size, block.base), before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
-    result.storage.block = block
+    result.storage.block = moved_block(tape, numbers_of(identifiers), result.storage.buffer.data, values.size)
     return result
+
+
+def nested_numbers(tree):
+    """An Array of nested lists of Reals and numbers, as ``np.array`` makes it.
+
+    Returns
+    -------
+    Array or None
+        None where nothing is active, or something else is among the leaves.
+    """
+    cdef Recorder* r = current()
+    cdef BaseTape tape
+    cdef View shape
+    cdef Buffer values
+    cdef Array result
+    cdef Leaves leaves
+    level = tree
+    shape.ndim, shape.size, shape.offset = 0, 1, 0
+    while type(level) is list or type(level) is tuple:
+        if shape.ndim == MAX_NDIM or len(level) == 0:
+            return None
+        shape.shape[shape.ndim] = len(level)
+        shape.ndim += 1
+        level = level[0]
+    if r == NULL or shape.ndim == 0:
+        return None
+    set_contiguous(&shape)
+    values = new_buffer(shape.size)
+    leaves.recorder, leaves.shape, leaves.values, leaves.at, leaves.active = r, &shape, values.data, 0, False
+    leaves.identifiers = <int32_t*>PyMem_Malloc(shape.size * sizeof(int32_t))
+    if leaves.identifiers == NULL:
+        raise MemoryError(f"no memory for {shape.size} identifiers")
+    try:
+        if not read_leaves(&leaves, tree, 0) or not leaves.active:
+            return None
+        tape = <BaseTape>r.tape
+        tape.demand_recording("an array operation")
+        result = new_array(new_storage(values, None, False), &shape)
+        result.storage.block = moved_block(tape, leaves.identifiers, values.data, shape.size)
+        return result
+    finally:
+        PyMem_Free(leaves.identifiers)
+
+
+cdef struct Leaves:
+    Recorder* recorder
+    const View* shape
+    double* values
+    int32_t* identifiers
+    Py_ssize_t at
+    bint active
+
+
+cdef bint read_leaves(Leaves* to, object tree, int depth) except? True:
+    """Write what is in a tree of the shape; False where it is another, or what is no float of double precision."""
+    cdef Py_ssize_t k
+    if depth == to.shape.ndim:
+        to.identifiers[to.at] = 0
+        if type(tree) is Real:
+            if (<Real>tree).kind == SINGLE:
+                return False
+            if (<Real>tree).epoch and readmit(to.recorder, <Real>tree):
+                if (<Real>tree).count:
+                    identify(to.recorder, <Real>tree)
+                to.identifiers[to.at], to.active = (<Real>tree).identifier, True
+            to.values[to.at] = (<Real>tree).primal
+        elif type(tree) is float or type(tree) is int or type(tree) is np.float64:
+            to.values[to.at] = tree
+        else:
+            return False
+        to.at += 1
+        return True
+    if type(tree) is not list and type(tree) is not tuple or len(tree) != to.shape.shape[depth]:
+        return False
+    for k in range(to.shape.shape[depth]):
+        if not read_leaves(to, tree[k], depth + 1):
+            return False
+    return True

@@ -29,8 +29,8 @@ cdef class Storage:
     cdef int64_t epoch               # mixed: when the last identifier was written, and on which tape
     cdef Block input                 # the block that register_input gave, for the gradient; or None
     cdef Block output                # likewise of register_output
-    cdef Storage part                # a copy of the small part that was read last; a write forgets it
-    cdef View part_view              # what it shows; while identifiers are not explicit: offset and size of a span
+    cdef Storage part                # a copy of the small part that was read last; a write forgets it ...
+    cdef View part_view              # ... and the elements of this storage that it has
     cdef bint parted                 # a small part was written while others read the values
     cdef bint single                 # values are those of float32: each was rounded when it was written
     cdef bint overwritten            # some element was written to since the storage was made

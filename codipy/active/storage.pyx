@@ -9,12 +9,10 @@ from cpython.object cimport PyObject
 cimport cython
 cimport numpy as cnp
 
-from codipy.active.block cimport Block, new_block
+from codipy.active.block cimport Block, moved_block
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
-from codipy.tape.gather cimport new_gather
-from codipy.tape.recorder cimport JACOBIAN
 
 from codipy.active.callers import frames_of_users, place
 from codipy.errors import ActiveError
@@ -130,7 +128,6 @@ cdef class Storage:
         return 0
 
     cdef int make_clean(self, BaseTape tape) except -1:
-        cdef int32_t before = tape.largest()
         cdef Block block
         cdef Py_ssize_t i
         for i in range(self.buffer.size):
@@ -138,13 +135,7 @@ cdef class Storage:
                 break
         else:
             return self.drop_identifiers()
-        block = new_block(tape, self.buffer.size)
-        try:
-            tape.push_record(new_gather(self.identifiers, self.buffer.data if tape.recorder.kind != JACOBIAN else NULL,
-                                        self.buffer.size, block.base), before)
-        except BaseException:
-            tape.withdraw_block(before)
-            raise
+        block = moved_block(tape, self.identifiers, self.buffer.data, self.buffer.size)
         self.drop_identifiers()
         self.block = block
         return 0

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shape and strides: which elements of a storage an array shows.
+from codipy.data.buffer cimport in_order
+
 cdef enum:
     MAX_NDIM = 8                 # NumPy allows 64; an Array with more than this is refused
 
@@ -44,13 +46,7 @@ cdef inline bint same_view(const View* a, const View* b) noexcept nogil:
 
 
 cdef inline bint is_contiguous(const View* v) noexcept nogil:
-    cdef Py_ssize_t stride = 1
-    cdef int k
-    for k in range(v.ndim - 1, -1, -1):
-        if v.shape[k] != 1 and v.strides[k] != stride:
-            return False
-        stride *= v.shape[k]
-    return True
+    return in_order(v.ndim, v.shape, v.strides, 1)
 
 
 # Shape of the result of an operation on both; 0 where they do not broadcast.

@@ -19,7 +19,7 @@ from codipy.active.packing cimport from_ndarray, gather, identifiers
 from codipy.active.real cimport Real
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport MAX_NDIM, View, broadcast_strides, is_contiguous, set_contiguous, shape_tuple
-from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.data.buffer cimport Buffer, new_buffer, reach
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport Gather, gather_apart, gather_of_runs
@@ -38,20 +38,14 @@ cdef object ndarray_of(Array a):
 cdef object singles_of(Array a, dict spans):
     """A copy of the part of the storage that a view spans, with the view's strides: sums depend on them."""
     cdef View* v = &a.geometry
-    cdef Py_ssize_t first = v.offset, last = v.offset
+    cdef Py_ssize_t first, last
     cdef int k
-    for k in range(v.ndim if v.size else 0):
-        if v.strides[k] < 0:
-            first += (v.shape[k] - 1) * v.strides[k]
-        else:
-            last += (v.shape[k] - 1) * v.strides[k]
-    if v.size == 0:
-        first = last + 1
+    reach(v.ndim, v.shape, v.strides, v.offset, &first, &last)
     known = first, last, a.storage.buffer
     span = spans.get(known)
     if span is None:
         span = spans[known] = single_copy(a.storage.buffer.data + first, last + 1 - first)
-    shown = np.ndarray(shape_tuple(v), np.float32, span, 4 * (v.offset - first) if v.size else 0,
+    shown = np.ndarray(shape_tuple(v), np.float32, span, 4 * (v.offset - first),
                        tuple([4 * v.strides[k] for k in range(v.ndim)]))
     shown.flags.writeable = False
     return shown
@@ -133,14 +127,13 @@ cpdef Array shown_as(Array a, object plain, object shown):
     view.ndim, view.size, view.offset = shown.ndim, shown.size, a.geometry.offset
     if view.size:
         view.offset += (<char*>cnp.PyArray_DATA(shown) - <char*>cnp.PyArray_DATA(plain)) // itemsize
-    cdef Py_ssize_t low = view.offset, high = view.offset
+    cdef Py_ssize_t low, high
     for k in range(view.ndim):
         view.shape[k] = shown.shape[k]
         view.strides[k] = cnp.PyArray_STRIDE(shown, k) // itemsize
         if view.strides[k] * itemsize != cnp.PyArray_STRIDE(shown, k):
             raise ValueError(f"an Array has strides of whole elements, got {shown.strides} bytes")
-        low += min(view.strides[k], 0) * (view.shape[k] - 1)
-        high += max(view.strides[k], 0) * (view.shape[k] - 1)
+    reach(view.ndim, view.shape, view.strides, view.offset, &low, &high)
     if view.size and (low < 0 or high >= a.storage.buffer.size):
         raise ValueError("the view would reach out of the memory of the Array")
     result = new_view(a, &view)

@@ -10,13 +10,13 @@ from cpython.ref cimport Py_INCREF
 cimport cython
 cimport numpy as cnp
 
-from codipy.data.buffer cimport Buffer
+from codipy.data.buffer cimport Buffer, in_order
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.loops cimport loop_add
 from codipy.tape.products cimport (
     MOST_STACKED, Gemm, Matrix, Stack, add_blas_product, add_matrix_product, clear_matrix, gemm_at, is_for_blas, matrix_at,
     matrix_of, stack_of, turned)
-from codipy.tape.record cimport Record, reach
+from codipy.tape.record cimport Record, ends_of
 from codipy.tape.replay cimport Replay
 
 from codipy.errors import TapeError
@@ -226,7 +226,7 @@ cdef class Call(Record):
         share = count if one else 1
         for d in range(slots.ndim):
             size *= slots.shape[d]
-        simple = contiguous(slots.ndim, slots.shape, slots.strides, 1)
+        simple = in_order(slots.ndim, slots.shape, slots.strides, 1)
         if not one and count != cnp.PyArray_SIZE(bar):
             raise TapeError(f"{self.primitive.name}: {count} places for a result of {cnp.PyArray_SIZE(bar)} elements")
         for i in range(count):
@@ -260,7 +260,7 @@ cdef class Call(Record):
                 steps[i] = slots.strides[i] * width
                 size *= slots.shape[i]
             else:
-                if size < FEW or contiguous(slots.ndim, slots.shape, steps, 1) and contiguous(
+                if size < FEW or in_order(slots.ndim, slots.shape, steps, 1) and in_order(
                         slots.ndim, slots.shape, <const Py_ssize_t*>cnp.PyArray_STRIDES(given), sizeof(double)):
                     add_strided(origin + slots.first * width, cnp.PyArray_BYTES(given), slots.ndim, slots.shape, steps,
                                 <const Py_ssize_t*>cnp.PyArray_STRIDES(given))
@@ -333,7 +333,7 @@ cdef class Call(Record):
     def named(self):
         """(lowest, highest) identifiers: a list of pairs for the results, and one for the active arguments."""
         cdef Py_ssize_t k
-        pairs = [reach(self.slots[k].first, self.slots[k].ndim, self.slots[k].shape, self.slots[k].strides)
+        pairs = [ends_of(self.slots[k].first, self.slots[k].ndim, self.slots[k].shape, self.slots[k].strides)
                  for k in range(self.arguments + self.results) if self.slots[k].ndim >= 0]
         return pairs[self.arguments:], pairs[:self.arguments]
 
@@ -394,16 +394,6 @@ cdef object view_of(double* origin, const Slots* slots, Py_ssize_t width, int fl
                            flags, <object>NULL)
 
 
-cdef bint contiguous(int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, Py_ssize_t unit) noexcept:
-    """Whether elements in the order of C lie side by side."""
-    cdef int k
-    for k in range(ndim - 1, -1, -1):
-        if shape[k] != 1 and strides[k] != unit:
-            return False
-        unit *= shape[k]
-    return True
-
-
 cdef bint is_nonzero(const double* origin, const Slots* slots, Py_ssize_t width) noexcept:
     """Whether an adjoint is not zero; NaN is not."""
     return slots.ndim >= 0 and differs(origin + slots.first * width, slots.ndim, slots.shape, slots.strides, width)
@@ -443,7 +433,7 @@ cdef int clear(double* origin, const Slots* slots, Py_ssize_t width) except -1:
     cdef int k
     if slots.ndim < 0:
         return 0
-    if width > 1 or not contiguous(slots.ndim, slots.shape, slots.strides, 1):
+    if width > 1 or not in_order(slots.ndim, slots.shape, slots.strides, 1):
         adjoint_view(origin, slots, width)[...] = 0.0
         return 0
     for k in range(slots.ndim):

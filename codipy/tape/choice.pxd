@@ -28,7 +28,6 @@ cdef class Choice(Record):
     cdef Buffer memory               # of ...
     cdef uint8_t* chosen             # ... the operand of each element
 
-    cdef bint in_order(self, const Operand* operand) noexcept nogil
     cdef void add_in_order(self, double* origin, double* result, bint keep) noexcept nogil
 
 # Without the identifiers of operands and result.

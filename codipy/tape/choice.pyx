@@ -4,10 +4,10 @@ from libc.stdint cimport uint8_t
 from libc.string cimport memcpy, memset
 cimport cython
 
-from codipy.data.buffer cimport new_buffer
+from codipy.data.buffer cimport in_order, new_buffer
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.loops cimport LOOP_TILE, loop_add_chosen
-from codipy.tape.record cimport Record, reach
+from codipy.tape.record cimport Record, ends_of
 
 
 @cython.final
@@ -22,12 +22,13 @@ cdef class Choice(Record):
         cdef Py_ssize_t width = adjoints.width, d
         cdef double* origin = adjoints.origin()
         cdef double* result = origin + width * self.base
-        cdef bint in_order = width == 1
+        cdef bint lies_so = width == 1
         cdef int k
         with nogil:
             for k in range(self.count):
-                in_order = in_order and (self.operands[k].first == 0 or self.in_order(self.operands + k))
-            if in_order:
+                if self.operands[k].first:
+                    lies_so = lies_so and in_order(self.ndim, self.shape, self.operands[k].strides, 1)
+            if lies_so:
                 self.add_in_order(origin, result, keep)
                 return 0
             for k in range(self.count):
@@ -64,16 +65,6 @@ cdef class Choice(Record):
                              False)
         return 0
 
-    cdef bint in_order(self, const Operand* operand) noexcept nogil:
-        """Whether the elements of an operand lie as those of the result do."""
-        cdef Py_ssize_t stride = 1
-        cdef int i
-        for i in range(self.ndim - 1, -1, -1):
-            if self.shape[i] != 1 and operand.strides[i] != stride:
-                return False
-            stride *= self.shape[i]
-        return True
-
     cdef list references(self):
         return [self.memory, *Record.references(self)]
 
@@ -82,7 +73,7 @@ cdef class Choice(Record):
         """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
         cdef int k
         return [(self.base, self.base + self.size - 1)], [
-            reach(self.operands[k].first, self.ndim, self.shape, self.operands[k].strides)
+            ends_of(self.operands[k].first, self.ndim, self.shape, self.operands[k].strides)
             for k in range(self.count) if self.operands[k].first]
 
     def __repr__(self):

@@ -39,4 +39,4 @@ cdef class Records:
     cdef int truncate(self, Py_ssize_t count) except -1
 
 # (lowest, highest) of the identifiers that a view names, the first of them and strides in elements given.
-cdef tuple reach(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides)
+cdef tuple ends_of(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides)

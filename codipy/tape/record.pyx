@@ -5,6 +5,7 @@ import gc
 from libc.stdint cimport int32_t
 cimport cython
 
+from codipy.data.buffer cimport reach
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.replay cimport Replay
 
@@ -76,14 +77,7 @@ cdef class Records:
         return len(self.items)
 
 
-cdef tuple reach(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
-    cdef Py_ssize_t low = first, high = first
-    cdef int i
-    for i in range(ndim):
-        if shape[i] == 0:
-            return first, first - 1
-        if strides[i] < 0:
-            low += strides[i] * (shape[i] - 1)
-        else:
-            high += strides[i] * (shape[i] - 1)
+cdef tuple ends_of(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
+    cdef Py_ssize_t low, high
+    reach(ndim, shape, strides, first, &low, &high)
     return low, high

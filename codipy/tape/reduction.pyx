@@ -7,7 +7,7 @@ cimport cython
 cimport numpy as cnp
 
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.record cimport Record, reach
+from codipy.tape.record cimport Record, ends_of
 from codipy.tape.replay cimport Replay
 
 cnp.import_array()
@@ -122,7 +122,7 @@ cdef class Reduction(Record):
     def named(self):
         """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
         return ([(self.result, self.result + self.size - 1)],
-                [reach(self.argument, self.ndim, self.shape, self.strides)])
+                [ends_of(self.argument, self.ndim, self.shape, self.strides)])
 
     def __repr__(self):
         return f"<sum of {[self.shape[k] for k in range(self.ndim)]}>"

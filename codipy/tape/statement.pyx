@@ -11,7 +11,7 @@ from codipy.programs.interned cimport ArrayProgram
 from codipy.programs.tiles cimport (
     MAX_OPERANDS, TileProgram, tiles_reverse, tiles_reverse_kept, tiles_tangent, tiles_values)
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.record cimport Record, reach
+from codipy.tape.record cimport Record, ends_of
 from codipy.tape.replay cimport Replay
 
 cdef enum:
@@ -181,8 +181,8 @@ cdef class Statement(Record):
     def named(self):
         """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
         cdef Py_ssize_t* strides = self.shape + 2 * self.ndim
-        return ([reach(self.identifier, self.ndim, self.shape, self.shape + self.ndim)],
-                [reach(self.arguments[k].identifier, self.ndim, self.shape, strides + k * self.ndim)
+        return ([ends_of(self.identifier, self.ndim, self.shape, self.shape + self.ndim)],
+                [ends_of(self.arguments[k].identifier, self.ndim, self.shape, strides + k * self.ndim)
                  for k in range(self.count) if self.arguments[k].identifier])
 
     def __repr__(self):
