@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The house rules on source text: length, headers, stubs, indexes, Cython practice, linters, what is tracked."""
+"""The house rules on source text: headers, stubs, indexes, Cython practice, linters, what is tracked."""
 
 import ast
 import importlib.util
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +19,6 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "codipy"
 FOLDERS = ["codipy", "tests", "benchmarks", "examples", "docs"]
 HEADER = "SPDX-License-Identifier: Apache-2.0"
-LONGEST, LONGEST_MEDIAN = 600, 150
 
 
 def files(*suffixes, folders=FOLDERS):
@@ -50,12 +48,6 @@ def run(*command):
 def test_there_is_something_to_check():
     assert len(CODE) > 40
     assert len(CYTHON) > 20
-
-
-def test_no_file_is_long():
-    lengths = {name(path): len(lines(path)) for path in [*CODE, *files(".md")]}
-    assert {path: length for path, length in lengths.items() if length > LONGEST} == {}
-    assert statistics.median(lengths.values()) <= LONGEST_MEDIAN
 
 
 def says_what_it_is_for(text):
