@@ -134,7 +134,8 @@ def check_derivatives(f: Callable[..., Any], *x: Any, strategies: str | Sequence
     rtol, atol : float
         Allowed relative and absolute error; the error that finite differences have by themselves comes on top.
     step : float, optional
-        Of the finite differences, relative to the size of each number.
+        Of the central differences, for numbers up to 1 in size; larger ones take it times the root of their size. By
+        default it is the cube root of the machine's precision. Smaller steps are tried where it does badly.
     rebind : bool
         Record `codipy.rebind(f)`; the plain runs are those of `f`.
 
@@ -147,6 +148,8 @@ def check_derivatives(f: Callable[..., Any], *x: Any, strategies: str | Sequence
     ------
     DerivativeError
         An AssertionError with a table of what is wrong, and the report.
+    TypeError, ValueError
+        An option that is none, or an argument or a result that is no real number or array of floats.
 
     Examples
     --------

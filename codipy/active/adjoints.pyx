@@ -27,6 +27,20 @@ cdef class Adjoints(AdjointVector):
     shape, with `width` > 1 one axis more, the last, for the directions. ``adj[y] = seed`` takes the same shapes and
     what broadcasts to them.
 
+    Parameters
+    ----------
+    tape : Tape
+        Of whose variables these are adjoints, or tangents in a sweep forwards.
+    width : int
+        Directions that one sweep carries, from 1 to 2**20. A slot of the vector takes 8 bytes for each.
+
+    Raises
+    ------
+    TypeError, ValueError
+        A width that is no integer, or out of range; of ``adj[x]``, a seed of another shape.
+    TapeError
+        Of ``adj[x]``: `x` is passive, of another tape, or of a recording that was reset.
+
     Examples
     --------
     >>> import codipy

@@ -93,7 +93,15 @@ cdef class Array:
     Parameters
     ----------
     value : array_like
-        Real numbers, copied; Reals and Arrays among them, in nested lists, stay active.
+        Real numbers, copied; Reals and Arrays among them, in nested lists, stay active. At most 8 dimensions. float32
+        stays float32, all else becomes float64.
+
+    Raises
+    ------
+    TypeError
+        Of what holds no real numbers.
+    ActiveError
+        Of an array of more dimensions.
 
     Examples
     --------

@@ -295,13 +295,21 @@ cdef class Real:
 
     A float that a tape can follow.
 
-    Behaves as ``float``, or as the scalar of NumPy that an element of an array is; results of operations on active Reals are active. Immutable: an operation makes a new Real.
-    An active Real cannot be hashed, since a table would take one variable for another of equal value.
+    Behaves as ``float``, or as the scalar of NumPy that an element of an array is; results of operations on active Reals
+    are active. Immutable: an operation makes a new Real. An active Real cannot be hashed, since a table would take one
+    variable for another of equal value.
 
     Parameters
     ----------
     value : float
-        The value; anything that ``float()`` takes. Of a scalar of NumPy the Real behaves as one. An active Real is refused.
+        The value; anything that ``float()`` takes. Of a scalar of NumPy the Real behaves as one.
+
+    Raises
+    ------
+    TypeError, ValueError
+        As ``float()``, of what is no number.
+    ActiveError
+        Of an active Real or Array, whose derivative would be lost.
 
     Examples
     --------

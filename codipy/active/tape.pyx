@@ -42,6 +42,18 @@ cdef class Tape(BaseTape):
     skip_invalid_jacobians : bool
         Do not store Jacobians that are NaN or infinite (Jacobian strategies). Off: they show in the gradient.
 
+    Raises
+    ------
+    TypeError, ValueError
+        A strategy, a granularity or a size of chunks that there is not, or the two first together.
+    MemoryError
+        No memory for the first chunks.
+
+    Notes
+    -----
+    The strategies, and the names of what a tape does, are those of CoDiPack: M. Sagebaum, T. Albring and N. R. Gauger,
+    *High-Performance Derivative Computations using CoDiPack*, ACM Transactions on Mathematical Software 45(4), 2019.
+
     Examples
     --------
     >>> import codipy

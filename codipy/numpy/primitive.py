@@ -19,9 +19,9 @@ class Primitive:
     """An opaque operation: NumPy computes the value, two rules the derivatives.
 
     Rules see plain arrays and use NumPy functions only. A zero cotangent propagates nothing, also where the partial is
-    infinite.
+    infinite. `codipy.active.array.call(primitive, args)` records it.
 
-    Attributes
+    Parameters
     ----------
     name : str
         What messages and statistics call it.
@@ -51,6 +51,20 @@ class Primitive:
     located : bool
         Whether the rules may find that there is no derivative, which depends on values: each record then knows the line
         of its call, which the error names.
+
+    Examples
+    --------
+    >>> import codipy, numpy as np
+    >>> from codipy.active.array import call
+    >>> cube = codipy.Primitive(
+    ...     "cube",
+    ...     lambda x: x**3,
+    ...     vjp=lambda g, out, args, kwargs, argnums: [3.0 * args[0] ** 2 * g],
+    ...     jvp=lambda tangents, out, args, kwargs: 3.0 * args[0] ** 2 * tangents[0],
+    ...     keep_out=False,
+    ... )
+    >>> codipy.grad(lambda x: call(cube, (x,)).sum())(np.array([1.0, 2.0]))
+    array([ 3., 12.])
     """
 
     name: str

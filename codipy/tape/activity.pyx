@@ -134,6 +134,11 @@ cdef int deactivate(object tape) except -1:
 def active_tape():
     """The tape that records on this thread, or None.
 
+    Returns
+    -------
+    Tape or None
+        The innermost one; None inside of ``with codipy.passive():``.
+
     Examples
     --------
     >>> import codipy
@@ -156,6 +161,11 @@ cdef class passive:
 
     Results are passive and ``float(x)`` gives the value: the derivative of what is computed inside is dropped
     on purpose.
+
+    Raises
+    ------
+    TapeError
+        If it ends on another thread than it began on.
 
     Examples
     --------

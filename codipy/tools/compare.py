@@ -60,7 +60,14 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
     Returns
     -------
     Comparison
-        Printable, with ``rows``, ``agree``, ``to_dict()`` and ``to_csv()``.
+        Printable, with ``rows``, ``agree``, ``to_dict()`` and ``to_csv()``. Times are in seconds, memory in bytes.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An option that is none, an argument that is no real number or array of floats, or a result that is no number.
+    StatefulError
+        `f` returns another value the second time it is called at one point.
 
     Examples
     --------

@@ -11,7 +11,7 @@ __all__ = ["grad", "value_and_grad"]
 
 
 def grad(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", granularity=None, rebind=True):
-    """The gradient of a function of numbers and arrays.
+    """The gradient of a function of numbers and arrays, by one sweep backwards.
 
     Parameters
     ----------
@@ -39,6 +39,8 @@ def grad(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", gran
 
     Raises
     ------
+    TypeError, ValueError
+        At once: `f` is not callable, or an option is none that there is.
     TypeError
         From the returned function: a leaf is no real number or array of floats, or `f` does not return one number; the
         message names which.
@@ -47,6 +49,10 @@ def grad(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", gran
 
     Notes
     -----
+    This is reverse accumulation, as in Griewank and Walther, *Evaluating Derivatives*, second edition, SIAM 2008,
+    chapter 3. The derivative is that of the branches that are taken, and at a kink the one that the table of operations
+    names.
+
     The tape is kept for the next call on the same thread (`clear_tapes` frees it). Whatever `f` raises comes through,
     and nothing is left recording. The arguments of the caller are never changed: `f` overwrites copies.
 
@@ -86,7 +92,12 @@ def value_and_grad(f, argnums=None, *, argnames=None, has_aux=False, strategy="a
     -------
     callable
         Takes the arguments of `f` and returns (value, gradient); the value is a plain float, or with `has_aux` a pair
-        of that and the second result.
+        of that and the second result. The gradient has the form of the argument, as `grad` returns it.
+
+    Raises
+    ------
+    TypeError, ValueError, ActiveError
+        As `grad`.
 
     Examples
     --------

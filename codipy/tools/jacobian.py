@@ -39,9 +39,8 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", 
     -------
     callable
         Takes the arguments of `f` and returns the form of its result, with the form of the argument (as `grad` returns
-        it) in the place of each leaf, and there an array of the shape of the result's
-        leaf followed by that of the argument's; a float where both are numbers. With `has_aux`, a pair of that and
-        the second result.
+        it) in the place of each leaf, and there an array of the shape of the result's leaf followed by that of the
+        argument's; a float where both are numbers. With `has_aux`, a pair of that and the second result.
 
     Raises
     ------

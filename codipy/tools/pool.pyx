@@ -68,6 +68,10 @@ cpdef int give_back(tuple settings, Tape tape) except -1:
 def clear_tapes():
     """Free the memory that the drivers keep for their next call on this thread, and give it back to the system.
 
+    Returns
+    -------
+    None
+
     Examples
     --------
     >>> import codipy

@@ -35,14 +35,18 @@ def vjp(f, *args, kwargs=None, argnames=None, has_aux=False, strategy="auto", gr
     tuple
         ``(out, pullback)``, with `has_aux` ``(out, pullback, aux)``. ``pullback(cotangent)``, for a cotangent of the
         form of `out`, returns a tuple with one cotangent for each positional argument, in its form, and then one for
-        each of `argnames`. It may be called again and
-        again, and keeps the recording as long as it lives.
+        each of `argnames`. It may be called again and again, and keeps the recording as long as it lives.
 
     Raises
     ------
     TypeError, ValueError
         Naming the leaf: an argument that is no real number or array of floats, a result that is none, or a cotangent of
         another form than the result.
+
+    Notes
+    -----
+    With the Jacobian J of `f` a pullback is the product of a row with J, and `jvp` that of J with a column: reverse and
+    forward accumulation, as in Griewank and Walther, *Evaluating Derivatives*, second edition, SIAM 2008, chapter 3.
 
     Examples
     --------

@@ -118,6 +118,11 @@ def rebind(f: _F, modules: str | ModuleType | Iterable[str | ModuleType] = ()) -
     callable
         `f` with rebuilt insides. The same for the same `f`, as long as it lives.
 
+    Raises
+    ------
+    TypeError
+        `f` is not callable, or `modules` are no modules and no names of them.
+
     Notes
     -----
     No module, class or function is changed: everybody else sees what they always saw. Functions are rebuilt with

@@ -16,7 +16,11 @@ def get_num_threads() -> int:
     Returns
     -------
     int
-        What `set_num_threads` set, 1 before.
+        What `set_num_threads` set, 1 before. Always 1 on Windows.
+
+    See Also
+    --------
+    set_num_threads
 
     Examples
     --------
