@@ -7,6 +7,7 @@ import numpy as np
 
 import codipy
 from tests.strategies import BY_STATEMENT, VARIANTS, each_pair
+from tests.strategies import new_tape as new_tape
 from tests.twin.array_twin import TwinArray, TwinTape
 
 EVERY = VARIANTS
@@ -37,10 +38,6 @@ class Recording:
             x.gradient = tangent
         self.tape.evaluate_forward()
         return [np.array(y.gradient) if is_active(y) else np.zeros(np.shape(value(y))) for y in self.outputs]
-
-
-def new_tape(variant, **kwargs):
-    return codipy.Tape(strategy=variant[0], granularity=variant[1], chunk_size=4, **kwargs)
 
 
 def is_active(y):

@@ -20,16 +20,12 @@ from tests.arrays.recording import (
     seeds_for,
     value,
 )
-from tests.strategies import AS_VALUES, VARIANTS, each_pair
+from tests.strategies import AS_VALUES, VARIANTS, each_pair, new_tape
 
 REPLAYED = [variant for variant in VARIANTS if variant[0] in AS_VALUES]
 each_variant = each_pair(pairs=REPLAYED)
 each_chunk_size = pytest.mark.parametrize("chunk_size", [4, None])
 each_case = pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-
-
-def new_tape(variant, chunk_size=4):
-    return codipy.Tape(strategy=variant[0], granularity=variant[1], chunk_size=chunk_size)
 
 
 def elsewhere(inputs, change=1e-3):
@@ -60,7 +56,7 @@ def assert_values(recording, found, plain):
 @each_variant
 @each_case
 def test_a_replay_is_a_fresh_recording(case, variant, chunk_size):
-    recording = record(new_tape(variant, chunk_size), case.f, case.inputs)
+    recording = record(new_tape(variant, chunk_size=chunk_size), case.f, case.inputs)
     recorded, seeds = [value(y) for y in recording.outputs], seeds_for(recording.outputs)
     first = recording.reverse(seeds)
     for inputs in (elsewhere(case.inputs), case.inputs, elsewhere(case.inputs, 2e-3)):

@@ -142,7 +142,8 @@ class Fills:
         elif isinstance(node, ast.Call):
             self._look_at_call(outer, node, own)
         self._look_at_bytes(outer, node)
-        for targets, value in bindings_in(node):
+        for targets, field in bindings_in(node):
+            value = getattr(node, field)
             self._look_at_stores(outer, targets, value, own)
             for target in targets:
                 names = frozenset(bound_by(target))

@@ -75,15 +75,15 @@ def _leaves(node):
 
 
 def bindings_in(node):
-    """What a node binds: targets and the expression that they get, or of which they get the items."""
+    """What a node binds: targets, and the field of the node with what they get: "value", "iter" or "context_expr"."""
     if isinstance(node, ast.Assign):
-        yield node.targets, node.value
+        yield node.targets, "value"
     elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-        yield [node.target], node.value
+        yield [node.target], "value"
     elif isinstance(node, (ast.For, ast.AsyncFor, ast.comprehension)):
-        yield [node.target], node.iter
+        yield [node.target], "iter"
     elif isinstance(node, ast.withitem) and node.optional_vars is not None:
-        yield [node.optional_vars], node.context_expr
+        yield [node.optional_vars], "context_expr"
 
 
 def bound_by(node):

@@ -15,6 +15,7 @@ from codipy.tools.rebinding.fills import ADDING, FILLED, KEPT, STORED, Fills
 from codipy.tools.rebinding.names import (
     FUNCTIONS,
     HOLDERS,
+    bindings_in,
     bound_by,
     item_of,
     last_name,
@@ -82,15 +83,13 @@ class _Wrapper:
 
     def look_at(self, node: Any):
         self._want(node)
-        if isinstance(node, ast.Assign):
-            for target in node.targets:
-                node.value = self._bound(target, node.value)
-        elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)) and node.value is not None:
-            node.value = self._bound(node.target, node.value)
-        elif isinstance(node, (ast.For, ast.comprehension)):
-            if self._fills(node.target):
-                node.iter = self._items(node.iter)
-        elif isinstance(node, ast.Call) and not _is_foreign_call(node.func, self._is_foreign):
+        for targets, field in bindings_in(node):
+            for target in targets:
+                if field == "value":
+                    node.value = self._bound(target, node.value)
+                elif field == "iter" and self._fills(target):
+                    node.iter = self._items(node.iter)
+        if isinstance(node, ast.Call) and not _is_foreign_call(node.func, self._is_foreign):
             name = last_name(node.func) or ""
             if any(self._file.is_kept_argument(node, place) for place in places_of(node)):
                 return
