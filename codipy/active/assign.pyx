@@ -30,6 +30,7 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 
 from codipy.active.doors import door
+from codipy.active.given import number_of
 from codipy.errors import ActiveError
 
 cdef enum:
@@ -88,6 +89,7 @@ cdef int assign(Array target, object value) except -1:
     p = pending_of(r, <PyObject*>value if nested is None else <PyObject*>nested, v)
     if p is None:
         given = door("given")(value)
+        given = number_of(value) if given is value else given
         if given is not value:
             return assign(target, given)
         raise TypeError(f"an Array holds real numbers: cannot assign {type(value).__name__}")

@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import dis
 import enum
+import functools
 import linecache
 import os
 import re
@@ -130,6 +131,10 @@ def _at_users_line(what, instead, frame, rebinds):
     if name == "":
         return (f"a plain array of NumPy would lose a derivative ({place(frame)}): {why + '; or ' if why else ''}make "
                 f"what is written to an array that can hold active values, `u = codipy.numpy.array(u)`")  # fmt: skip
+    if what.startswith("float()") and ".astype(" in place(frame):
+        instead = "of an array of objects write `np.array(objects, dtype=float)`, which keeps it in rebound code"
+    if name is not None and _kind_of(name, frame) == "codipy.active.array_type.Array":
+        name, instead = None, "assign the number itself, not an object of which `__float__` gives it"
     if name is None:
         return f"{what} would lose its derivative ({place(frame)}): {why + '; ' if why else ''}{instead}"
     array = "np.array" if is_rebound else "codipy.numpy.array"
@@ -349,5 +354,10 @@ def _is_installed(frame):
 
 def is_of_library(code):
     """Whether code stands in a file of what is installed."""
-    path = Path(code.co_filename)
+    return _is_library(code.co_filename)
+
+
+@functools.lru_cache(maxsize=4096)
+def _is_library(name):
+    path = Path(name)
     return not {"site-packages", "dist-packages"}.isdisjoint(path.parts) or _STDLIB in path.parents

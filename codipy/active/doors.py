@@ -7,6 +7,7 @@ _FOUND: dict = {}
 
 
 def _find():
+    from codipy.active.given import number_of
     from codipy.numpy.allocation import given
     from codipy.numpy.functions import SHORT, array_function
     from codipy.numpy.methods import METHODS
@@ -15,12 +16,13 @@ def _find():
     from codipy.numpy.ufuncs import PRODUCTS, array_ufunc
 
     _FOUND.update(ufunc=array_ufunc, function=array_function, methods=METHODS, times=times, given=given)
-    _FOUND.update(products=PRODUCTS, short=SHORT, boxed=boxed, compares=compares, in_place=in_place, operate=operate)
+    _FOUND.update(products=PRODUCTS, short=SHORT, boxed=boxed, number=number_of)
+    _FOUND.update(compares=compares, in_place=in_place, operate=operate)
 
 
 def door(name):
     """The function behind ``__array_ufunc__`` ("ufunc") or ``__array_function__`` ("function"), or behind what
-    operators and conversions leave to Python: "times", "given", "operate", "in_place", "compares", "boxed".
+    operators and conversions leave to Python: "times", "given", "operate", "in_place", "compares", "boxed", "number".
 
     Beside functions there are tables: of ndarray's methods, of the primitives of ufuncs ("products"), and of what
     functions need no door for ("short").

@@ -18,6 +18,11 @@ from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport PRIMAL, Recorder, grow_primals
 
+cdef extern from "Python.h":
+    bint PyType_HasFeature(type t, unsigned long feature) noexcept
+    const unsigned long Py_TPFLAGS_HEAPTYPE
+
+from codipy.active.doors import door
 from codipy.active.earlier import from_earlier
 from codipy.errors import TapeError
 
@@ -103,6 +108,8 @@ cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
     cdef double number
     cdef int32_t identifier = 0
     offset += a.geometry.offset
+    if PyType_HasFeature(type(value), Py_TPFLAGS_HEAPTYPE):
+        value = door("number")(value)        # of a class of the user's, perhaps
     if type(value) is Real:
         number = (<Real>value).primal
         if (<Real>value).epoch and readmit(r, <Real>value):

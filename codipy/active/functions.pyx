@@ -22,6 +22,7 @@ from codipy.active.real cimport Real, apply1, apply2, apply3
 from codipy.operations.kernels cimport op_arity, op_python_value, op_value_any
 
 from codipy.active.doors import array_of
+from codipy.active.given import number_of
 from codipy.active.kinds import ClassOf
 from codipy.active.scalar import METHODS
 from codipy.operations import BY_NAME, TABLE
@@ -40,6 +41,8 @@ cdef extern from "Python.h":
     int METH_FASTCALL
     object PyCFunction_NewEx(PyMethodDef* definition, object self, object module)
     void PyType_Modified(PyTypeObject*)
+    bint PyType_HasFeature(type t, unsigned long feature) noexcept
+    const unsigned long Py_TPFLAGS_HEAPTYPE
     object PyObject_Vectorcall(object function, PyObject* const* arguments, size_t count, PyObject* names)
 
 
@@ -112,6 +115,12 @@ cdef object plain(int code, PyObject* const* arguments, Py_ssize_t count):
     function = callable_of(code)
     cdef double u[3]
     cdef Py_ssize_t i
+    for i in range(count):
+        if PyType_HasFeature(type(<object>arguments[i]), Py_TPFLAGS_HEAPTYPE):
+            numbers = [number_of(<object>x) for x in arguments[:count]]
+            if Real in map(type, numbers):
+                return FUNCTIONS[TABLE[code].name](*numbers)
+            break
     if function is not None:
         return PyObject_Vectorcall(function, arguments, count, NULL)
     u[0] = u[1] = u[2] = 0.0

@@ -18,6 +18,8 @@ cdef extern from "Python.h":
     Py_ssize_t PyVectorcall_NARGS(size_t count)
     object PyObject_Vectorcall(object function, PyObject* const* arguments, size_t count, PyObject* names)
     void PyType_Modified(PyTypeObject*)
+    bint PyType_HasFeature(type t, unsigned long feature) noexcept
+    const unsigned long Py_TPFLAGS_HEAPTYPE
 
 cdef frozenset METHODS = frozenset({"accumulate", "at", "outer", "reduce", "reduceat"})
 cdef frozenset TUPLES = frozenset({"axes", "axis", "out"})       # names of what may be a tuple and is no operand
@@ -36,7 +38,7 @@ cdef class Listed:
     ----------
     original : callable
     convert : callable
-        Takes a list or tuple, and gives an Array or the list itself.
+        Takes a list, a tuple or an object of a user's class, and gives an Array or what it was given.
     """
     cdef object (*vectorcall)(Listed, PyObject* const*, size_t, PyObject*)
     cdef readonly object original
@@ -75,9 +77,12 @@ def itself(original):
 
 cdef object called(Listed self, PyObject* const* arguments, size_t count, PyObject* names):
     cdef Py_ssize_t n = PyVectorcall_NARGS(count), k
+    cdef PyTypeObject* kind
     cdef Py_ssize_t total = n + (len(<tuple>names) if names != NULL else 0)
     for k in range(total):
-        if Py_TYPE(<object>arguments[k]) == <PyTypeObject*>list or Py_TYPE(<object>arguments[k]) == <PyTypeObject*>tuple:
+        kind = Py_TYPE(<object>arguments[k])
+        if (kind == <PyTypeObject*>list or kind == <PyTypeObject*>tuple
+                or PyType_HasFeature(<type>kind, Py_TPFLAGS_HEAPTYPE)):       # of the user's, perhaps
             return converted(self, arguments, n, names)
     return PyObject_Vectorcall(self.original, arguments, count, names)
 

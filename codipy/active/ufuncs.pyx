@@ -50,6 +50,8 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     cdef bint active = not is_passive() and any(
         [isinstance(x, Real) and x.is_active and not is_over((<Real>x).epoch) for x in inputs])
     outputs = [out for out in options.get("out") or () if out is not None]
+    if method == "outer":
+        inputs = tuple([np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs])
     if any([out.dtype != object for out in outputs]):
         if active:
             raise ActiveError(f"np.{name}: out= is a plain array and would lose the derivative of a Real: leave out= "

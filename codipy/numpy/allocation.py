@@ -18,6 +18,7 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import Array, filled, from_ndarray, gather, identifiers, nested_numbers, plain
+from codipy.active.given import method_of
 from codipy.active.real import NO_COMPLEX
 from codipy.errors import ActiveError
 from codipy.numpy.views import Shown
@@ -163,11 +164,12 @@ def _converted(function, x, dtype, *args, **kwargs):
 
 
 def _given(x, dtype):
-    """What an ``__array__`` of the user's gives, which may be active; `x` itself if it has none that was rebuilt."""
-    method = getattr(getattr(type(x), "__array__", None), "__codipy_gives__", None)
+    """The Array that an ``__array__`` of the user's gives, or the ndarray; `x` itself if it has none."""
+    method = None if isinstance(x, np.ndarray) else method_of(x, "__array__")
     if method is None:
         return x
-    return method(x) if dtype is None else method(x, dtype)
+    made = method(x) if dtype is None else method(x, dtype)
+    return made if type(made) is Array or isinstance(made, np.ndarray) else x
 
 
 def _is_new(made, source):

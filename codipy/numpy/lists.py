@@ -9,10 +9,12 @@ from types import ModuleType
 import numpy as np
 
 from codipy.active.array_type import Array
+from codipy.active.given import method_of
 from codipy.active.listed import Listed
+from codipy.active.real import Real
 from codipy.active.reductions import learn_sums, summed
 from codipy.numpy import allocation
-from codipy.numpy.allocation import asarray, holds_movable
+from codipy.numpy.allocation import asarray, given, holds_movable
 from codipy.numpy.functions import SETS
 
 __all__ = ["FUNCTIONS", "LINALG", "UFUNCS", "linalg", "listed"]
@@ -23,8 +25,19 @@ _SEQUENCES = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstac
 _TREES = ["block", "choose", "histogramdd", "piecewise", "ravel_multi_index", "select", "unravel_index"]
 
 
-def _converted(x):
-    return asarray(x) if type(x) in _LISTS and holds_movable(x) else x
+# Of these NumPy sees that they are Arrays or Reals, and in others there are none.
+_SEEN = frozenset({Array, Real, np.ndarray, float, int, bool, str, type(None), np.float64, np.float32, np.int64, slice})
+
+
+_OWN = frozenset({"__array_function__", "__array_ufunc__"})
+
+
+def _converted(x, name=""):
+    if type(x) in _LISTS:
+        return asarray(x) if holds_movable(x) else x
+    if type(x) in _SEEN or method_of(x, "__array__") is None or _OWN.union({name}).intersection(dir(type(x))):
+        return x
+    return given(x)
 
 
 def listed(ufunc):
@@ -35,12 +48,12 @@ def listed(ufunc):
 def _of_arguments(function):
     @functools.wraps(function, updated=())
     def call(*args, **kwargs):
-        for x in args:  # most calls have no list, and should not wait for more than this
-            if type(x) in _LISTS:
-                args = map(_converted, args)
+        for x in args:  # most calls have only these, and should not wait for more than this
+            if type(x) not in _SEEN:
+                args = [_converted(x, function.__name__) for x in args]
                 break
-        if kwargs and not _LISTS.isdisjoint(map(type, kwargs.values())):
-            kwargs = {name: _converted(x) for name, x in kwargs.items()}
+        if kwargs and not _SEEN.issuperset(map(type, kwargs.values())):
+            kwargs = {name: _converted(x, function.__name__) for name, x in kwargs.items()}
         return function(*args, **kwargs)
 
     return call
@@ -64,7 +77,7 @@ def _of_sum(function, is_mean):
 def _of_sequence(function):
     @functools.wraps(function, updated=())
     def call(first, *args, **kwargs):
-        if type(first) in _LISTS and not _LISTS.isdisjoint(map(type, first)):
+        if type(first) in _LISTS and not _SEEN.issuperset(map(type, first)):
             first = [_converted(x) for x in first]
         return function(first, *args, **kwargs)
 

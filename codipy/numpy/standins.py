@@ -14,6 +14,7 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import Array
+from codipy.active.given import number_of
 from codipy.active.kinds import converted, show_classes, type_of
 from codipy.numpy.allocation import asarray, fresh, holds_movable
 
@@ -23,6 +24,7 @@ __all__ = [
 ]  # fmt: skip
 
 # What an active value passes for: it is an instance of what its plain value would be an instance of.
+_NO_OBJECTS = frozenset({float, int, str, bool, np.float64, np.ndarray, Array})
 _LIKE = {kind: kind(0.0) for kind in (float, np.float64, np.float32)} | {np.ndarray: np.zeros(0)}
 
 
@@ -69,6 +71,10 @@ class _FloatStandIn(StandIn):
                 return converted(args[0], float)
             if kind is Array and args[0].size == 1:
                 return args[0].item()
+            if kind not in _NO_OBJECTS:
+                args = (number_of(args[0]),)
+                if type(args[0]) is Real:
+                    return args[0]
         return float(*args, **kwargs)
 
 
