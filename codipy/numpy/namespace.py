@@ -39,7 +39,7 @@ OWN |= {"float32": standins.float32, "single": standins.float32}
 
 # What NumPy imports only when it is asked for, such as `numpy.ma`, is left to __getattr__.
 # Modules that are imported as late as NumPy imports its own, and where: `rebind` has its own for the second.
-LATER = {"random": "codipy.numpy.generators", "polynomial": "numpy"}
+LATER = {"random": "codipy.numpy.generators", "polynomial": "numpy", "testing": "codipy.numpy.assertions"}
 _NAMES = {name: value for name, value in vars(np).items() if not name.startswith("_") and name not in LATER} | OWN
 globals().update(_NAMES)
 

@@ -79,8 +79,8 @@ def said_before(tape, error):
         return _kind(found[-1])(str(found[-1]))
     if type(error) is TypeError and "codipy.active." in str(error):
         where = place(users.tb_frame, users.tb_lineno)
-        return ActiveError(f"compiled code was given what is active ({where}): {error}. Write it with "
-                           "NumPy's functions, or say codipy.value(x) where no derivative is wanted")
+        return ActiveError(f"compiled code was given an array or number of codipy's ({where}): {error}. Write it with "
+                           "NumPy's functions, or say codipy.value(x) where nothing is active or none is wanted")
     return error
 
 

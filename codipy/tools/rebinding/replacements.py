@@ -73,7 +73,7 @@ def _meet():
         if (module := getattr(ours, name.rpartition(".")[2], None)) is not None:
             MODULES[name] = module
         _OBJECTS.update((id(old), (old, new)) for key, new in ours.FUNCTIONS.items()
-                        for old in [getattr(sys.modules[name], key)])  # fmt: skip
+                        for old in [getattr(sys.modules[name], key, new)])  # fmt: skip
         _MADE.update(getattr(ours, "STANDINS", {}))
 
 
