@@ -7,6 +7,7 @@ from functools import cache, reduce
 
 import numpy as np
 
+from codipy.active import slots
 from codipy.active.array import Array
 
 from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
@@ -107,6 +108,9 @@ SHORT |= {(ufunc, "reduce"): registry.PRIMITIVES[f"{ufunc.__name__}.reduce"] for
 _PRODUCTS = {"dot", "einsum", "inner", "linalg.matmul", "linalg.multi_dot", "linalg.tensordot", "tensordot", "vdot"}
 
 
+_SAVING = {"save", "savetxt", "savez", "savez_compressed"}  # plain values, where nothing records
+
+
 def set_of(name):
     """The set of a function, by its name below `np.`; None for a name that NumPy does not have."""
     for kind, names in SETS.items():
@@ -143,5 +147,7 @@ def array_function(func, types, args, kwargs):
         bound = apart(bound) if name in _PRODUCTS else bound
         return assign(shown.results(call_with(func, bound, shown.tree)), out)
     if handler is None:
+        if name in _SAVING and slots.recording() is None:
+            return func(*value_tree(args), **value_tree(kwargs))
         refuse(name, _reason(name) or f"codipy has no derivative for it: {_WRITE}")
     return handler(func, args, kwargs)

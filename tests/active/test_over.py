@@ -2,6 +2,7 @@
 """Variables of a recording that is over are their values while nothing records; inside of one they are errors."""
 
 import copy
+import io
 import math
 import pickle
 import threading
@@ -72,6 +73,10 @@ def test_arrays(kept, name):
     for f in (np.sort, lambda x: x * 2.0, np.exp, lambda x: np.stack([x, x]), lambda x: np.array([x, x])):
         np.testing.assert_array_equal(codipy.value(f(a)), f(value))
     assert repr(a).startswith("Array(")
+    file = io.BytesIO()
+    np.save(file, a)
+    file.seek(0)
+    np.testing.assert_array_equal(np.load(file), value)
 
 
 @pytest.mark.parametrize("name", [*SCALARS, *ARRAYS])
