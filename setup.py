@@ -78,14 +78,16 @@ def remove_older_output():
         path.unlink(missing_ok=True)
 
 
-def extensions():
-    """One extension module for each `.pyx` that is there."""
+def extensions(in_place=True):
+    """One extension module for each `.pyx` that is there; those for tests are built in place only."""
+    sources = sorted(Path("codipy").rglob("*.pyx"))
     return [
         Extension(
             ".".join(pyx.with_suffix("").parts), [str(pyx)], include_dirs=[".", str(GENERATED), numpy.get_include()],
             define_macros=MACROS, extra_compile_args=C_FLAGS[KIND] + SANITIZER, extra_link_args=SANITIZER + LINK_FLAGS,
         )
-        for pyx in sorted(Path("codipy").rglob("*.pyx"))
+        for pyx in sources
+        if in_place or "_testing" not in pyx.parts
     ]
 
 
@@ -113,8 +115,8 @@ class BuildExtensions(build_ext):
             self.build_lib = self.build_temp = str(Path("build", "inplace"))
         remove_older_output()
         modules = cythonize(
-            extensions(), compiler_directives=DIRECTIVES, nthreads=self.parallel, force=self.force,
-            include_path=[".", str(GENERATED)], build_dir=C_FOLDER,
+            extensions(self.inplace or self.editable_mode), compiler_directives=DIRECTIVES, nthreads=self.parallel,
+            force=self.force, include_path=[".", str(GENERATED)], build_dir=C_FOLDER,
         )  # fmt: skip
         for module in modules:
             mend_appends(Path(module.sources[0]))

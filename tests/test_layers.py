@@ -20,6 +20,7 @@ MAY_SEE["tape"] = MAY_SEE["programs"] | {"programs"}
 MAY_SEE |= dict.fromkeys(["active", "numpy", "scipy", "math"], MAY_SEE["tape"] | {"tape", "active", "numpy", "scipy"})
 MAY_SEE["tools"] = MAY_SEE["active"] | {"math"}
 MAY_SEE |= dict.fromkeys(TOP, MAY_SEE["tools"] | {"tools"} | TOP)
+MAY_SEE["_testing"] = MAY_SEE["tape"]  # is not installed: nobody sees it
 
 STRINGS = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)
 FROM = re.compile(r"^[ \t]*from[ \t]+([.\w]+)[ \t]+c?import[ \t]+(\([^)]*\)|[^\n]*)", re.MULTILINE)

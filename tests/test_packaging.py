@@ -45,7 +45,7 @@ def test_a_wheel_holds_what_runs_and_what_types_it(tmp_path):
     """Beside the extension modules: no sources of Cython or C, which no document offers to anybody, and no tests."""
     found = [name for name in made_by(tmp_path, "build_py", "--build-lib", str(tmp_path)) if name.startswith("codipy/")]
     assert {"codipy/py.typed", "codipy/active/real.pyi", "codipy/tools/rebinding/__init__.py"} <= set(found)
-    assert [name for name in found if not name.endswith((".py", ".pyi", "/py.typed"))] == []
+    assert [name for name in found if "_testing" in name or not name.endswith((".py", ".pyi", "/py.typed"))] == []
 
 
 def test_a_source_distribution_holds_what_is_written_by_hand(tmp_path):
@@ -78,14 +78,27 @@ def test_every_extra_is_used():
             assert re.search(rf"(import|from|-m) {module}\b|[\"']({module}|{name})[\"']", text, re.I), (extra, name)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the flags are those of GNU's linker")
-def test_what_is_installed_has_no_symbol_table(tmp_path, monkeypatch):
-    """Links a small library with the flags of an installed build and looks for what a debugger reads."""
+def setup_script(monkeypatch):
+    """What setup.py defines."""
     monkeypatch.syspath_prepend(str(ROOT))
     spec = importlib.util.spec_from_file_location("codipy_setup", ROOT / "setup.py")
     setup = importlib.util.module_from_spec(spec)
     monkeypatch.setitem(sys.modules, "codipy_setup", setup)
     spec.loader.exec_module(setup)
+    return setup
+
+
+def test_extensions_for_tests_are_not_installed(monkeypatch):
+    setup = setup_script(monkeypatch)
+    monkeypatch.chdir(ROOT)
+    built, installed = ({module.name for module in setup.extensions(place)} for place in (True, False))
+    assert built - installed == {"codipy._testing.kernels", "codipy._testing.tiles"}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the flags are those of GNU's linker")
+def test_what_is_installed_has_no_symbol_table(tmp_path, monkeypatch):
+    """Links a small library with the flags of an installed build and looks for what a debugger reads."""
+    setup = setup_script(monkeypatch)
     source, compiler = tmp_path / "small.c", (sysconfig.get_config_var("CC") or "cc").split()[0]
     source.write_text("static int inner(int x) { return x + 1; }\nint outer(int x) { return inner(x) * inner(2); }\n")
     sizes = []

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codipy._testing import kernels as c
 from codipy.operations import callables
-from codipy.operations import kernels_python as c
 
 from .sampling import bits
 

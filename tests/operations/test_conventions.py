@@ -5,8 +5,8 @@ import math
 
 import pytest
 
+from codipy._testing import kernels as c
 from codipy.operations import TABLE
-from codipy.operations import kernels_python as c
 
 INF, NAN = math.inf, math.nan
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codipy._testing import kernels as c
 from codipy.operations import BY_NAME, TABLE, helpers
-from codipy.operations import kernels_python as c
 
 from .sampling import anywhere, bits, inside, names, slope
 

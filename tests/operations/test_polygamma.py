@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from codipy._testing import kernels as c
 from codipy.operations import helpers
-from codipy.operations import kernels_python as c
 
 EULER, ZETA3, CATALAN = 0.5772156649015329, 1.2020569031595942, 0.915965594177219
 LIMITS = [math.inf, -math.inf, math.nan]

@@ -10,7 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from codipy.operations import BY_NAME, PASSIVE, TABLE, helpers, kernels_python
+from codipy._testing import kernels
+from codipy.operations import BY_NAME, PASSIVE, TABLE, helpers
 from codipy.operations.callables import python_callable
 from codipy.operations.reference import render
 
@@ -34,7 +35,7 @@ def test_every_operation_is_there_once():
     assert len(names()) == len(REQUIRED)
     assert [row.code for row in TABLE] == list(range(len(TABLE)))
     assert list(BY_NAME.values()) == list(TABLE)
-    assert kernels_python.count() == len(TABLE)
+    assert kernels.count() == len(TABLE)
 
 
 @pytest.mark.parametrize("row", TABLE, ids=names())
@@ -44,8 +45,8 @@ def test_row_is_complete(row):
     assert len(row.domain) >= row.arity
     assert all(low < high for low, high in row.domain)
     assert all(len(edge) == row.arity for edge in row.edges)
-    assert kernels_python.arity(row.name) == kernels_python.arity(row.code) == row.arity
-    assert kernels_python.python_value(row.name) == row.python_value
+    assert kernels.arity(row.name) == kernels.arity(row.code) == row.arity
+    assert kernels.python_value(row.name) == row.python_value
     with pytest.raises(AttributeError):
         row.code = 0
 
@@ -133,8 +134,8 @@ def test_the_reference_page_is_current():
 
 def test_kernels_name_what_they_refuse():
     with pytest.raises(KeyError, match="no operation has the code 1000"):
-        kernels_python.arity(1000)
+        kernels.arity(1000)
     with pytest.raises(KeyError, match="sine"):
-        kernels_python.value("sine", 1.0)
+        kernels.value("sine", 1.0)
     with pytest.raises(TypeError, match="takes 2 arguments, got 1"):
-        kernels_python.value("add", 1.0)
+        kernels.value("add", 1.0)

@@ -5,7 +5,7 @@ import random
 
 import pytest
 
-from codipy.operations import kernels_python as c
+from codipy._testing import kernels as c
 from codipy.operations.trigonometry import slope_cos, slope_sin
 
 POINTS = [0.0, -0.0, 1e-300, 1e5, 1.0000001e5, 1e22, *(k * math.pi / 2 for k in range(-50, 51)), 6e4 * math.pi / 2]

@@ -4,7 +4,8 @@
 import numpy as np
 import pytest
 
-from codipy.operations import BY_NAME, kernels_python
+from codipy._testing import kernels
+from codipy.operations import BY_NAME
 
 RNG = np.random.default_rng(20)
 
@@ -24,7 +25,7 @@ def expected(row, arguments):
             return np.ldexp(arguments[0], arguments[1].astype(int))
         if ufunc is not None:
             return ufunc(*arguments)
-        scalar = np.vectorize(lambda *x: kernels_python.value(row.code, *x), otypes=[float])
+        scalar = np.vectorize(lambda *x: kernels.value(row.code, *x), otypes=[float])
         return scalar(*arguments)
 
 
@@ -119,7 +120,7 @@ def partials(row, arguments):
     """The partials of a row at each element."""
     found = []
     for x in zip(*(a.ravel().tolist() for a in arguments), strict=True):
-        found.append(kernels_python.partials(row.code, kernels_python.value(row.code, *x), *x))
+        found.append(kernels.partials(row.code, kernels.value(row.code, *x), *x))
     return np.array(found).reshape(-1, row.arity)
 
 

@@ -9,9 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 import numpy as np
 import pytest
 
+from codipy._testing.tiles import Call
 from codipy.operations import BY_NAME, TABLE
 from codipy.operations.formulas import Formulas
-from codipy.programs.tiles import Call
 from tests.programs.layouts import code, same_bits
 from tests.programs.widths import HAS, NEVER, WIDTHS, compiled, compiling
 
@@ -136,7 +136,7 @@ def test_loops_are_compiled_when_they_were_wanted_often_enough():
 import resource, sys
 import numpy as np
 from codipy.operations import BY_NAME
-from codipy.programs.tiles import Call
+from codipy._testing.tiles import Call
 steps = [(BY_NAME["multiply"].code, 0, 0), (BY_NAME["add"].code, 1, 0), (BY_NAME["subtract"].code, 2, 0)]
 x = np.linspace(0.0, 1.0, 100_000)
 def executable():

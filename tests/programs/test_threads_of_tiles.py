@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codipy._testing.tiles import Call
 from codipy.operations import BY_NAME
 from codipy.programs import tiles
-from codipy.programs.tiles import Call
 from tests.programs.layouts import same_bits
 
 pytestmark = pytest.mark.skipif(not tiles.HAS_THREADS, reason="no threads here")
@@ -249,7 +249,7 @@ def fresh(program):
     head = """
 import numpy as np
 from codipy.programs import tiles
-from codipy.programs.tiles import Call
+from codipy._testing.tiles import Call
 from codipy.operations import BY_NAME
 code = lambda name: BY_NAME[name].code
 tiles._share_from(1)

@@ -6,9 +6,9 @@ import math
 import numpy as np
 import pytest
 
+from codipy._testing.tiles import Call
 from codipy.operations import BY_NAME, TABLE
 from codipy.operations.codegen import AUXILIARY
-from codipy.programs.tiles import Call
 from tests.programs.layouts import (
     RNG,
     alone,

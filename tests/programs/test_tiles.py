@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codipy._testing.tiles import Call
 from codipy.operations import BY_NAME, TABLE, codegen
-from codipy.programs.tiles import Call
 from tests.programs.layouts import LAYOUTS, RNG, alone, code, draw, expected, layout_name, same_bits
 
 SPECIALS = np.array([0.0, -0.0, 1.0, -1.0, 2.0, np.inf, -np.inf, np.nan, 5e-324, -1e-310, 1.7e308, 0.5, -2.5])
@@ -104,12 +104,13 @@ def test_without_scipy_the_scalar_kernel_gives_the_value():
 import sys
 sys.modules["scipy"] = sys.modules["scipy.special"] = None
 import numpy as np
-from codipy.operations import TABLE, kernels_python
-from codipy.programs.tiles import Call
+from codipy._testing import kernels
+from codipy.operations import TABLE
+from codipy._testing.tiles import Call
 x = np.linspace(0.1, 3.0, 300)
 for row in (row for row in TABLE if row.scipy and not row.numpy):
     found = Call([(row.code, 0)], [x], x.shape).values(np.empty(300))
-    assert found.tolist() == [kernels_python.value(row.code, float(v)) for v in x], row.name
+    assert found.tolist() == [kernels.value(row.code, float(v)) for v in x], row.name
 """
     subprocess.run([sys.executable, "-c", program], cwd=Path(__file__).parents[2], check=True)
 

@@ -4,8 +4,9 @@
 import numpy as np
 import pytest
 
+from codipy._testing.tiles import Call
 from codipy.operations import BY_NAME, TABLE
-from codipy.programs.tiles import Call, ufunc_of
+from codipy.programs.tiles import ufunc_of
 from tests.programs.layouts import LAYOUTS, RNG, alone, draw, layout_name, same_bits
 
 STEPS, RESULT = 1, 2

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from codipy._testing.tiles import Call
 from codipy.operations import codegen
-from codipy.programs.tiles import Call
 from tests.programs.layouts import code, same_bits
 from tests.programs.widths import WIDTHS, compiled, compiling
 
@@ -25,7 +25,7 @@ import ctypes
 import numpy as np
 from codipy.operations import BY_NAME
 from codipy.programs import tiles
-from codipy.programs.tiles import Call
+from codipy._testing.tiles import Call
 
 def steps(*rows):
     return [(BY_NAME[name].code, *sources) for name, *sources in rows]

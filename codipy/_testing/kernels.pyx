@@ -5,7 +5,7 @@ from codipy.operations.kernels cimport (
     OP_COUNT, op_arity, op_partial_any, op_partials_any, op_python_value, op_second_any, op_value_any,
 )
 
-from .table import BY_NAME
+from codipy.operations.table import BY_NAME
 
 __all__ = ["arity", "count", "partial", "partials", "python_value", "second", "value"]
 
