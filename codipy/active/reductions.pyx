@@ -120,7 +120,10 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare):
         materialise(a)
     if mean and a.geometry.ndim == 0 and axis is not None:
         np.mean(ndarray_of(a), axis)     # which has no axes 0 and -1 here, as sums have
-    value = numpy_sum(ndarray_of(a), axis, None, None, keepdims)     # first: it says what is wrong with axis
+    # First: it says what is wrong with axis. NumPy may fail without an exception where no memory is left; a call with a
+    # tuple looks, a call without one would end in a crash on Python 3.12.
+    cdef tuple arguments = (ndarray_of(a), axis, None, None, keepdims)
+    value = numpy_sum(*arguments)
     if a.storage.identifiers != NULL:
         a = readable(r, a)
     for k in range(a.geometry.ndim):
