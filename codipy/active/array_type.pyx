@@ -215,6 +215,10 @@ cdef class Array:
                 raise ValueError("cannot set WRITEABLE flag to True of this array")
             self.readonly = not write
 
+    def _write_as(self, Array other):
+        """May be written where `other` may, whatever became of the base since."""
+        self.readonly = other.readonly
+
     @property
     def base(self):
         """Array or None: the one whose elements these are; None of an Array with elements of its own"""

@@ -99,7 +99,7 @@ class Shown:
                 return leaf
             view = shown_as(array, plain, leaf)
             if not self.writable and view is not array:
-                view.flags.writeable = array.flags.writeable
+                view._write_as(array)
             return view
         return None
 

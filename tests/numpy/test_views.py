@@ -240,3 +240,24 @@ def test_what_numpy_takes_is_refused_by_an_error_of_codipy(text):
     f(np.ones(3))
     with pytest.raises(ActiveError, match="more than once|at most 8 dimensions"):
         codipy.grad(f)(np.ones(3))
+
+
+@pytest.mark.parametrize("first", [True, False])
+def test_a_view_by_einsum_is_writable_where_its_argument_is(first):
+    """NumPy looks at the flag of the argument, not at that of the array below, which may have been set since."""
+
+    def f(x):
+        below = np.ones(3)
+        a = np.expand_dims(below, 0) if first else below
+        below.flags.writeable = False
+        b = np.einsum("...->...", a)
+        try:
+            b += x
+        except ValueError:
+            return np.sum(3.0 * b + x)
+        return np.sum(a * a)
+
+    x = np.array([1.0, 2.0, 3.0])
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x) == (29.0 if first else 15.0)
+    np.testing.assert_array_equal(gradient, 2.0 + 2.0 * x if first else np.ones(3))
