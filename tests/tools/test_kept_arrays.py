@@ -189,3 +189,22 @@ def test_what_a_library_writes_to_a_copy_that_it_keeps_is_an_error(program, with
     with pytest.raises(ActiveError, match="a library wrote to an array that it was given"):
         codipy.grad(module.f0)(0.7)
     assert codipy.grad(lambda p: p * p)(0.7) == 1.4
+
+
+ROWS = [np.zeros(2), np.zeros(2)]
+
+
+def test_an_array_in_a_list_is_bound_before_it_is_filled():
+    def refused(x):
+        ROWS[1][0] = np.square(x)
+        return ROWS[1][0]
+
+    def cured(x):
+        u = ROWS[1]
+        u[0] = np.square(x)
+        return ROWS[1][0]
+
+    with pytest.raises(ActiveError, match=r"bind it before, `u = ROWS\[1\]`"):
+        codipy.grad(refused)(3.0)
+    assert codipy.grad(cured)(3.0) == 6.0
+    assert type(ROWS[1]) is np.ndarray and ROWS[1].tolist() == [9.0, 0.0]
