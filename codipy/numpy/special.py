@@ -8,6 +8,7 @@ import sys
 import numpy as np
 
 from codipy.active.array import add_row
+from codipy.operations import BY_NAME
 
 from .elementary import elementwise_primitive
 
@@ -25,11 +26,7 @@ _ONE = {
     "rgamma": "-w * sp.psi(x)",
     "logit": "1 / (x * (1 - x))",
     "log_expit": "sp.expit(-x)",
-    "expm1": "w + 1",
-    "log1p": "1 / (1 + x)",
-    "exp2": "w * np.log(2)",
     "exp10": "w * np.log(10)",
-    "cbrt": "1 / (3 * w * w)",
     "cosm1": "-np.sin(x)",
     "exprel": "np.where(np.abs(x) < 1e-4, 0.5 + x / 3, (np.exp(x) - w) / x)",
     "ndtr": "np.exp(-x * x / 2) / np.sqrt(2 * np.pi)",
@@ -142,7 +139,11 @@ _SEVERAL = {
 # Of the operations table, by the name there: they become part of an expression.
 _ROWS = {"erf": "erf", "erfc": "erfc", "expit": "expit", "gamma": "gamma", "gammaln": "lgamma", "psi": "digamma"}
 
-NAMES = sorted({*_ONE, *_TWO, *_THREE, *_FOUR, *_SEVERAL, *_ROWS})
+# Of the table too, but SciPy's values are others in the last bit than NumPy's: the partials alone are the table's.
+_SLOPES = {name: BY_NAME[name].partials for name in ("cbrt", "exp2", "expm1", "log1p")}
+_IN_SLOPES = {"LN2": np.log(2.0), "expm1_slope": lambda x, w: np.where(w > -0.5, w + 1, np.exp(x))}
+
+NAMES = sorted({*_ONE, *_TWO, *_THREE, *_FOUR, *_SEVERAL, *_ROWS, *_SLOPES})
 _LACKING: dict = {}  # the ufunc itself -> arguments in which it has no derivative
 _PRIMITIVES: dict = {}  # the ufunc itself -> its primitive, as soon as somebody has imported scipy.special
 
@@ -152,11 +153,11 @@ def _partial(text, arity, special):
     if text == "-":
         return None
     names = ", ".join([*"xyzu"[:arity], "w"])
-    return eval(f"lambda {names}: {text}", {"np": np, "sp": special})
+    return eval(f"lambda {names}: {text}", {"np": np, "sp": special} | _IN_SLOPES)
 
 
 def _fill(special):
-    rows = {name: (text,) for name, text in _ONE.items()} | _TWO | _THREE | _FOUR
+    rows = {name: (text,) for name, text in _ONE.items()} | _TWO | _THREE | _FOUR | _SLOPES
     for name, texts in rows.items():
         if ufunc := getattr(special, name, None):
             partials = [_partial(text, len(texts), special) for text in texts]

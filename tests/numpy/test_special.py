@@ -7,6 +7,7 @@ import pytest
 import codipy
 from codipy.errors import ActiveError
 from codipy.numpy import special as table
+from tests.strategies import each_strategy
 
 special = pytest.importorskip("scipy.special")
 pytestmark = pytest.mark.filterwarnings("ignore")
@@ -157,3 +158,11 @@ def test_every_function_has_the_slope_of_the_plain_one_or_says_that_it_has_none(
         np.testing.assert_allclose(found, slopes, rtol=1e-4, atol=1e-5 * max(1.0, abs(plain)), err_msg=str(call))
         right += 1
     assert right > 90 and refused > 50
+
+
+@each_strategy
+def test_expm1_keeps_the_digits_of_its_derivative_where_the_value_is_minus_one(strategy):
+    """The value + 1 was nothing at -40, where the derivative is exp(-40)."""
+    x = np.array([-40.0, -5.0, -0.7, 0.3])
+    found = codipy.grad(lambda x: special.expm1(x).sum(), strategy=strategy)(x)
+    np.testing.assert_allclose(found, np.exp(x), 1e-15)
