@@ -43,6 +43,10 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     TypeError
         For an operand that is no real number, and for ``where=``, ``dtype=`` and ``signature=``.
     """
+    if method == "__call__" and not options and are_numbers(inputs):
+        row = _ROWS.get(ufunc)
+        if row is not None and ufunc not in _PAIRS and ufunc not in _PASSIVE:
+            return _record(row, ufunc.__name__, inputs, ufunc(*[_value(x) for x in inputs]))
     if any([_has_own_door(x) for x in inputs]) or any([_has_own_door(x) for x in options.get("out") or ()]):
         return NotImplemented       # codipy.Array, xarray and their like know what to do with a Real
     name = ufunc.__name__
@@ -92,6 +96,14 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         from codipy.numpy.ufuncs import array_ufunc
         return array_ufunc(ufunc, method, inputs, options)
     return ufunc(*values, **options)
+
+
+cdef bint are_numbers(tuple inputs) noexcept:
+    """Whether all are Reals and Python's numbers: nothing has to be asked then."""
+    for x in inputs:
+        if type(x) is not Real and type(x) is not float and type(x) is not int:
+            return False
+    return True
 
 
 cdef _record(row, str name, tuple inputs, value):
