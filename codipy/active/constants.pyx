@@ -7,6 +7,7 @@ used again is compared with its copy, which is used again too where nothing has 
 import numpy as np
 
 from libc.string cimport memcmp, memcpy
+from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from codipy.active.array_type cimport Array, new_array
@@ -15,7 +16,9 @@ from codipy.active.storage cimport new_storage, owns_buffer
 from codipy.active.view cimport MAX_NDIM, View, set_contiguous
 from codipy.active.views cimport doubles_of, shown_as
 from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
+from codipy.tape.loops cimport loop_places, loop_within
 from codipy.tape.recorder cimport Recorder
 
 from codipy.errors import ActiveError
@@ -113,3 +116,40 @@ cdef bint same_bits(cnp.ndarray a, cnp.ndarray b):
 
 cdef object frozen_copy(Recorder* r, cnp.ndarray values):
     return doubles_of(constant(r, values)) if is_block(values) else np.array(values)
+
+
+def places_along(Py_ssize_t size, index):
+    """The elements that an index of a vector chooses, by positions that are not negative.
+
+    Parameters
+    ----------
+    size : int
+        Of the vector.
+    index : ndarray of int
+        As NumPy takes it.
+
+    Returns
+    -------
+    ndarray of intp
+        Read-only, in memory that nobody can write to: it need not be copied where it is kept. One for all uses of an
+        index that holds the same numbers.
+
+    Raises
+    ------
+    IndexError
+        As NumPy's, where an index is out of bounds.
+    """
+    cdef cnp.ndarray integers = np.ascontiguousarray(index, np.intp)
+    cdef const Py_ssize_t* given = <const Py_ssize_t*>cnp.PyArray_DATA(integers)
+    cdef Py_ssize_t count = cnp.PyArray_SIZE(integers)
+    cdef Buffer places
+    if count >= WORTH_COMPARING and loop_within(given, count, size):
+        return frozen_copy(current(), (<object>integers).view(np.float64)).view(np.intp)
+    places = new_buffer(count)
+    if not loop_places(given, count, size, <Py_ssize_t*>places.data):
+        np.empty(size, bool)[index]
+    result = cnp.PyArray_New(np.ndarray, cnp.PyArray_NDIM(integers), cnp.PyArray_DIMS(integers), cnp.NPY_INTP, NULL,
+                             places.data, 0, cnp.NPY_ARRAY_CARRAY_RO, <object>NULL)
+    Py_INCREF(places)
+    cnp.PyArray_SetBaseObject(result, places)
+    return result

@@ -23,7 +23,7 @@ from codipy.data.buffer cimport Buffer, new_buffer, reach
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport Gather, gather_apart, gather_of_runs
-from codipy.tape.loops cimport loop_places, loop_take
+from codipy.tape.loops cimport loop_take
 from codipy.tape.recorder cimport JACOBIAN, Recorder
 
 from codipy.errors import ActiveError
@@ -294,38 +294,6 @@ cdef bint copy_rows(const View* view, Py_ssize_t row, cnp.ndarray places, const 
         memcpy(to + i * row, data + place * row, row * sizeof(double))
         numbers[2 * i], numbers[2 * i + 1] = first + <int32_t>(place * row), <int32_t>row
     return True
-
-
-def places_along(Py_ssize_t size, index):
-    """The elements that an index of a vector chooses, by positions that are not negative.
-
-    Parameters
-    ----------
-    size : int
-        Of the vector.
-    index : ndarray of int
-        As NumPy takes it.
-
-    Returns
-    -------
-    ndarray of intp
-        Read-only, in memory that nobody can write to: it need not be copied where it is kept.
-
-    Raises
-    ------
-    IndexError
-        As NumPy's, where an index is out of bounds.
-    """
-    cdef cnp.ndarray integers = np.ascontiguousarray(index, np.intp)
-    cdef Buffer places = new_buffer(cnp.PyArray_SIZE(integers))
-    if not loop_places(<const Py_ssize_t*>cnp.PyArray_DATA(integers), cnp.PyArray_SIZE(integers), size,
-                       <Py_ssize_t*>places.data):
-        np.empty(size, bool)[index]
-    result = cnp.PyArray_New(np.ndarray, cnp.PyArray_NDIM(integers), cnp.PyArray_DIMS(integers), cnp.NPY_INTP, NULL,
-                             places.data, 0, cnp.NPY_ARRAY_CARRAY_RO, <object>NULL)
-    Py_INCREF(places)
-    cnp.PyArray_SetBaseObject(result, places)
-    return result
 
 
 cdef object identifiers_at(Array a, offsets):

@@ -60,6 +60,27 @@ cdef extern from *:
         return least >= 0 && most < size;
     }
 
+    LOOP_CLONES static int loop_within(const Py_ssize_t *at, Py_ssize_t n, Py_ssize_t size)
+    {
+        Py_ssize_t least = 0, most = -1;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            least = at[i] < least ? at[i] : least;
+            most = at[i] > most ? at[i] : most;
+        }
+        return least >= 0 && most < size;
+    }
+
+    LOOP_CLONES static int loop_pick(const double *__restrict x, const Py_ssize_t *__restrict at, Py_ssize_t n,
+                                     Py_ssize_t size, double factor, double *__restrict to)
+    {
+        for (Py_ssize_t i = 0; i < n; i += LOOP_TILE) {
+            Py_ssize_t end = n - i < LOOP_TILE ? n : i + LOOP_TILE;
+            if (!loop_within(at + i, end - i, size)) return 0;
+            for (Py_ssize_t k = i; k < end; k++) to[k] = factor * x[at[k]];
+        }
+        return 1;
+    }
+
     /* The loads of a tile wait for nothing but memory. */
     static inline int loop_take(const double *data, const Py_ssize_t *index, Py_ssize_t n, Py_ssize_t size,
                                 Py_ssize_t step, int32_t first, double *to, int32_t *identifiers)
@@ -113,6 +134,10 @@ cdef extern from *:
     Py_ssize_t loop_find(const double* x, double number, Py_ssize_t n) noexcept nogil
     # An index of integers as places from 0 on, in memory of its own; 0 where one is out of bounds.
     bint loop_places(const Py_ssize_t* index, Py_ssize_t n, Py_ssize_t size, Py_ssize_t* places) noexcept nogil
+    # Whether places are those of elements, from 0 on.
+    bint loop_within(const Py_ssize_t* at, Py_ssize_t n, Py_ssize_t size) noexcept nogil
+    # The elements of a vector at places, times a factor; 0 where a place is out of bounds.
+    bint loop_pick(const double* x, const Py_ssize_t* at, Py_ssize_t n, Py_ssize_t size, double factor, double* to) noexcept nogil
     # The elements of a vector at an index, and their identifiers, of which `first` is the vector's; 0 likewise.
     bint loop_take(const double* data, const Py_ssize_t* index, Py_ssize_t n, Py_ssize_t size, Py_ssize_t step,
                    int32_t first, double* to, int32_t* identifiers) noexcept nogil

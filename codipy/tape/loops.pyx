@@ -230,19 +230,12 @@ def taken(values, places, double factor):
         None where a place is out of bounds, and for what is no float64, or no index, in the order of C.
     """
     cdef cnp.ndarray found
-    cdef const double* x
-    cdef const Py_ssize_t* at
-    cdef double* to
-    cdef Py_ssize_t i, n
     if not is_row(values) or cnp.PyArray_TYPE(<cnp.ndarray>places) != cnp.NPY_INTP or not cnp.PyArray_ISCARRAY_RO(
             <cnp.ndarray>places):
         return None
     found = cnp.PyArray_SimpleNew(cnp.PyArray_NDIM(<cnp.ndarray>places), cnp.PyArray_DIMS(<cnp.ndarray>places),
                                   cnp.NPY_DOUBLE)
-    x, n, to = data_of(values), cnp.PyArray_SIZE(<cnp.ndarray>values), <double*>cnp.PyArray_DATA(found)
-    at = <const Py_ssize_t*>cnp.PyArray_DATA(<cnp.ndarray>places)
-    for i in range(cnp.PyArray_SIZE(found)):
-        if not 0 <= at[i] < n:
-            return None
-        to[i] = factor * x[at[i]]
+    if not loop_pick(data_of(values), <const Py_ssize_t*>cnp.PyArray_DATA(<cnp.ndarray>places), cnp.PyArray_SIZE(found),
+                     cnp.PyArray_SIZE(<cnp.ndarray>values), factor, <double*>cnp.PyArray_DATA(found)):
+        return None
     return found
