@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every exception that codipy raises on its own account, one sentence each."""
 
-__all__ = ["ActiveError", "CorruptTape", "IdentifierOverflow", "TapeError"]
+__all__ = ["ActiveError", "CorruptTape", "IdentifierOverflow", "TapeError", "UndifferentiableError"]
 
 
 listeners: list = []  # called with each error that says that a derivative would be lost, and the tape that it is about
@@ -31,3 +31,7 @@ class IdentifierOverflow(OverflowError):
 
 class CorruptTape(RuntimeError):
     """The stored data contradict themselves, so no number computed from them can be trusted."""
+
+
+class UndifferentiableError(TypeError):
+    """What was asked for needs the derivative of a derivative that codipy knows as numbers only."""

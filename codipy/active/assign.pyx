@@ -115,7 +115,7 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
     cdef int flags
     storage.begin_write()        # again: a value that shows a part of this storage has been read since
     if storage.block is not None and r == NULL:
-        admit_block(r, storage.block)
+        admit_block(r, storage)
         go_mixed_in_passive(storage)
     if storage.identifiers != NULL:
         if admit_mixed(r, storage) or r == NULL:
@@ -129,7 +129,7 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
         if storage.writes > FEW_WRITES:
             return assign_element(target, p)
     if storage.block is not None:
-        admit_block(r, storage.block)
+        admit_block(r, storage)
         storage.block.lent |= storage.block.base <= (<BaseTape>r.tape).held
     in_place = storage.block is not None and is_overwritable(storage, v, p)
     if not in_place and is_small(v.size, storage.buffer.size) and (storage.block is not None or not is_contiguous(v)):
@@ -244,11 +244,11 @@ cdef bint move_into(Recorder* r, Array target, PyObject* value) except -1:
     if covers(v, storage.buffer.size) or not broadcast_strides(&x.geometry, x.geometry.strides, v, strides):
         return False
     if storage.block is not None:
-        admit_block(r, storage.block)
+        admit_block(r, storage)
     if storage.identifiers != NULL and not admit_mixed(r, storage):
         storage.drop_identifiers()
     if active:
-        active = admit_mixed(r, source) if source.identifiers != NULL else admit_block(r, source.block)
+        active = admit_mixed(r, source) if source.identifiers != NULL else admit_block(r, source)
     (<BaseTape>r.tape).demand_idle("an array operation")
     storage.make_mixed(<BaseTape>r.tape)
     put_all(r, target, source, x.geometry.offset, strides, active)

@@ -96,7 +96,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
             array = readable(r, array)
             if array.pending is not None:
                 admit_pending(array)
-            if array.storage.block is not None and admit_block(r, array.storage.block):
+            if array.storage.block is not None and admit_block(r, array.storage):
                 if not is_injective(&array.geometry):
                     array = contiguous_copy(array)
                 if argnums is None:

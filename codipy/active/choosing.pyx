@@ -55,7 +55,7 @@ cdef class Sources:
                 return False
             source.view = array.geometry
             source.data = array.storage.buffer.data + array.geometry.offset
-            if array.storage.block is not None and admit_block(r, array.storage.block):
+            if array.storage.block is not None and admit_block(r, array.storage):
                 source.first = array.storage.block.base + <int32_t>array.geometry.offset
             self.held += (array, array.storage.buffer, array.storage.block)  # a later operand may give it another block
         elif type(x) is Real:

@@ -11,6 +11,7 @@ from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport as_number, codipy_new_reference, identify, new_real, readmit
 from codipy.active.block cimport is_of_input
 from codipy.active.kinds cimport DOUBLE, SINGLE
+from codipy.active.lending cimport lend_mixed, lender
 from codipy.active.real cimport OF_ARRAY, OF_INPUT, OWNS, Real, new_identified
 from codipy.active.storage cimport Storage
 from codipy.active.over cimport is_over, is_past, no_recording
@@ -32,6 +33,9 @@ cdef int admit_mixed(Recorder* r, Storage storage) except -1:
         return 1
     if r == NULL and (is_passive() or is_over(storage.epoch)):
         return 0
+    if r != NULL and lender(r, storage.epoch) is not None:
+        lend_mixed(r, storage)
+        return 1
     cdef Py_ssize_t i
     for i in range(storage.buffer.size):
         if storage.identifiers[i]:
@@ -68,7 +72,7 @@ cdef object element(Array a, Py_ssize_t offset):
             identifier = storage.identifiers[offset]
             if storage.input is not None and 0 <= identifier - storage.input.base < storage.input.size:
                 flags |= OF_INPUT
-    elif storage.block is not None and admit_block(r, storage.block):
+    elif storage.block is not None and admit_block(r, storage):
         identifier = storage.block.base + <int32_t>offset
         if is_of_input(storage.block):
             flags |= OF_INPUT
@@ -123,7 +127,7 @@ cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
         cell[()] = value         # a text, a Decimal, None: NumPy's number or NumPy's error
         number = cell
     if storage.identifiers == NULL and (identifier or storage.block is not None):
-        if storage.block is None or admit_block(r, storage.block):
+        if storage.block is None or admit_block(r, storage):
             storage.make_mixed(<BaseTape>r.tape)
         else:
             go_mixed_in_passive(storage)

@@ -4,8 +4,8 @@ from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 
 from codipy.active.array_type cimport Array
-from codipy.active.block cimport Block
 from codipy.active.pending cimport Leaf, Pending
+from codipy.active.storage cimport Storage
 from codipy.active.view cimport MAX_NDIM, View
 from codipy.tape.recorder cimport Recorder
 
@@ -20,8 +20,8 @@ cdef int check_owners(Recorder* r, Pending p) except -1
 # The same for who wants its values: where it cannot go on a tape (nothing records, it is stale) only they are computed.
 cdef int settle(Array a) except -1
 cdef int materialise_in_passive(Array a) except -1
-# 1: identifiers of this block take part in the recording r (NULL: none); 0: as passive values; else an error.
-cdef int admit_block(Recorder* r, Block block) except -1
+# 1: identifiers of a storage that is clean take part in the recording r (NULL: none); 0: as passive values; else an error.
+cdef int admit_block(Recorder* r, Storage storage) except -1
 # The array of an expression, laid out as the shape's strides say; it waits, unless each operation is a statement.
 cdef Array array_of(Recorder* r, Pending p, View* shape)
 ctypedef Py_ssize_t[MAX_NDIM] Strides

@@ -25,6 +25,7 @@ from codipy.active.view cimport (
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_STEPS, Step, tiles_slow
+from codipy.active.lending cimport lend_block, lender
 from codipy.active.over cimport is_over, is_past, no_recording
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
@@ -42,9 +43,17 @@ cdef enum:
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
 
 
-cdef int admit_block(Recorder* r, Block block) except -1:
+cdef int admit_block(Recorder* r, Storage storage) except -1:
+    cdef Block block = storage.block
     if r != NULL and block is not None and block.epoch == r.epoch:
         return 1
+    if r != NULL and lender(r, block.epoch) is not None:
+        lend_block(r, storage)
+        return 1
+    return admit_owner(r, block)
+
+
+cdef int admit_owner(Recorder* r, Block block) except -1:
     if r == NULL:
         if is_passive() or is_over(block.epoch):
             return 0
@@ -123,7 +132,7 @@ cdef int leaf_of(Recorder* r, Array x, const View* shape, Leaf* leaf, PyObject**
     leaf.data = storage.buffer.data + view.offset
     leaf.number = 0.0
     leaf.owner, leaf.identifier = NULL, 0
-    if storage.block is not None and admit_block(r, storage.block):
+    if storage.block is not None and admit_block(r, storage):
         # Of a part's copy the whole's block, so that who writes to the whole can count who reads it.
         leaf.owner = <PyObject*>(storage.block if storage.block.parent is None else storage.block.parent)
         leaf.identifier = storage.block.base + <int32_t>view.offset
@@ -201,7 +210,8 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
                     and same_shape(&shape, &(<Array>sources[k].array).geometry)
                     and not (r != NULL and (<BaseTape>r.tape).by_value and shape.size > WORTH_KEEPING
                              and tiles_slow(part.steps[part.step_count - 1].code))
-                    and leaves + part.leaf_count + n <= MOST_LEAVES and steps + part.step_count <= MOST_STEPS):
+                    and leaves + part.leaf_count + n <= MOST_LEAVES and steps + part.step_count <= MOST_STEPS
+                    and not is_lent(r, part)):
                 merged[k] = True
                 leaves += part.leaf_count
                 steps += part.step_count
@@ -345,7 +355,7 @@ cdef Pending single(Recorder* r, PyObject* x, View* shape, PyObject** kept):
         p = (<Array>source.array).pending
         if p is not None:
             if (p.waits and codipy_is_temporary(x) and same_shape(shape, &(<Array>source.array).geometry)
-                    and may_wait(rules_in_force())):
+                    and may_wait(rules_in_force()) and not is_lent(r, p)):
                 return p
             materialise(<Array>source.array)
         leaf_of(r, <Array>source.array, shape, &leaf, kept)
@@ -360,11 +370,17 @@ cdef Pending single(Recorder* r, PyObject* x, View* shape, PyObject** kept):
 
 # ---- From expression to statement ----
 
+cdef inline bint is_lent(Recorder* r, Pending p) except -1:
+    """Whether an expression waits for an enclosing recording, on whose tape it goes before this one uses it."""
+    return p.active and r != NULL and p.epoch != r.epoch and lender(r, p.epoch) is not None
+
+
 cdef int revive(Recorder* r, Array a) except -1:
     """After a reset to a position between the making and the computing of an array's expression it is pending again."""
     if a.storage.overwritten or a.storage.identifiers != NULL or a.storage.block is None:
         a.kept = None
-    elif r != NULL and not (<BaseTape>r.tape).is_valid(a.storage.block.epoch):
+    elif r != NULL and not (<BaseTape>r.tape).is_valid(a.storage.block.epoch) and (
+            lender(r, a.storage.block.epoch) is None):
         a.storage = new_storage(a.storage.buffer, None, a.storage.single)
         a.pending, a.kept = a.kept, None
     return 0
@@ -383,12 +399,16 @@ cdef int check_owners(Recorder* r, Pending p) except -1:
     """Identifiers of an expression that was made earlier must still be on the tape."""
     cdef int k
     cdef PyObject* owner
+    if r != NULL and p.epoch >> 32 != (<BaseTape>r.tape).serial and p.epoch:
+        # Its identifiers may be those of a recording inside of this one, to which its owners were lent.
+        raise TapeError(from_earlier("an array expression belongs to another tape or to a finished recording: compute it "
+                                     "again, or take codipy.value(x) while that records"))
     for k in range(p.leaf_count):
         owner = p.leaves[k].owner
         if owner == NULL:
             continue
         if Py_TYPE(<object>owner) == <PyTypeObject*>Block:
-            admit_block(r, <Block>owner)
+            admit_owner(r, <Block>owner)
         elif (<Real>owner).identifier != p.leaves[k].identifier or not readmit(r, <Real>owner):
             raise TapeError("a Real in an array expression was registered anew before the expression was computed: "
                             "compute the expression again")
@@ -447,6 +467,8 @@ cdef int materialise_on(Recorder* r, Array a) except -1:
         p = a.pending
     if p is None:
         return 0
+    if is_lent(r, p):
+        return materialise_on(&lender(r, p.epoch).recorder, a)
     if p.active:
         check_owners(r, p)       # where no tape records, what goes on lives in passive() alone
     if not p.active or r == NULL:

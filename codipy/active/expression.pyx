@@ -12,6 +12,7 @@ from cpython.ref cimport Py_DECREF
 
 from codipy.active.real cimport OWNS, Real, described
 from codipy.operations.kernels cimport op_value_any
+from codipy.active.lending cimport lend_real, lender
 from codipy.active.over cimport is_over, is_past, no_recording
 from codipy.tape.activity cimport is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
@@ -63,6 +64,12 @@ cdef int readmit(Recorder* r, Real x) except -1:
             tape.release_identifier(x.identifier)
         x.identifier, x.count, x.kept = 0, x.kept, 0
         x.epoch, x.made = x.made, 0
+        return 1
+    lender_of_x = lender(r, x.epoch)
+    if lender_of_x is not None:
+        if x.count:
+            identify(&(<BaseTape>lender_of_x).recorder, x)
+        lend_real(r, x)
         return 1
     what = (f"{described(x)} is from before a reset of its tape: compute it again, or register it again with "
             "tape.register_input()" if x.epoch >> 32 == tape.serial else

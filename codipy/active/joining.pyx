@@ -116,7 +116,7 @@ cdef class Pieces:
                 return False
             view[0] = array.geometry
             data[0] = array.storage.buffer.data + array.geometry.offset
-            if array.storage.block is not None and admit_block(self.recorder, array.storage.block):
+            if array.storage.block is not None and admit_block(self.recorder, array.storage):
                 first[0] = array.storage.block.base + <int32_t>array.geometry.offset
                 self.active |= array.geometry.size > 0
             self.held += (array, array.storage.buffer, array.storage.block)  # a later part may give it another block

@@ -67,7 +67,7 @@ cdef Array readable(Recorder* r, Array x):
             return found
         # Values and identifiers have the same strides, so a copy without gaps needs identifiers of its own. What reads
         # other views of this storage in the same operation has its identifiers already: the storage stays clean.
-        return part_of(r if storage.block is not None and admit_block(r, storage.block) else NULL, x)
+        return part_of(r if storage.block is not None and admit_block(r, storage) else NULL, x)
     elif x.geometry.size == 0 or not admit_mixed(r, storage):
         if small and storage.parted:
             return part_of(NULL, x)
@@ -77,6 +77,13 @@ cdef Array readable(Recorder* r, Array x):
         storage.make_clean(<BaseTape>r.tape)
         return x
     return part_of(r, x)
+
+
+cdef inline bint is_of_now(Storage storage) noexcept:
+    """Whether the copy that a storage keeps of its part was made in the recording in which the storage is now."""
+    if storage.block is None or storage.part.block is None:
+        return storage.block is storage.part.block
+    return storage.part.block.epoch == storage.block.epoch
 
 
 cdef Array span_of(Array x):
@@ -93,7 +100,7 @@ cdef Array span_of(Array x):
     reach(shifted.ndim, shifted.shape, shifted.strides, shifted.offset, &first, &last)
     if last - first >= 2 * shifted.size or not is_small(last - first, storage.buffer.size):
         return None
-    if storage.part is None or first < span.offset or last >= span.offset + span.size:
+    if storage.part is None or first < span.offset or last >= span.offset + span.size or not is_of_now(storage):
         margin = 2 + (last - first) // 16 if last - first >= 8 else 0
         first = max(0, first - margin)
         last = min(storage.buffer.size - 1, last + margin)
@@ -211,7 +218,7 @@ cdef int identifiers_of(Recorder* r, Array x, int32_t* identifiers) except -1:
     if storage.identifiers != NULL:
         active = admit_mixed(r, storage)
     elif storage.block is not None:
-        active = admit_block(r, storage.block)
+        active = admit_block(r, storage)
     if not active:
         memset(identifiers, 0, x.geometry.size * sizeof(int32_t))
         return 0

@@ -12,6 +12,7 @@ from codipy.active.elementwise cimport admit_block, check_owners, materialise
 from codipy.active.elements cimport element
 from codipy.active.floating cimport report
 from codipy.active.kinds cimport DOUBLE, SINGLE
+from codipy.active.over cimport is_over, no_recording
 from codipy.active.packing cimport from_ndarray, readable
 from codipy.active.pending cimport Pending
 from codipy.active.real cimport OWNS, Real, new_identified
@@ -21,7 +22,7 @@ from codipy.active.view cimport MAX_NDIM
 from codipy.active.views cimport ndarray_of
 from codipy.data.buffer cimport new_buffer
 from codipy.programs.tiles cimport ROUND_NONE
-from codipy.tape.activity cimport current
+from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport JACOBIAN, PRIMAL, Recorder
 from codipy.tape.reduction cimport Reduction
@@ -144,10 +145,10 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare):
     if waiting is not None:
         pass
     elif a.storage.block is None:
-        if a.pending is not None:
-            admit_block(r, None)
+        if a.pending is not None and r == NULL and not is_passive() and not is_over(a.pending.epoch):
+            raise no_recording(a.pending.epoch, "an active Array is summed")
         return value
-    elif not admit_block(r, a.storage.block):
+    elif not admit_block(r, a.storage):
         return value
     tape = <BaseTape>r.tape
     tape.demand_recording("an array operation")

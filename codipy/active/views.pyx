@@ -216,7 +216,7 @@ cdef Array take_rows(Array a, index):
         return None
     materialise(a)
     storage = a.storage
-    if storage.identifiers != NULL or storage.block is None or storage.single or not admit_block(r, storage.block):
+    if storage.identifiers != NULL or storage.block is None or storage.single or not admit_block(r, storage):
         return None
     view = a.geometry
     places = integers_along(&view, index)
@@ -306,7 +306,7 @@ cdef object identifiers_at(Array a, offsets):
     materialise(a)
     if storage.identifiers != NULL and admit_mixed(r, storage):
         return cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_INT32, storage.identifiers)[offsets]
-    if storage.identifiers == NULL and storage.block is not None and admit_block(r, storage.block):
+    if storage.identifiers == NULL and storage.block is not None and admit_block(r, storage):
         return (offsets + storage.block.base).astype(np.int32)
     return np.zeros(np.shape(offsets), np.int32)
 
@@ -414,7 +414,7 @@ cdef bint scatter_active(Recorder* r, Array a, offsets, value) except? True:
     source = x.storage
     moves = source.identifiers != NULL or source.block is not None
     if moves:
-        moves = admit_mixed(r, source) if source.identifiers != NULL else admit_block(r, source.block)
+        moves = admit_mixed(r, source) if source.identifiers != NULL else admit_block(r, source)
     numbers = <double*>PyMem_Malloc(n * (sizeof(double) + sizeof(int32_t)) + 1)
     if numbers == NULL:
         raise MemoryError(f"no memory for {n} elements that are written")
@@ -440,7 +440,7 @@ cdef bint scatter_active(Recorder* r, Array a, offsets, value) except? True:
 
 cdef int settle_before_writing(Recorder* r, Storage storage) except -1:
     """What a storage still has of a recording that is over, or outside of one, goes before a part is written."""
-    if storage.block is not None and not admit_block(r, storage.block):
+    if storage.block is not None and not admit_block(r, storage):
         go_mixed_in_passive(storage)
     if storage.identifiers != NULL and not admit_mixed(r, storage) and r != NULL:
         storage.drop_identifiers()
@@ -459,7 +459,7 @@ cdef int put_at(Recorder* r, Storage storage, offsets, value) except -1:
         materialise(<Array>value)
         source = (<Array>value).storage
         if not (admit_mixed(r, source) if source.identifiers != NULL
-                else source.block is not None and admit_block(r, source.block)):
+                else source.block is not None and admit_block(r, source)):
             source = None
         if is_contiguous(&(<Array>value).geometry) and (<Array>value).shape == offsets.shape:
             places = np.arange((<Array>value).geometry.offset, (<Array>value).geometry.offset + places.size)

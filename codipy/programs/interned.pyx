@@ -7,7 +7,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 cimport cython
 
-from codipy.programs.tiles cimport Step, TileProgram, tiles_needed
+from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT, ROUND_STEPS, Step, TileProgram, tiles_needed
 
 from codipy.operations import TABLE
 
@@ -40,6 +40,22 @@ cdef class ArrayProgram:
         if self.active != active:
             self.active, self.read = active, tiles_needed(&self.tiles, active)
         return self.read
+
+    @property
+    def steps(self):
+        """Pairs of an operation's code and its registers: first the operands, then one for each step."""
+        return [(self.tiles.step[k].code, [self.tiles.step[k].sources[a] for a in range(TABLE[self.tiles.step[k].code].arity)])
+                for k in range(self.tiles.steps)]
+
+    @property
+    def rounded(self):
+        """Which values are rounded to float32: 0 none, 1 those of all steps, 2 that of the result."""
+        return {ROUND_NONE: 0, ROUND_STEPS: 1, ROUND_RESULT: 2}[self.tiles.single]
+
+    @property
+    def operands(self):
+        """How many registers are operands."""
+        return self.tiles.operands
 
     def __repr__(self):
         cdef int k

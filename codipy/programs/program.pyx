@@ -211,6 +211,34 @@ cdef str _describe(int32_t handle, list counters):
     return f"{TABLE[p.code].name}({', '.join(parts)})"
 
 
+def instructions(int32_t handle):
+    """The leaves and the steps of a program.
+
+    Parameters
+    ----------
+    handle : int
+        Of a program that this process has interned.
+
+    Returns
+    -------
+    tuple
+        For each leaf whether it is an active argument, a list; and a list of (code, rounded to float32, registers), where
+        registers are first the leaves, then one for each step.
+
+    Examples
+    --------
+    >>> from codipy.programs.program import instructions
+    >>> instructions(1)
+    ([True], [])
+    """
+    if not 0 <= handle < interned:
+        raise ValueError(f"handle must be in 0..{interned - 1}, got {handle}")
+    cdef const Program* p = program_of(handle)
+    return ([bool(p.is_active[k]) for k in range(p.leaves)],
+            [(p.instructions[k].code, bool(p.instructions[k].flags & OF_SINGLE),
+              [p.instructions[k].sources[a] for a in range(op_arity(p.instructions[k].code))]) for k in range(p.length)])
+
+
 def _limit(n=MOST):
     """Set how many programs there may be before expressions of several operations are split, for tests."""
     global most

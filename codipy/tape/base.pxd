@@ -37,6 +37,7 @@ cdef class BaseTape:
     cdef UnderWay under_way
     cdef unsigned long thread                   # that records, or did last
     cdef Py_ssize_t recordings                  # nested `with tape:` on that thread
+    cdef public list loans                      # what enclosing recordings have lent to this one; None: they may not
     cdef object __weakref__
 
     cdef int64_t draw_epoch(self) except -1

@@ -14,6 +14,7 @@ from codipy.identifiers.waiting cimport WaitingBlocks
 from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.jacobian cimport Jacobian
+from codipy.tape.loan cimport Loan
 from codipy.tape.position cimport TapePosition, make_position
 from codipy.tape.primal cimport Primal
 from codipy.tape.record cimport Record, Records
@@ -258,6 +259,9 @@ cdef class BaseTape:
         """
         activity.deactivate(self)
         self.recordings -= 1
+        if self.loans is not None and self.recordings == 0:
+            for loan in self.loans:
+                (<Loan>loan).end()
 
     def __enter__(self):
         self.set_active()

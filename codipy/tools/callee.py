@@ -50,15 +50,15 @@ def check_result(result, f):
     return result
 
 
-def with_aux(f):
-    """The function without the second of its two results, and a list that gets the plain value of that in each run."""
+def with_aux(f, kept_as=plain_copy):
+    """The function without the second of its two results, and a list that gets that in each run, as plain values."""
     kept = []
 
     def first(*args, **kwargs):
         result = f(*args, **kwargs)
         if not isinstance(result, tuple) or len(result) != 2:
             raise TypeError(f"{name_of(f)} must return (result, aux) since has_aux=True, got {type(result).__name__}")
-        kept[:] = [plain_copy(result[1])]
+        kept[:] = [kept_as(result[1])]
         return result[0]
 
     first.__name__ = name_of(f)

@@ -3,6 +3,7 @@
 import numpy as np
 
 from codipy.active.tape cimport Tape
+from codipy.tape.activity cimport current
 from codipy.tools.driver cimport Driver
 from codipy.tools.pool cimport borrow, give_back
 
@@ -61,6 +62,10 @@ cdef class Gradient(Driver):
         cdef object called, tree = None, trees = None, place = self.first, sweep = of_floats
         if self.run is None:
             self.run = rebound(self.f) if self.rebind else self.f
+        if current() != NULL:
+            from codipy.tools.nested import value_and_gradient as nested    # not at import: seldom used
+            self.choice.check(positional, self.f)
+            return nested(self.choice, self.run, self.f, args, kwargs, self.has_aux)
         if len(args) <= self.last:
             self.choice.check(positional, self.f)
         called = self.run

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from codipy.tape import active_tape
 from codipy.tools.callee import check_function, name_of, rebound, with_aux
 from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
@@ -80,6 +81,8 @@ class Jacobian(Driver):
         if self._run is None:
             self._run = rebound(self.f) if options["rebind"] else self.f
         choice.check(args, self.f)
+        if active_tape() is not None:
+            return self._nested(args, kwargs)
         args = list(args)
         called, kept = with_aux(self._run) if options["has_aux"] else (self._run, None)
         trees, leaves, places = choice.take(args, kwargs, self.f)
@@ -92,6 +95,23 @@ class Jacobian(Driver):
             give_back(settings, tape)
         result = _in_form(matrix, recording, leaves, lambda blocks: choice.give(trees, leaves, blocks))
         return (result, kept[0]) if options["has_aux"] else result
+
+
+    def _nested(self, args, kwargs):
+        """Inside of another recording, of which the derivatives may be variables."""
+        from codipy.tools import nested  # not at import: seldom used
+
+        choice, has_aux = self._choice, self.options["has_aux"]
+        with nested.inner_tape() as tape:
+            recording, trees, leaves = nested.nested_recording(choice, self._run, self.f, args, kwargs, has_aux, tape)
+            if recording.program is None:
+                result = _in_form(_matrix(recording, leaves), recording, leaves,
+                                  lambda blocks: choice.give(trees, leaves, blocks))
+            else:
+                blocks = nested.jacobian_blocks(recording, leaves)
+                result = recording.rebuild([choice.give(trees, leaves, row) for row in blocks])
+            aux = nested.aux_of(recording) if has_aux else None
+        return (result, aux) if has_aux else result
 
 
 def _matrix(recording, leaves):

@@ -13,6 +13,7 @@ from codipy.active import Real
 from codipy.active.array import Array
 from codipy.active.bulk import as_float
 from codipy.errors import ActiveError
+from codipy.tape import active_tape
 
 __all__ = ["DOUBLE", "Names", "aligned", "as_leaf", "cut", "in_dtypes", "join", "shape_of", "split", "stack"]
 
@@ -66,9 +67,11 @@ def shape_of(leaf):
 
 def aligned(leaf, like, path):
     """The tangent or cotangent `leaf` that belongs to the leaf `like`: a float, or a float64 array of its shape."""
-    if type(leaf) is Real or type(leaf) is Array:
-        leaf = as_leaf(leaf, path)      # a passive one is its value
     shape = shape_of(like)
+    if type(leaf) is Real or type(leaf) is Array:
+        if leaf.is_active and active_tape() is not None and np.shape(leaf) == shape:
+            return leaf                 # inside of another recording
+        leaf = as_leaf(leaf, path)      # a passive one is its value
     number = as_float(leaf)
     if number is not None and not shape:
         return number

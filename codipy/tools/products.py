@@ -2,6 +2,7 @@
 """Products with a Jacobian that is never formed: by a vector from the left, and by one from the right."""
 from __future__ import annotations
 
+from codipy.tape import active_tape
 from codipy.tools.callee import rebound, with_aux
 from codipy.tools.choice import Choice
 from codipy.tools.leaves import in_dtypes
@@ -56,6 +57,8 @@ def vjp(f, *args, kwargs=None, argnames=None, has_aux=False, strategy="auto", gr
     (array([3., 6.]), (array([ 3., 30.]), 21.0))
     """
     settings, choice, called, kept = _prepare(f, args, argnames, has_aux, strategy, granularity, rebind)
+    if active_tape() is not None:
+        return _nested_vjp(choice, called, kept, f, args, dict(kwargs or {}))
     args, kwargs = list(args), dict(kwargs or {})
     trees, leaves, places = choice.take(args, kwargs, f)
     tape = borrow(settings)      # not given back: it belongs to the pullback
@@ -108,10 +111,11 @@ def jvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strateg
         if not isinstance(given, (tuple, list)):
             raise TypeError(f"{name} must be a tuple with one for each argument of f, got {type(given).__name__}")
     settings, choice, called, kept = _prepare(f, args, argnames, has_aux, strategy, granularity, rebind)
+    if active_tape() is not None:
+        return _nested_jvp(choice, called, kept, f, args, dict(kwargs or {}), tangents)
     args, kwargs = list(args), dict(kwargs or {})
     trees, leaves, places = choice.take(args, kwargs, f)
-    if len(trees) != len(tangents):
-        raise ValueError(f"tangents must be one for each of the {len(trees)} arguments, got {len(tangents)}")
+    _demand_one_each(trees, tangents)
     seeds = []
     match(list(tangents), trees, "tangents", seeds)
     tape = borrow(settings)
@@ -124,6 +128,11 @@ def jvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strateg
     return (recording.value, tangent, kept[0]) if has_aux else (recording.value, tangent)
 
 
+def _demand_one_each(trees, tangents):
+    if len(trees) != len(tangents):
+        raise ValueError(f"tangents must be one for each of the {len(trees)} arguments, got {len(tangents)}")
+
+
 def _prepare(f, args, argnames, has_aux, strategy, granularity, rebind):
     """What both have in common before they record."""
     if not callable(f):
@@ -133,5 +142,36 @@ def _prepare(f, args, argnames, has_aux, strategy, granularity, rebind):
     settings = strategy, granularity
     check_settings(settings)
     called = rebound(f) if rebind else f
+    if active_tape() is not None:      # what comes beside the result may be a variable too
+        return settings, Choice(tuple(range(len(args))) or None, argnames), called, has_aux
     called, kept = with_aux(called) if has_aux else (called, None)
     return settings, Choice(tuple(range(len(args))) or None, argnames), called, kept
+
+
+# ---- Inside of another recording --------------------------------------------------------------------------------------
+def _nested_vjp(choice, run, has_aux, f, args, kwargs):
+    from codipy.tools import nested  # not at import: seldom used
+
+    tape = nested.kept_tape()
+    recording, trees, leaves = nested.nested_recording(choice, run, f, args, kwargs, has_aux, tape)
+
+    def pullback(cotangent):
+        seeds = []
+        match(cotangent, recording.value, "cotangent", seeds)
+        return choice.flat(trees, leaves, recording.reverse(tape.new_adjoints(), seeds))
+
+    return (recording.value, pullback, nested.aux_of(recording)) if has_aux else (recording.value, pullback)
+
+
+def _nested_jvp(choice, run, has_aux, f, args, kwargs, tangents):
+    from codipy.tools import nested  # not at import: seldom used
+
+    with nested.inner_tape() as tape:
+        recording, trees, leaves = nested.nested_recording(choice, run, f, args, kwargs, has_aux, tape)
+        _demand_one_each(trees, tangents)
+        seeds = []
+        match(list(tangents), trees, "tangents", seeds)
+        found = recording.forward(tape.new_adjoints(), seeds)
+        likes = [leaf for _, leaf in labelled(recording.value, "result")]
+        result = recording.value, recording.rebuild(in_dtypes(found, likes))
+        return (*result, nested.aux_of(recording)) if has_aux else result

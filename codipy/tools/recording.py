@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.active import Real
-from codipy.active.array import Array, gather, identifiers, plain
+from codipy.active.array import Array, gather, identifiers, is_active, plain
 from codipy.active.bulk import all_floats, as_float, register_floats
+from codipy.active.kinds import converted
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.leaves import shape_of
 from codipy.tools.swallowed import demand_none_swallowed, said_before
@@ -68,6 +69,10 @@ class Recording:
         The inputs' values.
     place : callable
         ``place(args, inputs)`` puts the inputs into the arguments.
+    origins : list, optional
+        For a tape with ``loans``, inside of another recording: what the caller has for the leaves, active or not.
+    aux : list, optional
+        Into which `f` puts what it gives beside its result.
 
     Attributes
     ----------
@@ -80,11 +85,15 @@ class Recording:
     result : object
         What the function returned, to know its form.
     value : object
-        The same with plain numbers and arrays.
+        The same with plain numbers and arrays; with variables of the enclosing recording, where it depends on such.
+    program : AdjointProgram or None
+        What runs the sweeps, where the recording depends on variables of an enclosing one.
+    aux : list
+        What `f` gave beside its result, `origins` and `aux` given; as `value`.
     """
 
-    def __init__(self, tape, f, args, kwargs, leaves, place):
-        self.tape = tape
+    def __init__(self, tape, f, args, kwargs, leaves, place, origins=None, aux=None):
+        self.tape, self.program, self.aux = tape, None, aux
         try:
             with tape:
                 self._run(f, args, kwargs, leaves, place)
@@ -93,9 +102,12 @@ class Recording:
                 raise before from error
             raise
         demand_none_swallowed(tape)
+        if origins is not None and (tape.loans or any(map(is_active, origins))):
+            self._replay(origins)
 
     def _run(self, f, args, kwargs, leaves, place):
         self.inputs = register_leaves(self.tape, leaves)
+        self._in = [identifiers(x) for x in self.inputs] if self.tape.loans is not None else None
         # f may overwrite an Array: the adjoint of an input is that of what was registered.
         place(args, self.inputs)
         self.result = f(*args, **kwargs)
@@ -105,6 +117,29 @@ class Recording:
         computed = [_computed(leaf, path, f) for path, leaf in pairs]
         self.value = plain_copy(self.result)
         self.outputs = [None if leaf is None else self.tape.register_output(leaf) for leaf in computed]
+        self._aux = [identifiers(leaf) if is_active(leaf) else None for _, leaf in labelled(self.aux, "aux")]
+        # What is lent to this recording has identifiers of it only as long as it runs.
+        self._out = [None if y is None else identifiers(y) for y in self.outputs] if self._in is not None else None
+
+    def _replay(self, origins):
+        """Run the recording again on the one that encloses it: values, and then sweeps, are variables of that."""
+        from codipy.nested import AdjointProgram  # here: a script without nested derivatives imports none of it
+
+        self.program = AdjointProgram(self.tape, [(int(ids.flat[0]), leaf) for ids, leaf in zip(self._in, origins)
+                                                  if ids.size])
+        values = [leaf if ids is None else self._shown(self.program.values.several(ids), leaf)
+                  for ids, (_, leaf) in zip(self._out, labelled(self.value, "result"))]
+        self.value = rebuild(self.value, values)
+        if self.aux is not None:
+            self.aux = rebuild(self.aux, [leaf if ids is None else self._shown(self.program.values.several(ids), plain(leaf))
+                                          for ids, (_, leaf) in zip(self._aux, labelled(self.aux, "aux"))])
+
+    @staticmethod
+    def _shown(found, like):
+        """What was found for a leaf, as the number or array that it stands for."""
+        if np.ndim(like):
+            return found
+        return converted(found, float) if type(found) is Real and type(like) is float else found
 
     def rebuild(self, leaves):
         """The form of the result with other leaves."""
@@ -125,16 +160,27 @@ class Recording:
         list
             One for each input, of its shape followed by the width.
         """
+        if self.program is not None:
+            return self._through(self.program.pull, self._out, seeds, self._in, self.inputs)
         self._seed(adjoints, self.outputs, seeds)
         self.tape.evaluate(adjoints=adjoints)
         return [adjoints[x] for x in self.inputs]
 
     def forward(self, adjoints, seeds):
         """Seed the inputs, sweep forward and read the outputs: the mirror of `reverse`."""
+        if self.program is not None:
+            likes = [leaf for _, leaf in labelled(self.value, "result")]
+            return self._through(self.program.push, self._in, seeds, self._out, likes)
         self._seed(adjoints, self.inputs, seeds)
         self.tape.evaluate_forward(adjoints=adjoints)
         width = (adjoints.width,) if adjoints.width > 1 else ()
         return [np.zeros(shape + width) if y is None else adjoints[y] for y, shape in zip(self.outputs, self.shapes)]
+
+    def _through(self, sweep, seeded, seeds, read, likes):
+        """A sweep of the program, one direction, from the identifiers that are seeded to those that are read."""
+        flows = sweep([(ids, seed) for ids, seed in zip(seeded, seeds) if ids is not None and seed is not None])
+        return [self._shown(np.zeros(np.shape(plain(like))) if ids is None else flows.several(ids), plain(like))
+                for ids, like in zip(read, likes)]
 
     @staticmethod
     def _seed(adjoints, variables, seeds):

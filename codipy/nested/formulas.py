@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table's values and partials on active operands, which differentiates them once more.
+
+The texts of `codipy.operations.table` are the only formulas; here stand the functions that they call. Each has the value
+of its namesake in `codipy.operations.helpers` within rounding, and slopes of its own, since all are made of operations
+of the table. Operands are Arrays, Reals that stand for scalars of NumPy, plain arrays and `numpy.float64`.
+"""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+
+import numpy as np
+
+from codipy.active.array import call, plain
+from codipy.active.elementwise_door import elementwise
+from codipy.nested.polygamma import POLYGAMMA
+from codipy.operations import TABLE
+
+__all__ = ["PARTIALS", "VALUES", "is_passive", "rounded"]
+
+_TYPES = {"Array", "Real"}
+
+
+def is_passive(x):
+    """Whether x is plain."""
+    return type(x).__name__ not in _TYPES
+
+
+# ---- What the texts call ----
+
+
+def pick(condition, yes, no):
+    """C's conditional expression, by elements; what is not chosen gets nothing."""
+    if isinstance(condition, (bool, np.bool_)):
+        return yes if condition else no
+    return np.where(condition, yes, no)
+
+
+def sign(x):
+    """-1, 0 or 1: passive."""
+    return np.sign(plain(x))
+
+
+def ratio(x, y):
+    """x / y, and 0 where y is 0."""
+    zero = plain(y) == 0
+    return pick(zero, 0.0, x / pick(zero, 1.0, y))
+
+
+def difference(x, y):
+    """x - y, and 0 where both are the same infinity."""
+    same = np.isinf(plain(x)) & (plain(x) == plain(y))
+    return pick(same, 0.0, x - y)
+
+
+def logistic_density(x):
+    """exp(-|x|) / (1 + exp(-|x|))**2, an even function whose slope at 0 is 0."""
+    e = np.exp(-abs(x))
+    return e / ((1.0 + e) * (1.0 + e))
+
+
+def expit(x):
+    """1 / (1 + exp(-x)), as SciPy's."""
+    return _row("expit", x)
+
+
+def power_x(x, y, w):
+    """The partial of x**y in x."""
+    exponent = plain(y)
+    if is_passive(y) and np.ndim(exponent) == 0 and float(exponent) in _SHORT:
+        return _SHORT[float(exponent)](x, w)
+    return pick(exponent == 0, 0.0, y * np.power(x, y - 1.0))
+
+
+_SHORT = {
+    0.5: lambda x, w: 0.5 / w, 0.0: lambda x, w: 0.0, 1.0: lambda x, w: 1.0, 2.0: lambda x, w: 2.0 * x,
+    3.0: lambda x, w: 3.0 * x * x, -1.0: lambda x, w: -w * w,
+}  # fmt: skip
+
+
+def power_y(x, y, w):
+    """The partial of x**y in y, 0 where x**y stays 0."""
+    base = plain(x)
+    zero = (base == 0) | ((plain(w) == 0) & (base > 0))
+    return pick(zero, 0.0, w * np.log(pick(zero, 1.0, x)))
+
+
+def hypot_x(x, y, w):
+    """x / w for w = hypot(x, y), 0 where that is 0."""
+    return ratio(x, w)
+
+
+def expm1_slope(x, w):
+    """exp(x)."""
+    return np.exp(x)
+
+
+def tanh_slope(x, w):
+    """1 - w**2 for w = tanh(x), exact where that cancels."""
+    return 4.0 * logistic_density(2.0 * x)
+
+
+def expit_slope(x, w):
+    """w * (1 - w) for w = expit(x), exact where that cancels."""
+    return logistic_density(x)
+
+
+def erf_slope(x):
+    """The derivative of erf."""
+    return 2.0 / math.sqrt(math.pi) * np.exp(-x * x)
+
+
+def digamma(x):
+    """The derivative of lgamma."""
+    return _row("digamma", x)
+
+
+def trigamma(x):
+    """The derivative of digamma."""
+    return call(POLYGAMMA, (x, 1.0))
+
+
+def mantissa_slope(x):
+    """The power of two that makes the mantissa of x: passive."""
+    return np.ldexp(1.0, -np.frexp(plain(x))[1])
+
+
+def scale(x, y):
+    """x * 2**y for a whole number y, which is passive."""
+    return np.ldexp(x, np.asarray(plain(y), np.int64))
+
+
+def copysign(x, y):
+    """|x| with the sign of y: passive in y."""
+    return np.copysign(x, plain(y))
+
+
+def rint(x):
+    """The nearest whole number: passive."""
+    return np.rint(plain(x))
+
+
+_NAMES = {
+    "LN2": math.log(2.0), "LN10": math.log(10.0), "DEGREES": 180.0 / math.pi, "RADIANS": math.pi / 180.0,
+    "fabs": np.abs, "slope_cos": np.cos, "slope_sin": np.sin,
+    **{name: getattr(np, name) for name in ("cosh", "exp", "hypot", "log", "sinh", "sqrt")},
+    **{f.__name__: f for f in (pick, sign, ratio, difference, logistic_density, expit, power_x, power_y, hypot_x,
+                               expm1_slope, tanh_slope, expit_slope, erf_slope, digamma, trigamma, mantissa_slope, scale,
+                               copysign, rint)},
+}  # fmt: skip
+
+
+# ---- The table ----
+
+
+def _partial(text):
+    """A partial as a function of x, y, z and w; a number where it is one."""
+    try:
+        return float(text)
+    except ValueError:
+        return eval(f"lambda x, y, z, w: {text}", _NAMES)
+
+
+def _row(name, *operands):
+    return elementwise(name, *operands)
+
+
+def rounded(x):
+    """x rounded to float32, as a float64 whose slope is 1."""
+    return _row("single", x)
+
+
+_OPERATORS = {
+    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
+    "negative": operator.neg, "positive": operator.pos, "identity": operator.pos, "absolute": operator.abs,
+    "square": lambda x: x * x,
+}  # fmt: skip
+
+# By operation code: the value of the operands, and for each operand the partial in x, y, z and the value w.
+VALUES = [_OPERATORS.get(row.name) or functools.partial(_row, row.name) for row in TABLE]
+PARTIALS = [tuple(map(_partial, row.partials)) for row in TABLE]
