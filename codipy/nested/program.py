@@ -9,6 +9,8 @@ itself, to any order.
 from __future__ import annotations
 
 import functools
+import math
+from bisect import bisect_right
 
 import numpy as np
 
@@ -42,11 +44,12 @@ class AdjointProgram:
     """
 
     def __init__(self, tape, inputs):
-        self.values, self._varied, self._outs = Slots(), set(), {}
+        self.values, self._varied, self._kept = Slots(), set(), {}
         given = dict(origins(tape))
         wanted = {first for first, _ in inputs}
         given |= dict(inputs)
         self._steps = steps(tape)
+        self.values.rewritten = _rewritten(self._steps)
         with np.errstate(all="ignore"):
             for number, step in enumerate(self._steps):
                 _VALUE[step[0]](self, number, step, given, wanted)
@@ -105,6 +108,32 @@ class AdjointProgram:
             for number, step in enumerate(self._steps):
                 _PUSH[step[0]](self, number, step, dots)
         return dots
+
+
+def _rewritten(steps):
+    """First identifiers of the blocks that are set in parts, or again."""
+    found, firsts, sizes = set(), [], []
+    for step in steps:
+        if step[0] == "array":
+            low, end = reach(*step[1])
+            if low < end and math.prod(step[1][1]) < sizes[bisect_right(firsts, low) - 1]:
+                found.add(firsts[bisect_right(firsts, low) - 1])
+            continue
+        for low, end in _opened(step):
+            firsts.append(low)
+            sizes.append(end - low)
+    return found
+
+
+def _opened(step):
+    """Ranges of identifiers that a step is the first to name, and that later ones may set again."""
+    if step[0] == "block":
+        return [(step[1], step[1] + step[2])]
+    if step[0] == "move":
+        return [(step[1], step[1] + len(step[2]))]
+    if step[0] == "call":
+        return [reach(*where) for where in step[1] if where is not None and where[1]]
+    return []
 
 
 # ---- Scalar statements ------------------------------------------------------------------------------------------------
@@ -209,7 +238,7 @@ def _pulled_by(instructions, registers, wanted, bar, product):
         arguments = _arguments(registers, leaves, place, sources)
         for k, partial in zip(sources, PARTIALS[code]):
             if reached[k]:
-                share = product(bar, partial, arguments)
+                share = product(bar, partial, arguments, _sifts(code, k, sources, reached))
                 if share is not None:
                     bars[k] = share if bars[k] is None else bars[k] + share
     return bars[:leaves]
@@ -224,55 +253,71 @@ def _pushed(instructions, registers, tangents):
 
 
 def _pushed_by(instructions, registers, tangents, product):
-    leaves, dots = len(tangents), list(tangents)
+    leaves, dots, reached = len(tangents), list(tangents), [tangent is not None for tangent in tangents]
     for place, (code, _, sources) in enumerate(instructions):
         arguments, total = None, None
         for k, partial in zip(sources, PARTIALS[code]):
             if dots[k] is not None:
                 arguments = arguments or _arguments(registers, leaves, place, sources)
-                share = product(dots[k], partial, arguments)
+                share = product(dots[k], partial, arguments, _sifts(code, k, sources, reached))
                 if share is not None:
                     total = share if total is None else total + share
         dots.append(total)
+        reached.append(total is not None)
     return dots[-1]
 
 
-def _product(flow, partial, arguments):
+def _sifts(code, k, sources, reached):
+    """Whether a partial that is zero passes nothing on, not even what is infinite: see the table's column."""
+    sifts = TABLE[code].sifts
+    return sifts == "always" or sifts == "passive" and sum(reached[other] for other in sources) == 1
+
+
+def _product(flow, partial, arguments, sifts):
     """flow * partial; None where that is zero by the formula."""
     if type(partial) is float:
         return None if partial == 0.0 else flow if partial == 1.0 else flow * partial
     return flow * partial(*arguments)
 
 
-def _gated(flow, partial, arguments):
+def _gated(flow, partial, arguments, sifts):
     """The same, where a zero flow passes nothing, whatever the partial is."""
     if type(partial) is float:
-        return _product(flow, partial, arguments)
-    share = flow * partial(*arguments)
+        return _product(flow, partial, arguments, sifts)
+    factor = partial(*arguments)
+    share = flow * factor
     shape = np.shape(plain(share))
-    flows = np.broadcast_to(plain(flow) != 0, shape)
+    passes = np.broadcast_to(plain(flow) != 0, shape)
+    if sifts:
+        passes = passes & (plain(factor) != 0)
     if not shape:
-        return share if flows else 0.0 * flow
-    return np.where(flows, share, 0.0)
+        return share if passes else np.float64(0.0)
+    return np.where(passes, share, 0.0)
 
 
 # ---- Array statements -------------------------------------------------------------------------------------------------
 _SINGLE_STEPS, _SINGLE_RESULT = 1, 2
 
 
-def _array_registers(program, step):
-    _, (_, shape, _), tiles, operands = step
-    registers = [program.values.get(x) if type(x) is tuple else x if isinstance(x, np.ndarray) else np.float64(x)
-                 for x in operands]
-    instructions = [(code, tiles.rounded == _SINGLE_STEPS or tiles.rounded == _SINGLE_RESULT and k == len(tiles.steps) - 1,
-                     sources) for k, (code, sources) in enumerate(tiles.steps)]
+def _instructions(tiles):
+    """Steps as (code, rounded, registers)."""
+    last = len(tiles.steps) - 1
+    return [(code, tiles.rounded == _SINGLE_STEPS or tiles.rounded == _SINGLE_RESULT and k == last, sources)
+            for k, (code, sources) in enumerate(tiles.steps)]
+
+
+def _array_registers(program, number, step):
+    instructions, registers = _instructions(step[2]), list(program._kept[number])
     _run(instructions, registers)
     return instructions, registers
 
 
 def _array_value(program, number, step, given, wanted):
     _, result, tiles, operands = step
-    value = _array_registers(program, step)[1][-1]
+    # Kept, since these identifiers may be set again before a sweep asks for the values that were read here.
+    program._kept[number] = [program.values.get(x) if type(x) is tuple else x if isinstance(x, np.ndarray) else
+                             np.float64(x) for x in operands]
+    value = _array_registers(program, number, step)[1][-1]
     program.values.put(result, value if np.shape(value) == result[1] else np.broadcast_to(value, result[1]))
     if any(type(x) is tuple and program.varies(x) for x in operands):
         program._mark(reach(*result)[0])
@@ -282,11 +327,11 @@ def _array_pull(program, number, step, bars):
     _, result, _, operands = step
     if not program.varies(result):
         return
-    bar = bars.take(result)
-    if bar is None:
-        return
-    instructions, registers = _array_registers(program, step)
+    bar = bars.consume(result)
     wanted = [type(x) is tuple and program.varies(x) for x in operands]
+    if bar is None or not any(wanted):
+        return
+    instructions, registers = _array_registers(program, number, step)
     for operand, share in zip(operands, _pulled(instructions, registers, wanted, bar)):
         if share is not None and type(operand) is tuple:
             bars.add(operand, share if operand[1] else np.sum(share))
@@ -296,10 +341,15 @@ def _array_push(program, number, step, dots):
     _, result, _, operands = step
     if not program.varies(result):
         return
-    instructions, registers = _array_registers(program, step)
-    found = _pushed(instructions, registers, [dots.take(x) if type(x) is tuple else None for x in operands])
+    tangents = [dots.take(x) if type(x) is tuple else None for x in operands]
+    found = None
+    if any(tangent is not None for tangent in tangents):
+        instructions, registers = _array_registers(program, number, step)
+        found = _pushed(instructions, registers, tangents)
     if found is not None:
-        dots.add(result, found)
+        dots.put(result, found if np.shape(found) == result[1] else np.broadcast_to(found, result[1]))
+    elif not dots.is_zero(result):
+        dots.put(result, np.zeros(result[1]))
 
 
 # ---- Inputs, sums, movements ------------------------------------------------------------------------------------------
@@ -396,7 +446,7 @@ def _call_value(program, number, step, given, wanted):
             _set(program.values, where, part)
             if varied:
                 program._mark(reach(*where)[0])
-    program._outs[number] = args, out
+    program._kept[number] = args, out
 
 
 def _call_pull(program, number, step, bars):
@@ -408,7 +458,7 @@ def _call_pull(program, number, step, bars):
     if all(bar is None for bar in found):
         return
     found = [np.zeros(where[1]) if bar is None and where is not None else bar for bar, where in zip(found, results)]
-    args, out = program._outs[number]
+    args, out = program._kept[number]
     back = _traced(primitive, primitive.vjp, tuple(found) if isinstance(out, tuple) else found[0], out, args, kwargs,
                    tuple(wanted))
     where_of = dict(zip(argnums, arguments))
@@ -424,7 +474,7 @@ def _call_push(program, number, step, dots):
         return
     if primitive.jvp is None:
         raise UndifferentiableError(f"{primitive.name} has no jvp rule: a forward derivative needs one")
-    args, out = program._outs[number]
+    args, out = program._kept[number]
     found = {k: np.zeros(where[1]) if found[k] is None else found[k] for k, where in zip(argnums, arguments)}
     dot = _traced(primitive, primitive.jvp, found, out, args, kwargs)
     for where, part in zip(results, dot if isinstance(out, tuple) else (dot,)):
@@ -441,9 +491,13 @@ def _traced(primitive, rule, *args):
             f"the derivative of {primitive.name} cannot be differentiated again: its rule {error}") from error
 
 
-_VALUE = {"scalar": _scalar_value, "input": _input_value, "array": _array_value, "sum": _sum_value,
+def _block(program, number, step, given, wanted):
+    program.values.open(step[1], step[2])
+
+
+_VALUE = {"block": _block, "scalar": _scalar_value, "input": _input_value, "array": _array_value, "sum": _sum_value,
           "move": _move_value, "call": _call_value}
-_PULL = {"scalar": _scalar_pull, "input": _nothing, "array": _array_pull, "sum": _sum_pull, "move": _move_pull,
+_PULL = {"block": _nothing, "scalar": _scalar_pull, "input": _nothing, "array": _array_pull, "sum": _sum_pull, "move": _move_pull,
          "call": _call_pull}
-_PUSH = {"scalar": _scalar_push, "input": _nothing, "array": _array_push, "sum": _sum_push, "move": _move_push,
+_PUSH = {"block": _nothing, "scalar": _scalar_push, "input": _nothing, "array": _array_push, "sum": _sum_push, "move": _move_push,
          "call": _call_push}

@@ -58,10 +58,14 @@ class Slots:
         First identifiers of the arrays, ascending, and their lengths.
     arrays : dict
         The arrays, of one axis, by their number in these lists.
+    rewritten : set of int
+        First identifiers of the arrays that are set in parts, and perhaps again: who reads them gets copies.
     """
 
     def __init__(self):
         self.scalars, self.firsts, self.sizes, self.arrays = {}, [], [], {}
+        self._ours = set()     # the arrays that nobody else has, by number: they may be written to
+        self.rewritten = set()
 
     def open(self, first, size):
         """Room for an array; its identifiers are larger than all before. Returns its number."""
@@ -77,20 +81,36 @@ class Slots:
     # ---- Values ----
 
     def put(self, where, value):
-        """Set a new array: `where` names identifiers that nothing had before, each once."""
+        """Set some identifiers, each named once: a new array, or a part of one that there is room for."""
         first, shape, strides = where
         low, end = reach(first, shape, strides)
-        number = self.open(low, end - low)
         if low == end:
-            self.arrays[number] = np.zeros(0)
+            return
+        number = self.number(low)
+        if number < 0:
+            number = self.open(low, end - low)
+        if not shape:
+            self._own(number)[first - self.firsts[number]] = value
             return
         order = _order(shape, strides)
-        if order is not None:
+        if order is not None and end - low == self.sizes[number]:
             self.arrays[number] = _flat(value if _is_ordered(order) else np.transpose(value, order))
+            self._ours.discard(number)
             return
-        whole = Array(np.zeros(end - low))     # with gaps
-        whole[_numbers(first, shape, strides) - low] = value
-        self.arrays[number] = whole
+        whole, low = self._own(number), low - self.firsts[number]
+        if order is not None:
+            end -= self.firsts[number]
+            whole[low:end] = _flat(value if _is_ordered(order) else np.transpose(value, order))
+        else:
+            whole[_numbers(first, shape, strides) - self.firsts[number]] = value
+
+    def _own(self, number):
+        """The array of a number, one that nobody else has and that can hold active elements."""
+        if number not in self._ours:
+            old = self.arrays.get(number)
+            self.arrays[number] = Array(np.zeros(self.sizes[number]) if old is None else old)     # a copy
+            self._ours.add(number)
+        return self.arrays[number]
 
     def get(self, where):
         """What stands for some identifiers, as an array of their shape; a scalar where there are no axes."""
@@ -103,7 +123,8 @@ class Slots:
         number = self.number(low)
         if number < 0 or end > self.firsts[number] + self.sizes[number]:
             return self.several(_numbers(first, shape, strides))
-        return _shown(self.arrays[number], first - self.firsts[number], shape, strides)
+        found = _shown(self.arrays[number], first - self.firsts[number], shape, strides)
+        return found.copy() if self.firsts[number] in self.rewritten else found
 
     def one(self, identifier):
         """What stands for one identifier."""
@@ -152,7 +173,8 @@ class Slots:
             else:
                 offset = first - self.firsts[number]
                 n = min(count, self.sizes[number] - offset)
-                parts.append(self.arrays[number][offset:offset + n])
+                part = self.arrays[number][offset:offset + n]
+                parts.append(part.copy() if self.firsts[number] in self.rewritten else part)
             first, count = first + n, count - n
         return parts
 
@@ -182,7 +204,7 @@ class Flows(Slots):
     def __init__(self, values):
         self.scalars, self.firsts, self.sizes = _NoScalars(), values.firsts, values.sizes
         self.arrays = _Zeros(values.sizes)
-        self._ours = set()     # the arrays that nobody else has, by number: they may be added to in place
+        self._ours, self.rewritten = set(), values.rewritten
 
     def is_zero(self, where):
         """Whether nothing was added for any of some identifiers."""
@@ -197,6 +219,15 @@ class Flows(Slots):
     def take(self, where):
         """What was added for some identifiers; None where there is nothing."""
         return None if self.is_zero(where) else self.get(where)
+
+    def consume(self, where):
+        """The same, where these identifiers may have had another meaning before: that begins with zeros."""
+        found = self.take(where)
+        if found is not None:
+            number = self.number(reach(*where)[0])
+            if number >= 0 and self.firsts[number] in self.rewritten:
+                self.put(where, np.zeros(where[1]))
+        return found
 
     def add(self, where, bar):
         """Add to what stands for some identifiers; an element that is named more than once gets all its shares."""
@@ -260,13 +291,6 @@ class Flows(Slots):
 
     def _add_at(self, number, offsets, bar):
         np.add.at(self._own(number), offsets, bar)
-
-    def _own(self, number):
-        """The array of a number, one that nobody else has and that can hold active elements."""
-        if number not in self._ours:
-            self.arrays[number] = Array(self.arrays[number])     # a copy
-            self._ours.add(number)
-        return self.arrays[number]
 
 
 def _flat(value):

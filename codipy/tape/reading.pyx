@@ -40,6 +40,8 @@ def steps(BaseTape tape not None):
     -------
     list of tuple
         ``("scalar", identifier, handle, arguments, constants)``: a program of `codipy.programs`, 0 for an input;
+        ``("block", first, size)``: identifiers for the results of the next step, and of later ones, which may set them
+        again when nobody reads the former values any more;
         ``("input", first, values)``;
         ``("array", result, program, operands)``: an operand is its identifiers, or a value;
         ``("sum", result, argument, axes, scale)``;
@@ -61,6 +63,8 @@ def steps(BaseTape tape not None):
         if record.place is not here:
             lhs = add_scalars(tape, here, record.place, lhs, found)
             here = record.place
+        if record.after > record.before and (type(record) is Statement or type(record) is Reduction):
+            found.append(("block", record.before + 1, record.after - record.before))
         found.append(of_record(record))
         lhs = record.after
     add_scalars(tape, here, None, lhs, found)

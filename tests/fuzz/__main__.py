@@ -8,6 +8,7 @@ import time
 
 from tests.fuzz.generator import write
 from tests.fuzz.judge import judge, some_variants
+from tests.fuzz.second import judge_second
 from tests.fuzz.shrink import shrink
 from tests.fuzz.steps import STEPS
 from tests.strategies import STRATEGIES, VARIANTS
@@ -31,6 +32,7 @@ def main(arguments=None):
     parser.add_argument(
         "--single", action="store_true", help="float32: NumPy's bits, the gradient of the double program"
     )
+    parser.add_argument("--second", action="store_true", help="second derivatives, of programs on arrays of their own")
     parser.add_argument("--inside", action="store_true", help="no arrays of the module are read")
     parser.add_argument("--only", action="append", default=[], help="steps that are written; default: all")
     parser.add_argument("--without", action="append", default=[], help="steps that are not written, by name")
@@ -38,9 +40,10 @@ def main(arguments=None):
     steps = [step for step in STEPS if step[1].__name__ not in options.without]
     if options.only:
         steps = [step for step in steps if step[1].__name__ in options.only]
+    ask = (lambda program, variants, **rules: judge_second(program)) if options.second else judge
     counts, shown, started = collections.Counter(), set(), time.monotonic()
     for k in range(options.first, options.first + options.count):
-        program = write(f"{options.seed}:{k}", steps, not options.inside)
+        program = write(f"{options.seed}:{k}", steps, not (options.inside or options.second))
         if options.show:
             print(program.source)
             continue
@@ -49,7 +52,7 @@ def main(arguments=None):
             variants = [v for v in VARIANTS if options.all or v[0] in options.strategy]
         rules = {"single": options.single, "driven": k % DRIVEN == 0}
         try:
-            finding = judge(program, variants, **rules)
+            finding = ask(program, variants, **rules)
         except KeyboardInterrupt:
             break
         counts["programs"] += 1
@@ -62,9 +65,9 @@ def main(arguments=None):
         shown.add(label)
         small = shrink(
             program,
-            lambda p, kind=finding.kind, v=variants, r=rules: (judge(p, v, **r) or finding_of_none).kind == kind,
+            lambda p, kind=finding.kind, v=variants, r=rules: (ask(p, v, **r) or finding_of_none).kind == kind,
         )
-        print(f"# {options.seed}:{k} {finding.kind}: {judge(small, variants, **rules).said[:400]}")
+        print(f"# {options.seed}:{k} {finding.kind}: {ask(small, variants, **rules).said[:400]}")
         for i, x in enumerate(small.inputs):
             print(f"# x{i}: shape {x.shape}")
         print(small.source, flush=True)

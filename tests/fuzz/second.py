@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Second derivatives of random programs: forward over reverse and reverse over reverse against differences of gradients.
+
+The oracle is a first derivative, which `tests.fuzz.judge` compares with complex steps of the plain run.
+"""
+
+import numpy as np
+
+import codipy
+from tests.fuzz.generator import constants
+from tests.fuzz.judge import Finding, attempt, plain_run, quietly
+
+STEPS = 1e-4, 3e-5
+
+
+def judge_second(program):
+    """The first thing that is wrong with a program's second derivatives, or None."""
+    try:
+        plain = plain_run(program, program.inputs)
+    except Exception:
+        return None
+    if not all(np.all(np.isfinite(y)) for y in plain):
+        return None
+    rng = np.random.default_rng(len(plain))
+    seeds = [rng.uniform(0.5, 1.5, y.shape) for y in plain]
+    tangents = [rng.uniform(-1.0, 1.0, x.shape) for x in program.inputs]
+    return attempt(_judge, program, seeds, tangents)
+
+
+def _judge(program, seeds, tangents):
+    module = constants(program.source)
+    f = program.compiled(**module, __name__="program")
+    inputs, numbers = [x.copy() for x in program.inputs], tuple(range(len(program.inputs)))
+
+    def total(*args):
+        ys = f(*args)
+        return sum(np.sum(y * seed) for y, seed in zip(ys if isinstance(ys, tuple) else (ys,), seeds))
+
+    gradient = codipy.grad(total, argnums=numbers)
+
+    def along(*args):
+        return sum(np.sum(g * t) for g, t in zip(gradient(*args), tangents))
+
+    expected = [_difference(gradient, inputs, tangents, h) for h in STEPS]
+    scale = 1.0 + max(float(np.max(np.abs(g), initial=0.0)) for g in quietly(gradient, *inputs))
+    value, forward = quietly(codipy.jvp, gradient, tuple(inputs), tuple(tangents))
+    for x, y in zip(value, quietly(gradient, *inputs)):
+        if not np.allclose(x, y, rtol=1e-10, atol=1e-10 * scale, equal_nan=True):
+            return Finding("gradient", f"inside of jvp the gradient is {x!r}, by itself {y!r}")
+    reverse = quietly(codipy.grad(along, argnums=numbers), *inputs)
+    scale += max(float(np.max(np.abs(g), initial=0.0)) for g in forward)
+    for k, (x, y) in enumerate(zip(forward, reverse)):
+        if not np.allclose(x, y, rtol=1e-8, atol=1e-8 * scale, equal_nan=True):
+            return Finding("second", f"by x{k}: forward over reverse {x!r}, reverse over reverse {y!r}")
+    for k, (x, *near) in enumerate(zip(forward, *expected)):
+        if np.allclose(near[0], near[1], rtol=1e-4, atol=1e-5 * scale):  # else it is no smooth function here
+            if not np.allclose(x, near[1], rtol=1e-3, atol=1e-4 * scale):
+                return Finding("second", f"by x{k}: {x!r}, expected {near[1]!r}")
+    return None
+
+
+def _difference(gradient, inputs, tangents, h):
+    """The gradient's derivative along the tangents, by central differences of fourth order."""
+    at = {k: quietly(gradient, *[x + k * h * t for x, t in zip(inputs, tangents)]) for k in (-2, -1, 1, 2)}
+    return [(8.0 * (b - a) - (d - c)) / (12.0 * h) for a, b, c, d in zip(at[-1], at[1], at[-2], at[2])]
+
+
