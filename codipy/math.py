@@ -60,8 +60,11 @@ def _on_values(function):
     return passive
 
 
-def _handmade(value, arguments, jacobians):
+def _handmade(value, arguments, jacobians, again=None):
     """The Real of a statement made by hand, with the checks and the passive results of an operator.
+
+    Where the derivative may be differentiated again, inside of another recording, it is `again` of the arguments: the
+    same function made of operations, to which the difference in rounding is added.
 
     Rejected: the value as a chain of additions and a passive correction. It would be recomputed by
     `evaluate_primal`, but the correction is only right for the recorded values.
@@ -73,6 +76,9 @@ def _handmade(value, arguments, jacobians):
             operator.pos(x)  # raises what an operator does, unless inside codipy.passive()
     if tape is None or not active:
         return Real(value)
+    if tape.loans is not None and again is not None:
+        made = again(*arguments)
+        return made if made.value == value else made + (value - made.value)
     return tape.push_statement(value, *zip(*active))
 
 
@@ -84,7 +90,8 @@ def _hypot(*coordinates):
     h = math.hypot(*values)
     if not any(type(x) is Real for x in coordinates):
         return h
-    return _handmade(h, coordinates, _hypot_partials([float(x) for x in values], h))
+    return _handmade(h, coordinates, _hypot_partials([float(x) for x in values], h),
+                     lambda *xs: functools.reduce(FUNCTIONS["hypot"], xs))
 
 
 def _hypot_partials(values, h):
@@ -159,7 +166,9 @@ def fsum(seq, /):
     """``math.fsum``: the sum, rounded once; each partial is 1."""
     terms = tuple(seq)
     total = math.fsum(map(_value, terms))
-    return _handmade(total, terms, [1.0] * len(terms)) if any(type(x) is Real for x in terms) else total
+    if not any(type(x) is Real for x in terms):
+        return total
+    return _handmade(total, terms, [1.0] * len(terms), lambda *xs: functools.reduce(operator.add, xs))
 
 
 def prod(iterable, /, *, start=1):
@@ -174,7 +183,8 @@ def sumprod(p, q, /):
     total = _sumprod(*values)
     if not any(type(x) is Real for x in p + q):
         return total
-    return _handmade(total, p + q, values[1] + values[0])
+    products = lambda *xs: functools.reduce(operator.add, map(operator.mul, xs[:len(p)], xs[len(p):]))  # noqa: E731
+    return _handmade(total, p + q, values[1] + values[0], products)
 
 
 def _exact_sumprod(p, q):
@@ -197,7 +207,7 @@ ulp = _on_values(math.ulp)
 def nextafter(x, y, /, **steps):
     """``math.nextafter``: x moved by a few units in the last place, so that the derivative is 1 in x and 0 in y."""
     value = math.nextafter(_value(x), _value(y), **steps)
-    return _handmade(value, (x, y), (1.0, 0.0)) if type(x) is Real or type(y) is Real else value
+    return _handmade(value, (x, y), (1.0, 0.0), lambda x, y: x + 0.0) if type(x) is Real or type(y) is Real else value
 
 
 # What is left: constants, functions of integers, and what a newer Python adds, which refuses an active Real.

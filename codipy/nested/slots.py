@@ -137,7 +137,8 @@ class Slots:
             return self.one(int(identifiers)) if identifiers else np.float64(constants[0])
         flat = identifiers.reshape(-1)
         constants, used, parts, at = np.asarray(constants, np.float64), 0, [], 0
-        breaks = np.flatnonzero((np.diff(flat) != 1) & ~((flat[1:] == 0) & (flat[:-1] == 0))) + 1
+        goes_on = np.where(flat[:-1] == 0, flat[1:] == 0, np.diff(flat) == 1)
+        breaks = np.flatnonzero(~goes_on) + 1
         ends = [*breaks.tolist(), flat.size]
         if len(ends) > 8:
             found = self._from_one(flat)

@@ -243,6 +243,8 @@ def fromiter(iter, dtype, count=-1, *, like=None):
 
 @functools.wraps(np.full, updated=())
 def full(shape, fill_value, dtype=None, *args, **kwargs):
+    if type(kwargs.get("like")) is Array:
+        kwargs["like"] = None  # it says that the result is an Array, which it is
     return _filled(np.full(shape, _leaves(plain, fill_value), dtype, *args, **kwargs), fill_value)
 
 

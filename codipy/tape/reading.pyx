@@ -12,8 +12,9 @@ cimport numpy as cnp
 
 from codipy.data.position cimport Position
 from codipy.data.region cimport Regions, Span, regions_between
+from codipy.operations.kernels cimport OP_IDENTITY
 from codipy.programs.interned cimport ArrayProgram
-from codipy.programs.program cimport Program, program_at, program_blocks
+from codipy.programs.program cimport ARGUMENT, Program, intern_program, program_at, program_blocks
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport Call, Slots
 from codipy.tape.gather cimport Gather
@@ -23,9 +24,12 @@ from codipy.tape.recorder cimport PRIMAL
 from codipy.tape.reduction cimport Reduction
 from codipy.tape.statement cimport Argument, Statement
 
-from codipy.errors import TapeError
+from codipy.errors import TapeError, UndifferentiableError
 
 cnp.import_array()
+
+cdef enum:
+    ELEMENT = -1                 # see tape/primal.pyx
 
 
 def steps(BaseTape tape not None):
@@ -51,7 +55,9 @@ def steps(BaseTape tape not None):
     Raises
     ------
     TapeError
-        For another strategy, and for statements that were made by hand.
+        For another strategy.
+    UndifferentiableError
+        For statements that were made by hand, and records of the user's.
     """
     cdef list found = []
     cdef Record record
@@ -77,6 +83,7 @@ cdef int32_t add_scalars(BaseTape tape, Position start, Position end, int32_t lh
     cdef const int32_t* arguments
     cdef const int32_t* handles
     cdef const Program* program
+    cdef int32_t identity = intern_program(OP_IDENTITY, ARGUMENT, 0, 0)
     cdef Py_ssize_t c, a, s, i
     while regions.next_forward():
         constants = <const double*>regions.spans[0].fields[0]
@@ -85,8 +92,13 @@ cdef int32_t add_scalars(BaseTape tape, Position start, Position end, int32_t lh
         c, a = regions.spans[0].begin, regions.spans[1].begin
         for s in range(regions.spans[2].begin, regions.spans[2].end):
             lhs += 1
+            if handles[s] == ELEMENT:
+                found.append(("scalar", lhs, identity, [arguments[a]], []))
+                a += 1
+                c += 1
+                continue
             if handles[s] < 0:
-                raise TapeError("a statement that was made by hand (push_statement) has no derivative that is known: its "
+                raise UndifferentiableError("a statement that was made by hand (push_statement) has no derivative that is known: its "
                                 "Jacobians are numbers")
             program = program_at(program_blocks(), handles[s])
             found.append(("scalar", lhs, handles[s], [arguments[a + i] for i in range(program.active)],
@@ -110,7 +122,7 @@ cdef tuple of_record(Record record):
         for i in range((<Mark>record).values.size):
             values[i] = (<Mark>record).values.data[i]
         return "input", (<Mark>record).base, values
-    raise TapeError(f"{type(record).__name__}, a record of the user's, cannot be differentiated again")
+    raise UndifferentiableError(f"{type(record).__name__}, a record of the user's, cannot be differentiated again")
 
 
 cdef tuple identifiers_of(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):

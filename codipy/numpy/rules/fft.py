@@ -7,7 +7,9 @@ The cotangent of a complex number z is dL/dRe(z) + i dL/dIm(z), so that dL = Re(
 
 import numpy as np
 
+from codipy.active.array import call
 from codipy.numpy.primitive import Primitive
+from codipy.numpy.rules.building import is_plain
 
 __all__ = ["PRIMITIVES"]
 
@@ -108,8 +110,19 @@ def _several(name, others, last, default=None):
 def _linear(name, forward, reverse):
     """A primitive that keeps nothing: the tangent is the transform of the tangent."""
 
+    def again(gg, out, args, kwargs, argnums):
+        return [forward(gg, *args[2:], **kwargs)]
+
+    def pushed(tangents, out, args, kwargs):
+        return reverse(tangents[0], *args[1:], **kwargs)
+
+    # Real arguments may have a reverse that goes through complex numbers, which cannot be active.
+    transposed = Primitive(f"fft.{name} (reverse)", reverse, again, pushed, keep_args=False, keep_out=False)
+
     def vjp(g, out, args, kwargs, argnums):
-        return [reverse(g, *args, **kwargs)]
+        if is_plain(g):
+            return [reverse(g, *args, **kwargs)]
+        return [call(transposed, (g, np.zeros(np.shape(args[0])), *args[1:]), kwargs)]
 
     def jvp(tangents, out, args, kwargs):
         return forward(tangents[0], *args[1:], **kwargs)

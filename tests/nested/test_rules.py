@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Second derivatives through every function of NumPy that has rules: against differences of first derivatives."""
+
+import numpy as np
+import pytest
+
+import codipy
+from tests.numpy import cases_ufuncs
+from tests.numpy.cases_movement import CASES as MOVEMENT
+from tests.numpy.cases_rules import CASES as RULES
+from tests.numpy.table import evaluate, is_float, leaves, names_in, plain_results, plain_values, weights_for
+
+TEXTS = [text for cases in (MOVEMENT, RULES) for texts in cases.values() for text in texts]
+TEXTS += cases_ufuncs.CALLS + cases_ufuncs.METHODS
+pytestmark = pytest.mark.filterwarnings("ignore")
+STEP = 1e-4
+
+
+def second_derivatives(text):
+    """What a text's second derivatives along tangents are, forward over reverse and reverse over reverse, and should be."""
+    names = [name for name in names_in(text) if name != "e"]
+    values = plain_values(names_in(text))
+    seeds = weights_for(plain_results(text, values))
+    rng = np.random.default_rng(4)
+    tangents = [rng.uniform(-1.0, 1.0, np.shape(values[name]))[()] for name in names]
+    numbers = tuple(range(len(names)))
+
+    def total(*args):
+        results = leaves(evaluate(text, {**values, **dict(zip(names, args))}))
+        return sum((np.sum(y * y * 0.5 * s) for y, s in zip(results, seeds) if s is not None), 0.0)
+
+    gradient = codipy.grad(total, argnums=numbers)
+
+    def along(*args):
+        return sum((np.sum(g * t) for g, t in zip(gradient(*args), tangents)), 0.0)
+
+    at = tuple(values[name] for name in names)
+    moved = {k: gradient(*[x + k * STEP * t for x, t in zip(at, tangents)]) for k in (-2, -1, 1, 2)}
+    expected = [(8.0 * (b - a) - (d - c)) / (12.0 * STEP)
+                for a, b, c, d in zip(moved[-1], moved[1], moved[-2], moved[2])]
+    return codipy.jvp(gradient, at, tuple(tangents))[1], codipy.grad(along, argnums=numbers)(*at), expected
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_second_derivatives(text):
+    if set(names_in(text)) <= {"e"} or not any(is_float(y) for y in plain_results(text, plain_values(names_in(text)))):
+        return
+    forward, reverse, expected = second_derivatives(text)
+    for one, two, three in zip(forward, reverse, expected, strict=True):
+        scale = 1.0 + np.max(np.abs(three), initial=0.0)
+        assert np.shape(one) == np.shape(two) == np.shape(three)
+        assert np.allclose(one, two, rtol=1e-9, atol=1e-9 * scale)
+        assert np.allclose(one, three, rtol=1e-5, atol=1e-6 * scale)
