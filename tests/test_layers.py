@@ -18,7 +18,8 @@ MAY_SEE |= dict.fromkeys(STORES, BOTTOM)
 MAY_SEE["programs"] = BOTTOM | STORES
 MAY_SEE["tape"] = MAY_SEE["programs"] | {"programs"}
 MAY_SEE |= dict.fromkeys(["active", "numpy", "scipy", "math"], MAY_SEE["tape"] | {"tape", "active", "numpy", "scipy"})
-MAY_SEE["tools"] = MAY_SEE["active"] | {"math"}
+MAY_SEE["nested"] = MAY_SEE["active"]
+MAY_SEE["tools"] = MAY_SEE["nested"] | {"math", "nested"}
 MAY_SEE |= dict.fromkeys(TOP, MAY_SEE["tools"] | {"tools"} | TOP)
 MAY_SEE["_testing"] = MAY_SEE["tape"]  # is not installed: nobody sees it
 

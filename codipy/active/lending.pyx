@@ -8,7 +8,7 @@ computed from it is computed again, on the enclosing one, from the variables tha
 Rejected: to exchange operands where operations meet them, which is a rule that every door would have to remember.
 """
 from libc.stdint cimport int32_t, int64_t
-from libc.string cimport memcmp, memcpy
+from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 cimport cython
@@ -107,21 +107,32 @@ cdef int lend_block(Recorder* r, Storage storage) except -1:
 @cython.no_gc
 cdef class MixedLoan(Loan):
     cdef Storage storage
-    cdef int32_t* own                # the identifiers that the storage had, ours meanwhile ...
-    cdef int32_t* lent               # ... and a copy of those that it got
+    cdef int32_t* own                # the identifiers that the storage had
     cdef int64_t epoch
+    cdef bint overwritten
 
     def __dealloc__(self):
-        PyMem_Free(self.lent)
         PyMem_Free(self.own)
 
     cdef int end(self) noexcept:
         cdef Storage storage = self.storage
-        if storage.identifiers == NULL or memcmp(storage.identifiers, self.lent, self.size * sizeof(int32_t)):
-            return 0             # written to inside: what stands there now is of a recording that is over
-        memcpy(storage.identifiers, self.own, self.size * sizeof(int32_t))
-        storage.epoch = self.epoch
+        cdef int32_t* given = storage.identifiers
+        if storage.overwritten:      # inside: what stands there now is of a recording that is over
+            self.release()
+            return 0
+        storage.identifiers, storage.block, storage.part, storage.epoch = self.own, None, None, self.epoch
+        storage.overwritten = self.overwritten
+        self.own = given
         return 0
+
+    cdef void release(self) noexcept:
+        """The enclosing recording no longer counts the identifiers that stood here."""
+        cdef PyObject* tape = tape_of_epoch(self.epoch)
+        cdef Py_ssize_t i
+        if tape != NULL and (<BaseTape>tape).recorder.reuse and (<BaseTape>tape).owns(self.epoch):
+            for i in range(self.size):
+                if self.own[i]:
+                    (<BaseTape>tape).release_identifier(self.own[i])
 
 
 cdef int lend_mixed(Recorder* r, Storage storage) except -1:
@@ -133,11 +144,10 @@ cdef int lend_mixed(Recorder* r, Storage storage) except -1:
     cdef Block block, inner
     loan.storage, loan.size, loan.epoch = storage, size, storage.epoch
     loan.own = <int32_t*>PyMem_Malloc((size + 1) * sizeof(int32_t))
-    loan.lent = <int32_t*>PyMem_Malloc((size + 1) * sizeof(int32_t))
-    if loan.own == NULL or loan.lent == NULL:
+    if loan.own == NULL:
         raise MemoryError(f"no memory for {size} identifiers")
     memcpy(loan.own, storage.identifiers, size * sizeof(int32_t))
-    # A movement on the enclosing recording gives the elements a Block, which stays what it is whatever is written later.
+    # A movement on the enclosing recording gives the elements a Block, which stays what it is whatever is written.
     before = outer.largest()
     block = new_block(outer, size)
     try:
@@ -157,7 +167,6 @@ cdef int lend_mixed(Recorder* r, Storage storage) except -1:
     loan.first = inner.base
     (<list>tape.loans).append(loan)
     for i in range(size):
-        loan.lent[i] = inner.base + <int32_t>i if loan.own[i] else 0
-    memcpy(storage.identifiers, loan.lent, size * sizeof(int32_t))
-    storage.epoch = r.epoch
+        storage.identifiers[i] = inner.base + <int32_t>i if loan.own[i] else 0
+    loan.overwritten, storage.overwritten, storage.epoch, storage.part = storage.overwritten, False, r.epoch, None
     return 0

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table's values and partials on active operands, which differentiates them once more.
 
-The texts of `codipy.operations.table` are the only formulas; here stand the functions that they call. Each has the value
-of its namesake in `codipy.operations.helpers` within rounding, and slopes of its own, since all are made of operations
-of the table. Operands are Arrays, Reals that stand for scalars of NumPy, plain arrays and `numpy.float64`.
+The texts of `codipy.operations.table` are the only formulas; here stand the functions that they call. Each has the
+value of its namesake in `codipy.operations.helpers` within rounding, and slopes of its own, since all are made of
+operations of the table. Operands are Arrays, Reals that stand for scalars of NumPy, plain arrays and `numpy.float64`.
 """
 
 from __future__ import annotations
@@ -148,8 +148,8 @@ _NAMES = {
     "fabs": np.abs, "slope_cos": np.cos, "slope_sin": np.sin,
     **{name: getattr(np, name) for name in ("cosh", "exp", "hypot", "log", "sinh", "sqrt")},
     **{f.__name__: f for f in (pick, sign, ratio, difference, logistic_density, expit, power_x, power_y, hypot_x,
-                               expm1_slope, tanh_slope, expit_slope, erf_slope, digamma, trigamma, mantissa_slope, scale,
-                               copysign, rint)},
+                               expm1_slope, tanh_slope, expit_slope, erf_slope, digamma, trigamma, mantissa_slope,
+                               scale, copysign, rint)},
 }  # fmt: skip
 
 

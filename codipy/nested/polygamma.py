@@ -17,7 +17,7 @@ _BERNOULLI = (1 / 6, -1 / 30, 1 / 42, -1 / 30, 5 / 66, -691 / 2730, 7 / 6, -3617
 
 
 def _polygamma(x, order):
-    """The derivative of order `order` >= 1 of digamma, by recurrence and series (Abramowitz and Stegun 6.4.6, 6.4.11)."""
+    """The derivative of order `order` of digamma: by recurrence and series (Abramowitz and Stegun 6.4.6, 6.4.11)."""
     n, x = int(order), np.asarray(x, np.float64)
     sign, total, large = (-1.0) ** (n + 1), np.zeros(x.shape), x
     with np.errstate(all="ignore"):

@@ -14,7 +14,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from codipy.active.array import Array, Real, call, plain
+from codipy.active.array import Real, call, plain
 from codipy.active.borrowed import origins
 from codipy.active.kinds import converted
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
@@ -136,7 +136,7 @@ def _opened(step):
     return []
 
 
-# ---- Scalar statements ------------------------------------------------------------------------------------------------
+# ---- Scalar statements -----------------------------------------------------------------------------------------------
 @functools.lru_cache(maxsize=4096)
 def _program(handle):
     """Leaves, and steps as (code, rounded, registers), of a scalar program."""
@@ -158,7 +158,8 @@ def _run(steps, registers):
 def _scalar_registers(program, step):
     is_active, instructions = _program(step[2])
     identifiers, constants = iter(step[3]), iter(step[4])
-    registers = [program.values.one(next(identifiers)) if active else np.float64(next(constants)) for active in is_active]
+    registers = [program.values.one(next(identifiers)) if active else np.float64(next(constants))
+                 for active in is_active]
     _run(instructions, registers)
     return is_active, instructions, registers
 
@@ -168,8 +169,8 @@ def _scalar_value(program, number, step, given, wanted):
     scalars = program.values.scalars
     if handle == 0:
         if identifier not in given:
-            raise UndifferentiableError("an input that the function registers itself (tape.register_input) is unknown to "
-                                        "the driver that runs it: pass it as an argument")
+            raise UndifferentiableError("an input that the function registers itself (tape.register_input) is "
+                                        "unknown to the driver that runs it: pass it as an argument")
         scalars[identifier] = _of_numpy(given[identifier])
         if identifier in wanted:
             program._varied.add(identifier)
@@ -208,7 +209,7 @@ def _varied_leaves(program, is_active, step):
     return [active and program.varies((next(identifiers), (), ())) for active in is_active]
 
 
-# ---- Expressions of steps ---------------------------------------------------------------------------------------------
+# ---- Expressions of steps --------------------------------------------------------------------------------------------
 def _arguments(registers, leaves, place, sources):
     """x, y, z and w of a step."""
     operands = [registers[k] for k in sources]
@@ -226,7 +227,7 @@ def _pulled(instructions, registers, wanted, bar):
 def _pulled_by(instructions, registers, wanted, bar, product):
     leaves = len(wanted)
     reached = list(wanted)
-    for code, _, sources in instructions:
+    for _, _, sources in instructions:
         reached.append(any(reached[k] for k in sources))
     bars = [None] * len(registers)
     bars[-1] = bar
@@ -295,7 +296,7 @@ def _gated(flow, partial, arguments, sifts):
     return np.where(passes, share, 0.0)
 
 
-# ---- Array statements -------------------------------------------------------------------------------------------------
+# ---- Array statements ------------------------------------------------------------------------------------------------
 _SINGLE_STEPS, _SINGLE_RESULT = 1, 2
 
 
@@ -352,11 +353,11 @@ def _array_push(program, number, step, dots):
         dots.put(result, np.zeros(result[1]))
 
 
-# ---- Inputs, sums, movements ------------------------------------------------------------------------------------------
+# ---- Inputs, sums, movements -----------------------------------------------------------------------------------------
 def _input_value(program, number, step, given, wanted):
     _, first, values = step
     value = given.get(first, values)
-    program.values.put((first, values.shape, (1,)), np.reshape(value, (-1,)) if np.shape(value) != values.shape else value)
+    program.values.put((first, values.shape, (1,)), np.reshape(value, values.shape))
     if first in wanted:
         program._mark(first)
 
@@ -426,7 +427,7 @@ def _move_push(program, number, step, dots):
         dots.add(where, dots.several(sources, np.zeros(len(constants))))
 
 
-# ---- Primitives -------------------------------------------------------------------------------------------------------
+# ---- Primitives ------------------------------------------------------------------------------------------------------
 def _call_args(program, step):
     _, _, _, args, kwargs, argnums, arguments = step
     args = list(args)
@@ -495,9 +496,10 @@ def _block(program, number, step, given, wanted):
     program.values.open(step[1], step[2])
 
 
+# What each kind of step does, by its name in `codipy.tape.reading`: computes values, sweeps back, sweeps forward.
 _VALUE = {"block": _block, "scalar": _scalar_value, "input": _input_value, "array": _array_value, "sum": _sum_value,
           "move": _move_value, "call": _call_value}
-_PULL = {"block": _nothing, "scalar": _scalar_pull, "input": _nothing, "array": _array_pull, "sum": _sum_pull, "move": _move_pull,
-         "call": _call_pull}
-_PUSH = {"block": _nothing, "scalar": _scalar_push, "input": _nothing, "array": _array_push, "sum": _sum_push, "move": _move_push,
-         "call": _call_push}
+_PULL = {"block": _nothing, "scalar": _scalar_pull, "input": _nothing, "array": _array_pull, "sum": _sum_pull,
+         "move": _move_pull, "call": _call_pull}
+_PUSH = {"block": _nothing, "scalar": _scalar_push, "input": _nothing, "array": _array_push, "sum": _sum_push,
+         "move": _move_push, "call": _call_push}

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Values by identifier, where a value may be a variable of the enclosing recording; and adjoints or tangents likewise.
 
-Identifiers are linear, and those of an array lie side by side: an array is kept as one axis of its elements, in the order
-of their identifiers. A set of identifiers is (first, shape, strides), as in `codipy.tape.reading`.
+Identifiers are linear, and those of an array lie side by side: an array is kept as one axis of its elements, in the
+order of their identifiers. A set of identifiers is (first, shape, strides), as in `codipy.tape.reading`.
 """
 
 from __future__ import annotations
@@ -132,7 +132,7 @@ class Slots:
         return self.scalars[identifier] if number < 0 else self.arrays[number][identifier - self.firsts[number]]
 
     def several(self, identifiers, constants=()):
-        """The same for any identifiers, as an array of their shape; those that are 0 stand for the constants in turn."""
+        """The same for any identifiers, as an array of their shape; those that are 0 stand for the constants."""
         if identifiers.ndim == 0:
             return self.one(int(identifiers)) if identifiers else np.float64(constants[0])
         flat = identifiers.reshape(-1)
@@ -272,7 +272,7 @@ class Flows(Slots):
 
     def add_several(self, identifiers, bar):
         """The same for any, in one axis; what stands at a 0 is dropped."""
-        places = np.searchsorted(self.firsts, identifiers, side="right") - 1 if self.firsts else np.full(identifiers.shape, -1)
+        places = np.searchsorted(np.asarray(self.firsts, np.int64), identifiers, side="right") - 1
         firsts, sizes = np.asarray([0, *self.firsts]), np.asarray([0, *self.sizes])
         places = np.where(identifiers < firsts[places + 1] + sizes[places + 1], places, -1)
         for number in np.unique(places).tolist():
@@ -315,7 +315,8 @@ def _shown(flat, offset, shape, strides):
     if repeated and any(shape[axis] > 1 for axis in repeated):
         kept = [axis for axis in range(len(shape)) if axis not in repeated]
         part = _shown(flat, offset, tuple(shape[a] for a in kept), tuple(strides[a] for a in kept))
-        return np.broadcast_to(np.reshape(part, tuple(1 if a in repeated else shape[a] for a in range(len(shape)))), shape)
+        ones = tuple(1 if axis in repeated else n for axis, n in enumerate(shape))
+        return np.broadcast_to(np.reshape(part, ones), shape)
     order = _order(shape, strides)
     if order is None:
         return flat[_numbers(offset, shape, strides)]

@@ -7,6 +7,7 @@ from typing import Any, TypeVar
 from typing_extensions import Self
 
 from codipy.tape.adjoints import AdjointVector
+from codipy.tape.loan import Loan
 from codipy.tape.position import TapePosition
 from codipy.tape.record import Records
 from codipy.tape.replay import Replay
@@ -19,6 +20,7 @@ AUTO: str
 
 class BaseTape:
     recycle: bool
+    loans: list[Loan] | None
     def __new__(
         cls,
         strategy: str = "auto",

@@ -6,17 +6,15 @@ A set of identifiers is (first, shape, strides), in elements. Values are plain a
 import numpy as np
 
 from libc.stdint cimport int32_t
-from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from codipy.data.position cimport Position
-from codipy.data.region cimport Regions, Span, regions_between
+from codipy.data.region cimport Regions, regions_between
 from codipy.operations.kernels cimport OP_IDENTITY
-from codipy.programs.interned cimport ArrayProgram
 from codipy.programs.program cimport ARGUMENT, Program, intern_program, program_at, program_blocks
 from codipy.tape.base cimport BaseTape
-from codipy.tape.call cimport Call, Slots
+from codipy.tape.call cimport Call
 from codipy.tape.gather cimport Gather
 from codipy.tape.mark cimport Mark
 from codipy.tape.record cimport Record
@@ -98,8 +96,8 @@ cdef int32_t add_scalars(BaseTape tape, Position start, Position end, int32_t lh
                 c += 1
                 continue
             if handles[s] < 0:
-                raise UndifferentiableError("a statement that was made by hand (push_statement) has no derivative that is known: its "
-                                "Jacobians are numbers")
+                raise UndifferentiableError("a statement that was made by hand (push_statement) has no derivative that "
+                                            "is known: its Jacobians are numbers")
             program = program_at(program_blocks(), handles[s])
             found.append(("scalar", lhs, handles[s], [arguments[a + i] for i in range(program.active)],
                           [constants[c + i] for i in range(program.passive)]))

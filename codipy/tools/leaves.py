@@ -26,8 +26,8 @@ def as_leaf(leaf, path):
     if type(leaf) is Real or type(leaf) is Array:
         if leaf.is_active:
             raise ActiveError(
-                f"{path} is active on a tape already, and derivatives of derivatives are not supported: differentiate "
-                "the whole function at once, or pass its value, codipy.value(x), if it is a constant here")
+                f"{path} is active on a tape that does not record here: call this inside of `with tape:`, or pass its "
+                "value, codipy.value(x), if it is a constant")
         return leaf.value
     if isinstance(leaf, np.ndarray) and leaf.ndim:
         return _as_array(leaf, path)

@@ -73,7 +73,7 @@ def aux_of(recording):
 
 
 def value_and_gradient(choice, run, f, args, kwargs, has_aux):
-    """What `codipy.tools.gradient` does outside of recordings: the value, or the value and the second result; gradient."""
+    """What `codipy.tools.gradient` does outside of recordings: the value, with `has_aux` a pair; and the gradient."""
 
     def number(*args, **kwargs):
         return check_result(run(*args, **kwargs), f)
@@ -90,7 +90,7 @@ def value_and_gradient(choice, run, f, args, kwargs, has_aux):
 
 
 def jacobian_matrix(recording, leaves):
-    """All derivatives of a recording with a program: a list of rows, or of columns, one derivative for each leaf; which."""
+    """All derivatives of a recording with a program: rows or columns, each a list of one for each leaf; which it is."""
     likes = [plain(leaf) for _, leaf in labelled(recording.value, "result")]
     outputs = [np.shape(like) for like in likes]
     inputs = [np.shape(leaf) for leaf in leaves]
@@ -108,7 +108,7 @@ def jacobian_matrix(recording, leaves):
 
 
 def jacobian_blocks(recording, leaves):
-    """For each leaf of the result, for each leaf of the argument, the derivatives: shape of the first, then the second."""
+    """For each leaf of the result, for each of the argument, the derivatives: the shape of the one, then the other."""
     lines, by_rows = jacobian_matrix(recording, leaves)
     outputs = [np.shape(plain(leaf)) for _, leaf in labelled(recording.value, "result")]
     inputs = [np.shape(leaf) for leaf in leaves]

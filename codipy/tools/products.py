@@ -148,7 +148,7 @@ def _prepare(f, args, argnames, has_aux, strategy, granularity, rebind):
     return settings, Choice(tuple(range(len(args))) or None, argnames), called, kept
 
 
-# ---- Inside of another recording --------------------------------------------------------------------------------------
+# ---- Inside of another recording -------------------------------------------------------------------------------------
 def _nested_vjp(choice, run, has_aux, f, args, kwargs):
     from codipy.tools import nested  # not at import: seldom used
 

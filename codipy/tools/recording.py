@@ -127,12 +127,14 @@ class Recording:
 
         self.program = AdjointProgram(self.tape, [(int(ids.flat[0]), leaf) for ids, leaf in zip(self._in, origins)
                                                   if ids.size])
-        values = [leaf if ids is None else self._shown(self.program.values.several(ids), leaf)
-                  for ids, (_, leaf) in zip(self._out, labelled(self.value, "result"))]
-        self.value = rebuild(self.value, values)
-        if self.aux is not None:
-            self.aux = rebuild(self.aux, [leaf if ids is None else self._shown(self.program.values.several(ids), plain(leaf))
-                                          for ids, (_, leaf) in zip(self._aux, labelled(self.aux, "aux"))])
+        self.value = self._replayed(self.value, self._out)
+        self.aux = self._replayed(self.aux, self._aux)
+
+    def _replayed(self, tree, places):
+        """A tree with what the enclosing recording has for those leaves of which the identifiers are given."""
+        leaves = [leaf if ids is None else self._shown(self.program.values.several(ids), plain(leaf))
+                  for ids, (_, leaf) in zip(places, labelled(tree, "result"))]
+        return rebuild(tree, leaves)
 
     @staticmethod
     def _shown(found, like):

@@ -17,7 +17,7 @@ STEP = 1e-4
 
 
 def second_derivatives(text):
-    """What a text's second derivatives along tangents are, forward over reverse and reverse over reverse, and should be."""
+    """Second derivatives along tangents: forward over reverse, reverse over reverse, and what they should be."""
     names = [name for name in names_in(text) if name != "e"]
     values = plain_values(names_in(text))
     seeds = weights_for(plain_results(text, values))
