@@ -17,6 +17,9 @@ from codipy.testing import check_derivatives as check_derivatives
 from codipy.tools import clear_tapes as clear_tapes
 from codipy.tools import compare as compare
 from codipy.tools import grad as grad
+from codipy.tools import gradient_and_hvp as gradient_and_hvp
+from codipy.tools import hessian as hessian
+from codipy.tools import hvp as hvp
 from codipy.tools import jacobian as jacobian
 from codipy.tools import jvp as jvp
 from codipy.tools import value as value

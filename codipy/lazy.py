@@ -10,7 +10,8 @@ _MODULES = ["math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
     "numpy.primitive": ["Primitive"],
     "testing": ["check_derivatives"],
-    "tools": ["clear_tapes", "compare", "grad", "jacobian", "jvp", "value", "value_and_grad", "vjp"],
+    "tools": ["clear_tapes", "compare", "grad", "gradient_and_hvp", "hessian", "hvp", "jacobian", "jvp", "value",
+              "value_and_grad", "vjp"],
     "tools.rebind": ["rebind"],
     "tools.threads": ["get_num_threads", "set_num_threads"],
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The table's values and partials on active operands, which differentiates them once more.
+"""The table's values, and what its partials are made of, on active operands: differentiated once more.
 
 The texts of `codipy.operations.table` are the only formulas; here stand the functions that they call. Each has the
 value of its namesake in `codipy.operations.helpers` within rounding, and slopes of its own, since all are made of
@@ -10,24 +10,15 @@ from __future__ import annotations
 
 import functools
 import math
-import operator
 
 import numpy as np
 
-from codipy.active.array import call, plain
+from codipy.active.array import Real, call, is_active, plain
 from codipy.active.elementwise_door import elementwise
 from codipy.nested.polygamma import POLYGAMMA
 from codipy.operations import TABLE
 
-__all__ = ["PARTIALS", "VALUES", "is_passive", "rounded"]
-
-_TYPES = {"Array", "Real"}
-
-
-def is_passive(x):
-    """Whether x is plain."""
-    return type(x).__name__ not in _TYPES
-
+__all__ = ["NAMES", "VALUES", "rounded"]
 
 # ---- What the texts call ----
 
@@ -70,7 +61,7 @@ def expit(x):
 def power_x(x, y, w):
     """The partial of x**y in x."""
     exponent = plain(y)
-    if is_passive(y) and np.ndim(exponent) == 0 and float(exponent) in _SHORT:
+    if not is_active(y) and np.ndim(exponent) == 0 and float(exponent) in _SHORT:
         return _SHORT[float(exponent)](x, w)
     return pick(exponent == 0, 0.0, y * np.power(x, y - 1.0))
 
@@ -143,7 +134,7 @@ def rint(x):
     return np.rint(plain(x))
 
 
-_NAMES = {
+NAMES = {
     "LN2": math.log(2.0), "LN10": math.log(10.0), "DEGREES": 180.0 / math.pi, "RADIANS": math.pi / 180.0,
     "fabs": np.abs, "slope_cos": np.cos, "slope_sin": np.sin,
     **{name: getattr(np, name) for name in ("cosh", "exp", "hypot", "log", "sinh", "sqrt")},
@@ -156,16 +147,12 @@ _NAMES = {
 # ---- The table ----
 
 
-def _partial(text):
-    """A partial as a function of x, y, z and w; a number where it is one."""
-    try:
-        return float(text)
-    except ValueError:
-        return eval(f"lambda x, y, z, w: {text}", _NAMES)
-
-
 def _row(name, *operands):
     return elementwise(name, *operands)
+
+
+def _power(x, y):
+    return x**y if type(x) is Real or type(y) is Real and np.ndim(x) == 0 else _row("power", x, y)
 
 
 def rounded(x):
@@ -173,12 +160,5 @@ def rounded(x):
     return _row("single", x)
 
 
-_OPERATORS = {
-    "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
-    "negative": operator.neg, "positive": operator.pos, "identity": operator.pos, "absolute": operator.abs,
-    "square": lambda x: x * x,
-}  # fmt: skip
-
-# By operation code: the value of the operands, and for each operand the partial in x, y, z and the value w.
-VALUES = [_OPERATORS.get(row.name) or functools.partial(_row, row.name) for row in TABLE]
-PARTIALS = [tuple(map(_partial, row.partials)) for row in TABLE]
+# By operation code: the value of the operands.
+VALUES = [_power if row.name == "power" else functools.partial(_row, row.name) for row in TABLE]

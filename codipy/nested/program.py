@@ -9,6 +9,7 @@ itself, to any order.
 from __future__ import annotations
 
 import functools
+import itertools
 import math
 from bisect import bisect_right
 
@@ -18,9 +19,8 @@ from codipy.active.array import Real, call, plain
 from codipy.active.borrowed import origins
 from codipy.active.kinds import converted
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
-from codipy.nested.formulas import PARTIALS, VALUES, rounded
+from codipy.nested.expressions import Expression
 from codipy.nested.slots import Flows, Slots, reach
-from codipy.operations import TABLE
 from codipy.programs.program import instructions
 from codipy.tape.reading import steps
 
@@ -44,7 +44,7 @@ class AdjointProgram:
     """
 
     def __init__(self, tape, inputs):
-        self.values, self._varied, self._kept = Slots(), set(), {}
+        self.values, self._varied, self._kept, self.gated = Slots(), set(), {}, False
         given = dict(origins(tape))
         wanted = {first for first, _ in inputs}
         given |= dict(inputs)
@@ -57,19 +57,19 @@ class AdjointProgram:
     # ---- Which identifiers depend on the inputs ----
 
     def varies(self, where):
-        """Whether a step's argument depends on the inputs; `where` is a set of identifiers."""
+        """Whether any of some identifiers depends on the inputs."""
         low, end = reach(*where)
         while low < end:
             number = self.values.number(low)
-            if number < 0:
-                if low in self._varied:
-                    return True
-                low += 1
-            else:
-                if ~number in self._varied:
-                    return True
-                low = self.values.firsts[number] + self.values.sizes[number]
+            if (low if number < 0 else ~number) in self._varied:
+                return True
+            low = low + 1 if number < 0 else self.values.firsts[number] + self.values.sizes[number]
         return False
+
+    def varies_one(self, identifier):
+        """Whether one of them does."""
+        number = self.values.number(identifier)
+        return (identifier if number < 0 else ~number) in self._varied
 
     def _mark(self, first):
         number = self.values.number(first)
@@ -77,37 +77,41 @@ class AdjointProgram:
 
     # ---- Sweeps ----
 
-    def pull(self, seeds):
+    def pull(self, seeds, read):
         """The reverse sweep.
 
         Parameters
         ----------
         seeds : list of (ndarray of int, value)
             Identifiers and what is added to their adjoints.
+        read : list of (ndarray of int or None)
+            Identifiers of which the adjoints are asked for.
 
         Returns
         -------
-        Slots
-            The adjoints; those of inputs can be read.
+        list
+            Arrays and numbers of the shapes of `read`; None for None.
         """
-        bars = Flows(self.values)
-        with np.errstate(all="ignore"):
-            for identifiers, seed in seeds:
-                bars.add_several(identifiers.reshape(-1), np.reshape(seed, (-1,)))
-            for number in range(len(self._steps) - 1, -1, -1):
-                step = self._steps[number]
-                _PULL[step[0]](self, number, step, bars)
-        return bars
+        return self._swept(_PULL, range(len(self._steps) - 1, -1, -1), seeds, read)
 
-    def push(self, seeds):
-        """The forward sweep: as `pull`, with tangents; those of all identifiers can be read."""
-        dots = Flows(self.values)
-        with np.errstate(all="ignore"):
-            for identifiers, seed in seeds:
-                dots.add_several(identifiers.reshape(-1), np.reshape(seed, (-1,)))
-            for number, step in enumerate(self._steps):
-                _PUSH[step[0]](self, number, step, dots)
-        return dots
+    def push(self, seeds, read):
+        """The forward sweep: as `pull`, with tangents."""
+        return self._swept(_PUSH, range(len(self._steps)), seeds, read)
+
+    def _swept(self, actions, order, seeds, read):
+        # A zero flow passes nothing on, also through a partial that is infinite. That is rare, and seen at the end.
+        for self.gated in (False, True):
+            flows = Flows(self.values)
+            with np.errstate(all="ignore"):
+                for identifiers, seed in seeds:
+                    flows.add_several(identifiers.reshape(-1), np.reshape(seed, (-1,)))
+                for number in order:
+                    step = self._steps[number]
+                    actions[step[0]](self, number, step, flows)
+                found = [None if identifiers is None else flows.several(identifiers) for identifiers in read]
+            if not any(x is not None and np.isnan(plain(x)).any() for x in found):
+                break
+        return found
 
 
 def _rewritten(steps):
@@ -139,8 +143,9 @@ def _opened(step):
 # ---- Scalar statements -----------------------------------------------------------------------------------------------
 @functools.lru_cache(maxsize=4096)
 def _program(handle):
-    """Leaves, and steps as (code, rounded, registers), of a scalar program."""
-    return instructions(handle)
+    """For each leaf whether it is an argument, the expression, and whether it reads constants."""
+    is_active, steps = instructions(handle)
+    return is_active, Expression(len(is_active), steps), all(is_active)
 
 
 def _of_numpy(x):
@@ -148,24 +153,8 @@ def _of_numpy(x):
     return converted(x, np.float64) if type(x) is Real else np.float64(x)
 
 
-def _run(steps, registers):
-    """Append the value of each step to the registers."""
-    for code, is_single, sources in steps:
-        value = VALUES[code](*[registers[k] for k in sources])
-        registers.append(rounded(value) if is_single else value)
-
-
-def _scalar_registers(program, step):
-    is_active, instructions = _program(step[2])
-    identifiers, constants = iter(step[3]), iter(step[4])
-    registers = [program.values.one(next(identifiers)) if active else np.float64(next(constants))
-                 for active in is_active]
-    _run(instructions, registers)
-    return is_active, instructions, registers
-
-
 def _scalar_value(program, number, step, given, wanted):
-    _, identifier, handle, arguments, _ = step
+    _, identifier, handle, arguments, constants = step
     scalars = program.values.scalars
     if handle == 0:
         if identifier not in given:
@@ -175,178 +164,100 @@ def _scalar_value(program, number, step, given, wanted):
         if identifier in wanted:
             program._varied.add(identifier)
         return
-    scalars[identifier] = _scalar_registers(program, step)[2][-1]
-    if any(program.varies((argument, (), ())) for argument in arguments):
+    is_active, expression, is_whole = _program(handle)
+    found = [program.values.one(argument) for argument in arguments]
+    varied = [program.varies_one(argument) for argument in arguments]
+    if not is_whole:
+        found, varied = _spread(is_active, found, map(np.float64, constants)), _spread(is_active, varied, None)
+    scalars[identifier] = expression.value(*found)
+    if any(varied):
         program._varied.add(identifier)
+        program._kept[number] = expression, found, tuple(varied), is_active
+
+
+def _spread(is_active, arguments, constants):
+    """One item for each leaf, from those of the arguments and of the constants (None: False)."""
+    arguments, constants = iter(arguments), itertools.repeat(False) if constants is None else constants
+    return [next(arguments) if active else next(constants) for active in is_active]
 
 
 def _scalar_pull(program, number, step, bars):
     identifier = step[1]
-    if step[2] == 0 or identifier not in bars.scalars or identifier not in program._varied:
+    if identifier not in bars.scalars or number not in program._kept:
         return
-    bar = bars.scalars[identifier]
-    is_active, instructions, registers = _scalar_registers(program, step)
-    found = _pulled(instructions, registers, _varied_leaves(program, is_active, step), bar)
-    for argument, share in zip(step[3], (x for x, active in zip(found, is_active) if active)):
+    expression, operands, varied, is_active = program._kept[number]
+    shares = expression.pull(varied, program.gated)(bars.scalars[identifier], *operands)
+    arguments = iter(step[3])
+    for active, share in zip(is_active, shares):
+        argument = next(arguments) if active else 0
         if share is not None:
             bars.add_one(argument, share)
 
 
 def _scalar_push(program, number, step, dots):
-    identifier = step[1]
-    if step[2] == 0 or identifier not in program._varied:
+    if number not in program._kept:
         return
-    is_active, instructions, registers = _scalar_registers(program, step)
-    identifiers = iter(step[3])
-    tangents = [dots.take((next(identifiers), (), ())) if active else None for active in is_active]
-    found = _pushed(instructions, registers, tangents)
-    if found is not None:
-        dots.scalars[identifier] = found
-
-
-def _varied_leaves(program, is_active, step):
-    identifiers = iter(step[3])
-    return [active and program.varies((next(identifiers), (), ())) for active in is_active]
-
-
-# ---- Expressions of steps --------------------------------------------------------------------------------------------
-def _arguments(registers, leaves, place, sources):
-    """x, y, z and w of a step."""
-    operands = [registers[k] for k in sources]
-    return (*operands, *(None,) * (3 - len(operands)), registers[leaves + place])
-
-
-def _pulled(instructions, registers, wanted, bar):
-    """For each leaf that is wanted its share of the adjoint of the last step; None where there is none."""
-    found = _pulled_by(instructions, registers, wanted, bar, _product)
-    if any(share is not None and np.isnan(plain(share)).any() for share in found):
-        return _pulled_by(instructions, registers, wanted, bar, _gated)     # a zero adjoint passes nothing on
-    return found
-
-
-def _pulled_by(instructions, registers, wanted, bar, product):
-    leaves = len(wanted)
-    reached = list(wanted)
-    for _, _, sources in instructions:
-        reached.append(any(reached[k] for k in sources))
-    bars = [None] * len(registers)
-    bars[-1] = bar
-    for place in range(len(instructions) - 1, -1, -1):
-        bar = bars[leaves + place]
-        if bar is None or not reached[leaves + place]:
-            continue
-        code, _, sources = instructions[place]
-        arguments = _arguments(registers, leaves, place, sources)
-        for k, partial in zip(sources, PARTIALS[code]):
-            if reached[k]:
-                share = product(bar, partial, arguments, _sifts(code, k, sources, reached))
-                if share is not None:
-                    bars[k] = share if bars[k] is None else bars[k] + share
-    return bars[:leaves]
-
-
-def _pushed(instructions, registers, tangents):
-    """The tangent of the last step; None where there is none."""
-    found = _pushed_by(instructions, registers, tangents, _product)
-    if found is not None and np.isnan(plain(found)).any():
-        return _pushed_by(instructions, registers, tangents, _gated)
-    return found
-
-
-def _pushed_by(instructions, registers, tangents, product):
-    leaves, dots, reached = len(tangents), list(tangents), [tangent is not None for tangent in tangents]
-    for place, (code, _, sources) in enumerate(instructions):
-        arguments, total = None, None
-        for k, partial in zip(sources, PARTIALS[code]):
-            if dots[k] is not None:
-                arguments = arguments or _arguments(registers, leaves, place, sources)
-                share = product(dots[k], partial, arguments, _sifts(code, k, sources, reached))
-                if share is not None:
-                    total = share if total is None else total + share
-        dots.append(total)
-        reached.append(total is not None)
-    return dots[-1]
-
-
-def _sifts(code, k, sources, reached):
-    """Whether a partial that is zero passes nothing on, not even what is infinite: see the table's column."""
-    sifts = TABLE[code].sifts
-    return sifts == "always" or sifts == "passive" and sum(reached[other] for other in sources) == 1
-
-
-def _product(flow, partial, arguments, sifts):
-    """flow * partial; None where that is zero by the formula."""
-    if type(partial) is float:
-        return None if partial == 0.0 else flow if partial == 1.0 else flow * partial
-    return flow * partial(*arguments)
-
-
-def _gated(flow, partial, arguments, sifts):
-    """The same, where a zero flow passes nothing, whatever the partial is."""
-    if type(partial) is float:
-        return _product(flow, partial, arguments, sifts)
-    factor = partial(*arguments)
-    share = flow * factor
-    shape = np.shape(plain(share))
-    passes = np.broadcast_to(plain(flow) != 0, shape)
-    if sifts:
-        passes = passes & (plain(factor) != 0)
-    if not shape:
-        return share if passes else np.float64(0.0)
-    return np.where(passes, share, 0.0)
+    expression, operands, varied, is_active = program._kept[number]
+    arguments = iter(step[3])
+    tangents = [dots.take((next(arguments), (), ())) if active else None for active in is_active]
+    flows = tuple(tangent is not None for tangent in tangents)
+    if any(flows):
+        found = expression.push(flows, program.gated)(*tangents, *operands)
+        if found is not None:
+            dots.scalars[step[1]] = found
 
 
 # ---- Array statements ------------------------------------------------------------------------------------------------
 _SINGLE_STEPS, _SINGLE_RESULT = 1, 2
 
 
-def _instructions(tiles):
-    """Steps as (code, rounded, registers)."""
-    last = len(tiles.steps) - 1
-    return [(code, tiles.rounded == _SINGLE_STEPS or tiles.rounded == _SINGLE_RESULT and k == last, sources)
-            for k, (code, sources) in enumerate(tiles.steps)]
-
-
-def _array_registers(program, number, step):
-    instructions, registers = _instructions(step[2]), list(program._kept[number])
-    _run(instructions, registers)
-    return instructions, registers
+@functools.lru_cache(maxsize=4096)
+def _expression(tiles):
+    """The expression of an array program."""
+    steps, last = tiles.steps, len(tiles.steps) - 1
+    return Expression(tiles.operands, [
+        (code, tiles.rounded == _SINGLE_STEPS or tiles.rounded == _SINGLE_RESULT and k == last, sources)
+        for k, (code, sources) in enumerate(steps)])
 
 
 def _array_value(program, number, step, given, wanted):
-    _, result, tiles, operands = step
+    _, result, tiles, arguments = step
     # Kept, since these identifiers may be set again before a sweep asks for the values that were read here.
-    program._kept[number] = [program.values.get(x) if type(x) is tuple else x if isinstance(x, np.ndarray) else
-                             np.float64(x) for x in operands]
-    value = _array_registers(program, number, step)[1][-1]
+    operands = [program.values.get(x) if type(x) is tuple else x if isinstance(x, np.ndarray) else np.float64(x)
+                for x in arguments]
+    expression = _expression(tiles)
+    value = expression.value(*operands)
     program.values.put(result, value if np.shape(value) == result[1] else np.broadcast_to(value, result[1]))
-    if any(type(x) is tuple and program.varies(x) for x in operands):
+    varied = tuple(type(x) is tuple and program.varies(x) for x in arguments)
+    if any(varied):
         program._mark(reach(*result)[0])
+        program._kept[number] = expression, operands, varied
 
 
 def _array_pull(program, number, step, bars):
-    _, result, _, operands = step
+    _, result, _, arguments = step
     if not program.varies(result):
         return
     bar = bars.consume(result)
-    wanted = [type(x) is tuple and program.varies(x) for x in operands]
-    if bar is None or not any(wanted):
+    if bar is None or number not in program._kept:
         return
-    instructions, registers = _array_registers(program, number, step)
-    for operand, share in zip(operands, _pulled(instructions, registers, wanted, bar)):
-        if share is not None and type(operand) is tuple:
-            bars.add(operand, share if operand[1] else np.sum(share))
+    expression, operands, varied = program._kept[number]
+    for where, share in zip(arguments, expression.pull(varied, program.gated)(bar, *operands)):
+        if share is not None:
+            bars.add(where, share if where[1] else np.sum(share))
 
 
 def _array_push(program, number, step, dots):
-    _, result, _, operands = step
+    _, result, _, arguments = step
     if not program.varies(result):
         return
-    tangents = [dots.take(x) if type(x) is tuple else None for x in operands]
     found = None
-    if any(tangent is not None for tangent in tangents):
-        instructions, registers = _array_registers(program, number, step)
-        found = _pushed(instructions, registers, tangents)
+    if number in program._kept:
+        expression, operands, varied = program._kept[number]
+        tangents = [dots.take(where) if varies else None for where, varies in zip(arguments, varied)]
+        flows = tuple(tangent is not None for tangent in tangents)
+        if any(flows):
+            found = expression.push(flows, program.gated)(*tangents, *operands)
     if found is not None:
         dots.put(result, found if np.shape(found) == result[1] else np.broadcast_to(found, result[1]))
     elif not dots.is_zero(result):

@@ -180,9 +180,9 @@ class Recording:
 
     def _through(self, sweep, seeded, seeds, read, likes):
         """A sweep of the program, one direction, from the identifiers that are seeded to those that are read."""
-        flows = sweep([(ids, seed) for ids, seed in zip(seeded, seeds) if ids is not None and seed is not None])
-        return [self._shown(np.zeros(np.shape(plain(like))) if ids is None else flows.several(ids), plain(like))
-                for ids, like in zip(read, likes)]
+        found = sweep([(ids, seed) for ids, seed in zip(seeded, seeds) if ids is not None and seed is not None], read)
+        return [self._shown(np.zeros(np.shape(plain(like))) if x is None else x, plain(like))
+                for x, like in zip(found, likes)]
 
     @staticmethod
     def _seed(adjoints, variables, seeds):

@@ -41,7 +41,10 @@ def _judge(program, seeds, tangents):
     def along(*args):
         return sum(np.sum(g * t) for g, t in zip(gradient(*args), tangents))
 
-    expected = [_difference(gradient, inputs, tangents, h) for h in STEPS]
+    try:
+        expected = [_difference(gradient, inputs, tangents, h) for h in STEPS]
+    except Exception:
+        return None  # beside this point the program is another one: a mask has other elements
     scale = 1.0 + max(float(np.max(np.abs(g), initial=0.0)) for g in quietly(gradient, *inputs))
     value, forward = quietly(codipy.jvp, gradient, tuple(inputs), tuple(tangents))
     for x, y in zip(value, quietly(gradient, *inputs)):

@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions of the table's operations as Python functions: their value, and their sweeps back and forward.
+
+Each is written out once and kept: leaves `u0`, `u1`, ..., a register `r` for each step, and flows `f`. Texts of
+partials are the table's, with the registers in the place of `x`, `y`, `z` and `w`.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+
+import numpy as np
+
+from codipy.active.array import plain
+from codipy.nested.formulas import NAMES, VALUES, rounded
+from codipy.operations import TABLE
+
+__all__ = ["Expression"]
+
+
+class Expression:
+    """An expression of steps.
+
+    Parameters
+    ----------
+    leaves : int
+        How many operands it has.
+    steps : sequence of (int, bool, sequence of int)
+        Operation code, whether its value is rounded to float32, and its registers: first the leaves, then one for each
+        step.
+
+    Attributes
+    ----------
+    value : callable
+        ``value(*operands)``.
+    """
+
+    def __init__(self, leaves, steps):
+        self._leaves, self._steps, self._sweeps = leaves, steps, {}
+        self.value = _function(self._operands(), [*self._values(range(len(steps))), f"return {self._name(-1)}"])
+
+    def pull(self, wanted, gated):
+        """``pull(bar, *operands)``, which returns the shares of the operands; None for those that get nothing.
+
+        Parameters
+        ----------
+        wanted : tuple of bool
+            For each operand whether it depends on what is differentiated by.
+        gated : bool
+            Whether a zero flow passes nothing on, whatever the partial is.
+        """
+        key = "pull", wanted, gated
+        if key not in self._sweeps:
+            self._sweeps[key] = self._pull(wanted, gated)
+        return self._sweeps[key]
+
+    def push(self, wanted, gated):
+        """``push(*tangents, *operands)``, which returns the tangent of the value; None where it is zero."""
+        key = "push", wanted, gated
+        if key not in self._sweeps:
+            self._sweeps[key] = self._push(wanted, gated)
+        return self._sweeps[key]
+
+    # ---- Text ----
+
+    def _name(self, register):
+        register %= self._leaves + len(self._steps)
+        return f"u{register}" if register < self._leaves else f"r{register - self._leaves}"
+
+    def _operands(self):
+        return [f"u{k}" for k in range(self._leaves)]
+
+    def _values(self, places):
+        lines = []
+        for place in places:
+            code, is_single, sources = self._steps[place]
+            operands = [self._name(k) for k in sources]
+            text = _VALUES.get(TABLE[code].name, f"V[{code}]({', '.join(operands)})").format(*operands)
+            lines.append(f"r{place} = " + (f"rounded({text})" if is_single else text))
+        return lines
+
+    def _reached(self, wanted):
+        reached = list(wanted)
+        for _, _, sources in self._steps:
+            reached.append(any(reached[k] for k in sources))
+        return reached
+
+    def _share(self, flow, place, k, reached, gated):
+        """The text of a flow times the partial in operand number `k` of a step; None where that is zero."""
+        code, _, sources = self._steps[place]
+        row = TABLE[code]
+        text = row.partials[k]
+        if text in _NUMBERS:
+            return {"0": None, "1": flow, "-1": f"-{flow}"}[text]
+        names = dict(zip("xyz", map(self._name, sources)), w=f"r{place}")
+        partial = ast.unparse(_Renamed(names).visit(ast.parse(text, mode="eval")))
+        if not gated:
+            return f"{flow} * ({partial})"
+        sifts = row.sifts == "always" or row.sifts == "passive" and sum(reached[other] for other in sources) == 1
+        return f"gated({flow}, {partial}, {sifts})"
+
+    def _pull(self, wanted, gated):
+        reached, first = self._reached(wanted), self._leaves
+        lines = self._values(range(len(self._steps)))
+        begun = {first + len(self._steps) - 1}
+        lines.append(f"f{first + len(self._steps) - 1} = bar")
+        for place in range(len(self._steps) - 1, -1, -1):
+            if first + place not in begun or not reached[first + place]:
+                continue
+            for k, source in enumerate(self._steps[place][2]):
+                share = self._share(f"f{first + place}", place, k, reached, gated) if reached[source] else None
+                if share is not None:
+                    lines.append(f"f{source} = " + (f"f{source} + {share}" if source in begun else share))
+                    begun.add(source)
+        shares = [f"f{k}" if k in begun and wanted[k] else "None" for k in range(first)]
+        return _function(["bar", *self._operands()], [*lines, f"return {', '.join(shares)},"])
+
+    def _push(self, wanted, gated):
+        reached, first = self._reached(wanted), self._leaves
+        lines, begun = self._values(range(len(self._steps))), {k for k in range(first) if wanted[k]}
+        for place, (_, _, sources) in enumerate(self._steps):
+            shares = [self._share(f"f{source}", place, k, reached, gated) for k, source in enumerate(sources)
+                      if source in begun]
+            shares = [share for share in shares if share is not None]
+            if shares:
+                lines.append(f"f{first + place} = " + " + ".join(shares))
+                begun.add(first + place)
+        last = first + len(self._steps) - 1
+        tangents = [f"f{k}" for k in range(first)]
+        return _function([*tangents, *self._operands()], [*lines, f"return {f'f{last}' if last in begun else None}"])
+
+
+_NUMBERS = {"0", "1", "-1"}
+# What Python's operators write in fewer steps; the same operations.
+_VALUES = {
+    "add": "{0} + {1}", "subtract": "{0} - {1}", "multiply": "{0} * {1}", "divide": "{0} / {1}", "negative": "-{0}",
+    "positive": "+{0}", "identity": "+{0}", "absolute": "abs({0})",
+}  # fmt: skip
+
+
+class _Renamed(ast.NodeTransformer):
+    def __init__(self, names):
+        self._names = names
+
+    def visit_Name(self, node):
+        return ast.Name(self._names.get(node.id, node.id), node.ctx)
+
+
+def _gated(flow, partial, sifts):
+    """flow * partial, where a zero flow passes nothing, and, if it `sifts`, neither does a partial that is zero."""
+    share = flow * partial
+    shape = np.shape(plain(share))
+    passes = np.broadcast_to(plain(flow) != 0, shape)
+    if sifts:
+        passes = passes & (plain(partial) != 0)
+    if not shape:
+        return share if passes else np.float64(0.0)
+    return np.where(passes, share, 0.0)
+
+
+_GLOBALS = {**NAMES, "V": VALUES, "rounded": rounded, "gated": _gated}
+
+
+@functools.cache
+def _code(text):
+    return compile(text, "<expression>", "exec")
+
+
+def _function(parameters, lines):
+    text = f"def function({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines)
+    made = {}
+    exec(_code(text), _GLOBALS, made)
+    return made["function"]

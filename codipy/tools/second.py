@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Second derivatives: Hessians, their products with vectors, and a derivative that is kept for several directions."""
+from __future__ import annotations
+
+from codipy.tools.callee import check_function, name_of
+from codipy.tools.choice import Choice
+from codipy.tools.driver import Driver
+from codipy.tools.drivers import grad, value_and_grad
+from codipy.tools.jacobian import jacobian
+from codipy.tools.pool import check_settings
+from codipy.tools.products import jvp
+
+__all__ = ["gradient_and_hvp", "hessian", "hvp"]
+
+
+def hessian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", granularity=None, rebind=True):
+    """The Hessian of a function: the second derivatives of its number by each pair of numbers of its argument.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number; see `grad` for its arguments.
+    argnums, argnames : optional
+        Which arguments are differentiated by, twice: see `grad`.
+    has_aux, rebind : bool
+        See `grad`.
+    strategy, granularity : str, optional
+        How the gradient is recorded, of which the Hessian is the Jacobian: see `Tape`.
+
+    Returns
+    -------
+    callable
+        Takes the arguments of `f` and returns the form of the argument, with that form again in the place of each leaf,
+        and there an array of the shape of the one leaf followed by that of the other; a float where both are numbers.
+        With `has_aux`, a pair of that and the second result.
+
+    Raises
+    ------
+    TypeError
+        From the returned function: see `grad`.
+    UndifferentiableError
+        From the returned function: a derivative on the way is known as numbers only (``tape.push_statement``).
+
+    Notes
+    -----
+    The gradient runs once, and sweeps forward over it, several directions each. For products with few vectors take
+    `hvp`.
+
+    Examples
+    --------
+    >>> import codipy, numpy as np
+    >>> codipy.hessian(lambda x: x[0] ** 2 * x[1])(np.array([1.0, 2.0]))
+    array([[4., 2.],
+           [2., 0.]])
+    >>> codipy.hessian(lambda x: x**3)(2.0)
+    12.0
+    """
+    check_function(f, "hessian")
+    check_settings((strategy, granularity))
+    options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "strategy": strategy,
+               "granularity": granularity, "rebind": rebind}
+    return Hessian(f, options)
+
+
+class Hessian(Driver):
+    """What `hessian` returns."""
+
+    def __init__(self, f, options):
+        choice = Choice(options["argnums"], options["argnames"])
+        super().__init__(hessian, f, options, f"Hessian of {name_of(f)} by {choice}.")
+        self._jacobian = jacobian(grad(f, **options), **options)
+
+    def __call__(self, *args, **kwargs):
+        return self._jacobian(*args, **kwargs)
+
+
+def hvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strategy="auto", granularity=None,
+        rebind=True):
+    """The product of a Hessian, which is never formed, with a vector: the derivative of the gradient along it.
+
+    Parameters
+    ----------
+    f : callable
+        Returns one real number; see `grad`.
+    args : tuple or list
+        The positional arguments; all are differentiated by.
+    tangents : tuple or list
+        The vector: one for each of these, of its form, and then one for each of `argnames`.
+    kwargs, argnames : optional
+        See `vjp`.
+    has_aux, rebind : bool
+        See `grad`.
+    strategy, granularity : str, optional
+        See `hessian`.
+
+    Returns
+    -------
+    tuple
+        One for each argument, of its form; with `has_aux` a pair of that and the second result.
+
+    Raises
+    ------
+    TypeError, ValueError, UndifferentiableError
+        See `jvp` and `hessian`.
+
+    Examples
+    --------
+    >>> import codipy, numpy as np
+    >>> codipy.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 10.0]),))
+    (array([  6., 120.]),)
+    """
+    found = gradient_and_hvp(f, args, tangents, kwargs=kwargs, argnames=argnames, has_aux=has_aux, strategy=strategy,
+                             granularity=granularity, rebind=rebind)
+    return found[1:] if has_aux else found[1]
+
+
+def gradient_and_hvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strategy="auto",
+                     granularity=None, rebind=True):
+    """The gradient of a function and the product of its Hessian with a vector, of one run.
+
+    Parameters
+    ----------
+    f, args, tangents, kwargs, argnames, has_aux, strategy, granularity, rebind : optional
+        See `hvp`.
+
+    Returns
+    -------
+    tuple
+        The gradient and the product, each a tuple with one for each argument, of its form; with `has_aux`, and the
+        second result.
+
+    Raises
+    ------
+    TypeError, ValueError, UndifferentiableError
+        See `hvp`.
+
+    Examples
+    --------
+    >>> import codipy
+    >>> codipy.gradient_and_hvp(lambda x, y: x * x * y, (3.0, 2.0), (1.0, 0.0))
+    ((12.0, 9.0), (4.0, 6.0))
+    """
+    check_function(f, "hvp")
+    numbers = tuple(range(len(args)))
+    names = (argnames,) if isinstance(argnames, str) else argnames
+    driver = value_and_grad if has_aux else grad
+    gradient = driver(f, numbers or None, argnames=names, has_aux=has_aux, rebind=rebind)
+    joined = _both(gradient, bool(numbers), bool(names), has_aux)
+    options = {"kwargs": kwargs, "argnames": argnames, "strategy": strategy, "granularity": granularity,
+               "rebind": rebind}
+    return jvp(joined, args, tangents, has_aux=has_aux, **options)
+
+
+def _both(gradient, by_number, by_name, has_aux):
+    """The gradient as one tuple of all arguments, whether they were passed by position or by name."""
+
+    def run(*args, **kwargs):
+        found = gradient(*args, **kwargs)
+        (_, aux), found = found if has_aux else ((None, None), found)
+        found = (*found[0], *found[1]) if by_number and by_name else found
+        return (found, aux) if has_aux else found
+
+    run.__name__ = getattr(gradient, "__name__", "gradient")
+    return run
