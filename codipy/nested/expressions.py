@@ -8,7 +8,9 @@ partials are the table's, with the registers in the place of `x`, `y`, `z` and `
 from __future__ import annotations
 
 import ast
+import collections
 import functools
+import re
 
 import numpy as np
 
@@ -38,7 +40,7 @@ class Expression:
 
     def __init__(self, leaves, steps):
         self._leaves, self._steps, self._sweeps = leaves, steps, {}
-        self.value = _function(self._operands(), [*self._values(range(len(steps))), f"return {self._name(-1)}"])
+        self.value = _function(self._operands(), self._values(), self._name(-1))
 
     def pull(self, wanted, gated):
         """``pull(bar, *operands)``, which returns the shares of the operands; None for those that get nothing.
@@ -71,14 +73,14 @@ class Expression:
     def _operands(self):
         return [f"u{k}" for k in range(self._leaves)]
 
-    def _values(self, places):
-        lines = []
-        for place in places:
-            code, is_single, sources = self._steps[place]
+    def _values(self):
+        """Pairs of a register and its text."""
+        found = []
+        for place, (code, is_single, sources) in enumerate(self._steps):
             operands = [self._name(k) for k in sources]
             text = _VALUES.get(TABLE[code].name, f"V[{code}]({', '.join(operands)})").format(*operands)
-            lines.append(f"r{place} = " + (f"rounded({text})" if is_single else text))
-        return lines
+            found.append((f"r{place}", f"rounded({text})" if is_single else text))
+        return found
 
     def _reached(self, wanted):
         reached = list(wanted)
@@ -101,34 +103,31 @@ class Expression:
         return f"gated({flow}, {partial}, {sifts})"
 
     def _pull(self, wanted, gated):
-        reached, first = self._reached(wanted), self._leaves
-        lines = self._values(range(len(self._steps)))
-        begun = {first + len(self._steps) - 1}
-        lines.append(f"f{first + len(self._steps) - 1} = bar")
+        reached, first, last = self._reached(wanted), self._leaves, self._leaves + len(self._steps) - 1
+        lines, flows = self._values(), {last: ["bar"]}
         for place in range(len(self._steps) - 1, -1, -1):
-            if first + place not in begun or not reached[first + place]:
+            if first + place not in flows or not reached[first + place]:
                 continue
+            lines.append((f"f{first + place}", " + ".join(flows[first + place])))
             for k, source in enumerate(self._steps[place][2]):
                 share = self._share(f"f{first + place}", place, k, reached, gated) if reached[source] else None
                 if share is not None:
-                    lines.append(f"f{source} = " + (f"f{source} + {share}" if source in begun else share))
-                    begun.add(source)
-        shares = [f"f{k}" if k in begun and wanted[k] else "None" for k in range(first)]
-        return _function(["bar", *self._operands()], [*lines, f"return {', '.join(shares)},"])
+                    flows.setdefault(source, []).append(share)
+        shares = [" + ".join(flows[k]) if k in flows and wanted[k] else "None" for k in range(first)]
+        return _function(["bar", *self._operands()], lines, f"{', '.join(shares)},")
 
     def _push(self, wanted, gated):
-        reached, first = self._reached(wanted), self._leaves
-        lines, begun = self._values(range(len(self._steps))), {k for k in range(first) if wanted[k]}
+        reached, first, last = self._reached(wanted), self._leaves, self._leaves + len(self._steps) - 1
+        lines, begun = self._values(), {k for k in range(first) if wanted[k]}
         for place, (_, _, sources) in enumerate(self._steps):
             shares = [self._share(f"f{source}", place, k, reached, gated) for k, source in enumerate(sources)
                       if source in begun]
             shares = [share for share in shares if share is not None]
             if shares:
-                lines.append(f"f{first + place} = " + " + ".join(shares))
+                lines.append((f"f{first + place}", " + ".join(shares)))
                 begun.add(first + place)
-        last = first + len(self._steps) - 1
         tangents = [f"f{k}" for k in range(first)]
-        return _function([*tangents, *self._operands()], [*lines, f"return {f'f{last}' if last in begun else None}"])
+        return _function([*tangents, *self._operands()], lines, f"f{last}" if last in begun else "None")
 
 
 _NUMBERS = {"0", "1", "-1"}
@@ -167,8 +166,24 @@ def _code(text):
     return compile(text, "<expression>", "exec")
 
 
-def _function(parameters, lines):
-    text = f"def function({', '.join(parameters)}):\n" + "".join(f"    {line}\n" for line in lines)
+def _function(parameters, lines, result):
+    """A function of some lines, pairs of a name and a text, which returns a text.
+
+    What is used once stands where it is used, so that operations on arrays become one statement.
+    """
+    lines, kept = [*lines, ("return", result)], []
+    uses = collections.Counter(name for _, text in lines for name in _NAME.findall(text))
+    inlined = {}
+    for name, text in lines:
+        text = _NAME.sub(lambda found: inlined.get(found.group(), found.group()), text)
+        if uses[name] == 1 and len(text) < _LONGEST:
+            inlined[name] = f"({text})"
+        elif uses[name] or name == "return":
+            kept.append(f"    {name} {text}\n" if name == "return" else f"    {name} = {text}\n")
     made = {}
-    exec(_code(text), _GLOBALS, made)
+    exec(_code(f"def function({', '.join(parameters)}):\n{''.join(kept)}"), _GLOBALS, made)
     return made["function"]
+
+
+_NAME = re.compile(r"\b[fr][0-9]+\b")
+_LONGEST = 2000     # characters: Python's compiler does not nest without end
