@@ -7,7 +7,7 @@ import numpy as np
 
 from codipy.active.array_type import Array
 
-class Loan:
+class Copy:
     def end(self, reference: Any) -> None: ...
 
 def show(array: Array, values: np.ndarray, /) -> np.ndarray: ...

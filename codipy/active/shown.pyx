@@ -32,8 +32,8 @@ class _Thread(threading.local):
 cdef object thread = _Thread()
 
 
-cdef class Loan:
-    """Loan()
+cdef class Copy:
+    """Copy()
     --
 
     One copy that a library got, as long as somebody has it.
@@ -50,14 +50,16 @@ cdef class Loan:
     def end(self, reference):
         """When nobody has the copy any more."""
         key = id(self.storage)
-        loans = shown.pop(key, [])       # so that what is taken over can be written
+        copies = shown.pop(key, [])       # so that what is taken over can be written
         try:
             if self.array is not None:
                 self.take_over(False)
+        except Exception as error:       # nobody would see it here
+            complain(f"what a library wrote to an array that it was given ({self.where}) cannot be written there: {error}")
         finally:
-            loans = [loan for loan in loans + shown.get(key, []) if (<Loan>loan).given() is not None]
-            if loans:
-                shown[key] = loans
+            copies = [copy for copy in copies + shown.get(key, []) if (<Copy>copy).given() is not None]
+            if copies:
+                shown[key] = copies
 
     cdef int take_over(self, bint is_kept) except -1:
         """Write to the array what the library wrote to the copy, which it keeps or has let go of; else complain."""
@@ -90,16 +92,16 @@ def show(Array array, values, /):
     ndarray
         What the library is to get.
     """
-    cdef Loan loan = Loan.__new__(Loan)
-    loan.storage = array.storage
+    cdef Copy copy = Copy.__new__(Copy)
+    copy.storage = array.storage
     if not array.readonly and values.dtype == array.dtype and values.flags.writeable:
         frame = sys._getframe()
-        loan.array, loan.values, loan.before = second(array), values, values.tobytes()
-        loan.call, loan.where = (id(frame), frame.f_lasti, frame.f_lineno), place(frame)
+        copy.array, copy.values, copy.before = second(array), values, values.tobytes()
+        copy.call, copy.where = (id(frame), frame.f_lasti, frame.f_lineno), place(frame)
         values = np.asarray(memoryview(values))      # which stays the base of all views, since that of it is no array
         at_end(look_at_shown)
-    loan.given = weakref.ref(values, loan.end)
-    shown.setdefault(id(array.storage), []).append(loan)
+    copy.given = weakref.ref(values, copy.end)
+    shown.setdefault(id(array.storage), []).append(copy)
     return values
 
 
@@ -111,10 +113,10 @@ def keep(values, /):
 
 def look_at_shown():
     """At the end of a recording: whether a library wrote to what it still has."""
-    for loans in list(shown.values()):
-        for loan in loans:
-            if (<Loan>loan).array is not None:
-                (<Loan>loan).take_over(True)
+    for copies in list(shown.values()):
+        for copy in copies:
+            if (<Copy>copy).array is not None:
+                (<Copy>copy).take_over(True)
     thread.kept.clear()
 
 
