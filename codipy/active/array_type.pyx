@@ -32,7 +32,6 @@ from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.callers import in_rebound_code
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
-from codipy.active.flat import one_number
 from codipy.active.kinds import ClassOf
 
 cdef extern from "Python.h":
@@ -348,6 +347,7 @@ cdef class Array:
 
     def fill(self, value):
         """Write one value into all elements."""
+        from codipy.active.flat import one_number       # not with `import codipy`
         self[...] = one_number(value, np.empty(()).fill)
 
     @property

@@ -199,13 +199,11 @@ def test_out_is_refused_unless_it_can_hold_reals():
             np.sin(x, out=np.empty(()))
         with pytest.raises(ActiveError, match="`a` is a plain array of NumPy"):
             a[0] = x
-        for convert in [
-            lambda: np.asarray(x, dtype=float),
-            lambda: np.array([x, x]).astype(float),
-            lambda: np.float64(x),
-        ]:
+        for convert in [lambda: np.asarray(x, dtype=float), lambda: np.float64(x)]:
             with pytest.raises(ActiveError, match=r"codipy\.value\(x\)"):
                 convert()
+        with pytest.raises(ActiveError, match="of an array of objects write"):
+            np.array([x, x]).astype(float)
         with pytest.raises(TypeError, match="where"):
             np.sin(x, where=False)
         b = np.ones(2, dtype=object)
