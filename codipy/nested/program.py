@@ -116,28 +116,46 @@ class AdjointProgram:
 
 def _rewritten(steps):
     """First identifiers of the blocks that are set in parts, or again."""
-    found, firsts, sizes = set(), [], []
+    found, firsts, sizes, whole = set(), [], [], set()
     for step in steps:
-        if step[0] == "array":
-            low, end = reach(*step[1])
-            if low < end and math.prod(step[1][1]) < sizes[bisect_right(firsts, low) - 1]:
-                found.add(firsts[bisect_right(firsts, low) - 1])
-            continue
-        for low, end in _opened(step):
-            firsts.append(low)
-            sizes.append(end - low)
+        if step[0] == "block":
+            firsts.append(step[1])
+            sizes.append(step[2])
+        for where in _results(step):
+            low, end = reach(*where)
+            number = bisect_right(firsts, low) - 1
+            if low == end or number < 0 or low >= firsts[number] + sizes[number]:
+                continue             # nothing, or a scalar
+            if math.prod(where[1]) < sizes[number] or number in whole:
+                found.add(firsts[number])
+            whole.add(number)
     return found
 
 
-def _opened(step):
-    """Ranges of identifiers that a step is the first to name, and that later ones may set again."""
-    if step[0] == "block":
-        return [(step[1], step[1] + step[2])]
+def _results(step):
+    """The identifiers that a step sets, but a scalar statement's and an input's."""
+    if step[0] == "array" or step[0] == "sum":
+        return [step[1]]
     if step[0] == "move":
-        return [(step[1], step[1] + len(step[2]))]
-    if step[0] == "call":
-        return [reach(*where) for where in step[1] if where is not None and where[1]]
-    return []
+        return [(step[1], step[2].shape, (1,))]
+    return [where for where in step[1] if where is not None] if step[0] == "call" else []
+
+
+def _assign(dots, where, found):
+    """Set the tangents of a step's results; None where they are zero."""
+    if found is None:
+        if dots.is_zero(where):
+            return
+        found = np.zeros(where[1])
+    _set(dots, where, found if np.shape(found) == where[1] else np.broadcast_to(found, where[1]))
+
+
+def _set(slots, where, value):
+    """Set the results of a step; one may be a scalar, to which a statement gave room."""
+    if where[1] or slots.number(where[0]) >= 0:
+        slots.put(where, value)
+    else:
+        slots.scalars[where[0]] = value
 
 
 # ---- Scalar statements -----------------------------------------------------------------------------------------------
@@ -258,10 +276,7 @@ def _array_push(program, number, step, dots):
         flows = tuple(tangent is not None for tangent in tangents)
         if any(flows):
             found = expression.push(flows, program.gated)(*tangents, *operands)
-    if found is not None:
-        dots.put(result, found if np.shape(found) == result[1] else np.broadcast_to(found, result[1]))
-    elif not dots.is_zero(result):
-        dots.put(result, np.zeros(result[1]))
+    _assign(dots, result, found)
 
 
 # ---- Inputs, sums, movements -----------------------------------------------------------------------------------------
@@ -287,19 +302,11 @@ def _sum_value(program, number, step, given, wanted):
         program._mark(result[0])
 
 
-def _set(values, where, value):
-    """Put a result, which may be a scalar that a statement gave room to."""
-    if where[1]:
-        values.put(where, value)
-    else:
-        values.scalars[where[0]] = value
-
-
 def _sum_pull(program, number, step, bars):
     _, result, argument, axes, scale = step
     if not program.varies(argument):
         return
-    bar = bars.take(result)
+    bar = bars.consume(result)
     if bar is None:
         return
     shape = argument[1]
@@ -311,8 +318,7 @@ def _sum_pull(program, number, step, bars):
 def _sum_push(program, number, step, dots):
     _, result, argument, axes, scale = step
     dot = dots.take(argument)
-    if dot is not None:
-        dots.add(result, np.sum(dot, axis=axes) * scale)
+    _assign(dots, result, None if dot is None else np.sum(dot, axis=axes) * scale)
 
 
 def _move_value(program, number, step, given, wanted):
@@ -326,7 +332,7 @@ def _move_pull(program, number, step, bars):
     _, first, sources, _ = step
     where = first, sources.shape, (1,)
     if sources.size and program.varies(where):
-        bar = bars.take(where)
+        bar = bars.consume(where)
         if bar is not None:
             bars.add_several(sources, bar)
 
@@ -335,7 +341,7 @@ def _move_push(program, number, step, dots):
     _, first, sources, constants = step
     where = first, sources.shape, (1,)
     if sources.size and program.varies(where):
-        dots.add(where, dots.several(sources, np.zeros(len(constants))))
+        _assign(dots, where, dots.several(sources, np.zeros(len(constants))))
 
 
 # ---- Primitives ------------------------------------------------------------------------------------------------------
@@ -366,7 +372,7 @@ def _call_pull(program, number, step, bars):
     wanted = [k for k, where in zip(argnums, arguments) if program.varies(where)]
     if not wanted:
         return
-    found = [None if where is None else bars.take(where) for where in results]
+    found = [None if where is None else bars.consume(where) for where in results]
     if all(bar is None for bar in found):
         return
     found = [np.zeros(where[1]) if bar is None and where is not None else bar for bar, where in zip(found, results)]
@@ -383,6 +389,9 @@ def _call_push(program, number, step, dots):
     _, results, primitive, _, kwargs, argnums, arguments = step
     found = {k: dots.take(where) for k, where in zip(argnums, arguments)}
     if all(dot is None for dot in found.values()):
+        for where in results:
+            if where is not None:
+                _assign(dots, where, None)
         return
     if primitive.jvp is None:
         raise UndifferentiableError(f"{primitive.name} has no jvp rule: a forward derivative needs one")
@@ -390,8 +399,8 @@ def _call_push(program, number, step, dots):
     found = {k: np.zeros(where[1]) if found[k] is None else found[k] for k, where in zip(argnums, arguments)}
     dot = _traced(primitive, primitive.jvp, found, out, args, kwargs)
     for where, part in zip(results, dot if isinstance(out, tuple) else (dot,)):
-        if where is not None and part is not None:
-            dots.add(where, part)
+        if where is not None:
+            _assign(dots, where, part)
 
 
 def _traced(primitive, rule, *args):

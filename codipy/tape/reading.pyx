@@ -42,8 +42,8 @@ def steps(BaseTape tape not None):
     -------
     list of tuple
         ``("scalar", identifier, handle, arguments, constants)``: a program of `codipy.programs`, 0 for an input;
-        ``("block", first, size)``: identifiers for the results of the next step, and of later ones, which may set them
-        again when nobody reads the former values any more;
+        ``("block", first, size)``: identifiers for the results of the next steps, which may set them in parts, and again
+        when nobody reads the former values any more;
         ``("input", first, values)``;
         ``("array", result, program, operands)``: an operand is its identifiers, or a value;
         ``("sum", result, argument, axes, scale)``;
@@ -60,15 +60,17 @@ def steps(BaseTape tape not None):
     cdef list found = []
     cdef Record record
     cdef Position here = tape.root_begin
-    cdef int32_t lhs = tape.store.first - 1
+    cdef int32_t lhs = tape.store.first - 1, opened = 0      # the largest identifier of a record so far
     if tape.recorder.kind != PRIMAL or tape.recorder.reuse:
         raise TapeError("the steps of a recording can be read on a tape of strategy='primal' only")
     for record in tape.records.items:
         if record.place is not here:
             lhs = add_scalars(tape, here, record.place, lhs, found)
             here = record.place
-        if record.after > record.before and (type(record) is Statement or type(record) is Reduction):
-            found.append(("block", record.before + 1, record.after - record.before))
+        if record.after > opened and type(record) is not Mark:     # several records may fill one block
+            opened = max(opened, record.before)
+            found.append(("block", opened + 1, record.after - opened))
+        opened = max(opened, record.after)
         found.append(of_record(record))
         lhs = record.after
     add_scalars(tape, here, None, lhs, found)

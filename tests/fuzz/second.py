@@ -51,15 +51,30 @@ def _judge(program, seeds, tangents):
         if not np.allclose(x, y, rtol=1e-10, atol=1e-10 * scale, equal_nan=True):
             return Finding("gradient", f"inside of jvp the gradient is {x!r}, by itself {y!r}")
     reverse = quietly(codipy.grad(along, argnums=numbers), *inputs)
+    lent = quietly(codipy.grad(lambda *args: _slope(total, args, tangents), argnums=numbers), *inputs)
     scale += max(float(np.max(np.abs(g), initial=0.0)) for g in forward)
     for k, (x, y) in enumerate(zip(forward, reverse)):
         if not np.allclose(x, y, rtol=1e-8, atol=1e-8 * scale, equal_nan=True):
             return Finding("second", f"by x{k}: forward over reverse {x!r}, reverse over reverse {y!r}")
+    for k, (x, y) in enumerate(zip(lent, reverse)):
+        if not np.allclose(x, y, rtol=1e-8, atol=1e-8 * scale, equal_nan=True):
+            return Finding("lent", f"by x{k}: as variables of the outer function {x!r}, as arguments {y!r}")
     for k, (x, *near) in enumerate(zip(forward, *expected)):
         smooth = np.allclose(near[0], near[1], rtol=1e-4, atol=1e-5 * scale)
         if smooth and not np.allclose(x, near[1], rtol=1e-3, atol=1e-4 * scale):
             return Finding("second", f"by x{k}: {x!r}, expected {near[1]!r}")
     return None
+
+
+def _slope(total, args, tangents):
+    """The derivative along the tangents by an inner gradient, to which what it is taken at is lent, in two forms."""
+    given = []
+    for k, x in enumerate(args):
+        y = x * 1.0  # it waits
+        if k % 2 and x.size > 1:
+            y.reshape(-1)[0] = x.reshape(-1)[0]  # identifiers of its own
+        given.append(y)
+    return codipy.grad(lambda t: total(*[y + t * v for y, v in zip(given, tangents)]))(0.0)
 
 
 def _difference(gradient, inputs, tangents, h):

@@ -196,6 +196,27 @@ def test_in_place_programs():
     np.testing.assert_allclose(found, np.array(ends) / (2 * h), rtol=1e-7)
 
 
+def test_a_part_that_is_set_again_has_its_former_meaning_in_the_sweep():
+    def stacked(x):
+        a = np.stack([x, x * 2.0])
+        a[0] = 0.1
+        return np.sum(np.sin(a) * a)
+
+    def joined(x):
+        a = np.concatenate([x * x, np.sin(x)])
+        a[2:7] = a[2:7] * x * 2.0
+        return np.sum(np.cos(a) * a)
+
+    h = 1e-5
+    for f in (stacked, joined):
+        gradient = codipy.grad(f)
+        expected = np.array([(gradient(X + h * e) - gradient(X - h * e)) / (2 * h) for e in np.eye(5)])
+        np.testing.assert_allclose(codipy.hessian(f)(X), expected, rtol=1e-7, atol=1e-7)
+        np.testing.assert_allclose(codipy.jacobian(codipy.jacobian(f))(X), expected, rtol=1e-7, atol=1e-7)
+        tangent = codipy.jacobian(lambda x, f=f: codipy.jvp(f, (x,), (X,))[1])(X)
+        np.testing.assert_allclose(tangent, expected @ X, rtol=1e-7, atol=1e-7)
+
+
 def test_outer_arrays_are_what_they_were_after_an_inner_recording():
     def f(x):
         y = x * 2.0

@@ -220,8 +220,10 @@ def _lstsq_parts(out, args):
     """The problem with matrices on both sides: solution, residual, the factors of `a` and its pseudo-inverse."""
     a, b = args[:2]
     x, b = _columns(out[0], b), _columns(b, b)
-    u, s, vt = np.linalg.svd(a, full_matrices=False)
     rank = int(out[2])
+    if not is_plain(a) and rank == min(np.shape(a)):     # single vectors may have no derivative, the inverse has
+        return a, x, b - a @ x, None, None, np.linalg.pinv(a)
+    u, s, vt = np.linalg.svd(a, full_matrices=False)
     return a, x, b - a @ x, u, vt, (mT(vt[:rank]) / s[:rank]) @ mT(u[:, :rank])
 
 
@@ -236,7 +238,11 @@ def _lstsq_vjp(g, out, args, kwargs, argnums):
             _full_rank(out[2], np.shape(a), "lstsq")
             normal = p @ g_b
             missed = g_x - p @ (a @ g_x)
-            bars.append(r @ mT(normal) - g_b @ mT(x) + mT(p) @ x @ mT(missed) - g_r @ mT(x) + (u * g_s) @ vt)
+            bar = r @ mT(normal) - g_b @ mT(x) + mT(p) @ x @ mT(missed) - g_r @ mT(x)
+            if not is_plain(g_s) or np.any(g_s):
+                u, _, vt = np.linalg.svd(a, full_matrices=False) if u is None else (u, None, vt)
+                bar = bar + (u * g_s) @ vt
+            bars.append(bar)
         else:
             bars.append(np.reshape(g_b + g_r, np.shape(args[1])))
     return bars
@@ -249,6 +255,8 @@ def _lstsq_jvp(tangents, out, args, kwargs):
     moved = _columns(tangents[1], args[1]) - t_a @ x if 1 in tangents else -t_a @ x
     slope = mT(t_a) @ (mT(p) @ x)
     t_x = p @ (moved + mT(p) @ (mT(t_a) @ r)) + slope - p @ (a @ slope)
+    if u is None:
+        u, _, vt = np.linalg.svd(a, full_matrices=False)
     t_squares = 2 * np.sum(r * moved, axis=0) if np.size(out[1]) else np.zeros(0)
     return np.reshape(t_x, np.shape(out[0])), t_squares, None, np.sum(u * (t_a @ mT(vt)), axis=0)
 
