@@ -89,8 +89,10 @@ def _at(ufunc, sign):
         return sign * np.take(g, places) if found is None else found
 
     def jvp(tangents, out, args, kwargs):
-        zero = np.zeros(np.shape(out))
-        return forward(tangents.get(0, zero), args[1], tangents[2]) if 2 in tangents else tangents[0]
+        if 2 not in tangents:
+            return tangents[0]
+        a, b = tangents.get(0, np.zeros(np.shape(out))), tangents[2]
+        return forward(a, args[1], b) if is_plain(a, b) else call(_AT[ufunc], (a, args[1], b))
 
     return Primitive(f"{ufunc.__name__}.at", forward, vjp, jvp, keep_args=False, keep_out=False)
 
