@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reverse-mode automatic differentiation of Python code on chunked data streams."""
 
+from codipy import implicit as implicit
 from codipy import math as math
 from codipy import numpy as numpy
 from codipy import scipy as scipy
@@ -22,6 +23,7 @@ from codipy.tools import hessian as hessian
 from codipy.tools import hvp as hvp
 from codipy.tools import jacobian as jacobian
 from codipy.tools import jvp as jvp
+from codipy.tools import linearize as linearize
 from codipy.tools import value as value
 from codipy.tools import value_and_grad as value_and_grad
 from codipy.tools import vjp as vjp

@@ -6,12 +6,12 @@ import sys
 
 from codipy.active.functions import extend_later
 
-_MODULES = ["math", "numpy", "scipy", "testing", "tools"]
+_MODULES = ["implicit", "math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
     "numpy.primitive": ["Primitive"],
     "testing": ["check_derivatives"],
-    "tools": ["clear_tapes", "compare", "grad", "gradient_and_hvp", "hessian", "hvp", "jacobian", "jvp", "value",
-              "value_and_grad", "vjp"],
+    "tools": ["clear_tapes", "compare", "grad", "gradient_and_hvp", "hessian", "hvp", "jacobian", "jvp", "linearize",
+              "value", "value_and_grad", "vjp"],
     "tools.rebind": ["rebind"],
     "tools.threads": ["get_num_threads", "set_num_threads"],
 }

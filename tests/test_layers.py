@@ -12,7 +12,7 @@ PACKAGE = Path(__file__).parents[1] / "codipy"
 # Who may see whom. A layer sees itself; `errors` and nothing else is seen by all; nobody sees the top.
 BOTTOM = {"errors", "inline"}
 STORES = {"data", "identifiers", "operations"}
-TOP = {"__main__", "codipy", "lazy", "testing", "cli", "version"}
+TOP = {"__main__", "codipy", "implicit", "lazy", "testing", "cli", "version"}
 MAY_SEE = {"errors": set(), "inline": set()}
 MAY_SEE |= dict.fromkeys(STORES, BOTTOM)
 MAY_SEE["programs"] = BOTTOM | STORES

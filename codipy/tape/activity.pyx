@@ -153,6 +153,19 @@ def active_tape():
     return <object>(<Recorder*>codipy_thread_state[0]).tape
 
 
+def depth():
+    """How many recordings of this thread enclose what runs, and so how often it may be differentiated.
+
+    Returns
+    -------
+    int
+        0 where nothing records, and inside ``codipy.passive()``.
+    """
+    if codipy_thread_state[0] == NULL:
+        return 0
+    return len({id(tape) for tape, _ in stack_of_thread().entries if tape is not None})
+
+
 cdef class passive:
     """passive()
     --

@@ -6,6 +6,7 @@ from codipy.tools.drivers import value_and_grad as value_and_grad
 from codipy.tools.jacobian import jacobian as jacobian
 from codipy.tools.pool import clear_tapes as clear_tapes
 from codipy.tools.products import jvp as jvp
+from codipy.tools.products import linearize as linearize
 from codipy.tools.products import vjp as vjp
 from codipy.tools.second import gradient_and_hvp as gradient_and_hvp
 from codipy.tools.second import hessian as hessian

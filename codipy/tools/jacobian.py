@@ -18,11 +18,13 @@ from codipy.tools.recording import Recording
 
 __all__ = ["jacobian"]
 
+_MODES = ("auto", "reverse", "forward")
 _WIDEST = 16            # directions that one sweep carries
 _BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
 
 
-def jacobian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", granularity=None, rebind=True):
+def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", width=None, strategy="auto",
+             granularity=None, rebind=True):
     """The Jacobian of a function: the derivatives of each number of its result by each of its argument.
 
     Parameters
@@ -33,6 +35,11 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", 
         Which arguments are differentiated by: see `grad`.
     has_aux, rebind : bool
         See `grad`.
+    mode : str
+        ``"reverse"``: sweeps run backwards, one direction for each number of the result; ``"forward"``: forwards, one
+        for each of the argument; ``"auto"``: what has fewer directions.
+    width : int, optional
+        How many directions a sweep carries; default is up to 16, as far as memory goes.
     strategy, granularity : str, optional
         See `grad`.
 
@@ -47,11 +54,12 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", 
     ------
     TypeError
         From the returned function: see `vjp`.
+    ValueError
+        If there is no such mode, or `width` is no positive number.
 
     Notes
     -----
-    `f` runs once. If its result has fewer numbers than the argument, the sweeps run backwards, one direction for each
-    number of the result; else forwards, one for each of the argument.
+    `f` runs once.
 
     Examples
     --------
@@ -64,8 +72,12 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", 
     """
     check_function(f, "jacobian")
     check_settings((strategy, granularity))
-    options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "strategy": strategy,
-               "granularity": granularity, "rebind": rebind}
+    if mode not in _MODES:
+        raise ValueError(f"unknown mode {mode!r}: choose one of {', '.join(map(repr, _MODES))}")
+    if width is not None and (isinstance(width, bool) or not isinstance(width, int) or width < 1):
+        raise ValueError(f"width must be a positive whole number, got {width!r}")
+    options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "mode": mode, "width": width,
+               "strategy": strategy, "granularity": granularity, "rebind": rebind}
     return Jacobian(f, options, Choice(argnums, argnames))
 
 
@@ -90,7 +102,7 @@ class Jacobian(Driver):
         tape = borrow(settings)
         try:
             recording = Recording(tape, called, args, kwargs, leaves, choice.placer(trees, places, kwargs))
-            matrix = _matrix(recording, leaves)
+            matrix = _matrix(recording, leaves, options["mode"], options["width"])
         finally:
             give_back(settings, tape)
         result = _in_form(matrix, recording, leaves, lambda blocks: choice.give(trees, leaves, blocks))
@@ -101,38 +113,44 @@ class Jacobian(Driver):
         """Inside of another recording, of which the derivatives may be variables."""
         from codipy.tools import nested  # not at import: seldom used
 
-        choice, has_aux = self._choice, self.options["has_aux"]
+        choice, options = self._choice, self.options
+        has_aux = options["has_aux"]
         with nested.inner_tape() as tape:
             recording, trees, leaves = nested.nested_recording(choice, self._run, self.f, args, kwargs, has_aux, tape)
             if recording.program is None:
-                result = _in_form(_matrix(recording, leaves), recording, leaves,
+                result = _in_form(_matrix(recording, leaves, options["mode"], options["width"]), recording, leaves,
                                   lambda blocks: choice.give(trees, leaves, blocks))
             else:
-                blocks = nested.jacobian_blocks(recording, leaves)
+                blocks = nested.jacobian_blocks(recording, leaves, options["mode"])
                 result = recording.rebuild([choice.give(trees, leaves, row) for row in blocks])
             aux = nested.aux_of(recording) if has_aux else None
         return (result, aux) if has_aux else result
 
 
-def _matrix(recording, leaves):
+def is_reverse(mode, rows, columns):
+    """Whether sweeps run backwards, for a result and an argument of so many numbers."""
+    return mode == "reverse" or mode == "auto" and rows < columns
+
+
+def _matrix(recording, leaves, mode, width):
     """All derivatives: a row for each number of the result, a column for each of the argument."""
     rows = [math.prod(shape) for shape in recording.shapes]
     columns = [math.prod(shape_of(leaf)) for leaf in leaves]
     matrix = np.zeros((sum(rows), sum(columns)))
     if not matrix.size or all(output is None for output in recording.outputs):
         return matrix
-    if sum(rows) < sum(columns):
-        _sweep(recording, recording.reverse, recording.shapes, matrix)
+    if is_reverse(mode, sum(rows), sum(columns)):
+        _sweep(recording, recording.reverse, recording.shapes, matrix, width)
     else:
-        _sweep(recording, recording.forward, [shape_of(leaf) for leaf in leaves], matrix.T)
+        _sweep(recording, recording.forward, [shape_of(leaf) for leaf in leaves], matrix.T, width)
     return matrix
 
 
-def _sweep(recording, sweep, shapes, matrix):
+def _sweep(recording, sweep, shapes, matrix, width):
     """Fill the rows of `matrix`, as many in each sweep as it carries, from seeds of the given shapes."""
     identifiers = recording.tape.statistics()["identifiers"].counts["max live indices"]
     count = len(matrix)
-    width = max(1, min(_WIDEST, count, _BYTES // (8 * max(identifiers, 1))))
+    width = min(width or max(1, min(_WIDEST, _BYTES // (8 * max(identifiers, 1)))), count)
     adjoints = recording.tape.new_adjoints(width)
     ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
     for start in range(0, count, width):

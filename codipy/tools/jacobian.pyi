@@ -2,7 +2,7 @@
 """Jacobians, whose form is that of the result and of the argument."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
@@ -14,10 +14,14 @@ def jacobian(
     *,
     argnames: str | tuple[str, ...] | list[str] | None = None,
     has_aux: bool = False,
+    mode: Literal["auto", "reverse", "forward"] = "auto",
+    width: int | None = None,
     strategy: str = "auto",
     granularity: str | None = None,
     rebind: bool = True,
 ) -> Callable[..., Any]: ...
+
+def is_reverse(mode: str, rows: int, columns: int) -> bool: ...
 
 class Jacobian(Driver):
     def __init__(self, f: Callable[..., Any], options: dict[str, Any], choice: Choice) -> None: ...

@@ -10,6 +10,7 @@ import numpy as np
 
 from codipy.active.array import from_nested, is_active, plain
 from codipy.tools.callee import check_result, with_aux
+from codipy.tools.jacobian import is_reverse
 from codipy.tools.pool import borrow, give_back
 from codipy.tools.recording import Recording
 from codipy.tools.trees import labelled, plain_copy, value
@@ -89,12 +90,12 @@ def value_and_gradient(choice, run, f, args, kwargs, has_aux):
     return ((recording.value, *aux) if has_aux else recording.value), choice.give(trees, leaves, found)
 
 
-def jacobian_matrix(recording, leaves):
+def jacobian_matrix(recording, leaves, mode):
     """All derivatives of a recording with a program: rows or columns, each a list of one for each leaf; which it is."""
     likes = [plain(leaf) for _, leaf in labelled(recording.value, "result")]
     outputs = [np.shape(like) for like in likes]
     inputs = [np.shape(leaf) for leaf in leaves]
-    by_rows = sum(map(math.prod, outputs)) < sum(map(math.prod, inputs))
+    by_rows = is_reverse(mode, sum(map(math.prod, outputs)), sum(map(math.prod, inputs)))
     sweep, seeded = (recording.reverse, outputs) if by_rows else (recording.forward, inputs)
     lines = []
     for leaf, shape in enumerate(seeded):
@@ -107,9 +108,9 @@ def jacobian_matrix(recording, leaves):
     return lines, by_rows
 
 
-def jacobian_blocks(recording, leaves):
+def jacobian_blocks(recording, leaves, mode):
     """For each leaf of the result, for each of the argument, the derivatives: the shape of the one, then the other."""
-    lines, by_rows = jacobian_matrix(recording, leaves)
+    lines, by_rows = jacobian_matrix(recording, leaves, mode)
     outputs = [np.shape(plain(leaf)) for _, leaf in labelled(recording.value, "result")]
     inputs = [np.shape(leaf) for leaf in leaves]
     blocks, row = [], 0

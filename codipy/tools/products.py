@@ -10,7 +10,7 @@ from codipy.tools.pool import borrow, check_settings, give_back
 from codipy.tools.recording import Recording
 from codipy.tools.trees import labelled, match
 
-__all__ = ["jvp", "vjp"]
+__all__ = ["jvp", "linearize", "vjp"]
 
 
 def vjp(f, *args, kwargs=None, argnames=None, has_aux=False, strategy="auto", granularity=None, rebind=True):
@@ -126,6 +126,57 @@ def jvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strateg
     finally:
         give_back(settings, tape)
     return (recording.value, tangent, kept[0]) if has_aux else (recording.value, tangent)
+
+
+def linearize(f, *args, kwargs=None, argnames=None, has_aux=False, strategy="auto", granularity=None, rebind=True):
+    """The value of a function, and its derivative as a linear map of tangents, of one run.
+
+    Parameters
+    ----------
+    f, *args, kwargs, argnames, has_aux, strategy, granularity, rebind : optional
+        See `vjp`.
+
+    Returns
+    -------
+    tuple
+        ``(out, push)``, with `has_aux` ``(out, push, aux)``. ``push(*tangents)``, with one tangent for each positional
+        argument, of its form, and then one for each of `argnames`, returns the tangent of `out`, of its form. It may be
+        called again and again, and keeps the recording as long as it lives.
+
+    Raises
+    ------
+    TypeError, ValueError
+        See `jvp`.
+
+    Examples
+    --------
+    >>> import codipy, numpy as np
+    >>> out, push = codipy.linearize(lambda x: x * x, np.array([1.0, 2.0]))
+    >>> out, push(np.array([1.0, 10.0])), push(np.array([0.0, 1.0]))
+    (array([1., 4.]), array([ 2., 40.]), array([0., 4.]))
+    """
+    settings, choice, called, kept = _prepare(f, args, argnames, has_aux, strategy, granularity, rebind)
+    if active_tape() is not None:
+        from codipy.tools import nested  # not at import: seldom used
+
+        tape = nested.kept_tape()
+        recording, trees, _ = nested.nested_recording(choice, called, f, args, dict(kwargs or {}), has_aux, tape)
+        aux = nested.aux_of(recording) if has_aux else None
+    else:
+        args, kwargs = list(args), dict(kwargs or {})
+        tape = borrow(settings)      # not given back: it belongs to `push`
+        trees, leaves, places = choice.take(args, kwargs, f)
+        recording = Recording(tape, called, args, kwargs, leaves, choice.placer(trees, places, kwargs))
+        aux = kept[0] if has_aux else None
+
+    def push(*tangents):
+        _demand_one_each(trees, tangents)
+        seeds = []
+        match(list(tangents), trees, "tangents", seeds)
+        return recording.rebuild(in_dtypes(recording.forward(tape.new_adjoints(), seeds),
+                                           [leaf for _, leaf in labelled(recording.value, "result")]))
+
+    return (recording.value, push, aux) if has_aux else (recording.value, push)
 
 
 def _demand_one_each(trees, tangents):

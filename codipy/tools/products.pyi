@@ -55,3 +55,25 @@ def jvp(
     granularity: str | None = None,
     rebind: bool = True,
 ) -> tuple[_Y, _Y, _Aux]: ...
+@overload
+def linearize(
+    f: Callable[..., _Y],
+    *args: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    argnames: str | tuple[str, ...] | list[str] | None = None,
+    has_aux: Literal[False] = False,
+    strategy: str = "auto",
+    granularity: str | None = None,
+    rebind: bool = True,
+) -> tuple[_Y, Callable[..., _Y]]: ...
+@overload
+def linearize(
+    f: Callable[..., tuple[_Y, _Aux]],
+    *args: Any,
+    kwargs: Mapping[str, Any] | None = None,
+    argnames: str | tuple[str, ...] | list[str] | None = None,
+    has_aux: Literal[True],
+    strategy: str = "auto",
+    granularity: str | None = None,
+    rebind: bool = True,
+) -> tuple[_Y, Callable[..., _Y], _Aux]: ...
