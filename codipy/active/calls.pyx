@@ -157,6 +157,9 @@ cpdef object call(object primitive, object args, object kwargs=None):
             known.append(kept)
     out = primitive.forward(*values, **kwargs) if kwargs else primitive.forward(*values)
     parts = out if isinstance(out, tuple) else (out,)
+    if any([type(x) is Real or type(x) is Array for x in parts]):
+        parts = tuple([plain_result(primitive, x) for x in parts])
+        out = parts if isinstance(out, tuple) else parts[0]
     seen = views_of(operands, values, parts)
     if seen is not None and all([x is not None for x in seen]):
         return packed_like(out, seen)
@@ -227,6 +230,16 @@ cpdef object call(object primitive, object args, object kwargs=None):
         for k in elements:
             shown[k] = element(<Array>shown[k], 0)
     return packed_like(out, shown)
+
+
+cdef object plain_result(primitive, x):
+    """A result that is no variable; what a primitive computes inside is not recorded for it."""
+    if type(x) is not Real and type(x) is not Array:
+        return x
+    if x.is_active:
+        raise ActiveError(f"{primitive.name} gave a variable, whose derivative by what was no argument would be lost: pass "
+                          "all that it depends on, or take codipy.value(...) inside")
+    return np.array(x.value) if type(x) is Array else x.value
 
 
 cdef bint is_apart(tuple operands, Py_ssize_t k):

@@ -18,7 +18,7 @@ import numpy as np
 from codipy.active.array import Real, call, plain
 from codipy.active.borrowed import origins
 from codipy.active.kinds import converted
-from codipy.errors import ActiveError, TapeError, UndifferentiableError
+from codipy.errors import UndifferentiableError
 from codipy.nested.expressions import Expression
 from codipy.nested.slots import Flows, Slots, reach
 from codipy.programs.program import instructions
@@ -407,9 +407,11 @@ def _traced(primitive, rule, *args):
     """Run a rule on what may be active; where it cannot, say whose it is."""
     try:
         return rule(*args)
-    except (ActiveError, TapeError) as error:
-        raise UndifferentiableError(
-            f"the derivative of {primitive.name} cannot be differentiated again: its rule {error}") from error
+    except (UndifferentiableError, np.linalg.LinAlgError):
+        raise
+    except Exception as error:      # compiled code has exceptions of its own for what is no plain number
+        raise UndifferentiableError(f"the derivative of {primitive.name} cannot be differentiated again: its rule "
+                                    f"raised {type(error).__name__}: {error}") from error
 
 
 def _block(program, number, step, given, wanted):

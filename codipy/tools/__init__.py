@@ -5,6 +5,7 @@ from codipy.tools.drivers import grad as grad
 from codipy.tools.drivers import value_and_grad as value_and_grad
 from codipy.tools.jacobian import jacobian as jacobian
 from codipy.tools.pool import clear_tapes as clear_tapes
+from codipy.tools.primitive import primitive as primitive
 from codipy.tools.products import jvp as jvp
 from codipy.tools.products import linearize as linearize
 from codipy.tools.products import vjp as vjp

@@ -177,7 +177,7 @@ def test_nothing_is_left_out():
     records = [record for kind in KINDS for record in records_of(of_kind(kind, 20))]
     assert {type(record) for record in records} == set(Record.__subclasses__())
     for name in PRIMITIVES.keys() - TEXTS.keys():
-        with pytest.raises(ActiveError, match="complex"):  # it leaves no record
+        with pytest.raises((ActiveError, np.linalg.LinAlgError), match="complex|square"):  # it leaves no record
             records_of(of_text(f"np.{name}(m)"))
 
 

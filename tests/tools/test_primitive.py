@@ -1,0 +1,222 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`codipy.primitive`: the user's rules in both modes, of numbers and arrays, several results, saved values, twice."""
+
+import pickle
+import struct
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.errors import ActiveError, TapeError, UndifferentiableError
+from tests.strategies import each_strategy
+
+X = np.array([0.3, 0.7, 1.1])
+
+
+@codipy.primitive
+def wave(x, k):
+    return np.sin(k * x)
+
+
+@wave.vjp
+def _wave_back(g, out, x, k):
+    slope = np.cos(k * x)
+    return g * k * slope, np.sum(g * x * slope)
+
+
+@wave.jvp
+def _wave_on(tangents, out, x, k):
+    return np.cos(k * x) * (k * tangents[0] + x * tangents[1])
+
+
+@codipy.primitive(saves=True)
+def solved(a, b):
+    inverse = np.linalg.inv(a)
+    return inverse @ b, inverse
+
+
+@solved.vjp
+def _solved_back(g, out, a, b, saved):
+    back = saved.T @ g
+    return -back[:, None] * out, back
+
+
+@codipy.primitive
+def polar(x, y):
+    return np.hypot(x, y), np.arctan2(y, x)
+
+
+@polar.vjp
+def _polar_back(g, out, x, y):
+    r, _ = out
+    return g[0] * x / r - g[1] * y / r**2, g[0] * y / r + g[1] * x / r**2
+
+
+def plain_wave(x, k):
+    return np.sum(np.sin(k * x) * x)
+
+
+def own_wave(x, k):
+    return np.sum(wave(x, k) * x)
+
+
+@each_strategy
+def test_both_modes_and_second_derivatives(strategy):
+    for found, expected in zip(codipy.grad(own_wave, (0, 1), strategy=strategy)(X, 2.0),
+                               codipy.grad(plain_wave, (0, 1))(X, 2.0)):
+        np.testing.assert_allclose(found, expected, rtol=1e-14)
+    own = codipy.jvp(own_wave, (X, 2.0), (X * X, 0.5), strategy=strategy)
+    expected = codipy.jvp(plain_wave, (X, 2.0), (X * X, 0.5))
+    assert own[0] == expected[0] and own[1] == pytest.approx(expected[1], rel=1e-14)
+    np.testing.assert_allclose(codipy.hessian(own_wave, strategy=strategy)(X, 2.0), codipy.hessian(plain_wave)(X, 2.0),
+                               rtol=1e-12, atol=1e-14)
+    own = codipy.hessian(lambda k: own_wave(X, k))(2.0)
+    assert own == pytest.approx(codipy.hessian(lambda k: plain_wave(X, k))(2.0))
+
+
+def test_plain_arguments_run_the_function():
+    assert type(wave(X, 2.0)) is np.ndarray and wave(X, 2.0).tolist() == np.sin(2.0 * X).tolist()
+    assert polar(3.0, 4.0)[0] == 5.0
+    assert solved(np.eye(3), X).tolist() == X.tolist()
+
+
+def test_numbers():
+    assert codipy.grad(lambda x: wave(x, 2.0))(0.5) == 2.0 * np.cos(1.0)
+    assert codipy.grad(codipy.grad(lambda x: wave(x, 2.0)))(0.5) == pytest.approx(-4.0 * np.sin(1.0), rel=1e-15)
+
+
+def test_several_results_of_which_one_is_used():
+    found = codipy.grad(lambda p: polar(p[0], p[1])[1] * 2.0)([3.0, 4.0])
+    assert found == pytest.approx([-8.0 / 25.0, 6.0 / 25.0])
+    own = codipy.hessian(lambda p: np.sin(polar(p[0], p[1])[1]) * polar(p[0], p[1])[0])(np.array([3.0, 4.0]))
+    np.testing.assert_allclose(own, codipy.hessian(lambda p: p[1] * 1.0)(np.array([3.0, 4.0])), atol=1e-15)
+
+
+def test_saved_values():
+    a, b = np.array([[3.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]]), X
+    found = codipy.grad(lambda a, b: np.sum(solved(a, b) ** 2), (0, 1))(a, b)
+    expected = codipy.grad(lambda a, b: np.sum(np.linalg.solve(a, b) ** 2), (0, 1))(a, b)
+    for one, two in zip(found, expected):
+        np.testing.assert_allclose(one, two, rtol=1e-12)
+
+
+@each_strategy
+def test_a_rule_that_is_missing_is_the_transpose_of_the_other(strategy):
+    @codipy.primitive
+    def forward_only(x, y):
+        return x * x * y, x - y
+
+    @forward_only.jvp
+    def _(tangents, out, x, y):
+        return 2.0 * x * y * tangents[0] + x * x * tangents[1], tangents[0] - tangents[1]
+
+    def f(x, y):
+        a, b = forward_only(x, y)
+        return np.sum(np.sin(a) * b)
+
+    def plain(x, y):
+        return np.sum(np.sin(x * x * y) * (x - y))
+
+    for one, two in zip(codipy.grad(f, (0, 1), strategy=strategy)(X, 2.0), codipy.grad(plain, (0, 1))(X, 2.0)):
+        np.testing.assert_allclose(one, two, rtol=1e-13)
+    np.testing.assert_allclose(codipy.hessian(f, strategy=strategy)(X, 2.0), codipy.hessian(plain)(X, 2.0), rtol=1e-12)
+    angle = codipy.jvp(lambda x, y: polar(x, y)[1], (3.0, 4.0), (1.0, 2.0), strategy=strategy)[1]
+    assert angle == pytest.approx((3.0 * 2.0 - 4.0) / 25.0, rel=1e-14)
+
+
+def test_without_a_rule():
+    @codipy.primitive
+    def bare(x):
+        return x * x
+
+    with pytest.raises(UndifferentiableError, match=r"bare has no rule: write one, `@bare.vjp`"):
+        codipy.grad(bare)(3.0)
+    with pytest.raises(UndifferentiableError, match="bare has no rule"):
+        codipy.jvp(bare, (3.0,), (1.0,))
+
+
+def test_what_rules_must_return():
+    @codipy.primitive
+    def product(x, y):
+        return x * y
+
+    @product.vjp
+    def _(g, out, x, y):
+        return g * y
+
+    with pytest.raises(TypeError, match="one cotangent for each of the 2 arguments, got 1"):
+        codipy.grad(lambda x: product(x, 2.0))(3.0)
+
+    @product.vjp
+    def _(g, out, x, y):
+        return np.zeros(2), None
+
+    with pytest.raises(TapeError, match=r"shape \(2,\)"):
+        codipy.grad(lambda x: np.sum(product(x, 2.0)))(X)
+
+    @product.vjp
+    def _(g, out, x, y):
+        return None, g * x
+
+    assert codipy.grad(product, (0, 1))(3.0, 2.0) == (0.0, 3.0)
+
+
+def test_variables_where_no_rule_can_see_them():
+    with pytest.raises(ActiveError, match="wave got a variable inside of"):
+        codipy.grad(lambda x: np.sum(wave([x, x], 2.0)))(1.0)
+    with pytest.raises(ActiveError, match="wave got a variable inside of"):
+        codipy.grad(lambda k: np.sum(wave(X, k=k)))(1.0)
+    hidden = []
+
+    @codipy.primitive
+    def closing(x):
+        return x * hidden[0]
+
+    @closing.vjp
+    def _(g, out, x):
+        return g
+
+    def f(x):
+        hidden[:] = [x]
+        return closing(x)
+
+    with pytest.raises((ActiveError, TapeError)):
+        codipy.grad(f)(2.0)
+
+
+def test_a_rule_of_plain_numbers_is_not_differentiated():
+    @codipy.primitive
+    def square(x):
+        return x * x
+
+    @square.vjp
+    def _(g, out, x):
+        return g * 2.0 * struct.unpack("d", struct.pack("d", x))[0]
+
+    assert codipy.grad(square)(3.0) == 6.0
+    with pytest.raises(UndifferentiableError, match="derivative of square"):
+        codipy.grad(codipy.grad(square))(3.0)
+
+
+def test_a_rule_that_cannot_be_transposed():
+    @codipy.primitive
+    def square(x):
+        return x * x
+
+    @square.vjp
+    def _(g, out, x):
+        return struct.unpack("d", struct.pack("d", g))[0] * 2.0 * x
+
+    assert codipy.grad(square)(3.0) == 6.0
+    with pytest.raises(UndifferentiableError, match="square has no jvp rule, and its vjp rule cannot be run on var"):
+        codipy.jvp(square, (3.0,), (1.0,))
+
+
+def test_decorators_names_and_pickles():
+    assert wave.__name__ == "wave" and "vjp and jvp" in repr(wave)
+    assert pickle.loads(pickle.dumps(wave)) is wave
+    with pytest.raises(TypeError, match="takes a function"):
+        codipy.primitive(3.0)
+    with pytest.raises(TypeError, match="must be a function"):
+        wave.vjp(3.0)
