@@ -456,24 +456,29 @@ cdef inline int64_t epoch_of(PyObject* owner):
 
 cdef int materialise_on(Recorder* r, Array a) except -1:
     cdef Pending p = a.pending
-    cdef Loaded loaded
-    cdef Buffer buffer
-    cdef Block block
-    cdef BaseTape tape
-    cdef int32_t before
-    cdef int flags = 0
     if p is None and a.kept is not None:
         revive(r, a)
         p = a.pending
     if p is None:
         return 0
     if is_lent(r, p):
-        return materialise_on(&lender(r, p.epoch).recorder, a)
+        # What it reads may be lent by now, under other identifiers; it has those of the enclosing recording.
+        return push_pending(&lender(r, p.epoch).recorder, a, p)
     if p.active:
         check_owners(r, p)       # where no tape records, what goes on lives in passive() alone
     if not p.active or r == NULL:
         return told(a, p, compute(a))
-    tape = <BaseTape>r.tape
+    return push_pending(r, a, p)
+
+
+cdef int push_pending(Recorder* r, Array a, Pending p) except -1:
+    """Put an active expression on a tape, and compute it where that was not done."""
+    cdef Loaded loaded
+    cdef Buffer buffer
+    cdef Block block
+    cdef BaseTape tape = <BaseTape>r.tape
+    cdef int32_t before
+    cdef int flags = 0
     tape.demand_idle("an array operation")
     p.load(&loaded.program, loaded.operands, a.geometry.ndim)
     if a.storage is None:

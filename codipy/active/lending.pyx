@@ -109,7 +109,6 @@ cdef class MixedLoan(Loan):
     cdef Storage storage
     cdef int32_t* own                # the identifiers that the storage had
     cdef int64_t epoch
-    cdef bint overwritten
 
     def __dealloc__(self):
         PyMem_Free(self.own)
@@ -117,11 +116,11 @@ cdef class MixedLoan(Loan):
     cdef int end(self) noexcept:
         cdef Storage storage = self.storage
         cdef int32_t* given = storage.identifiers
-        if storage.overwritten:      # inside: what stands there now is of a recording that is over
+        if storage.buffer is not (<Storage>self.origin).buffer:
+            # Written to inside, in other memory since `origin` has this: what stands there is of a recording that is over.
             self.release()
             return 0
         storage.identifiers, storage.block, storage.part, storage.epoch = self.own, None, None, self.epoch
-        storage.overwritten = self.overwritten
         self.own = given
         return 0
 
@@ -168,5 +167,5 @@ cdef int lend_mixed(Recorder* r, Storage storage) except -1:
     (<list>tape.loans).append(loan)
     for i in range(size):
         storage.identifiers[i] = inner.base + <int32_t>i if loan.own[i] else 0
-    loan.overwritten, storage.overwritten, storage.epoch, storage.part = storage.overwritten, False, r.epoch, None
+    storage.epoch, storage.part = r.epoch, None
     return 0

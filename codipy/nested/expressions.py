@@ -147,15 +147,18 @@ class _Renamed(ast.NodeTransformer):
 
 
 def _gated(flow, partial, sifts):
-    """flow * partial, where a zero flow passes nothing, and, if it `sifts`, neither does a partial that is zero."""
+    """flow * partial, where a zero flow passes nothing, and, if it `sifts`, neither does a partial that is zero.
+
+    Only where the product is none: a flow that is zero here may have a slope.
+    """
     share = flow * partial
-    shape = np.shape(plain(share))
-    passes = np.broadcast_to(plain(flow) != 0, shape)
+    nothing = plain(flow) == 0
     if sifts:
-        passes = passes & (plain(partial) != 0)
-    if not shape:
-        return share if passes else np.float64(0.0)
-    return np.where(passes, share, 0.0)
+        nothing = nothing | (plain(partial) == 0)
+    dropped = np.isnan(plain(share)) & nothing
+    if not np.ndim(dropped):
+        return np.float64(0.0) if dropped else share
+    return np.where(dropped, 0.0, share)
 
 
 _GLOBALS = {**NAMES, "V": VALUES, "rounded": rounded, "gated": _gated}

@@ -15,7 +15,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from codipy.active.array import Real, call, plain
+from codipy.active.array import Array, Real, call, is_active, plain
 from codipy.active.borrowed import origins
 from codipy.active.kinds import converted
 from codipy.errors import UndifferentiableError
@@ -47,7 +47,7 @@ class AdjointProgram:
         self.values, self._varied, self._kept, self.gated = Slots(), set(), {}, False
         given = dict(origins(tape))
         wanted = {first for first, _ in inputs}
-        given |= dict(inputs)
+        given |= {first: _own(value) for first, value in inputs}
         self._steps = steps(tape)
         self.values.rewritten = _rewritten(self._steps)
         with np.errstate(all="ignore"):
@@ -156,6 +156,11 @@ def _set(slots, where, value):
         slots.put(where, value)
     else:
         slots.scalars[where[0]] = value
+
+
+def _own(value):
+    """A copy: the caller may write to what it has."""
+    return value.copy() if type(value) is Array or isinstance(value, np.ndarray) else value
 
 
 # ---- Scalar statements -----------------------------------------------------------------------------------------------
@@ -377,8 +382,13 @@ def _call_pull(program, number, step, bars):
         return
     found = [np.zeros(where[1]) if bar is None and where is not None else bar for bar, where in zip(found, results)]
     args, out = program._kept[number]
-    back = _traced(primitive, primitive.vjp, tuple(found) if isinstance(out, tuple) else found[0], out, args, kwargs,
-                   tuple(wanted))
+    several = isinstance(out, tuple)
+
+    def back_of(flows):
+        return _traced(primitive, primitive.vjp, tuple(flows) if several else flows[0], out, args, kwargs,
+                       tuple(wanted))
+
+    back = _linear(back_of, found)
     where_of = dict(zip(argnums, arguments))
     for k, bar in zip(wanted, back):
         if bar is not None:
@@ -397,17 +407,54 @@ def _call_push(program, number, step, dots):
         raise UndifferentiableError(f"{primitive.name} has no jvp rule: a forward derivative needs one")
     args, out = program._kept[number]
     found = {k: np.zeros(where[1]) if found[k] is None else found[k] for k, where in zip(argnums, arguments)}
-    dot = _traced(primitive, primitive.jvp, found, out, args, kwargs)
-    for where, part in zip(results, dot if isinstance(out, tuple) else (dot,)):
+    keys = list(found)
+
+    def on_of(flows):
+        dot = _traced(primitive, primitive.jvp, dict(zip(keys, flows)), out, args, kwargs)
+        return dot if isinstance(out, tuple) else (dot,)
+
+    for where, part in zip(results, _linear(on_of, list(found.values()))):
         if where is not None:
             _assign(dots, where, part)
+
+
+def _linear(rule, flows):
+    """What a rule gives, also where a flow is zero here and has a slope.
+
+    Rules leave out what a zero flow multiplies, or would be infinite. They are linear: such flows are raised by 1, and
+    what the rule gives for that alone is taken off again. Values are those of the rule for the flows as they are.
+    """
+    direct = rule(flows)
+    raised = [None if flow is None or not is_active(flow) else 1.0 * (plain(flow) == 0) for flow in flows]
+    if not any(x is not None and np.any(x) for x in raised):
+        return direct
+    above = rule([flow if x is None else flow + x for flow, x in zip(flows, raised)])
+    alone = rule([None if flow is None else np.zeros(np.shape(flow))[()] if x is None else x
+                  for flow, x in zip(flows, raised)])
+    return [_differing(*found) for found in zip(direct, above, alone)]
+
+
+def _differing(direct, above, alone):
+    """`above` - `alone`, with the values of `direct`, which it is where the others are infinite."""
+    if above is None:
+        return direct
+    found = above if alone is None else above - alone
+    value = 0.0 if direct is None else plain(direct)
+    moved = value - plain(found)
+    usable = np.isfinite(moved)
+    if np.all(usable):
+        return found + moved
+    shape = np.shape(moved)
+    if not shape:
+        return direct
+    return np.where(usable, found + np.where(usable, moved, 0.0), np.zeros(shape) if direct is None else direct)
 
 
 def _traced(primitive, rule, *args):
     """Run a rule on what may be active; where it cannot, say whose it is."""
     try:
         return rule(*args)
-    except (UndifferentiableError, np.linalg.LinAlgError):
+    except np.linalg.LinAlgError:
         raise
     except Exception as error:      # compiled code has exceptions of its own for what is no plain number
         raise UndifferentiableError(f"the derivative of {primitive.name} cannot be differentiated again: its rule "

@@ -121,6 +121,8 @@ class Slots:
         if low == end:
             return np.zeros(shape)
         number = self.number(low)
+        if end == low + 1:           # repeated
+            return np.broadcast_to(_line(self.one(low)), shape)
         if number < 0 or end > self.firsts[number] + self.sizes[number]:
             return self.several(_numbers(first, shape, strides))
         found = _shown(self.arrays[number], first - self.firsts[number], shape, strides)
@@ -136,11 +138,15 @@ class Slots:
         if identifiers.ndim == 0:
             return self.one(int(identifiers)) if identifiers else np.float64(constants[0])
         flat = identifiers.reshape(-1)
+        if flat.size == 0:
+            return np.zeros(identifiers.shape)
         constants, used, parts, at = np.asarray(constants, np.float64), 0, [], 0
         goes_on = np.where(flat[:-1] == 0, flat[1:] == 0, np.diff(flat) == 1)
         breaks = np.flatnonzero(~goes_on) + 1
         ends = [*breaks.tolist(), flat.size]
         if len(ends) > 8:
+            if flat.min() == flat.max() > 0:
+                return np.broadcast_to(_line(self.one(int(flat[0]))), identifiers.shape).copy()
             found = self._from_one(flat)
             if found is not None:
                 return found.reshape(identifiers.shape)
@@ -278,8 +284,13 @@ class Flows(Slots):
         for number in np.unique(places).tolist():
             at = np.flatnonzero((places == number) & (identifiers != 0))
             if number < 0:
-                for k in at.tolist():
-                    self.add_one(int(identifiers[k]), bar[k])
+                different = np.unique(identifiers[at])
+                if 4 * different.size < at.size:
+                    for identifier in different.tolist():
+                        self.add_one(identifier, np.sum(bar[np.flatnonzero(identifiers == identifier)]))
+                else:
+                    for k in at.tolist():
+                        self.add_one(int(identifiers[k]), bar[k])
             elif at.size:
                 offsets = identifiers[at] - self.firsts[number]
                 part = bar if at.size == identifiers.size else bar[at]

@@ -8,9 +8,11 @@ import sys
 import numpy as np
 
 from codipy.active.array import add_row
+from codipy.errors import UndifferentiableError
 from codipy.operations import BY_NAME
 
 from .elementary import elementwise_primitive
+from .rules.building import is_plain
 
 __all__ = ["NAMES", "lacking", "primitive_of", "row_of"]
 
@@ -28,7 +30,7 @@ _ONE = {
     "log_expit": "sp.expit(-x)",
     "exp10": "w * np.log(10)",
     "cosm1": "-np.sin(x)",
-    "exprel": "np.where(np.abs(x) < 1e-4, 0.5 + x / 3, (np.exp(x) - w) / x)",
+    "exprel": "at(np.abs(x) < 1e-4, 0.5 + x / 3, (np.exp(x) - w) / x)",
     "ndtr": "np.exp(-x * x / 2) / np.sqrt(2 * np.pi)",
     "log_ndtr": "np.exp(-x * x / 2 - w) / np.sqrt(2 * np.pi)",
     "ndtri": "np.sqrt(2 * np.pi) * np.exp(w * w / 2)",
@@ -46,12 +48,12 @@ _ONE = {
     "k0e": "w - sp.k1e(x)",
     "k1e": "w - (sp.k0e(x) + sp.kve(2, x)) / 2",
     "entr": "-np.log(x) - 1",
-    "ellipk": "np.where(x == 0, np.pi / 8, (sp.ellipe(x) / (1 - x) - w) / (2 * x))",
-    "ellipe": "np.where(x == 0, -np.pi / 8, (w - sp.ellipk(x)) / (2 * x))",
+    "ellipk": "at(x == 0, np.pi / 8, (sp.ellipe(x) / (1 - x) - w) / (2 * x))",
+    "ellipe": "at(x == 0, -np.pi / 8, (w - sp.ellipk(x)) / (2 * x))",
     "ellipkm1": "-(sp.ellipe(1 - x) / x - w) / (2 * (1 - x))",
     "expi": "np.exp(x) / x",
     "exp1": "-np.exp(-x) / x",
-    "spence": "np.where(x == 1, -1, np.log(x) / (1 - x))",
+    "spence": "at(x == 1, -1, np.log(x) / (1 - x))",
     "wrightomega": "w / (1 + w)",
     "sindg": "sp.cosdg(x) * np.pi / 180",
     "cosdg": "-sp.sindg(x) * np.pi / 180",
@@ -92,12 +94,12 @@ _TWO = {
         " - np.sin(2 * x) / (4 * (1 - y) * np.sqrt(1 - y * np.sin(x) ** 2))",
     ),
     "ellipeinc": ("np.sqrt(1 - y * np.sin(x) ** 2)", "(w - sp.ellipkinc(x, y)) / (2 * y)"),
-    "boxcox": ("x ** (y - 1)", "np.where(y == 0, np.log(x) ** 2 / 2, (x**y * (y * np.log(x) - 1) + 1) / y**2)"),
+    "boxcox": ("x ** (y - 1)", "at(y == 0, np.log(x) ** 2 / 2, (x**y * (y * np.log(x) - 1) + 1) / y**2)"),
     "boxcox1p": (
         "(1 + x) ** (y - 1)",
-        "np.where(y == 0, np.log1p(x) ** 2 / 2, ((1 + x) ** y * (y * np.log1p(x) - 1) + 1) / y**2)",
+        "at(y == 0, np.log1p(x) ** 2 / 2, ((1 + x) ** y * (y * np.log1p(x) - 1) + 1) / y**2)",
     ),
-    "inv_boxcox": ("w ** (1 - y)", "np.where(y == 0, -w * x * x / 2, w * (x / (1 + x * y) - np.log(w)) / y)"),
+    "inv_boxcox": ("w ** (1 - y)", "at(y == 0, -w * x * x / 2, w * (x / (1 + x * y) - np.log(w)) / y)"),
     "owens_t": (
         "-np.exp(-x * x / 2) * sp.erf(x * y / np.sqrt(2)) / (2 * np.sqrt(2 * np.pi))",
         "np.exp(-x * x * (1 + y * y) / 2) / (2 * np.pi * (1 + y * y))",
@@ -130,8 +132,8 @@ _FOUR = {
 }
 # Several results: a text for each.
 _SEVERAL = {
-    "sici": ("np.where(x == 0, 1, np.sin(x) / x)", "np.cos(x) / x"),
-    "shichi": ("np.where(x == 0, 1, np.sinh(x) / x)", "np.cosh(x) / x"),
+    "sici": ("at(x == 0, 1, np.sin(x) / x)", "np.cos(x) / x"),
+    "shichi": ("at(x == 0, 1, np.sinh(x) / x)", "np.cosh(x) / x"),
     "fresnel": ("np.sin(np.pi * x * x / 2)", "np.cos(np.pi * x * x / 2)"),
     "airy": ("w[1]", "x * w[0]", "w[3]", "x * w[2]"),
 }
@@ -141,7 +143,16 @@ _ROWS = {"erf": "erf", "erfc": "erfc", "expit": "expit", "gamma": "gamma", "gamm
 
 # Of the table too, but SciPy's values are others in the last bit than NumPy's: the partials alone are the table's.
 _SLOPES = {name: BY_NAME[name].partials for name in ("cbrt", "exp2", "expm1", "log1p")}
-_IN_SLOPES = {"LN2": np.log(2.0), "expm1_slope": lambda x, w: np.where(w > -0.5, w + 1, np.exp(x))}
+
+
+def _at(points, limit, slope):
+    """A slope, and at some points its limit, whose own slope is not known here."""
+    if not is_plain(slope) and np.any(points):
+        raise UndifferentiableError("the first derivative there is a limit whose derivative has no rule")
+    return np.where(points, limit, slope)
+
+
+_IN_SLOPES = {"at": _at, "LN2": np.log(2.0), "expm1_slope": lambda x, w: np.where(w > -0.5, w + 1, np.exp(x))}
 
 NAMES = sorted({*_ONE, *_TWO, *_THREE, *_FOUR, *_SEVERAL, *_ROWS, *_SLOPES})
 _LACKING: dict = {}  # the ufunc itself -> arguments in which it has no derivative

@@ -88,7 +88,7 @@ def aligned(leaf, like, path):
 
 def in_dtypes(derivatives, leaves):
     """Derivatives, which come in float64, in the dtypes of the leaves that they belong to."""
-    return [x.astype(np.float32) if getattr(leaf, "dtype", None) == SINGLE and isinstance(x, np.ndarray) else x
+    return [x.astype(np.float32) if getattr(leaf, "dtype", None) == SINGLE and isinstance(x, (np.ndarray, Array)) else x
             for x, leaf in zip(derivatives, leaves)]
 
 

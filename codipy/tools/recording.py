@@ -8,6 +8,7 @@ from codipy.active import Real
 from codipy.active.array import Array, gather, identifiers, is_active, plain
 from codipy.active.bulk import all_floats, as_float, register_floats
 from codipy.active.kinds import converted
+from codipy.errors import ActiveError
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.leaves import shape_of
 from codipy.tools.swallowed import demand_none_swallowed, said_before
@@ -93,7 +94,7 @@ class Recording:
     """
 
     def __init__(self, tape, f, args, kwargs, leaves, place, origins=None, aux=None):
-        self.tape, self.program, self.aux = tape, None, aux
+        self.tape, self.program, self.aux, self._origins = tape, None, aux, origins
         try:
             with tape:
                 self._run(f, args, kwargs, leaves, place)
@@ -121,6 +122,15 @@ class Recording:
         # What is lent to this recording has identifiers of it only as long as it runs.
         self._out = [None if y is None else identifiers(y) for y in self.outputs] if self._in is not None else None
 
+    def _is_replayed(self, seeds):
+        """Whether operations sweep, and not the tape: where something outside is a variable, be it a seed."""
+        if self.program is None and any(map(is_active, seeds)):
+            if self._origins is None:
+                raise ActiveError("a tangent or cotangent is a variable of a recording that began after this function "
+                                  "ran: call codipy.vjp, jvp or linearize inside of what is differentiated")
+            self._replay(self._origins)
+        return self.program is not None
+
     def _replay(self, origins):
         """Run the recording again on the one that encloses it: values, and then sweeps, are variables of that."""
         from codipy.nested import AdjointProgram  # here: a script without nested derivatives imports none of it
@@ -132,16 +142,26 @@ class Recording:
 
     def _replayed(self, tree, places):
         """A tree with what the enclosing recording has for those leaves of which the identifiers are given."""
-        leaves = [leaf if ids is None else self._shown(self.program.values.several(ids), plain(leaf))
+        leaves = [leaf if ids is None else self._exact(self.program.values.several(ids), plain(leaf))
                   for ids, (_, leaf) in zip(places, labelled(tree, "result"))]
         return rebuild(tree, leaves)
 
     @staticmethod
     def _shown(found, like):
-        """What was found for a leaf, as the number or array that it stands for."""
+        """What was found for a leaf, as the number or array that it stands for, which is the caller's."""
         if np.ndim(like):
-            return found
+            return found.copy()
         return converted(found, float) if type(found) is Real and type(like) is float else found
+
+    @classmethod
+    def _exact(cls, found, like):
+        """The same with the values that the function computed: operations that run again may round otherwise."""
+        moved = np.where(plain(found) == like, 0.0, like - np.asarray(plain(found)))
+        if np.any(moved != 0.0) and np.all(np.isfinite(moved)):
+            found = found + (moved if moved.ndim else moved[()])
+        if getattr(like, "dtype", None) == np.float32 and is_active(found):
+            return found.astype(np.float32) if np.ndim(like) else converted(found, np.float32)
+        return cls._shown(found, like)
 
     def rebuild(self, leaves):
         """The form of the result with other leaves."""
@@ -162,7 +182,7 @@ class Recording:
         list
             One for each input, of its shape followed by the width.
         """
-        if self.program is not None:
+        if self._is_replayed(seeds):
             return self._through(self.program.pull, self._out, seeds, self._in, self.inputs)
         self._seed(adjoints, self.outputs, seeds)
         self.tape.evaluate(adjoints=adjoints)
@@ -170,7 +190,7 @@ class Recording:
 
     def forward(self, adjoints, seeds):
         """Seed the inputs, sweep forward and read the outputs: the mirror of `reverse`."""
-        if self.program is not None:
+        if self._is_replayed(seeds):
             likes = [leaf for _, leaf in labelled(self.value, "result")]
             return self._through(self.program.push, self._in, seeds, self._out, likes)
         self._seed(adjoints, self.inputs, seeds)

@@ -64,12 +64,19 @@ def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True, place
 
 def guarded(g, partial):
     """``g * partial``, but 0 where `g` is 0 and the partial is infinite or undefined."""
-    return np.where(g == 0, 0.0, g * partial)
+    share = g * partial
+    return np.where(_dropped(share, g == 0), 0.0, share)
 
 
 def selected(g, partial):
     """``g * partial``, but what was not selected gets nothing: 0 where either is 0, whatever the other is."""
-    return np.where((g == 0) | (partial == 0), 0.0, g * partial)
+    share = g * partial
+    return np.where(_dropped(share, (g == 0) | (partial == 0)), 0.0, share)
+
+
+def _dropped(share, nothing):
+    """Where a product is left out; one of variables, which are zero here and may have a slope, only if it is none."""
+    return nothing if is_plain(share) else nothing & np.isnan(share)
 
 
 def unbroadcast(g, shape):
