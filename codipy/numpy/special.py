@@ -7,12 +7,11 @@ import sys
 
 import numpy as np
 
-from codipy.active.array import add_row
+from codipy.active.array import add_row, is_active
 from codipy.errors import UndifferentiableError
 from codipy.operations import BY_NAME
 
 from .elementary import elementwise_primitive
-from .rules.building import is_plain
 
 __all__ = ["NAMES", "lacking", "primitive_of", "row_of"]
 
@@ -147,7 +146,7 @@ _SLOPES = {name: BY_NAME[name].partials for name in ("cbrt", "exp2", "expm1", "l
 
 def _at(points, limit, slope):
     """A slope, and at some points its limit, whose own slope is not known here."""
-    if not is_plain(slope) and np.any(points):
+    if is_active(slope) and np.any(points):
         raise UndifferentiableError("the first derivative there is a limit whose derivative has no rule")
     return np.where(points, limit, slope)
 
