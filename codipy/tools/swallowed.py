@@ -93,7 +93,8 @@ def _caught_in(error):
     found = error.__traceback__
     if found is None:
         return None
-    frame, probes = found.tb_frame, {"codipy", "numpy", *sys.stdlib_module_names}
+    frame = found.tb_frame
+    probes = {"codipy", "numpy", *sys.stdlib_module_names} - {"threading"}  # a thread dies of what it does not catch
     if not is_users(frame) and top(frame) in probes or not _KNOWN.isdisjoint(frame.f_code.co_names):
         return None
     return found

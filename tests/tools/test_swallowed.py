@@ -4,6 +4,7 @@
 import array
 import contextlib
 import gc
+import threading
 import weakref
 
 import numpy as np
@@ -234,3 +235,20 @@ def test_what_a_library_makes_of_it_is_said_in_our_words():
     linalg = pytest.importorskip("scipy.sparse.linalg")
     with pytest.raises(ActiveError, match=r"compiled code was given an array or number of .* \(test_swallowed\.py"):
         codipy.grad(lambda x: linalg.splu(sparse.eye(2).tocsc()).solve(x)[0])(np.ones(2))
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnhandledThreadExceptionWarning")
+@pytest.mark.parametrize("nested", [False, True])
+def test_what_a_thread_died_of(nested):
+    def body(x, t):
+        results = []
+        thread = threading.Thread(target=lambda: results.append(x * t))
+        thread.start()
+        thread.join()
+        return np.sum(results[0]) if results else np.sum(x) * 0.0
+
+    def f(x):
+        return codipy.grad(lambda t: body(x, t))(1.0) if nested else body(x, 2.0)
+
+    with pytest.raises(TapeError, match="an error of codipy was caught .*threading.py"):
+        codipy.grad(f)(np.array([1.0, 2.0]))
