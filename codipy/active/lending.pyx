@@ -16,6 +16,7 @@ cimport cython
 from codipy.active.block cimport Block, new_block
 from codipy.active.real cimport IS_INPUT, OF_INPUT, Real
 from codipy.active.storage cimport Storage, new_storage
+from codipy.data.buffer cimport Buffer
 from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
@@ -80,25 +81,31 @@ cdef class BlockLoan(Loan):
         return 0
 
 
+cdef Block take(Loan loan, Recorder* r, Buffer values):
+    """The identifiers of the inner recording's input that stands for what is lent."""
+    cdef BaseTape tape = <BaseTape>r.tape
+    cdef int32_t before = tape.largest()
+    cdef Block inner = new_block(tape, values.size, True)
+    try:
+        tape.push_record(new_mark(inner.base, values if r.kind != JACOBIAN else None), before)
+    except BaseException:
+        tape.withdraw_block(before)
+        raise
+    loan.first = inner.base
+    (<list>tape.loans).append(loan)
+    return inner
+
+
 cdef int lend_block(Recorder* r, Storage storage) except -1:
     cdef Block block = storage.block
     cdef BlockLoan loan = BlockLoan.__new__(BlockLoan)
-    cdef BaseTape tape = <BaseTape>r.tape
-    cdef int32_t before = tape.largest()
     cdef Block inner
     # What the enclosing recording will compute with: it has the Block, whose identifiers are its own again by then.
     loan.origin = new_storage(storage.buffer, block, storage.single)
     loan.block, loan.parent, loan.size = block, block.parent, block.size
     loan.base, loan.epoch = block.base, block.epoch
     loan.is_input, loan.lent, loan.scattered = block.is_input, block.lent, block.scattered
-    inner = new_block(tape, block.size, True)
-    try:
-        tape.push_record(new_mark(inner.base, storage.buffer if r.kind != JACOBIAN else None), before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
-    loan.first = inner.base
-    (<list>tape.loans).append(loan)
+    inner = take(loan, r, storage.buffer)
     block.base, block.epoch, block.parent, block.is_input, block.scattered = inner.base, inner.epoch, None, True, False
     return 0
 
@@ -135,7 +142,6 @@ cdef class MixedLoan(Loan):
 
 
 cdef int lend_mixed(Recorder* r, Storage storage) except -1:
-    cdef BaseTape tape = <BaseTape>r.tape
     cdef BaseTape outer = <BaseTape>tape_of_epoch(storage.epoch)
     cdef MixedLoan loan = MixedLoan.__new__(MixedLoan)
     cdef Py_ssize_t i, size = storage.buffer.size
@@ -156,15 +162,7 @@ cdef int lend_mixed(Recorder* r, Storage storage) except -1:
         outer.withdraw_block(before)
         raise
     loan.origin = new_storage(storage.buffer, block, storage.single)
-    before = tape.largest()
-    inner = new_block(tape, size, True)
-    try:
-        tape.push_record(new_mark(inner.base, storage.buffer if r.kind != JACOBIAN else None), before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
-    loan.first = inner.base
-    (<list>tape.loans).append(loan)
+    inner = take(loan, r, storage.buffer)
     for i in range(size):
         storage.identifiers[i] = inner.base + <int32_t>i if loan.own[i] else 0
     storage.epoch, storage.part = r.epoch, None
