@@ -180,6 +180,34 @@ MISTAKES = {
         "                pass\n",
         tests="tests/tools/test_rebind_state.py",
     ),
+    # Derivatives of derivatives
+    "identifiers that are set again are not consumed": one(
+        "nested/slots.py", "                self.put(where, np.zeros(where[1]))\n", "                pass\n", "--second"
+    ),
+    "adjoints that somebody else has are added to in place": one(
+        "nested/slots.py",
+        "Array(np.zeros(self.sizes[number]) if old is None else old)     # a copy",
+        "Array(np.zeros(self.sizes[number])) if type(old) is not Array else old",
+        "--second",
+    ),
+    "a flow that is zero has no slope": one(
+        "nested/program.py",
+        "    if not any(x is not None and np.any(x) for x in raised):\n",
+        "    if True:\n",
+        tests="tests/nested/test_zero_flows.py",
+    ),
+    "what is lent is not given back": one(
+        "active/lending.pyx",
+        "        x.epoch, x.made, x.identifier = self.epoch, self.made, self.identifier\n",
+        "",
+        tests="tests/nested/test_nested.py",
+    ),
+    "operands are read when the sweep comes": one(
+        "nested/slots.py",
+        "        return found.copy() if self.firsts[number] in self.rewritten else found\n",
+        "        return found\n",
+        "--second",
+    ),
 }
 
 
