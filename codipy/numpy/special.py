@@ -81,8 +81,8 @@ _TWO = {
     "kv": ("-", "-(sp.kv(x - 1, y) + sp.kv(x + 1, y)) / 2"),
     "kn": ("-", "-(sp.kv(np.trunc(x) - 1, y) + sp.kv(np.trunc(x) + 1, y)) / 2"),
     "kve": ("-", "w - (sp.kve(x - 1, y) + sp.kve(x + 1, y)) / 2"),
-    "gammainc": ("-", "np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x))"),
-    "gammaincc": ("-", "-np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x))"),
+    "gammainc": ("-", "edge(y == 0, np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x)))"),
+    "gammaincc": ("-", "edge(y == 0, -np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x)))"),
     "gammaincinv": ("-", "np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))"),
     "gammainccinv": ("-", "-np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))"),
     "expn": ("-", "-np.where(x >= 1, sp.expn(np.maximum(np.trunc(x) - 1, 0), y), w * (1 + 1 / y))"),
@@ -105,8 +105,8 @@ _TWO = {
     ),
     "stdtr": ("-", "np.exp(-(x + 1) / 2 * np.log1p(y * y / x) - sp.betaln(x / 2, 0.5)) / np.sqrt(x)"),
     "stdtrit": ("-", "np.exp((x + 1) / 2 * np.log1p(w * w / x) + sp.betaln(x / 2, 0.5)) * np.sqrt(x)"),
-    "chdtr": ("-", "np.exp(sp.xlogy(x / 2 - 1, y / 2) - y / 2 - sp.gammaln(x / 2)) / 2"),
-    "chdtrc": ("-", "-np.exp(sp.xlogy(x / 2 - 1, y / 2) - y / 2 - sp.gammaln(x / 2)) / 2"),
+    "chdtr": ("-", "edge(y == 0, np.exp(sp.xlogy(x / 2 - 1, y / 2) - y / 2 - sp.gammaln(x / 2)) / 2)"),
+    "chdtrc": ("-", "edge(y == 0, -np.exp(sp.xlogy(x / 2 - 1, y / 2) - y / 2 - sp.gammaln(x / 2)) / 2)"),
     "pdtr": ("-", "-np.exp(sp.xlogy(np.floor(x), y) - y - sp.gammaln(np.floor(x) + 1))"),
     "pdtrc": ("-", "np.exp(sp.xlogy(np.floor(x), y) - y - sp.gammaln(np.floor(x) + 1))"),
     "eval_legendre": ("-", "np.where(x == 0, 0, sp.eval_gegenbauer(x - 1, 1.5, y))"),
@@ -117,8 +117,14 @@ _TWO = {
     "eval_laguerre": ("-", "np.where(x == 0, 0, -sp.eval_genlaguerre(x - 1, 1, y))"),
 }
 _THREE = {
-    "betainc": ("-", "-", "np.exp(sp.xlogy(x - 1, z) + sp.xlog1py(y - 1, -z) - sp.betaln(x, y))"),
-    "betaincc": ("-", "-", "-np.exp(sp.xlogy(x - 1, z) + sp.xlog1py(y - 1, -z) - sp.betaln(x, y))"),
+    "betainc": (
+        "-", "-",
+        "edge(z * (1 - z) == 0, np.exp(sp.xlogy(x - 1, z) + sp.xlog1py(y - 1, -z) - sp.betaln(x, y)))",
+    ),
+    "betaincc": (
+        "-", "-",
+        "edge(z * (1 - z) == 0, -np.exp(sp.xlogy(x - 1, z) + sp.xlog1py(y - 1, -z) - sp.betaln(x, y)))",
+    ),
     "betaincinv": ("-", "-", "np.exp(sp.betaln(x, y) - sp.xlogy(x - 1, w) - sp.xlog1py(y - 1, -w))"),
     "hyp1f1": ("-", "-", "x / y * sp.hyp1f1(x + 1, y + 1, z)"),
     "hyperu": ("-", "-", "-x * sp.hyperu(x + 1, y + 1, z)"),
@@ -151,7 +157,17 @@ def _at(points, limit, slope):
     return np.where(points, limit, slope)
 
 
-_IN_SLOPES = {"at": _at, "LN2": np.log(2.0), "expm1_slope": lambda x, w: np.where(w > -0.5, w + 1, np.exp(x))}
+def _edge(points, slope):
+    """A slope, at some points of which the formula has no slope itself."""
+    return _at(points, slope, slope)
+
+
+_IN_SLOPES = {
+    "at": _at,
+    "edge": _edge,
+    "LN2": np.log(2.0),
+    "expm1_slope": lambda x, w: np.where(w > -0.5, w + 1, np.exp(x)),
+}
 
 NAMES = sorted({*_ONE, *_TWO, *_THREE, *_FOUR, *_SEVERAL, *_ROWS, *_SLOPES})
 _LACKING: dict = {}  # the ufunc itself -> arguments in which it has no derivative

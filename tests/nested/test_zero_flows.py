@@ -72,3 +72,12 @@ def test_a_limit_without_a_rule_is_refused():
     with pytest.raises(UndifferentiableError, match="limit"):
         codipy.hessian(spence)(1.0)
     assert codipy.hessian(spence)(2.0) == pytest.approx((1.0 / 2.0 * (1 - 2.0) + np.log(2.0)) / (1 - 2.0) ** 2)
+
+
+def test_the_edge_of_an_incomplete_gamma_function_is_refused():
+    from scipy.special import gammainc
+
+    assert codipy.grad(lambda x: gammainc(2.0, x))(0.0) == 0.0
+    with pytest.raises(UndifferentiableError, match="limit"):
+        codipy.hessian(lambda x: gammainc(2.0, x))(0.0)
+    assert codipy.hessian(lambda x: gammainc(2.0, x))(0.5) == pytest.approx(np.exp(-0.5) * 0.5)
