@@ -329,7 +329,7 @@ def _sum_push(program, number, step, dots):
 def _move_value(program, number, step, given, wanted):
     _, first, sources, constants = step
     program.values.put((first, sources.shape, (1,)), program.values.several(sources, constants))
-    if any(source and program.varies((source, (), ())) for source in np.unique(sources).tolist()):
+    if any(source and program.varies_one(source) for source in np.unique(sources).tolist()):
         program._mark(first)
 
 

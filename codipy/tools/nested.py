@@ -21,23 +21,22 @@ __all__ = ["aux_of", "inner_tape", "jacobian_blocks", "kept_tape", "nested_recor
 SETTINGS = ("primal", "statement")
 
 
-@contextlib.contextmanager
-def inner_tape():
-    """A tape for one recording inside of another, to which that lends its variables."""
+def kept_tape():
+    """A tape for one recording inside of another, to which that lends its variables; whoever asks keeps it."""
     tape = borrow(SETTINGS)
     tape.loans = []
+    return tape
+
+
+@contextlib.contextmanager
+def inner_tape():
+    """The same for a recording that is over at the end of a block."""
+    tape = kept_tape()
     try:
         yield tape
     finally:
         tape.loans = None
         give_back(SETTINGS, tape)
-
-
-def kept_tape():
-    """The same for a recording that somebody keeps."""
-    tape = borrow(SETTINGS)
-    tape.loans = []
-    return tape
 
 
 def plain_arguments(args, kwargs, places):
