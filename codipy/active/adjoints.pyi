@@ -7,6 +7,7 @@ from typing import Any, SupportsFloat, final
 from numpy.typing import NDArray
 
 from codipy.active.array_type import Array
+from codipy.active.identified import AdjointsAt
 from codipy.active.real import Real
 from codipy.active.tape import Tape
 from codipy.tape.adjoints import AdjointVector
@@ -19,4 +20,5 @@ class Adjoints(AdjointVector):
     # float for a Real and width 1, else a new array
     def __getitem__(self, x: Real | Array, /) -> Any: ...
     def __setitem__(self, x: Real | Array, seed: SupportsFloat | Sequence[Any] | NDArray[Any], /) -> None: ...
+    def at(self, identifiers: int | Sequence[Any] | NDArray[Any]) -> AdjointsAt: ...
     def clear(self) -> None: ...

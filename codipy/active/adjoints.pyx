@@ -119,6 +119,44 @@ cdef class Adjoints(AdjointVector):
         for d in range(self.width):
             slot[d] = numbers[d]
 
+    def at(self, identifiers):
+        """The adjoints of variables that are known by their identifiers: CoDiPack's ``getGradient(identifier)``.
+
+        Parameters
+        ----------
+        identifiers : int or array_like of int
+            From ``x.identifier`` of Reals and Arrays, in this recording.
+
+        Returns
+        -------
+        AdjointsAt
+            ``adj.at(ids).gradient`` reads and sets them, of the shape of `identifiers` (with `width` > 1 followed by that);
+            ``adj.at(ids).add(seed)`` adds.
+
+        Raises
+        ------
+        TypeError
+            If these are no integers.
+        TapeError
+            If one of them is of no variable of this recording that was asked for it.
+
+        Examples
+        --------
+        >>> import codipy, numpy as np
+        >>> tape = codipy.Tape()
+        >>> with tape:
+        ...     x = tape.register_input(np.array([3.0, 4.0]))
+        ...     y = tape.register_output(x * x)
+        >>> sources, targets = x.identifier, y.identifier       # plain numbers, for a program outside
+        >>> adj = tape.new_adjoints()
+        >>> adj.at(targets).gradient = [1.0, 10.0]
+        >>> tape.evaluate(adjoints=adj)
+        >>> adj.at(sources).gradient
+        array([ 6., 80.])
+        """
+        from codipy.active.identified import AdjointsAt     # it needs this module first
+        return AdjointsAt(self, identifiers)
+
     cdef slots_of(self, x):
         tape, identifiers = adjoint_slots(x)
         if tape is not self.tape:

@@ -15,6 +15,7 @@ from codipy.active.conversion cimport (
     of_python)
 from codipy.active.elementwise cimport materialise, settle
 from codipy.active.expression cimport codipy_is_temporary
+from codipy.active.identified cimport identifiers_of
 from codipy.active.inputs cimport get_gradient, set_gradient
 from codipy.active.items cimport get_item, item_at, set_item
 from codipy.active.operators cimport (
@@ -145,6 +146,14 @@ cdef class Array:
         if self.storage.identifiers != NULL:
             return any_identifier(self)
         return self.storage.block is not None
+
+    @property
+    def identifier(self):
+        """ndarray of int32: of its shape, what names each element's slot in adjoint vectors; see ``Adjoints.at``.
+
+        0 where nothing is active. Nobody else gets the slots before the tape is reset.
+        """
+        return identifiers_of(self)
 
     @property
     def gradient(self):

@@ -23,6 +23,7 @@ from codipy.operations.kernels cimport op_arity, op_python_value, op_value_any
 
 from codipy.active.doors import array_of
 from codipy.active.given import number_of
+from codipy.active.identified import identifier_of
 from codipy.active.kinds import ClassOf
 from codipy.active.scalar import METHODS
 from codipy.operations import BY_NAME, TABLE
@@ -182,6 +183,7 @@ cdef int _add_methods() except -1:
                 methods[name] = Method(FUNCTIONS[row.name])
     methods["rint"] = Method(np.rint)        # passive, but np.rint and np.round call it on object arrays
     methods["__class__"] = ClassOf()
+    methods["identifier"] = property(identifier_of, doc=identifier_of.__doc__)
     for name, member in METHODS.items():
         methods.setdefault(name, member)
     (<ScalarType*>Real).tp_as_mapping = &_mapping

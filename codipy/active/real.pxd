@@ -21,7 +21,7 @@ cdef class Real:
     cdef double primal
     cdef int64_t epoch           # tape and generation that the identifier or the entries are of
     cdef int64_t made            # of a pending expression pushed in a later epoch than its own (else 0): see readmit
-    cdef readonly int32_t identifier
+    cdef int32_t identifier
     cdef int32_t program         # value strategies: the shape of the pending expression
     cdef uint8_t count           # pending: entries in use
     cdef uint8_t kept            # entries still there after a push in a later epoch
@@ -56,6 +56,8 @@ cdef object described(Real x)
 cdef int identify_plain(Recorder* r, PyObject* x) except -1
 # A Real that is on a tape already.
 cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int flags, int kind)
+# The tape on which a Real has an identifier in force, or an error that says what ("gradient") it has none of.
+cdef BaseTape demand_own(Real x, str what)
 # An error where sweeps have consumed the adjoint of a Real that has an identifier.
 cdef int demand_adjoint(BaseTape tape, AdjointVector adjoints, Real x) except -1
 # Set an adjoint.

@@ -254,19 +254,18 @@ cdef int refuse_if_active(Real x, str what, str instead) except -1:
     return 0
 
 
-cdef BaseTape tape_of(Real self):
-    """The tape on which this variable has an identifier in force, or an error that says what is missing."""
+cdef BaseTape demand_own(Real self, str what):
     if not self.epoch:
-        raise TapeError(f"{described(self)} has no gradient, it is passive: register it with tape.register_input(), or a "
+        raise TapeError(f"{described(self)} has no {what}, it is passive: register it with tape.register_input(), or a "
                         "result with tape.register_output(), while the tape records")
     cdef PyObject* found = tape_of_epoch(self.epoch)
     if found == NULL:
-        raise TapeError(f"{described(self)} has no gradient: its tape no longer exists")
+        raise TapeError(f"{described(self)} has no {what}: its tape no longer exists")
     cdef BaseTape tape = <BaseTape>found
     if not tape.is_valid(self.epoch):
-        raise TapeError(f"{described(self)} has no gradient: its tape was reset since; record again")
+        raise TapeError(f"{described(self)} has no {what}: its tape was reset since; record again")
     if self.count or self.flags & MERGED:
-        raise TapeError(f"{described(self)} has no gradient of its own, it is part of a larger statement: call "
+        raise TapeError(f"{described(self)} has no {what} of its own, it is part of a larger statement: call "
                         "tape.register_output() on it while recording, before it is used")
     return tape
 
@@ -339,7 +338,7 @@ cdef class Real:
     @property
     def gradient(self):
         """float: the adjoint (or tangent) in the tape's own vector; set it to seed a sweep, which consumes it."""
-        cdef BaseTape tape = tape_of(self)
+        cdef BaseTape tape = demand_own(self, "gradient")
         demand_adjoint(tape, tape.adjoint_vector, self)
         cdef double* slot = tape.adjoint_vector.slot(self.identifier)
         return 0.0 if slot == NULL else slot[0]
@@ -349,7 +348,7 @@ cdef class Real:
         cdef double number
         if type(seed) is Real or as_number(<PyObject*>seed, &number) != 1:
             raise TypeError(f"gradient: a seed must be a plain real number, got {type(seed).__name__}")
-        cdef BaseTape tape = tape_of(self)
+        cdef BaseTape tape = demand_own(self, "gradient")
         tape.demand_idle("setting a gradient")
         seed_slot(tape, tape.adjoint_vector, self)[0] = number
 
