@@ -8,13 +8,12 @@ import math
 
 import numpy as np
 
-from codipy.tape import active_tape
-from codipy.tools.callee import check_function, name_of, rebound, with_aux
+from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
 from codipy.tools.leaves import shape_of, stack
-from codipy.tools.pool import borrow, check_settings, give_back
-from codipy.tools.recording import Recording
+from codipy.tools.pool import check_settings
+from codipy.tools.run import Run
 
 __all__ = ["jacobian"]
 
@@ -92,39 +91,20 @@ class Jacobian(Driver):
         choice, options = self._choice, self.options
         if self._run is None:
             self._run = rebound(self.f) if options["rebind"] else self.f
-        choice.check(args, self.f)
-        if active_tape() is not None:
-            return self._nested(args, kwargs)
-        args = list(args)
-        called, kept = with_aux(self._run) if options["has_aux"] else (self._run, None)
-        trees, leaves, places = choice.take(args, kwargs, self.f)
-        settings = options["strategy"], options["granularity"]
-        tape = borrow(settings)
-        try:
-            recording = Recording(tape, called, args, kwargs, leaves, choice.placer(trees, places, kwargs))
-            matrix = _matrix(recording, leaves, options["mode"], options["width"])
-        finally:
-            give_back(settings, tape)
-        result = _in_form(matrix, recording, leaves, lambda blocks: choice.give(trees, leaves, blocks))
-        return (result, kept[0]) if options["has_aux"] else result
+        settings, has_aux = (options["strategy"], options["granularity"]), options["has_aux"]
+        with Run(self.f, self._run, choice, args, kwargs, has_aux, settings) as run:
+            def give(blocks):
+                return choice.give(run.trees, run.leaves, blocks)
 
-
-    def _nested(self, args, kwargs):
-        """Inside of another recording, of which the derivatives may be variables."""
-        from codipy.tools import nested  # not at import: seldom used
-
-        choice, options = self._choice, self.options
-        has_aux = options["has_aux"]
-        with nested.inner_tape() as tape:
-            recording, trees, leaves = nested.nested_recording(choice, self._run, self.f, args, kwargs, has_aux, tape)
-            if recording.program is None:
-                result = _in_form(_matrix(recording, leaves, options["mode"], options["width"]), recording, leaves,
-                                  lambda blocks: choice.give(trees, leaves, blocks))
+            if run.program is None:
+                matrix = _matrix(run.recording, run.leaves, options["mode"], options["width"])
+                result = _in_form(matrix, run.recording, run.leaves, give)
             else:
-                blocks = nested.jacobian_blocks(recording, leaves, options["mode"])
-                result = recording.rebuild([choice.give(trees, leaves, row) for row in blocks])
-            aux = nested.aux_of(recording) if has_aux else None
-        return (result, aux) if has_aux else result
+                from codipy.tools.nested import jacobian_blocks  # not at import: seldom used
+
+                rows = jacobian_blocks(run.recording, run.leaves, options["mode"])
+                result = run.recording.rebuild([give(blocks) for blocks in rows])
+            return (result, run.aux) if has_aux else result
 
 
 def is_reverse(mode, rows, columns):

@@ -3,73 +3,17 @@
 
 from __future__ import annotations
 
-import contextlib
 import math
 
 import numpy as np
 
 from codipy.active.array import from_nested, is_active, plain
-from codipy.tools.callee import check_result, with_aux
+from codipy.tools.callee import check_result
 from codipy.tools.jacobian import is_reverse
-from codipy.tools.pool import borrow, give_back
-from codipy.tools.recording import Recording
-from codipy.tools.trees import labelled, plain_copy, value
+from codipy.tools.run import Run
+from codipy.tools.trees import labelled
 
-__all__ = ["aux_of", "inner_tape", "jacobian_blocks", "kept_tape", "nested_recording", "value_and_gradient"]
-
-# Whatever `strategy` says: of all ways to record, this one keeps what can be run again on the enclosing recording.
-SETTINGS = ("primal", "statement")
-
-
-def kept_tape():
-    """A tape for one recording inside of another, to which that lends its variables; whoever asks keeps it."""
-    tape = borrow(SETTINGS)
-    tape.loans = []
-    return tape
-
-
-@contextlib.contextmanager
-def inner_tape():
-    """The same for a recording that is over at the end of a block."""
-    tape = kept_tape()
-    try:
-        yield tape
-    finally:
-        tape.loans = None
-        give_back(SETTINGS, tape)
-
-
-def plain_arguments(args, kwargs, places):
-    """The arguments with those that are differentiated by as plain numbers; the others stay, active or not."""
-    args, kwargs = list(args), dict(kwargs)
-    for place in places:
-        if isinstance(place, str):
-            kwargs[place] = value(kwargs[place])
-        else:
-            args[place] = value(args[place])
-    return args, kwargs
-
-
-def origins_of(args, kwargs, places):
-    """The leaves of the arguments that are differentiated by, as the caller has them."""
-    trees = [kwargs[place] if isinstance(place, str) else args[place] for place in places]
-    return [leaf for tree in trees for _, leaf in labelled(tree, "argument")]
-
-
-def nested_recording(choice, run, f, args, kwargs, has_aux, tape):
-    """One run inside of another recording; its arguments are plain, whatever the caller has."""
-    places = choice.places(args, kwargs, f)
-    origins = origins_of(args, kwargs, places)
-    args, kwargs = plain_arguments(args, kwargs, places)
-    called, kept = with_aux(run, lambda aux: aux) if has_aux else (run, None)
-    trees, leaves, places = choice.take(args, kwargs, f)
-    recording = Recording(tape, called, args, kwargs, leaves, choice.placer(trees, places, kwargs), origins, kept)
-    return recording, trees, leaves
-
-
-def aux_of(recording):
-    """What the function gave beside its result."""
-    return recording.aux[0] if recording.program is not None else plain_copy(recording.aux[0])
+__all__ = ["jacobian_blocks", "value_and_gradient"]
 
 
 def value_and_gradient(choice, run, f, args, kwargs, has_aux):
@@ -82,11 +26,9 @@ def value_and_gradient(choice, run, f, args, kwargs, has_aux):
         result = run(*args, **kwargs)
         return (check_result(result[0], f), result[1]) if isinstance(result, tuple) and len(result) == 2 else result
 
-    with inner_tape() as tape:
-        recording, trees, leaves = nested_recording(choice, pair if has_aux else number, f, args, kwargs, has_aux, tape)
-        found = recording.reverse(tape.new_adjoints(), [1.0])
-        aux = (aux_of(recording),) if has_aux else ()
-    return ((recording.value, *aux) if has_aux else recording.value), choice.give(trees, leaves, found)
+    with Run(f, pair if has_aux else number, choice, args, kwargs, has_aux, None) as inner:
+        found = inner.recording.reverse(inner.tape.new_adjoints(), [1.0])
+        return (inner.value, inner.aux) if has_aux else inner.value, choice.give(inner.trees, inner.leaves, found)
 
 
 def jacobian_matrix(recording, leaves, mode):

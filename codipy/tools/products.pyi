@@ -4,6 +4,8 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeVar, overload
 
+from codipy.tools.run import Run
+
 _Y = TypeVar("_Y")
 _Aux = TypeVar("_Aux")
 
@@ -12,6 +14,7 @@ def vjp(
     f: Callable[..., _Y],
     *args: Any,
     kwargs: Mapping[str, Any] | None = None,
+    argnums: int | tuple[int, ...] | None = None,
     argnames: str | tuple[str, ...] | list[str] | None = None,
     has_aux: Literal[False] = False,
     strategy: str = "auto",
@@ -23,6 +26,7 @@ def vjp(
     f: Callable[..., tuple[_Y, _Aux]],
     *args: Any,
     kwargs: Mapping[str, Any] | None = None,
+    argnums: int | tuple[int, ...] | None = None,
     argnames: str | tuple[str, ...] | list[str] | None = None,
     has_aux: Literal[True],
     strategy: str = "auto",
@@ -36,6 +40,7 @@ def jvp(
     tangents: Sequence[Any],
     *,
     kwargs: Mapping[str, Any] | None = None,
+    argnums: int | tuple[int, ...] | None = None,
     argnames: str | tuple[str, ...] | list[str] | None = None,
     has_aux: Literal[False] = False,
     strategy: str = "auto",
@@ -49,6 +54,7 @@ def jvp(
     tangents: Sequence[Any],
     *,
     kwargs: Mapping[str, Any] | None = None,
+    argnums: int | tuple[int, ...] | None = None,
     argnames: str | tuple[str, ...] | list[str] | None = None,
     has_aux: Literal[True],
     strategy: str = "auto",
@@ -60,6 +66,7 @@ def linearize(
     f: Callable[..., _Y],
     *args: Any,
     kwargs: Mapping[str, Any] | None = None,
+    argnums: int | tuple[int, ...] | None = None,
     argnames: str | tuple[str, ...] | list[str] | None = None,
     has_aux: Literal[False] = False,
     strategy: str = "auto",
@@ -71,9 +78,18 @@ def linearize(
     f: Callable[..., tuple[_Y, _Aux]],
     *args: Any,
     kwargs: Mapping[str, Any] | None = None,
+    argnums: int | tuple[int, ...] | None = None,
     argnames: str | tuple[str, ...] | list[str] | None = None,
     has_aux: Literal[True],
     strategy: str = "auto",
     granularity: str | None = None,
     rebind: bool = True,
 ) -> tuple[_Y, Callable[..., _Y], _Aux]: ...
+
+class Pullback:
+    def __init__(self, run: Run) -> None: ...
+    def __call__(self, cotangent: Any) -> tuple[Any, ...]: ...
+
+class Pushforward:
+    def __init__(self, run: Run) -> None: ...
+    def __call__(self, *tangents: Any) -> Any: ...

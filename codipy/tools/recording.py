@@ -90,7 +90,7 @@ class Recording:
     program : AdjointProgram or None
         What runs the sweeps, where the recording depends on variables of an enclosing one.
     aux : list
-        What `f` gave beside its result, `origins` and `aux` given; as `value`.
+        What `f` gave beside its result, `aux` given; with a program as `value`.
     """
 
     def __init__(self, tape, f, args, kwargs, leaves, place, origins=None, aux=None):
@@ -118,9 +118,9 @@ class Recording:
         computed = [_computed(leaf, path, f) for path, leaf in pairs]
         self.value = plain_copy(self.result)
         self.outputs = [None if leaf is None else self.tape.register_output(leaf) for leaf in computed]
-        self._aux = [identifiers(leaf) if is_active(leaf) else None for _, leaf in labelled(self.aux, "aux")]
-        # What is lent to this recording has identifiers of it only as long as it runs.
-        self._out = [None if y is None else identifiers(y) for y in self.outputs] if self._in is not None else None
+        if self._in is not None:      # what is lent to this recording has identifiers of it only as long as it runs
+            self._aux = [identifiers(leaf) if is_active(leaf) else None for _, leaf in labelled(self.aux, "aux")]
+            self._out = [None if y is None else identifiers(y) for y in self.outputs]
 
     def _is_replayed(self, seeds):
         """Whether operations sweep, and not the tape: where something outside is a variable, be it a seed."""

@@ -74,8 +74,8 @@ class Hessian(Driver):
         return self._jacobian(*args, **kwargs)
 
 
-def hvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strategy="auto", granularity=None,
-        rebind=True):
+def hvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=None, has_aux=False, strategy="auto",
+        granularity=None, rebind=True):
     """The product of a Hessian, which is never formed, with a vector: the derivative of the gradient along it.
 
     Parameters
@@ -83,10 +83,10 @@ def hvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strateg
     f : callable
         Returns one real number; see `grad`.
     args : tuple or list
-        The positional arguments; all are differentiated by.
+        The positional arguments.
     tangents : tuple or list
-        The vector: one for each of these, of its form, and then one for each of `argnames`.
-    kwargs, argnames : optional
+        The vector: one for each argument that is differentiated by, of its form, those by position first.
+    kwargs, argnums, argnames : optional
         See `vjp`.
     has_aux, rebind : bool
         See `grad`.
@@ -96,7 +96,8 @@ def hvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strateg
     Returns
     -------
     tuple
-        One for each argument, of its form; with `has_aux` a pair of that and the second result.
+        One for each argument that is differentiated by, of its form; with `has_aux` a pair of that and the second
+        result.
 
     Raises
     ------
@@ -109,25 +110,25 @@ def hvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strateg
     >>> codipy.hvp(lambda x: np.sum(x**3), (np.array([1.0, 2.0]),), (np.array([1.0, 10.0]),))
     (array([  6., 120.]),)
     """
-    found = gradient_and_hvp(f, args, tangents, kwargs=kwargs, argnames=argnames, has_aux=has_aux, strategy=strategy,
-                             granularity=granularity, rebind=rebind)
+    found = gradient_and_hvp(f, args, tangents, kwargs=kwargs, argnums=argnums, argnames=argnames, has_aux=has_aux,
+                             strategy=strategy, granularity=granularity, rebind=rebind)
     return found[1:] if has_aux else found[1]
 
 
-def gradient_and_hvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=False, strategy="auto",
-                     granularity=None, rebind=True):
+def gradient_and_hvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=None, has_aux=False,
+                     strategy="auto", granularity=None, rebind=True):
     """The gradient of a function and the product of its Hessian with a vector, of one run.
 
     Parameters
     ----------
-    f, args, tangents, kwargs, argnames, has_aux, strategy, granularity, rebind : optional
+    f, args, tangents, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind : optional
         See `hvp`.
 
     Returns
     -------
     tuple
-        The gradient and the product, each a tuple with one for each argument, of its form; with `has_aux`, and the
-        second result.
+        The gradient and the product, each a tuple with one for each argument that is differentiated by, of its form;
+        with `has_aux`, and the second result.
 
     Raises
     ------
@@ -141,13 +142,13 @@ def gradient_and_hvp(f, args, tangents, *, kwargs=None, argnames=None, has_aux=F
     ((12.0, 9.0), (4.0, 6.0))
     """
     check_function(f, "hvp")
-    numbers = tuple(range(len(args)))
+    numbers = tuple(range(len(args))) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
     names = (argnames,) if isinstance(argnames, str) else argnames
     driver = value_and_grad if has_aux else grad
     gradient = driver(f, numbers or None, argnames=names, has_aux=has_aux, rebind=rebind)
     joined = _both(gradient, bool(numbers), bool(names), has_aux)
-    options = {"kwargs": kwargs, "argnames": argnames, "strategy": strategy, "granularity": granularity,
-               "rebind": rebind}
+    options = {"kwargs": kwargs, "argnums": numbers or None, "argnames": argnames, "strategy": strategy,
+               "granularity": granularity, "rebind": rebind}
     return jvp(joined, args, tangents, has_aux=has_aux, **options)
 
 

@@ -22,24 +22,15 @@ def hvp(
     tangents: Sequence[Any],
     *,
     kwargs: Mapping[str, Any] | None = None,
+    argnums: int | tuple[int, ...] | None = None,
     argnames: str | tuple[str, ...] | list[str] | None = None,
     has_aux: bool = False,
     strategy: str = "auto",
     granularity: str | None = None,
     rebind: bool = True,
 ) -> tuple[Any, ...]: ...
-def gradient_and_hvp(
-    f: Callable[..., Any],
-    args: Sequence[Any],
-    tangents: Sequence[Any],
-    *,
-    kwargs: Mapping[str, Any] | None = None,
-    argnames: str | tuple[str, ...] | list[str] | None = None,
-    has_aux: bool = False,
-    strategy: str = "auto",
-    granularity: str | None = None,
-    rebind: bool = True,
-) -> tuple[Any, ...]: ...
+
+gradient_and_hvp = hvp
 
 class Hessian(Driver):
     def __init__(self, f: Callable[..., Any], options: dict[str, Any]) -> None: ...

@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A driver's run of its function, recorded on a tape from the pool, be it inside of another recording or not."""
+from __future__ import annotations
+
+from codipy.tape import active_tape
+from codipy.tools.callee import with_aux
+from codipy.tools.leaves import in_dtypes
+from codipy.tools.pool import borrow, give_back
+from codipy.tools.recording import Recording
+from codipy.tools.trees import labelled, match, plain_copy, value
+
+__all__ = ["Run"]
+
+# Inside of another recording, whatever `strategy` says: of all ways this one keeps what can be run again there.
+NESTED = ("primal", "statement")
+
+
+class Run:
+    """One run of a function, and sweeps from trees to trees. The tape goes back to the pool at the end of a `with`.
+
+    Parameters
+    ----------
+    f : callable
+        The user's function, for messages.
+    run : callable
+        That or what was made of it: what is called.
+    choice : Choice
+        By which arguments it is differentiated.
+    args, kwargs : tuple, dict
+        Its arguments; inside of another recording they may be variables of that.
+    has_aux : bool
+        Whether it returns a second result.
+    settings : tuple
+        Strategy and granularity.
+
+    Attributes
+    ----------
+    recording : Recording
+    trees, leaves : list
+        The arguments that are differentiated by, as plain numbers, and their leaves.
+    aux : object
+        The second result.
+    """
+
+    def __init__(self, f, run, choice, args, kwargs, has_aux, settings):
+        nested = active_tape() is not None
+        self.choice, self.settings, self.aux = choice, NESTED if nested else settings, None
+        self.tape = borrow(self.settings)
+        try:
+            if nested:
+                self.tape.loans = []      # to which the enclosing recording lends its variables
+            self._record(f, run, args, kwargs, has_aux, nested)
+        except BaseException:
+            self.close()
+            raise
+
+    def _record(self, f, run, args, kwargs, has_aux, nested):
+        self.choice.check(args, f)
+        args, kwargs, origins = list(args), dict(kwargs), None
+        if nested:
+            places = self.choice.places(args, kwargs, f)
+            origins = [leaf for place in places for _, leaf in labelled(_at(args, kwargs, place), "argument")]
+            for place in places:
+                (kwargs if isinstance(place, str) else args)[place] = value(_at(args, kwargs, place))
+        called, kept = with_aux(run, lambda aux: aux) if has_aux else (run, None)
+        self.trees, self.leaves, places = self.choice.take(args, kwargs, f)
+        place = self.choice.placer(self.trees, places, kwargs)
+        self.recording = Recording(self.tape, called, args, kwargs, self.leaves, place, origins, kept)
+        if has_aux:
+            self.aux = self.recording.aux[0] if self.program is not None else plain_copy(self.recording.aux[0])
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *exception):
+        self.close()
+
+    def close(self):
+        """End the loan of the tape."""
+        self.tape.loans = None
+        give_back(self.settings, self.tape)
+
+    @property
+    def value(self):
+        """What the function returned, as plain numbers and arrays or variables of the enclosing recording."""
+        return self.recording.value
+
+    @property
+    def program(self):
+        """What runs the sweeps, where this depends on variables of an enclosing recording; else None."""
+        return self.recording.program
+
+    def push(self, tangents):
+        """The tangent of the result, for one of each argument."""
+        if len(self.trees) != len(tangents):
+            raise ValueError(f"tangents must be one for each of the {len(self.trees)} arguments, got {len(tangents)}")
+        seeds = []
+        match(list(tangents), self.trees, "tangents", seeds)
+        found = self.recording.forward(self.tape.new_adjoints(), seeds)
+        return self.recording.rebuild(in_dtypes(found, [leaf for _, leaf in labelled(self.value, "result")]))
+
+    def pull(self, cotangent):
+        """A list of the cotangents of all leaves, for one of the result."""
+        seeds = []
+        match(cotangent, self.value, "cotangent", seeds)
+        return self.recording.reverse(self.tape.new_adjoints(), seeds)
+
+
+def _at(args, kwargs, place):
+    return (kwargs if isinstance(place, str) else args)[place]
