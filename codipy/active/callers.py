@@ -190,20 +190,10 @@ def _is_in_place(frame):
 
 def _cure(name, array, frame):
     """How to get an array to fill. Assigning to a name of another function or of the module makes a new variable."""
-    code, (holder, _, key) = frame.f_code, name.rpartition("[")
+    code = frame.f_code
     if name in code.co_varnames or name in code.co_cellvars:
         return f"make it one that can hold active values, `{name} = {array}({name})`"
-    if array == "np.array" and key and ":" not in key and _is_list(holder, frame):  # a variable's is exchanged
-        return f"bind it before, `u = {name}`, and write to `u`, which can hold active values"
     return f"fill one that can hold active values, `own = {array}({name})`"
-
-
-def _is_list(name, frame):
-    first, *rest = name.split(".")
-    value = frame.f_locals.get(first, frame.f_globals.get(first))
-    for attribute in rest:
-        value = getattr(value, "__dict__", {}).get(attribute)
-    return isinstance(value, list)
 
 
 def _arguments(code):

@@ -137,7 +137,10 @@ def fills_argument(x, z):
     return z[0] * x
 
 
-def fills_default(x, z=np.zeros(3)):  # noqa: B008
+DEFAULT = np.zeros(3)
+
+
+def fills_default(x, z=DEFAULT):
     z[len([x]) :] = x
     return z[1] * x
 

@@ -10,7 +10,7 @@ import pytest
 import codipy
 
 HEAD = """
-import copy, dataclasses, functools, io, pickle, types
+import collections, copy, dataclasses, functools, io, pickle, types
 import numpy as np
 import scipy.linalg
 import scipy.sparse

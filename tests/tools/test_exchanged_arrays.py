@@ -46,6 +46,30 @@ for v in D["l"]: v.fill(p)\x00u = D["l"][1]
 for k in range(2): L[k][k:] = p\x00u = L[0]
 L[1][:1] = p; L[0][1:2] = p * p; L.reverse(); u = L[0]
 L[-1][:1] = p; L.insert(0, L.pop()); u = L[0]
+L[1][0] = p; L[1][2] = L[1][0] * p; u = L[1]
+k = 0; L[k + 1][0] = p; u = L[1]
+L[1].fill(p); u = L[1]
+np.multiply(p, U0, out=L[1]); u = L[1]
+np.copyto(L[1], p * U0); u = L[1]
+L[0][0] = p; L[0], L[1] = L[1], L[0]; L[0][1] = p * p; u = L[1] * L[0]
+v, w = L; v[0] = p; w[1] = p * v[0]; u = L[1]
+v = item(1); v[0] = p; u = L[1]
+T[1][0] = p; u = T[1]
+v, w = T; v[0] = p; w[1] = p * v[0]; u = T[1]
+for v, w in zip(L, T): v[0] = p; w[1] = v[0] * p\x00u = T[0] * L[0]
+fill(T[0], p); u = T[0]
+N.v[0] = p; N.w[1:] *= p; u = N.v * N.w
+M[1][0] = p; u = M[1]
+D[1, 2][0] = p; u = D[1, 2]
+E["a"][0] = p; u = E["a"]
+SLOTTED.u[0] = p; SLOTTED.u[1] = SLOTTED.u[0] * p; u = SLOTTED.u
+SHARING.shared[0] = p; u = Sharing.shared
+Sharing.shared[0] = p; Sharing.shared *= p; u = SHARING.shared
+u = Sharing.give(); u[0] = p
+u = with_default(p); u = u * with_default(p * p)
+u = with_word(p) * with_word(2.0 * p, scale=p)
+u = with_list(p)
+u = inner_default(p)
 D["l"][0][1:2] = p; D["l"].append(D["l"].pop(0)); u = D["l"][1]
 space.w[1] = p; space.v[2] = p * space.w[1]; space.w, space.v = space.v, space.w; u = space.w
 space.w[1] = p; u = space.w
@@ -69,6 +93,40 @@ CHILD = Child()
 D = {"u": U0 * 2.0, "l": [U0 * 3.0, U0 * 4.0]}
 L = [U0 * 5.0, U0 * 6.0]
 space = types.SimpleNamespace(w=U0 * 7.0, v=U0 * 7.5)
+T = (U0 * 2.5, U0 * 3.5)
+N = collections.namedtuple("Pair", "v w")(U0 * 4.5, U0 * 5.5)
+D[1, 2] = U0 * 6.5
+E = collections.defaultdict(list, a=U0 * 7.5)
+@dataclasses.dataclass(slots=True)
+class Slotted:
+    u: np.ndarray
+SLOTTED = Slotted(U0 * 8.5)
+class Sharing:
+    shared = U0 * 9.5
+    @classmethod
+    def give(cls): return cls.shared
+SHARING = Sharing()
+def item(k): return L[k]
+def with_default(p, out=np.ones(4)):
+    'The work array of a right-hand side.'
+    out[0] = p
+    out[1:] *= out[0]
+    return out
+def with_word(p, *, out=np.ones(4), scale=2.0):
+    out[1] = p * scale
+    return out
+def with_list(p, out=[np.ones(4), np.ones(4)]):
+    out[1][2] = p
+    return out[1]
+def making():
+    def inner_default(p, out=np.ones(4)):
+        out[0] *= p
+        return out
+    return inner_default
+inner_default = making()
+def defaults():
+    return [*with_default.__defaults__, with_word.__kwdefaults__["out"], *with_list.__defaults__[0],
+            *inner_default.__defaults__]
 def closing():
     w, v = U0 * 8.0, [U0 * 9.0]
     def closed(p):
@@ -81,7 +139,9 @@ def closing():
         return w * v[0][1]
     return closed, closed_deeply, lambda: (w, v)
 closed, closed_deeply, inside = closing()
-def state(): return [W, M, MODEL.u, CHILD.model.u, D["u"], *D["l"], *L, space.w, space.v, inside()[0], inside()[1][0]]
+def state():
+    return [W, M, MODEL.u, CHILD.model.u, D["u"], *D["l"], *L, space.w, space.v, inside()[0], inside()[1][0], *T, *N,
+            D[1, 2], E["a"], SLOTTED.u, Sharing.shared, *defaults()]
 """
 
 

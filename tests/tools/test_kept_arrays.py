@@ -192,19 +192,15 @@ def test_what_a_library_writes_to_a_copy_that_it_keeps_is_an_error(program, with
 
 
 ROWS = [np.zeros(2), np.zeros(2)]
+FIRST = ROWS[0]
 
 
-def test_an_array_in_a_list_is_bound_before_it_is_filled():
-    def refused(x):
-        ROWS[1][0] = np.square(x)
-        return ROWS[1][0]
+def test_an_array_in_a_list_that_another_name_has_is_not_filled():
+    def filled(x, row):
+        ROWS[row][0] = np.square(x)
+        return ROWS[row][0]
 
-    def cured(x):
-        u = ROWS[1]
-        u[0] = np.square(x)
-        return ROWS[1][0]
-
-    with pytest.raises(ActiveError, match=r"bind it before, `u = ROWS\[1\]`"):
-        codipy.grad(refused)(3.0)
-    assert codipy.grad(cured)(3.0) == 6.0
+    with pytest.raises(ActiveError, match=r"`ROWS\[row\]` is a plain array .* `own = np.array\(ROWS\[row\]\)`"):
+        codipy.grad(filled)(3.0, 0)
+    assert codipy.grad(filled)(3.0, 1) == 6.0
     assert type(ROWS[1]) is np.ndarray and ROWS[1].tolist() == [9.0, 0.0]

@@ -140,7 +140,6 @@ u = watched()
 u = exported()
 u = remembered(2.0)
 u = next(BUFFERS)
-u = Owner.buffer()
 u, v = pair()
 u = np.frombuffer(bytearray(32))
 """.strip().splitlines()
@@ -160,10 +159,6 @@ def buffers():
     u = U0.copy()
     while True: yield u
 BUFFERS = buffers()
-class Owner:
-    made = U0 * 2.0
-    @classmethod
-    def buffer(cls): return cls.made
 PAIR = U0.copy(), U0.copy()
 def pair(): return PAIR
 """

@@ -17,6 +17,7 @@ it, whose other functions are to find a plain array after the recording. What is
 from __future__ import annotations
 
 import ast
+import itertools
 from typing import NamedTuple
 
 from codipy.numpy.writers import FUNCTIONS as WRITERS
@@ -35,13 +36,13 @@ from codipy.tools.rebinding.names import (
     with_variables,
 )
 
-__all__ = ["ADDING", "FILLED", "KEPT", "STORED", "Fills"]
+__all__ = ["ADDING", "FILLED", "KEPT", "STORED", "WRITING", "Fills"]
 
 FILLED, KEPT, STORED = "filled", "kept", "stored"  # what names are marked as
 _WRITING_METHODS = frozenset((
     "__iadd__", "__imul__", "__isub__", "__itruediv__", "__setitem__", "fill", "put", "setfield",
 ))  # fmt: skip
-_WRITING = frozenset(WRITERS) | {"at", "shuffle", "nan_to_num", "setitem"}
+WRITING = frozenset(WRITERS) | {"at", "shuffle", "nan_to_num", "setitem"}
 # What looks at the bytes of an array: attributes, those that are set, and methods that are given something.
 _BYTES = frozenset(("__array_interface__", "__array_struct__", "__dlpack__", "ctypes"))
 _SET_BYTES = frozenset(("dtype", "strides"))
@@ -78,6 +79,8 @@ class _Outer:
         Modules, and what is taken from them, by the names that they have here.
     makers : dict
         By names, the calls that they are bound to.
+    of_lists : dict
+        By names, whether all that is bound to them are lists of lists that are written out: no array is in these.
     bound : set of str
         Names of its own.
     numbered : set of int
@@ -86,7 +89,7 @@ class _Outer:
 
     def __init__(self, node):
         self.node, self.marks, self.shows, self.calls, self.given = node, _no_marks(), [], [], []
-        self.stores, self.imports, self.makers, self.bound, self.numbered = [], {}, {}, set(), set()
+        self.stores, self.imports, self.makers, self.of_lists, self.bound, self.numbered = [], {}, {}, {}, set(), set()
 
 
 class Fills:
@@ -115,7 +118,7 @@ class Fills:
         for outer in self.outer.values():
             for node, own in with_variables(outer.node):
                 self._look_at(outer, node, own)
-        while self._spread(FILLED):
+        while self._spread(FILLED) or self._spread_results():
             pass
 
     def _find(self, node):
@@ -146,6 +149,7 @@ class Fills:
             value = getattr(node, field)
             self._look_at_stores(outer, targets, value, own)
             for target in targets:
+                _look_at_rows(outer, target, value if field == "value" else None)
                 names = frozenset(bound_by(target))
                 shown = frozenset(names_of(value))
                 if names and shown:
@@ -162,6 +166,7 @@ class Fills:
                 self._mark(outer, KEPT, names_of(node.args[0] if node.func.attr == "readinto" else node.func.value))
         elif isinstance(node, ast.arg):
             outer.bound.add(node.arg)
+            outer.of_lists[node.arg] = False
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             outer.imports.update(imported_by(node))
 
@@ -187,8 +192,11 @@ class Fills:
         is_writing = callee in _WRITING_METHODS and not (callee == "fill" and all(map(is_number, node.args)))
         if isinstance(node.func, ast.Attribute) and is_writing:
             self._mark(outer, FILLED, names_of(node.func.value))
-        if callee in _WRITING and node.args:
+        if callee in WRITING and node.args:
             self._mark(outer, FILLED, names_of(node.args[0]))
+        if callee in ADDING and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
+            if not all(map(_is_list, node.args)):
+                outer.of_lists[node.func.value.id] = False
         for place, value in [*enumerate(node.args), *((word.arg, word.value) for word in node.keywords)]:
             shown = frozenset(names_of(value))
             if callee in ADDING and isinstance(root := root_of(node.func), ast.Name) and root.id not in own:
@@ -262,6 +270,16 @@ class Fills:
                         new |= self._mark(outer, kind, call.shown)
         return new
 
+    def _spread_results(self):
+        """Carry over from what is filled to what was there before and a function of the file returned."""
+        new = False
+        for outer in self.outer.values():
+            for name, calls in outer.makers.items():
+                if self.is_marked(outer, FILLED, [name]):
+                    for owner, names in [found for call in calls for found in self._results.get(last_name(call.func), ())]:
+                        new |= self._mark(owner, FILLED, (shown for shown in names if shown not in owner.bound))
+        return new
+
     @staticmethod
     def _has_parameter(owner, parameters, place, names):
         """Whether the parameter at a place, of a function or of a method without its object, is one of some names."""
@@ -269,6 +287,33 @@ class Fills:
             return place in parameters and place in names
         near = parameters[place : place + 2] if parameters[:1] in (["self"], ["cls"]) else parameters[place : place + 1]
         return any(name in names for name in near)
+
+
+def _look_at_rows(outer, target, value):
+    """Note whether a name has, still, lists of lists only; of an item that is set, whether that is a list."""
+    if isinstance(target, (ast.Tuple, ast.List)):
+        values = value.elts if isinstance(value, ast.Tuple) and len(value.elts) == len(target.elts) else ()
+        for one, item in itertools.zip_longest(target.elts, values):
+            _look_at_rows(outer, one, item)
+    elif isinstance(target, ast.Name):
+        outer.of_lists[target.id] = outer.of_lists.get(target.id, True) and _holds_lists(value)
+    elif isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name) and not _is_list(value):
+        is_row = isinstance(value, ast.Subscript) and ast.dump(value.value) == ast.dump(target.value)  # as in a swap
+        if not is_row:
+            outer.of_lists[target.value.id] = False
+
+
+def _holds_lists(node):
+    if isinstance(node, ast.ListComp):
+        return _is_list(node.elt)
+    return isinstance(node, ast.List) and all(map(_is_list, node.elts))
+
+
+def _is_list(node):
+    """Whether an expression is a list that is written out."""
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Mult):
+        return _is_list(node.left) or _is_list(node.right)
+    return isinstance(node, (ast.List, ast.ListComp))
 
 
 def _no_marks():

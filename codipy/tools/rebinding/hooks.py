@@ -14,11 +14,21 @@ from codipy.active.array_type import Array
 from codipy.active.real import Real
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
-from codipy.tools.rebinding.exchange import hold_attribute, hold_cell, hold_global, hold_item, hold_items
+from codipy.tools.rebinding.exchange import (
+    held_default,
+    held_item,
+    hold_attribute,
+    hold_cell,
+    hold_global,
+    hold_item,
+    hold_items,
+)
 from codipy.tools.rebinding.made import made, made_items
 from codipy.tools.rebinding.replacements import BUILTINS, replacement
 from codipy.tools.rebinding.wrapping import (
     CLASS_OF,
+    HELD_DEFAULT,
+    HELD_ITEM,
     HOLD_ATTRIBUTE,
     HOLD_CELL,
     HOLD_GLOBAL,
@@ -131,8 +141,9 @@ def make_builtins(view, mapping):
         return cls
 
     found["__rebound__"] = view  # how a rebuilt function is known
-    found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
-    found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
+    found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, HOLD_GLOBAL: functools.partial(hold_global, view)}
+    found |= {HELD_DEFAULT: held_default, HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
+    found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks["__build_class__"] = __build_class__
     for name, hook in hooks.items():

@@ -78,6 +78,10 @@ cdef bint records() noexcept:
     return current() != NULL and not is_passive()
 
 
+cdef bint is_array(PyObject* o) noexcept:
+    return o != NULL and PyArray_CheckExact(o)
+
+
 cdef bint has_references(PyObject* o, Py_ssize_t count) noexcept:
     if Py_REFCNT(o) != count or not PyArray_CheckExact(o):
         return False

@@ -18,12 +18,14 @@ from codipy.tools.rebinding.caches import identity_cache
 from codipy.tools.rebinding.classes import Twins
 from codipy.tools.rebinding.code import is_async, is_generator, scan
 from codipy.tools.rebinding.containers import CONTAINERS, make_view, origin_of_view
+from codipy.tools.rebinding.exchange import Defaults
 from codipy.tools.rebinding.hooks import ModuleProxy, origin_of
 from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
 from codipy.tools.rebinding.replacements import replacement
 from codipy.tools.rebinding.sources import filling
 from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Unit, contents, reach
 from codipy.tools.rebinding.view import ATOMS, Restart, View
+from codipy.tools.rebinding.wrapping import DEFAULTS
 from codipy.tools.rebinding.watch import CellWatch
 
 __all__ = ["Rebinder"]
@@ -279,7 +281,8 @@ class Rebinder:
             variables = view.variables(code)
         wrapped = filling(f, self.scope) if owned else code
         changed = wrapped is not code
-        code = wrapped.replace()  # equal, with the interpreter's caches to itself
+        constants = tuple(Defaults(f) if value == DEFAULTS else value for value in wrapped.co_consts)
+        code = wrapped.replace(co_consts=constants)  # with the interpreter's caches to itself
         self._note_writes(f, unit, names)
         cells = [CellType() if self._may_change(name, cell, owned) else cell
                  for name, cell in zip(code.co_freevars, f.__closure__ or ())]  # fmt: skip
@@ -345,13 +348,14 @@ class Rebinder:
 
     def _defaults(self, f, new, unit):
         """Translate default arguments; tell whether there was something to translate."""
-        positional = f.__defaults__ and tuple(self.translate(x, unit) for x in f.__defaults__)
-        keywords = f.__kwdefaults__ and {name: self.translate(x, unit) for name, x in f.__kwdefaults__.items()}
-        new.__defaults__ = positional
-        new.__kwdefaults__ = keywords
-        return any(map(is_not, positional or (), f.__defaults__ or ())) or any(
-            keywords[name] is not x for name, x in (f.__kwdefaults__ or {}).items()
-        )
+        new.__defaults__, new.__kwdefaults__ = f.__defaults__, f.__kwdefaults__  # which one holds an array, both do
+        positional = tuple(self.translate(x, unit) for x in f.__defaults__ or ())
+        keywords = {name: self.translate(x, unit) for name, x in (f.__kwdefaults__ or {}).items()}
+        if changed := any(map(is_not, positional, f.__defaults__ or ())):
+            new.__defaults__ = positional
+        if any(keywords[name] is not x for name, x in (f.__kwdefaults__ or {}).items()):
+            new.__kwdefaults__, changed = keywords, True
+        return changed
 
 
 _DEEP = 20  # functions on the way to a function

@@ -2,8 +2,9 @@
 """The expressions of a function for the arrays that it fills, wrapped: what it makes, and what was there before.
 
 ``u = start.copy()`` becomes ``u = made(start.copy())``, see `made.pyx`; ``self.work[0] = x`` becomes
-``hold_attribute(self, "work").work[0] = x``, see `exchange.pyx`. And ``x.__class__`` becomes ``class_of(x)``, which is
-what `type` says in rebuilt code.
+``hold_attribute(self, "work").work[0] = x`` and ``rows[k][0] = x`` becomes ``held_item(rows, k)[0] = x``, see
+`exchange.pyx`. A function with a default argument that it fills begins with ``out = held_default([out, out := None],
+...)``. And ``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code.
 """
 
 from __future__ import annotations
@@ -11,12 +12,13 @@ from __future__ import annotations
 import ast
 from typing import Any
 
-from codipy.tools.rebinding.fills import ADDING, FILLED, KEPT, STORED, Fills
+from codipy.tools.rebinding.fills import ADDING, FILLED, KEPT, STORED, WRITING, Fills
 from codipy.tools.rebinding.names import (
     FUNCTIONS,
     HOLDERS,
     bindings_in,
     bound_by,
+    is_number,
     item_of,
     last_name,
     names_of,
@@ -27,13 +29,15 @@ from codipy.tools.rebinding.names import (
 )
 
 __all__ = [
-    "CLASS_OF", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "MADE", "MADE_ITEMS", "OWN",
-    "wrap",
+    "CLASS_OF", "DEFAULTS", "HELD_DEFAULT", "HELD_ITEM", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM",
+    "HOLD_ITEMS", "MADE", "MADE_ITEMS", "OWN", "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
 HOLD_ATTRIBUTE, HOLD_ITEM, HOLD_ITEMS = "codipy: hold_attribute", "codipy: hold_item", "codipy: hold_items"
 HOLD_CELL, HOLD_GLOBAL = "codipy: hold_cell", "codipy: hold_global"
+HELD_ITEM, HELD_DEFAULT = "codipy: held_item", "codipy: held_default"
+DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments of the function, see `rebinder.py`
 CLASS_OF = "codipy: class_of"
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
@@ -83,6 +87,8 @@ class _Wrapper:
 
     def look_at(self, node: Any):
         self._want(node)
+        if isinstance(node, (*FUNCTIONS, ast.Lambda)) and node is not self._outer.node:
+            self._make_defaults(node.args)
         for targets, field in bindings_in(node):
             for target in targets:
                 if field == "value":
@@ -101,14 +107,24 @@ class _Wrapper:
                 word.value = self._called(word.value, kinds)
 
     def _want(self, node):
-        """Note the items of lists and dicts that may be filled by another name."""
+        """Note the items of lists and dicts that are filled, or may be by another name."""
         if isinstance(node, ast.Assign):
             if any(self._exchanges(list(bound_by(target))) for target in node.targets):
                 self._wanted.add(id(node.value))
-        elif isinstance(node, ast.Call) and not _is_foreign_call(node.func, self._is_foreign):
-            self._wanted.update(map(id, (*node.args, *(word.value for word in node.keywords))))
+        elif isinstance(node, ast.Return) and node.value is not None:
+            self._wanted.add(id(node.value))
+        elif isinstance(node, ast.Call):
+            if isinstance(node.func, ast.Attribute):
+                self._wanted.add(id(node.func.value))
+            words = [word for word in node.keywords if word.arg == "out"]
+            if not _is_foreign_call(node.func, self._is_foreign):
+                self._wanted.update(map(id, (*node.args, *(word.value for word in node.keywords))))
+            elif last_name(node.func) in WRITING:
+                self._wanted.update(map(id, node.args[:1]))
+            for word in words:
+                self._wanted.update(map(id, (word.value, *getattr(word.value, "elts", ()))))
         elif isinstance(node, ast.Subscript):
-            if any(isinstance(part, ast.Slice) for part in ast.walk(node.slice)):
+            if not isinstance(node.ctx, ast.Load) or any(isinstance(part, ast.Slice) for part in ast.walk(node.slice)):
                 self._wanted.add(id(node.value))
             elif isinstance(node.ctx, ast.Load) and id(node) not in self._wanted:
                 self._read.add(id(node.value))
@@ -140,6 +156,8 @@ class _Wrapper:
                 value.elts = [self._bound(one, item) for one, item in zip(target.elts, value.elts)]
             elif isinstance(value, ast.Call) and any(map(self._is_wanted, target.elts)):
                 return self._wrapped(value, MADE_ITEMS)
+            elif isinstance(value, (ast.Name, ast.Attribute)) and self._exchanges(list(bound_by(target))):
+                return self._call(HOLD_ITEMS, [value], value)
             return value
         if self._fills(target):
             return self._items(self._called(value, () if isinstance(target, ast.Subscript) else _MAKING))
@@ -193,6 +211,8 @@ class _Wrapper:
         """Wrap what is filled and was there before, below a node in which functions with these variables are open."""
         if isinstance(node, (*FUNCTIONS, ast.Lambda)):
             scopes = (*scopes, variables_of(node))
+            if isinstance(node, FUNCTIONS):
+                self._begin(node)
         elif isinstance(node, ast.ClassDef):
             scopes = (*scopes, None)
         if isinstance(node, (ast.For, ast.comprehension)) and self._exchanges(list(bound_by(node.target))):
@@ -214,12 +234,45 @@ class _Wrapper:
         if isinstance(node, ast.Attribute):
             if self._exchanges(["." + node.attr]) and not node.attr.startswith("__"):  # which a class would change
                 return HOLD_ATTRIBUTE, ast.Constant(node.attr)
-        elif isinstance(node, ast.Subscript) and self._exchanges(list(map(item_of, names_of(node.value)))):
-            key = _same_key(node.slice)
-            # The rows of matrices that are lists of lists: an element of one costs as much as ever.
-            is_text = isinstance(key, ast.Constant) and isinstance(key.value, str)
-            return (HOLD_ITEM, key) if is_text or (key is not None and id(node) in self._wanted) else None
+        elif isinstance(node, ast.Subscript) and _is_text(node.slice) and isinstance(node.ctx, ast.Store):
+            if self._exchanges(list(map(item_of, names_of(node.value)))):
+                return HOLD_ITEM, ast.Constant(node.slice.value)
         return None
+
+    def _is_held_item(self, node):
+        """Whether an item is filled. Of one that is read only, as of a matrix that is a list of lists, none is."""
+        if not isinstance(node, ast.Subscript) or not isinstance(node.ctx, ast.Load) or id(node) in self._read:
+            return False
+        if isinstance(node.value, ast.Name) and self._outer.of_lists.get(node.value.id):
+            return False
+        if any(isinstance(part, (ast.Slice, ast.Starred)) for part in (node.slice, *getattr(node.slice, "elts", ()))):
+            return False
+        is_wanted = id(node) in self._wanted or _is_text(node.slice)
+        return is_wanted and self._exchanges(list(map(item_of, names_of(node.value))))
+
+    def _make_defaults(self, arguments):
+        """Wrap the default arguments of a function that is defined while rebuilt code runs."""
+        names = [argument.arg for argument in (*arguments.posonlyargs, *arguments.args)]
+        for k, name in enumerate(names[len(names) - len(arguments.defaults) :]):
+            if self._is_filled_name(name):
+                arguments.defaults[k] = self._item(arguments.defaults[k])
+        for k, argument in enumerate(arguments.kwonlyargs):
+            if arguments.kw_defaults[k] is not None and self._is_filled_name(argument.arg):
+                arguments.kw_defaults[k] = self._item(arguments.kw_defaults[k])
+
+    def _is_filled_name(self, name):
+        return self._file.is_marked(self._outer, FILLED, [name]) and not self._keeps([name])
+
+    def _begin(self, function):
+        """Let a function begin with an Array where a default argument is filled."""
+        at = 1 if ast.get_docstring(function, clean=False) is not None else 0
+        for argument in reversed(list(_with_defaults(function.args))):
+            if not self._exchanges([argument.arg]):
+                continue
+            emptied = _at(argument, ast.NamedExpr(_name(argument, ast.Store()), _at(argument, ast.Constant(None))))
+            pair = _at(argument, ast.List([_name(argument, ast.Load()), emptied], ast.Load()))
+            value = self._call(HELD_DEFAULT, [pair, ast.Constant(DEFAULTS)], argument)
+            function.body.insert(at, _at(argument, ast.Assign([_name(argument, ast.Store())], value)))
 
     def _walked(self, node):
         """What a loop walks over, where it fills the items of lists and dicts."""
@@ -234,7 +287,10 @@ class _Wrapper:
     def _held(self, node, scopes):
         if not isinstance(node, ast.AST):
             return node
+        is_item = self._is_held_item(node)  # as it is in the source
         self.hold(node, scopes)
+        if is_item:
+            return self._call(HELD_ITEM, [node.value, node.slice], node)
         if isinstance(node, ast.Attribute) and node.attr == "__class__" and isinstance(node.ctx, ast.Load):
             return self._call(CLASS_OF, [node.value], node)
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
@@ -259,13 +315,19 @@ def _is_foreign_call(function, is_foreign):
     return isinstance(root, ast.Name) and is_foreign(root.id)
 
 
-def _same_key(node):
-    """A key or an index again, if it may be looked at twice; None for others."""
-    if isinstance(node, ast.Constant):
-        return ast.Constant(node.value)
-    if isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.USub) and isinstance(node.operand, ast.Constant):
-        return ast.Constant(-node.operand.value) if type(node.operand.value) is int else None
-    return ast.Name(node.id, ast.Load()) if isinstance(node, ast.Name) else None
+def _is_text(node):
+    return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _with_defaults(arguments):
+    """The parameters whose defaults are neither None nor another constant that is written out."""
+    named = [*arguments.posonlyargs, *arguments.args]
+    pairs = [*zip(reversed(named), reversed(arguments.defaults)), *zip(arguments.kwonlyargs, arguments.kw_defaults)]
+    return [argument for argument, default in pairs if default is not None and not is_number(default)]
+
+
+def _name(argument, context):
+    return _at(argument, ast.Name(argument.arg, context))
 
 
 def _cell_of(name):

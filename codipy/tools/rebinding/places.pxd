@@ -1,0 +1,30 @@
+# SPDX-License-Identifier: Apache-2.0
+# What may hold an array of the user's, and can hold an Array instead while a tape records.
+from cpython.object cimport PyObject
+
+from codipy.active.array_type cimport Array
+
+
+cdef class Place:
+    cdef object holder
+    cdef object plain            # the user's array
+    cdef Array array             # what is in its place
+    cdef PyObject* held(self) except? NULL
+    cdef Py_ssize_t count(self, PyObject* value) except -1
+    cdef int put(self, object value) except -1
+    cdef bint follow(self) except -1
+    cdef bint exchange(self, Py_ssize_t references=*) except -1
+    cdef bint is_over(self) noexcept
+    cdef bint is_alone(self) noexcept
+    cdef bint is_unchanged(self) noexcept
+    cdef bint undo(self) except -1
+
+
+
+# The place of an item of a list, a dict or a tuple that is a plain array; None for others. So below.
+cdef Place item_of(object container, object key)
+cdef Place cell_of(object cell)
+# An attribute may be in the `__dict__` of an object, in a slot, in its class, or in a named tuple.
+cdef Place attribute_of(object o, str name)
+# A global variable is known by a view of its module.
+cdef Place variable_of(object view, str name)

@@ -1,0 +1,336 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may hold an array of the user's: items of lists, dicts and tuples, attributes, cells, global variables.
+
+While a tape records, such a place can hold an Array instead, if it has the only reference to the array: whoever wants
+the array asks for the place. When the recording is over it gets a plain array back, with the values that were written:
+its own, if no record on the tape reads the memory of that. What has a second reference stays as it is.
+
+An item of a tuple is exchanged in the tuple itself, so that all who have the tuple see the Array: no hash of it can
+change, since arrays have none.
+
+The Array stays where something else has it by then (a list, a view that was kept): what shared elements goes on sharing
+them. It is tried again whenever a recording of the thread ends.
+"""
+import collections
+import threading
+from types import MemberDescriptorType
+
+import numpy as np
+
+from cpython.dict cimport PyDict_Check, PyDict_GetItemWithError
+from cpython.list cimport PyList_CheckExact
+from cpython.number cimport PyIndex_Check, PyNumber_AsSsize_t
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_Check
+
+from codipy.active.array_type cimport Array
+from codipy.tape.activity cimport at_end
+from codipy.tools.rebinding.made cimport array_of, has_references, is_array
+
+from codipy.tools.rebinding.containers import origin_of_view
+
+cdef extern from "Python.h":
+    ctypedef struct TypeObject "PyTypeObject":
+        PyObject* tp_dict
+    Py_ssize_t Py_REFCNT(PyObject* o) noexcept
+    void Py_INCREF(PyObject* o) noexcept
+    void Py_DECREF(PyObject* o) noexcept
+    PyObject* PyList_GET_ITEM(object o, Py_ssize_t i) noexcept
+    PyObject* PyTuple_GET_ITEM(object o, Py_ssize_t i) noexcept
+    void PyTuple_SET_ITEM(object o, Py_ssize_t i, PyObject* value) noexcept
+    PyObject* PyCell_GET(PyObject* cell) noexcept
+    bint PyCell_Check(object o) noexcept
+    int PyCell_Set(object cell, object value) except -1
+    object PyObject_GenericGetDict(object o, void* context)
+    bint PyType_Check(object o) noexcept
+
+cdef enum:
+    MANY = 64                    # places that are remembered before it is looked which are over
+
+cdef frozenset MAPPINGS = frozenset((dict, collections.defaultdict, collections.OrderedDict))
+
+
+class _Thread(threading.local):
+    def __init__(self):
+        self.places, self.enough = [], MANY
+
+
+cdef object thread = _Thread()
+
+
+cdef class Place:
+    """What holds one array. Each kind of holder says what it holds, and how something else is put there."""
+    def __init__(self, holder):
+        self.holder = holder
+
+    cdef PyObject* held(self) except? NULL:
+        """What is there, borrowed; NULL where nothing is."""
+        raise NotImplementedError
+
+    cdef int put(self, object value) except -1:
+        raise NotImplementedError
+
+    cdef Py_ssize_t count(self, PyObject* value) except -1:
+        """How many references to what is there this place has."""
+        return 1
+
+    cdef bint follow(self) except -1:
+        """Whether the Array has another place in the same holder now, as after a swap; then that is the place."""
+        return False
+
+    cdef bint exchange(self, Py_ssize_t references=0) except -1:
+        """Put an Array there instead of a plain array, which is there and which the caller has so many references to.
+
+        Returns
+        -------
+        bint
+            Whether that was possible.
+        """
+        cdef PyObject* value = self.held()
+        if value == NULL or not has_references(value, self.count(value) + references):
+            return False
+        array = array_of(<object>value)
+        if type(array) is not Array:
+            return False
+        self.plain, self.array = <object>value, array
+        self.put(array)
+        note(self)
+        return True
+
+    cdef bint is_over(self) noexcept:
+        """Whether nobody else has the Array, or what holds it, so that nothing is to be given back."""
+        return Py_REFCNT(<PyObject*>self.array) == 1 or Py_REFCNT(<PyObject*>self.holder) == 1
+
+    cdef bint is_alone(self) noexcept:
+        """Whether no other Array shares elements with this one; its base is one, if NumPy's array has a base."""
+        cdef Array base = self.array.owner
+        cdef PyObject* storage = <PyObject*>self.array.storage
+        if base is None or <PyObject*>base.storage != storage:
+            return Py_REFCNT(storage) == 1
+        return Py_REFCNT(storage) == 2 and Py_REFCNT(<PyObject*>base) == 2        # the second is the variable here
+
+    cdef bint is_unchanged(self) noexcept:
+        """Whether the values are in the user's own memory, and nothing else reads them there."""
+        cdef PyObject* buffer = <PyObject*>self.array.storage.buffer
+        return self.array.storage.buffer.array is self.plain and Py_REFCNT(buffer) == 1
+
+    cdef bint undo(self) except -1:
+        """Give the user's array back, with the values of the Array; tell whether the place can be forgotten."""
+        cdef PyObject* value = self.held()
+        if value != <PyObject*>self.array:      # the user put something else there
+            if Py_REFCNT(<PyObject*>self.array) == 1 or not self.follow():
+                return True
+            value = self.held()
+        if self.array.pending is not None:
+            self.array.value      # computes it
+        if Py_REFCNT(value) != self.count(value) + 1 or not self.is_alone():
+            return Py_REFCNT(<PyObject*>self.holder) == 1       # nobody else has what held it
+        if self.is_unchanged():
+            pass
+        elif self.array.shape == self.plain.shape and Py_REFCNT(<PyObject*>self.plain) == 1:
+            np.copyto(self.plain, self.array.value)
+        else:                     # a record reads that memory, and the user is to write to what comes back
+            self.plain = np.array(self.array.value, order="K")
+        if self.array.readonly:
+            self.plain.flags.writeable = False
+        self.put(self.plain)
+        return True
+
+
+cdef class _DictItem(Place):
+    """An item of a dict, be it one of attributes."""
+    cdef object key
+
+    def __init__(self, holder, key):
+        self.holder, self.key = holder, key
+
+    cdef PyObject* held(self) except? NULL:
+        return PyDict_GetItemWithError(self.holder, self.key)
+
+    cdef int put(self, object value) except -1:
+        self.holder[self.key] = value
+        return 0
+
+    cdef bint follow(self) except -1:
+        for key in list(self.holder):
+            if PyDict_GetItemWithError(self.holder, key) == <PyObject*>self.array:
+                self.key = key
+                return True
+        return False
+
+
+cdef class _ListItem(Place):
+    cdef Py_ssize_t index
+
+    def __init__(self, holder, Py_ssize_t index):
+        self.holder, self.index = holder, index
+
+    cdef PyObject* held(self) except? NULL:
+        return PyList_GET_ITEM(self.holder, self.index) if self.index < len(<list>self.holder) else NULL
+
+    cdef int put(self, object value) except -1:
+        self.holder[self.index] = value
+        return 0
+
+    cdef bint follow(self) except -1:
+        for i in range(len(<list>self.holder)):
+            if PyList_GET_ITEM(self.holder, i) == <PyObject*>self.array:
+                self.index = i
+                return True
+        return False
+
+
+cdef class _TupleItem(Place):
+    cdef Py_ssize_t index
+
+    def __init__(self, holder, Py_ssize_t index):
+        self.holder, self.index = holder, index
+
+    cdef PyObject* held(self) except? NULL:
+        return PyTuple_GET_ITEM(self.holder, self.index)
+
+    cdef int put(self, object value) except -1:
+        cdef PyObject* old = PyTuple_GET_ITEM(self.holder, self.index)
+        Py_INCREF(<PyObject*>value)
+        PyTuple_SET_ITEM(self.holder, self.index, <PyObject*>value)
+        Py_DECREF(old)
+        return 0
+
+
+cdef class _Cell(Place):
+    """The cell of a closure."""
+    cdef PyObject* held(self) except? NULL:
+        return PyCell_GET(<PyObject*>self.holder)
+
+    cdef int put(self, object value) except -1:
+        PyCell_Set(self.holder, value)
+        return 0
+
+
+cdef class _Slot(Place):
+    """An attribute of an object whose class has ``__slots__``."""
+    cdef object slot
+
+    def __init__(self, holder, slot):
+        self.holder, self.slot = holder, slot
+
+    cdef PyObject* held(self) except? NULL:
+        try:
+            value = self.slot.__get__(self.holder)
+        except AttributeError:        # nothing is there
+            return NULL
+        return <PyObject*>value       # which the slot keeps
+
+    cdef int put(self, object value) except -1:
+        self.slot.__set__(self.holder, value)
+        return 0
+
+
+cdef class _ClassAttribute(Place):
+    cdef str name
+
+    def __init__(self, holder, name):
+        self.holder, self.name = holder, name
+
+    cdef PyObject* held(self) except? NULL:
+        return attribute_in(self.holder, self.name)
+
+    cdef int put(self, object value) except -1:
+        type.__setattr__(self.holder, self.name, value)
+        return 0
+
+
+cdef class _Variable(Place):
+    """A global variable of a module, by a view of that."""
+    cdef str name
+
+    def __init__(self, holder, name):
+        self.holder, self.name = holder, name
+
+    cdef PyObject* held(self) except? NULL:
+        return PyDict_GetItemWithError(self.holder.origin, self.name)
+
+    cdef Py_ssize_t count(self, PyObject* value) except -1:
+        return self.holder.references(self.name, <object>value)
+
+    cdef int put(self, object value) except -1:
+        self.holder.exchange(self.name, value)
+        return 0
+
+
+cdef int note(Place place) except -1:
+    """Remember a place until the recording ends, or until it is over: a recording of many steps may make many."""
+    cdef list places = thread.places
+    if not places:
+        at_end(_undo)
+    elif len(places) >= thread.enough:
+        places[:] = [other for other in places if not (<Place>other).is_over()]
+        thread.enough = MANY + 2 * len(places)
+    places.append(place)
+    return 0
+
+
+def _undo():
+    """Undo what can be undone on this thread; tell whether something is left."""
+    places, thread.places = thread.places, []
+    thread.places += [place for place in places if not (<Place>place).undo()]
+    return bool(thread.places)
+
+
+cdef Place item_of(object container, object key):
+    cdef Py_ssize_t size, index
+    container = origin_of_view(container)
+    if PyDict_Check(container):
+        if type(container) in MAPPINGS and is_array(PyDict_GetItemWithError(container, key)):
+            return _DictItem(container, key)
+    elif (PyList_CheckExact(container) or PyTuple_Check(container)) and PyIndex_Check(key):
+        index, size = PyNumber_AsSsize_t(key, None), len(container)
+        if index < 0:
+            index += size
+        if 0 <= index < size:
+            if PyTuple_Check(container):
+                return _TupleItem(container, index) if is_array(PyTuple_GET_ITEM(container, index)) else None
+            return _ListItem(container, index) if is_array(PyList_GET_ITEM(container, index)) else None
+    return None
+
+
+cdef Place cell_of(object cell):
+    return _Cell(cell) if is_array(PyCell_GET(<PyObject*>cell)) else None
+
+
+cdef PyObject* attribute_in(object cls, str name) except? NULL:
+    """What a class itself has by a name, borrowed; NULL for nothing."""
+    cdef PyObject* variables = (<TypeObject*>cls).tp_dict
+    return PyDict_GetItemWithError(<object>variables, name) if variables != NULL else NULL
+
+
+cdef Place attribute_of(object o, str name):
+    cdef PyObject* value
+    if not PyType_Check(o):
+        try:
+            variables = PyObject_GenericGetDict(o, NULL)
+        except AttributeError:
+            variables = None
+        if variables is not None and PyDict_GetItemWithError(variables, name) != NULL:
+            return _DictItem(variables, name) if is_array(PyDict_GetItemWithError(variables, name)) else None
+    for cls in (o if PyType_Check(o) else type(o)).__mro__:
+        value = attribute_in(cls, name)
+        if is_array(value):
+            return _ClassAttribute(cls, name) if type(cls).__setattr__ is type.__setattr__ else None
+        if value != NULL:
+            if PyType_Check(o):
+                return None
+            if type(<object>value) is MemberDescriptorType:
+                return _Slot(o, <object>value)
+            return named_item(o, name) if PyTuple_Check(o) else None
+    return None
+
+
+cdef Place named_item(object o, str name):
+    """The place of an attribute of a named tuple."""
+    names = getattr(type(o), "_fields", ())
+    return item_of(o, names.index(name)) if type(names) is tuple and name in names else None
+
+
+cdef Place variable_of(object view, str name):
+    return _Variable(view, name) if is_array(PyDict_GetItemWithError(view.origin, name)) else None
