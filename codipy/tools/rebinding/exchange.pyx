@@ -6,6 +6,7 @@ an Array in its place until the recording is over.
 """
 from types import ModuleType
 
+cimport cython
 from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_Check
@@ -170,6 +171,7 @@ def hold_global(view, str name, /):
         exchanged(variable_of(view, name))
 
 
+@cython.final
 cdef class Defaults:
     """Defaults(f)
     --

@@ -194,9 +194,9 @@ class Fills:
             self._mark(outer, FILLED, names_of(node.func.value))
         if callee in WRITING and node.args:
             self._mark(outer, FILLED, names_of(node.args[0]))
-        if callee in ADDING and isinstance(node.func, ast.Attribute) and isinstance(node.func.value, ast.Name):
-            if not all(map(_is_list, node.args)):
-                outer.of_lists[node.func.value.id] = False
+        container = getattr(node.func, "value", None)
+        if callee in ADDING and isinstance(container, ast.Name) and not all(map(_is_list, node.args)):
+            outer.of_lists[container.id] = False
         for place, value in [*enumerate(node.args), *((word.arg, word.value) for word in node.keywords)]:
             shown = frozenset(names_of(value))
             if callee in ADDING and isinstance(root := root_of(node.func), ast.Name) and root.id not in own:
@@ -274,10 +274,10 @@ class Fills:
         """Carry over from what is filled to what was there before and a function of the file returned."""
         new = False
         for outer in self.outer.values():
-            for name, calls in outer.makers.items():
-                if self.is_marked(outer, FILLED, [name]):
-                    for owner, names in [found for call in calls for found in self._results.get(last_name(call.func), ())]:
-                        new |= self._mark(owner, FILLED, (shown for shown in names if shown not in owner.bound))
+            filled = [calls for name, calls in outer.makers.items() if self.is_marked(outer, FILLED, [name])]
+            for call in itertools.chain(*filled):
+                for owner, names in self._results.get(last_name(call.func), ()):
+                    new |= self._mark(owner, FILLED, (shown for shown in names if shown not in owner.bound))
         return new
 
     @staticmethod

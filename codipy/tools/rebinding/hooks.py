@@ -141,9 +141,9 @@ def make_builtins(view, mapping):
         return cls
 
     found["__rebound__"] = view  # how a rebuilt function is known
-    found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, HOLD_GLOBAL: functools.partial(hold_global, view)}
-    found |= {HELD_DEFAULT: held_default, HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
-    found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell}
+    found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, HELD_DEFAULT: held_default}
+    found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
+    found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks["__build_class__"] = __build_class__
     for name, hook in hooks.items():

@@ -25,8 +25,8 @@ from codipy.tools.rebinding.replacements import replacement
 from codipy.tools.rebinding.sources import filling
 from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Unit, contents, reach
 from codipy.tools.rebinding.view import ATOMS, Restart, View
-from codipy.tools.rebinding.wrapping import DEFAULTS
 from codipy.tools.rebinding.watch import CellWatch
+from codipy.tools.rebinding.wrapping import DEFAULTS
 
 __all__ = ["Rebinder"]
 

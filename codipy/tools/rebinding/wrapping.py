@@ -235,8 +235,8 @@ class _Wrapper:
             if self._exchanges(["." + node.attr]) and not node.attr.startswith("__"):  # which a class would change
                 return HOLD_ATTRIBUTE, ast.Constant(node.attr)
         elif isinstance(node, ast.Subscript) and _is_text(node.slice) and isinstance(node.ctx, ast.Store):
-            if self._exchanges(list(map(item_of, names_of(node.value)))):
-                return HOLD_ITEM, ast.Constant(node.slice.value)
+            is_filled = self._exchanges(list(map(item_of, names_of(node.value))))
+            return (HOLD_ITEM, ast.Constant(node.slice.value)) if is_filled else None
         return None
 
     def _is_held_item(self, node):

@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What may hold an array of the user's: items of lists, dicts and tuples, attributes, cells, global variables."""
+
+from typing import Any
+
+class Place:
+    def __init__(self, holder: Any) -> None: ...
