@@ -2,9 +2,11 @@
 """Sums and means of arrays: NumPy's own summation, and a broadcast in reverse."""
 import numpy as np
 
+from libc.math cimport isfinite
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from cpython.object cimport PyObject
+cimport numpy as cnp
 
 from codipy.active.array_type cimport Array, new_array
 from codipy.active.block cimport Block, new_block
@@ -16,23 +18,27 @@ from codipy.active.over cimport is_over, no_recording
 from codipy.active.packing cimport from_ndarray, readable
 from codipy.active.pending cimport Pending
 from codipy.active.real cimport OWNS, Real, new_identified
-from codipy.active.statements cimport Loaded, run_values, value_statement
+from codipy.active.statements cimport Loaded, run_loaded, run_values, value_statement
 from codipy.active.storage cimport Py_REFCNT, new_storage
-from codipy.active.view cimport MAX_NDIM
+from codipy.active.view cimport MAX_NDIM, View, is_contiguous
 from codipy.active.views cimport ndarray_of
 from codipy.data.buffer cimport new_buffer
 from codipy.programs.tiles cimport ROUND_NONE
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
+from codipy.tape.call cimport in_silence
 from codipy.tape.recorder cimport JACOBIAN, PRIMAL, Recorder
 from codipy.tape.reduction cimport Reduction
 from codipy.tape.statement cimport Statement
+
+cnp.import_array()
 
 cdef extern from "Python.h":
     PyObject* PyTuple_GET_ITEM(object items, Py_ssize_t i)
 
 cdef enum:
     SHORT = 256                  # elements: of fewer, a statement and its sums along an axis take less than both together
+    PART = 16384                 # elements that are summed while they are in the cache
 
 cdef object numpy_sum = np.add.reduce
 
@@ -110,22 +116,25 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare):
     cdef Pending waiting = None
     cdef Block block
     cdef Array shown, source = a
+    cdef object value = None
     cdef Py_ssize_t count = 1, size = 1
     cdef int32_t before
     cdef int k, j
     cdef bint summed[MAX_NDIM]
     if spare and is_summed_at_once(r, a, axis):
         waiting = a.pending
-        a = values_of(r, a)
+        value = sums_of_parts(r, a, axis, keepdims)
+        if value is None:
+            a = values_of(r, a)
     else:
         materialise(a)
     if mean and a.geometry.ndim == 0 and axis is not None:
         np.mean(ndarray_of(a), axis)     # which has no axes 0 and -1 here, as sums have
     # First: it says what is wrong with axis. NumPy may fail without an exception where no memory is left; a call with a
     # tuple looks, a call without one would end in a crash on Python 3.12.
-    cdef tuple arguments = (ndarray_of(a), axis, None, None, keepdims)
-    value = numpy_sum(*arguments)
-    if a.storage.identifiers != NULL:
+    if value is None:
+        value = numpy_sum(*(ndarray_of(a), axis, None, None, keepdims))
+    if waiting is None and a.storage.identifiers != NULL:
         a = readable(r, a)
     for k in range(a.geometry.ndim):
         summed[k] = axis is None
@@ -138,7 +147,7 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare):
     if mean:
         if isinstance(value, np.ndarray):
             value = np.true_divide(value, np.intp(count), out=value, casting="unsafe")
-        elif a.storage.single:       # as NumPy: in double, then rounded
+        elif waiting is None and a.storage.single:       # as NumPy: in double, then rounded
             value = type(value)(value / np.intp(count))
         else:
             value = value / count
@@ -162,11 +171,11 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare):
         record.result_strides[k] = 0
         if not summed[k]:
             size *= a.geometry.shape[k]
-    record.size, record.single = size, a.storage.single
+    record.size, record.single = size, waiting is None and a.storage.single
     single = not isinstance(value, np.ndarray)
     if single and not (r.kind == PRIMAL and r.reuse):
         result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0,
-                                SINGLE if a.storage.single else DOUBLE)
+                                SINGLE if record.single else DOUBLE)
         record.result = (<Real>result).identifier
         tape.push_record(record if waiting is None else sum_of(waiting, record, source), tape.largest())
         return result
@@ -200,6 +209,50 @@ cdef Array values_of(Recorder* r, Array a):
     if flags:
         report(a.pending, &a.geometry, flags)
     return values
+
+
+cdef object sums_of_parts(Recorder* r, Array a, object axis, bint keepdims):
+    """The sums of what waits along an axis that is not the first, a few rows after the other; None where NumPy is to sum all.
+
+    So values that only sums need never leave the cache. Each sum is NumPy's of the same elements in the same order.
+    Warnings are NumPy's too: of sums that are not finite, where there may be some, those of all at once.
+    """
+    cdef View* whole = &a.geometry
+    cdef View part = whole[0]
+    cdef Loaded loaded
+    cdef Py_ssize_t rows, first, at, k
+    cdef int flags = 0, along, i
+    cdef cnp.ndarray room, found
+    cdef const double* sums
+    if type(axis) is not int or whole.ndim < 2 or whole.size < 2 * PART or not is_contiguous(whole):
+        return None
+    at = axis
+    along = <int>(at + whole.ndim if at < 0 else at)
+    rows = max(PART // (whole.size // whole.shape[0]), 1)
+    if not 0 < along < whole.ndim or 2 * rows > whole.shape[0]:
+        return None
+    check_owners(r, a.pending)
+    (<BaseTape>r.tape).demand_idle("an array operation")
+    a.pending.load(&loaded.program, loaded.operands, whole.ndim)
+    found = np.empty([1 if i == along else whole.shape[i] for i in range(whole.ndim) if keepdims or i != along])
+    part.shape[0], part.offset = rows, 0
+    part.size = whole.size // whole.shape[0] * rows
+    room = np.empty([part.shape[i] for i in range(whole.ndim)])
+    for first in range(0, whole.shape[0], rows):
+        if whole.shape[0] - first < rows:
+            part.shape[0] = whole.shape[0] - first
+            room = room[:part.shape[0]]
+        flags |= run_loaded(&loaded, &part, <double*>cnp.PyArray_DATA(room), whole.strides)
+        in_silence(numpy_sum, (room, along, None, found[first:first + rows], keepdims))
+        for k in range(a.pending.leaf_count):
+            loaded.operands[k].data += rows * loaded.operands[k].strides[0]
+    sums = <const double*>cnp.PyArray_DATA(found)
+    for k in range(cnp.PyArray_SIZE(found)):
+        if not isfinite(sums[k]):
+            return None
+    if flags:
+        report(a.pending, whole, flags)
+    return found
 
 
 cdef Statement sum_of(Pending p, Reduction sums, Array a):

@@ -42,3 +42,5 @@ cdef Call new_call(object primitive, tuple argnums, Py_ssize_t arguments, Py_ssi
 # Fill one of them, in order; shape and strides lie behind those of the one before.
 cdef int set_slots(Call call, Py_ssize_t k, int32_t first, int ndim, const Py_ssize_t* shape,
                    const Py_ssize_t* strides) except -1
+# What a rule returns, without NumPy's warnings.
+cdef object in_silence(object rule, tuple arguments, dict names=*)

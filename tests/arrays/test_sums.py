@@ -142,3 +142,43 @@ def test_a_wrong_axis_is_numpys_error():
             with pytest.raises(np.exceptions.AxisError):
                 f(x * x, axis=2)
         assert tape.register_output(active_numpy.sum(x * x)).value == 1200.0
+
+
+@pytest.mark.parametrize(("shape", "axis"), [((7, 40, 200), 1), ((7, 40, 200), -1), ((9, 2, 30, 111), -2),
+                                             ((901, 77), 1), ((40, 1, 1000), 1), ((33, 1000), -1)])
+def test_sums_of_a_few_rows_after_the_other_are_numpys(shape, axis):
+    """Bits, layout and slopes, of whole groups of rows and of what is left; beside them a broadcast operand and a number."""
+    x, y = points(shape)
+    for mean in (False, True):
+        for keepdims in (False, True):
+            plain, made = (f.mean if mean else f.sum for f in (np, active_numpy))
+            tape = codipy.Tape(strategy="auto")
+            with tape:
+                u, v = tape.register_input(x.copy()), tape.register_input(y.copy())
+                z = tape.register_output(made(np.pi * u * np.sin(v), axis=axis, keepdims=keepdims))
+            expected = plain(np.pi * x * np.sin(y), axis=axis, keepdims=keepdims)
+            assert np.array_equal(z.value, expected) and z.value.strides == expected.strides
+            seed = np.random.default_rng(6).normal(size=expected.shape)
+            z.gradient = seed
+            tape.evaluate()
+            flow = seed if keepdims else np.expand_dims(seed, axis)
+            flow = flow * np.ones(shape) / (shape[axis] if mean else 1)
+            np.testing.assert_allclose(u.gradient, np.pi * np.sin(y) * flow, rtol=1e-12)
+            np.testing.assert_allclose(v.gradient, np.sum(np.pi * x * np.cos(y) * flow, axis=0), rtol=1e-10)
+
+
+def test_sums_of_a_few_rows_warn_once():
+    """Of overflows in the values, in the sums, and of both where the sums are finite."""
+    x = np.full((900, 77), 1.5)
+    for start, f, message in [(np.where(x > 0, 1.7e308, x), lambda a: a * 1.0, "overflow encountered in reduce"),
+                              (x * 0.0, lambda a: 1.0 / a, "divide by zero"),
+                              (x * 0.0, lambda a: 1.0 / (1.0 / a), "divide by zero")]:
+        with pytest.warns(RuntimeWarning, match=message) as expected:
+            plain = np.sum(f(start), axis=1)
+        tape = codipy.Tape(strategy="auto")
+        with tape, pytest.warns(RuntimeWarning, match=message) as found:
+            y = active_numpy.sum(f(tape.register_input(start)), axis=1)
+        assert np.array_equal(y.value, plain)
+        assert len(found) == len(expected)
+        with np.errstate(all="raise"), codipy.Tape(strategy="auto") as tape, pytest.raises(FloatingPointError):
+            active_numpy.sum(f(tape.register_input(start)), axis=1)
