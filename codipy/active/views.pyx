@@ -392,8 +392,10 @@ cdef bint scatter_active(Recorder* r, Array a, offsets, value) except? True:
     cdef BaseTape tape = <BaseTape>r.tape
     cdef cnp.ndarray at = np.ascontiguousarray(offsets, np.intp)
     cdef const Py_ssize_t* places = <const Py_ssize_t*>cnp.PyArray_DATA(at)
-    cdef Py_ssize_t i, k, n = cnp.PyArray_SIZE(at), place, number
+    cdef Py_ssize_t i, n = cnp.PyArray_SIZE(at), place
     cdef Py_ssize_t strides[MAX_NDIM]
+    cdef Py_ssize_t index[MAX_NDIM]
+    cdef int k
     cdef View shape
     cdef View* shown
     cdef Array x
@@ -422,13 +424,19 @@ cdef bint scatter_active(Recorder* r, Array a, offsets, value) except? True:
     try:
         storage.own_values(n)        # what may fail comes before values and identifiers change
         storage.make_mixed(tape)
+        place = shown.offset
+        for k in range(shape.ndim):
+            index[k] = 0
         for i in range(n):           # all of them are read before one is written: the value may show what is written to
-            place, number = shown.offset, i
-            for k in range(shape.ndim - 1, -1, -1):
-                place += number % shape.shape[k] * strides[k]
-                number //= shape.shape[k]
             numbers[i] = source.buffer.data[place]
             slots[i] = source.hand_out(tape, place) if moves else 0
+            for k in range(shape.ndim - 1, -1, -1):
+                index[k] += 1
+                place += strides[k]
+                if index[k] < shape.shape[k]:
+                    break
+                place -= index[k] * strides[k]
+                index[k] = 0
         for i in range(n):
             storage.buffer.data[places[i]] = numbers[i]
             storage.put(tape, places[i], slots[i])

@@ -49,9 +49,11 @@ def operate(ufunc, x, y):
     object
         NotImplemented where Python is to ask the other operand, or to refuse.
     """
+    is_left = type(x) in (Array, Real)
+    if is_left and type(y) in (Array, Real):
+        return NotImplemented  # a Real on the left: the Array on its right computes
     if sparse.holds_sparse((x, y)):
         return sparse.product(x, y) if ufunc is np.matmul else NotImplemented
-    is_left = type(x) in (Array, Real)
     other = y if is_left else x
     name = ("__r{}__" if is_left else "__{}__").format(_NAMES.get(ufunc))
     if isinstance(other, (np.ndarray, np.generic, str, bytes, complex)):
