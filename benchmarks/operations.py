@@ -20,11 +20,14 @@ def chained(operation):
 
 
 def added(operation):
-    """The program in which results are added up."""
+    """The program in which results are added up, to something that has a derivative without them.
+
+    Else the program of no uses would have no sweep, and the uses would pay for that of the values made inside.
+    """
 
     def program(x, uses):
         u = x * 1.0
-        total = 0.0
+        total = np.sum(u)
         for _ in range(uses):
             total = total + operation(u)
         return np.sum(total)
