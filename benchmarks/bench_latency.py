@@ -2,6 +2,7 @@
 """What does a statement cost in a reverse sweep that waits for each adjoint, and by how much do values cost more?"""
 import statistics
 
+from bench_gradients import WORK
 from chains import short_statements, sin_chain
 from timing import Figure, ratio, seconds
 
@@ -34,15 +35,21 @@ def latency():
                   detail=f"{statements} statements, least {1e9 * min(times) / statements:.2f} ns", question="latency")
 
 
-def values():
+def values(title="chain s = sin(s)", function=sin_chain, x=(1.0,), target=2.5, question="values"):
     """Primal-value sweep over Jacobian sweep."""
-    (jacobian, primal), statements = sweep_seconds(sin_chain, [1.0], ["jacobian", "primal"])
+    (jacobian, primal), statements = sweep_seconds(function, x, ["jacobian", "primal"])
     reached, _ = ratio(primal, jacobian)
     detail = (f"least/least {min(primal) / min(jacobian):.2f}, a statement "
               f"{1e9 * statistics.median(primal) / statements:.1f} and "
               f"{1e9 * statistics.median(jacobian) / statements:.1f} ns")
-    return Figure("primal-value reverse sweep / Jacobian reverse sweep, chain s = sin(s)", reached, 2.5,
-                  detail=detail, question="values")
+    return Figure(f"primal-value reverse sweep / Jacobian reverse sweep, {title}", reached, target, detail=detail,
+                  question=question)
 
 
-QUESTIONS = {"latency": latency, "values": values}
+def values_of_lorenz():
+    """The same of a loop that computes."""
+    function, x, _ = WORK["lorenz"]
+    return values("Lorenz, RK4, 2000 steps", function, x, 8.0, "values-lorenz")
+
+
+QUESTIONS = {"latency": latency, "values": values, "values-lorenz": values_of_lorenz}
