@@ -5,6 +5,9 @@ A library may write into what it is given (BLAS routines, ctypes). So what is an
 the call is written to the Array; what is written there later is an error when the recording ends, since others may have
 read the Array before. As long as somebody has the copy, nothing is written to the Array itself, which would not be seen
 there: see `demand_unseen` in `storage.pyx`.
+
+Once nobody has the Array any more, a library may write to the copy as it likes: `scipy.optimize.curve_fit` computes in
+the memory of what the user's function returned.
 """
 import opcode
 import sys
@@ -13,10 +16,12 @@ import weakref
 
 import numpy as np
 
-from codipy.active.array_type cimport Array
-from codipy.active.storage cimport Storage, shown
-from codipy.active.views cimport second
-from codipy.tape.activity cimport at_end, current
+from cpython.object cimport PyObject
+
+from codipy.active.array_type cimport Array, new_array
+from codipy.active.storage cimport Storage, on_death, shown
+from codipy.active.view cimport View
+from codipy.tape.activity cimport at_end
 
 from codipy.active.callers import place
 from codipy.errors import ActiveError
@@ -26,7 +31,7 @@ cdef int POP_TOP = opcode.opmap["POP_TOP"]
 
 class _Thread(threading.local):
     def __init__(self):
-        self.kept, self.complaints = [], []
+        self.kept, self.complaints, self.recording = [], [], object()
 
 
 cdef object thread = _Thread()
@@ -38,21 +43,22 @@ cdef class Copy:
 
     One copy that a library got, as long as somebody has it.
     """
-    cdef Storage storage
+    cdef PyObject* storage           # borrowed: it forgets its copies when it goes
     cdef object given                # a weak reference to the copy
     # What the library may write to; of what it may only read, None:
-    cdef Array array                 # another variable on what was copied
     cdef object values               # the memory of the copy
+    cdef View geometry               # the elements that were copied
     cdef bytes before                # what was there
     cdef tuple call                  # the call that it got it in: frame, instruction and line
+    cdef object recording            # of the thread, while which it got it
     cdef str where
 
     def end(self, reference):
         """When nobody has the copy any more."""
-        key = id(self.storage)
+        key = <size_t>self.storage
         copies = shown.pop(key, [])       # so that what is taken over can be written
         try:
-            if self.array is not None:
+            if self.values is not None:
                 self.take_over(False)
         except Exception as error:       # nobody would see it here
             complain(f"what a library wrote to an array that it was given ({self.where}) cannot be written there: {error}")
@@ -66,11 +72,15 @@ cdef class Copy:
         if self.values.tobytes() == self.before:
             return 0
         if not is_kept and is_in_call(self.call):
-            self.array[...] = self.values
-        elif is_kept or current() != NULL:
-            complain(f"a library wrote to an array that it was given ({self.where}), and what it wrote there would not be "
-                     f"read in the array: give it a copy, `u.copy()`, and read what it returns")
-            self.array = None        # it is said once
+            new_array(<Storage>self.storage, &self.geometry)[...] = self.values
+        elif is_kept or self.recording is thread.recording:
+            self.complain_of_it()
+        return 0
+
+    cdef int complain_of_it(self) except -1:
+        complain(f"a library wrote to an array that it was given ({self.where}), and what it wrote there would not be "
+                 f"read in the array: give it a copy, `u.copy()`, and read what it returns")
+        self.values = None           # it is said once
         return 0
 
 
@@ -83,7 +93,7 @@ def show(Array array, values, /):
     Parameters
     ----------
     array : Array
-        In rebound code, where it may stand for a plain one.
+        In rebound code, where it may stand for a plain one; its elements are computed.
     values : ndarray
         A copy of its values, or a read-only array on their memory.
 
@@ -93,11 +103,12 @@ def show(Array array, values, /):
         What the library is to get.
     """
     cdef Copy copy = Copy.__new__(Copy)
-    copy.storage = array.storage
+    copy.storage = <PyObject*>array.storage
     if not array.readonly and values.dtype == array.dtype and values.flags.writeable:
         frame = sys._getframe()
-        copy.array, copy.values, copy.before = second(array), values, values.tobytes()
+        copy.geometry, copy.values, copy.before = array.geometry, values, values.tobytes()
         copy.call, copy.where = (id(frame), frame.f_lasti, frame.f_lineno), place(frame)
+        copy.recording = thread.recording
         values = np.asarray(memoryview(values))      # which stays the base of all views, since that of it is no array
         at_end(look_at_shown)
     copy.given = weakref.ref(values, copy.end)
@@ -115,9 +126,23 @@ def look_at_shown():
     """At the end of a recording: whether a library wrote to what it still has."""
     for copies in list(shown.values()):
         for copy in copies:
-            if (<Copy>copy).array is not None:
+            if (<Copy>copy).values is not None:
                 (<Copy>copy).take_over(True)
     thread.kept.clear()
+    thread.recording = object()
+
+
+def forget_copies(size_t storage):
+    """When nobody has the elements any more: what a library has written there may have been read in between."""
+    for copy in shown.pop(storage):
+        copied = <Copy>copy
+        if copied.values is not None and copied.recording is thread.recording:
+            if copied.values.tobytes() != copied.before and not is_in_call(copied.call):
+                copied.complain_of_it()
+        copied.values = copied.given = None      # without the weak reference nobody hears of the copy's own end
+
+
+on_death(forget_copies)
 
 
 cdef int complain(str message) except -1:

@@ -74,3 +74,4 @@ cdef Storage new_storage(Buffer buffer, Block block, bint single)
 
 # By the id of a storage, the copies of its values that libraries have, in the place of plain arrays: see shown.pyx.
 cdef dict shown
+cdef int on_death(object f) except -1

@@ -20,6 +20,18 @@ from codipy.errors import ActiveError
 cnp.import_array()
 
 cdef dict shown = {}
+cdef object forget = None        # what shown.pyx does about the copies of a storage that is gone, by its id
+
+
+cdef int on_death(object f) except -1:
+    global forget
+    forget = f
+    return 0
+
+
+cdef int at_death(Storage storage) except -1:
+    forget(id(storage))
+    return 0
 
 
 cdef int demand_unseen(Storage storage) except -1:
@@ -43,6 +55,8 @@ cdef class Storage:
     Values and identifiers behind arrays; made by them.
     """
     def __dealloc__(self):
+        if shown is not None and shown and id(self) in shown:
+            at_death(self)
         if self.identifiers != NULL:
             self.release_all()
             PyMem_Free(self.identifiers)

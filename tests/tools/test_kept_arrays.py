@@ -191,6 +191,38 @@ def test_what_a_library_writes_to_a_copy_that_it_keeps_is_an_error(program, with
     assert codipy.grad(lambda p: p * p)(0.7) == 1.4
 
 
+# MINPACK computes in the memory of what a function of the user's returned to it.
+ROOTS = """
+import scipy.optimize
+def residuals(x, b):
+    r = np.zeros(3)
+    r[:] = x * x - b
+    return r
+"""
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("program", [
+    "b = np.ones(3); b[1] = float(2.5); return p * np.sum(scipy.optimize.fsolve(lambda x: x**3 - b, np.ones(3)))",
+    "b = np.linspace(1.0, 2.0, 3); return p * scipy.optimize.root(lambda x: residuals(x, b), np.ones(3)).x[1]",
+    "b = np.linspace(1.0, 2.0, 3); return p * scipy.optimize.leastsq(residuals, np.ones(3), (b,))[0][2]",
+])  # fmt: skip
+def test_what_a_library_computes_in_the_memory_of_what_nobody_else_has(program, strategy, user_module):
+    check(user_module([(program,)], ROOTS), "f0", strategy)
+
+
+def test_what_a_library_writes_to_what_an_earlier_recording_showed_it_ends_no_later_one(with_writing):
+    module = with_writing("u = U0.copy(); u[1] = float(0.5); memory.append(memoryview(u)); return p * u.sum()")
+    module.memory = []
+    codipy.grad(module.f0)(0.7)
+
+    def later(p):
+        module.memory.pop()[0] = 5.0
+        return p * p
+
+    assert codipy.grad(later)(0.7) == 1.4
+
+
 ROWS = [np.zeros(2), np.zeros(2)]
 FIRST = ROWS[0]
 
