@@ -2,10 +2,33 @@
 """Solutions of equations as functions."""
 
 from collections.abc import Callable
-from typing import Any, ParamSpec, TypeVar
+from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
+
+from numpy.typing import NDArray
+
+from codipy.tools.driver import Driver
 
 _P = ParamSpec("_P")
 _U = TypeVar("_U")
+_Vector: TypeAlias = NDArray[Any]
+_Solve: TypeAlias = Literal["dense", "gmres", "cg"] | Callable[[Callable[[_Vector], _Vector], _Vector], _Vector]
 
-def root(f: Callable[..., Any], solver: Callable[_P, _U], *, tolerance: float = 1e-6) -> Callable[_P, _U]: ...
-def fixed_point(g: Callable[..., Any], solver: Callable[_P, _U], *, tolerance: float = 1e-6) -> Callable[_P, _U]: ...
+def root(
+    f: Callable[..., Any],
+    solver: Callable[_P, _U],
+    *,
+    tolerance: float = 1e-6,
+    solve: _Solve = "dense",
+    has_aux: bool = False,
+) -> Callable[_P, _U]: ...
+def fixed_point(
+    g: Callable[..., Any],
+    solver: Callable[_P, _U],
+    *,
+    tolerance: float = 1e-6,
+    solve: _Solve = "dense",
+    has_aux: bool = False,
+) -> Callable[_P, _U]: ...
+
+class Solution(Driver):
+    def __init__(self, maker: Callable[..., Any], f: Callable[..., Any], options: dict[str, Any]) -> None: ...

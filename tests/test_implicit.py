@@ -2,6 +2,7 @@
 """Solutions by the implicit function theorem: against closed forms, differences, and differentiated iterations."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -123,3 +124,141 @@ def test_what_is_no_solution_is_refused():
         codipy.grad(codipy.implicit.root(lambda u, p: u - p, lambda p: "text"))(1.0)
     with pytest.raises(TypeError, match="must be a function"):
         codipy.implicit.root(3.0, math.sqrt)
+
+
+# ---- Trees, second results, and linear solves without a matrix -------------------------------------------------------
+SIZE = 40
+
+
+def stiff(u, p):
+    """A nonlinear chain with fixed ends, whose Jacobian is symmetric and positive definite."""
+    left, right = np.concatenate([[0.0], u[:-1]]), np.concatenate([u[1:], [0.0]])
+    return 2.0 * u - left - right + u**3 - p
+
+
+def newton(p):
+    u, eye = np.zeros(SIZE), np.eye(SIZE)
+    for _ in range(50):
+        j = 2.0 * eye - np.eye(SIZE, k=1) - np.eye(SIZE, k=-1) + np.diag(3.0 * u * u)
+        u = u - np.linalg.solve(j, stiff(u, p))
+    return u
+
+
+def by_hand(product, right):
+    """A solve of the user's: the columns of the matrix, one by one."""
+    return np.linalg.solve(np.array([product(e) for e in np.eye(right.size)]).T, right)
+
+
+LOAD = np.sin(np.arange(SIZE) + 0.5)
+
+
+@each_strategy
+@pytest.mark.parametrize("solve", ["dense", "gmres", "cg", by_hand])
+def test_solves_without_a_matrix(strategy, solve):
+    displaced = codipy.implicit.root(stiff, newton, solve=solve)
+
+    def energy(p):
+        u = displaced(p)
+        return np.sum(u * u * p)
+
+    def plain(p):
+        u = newton(p)
+        return np.sum(u * u * p)
+
+    some = np.arange(0, SIZE, 7)
+    step = 1e-5 * np.eye(SIZE)[some]
+    expected = [(plain(LOAD + e) - plain(LOAD - e)) / 2e-5 for e in step]
+    gradient = codipy.grad(energy, strategy=strategy)(LOAD)
+    np.testing.assert_allclose(gradient[some], expected, rtol=1e-7, atol=1e-9)
+    along = codipy.jvp(energy, (LOAD,), (LOAD,), strategy=strategy)[1]
+    assert along == pytest.approx(np.dot(gradient, LOAD), rel=1e-10)
+    twice = codipy.hvp(energy, (LOAD,), (LOAD,), strategy=strategy)[0]
+    differences = (codipy.grad(energy)(LOAD * (1.0 + 1e-5)) - codipy.grad(energy)(LOAD * (1.0 - 1e-5))) / 2e-5
+    np.testing.assert_allclose(twice, differences, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("solve", ["dense", "gmres"])
+def test_an_unsymmetric_jacobian_and_variables_around_it(solve):
+    a = np.array([[3.0, 1.0, 0.0], [-1.0, 2.0, 0.5], [0.2, 0.0, 4.0]])
+
+    def outer(p):
+        q = p * 1.5
+        f = codipy.implicit.root(lambda u: a @ u + 0.1 * u**3 - q, lambda: fsolve(
+            lambda u: a @ u + 0.1 * u**3 - codipy.value(q), np.ones(3), xtol=1e-13), solve=solve)
+        return np.sum(f() ** 2 * q)
+
+    def plain(p):
+        u = np.zeros(3)
+        for _ in range(30):
+            u = u - np.linalg.solve(a + np.diag(0.3 * u * u), a @ u + 0.1 * u**3 - 1.5 * p)
+        return np.sum(u**2 * 1.5 * p)
+
+    p = np.array([1.0, -0.5, 2.0])
+    np.testing.assert_allclose(codipy.grad(outer)(p), slopes(plain, p), rtol=1e-7)
+    np.testing.assert_allclose(codipy.hessian(outer)(p), slopes(codipy.grad(plain), p), rtol=1e-6, atol=1e-8)
+    third = codipy.grad(lambda t: codipy.grad(lambda s: codipy.grad(lambda r: outer(p * r))(s))(t))
+    h = 1e-4
+    second = codipy.grad(codipy.grad(lambda s: plain(p * s)))
+    assert third(1.0) == pytest.approx((second(1.0 + h) - second(1.0 - h)) / (2.0 * h), rel=1e-5)
+
+
+@pytest.mark.parametrize("solve", ["dense", "gmres"])
+def test_solutions_of_any_form(solve):
+    def f(u, p):
+        return {"x": u["x"] ** 2 - p["a"], "y": [u["y"][0] * u["x"][0] - p["b"]]}
+
+    def solver(p):
+        x = np.sqrt(p["a"])
+        return {"x": x, "y": [float(p["b"] / x[0])]}
+
+    def g(u, p):
+        residual = f(u, p)
+        return {"x": u["x"] - 0.1 * residual["x"], "y": [u["y"][0] - 0.1 * residual["y"][0]]}
+
+    for found in (codipy.implicit.root(f, solver, solve=solve), codipy.implicit.fixed_point(g, solver, solve=solve)):
+        def of(p, found=found):
+            u = found(p)
+            assert type(u) is dict and type(u["y"]) is list
+            return np.sum(u["x"]) * u["y"][0]
+
+        p = {"a": np.array([4.0, 9.0]), "b": 3.0}
+        # (sqrt(a0) + sqrt(a1)) b / sqrt(a0)
+        gradient = codipy.grad(of)(p)
+        np.testing.assert_allclose(gradient["a"], [-0.5 * 3.0 * 3.0 / 8.0, 3.0 / (2.0 * 3.0 * 2.0)], rtol=1e-12)
+        assert gradient["b"] == pytest.approx(2.5, rel=1e-12)
+    with pytest.raises(TypeError, match="form of the solution"):
+        codipy.grad(lambda p: np.sum(codipy.implicit.root(lambda u, p: [u["x"] - p], lambda p: {"x": p})(p)["x"]))(P)
+
+
+def test_a_second_result_of_the_solver():
+    def solver(p):
+        return np.sqrt(p), {"steps": 3}
+
+    f = codipy.implicit.root(lambda u, p: u * u - p, solver, has_aux=True)
+    gradient, aux = codipy.grad(lambda p: (lambda u, info: (np.sum(u), info))(*f(p)), has_aux=True)(P)
+    np.testing.assert_allclose(gradient, 0.5 / np.sqrt(P))
+    assert aux == {"steps": 3} and f(P)[1] == {"steps": 3}
+    with pytest.raises(TypeError, match="has_aux=True"):
+        codipy.implicit.root(lambda u, p: u - p, lambda p: p, has_aux=True)(1.0)
+
+
+def test_linear_solves_that_fail_are_refused():
+    with pytest.raises(ValueError, match="unknown solve 'lu'"):
+        codipy.implicit.root(stiff, newton, solve="lu")
+    short = codipy.implicit.root(stiff, newton, solve=lambda product, right: 0.9 * right)
+    with pytest.raises(ArithmeticError, match="was not solved by"):
+        codipy.grad(lambda p: np.sum(short(p)))(LOAD)
+    wrong = codipy.implicit.root(stiff, newton, solve=lambda product, right: right[:3])
+    with pytest.raises(TypeError, match="must return a vector of 40"):
+        codipy.grad(lambda p: np.sum(wrong(p)))(LOAD)
+    flat = codipy.implicit.root(lambda u, p: u**3 - p, lambda p: np.zeros(2), solve="gmres")
+    with pytest.raises(ArithmeticError, match="singular"):
+        codipy.grad(lambda p: np.sum(flat(p)))(np.zeros(2))
+
+
+def test_without_scipy(monkeypatch):
+    for name in ("scipy.sparse.linalg", "scipy.sparse", "scipy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    f = codipy.implicit.root(stiff, newton, solve="cg")
+    with pytest.raises(ImportError, match=r"needs SciPy for solve='cg'.*solve\(product, right\)"):
+        codipy.grad(lambda p: np.sum(f(p)), rebind=False)(LOAD)

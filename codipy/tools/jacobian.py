@@ -15,7 +15,7 @@ from codipy.tools.leaves import shape_of, stack
 from codipy.tools.pool import check_settings
 from codipy.tools.run import Run
 
-__all__ = ["jacobian"]
+__all__ = ["is_reverse", "jacobian", "matrix_of"]
 
 _MODES = ("auto", "reverse", "forward")
 _WIDEST = 16            # directions that one sweep carries
@@ -97,7 +97,7 @@ class Jacobian(Driver):
                 return choice.give(run.trees, run.leaves, blocks)
 
             if run.program is None:
-                matrix = _matrix(run.recording, run.leaves, options["mode"], options["width"])
+                matrix = matrix_of(run.recording, run.leaves, options["mode"], options["width"])
                 result = _in_form(matrix, run.recording, run.leaves, give)
             else:
                 from codipy.tools.nested import jacobian_blocks  # not at import: seldom used
@@ -112,7 +112,7 @@ def is_reverse(mode, rows, columns):
     return mode == "reverse" or mode == "auto" and rows < columns
 
 
-def _matrix(recording, leaves, mode, width):
+def matrix_of(recording, leaves, mode, width):
     """All derivatives: a row for each number of the result, a column for each of the argument."""
     rows = [math.prod(shape) for shape in recording.shapes]
     columns = [math.prod(shape_of(leaf)) for leaf in leaves]

@@ -32,6 +32,8 @@ class Run:
         Whether it returns a second result.
     settings : tuple
         Strategy and granularity.
+    numbers : bool
+        Whether derivatives are numbers, also inside of another recording: those of variables of that are not known.
 
     Attributes
     ----------
@@ -42,22 +44,22 @@ class Run:
         The second result.
     """
 
-    def __init__(self, f, run, choice, args, kwargs, has_aux, settings):
+    def __init__(self, f, run, choice, args, kwargs, has_aux, settings, numbers=False):
         nested = active_tape() is not None
         self.choice, self.settings, self.aux = choice, NESTED if nested else settings, None
         self.tape = borrow(self.settings)
         try:
             if nested:
                 self.tape.loans = []      # to which the enclosing recording lends its variables
-            self._record(f, run, args, kwargs, has_aux, nested)
+            self._record(f, run, args, kwargs, has_aux, nested and not numbers)
         except BaseException:
             self.close()
             raise
 
-    def _record(self, f, run, args, kwargs, has_aux, nested):
+    def _record(self, f, run, args, kwargs, has_aux, replayed):
         self.choice.check(args, f)
         args, kwargs, origins = list(args), dict(kwargs), None
-        if nested:
+        if replayed:
             places = self.choice.places(args, kwargs, f)
             origins = [leaf for place in places for _, leaf in labelled(_at(args, kwargs, place), "argument")]
             for place in places:
