@@ -162,14 +162,14 @@ class Solution(Driver):
         return self._residual
 
     def _differentiated(self, found, args, kwargs):
-        """The solution as variables, where the equation depends on one; each step gives derivatives of one more order."""
+        """The solution as variables, where the equation depends on some; each step gives one more order."""
         run, options = self._equation(), self.options
         leaves = [leaf for _, leaf in labelled(found, "solution")]
         for leaf in leaves:
             dtype = np.asarray(leaf).dtype
             if dtype != np.float64:
                 raise TypeError(f"the solver must return numbers or arrays of float64, got {type(leaf).__name__}"
-                                f"{f' of dtype {dtype}' if dtype != object else ''}")
+                                f"{f' of dtype {dtype}' if dtype.kind != 'O' else ''}")
         u = found
         residual = run(u, *args, **kwargs)
         given = [*labelled(residual, ""), *labelled(args, ""), *labelled(kwargs, "")]
@@ -185,9 +185,9 @@ class Solution(Driver):
             step = step_of(_vector(_alike(residual, found, self.f)))
             size = float(np.max(np.abs(plain(step)), initial=0.0))
             if not size <= options["tolerance"] * (1.0 + largest):
-                raise ArithmeticError(f"what the solver gave is no solution of {name_of(self.f)} = 0: a step of Newton's "
-                                      f"method moves it by {size:.3g}; let it iterate on, or say how far it may be "
-                                      "(tolerance=)")
+                raise ArithmeticError(f"what the solver gave is no solution of {name_of(self.f)} = 0: a step of "
+                                      f"Newton's method moves it by {size:.3g}; let it iterate on, or say how far it "
+                                      "may be (tolerance=)")
             u = _moved(u, plain(step) - step)      # the value stays the solver's
         return u
 
@@ -200,8 +200,8 @@ def _alike(residual, found, f):
                         f"got {type(residual).__name__}")
     for (path, leaf), (_, like) in zip(leaves, wanted):
         if np.shape(leaf) != np.shape(like):
-            raise TypeError(f"{name_of(f)} must return numbers of the shape {np.shape(like)} of the solution{path}, got "
-                            f"{np.shape(leaf)}")
+            raise TypeError(f"{name_of(f)} must return numbers of the shape {np.shape(like)} of the solution{path}, "
+                            f"got {np.shape(leaf)}")
     return [leaf for _, leaf in leaves]
 
 
@@ -279,9 +279,9 @@ class _Inverse:
         residual = np.linalg.norm(product(found) - right) / scale
         if not residual <= self._bound:
             raise ArithmeticError(f"a linear equation with the {'transposed ' if transposed else ''}Jacobian of "
-                                  f"{name_of(self._f)} was not solved by {self._with}: the residual is {residual:.3g} of "
-                                  "the right side; is the Jacobian singular, or badly conditioned? Give a solve of your "
-                                  "own, with a preconditioner")
+                                  f"{name_of(self._f)} was not solved by {self._with}: the residual is {residual:.3g} "
+                                  "of the right side; is the Jacobian singular, or badly conditioned? Give a solve of "
+                                  "your own, with a preconditioner")
         return found
 
 

@@ -14,6 +14,7 @@ from codipy.active.real cimport Real, demand_adjoint, seed_slot
 from codipy.tape.adjoints cimport AdjointVector
 
 from codipy.errors import TapeError
+from codipy.tape.signatures import Signature
 
 
 @cython.final
@@ -54,6 +55,8 @@ cdef class Adjoints(AdjointVector):
     >>> adj[x].tolist()
     [6.0, 5.0]
     """
+    __signature__ = Signature()
+
     def __cinit__(self, Tape tape not None, width):
         if isinstance(width, bool) or not isinstance(width, int):
             raise TypeError(f"width must be an int, got {type(width).__name__}")

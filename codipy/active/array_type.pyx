@@ -34,6 +34,7 @@ from codipy.tape.activity cimport current, is_passive
 from codipy.active.callers import in_rebound_code
 from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
 from codipy.active.kinds import ClassOf
+from codipy.tape.signatures import Signature
 
 cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
@@ -117,6 +118,7 @@ cdef class Array:
     >>> x.gradient
     array([0., 3., 2.])
     """
+    __signature__ = Signature()
     __array_priority__ = 1000.0
     __hash__ = None
     def __cinit__(self):

@@ -30,6 +30,7 @@ from codipy.active.callers import in_rebound_code, refusal
 from codipy.active.doors import door
 from codipy.active.dropped import refuse_dropped
 from codipy.errors import ActiveError, TapeError
+from codipy.tape.signatures import Signature
 
 cdef extern from "codipy/inline.h":
     pass
@@ -322,6 +323,7 @@ cdef class Real:
     >>> y.value, x.gradient
     (10.0, 6.0)
     """
+    __signature__ = Signature()
     __array_priority__ = 1000.0
 
     def __cinit__(self, value=0.0):

@@ -19,6 +19,7 @@ from codipy.tape.recorder cimport Entry, SIMPLE
 from codipy.tape.simple cimport is_unknown
 
 from codipy.errors import TapeError
+from codipy.tape.signatures import Signature
 
 
 @cython.no_gc_clear
@@ -66,6 +67,7 @@ cdef class Tape(BaseTape):
     >>> a.gradient, b.gradient
     (4.0, 3.0)
     """
+    __signature__ = Signature()
 
     def register_input(self, x):
         """Make a variable an input: an independent variable with an identifier of its own.

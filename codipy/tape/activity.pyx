@@ -11,6 +11,7 @@ from codipy.tape.recorder cimport Recorder
 from codipy.tape.surroundings cimport Surroundings, surroundings
 
 from codipy.errors import TapeError
+from codipy.tape.signatures import Signature
 
 cdef extern from *:
     """
@@ -190,6 +191,7 @@ cdef class passive:
     >>> y
     6.0
     """
+    __signature__ = Signature()
     def __enter__(self):
         _enter(None, NULL)
         return self

@@ -2,7 +2,6 @@
 """What `grad` and its like return: a callable that knows what it was made from, so that it can be pickled."""
 import functools
 import sys
-from types import MethodType
 
 
 cdef class Driver:
@@ -30,19 +29,33 @@ cdef class Driver:
         self.__doc__ = text
 
     def __get__(self, instance, owner):
-        return self if instance is None else MethodType(self, instance)
+        if instance is None:
+            return self
+        # Not a MethodType: pickle would look for it by the name of f, and find f.
+        bound = functools.partial(self, instance)
+        for name in ("__name__", "__qualname__", "__doc__"):
+            if hasattr(self, name):
+                setattr(bound, name, getattr(self, name))
+        return bound
 
     def __repr__(self):
         name = getattr(self, "__qualname__", None) or repr(self.f)
         return f"<codipy.{self.maker.__name__} of {name}>"
 
     def __reduce__(self):
-        name = getattr(self, "__qualname__", None)
-        found = sys.modules.get(getattr(self, "__module__", None))
-        for part in (name or "").split("."):
-            found = getattr(found, part, None)
-        # A decorated function is found by its name, as all functions are: what it was made from has none any more.
-        return name if found is self else (made, (self.maker, self.f, self.options))
+        return found_by_name(self) or (made, (self.maker, self.f, self.options))
+
+
+def found_by_name(driver):
+    """The name that pickle finds it by, as all functions; None where that is another's.
+
+    A decorated function has its name from what it was made of, which is found by none any more.
+    """
+    name = getattr(driver, "__qualname__", None)
+    found = sys.modules.get(getattr(driver, "__module__", None))
+    for part in (name or "").split("."):
+        found = getattr(found, part, None)
+    return name if found is driver else None
 
 
 def made(maker, f, dict options):

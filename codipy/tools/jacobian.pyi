@@ -4,8 +4,11 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
+from numpy.typing import NDArray
+
 from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
+from codipy.tools.recording import Recording
 
 # Rejected: an array where argument and result are arrays. Two forms make mypy refuse lambdas in a strict script.
 def jacobian(
@@ -21,6 +24,7 @@ def jacobian(
     rebind: bool = True,
 ) -> Callable[..., Any]: ...
 
+def matrix_of(recording: Recording, leaves: list[Any], mode: str, width: int | None) -> NDArray[Any]: ...
 def is_reverse(mode: str, rows: int, columns: int) -> bool: ...
 
 class Jacobian(Driver):

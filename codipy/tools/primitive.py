@@ -11,6 +11,7 @@ from codipy.active.array import call, is_active
 from codipy.errors import ActiveError, UndifferentiableError
 from codipy.numpy.primitive import Primitive
 from codipy.tools.callee import name_of, rebound
+from codipy.tools.driver import found_by_name
 from codipy.tools.products import vjp
 from codipy.tools.trees import labelled
 
@@ -87,7 +88,7 @@ class OwnPrimitive:
 
     def __init__(self, f, saves):
         functools.update_wrapper(self, f)
-        self._f, self._saves, self._rules = f, saves, {}
+        self._f, self._saves, self._rules, self._given = f, saves, {}, {}
         self._primitive = None
 
     def __call__(self, *args, **kwargs):
@@ -112,7 +113,7 @@ class OwnPrimitive:
         return f"<codipy.primitive {name_of(self)} with {' and '.join(self._rules) or 'no rule'}>"
 
     def __reduce__(self):
-        return self.__qualname__     # found by its name, as the function that it stands for
+        return found_by_name(self) or (_again, (self._f, self._saves, self._given))
 
     # ---- What the tape calls ----
 
@@ -201,8 +202,16 @@ class OwnPrimitive:
     def _set(self, kind, rule):
         if not callable(rule):
             raise TypeError(f"the {kind} rule of {name_of(self)} must be a function, got {type(rule).__name__}")
-        self._rules[kind], self._primitive = rebound(rule), None
+        self._given[kind], self._rules[kind], self._primitive = rule, rebound(rule), None
         return rule
+
+
+def _again(f, saves, rules):
+    """The primitive that was pickled."""
+    new = OwnPrimitive(f, saves)
+    for kind, rule in rules.items():
+        new._set(kind, rule)
+    return new
 
 
 def _zeros(x):

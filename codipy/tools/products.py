@@ -23,7 +23,7 @@ def vjp(f, *args, kwargs=None, argnums=None, argnames=None, has_aux=False, strat
     kwargs : dict, optional
         Its keyword arguments.
     argnums : int or tuple of int, optional
-        Positions of those that are differentiated by; default is all.
+        Positions of those that are differentiated by; default is all. ``()``: only `argnames`.
     argnames : str or tuple of str, optional
         Names of others, for what is passed by keyword.
     has_aux, rebind : bool
@@ -145,8 +145,9 @@ def _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, reb
         raise TypeError("f must have an argument to differentiate by, got none")
     settings = strategy, granularity
     check_settings(settings)
-    numbers = tuple(range(len(args))) or None if argnums is None else argnums
-    return Run(f, rebound(f) if rebind else f, Choice(numbers, argnames), args, kwargs or {}, has_aux, settings)
+    numbers = tuple(range(len(args))) if argnums is None else argnums
+    choice = Choice(numbers if numbers != () or argnames is None else None, argnames)
+    return Run(f, rebound(f) if rebind else f, choice, args, kwargs or {}, has_aux, settings)
 
 
 class _Kept:

@@ -2,6 +2,8 @@
 """Second derivatives: Hessians, their products with vectors, and a derivative that is kept for several directions."""
 from __future__ import annotations
 
+import functools
+
 from codipy.tools.callee import check_function, name_of
 from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
@@ -147,7 +149,7 @@ def gradient_and_hvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=N
     driver = value_and_grad if has_aux else grad
     gradient = driver(f, numbers or None, argnames=names, has_aux=has_aux, rebind=rebind)
     joined = _both(gradient, bool(numbers), bool(names), has_aux)
-    options = {"kwargs": kwargs, "argnums": numbers or None, "argnames": argnames, "strategy": strategy,
+    options = {"kwargs": kwargs, "argnums": numbers, "argnames": argnames, "strategy": strategy,
                "granularity": granularity, "rebind": rebind}
     return jvp(joined, args, tangents, has_aux=has_aux, **options)
 
@@ -161,5 +163,5 @@ def _both(gradient, by_number, by_name, has_aux):
         found = (*found[0], *found[1]) if by_number and by_name else found
         return (found, aux) if has_aux else found
 
-    run.__name__ = getattr(gradient, "__name__", "gradient")
+    functools.update_wrapper(run, gradient)      # its name, and the names of its parameters
     return run
