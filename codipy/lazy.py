@@ -4,6 +4,7 @@
 import importlib
 import sys
 
+from codipy.active.doors import find_later
 from codipy.active.functions import extend_later
 
 _MODULES = ["implicit", "math", "numpy", "scipy", "testing", "tools"]
@@ -19,6 +20,7 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 
 # math.log(x, base) as a method of Real, and its like.
 extend_later(lambda: importlib.import_module("codipy.math"))
+find_later(lambda: importlib.import_module("codipy.numpy.doors").DOORS)
 
 
 def __getattr__(name):

@@ -32,7 +32,7 @@ from codipy.operations.kernels cimport (
 from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.callers import in_rebound_code
-from codipy.active.doors import door, flags_of, flat_of, method as ndarray_method
+from codipy.active.doors import door, method as ndarray_method
 from codipy.active.kinds import ClassOf
 from codipy.tape.signatures import Signature
 
@@ -214,7 +214,7 @@ cdef class Array:
     def flags(self):
         """Flags: as ``ndarray.flags``; ``x.flags.writeable = False`` forbids writing through this variable"""
         materialise(self)
-        return flags_of(self)
+        return door("flags")(self)
 
     def setflags(self, write=None, align=None, uic=None):
         """As ``ndarray.setflags``."""
@@ -364,13 +364,13 @@ cdef class Array:
     @property
     def flat(self):
         """The elements in C order; ``a.flat[i]`` and ``a.flat[i] = v`` work."""
-        return flat_of(self)
+        return door("flat")(self)
 
     @flat.setter
     def flat(self, value):
         if type(value) is Array and self.flags.f_contiguous and not value.flags.f_contiguous:
             value = value.copy()     # as NumPy, which so sees no longer that they overlap
-        flat_of(self)[:] = value
+        door("flat")(self)[:] = value
 
     # ---- Arithmetic ----
 

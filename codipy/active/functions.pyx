@@ -21,7 +21,7 @@ from codipy.active.kinds cimport PYTHON
 from codipy.active.real cimport Real, apply1, apply2, apply3
 from codipy.operations.kernels cimport op_arity, op_python_value, op_value_any
 
-from codipy.active.doors import array_of
+from codipy.active.doors import door
 from codipy.active.given import number_of
 from codipy.active.identified import identifier_of
 from codipy.active.kinds import ClassOf
@@ -167,7 +167,7 @@ cdef object subscript(PyObject* x, PyObject* index):
     """``x[()]`` and ``x[None]``, as of a NumPy scalar."""
     if (<Real>x).kind == PYTHON:
         raise TypeError("'float' object is not subscriptable")
-    return <object>x if type(<object>index) is tuple and not <object>index else array_of(<object>x)[<object>index]
+    return <object>x if type(<object>index) is tuple and not <object>index else door("array")(<object>x)[<object>index]
 
 
 # Not by `__getitem__`: Cython would make a sequence of it, too, and NumPy take a Real for a list.

@@ -543,8 +543,7 @@ cdef class Real:
         return call_ufunc(ufunc, method, inputs, options)
 
     def __array_function__(self, function, types, arguments, options):
-        from codipy.numpy.functions import array_function       # a layer beside this one, which needs it first
-        return array_function(function, types, arguments, options)
+        return door("function")(function, types, arguments, options)
 
 
 numbers.Real.register(Real)

@@ -12,7 +12,7 @@ import numpy as np
 
 from codipy.active import slots
 from codipy.active.callers import refusal
-from codipy.active.doors import array_of
+from codipy.active.doors import door
 from codipy.active.kinds import converted, type_of
 from codipy.errors import ActiveError
 
@@ -47,7 +47,7 @@ _PROPERTIES = {
     "device": _constant("cpu", "str: \"cpu\"."),
     "dtype": property(_dtype),
     "flags": property(lambda x: x.value.flags, doc="numpy.flagsobj: those of a NumPy scalar."),
-    "flat": property(lambda x: array_of(x).flat, doc="The one element, to iterate over."),
+    "flat": property(lambda x: door("array")(x).flat, doc="The one element, to iterate over."),
     "itemsize": property(lambda x: x.value.itemsize, doc="int: bytes of the value."),
     "nbytes": property(lambda x: x.value.itemsize, doc="int: bytes of the value."),
     "ndim": _constant(0, "int: 0."),
@@ -66,7 +66,7 @@ def _through(name, is_self=False):
     def method(self, *args, **kwargs):
         if is_self and not args and not kwargs:
             return self
-        array = array_of(self)
+        array = door("array")(self)
         found = getattr(array, name)(*args, **kwargs)
         return found[()] if type(found) is type(array) and found.ndim == 0 else found
 
@@ -97,7 +97,7 @@ def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
     """As ``numpy.float64.astype``: floats stay active, float32 rounded; integers and booleans are plain values."""
     if not self.is_active or np.dtype(dtype) not in (np.float64, np.float32):
         if self.is_active:
-            return array_of(self).astype(dtype, order, casting, subok, copy)[()]
+            return door("array")(self).astype(dtype, order, casting, subok, copy)[()]
         return self.value.astype(dtype, order, casting, subok, copy)
     return converted(self, np.dtype(dtype).type)
 
@@ -111,7 +111,7 @@ def view(self, *args, **kwargs):
 
 def to_device(self, device, /, *, stream=None):
     """The number itself, for "cpu"."""
-    return array_of(self).to_device(device, stream=stream)[()]
+    return door("array")(self).to_device(device, stream=stream)[()]
 
 
 # ---- Leaving ----

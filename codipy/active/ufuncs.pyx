@@ -13,6 +13,7 @@ from codipy.active.real cimport Real, apply_with_ufunc, apply_with_value
 from codipy.active.over cimport is_over
 from codipy.tape.activity cimport current, is_passive
 
+from codipy.active.doors import door
 from codipy.active.kinds import called_by_operator
 from codipy.errors import ActiveError
 from codipy.operations import BY_NAME, PASSIVE, TABLE
@@ -64,11 +65,9 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     if method in ("__call__", "outer") and not outputs and any(map(_is_numeric, inputs)) and not any(
             map(_is_of_objects, inputs)):
         if active:
-            from codipy.numpy.ufuncs import array_ufunc
-            return array_ufunc(ufunc, method, inputs, options)
+            return door("ufunc")(ufunc, method, inputs, options)
         if current() != NULL:     # whether a program meets objects must not depend on what is active
-            from codipy.numpy.arguments import fillable
-            return fillable(getattr(ufunc, method)(*map(_value, inputs), **options))
+            return door("fillable")(getattr(ufunc, method)(*map(_value, inputs), **options))
         if not is_passive():
             return getattr(ufunc, method)(*map(_value, inputs), **options)
     if method != "__call__" or outputs or any(map(_is_array, inputs)):
@@ -93,8 +92,7 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     if all([set(types) <= set("O->") for types in ufunc.types]):
         return ufunc(*map(_as_object_array, inputs), **options)      # np.frompyfunc: Python code that sees the Reals
     if active:      # the doors of Arrays know more: scipy.special, steps, and what is refused
-        from codipy.numpy.ufuncs import array_ufunc
-        return array_ufunc(ufunc, method, inputs, options)
+        return door("ufunc")(ufunc, method, inputs, options)
     return ufunc(*values, **options)
 
 
@@ -139,8 +137,8 @@ cdef dict _scipy_rows():
 
 def _has_own_door(x):
     """Whether the type of x answers ufuncs itself: neither a Real nor one of NumPy's own."""
-    door = getattr(type(x), "__array_ufunc__", None)
-    return door is not None and door is not _DOOR_OF_ARRAYS and type(x) is not Real
+    own = getattr(type(x), "__array_ufunc__", None)
+    return own is not None and own is not _DOOR_OF_ARRAYS and type(x) is not Real
 
 
 def _is_numeric(x):

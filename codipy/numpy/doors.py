@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What Arrays and Reals leave to this layer, by the names that they ask for it: see `codipy.active.doors`."""
+
+from codipy.active.array import Array
+from codipy.active.flags import Flags
+from codipy.active.flat import Flat
+from codipy.active.given import number_of
+from codipy.numpy.allocation import given
+from codipy.numpy.arguments import fillable
+from codipy.numpy.functions import SHORT, array_function
+from codipy.numpy.methods import METHODS
+from codipy.numpy.outside import boxed, compares, in_place, operate
+from codipy.numpy.sparse import times
+from codipy.numpy.ufuncs import PRODUCTS, array_ufunc
+
+__all__ = ["DOORS"]
+
+
+def array_of(x):
+    """The 0-dimensional Array of a Real."""
+    return Array([x]).reshape(())
+
+
+DOORS = {
+    "ufunc": array_ufunc,  # __array_ufunc__
+    "function": array_function,  # __array_function__
+    "methods": METHODS,  # by name, ndarray's methods as functions
+    "products": PRODUCTS,  # by ufunc, primitives
+    "short": SHORT,  # by function, what needs no door
+    "flags": Flags,
+    "flat": Flat,
+    "array": array_of,
+    # what operators and conversions leave to Python
+    "boxed": boxed, "compares": compares, "fillable": fillable, "given": given, "in_place": in_place,
+    "number": number_of, "operate": operate, "times": times,
+}  # fmt: skip
