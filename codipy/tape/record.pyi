@@ -4,7 +4,6 @@
 from typing import Any, final
 
 from codipy.data.position import Position
-from codipy.tape.adjoints import AdjointVector
 
 class Record:
     @property
@@ -13,8 +12,6 @@ class Record:
     def before(self) -> int: ...
     @property
     def after(self) -> int: ...
-    def pull(self, adjoints: AdjointVector, keep: bool) -> None: ...
-    def push(self, tangents: AdjointVector) -> None: ...
     @property
     def held(self) -> list[Any]: ...
     @property

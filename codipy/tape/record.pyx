@@ -17,27 +17,17 @@ cdef class Record:
     """Record()
     --
 
-    A step of a recording with rules of its own; Python classes may inherit it and define `pull` and `push`.
+    A step of a recording with rules of its own.
     """
 
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
-        self.pull(adjoints, bool(keep))
-        return 0
+        raise NotImplementedError
 
     cdef int forward(self, AdjointVector adjoints) except -1:
-        self.push(adjoints)
-        return 0
+        raise NotImplementedError
 
     cdef int primal(self, Replay replay) except -1:
         raise TapeError(f"evaluate_primal() cannot recompute {type(self).__name__}: record again")
-
-    def pull(self, adjoints, keep):
-        """Reverse: `adjoints.read`, and unless `keep` `adjoints.write`, the results', and `adjoints.add` to the arguments'."""
-        raise NotImplementedError
-
-    def push(self, tangents):
-        """Forward: `tangents.write` the results' from what `tangents.read` gives for the arguments."""
-        raise NotImplementedError
 
     cdef list references(self):
         return [self.place, *gc.get_referents(self)]
