@@ -66,6 +66,7 @@ SLOTTED.u[0] = p; SLOTTED.u[1] = SLOTTED.u[0] * p; u = SLOTTED.u
 SHARING.shared[0] = p; u = Sharing.shared
 Sharing.shared[0] = p; Sharing.shared *= p; u = SHARING.shared
 u = Sharing.give(); u[0] = p
+OWNER.level[0] = p; OWNER.level[1:] *= OWNER.level[0]; u = OWNER.level
 u = with_default(p); u = u * with_default(p * p)
 u = with_word(p) * with_word(2.0 * p, scale=p)
 u = with_list(p)
@@ -106,6 +107,11 @@ class Sharing:
     @classmethod
     def give(cls): return cls.shared
 SHARING = Sharing()
+class Owner:
+    def __init__(self): self._level = U0 * 10.5
+    @property
+    def level(self): return self._level
+OWNER = Owner()
 def item(k): return L[k]
 def with_default(p, out=np.ones(4)):
     'The work array of a right-hand side.'
@@ -141,7 +147,7 @@ def closing():
 closed, closed_deeply, inside = closing()
 def state():
     return [W, M, MODEL.u, CHILD.model.u, D["u"], *D["l"], *L, space.w, space.v, inside()[0], inside()[1][0], *T, *N,
-            D[1, 2], E["a"], SLOTTED.u, Sharing.shared, *defaults()]
+            D[1, 2], E["a"], OWNER.level, SLOTTED.u, Sharing.shared, *defaults()]
 """
 
 

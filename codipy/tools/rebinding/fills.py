@@ -271,13 +271,16 @@ class Fills:
         return new
 
     def _spread_results(self):
-        """Carry over from what is filled to what was there before and a function of the file returned."""
-        new = False
+        """Carry over from what is filled to what was there before and a function or property of the file returned."""
+        makers = {name[1:] for name in self._marks[FILLED]}
         for outer in self.outer.values():
-            filled = [calls for name, calls in outer.makers.items() if self.is_marked(outer, FILLED, [name])]
-            for call in itertools.chain(*filled):
-                for owner, names in self._results.get(last_name(call.func), ()):
-                    new |= self._mark(owner, FILLED, (shown for shown in names if shown not in owner.bound))
+            for name, calls in outer.makers.items():
+                if self.is_marked(outer, FILLED, [name]):
+                    makers.update(last_name(call.func) for call in calls)
+        new = False
+        for maker in makers:
+            for owner, names in self._results.get(maker, ()):
+                new |= self._mark(owner, FILLED, (shown for shown in names if shown not in owner.bound))
         return new
 
     @staticmethod
