@@ -17,7 +17,7 @@ from codipy.active.packing cimport readable
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.precision cimport (
     DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, strength_of, strength_of_real)
-from codipy.active.real cimport Real, apply1, apply2, apply_with_ufunc
+from codipy.active.real cimport Real, apply1, apply2, apply3, apply_with_ufunc
 from codipy.active.statements cimport Loaded, record_loaded, run_loaded, run_values
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport (
@@ -332,6 +332,8 @@ cdef object scalars(int code, int n, PyObject** operands, list elements, int sin
         return apply_with_ufunc(code, n, numbers, values, single_value(code, n, values))
     ufunc = ufuncs[code]
     if ufunc is None:
+        if n == 3:
+            return apply3(code, numbers[0], numbers[1], numbers[2])
         return apply1(code, numbers[0]) if n == 1 else apply2(code, numbers[0], numbers[1])
     return apply_with_ufunc(code, n, numbers, values, ufunc(*[np.float64(values[k]) for k in range(n)]))
 

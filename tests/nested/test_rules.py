@@ -51,3 +51,11 @@ def test_second_derivatives(text):
         assert np.shape(one) == np.shape(two) == np.shape(three)
         assert np.allclose(one, two, rtol=1e-9, atol=1e-9 * scale)
         assert np.allclose(one, three, rtol=1e-5, atol=1e-6 * scale)
+
+
+def test_a_row_of_three_numbers_has_all_of_them():
+    """The third operand of fma was left out where single numbers were computed once more."""
+    def squared(x):
+        return codipy.math.fma(x, x, x) ** 2      # (x**2 + x)**2
+
+    assert codipy.grad(codipy.grad(squared))(3.0) == pytest.approx(12.0 * 9.0 + 12.0 * 3.0 + 2.0, rel=1e-14)
