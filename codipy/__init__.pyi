@@ -25,6 +25,7 @@ from codipy.tools import jacobian as jacobian
 from codipy.tools import jvp as jvp
 from codipy.tools import linearize as linearize
 from codipy.tools import primitive as primitive
+from codipy.tools import taylor as taylor
 from codipy.tools import value as value
 from codipy.tools import value_and_grad as value_and_grad
 from codipy.tools import vjp as vjp

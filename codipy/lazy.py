@@ -12,7 +12,7 @@ _PLACES = {
     "numpy.primitive": ["Primitive"],
     "testing": ["check_derivatives"],
     "tools": ["clear_tapes", "compare", "grad", "gradient_and_hvp", "hessian", "hvp", "jacobian", "jvp", "linearize",
-              "primitive", "value", "value_and_grad", "vjp"],
+              "primitive", "taylor", "value", "value_and_grad", "vjp"],
     "tools.rebind": ["rebind"],
     "tools.threads": ["get_num_threads", "set_num_threads"],
 }

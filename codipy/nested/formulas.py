@@ -18,7 +18,7 @@ from codipy.active.elementwise_door import elementwise
 from codipy.nested.polygamma import POLYGAMMA
 from codipy.operations import TABLE
 
-__all__ = ["NAMES", "VALUES", "rounded"]
+__all__ = ["NAMES", "SHORT", "VALUES", "rounded"]
 
 # ---- What the texts call ----
 
@@ -60,12 +60,12 @@ def expit(x):
 def power_x(x, y, w):
     """The partial of x**y in x."""
     exponent = plain(y)
-    if not is_active(y) and np.ndim(exponent) == 0 and float(exponent) in _SHORT:
-        return _SHORT[float(exponent)](x, w)
+    if not is_active(y) and np.ndim(exponent) == 0 and float(exponent) in SHORT:
+        return SHORT[float(exponent)](x, w)
     return pick((exponent == 0) & (plain(x) == 0), 0.0, y * np.power(x, y - 1.0))
 
 
-_SHORT = {
+SHORT = {
     0.5: lambda x, w: 0.5 / w, 0.0: lambda x, w: 0.0, 1.0: lambda x, w: 1.0, 2.0: lambda x, w: 2.0 * x,
     3.0: lambda x, w: 3.0 * x * x, -1.0: lambda x, w: -w * w,
 }  # fmt: skip

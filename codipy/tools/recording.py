@@ -89,6 +89,8 @@ class Recording:
         The same with plain numbers and arrays; with variables of the enclosing recording, where it depends on such.
     program : AdjointProgram or None
         What runs the sweeps, where the recording depends on variables of an enclosing one.
+    inputs_at, outputs_at : list of ndarray or None
+        Their identifiers, None of an output that depends on nothing; of a tape without ``loans`` there is none.
     aux : list
         What `f` gave beside its result, `aux` given; with a program as `value`.
     """
@@ -108,7 +110,7 @@ class Recording:
 
     def _run(self, f, args, kwargs, leaves, place):
         self.inputs = register_leaves(self.tape, leaves)
-        self._in = [identifiers(x) for x in self.inputs] if self.tape.loans is not None else None
+        self.inputs_at = [identifiers(x) for x in self.inputs] if self.tape.loans is not None else None
         # f may overwrite an Array: the adjoint of an input is that of what was registered.
         place(args, self.inputs)
         self.result = f(*args, **kwargs)
@@ -118,9 +120,9 @@ class Recording:
         computed = [_computed(leaf, path, f) for path, leaf in pairs]
         self.value = plain_copy(self.result)
         self.outputs = [None if leaf is None else self.tape.register_output(leaf) for leaf in computed]
-        if self._in is not None:      # what is lent to this recording has identifiers of it only as long as it runs
+        if self.inputs_at is not None:      # what is lent to this recording has identifiers only as long as it runs
             self._aux = [identifiers(leaf) if is_active(leaf) else None for _, leaf in labelled(self.aux, "aux")]
-            self._out = [None if y is None else identifiers(y) for y in self.outputs]
+            self.outputs_at = [None if y is None else identifiers(y) for y in self.outputs]
 
     def _is_replayed(self, seeds):
         """Whether operations sweep, and not the tape: where something outside is a variable, be it a seed."""
@@ -135,9 +137,9 @@ class Recording:
         """Run the recording again on the one that encloses it: values, and then sweeps, are variables of that."""
         from codipy.nested import AdjointProgram  # here: a script without nested derivatives imports none of it
 
-        self.program = AdjointProgram(self.tape, [(int(ids.flat[0]), leaf) for ids, leaf in zip(self._in, origins)
+        self.program = AdjointProgram(self.tape, [(int(ids.flat[0]), leaf) for ids, leaf in zip(self.inputs_at, origins)
                                                   if ids.size])
-        self.value = self._replayed(self.value, self._out)
+        self.value = self._replayed(self.value, self.outputs_at)
         self.aux = self._replayed(self.aux, self._aux)
 
     def _replayed(self, tree, places):
@@ -183,7 +185,7 @@ class Recording:
             One for each input, of its shape followed by the width.
         """
         if self._is_replayed(seeds):
-            return self._through(self.program.pull, self._out, seeds, self._in, self.inputs)
+            return self._through(self.program.pull, self.outputs_at, seeds, self.inputs_at, self.inputs)
         self._seed(adjoints, self.outputs, seeds)
         self.tape.evaluate(adjoints=adjoints)
         return [adjoints[x] for x in self.inputs]
@@ -192,7 +194,7 @@ class Recording:
         """Seed the inputs, sweep forward and read the outputs: the mirror of `reverse`."""
         if self._is_replayed(seeds):
             likes = [leaf for _, leaf in labelled(self.value, "result")]
-            return self._through(self.program.push, self._in, seeds, self._out, likes)
+            return self._through(self.program.push, self.inputs_at, seeds, self.outputs_at, likes)
         self._seed(adjoints, self.inputs, seeds)
         self.tape.evaluate_forward(adjoints=adjoints)
         width = (adjoints.width,) if adjoints.width > 1 else ()

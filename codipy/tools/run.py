@@ -34,6 +34,8 @@ class Run:
         Strategy and granularity.
     numbers : bool
         Whether derivatives are numbers, also inside of another recording: those of variables of that are not known.
+    readable : bool
+        Whether the steps of the recording will be read, and the identifiers of inputs and outputs.
 
     Attributes
     ----------
@@ -44,12 +46,12 @@ class Run:
         The second result.
     """
 
-    def __init__(self, f, run, choice, args, kwargs, has_aux, settings, numbers=False):
+    def __init__(self, f, run, choice, args, kwargs, has_aux, settings, *, numbers=False, readable=False):
         nested = active_tape() is not None
-        self.choice, self.settings, self.aux = choice, NESTED if nested else settings, None
+        self.choice, self.settings, self.aux = choice, NESTED if nested or readable else settings, None
         self.tape = borrow(self.settings)
         try:
-            if nested:
+            if nested or readable:
                 self.tape.loans = []      # to which the enclosing recording lends its variables
             self._record(f, run, args, kwargs, has_aux, nested and not numbers)
         except BaseException:
