@@ -51,6 +51,10 @@ class Primitive:
     located : bool
         Whether the rules may find that there is no derivative, which depends on values: each record then knows the line
         of its call, which the error names.
+    vjp_batch, jvp_batch : callable or None
+        The rules for several directions at once, which are asked first where a sweep carries them: as `vjp` and `jvp`,
+        but each cotangent and tangent, taken and returned, has one axis more, the first, for the directions. If one
+        returns None, the directions are left to the other rule, one by one. None: likewise, always.
 
     Examples
     --------
@@ -78,6 +82,8 @@ class Primitive:
     gemm: Callable | None = None
     into: Callable | None = None
     located: bool = False
+    vjp_batch: Callable | None = None
+    jvp_batch: Callable | None = None
 
     def at_caller(self):
         """The same primitive for one call, whose errors name the line that called."""
@@ -85,8 +91,8 @@ class Primitive:
         while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] in _OURS:
             frame = frame.f_back
         place = frame.f_code.co_filename, frame.f_lineno
-        jvp = None if self.jvp is None else partial(_at, place, self.jvp)
-        return replace(self, vjp=partial(_at, place, self.vjp), jvp=jvp)
+        rules = {name: getattr(self, name) for name in ("vjp", "jvp", "vjp_batch", "jvp_batch")}
+        return replace(self, **{name: rule and partial(_at, place, rule) for name, rule in rules.items()})
 
 
 _OURS = ("codipy", "numpy")

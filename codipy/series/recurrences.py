@@ -84,6 +84,7 @@ def _power(x, exponent):
 
 
 # By operation code: what of an operand gives the series, or those of several rows.
-KNOWN = {BY_NAME[name].code: (f, None) for name, f in (("exp", _exp), ("log", _log), ("sqrt", _sqrt), ("tanh", _tanh))}
+_ALONE = {"exp": _exp, "log": _log, "sqrt": _sqrt, "tanh": _tanh}
+KNOWN: dict = {BY_NAME[name].code: (f, None) for name, f in _ALONE.items()}
 KNOWN |= {BY_NAME[name].code: (_sin_and_cos, place) for place, name in enumerate(("sin", "cos"))}
 KNOWN[BY_NAME["power"].code] = _power, None

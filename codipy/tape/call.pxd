@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t
 cimport cython
 
+from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record
 
 
@@ -30,6 +31,9 @@ cdef class Call(Record):
     cdef bint single                 # an argument or a result is float32; the rules see doubles
 
     cdef Py_ssize_t bytes_of_slots(self) noexcept
+    cdef bint reverse_at_once(self, AdjointVector adjoints, bint keep) except? True
+    cdef bint forward_at_once(self, AdjointVector adjoints) except? True
+    cdef int demand_shape(self, str kind, tuple found, tuple expected) except -1
     cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1
     cdef bint add_product(self, double* origin, Py_ssize_t width) noexcept
     cdef bint add_products(self, double* origin, bint clears) except? True

@@ -45,6 +45,8 @@ cdef class Call(Record):
         cdef double* origin
         cdef Slots* results = self.slots + self.arguments
         cdef bint any
+        if adjoints.width > 1 and self.reverse_at_once(adjoints, keep):
+            return 0
         for d in range(adjoints.width):
             origin = adjoints.origin() + d
             any = False
@@ -69,6 +71,64 @@ cdef class Call(Record):
             if not keep:
                 for k in range(self.results):
                     clear(origin, results + k, adjoints.width)
+        return 0
+
+    cdef bint reverse_at_once(self, AdjointVector adjoints, bint keep) except? True:
+        """Let the rule for batches sweep all directions that flow; False where there is none, or it leaves them to us."""
+        cdef Slots* results = self.slots + self.arguments
+        cdef Py_ssize_t d, k, width = adjoints.width
+        cdef double* origin = adjoints.origin()
+        rule = getattr(self.primitive, "vjp_batch", None)
+        if rule is None:
+            return False
+        # A direction without flow takes no part: an infinite partial would make NaN of its zeros.
+        flowing = [d for d in range(width) if any([is_nonzero(origin + d, results + k, width) for k in range(self.results)])]
+        if len(flowing) < 2:
+            return False
+        some = slice(None) if len(flowing) == width else flowing
+        bars = [None if results[k].ndim < 0 else directions_of(origin, results + k, width)[some] for k in range(self.results)]
+        several = type(self.out) is tuple
+        back = in_silence(rule, (tuple(bars) if several else bars[0], self.out, self.args, self.kwargs, self.argnums))
+        if back is None:
+            return False
+        for k in range(self.arguments):
+            if back[k] is not None:
+                target = directions_of(origin, self.slots + k, width)
+                self.demand_shape("vjp", np.shape(back[k]), (len(flowing),) + target.shape[1:])
+                if len(flowing) == width:
+                    np.add(target, back[k], target)
+                else:
+                    target[some] += back[k]
+        if not keep:
+            for k in range(self.results):
+                if results[k].ndim >= 0:
+                    directions_of(origin, results + k, width)[...] = 0.0
+        return True
+
+    cdef bint forward_at_once(self, AdjointVector adjoints) except? True:
+        """The same for tangents."""
+        cdef Slots* results = self.slots + self.arguments
+        cdef Py_ssize_t k, width = adjoints.width
+        cdef double* origin = adjoints.origin()
+        rule = getattr(self.primitive, "jvp_batch", None)
+        if rule is None:
+            return False
+        dots = {self.argnums[k]: directions_of(origin, self.slots + k, width) for k in range(self.arguments)}
+        found = in_silence(rule, (dots, self.out, self.args, self.kwargs))
+        if found is None:
+            return False
+        parts = found if type(self.out) is tuple else (found,)
+        for k in range(min(self.results, <Py_ssize_t>len(parts))):
+            if results[k].ndim >= 0:
+                target = directions_of(origin, results + k, width)
+                self.demand_shape("jvp", np.shape(parts[k]), target.shape)
+                target[...] = parts[k]
+        return True
+
+    cdef int demand_shape(self, str kind, tuple found, tuple expected) except -1:
+        if found != expected:
+            raise TapeError(f"{self.primitive.name}: the {kind} rule for batches returned shape {found} instead of {expected}: "
+                            "the first axis is that of the directions")
         return 0
 
     cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1:
@@ -277,6 +337,8 @@ cdef class Call(Record):
         cdef Slots* results = self.slots + self.arguments
         if self.primitive.jvp is None:
             raise TapeError(f"{self.primitive.name} has no jvp rule: a forward sweep needs one")
+        if adjoints.width > 1 and self.forward_at_once(adjoints):
+            return 0
         for d in range(adjoints.width):
             dots = {self.argnums[k]: adjoint_view(adjoints.origin() + d, self.slots + k, adjoints.width)
                     for k in range(self.arguments)}
@@ -392,6 +454,18 @@ cdef object view_of(double* origin, const Slots* slots, Py_ssize_t width, int fl
         strides[k] = slots.strides[k] * width * <Py_ssize_t>sizeof(double)
     return cnp.PyArray_New(np.ndarray, slots.ndim, <cnp.npy_intp*>slots.shape, cnp.NPY_DOUBLE, strides, origin + slots.first * width, 0,
                            flags, <object>NULL)
+
+
+cdef object directions_of(double* origin, const Slots* slots, Py_ssize_t width):
+    """All directions of some identifiers' adjoints, as the first axis of an array."""
+    cdef cnp.npy_intp shape[MOST_DIMS]
+    cdef cnp.npy_intp strides[MOST_DIMS]
+    cdef int k
+    shape[0], strides[0] = width, sizeof(double)
+    for k in range(slots.ndim):
+        shape[k + 1], strides[k + 1] = slots.shape[k], slots.strides[k] * width * <Py_ssize_t>sizeof(double)
+    return cnp.PyArray_New(np.ndarray, slots.ndim + 1, shape, cnp.NPY_DOUBLE, strides, origin + slots.first * width, 0,
+                           cnp.NPY_ARRAY_WRITEABLE, <object>NULL)
 
 
 cdef bint is_nonzero(const double* origin, const Slots* slots, Py_ssize_t width) noexcept:

@@ -42,6 +42,9 @@ def primitive(f=None, *, saves=False):
         * ``@f.jvp``: ``rule(tangents, out, *args, **kwargs)`` returns the tangent of `out`; `tangents` is a tuple with
           one for each positional argument, zeros where nothing depends on it, None for what is no number.
 
+        ``@f.vjp(batched=True)`` and ``@f.jvp(batched=True)`` say that the rule takes any number of directions at once:
+        each cotangent and each tangent, taken and returned, has one axis more, the first, for these.
+
     Raises
     ------
     UndifferentiableError
@@ -89,6 +92,7 @@ class OwnPrimitive:
     def __init__(self, f, saves):
         functools.update_wrapper(self, f)
         self._f, self._saves, self._rules, self._given = f, saves, {}, {}
+        self._batched = set()        # the rules that take directions
         self._primitive = None
 
     def __call__(self, *args, **kwargs):
@@ -97,17 +101,19 @@ class OwnPrimitive:
             result = self._f(*args, **kwargs)
             return self._pair(result)[0] if self._saves else result
         if self._primitive is None:
-            self._primitive = Primitive(name_of(self), self._run, self._pull, self._push)
+            self._primitive = Primitive(name_of(self), self._run, self._pull, self._push,
+                                        vjp_batch=self._pull_batch if "vjp" in self._batched else None,
+                                        jvp_batch=self._push_batch if "jvp" in self._batched else None)
         found = call(self._primitive, args, kwargs)
         return self._unsaved(found)[0]
 
-    def vjp(self, rule):
+    def vjp(self, rule=None, *, batched=False):
         """Make a function the rule for sweeps backwards; a decorator."""
-        return self._set("vjp", rule)
+        return functools.partial(self.vjp, batched=batched) if rule is None else self._set("vjp", rule, batched)
 
-    def jvp(self, rule):
+    def jvp(self, rule=None, *, batched=False):
         """Make a function the rule for sweeps forwards; a decorator."""
-        return self._set("jvp", rule)
+        return functools.partial(self.jvp, batched=batched) if rule is None else self._set("jvp", rule, batched)
 
     def __repr__(self):
         return f"<codipy.primitive {name_of(self)} with {' and '.join(self._rules) or 'no rule'}>"
@@ -129,16 +135,12 @@ class OwnPrimitive:
         if self._saves:
             g = g[:-1] if several else g[0]
         if "vjp" in self._rules:
-            found = self._rules["vjp"](g, out, *args, **kwargs, **saved)
-            found = found if isinstance(found, (tuple, list)) else (found,)
-            if len(found) != len(args):
-                raise TypeError(f"the vjp rule of {name_of(self)} must return one cotangent for each of the "
-                                f"{len(args)} arguments, got {len(found)}")
+            found = self._by_vjp(g, out, args, kwargs, saved)
         else:
             known = [_zeros(x) for x in args]
             by = [k for k, zero in enumerate(known) if zero is not None]
-            back = dict(zip(by, self._transposed("jvp", lambda *t: self._rules["jvp"](
-                tuple(t[by.index(k)] if k in by else None for k in range(len(args))), out, *args, **kwargs, **saved),
+            back = dict(zip(by, self._transposed("jvp", lambda *t: self._by_jvp(
+                tuple(t[by.index(k)] if k in by else None for k in range(len(args))), out, args, kwargs, saved),
                 [known[k] for k in by], g)))
             found = [back.get(k) for k in range(len(args))]
         return [found[k] if found[k] is None or is_active(found[k]) else np.asarray(found[k], np.float64)
@@ -148,11 +150,10 @@ class OwnPrimitive:
         out, saved, several = self._split(out)
         if "jvp" in self._rules:
             given = tuple(tangents.get(k, _zeros(x)) for k, x in enumerate(args))
-            found = self._rules["jvp"](given, out, *args, **kwargs, **saved)
+            found = self._by_jvp(given, out, args, kwargs, saved)
         else:
             def back(g):
-                shares = self._rules["vjp"](g, out, *args, **kwargs, **saved)
-                shares = shares if isinstance(shares, (tuple, list)) else (shares,)
+                shares = self._by_vjp(g, out, args, kwargs, saved)
                 return [shares[k] if shares[k] is not None else _zeros(args[k]) for k in tangents]
 
             zero = tuple(map(_zeros, out)) if several else _zeros(out)
@@ -160,6 +161,55 @@ class OwnPrimitive:
         if not self._saves:
             return found
         return (*found, None) if several else (found, None)
+
+    def _pull_batch(self, g, out, args, kwargs, argnums):
+        out, saved, several = self._split(out)
+        if self._saves:
+            g = g[:-1] if several else g[0]
+        if several:       # what nothing flows from stands for zeros
+            lanes = next(len(x) for x in g if x is not None)
+            g = tuple(np.zeros((lanes, *np.shape(y))) if x is None else x for x, y in zip(g, out))
+        found = self._shares(g, out, args, kwargs, saved)
+        return [None if found[k] is None else np.asarray(found[k], np.float64) for k in argnums]
+
+    def _push_batch(self, tangents, out, args, kwargs):
+        out, saved, several = self._split(out)
+        lanes = len(next(iter(tangents.values())))
+        zeros = [None if k in tangents else _zeros(x) for k, x in enumerate(args)]
+        given = tuple(tangents[k] if k in tangents else None if zero is None else np.zeros((lanes, *np.shape(zero)))
+                      for k, zero in enumerate(zeros))
+        found = self._rules["jvp"](given, out, *args, **kwargs, **saved)
+        if not self._saves:
+            return found
+        return (*found, None) if several else (found, None)
+
+    # ---- The rules as they are for one direction ----
+
+    def _shares(self, g, out, args, kwargs, saved):
+        found = self._rules["vjp"](g, out, *args, **kwargs, **saved)
+        found = found if isinstance(found, (tuple, list)) else (found,)
+        if len(found) != len(args):
+            raise TypeError(f"the vjp rule of {name_of(self)} must return one cotangent for each of the "
+                            f"{len(args)} arguments, got {len(found)}")
+        return found
+
+    def _by_vjp(self, g, out, args, kwargs, saved):
+        if "vjp" not in self._batched:
+            return self._shares(g, out, args, kwargs, saved)
+        found = self._shares(_lane(g), out, args, kwargs, saved)
+        return [None if x is None else self._only(x, "vjp") for x in found]
+
+    def _by_jvp(self, tangents, out, args, kwargs, saved):
+        if "jvp" not in self._batched:
+            return self._rules["jvp"](tangents, out, *args, **kwargs, **saved)
+        found = self._rules["jvp"](_lane(tangents), out, *args, **kwargs, **saved)
+        return tuple(self._only(x, "jvp") for x in found) if isinstance(out, tuple) else self._only(found, "jvp")
+
+    def _only(self, x, kind):
+        if np.ndim(x) == 0 or np.shape(x)[0] != 1:
+            raise TypeError(f"the {kind} rule of {name_of(self)} was said to be batched: for one direction the first "
+                            f"axis of what it returns must have the length 1, got the shape {np.shape(x)}")
+        return x[0]
 
     def _transposed(self, kind, rule, zeros, seeds):
         """What the transpose of a linear rule, which is the other rule, gives."""
@@ -199,19 +249,25 @@ class OwnPrimitive:
         result, several = self._unsaved(out)
         return result, {"saved": out[-1].value} if self._saves else {}, several
 
-    def _set(self, kind, rule):
+    def _set(self, kind, rule, batched=False):
         if not callable(rule):
             raise TypeError(f"the {kind} rule of {name_of(self)} must be a function, got {type(rule).__name__}")
-        self._given[kind], self._rules[kind], self._primitive = rule, rebound(rule), None
+        self._given[kind], self._rules[kind], self._primitive = (rule, batched), rebound(rule), None
+        (self._batched.add if batched else self._batched.discard)(kind)
         return rule
 
 
 def _again(f, saves, rules):
     """The primitive that was pickled."""
     new = OwnPrimitive(f, saves)
-    for kind, rule in rules.items():
-        new._set(kind, rule)
+    for kind, (rule, batched) in rules.items():
+        new._set(kind, rule, batched)
     return new
+
+
+def _lane(x):
+    """One direction as the only one of several."""
+    return tuple(map(_lane, x)) if isinstance(x, tuple) else None if x is None else np.reshape(x, (1, *np.shape(x)))
 
 
 def _zeros(x):

@@ -48,6 +48,35 @@ def _solve_jvp(tangents, out, args, kwargs):
     return x[..., 0] if np.ndim(b) == 1 else x
 
 
+def _solve_vjp_batch(g, out, args, kwargs, argnums):
+    """All directions are columns of one right-hand side; None for stacks of matrices."""
+    a, b = args
+    if np.ndim(a) != 2 or not 1 <= np.ndim(b) <= 2:
+        return None
+    g_b = _solve_directions(a, g, transposed=True)
+    of_a = -g_b[:, :, None] * out if np.ndim(b) == 1 else -g_b @ out.T
+    return [g_b if k else of_a for k in argnums]
+
+
+def _solve_jvp_batch(tangents, out, args, kwargs):
+    a, b = args
+    if np.ndim(a) != 2 or not 1 <= np.ndim(b) <= 2:
+        return None
+    right = 0.0
+    if 0 in tangents:
+        right = right - tangents[0] @ out
+    if 1 in tangents:
+        right = right + tangents[1]
+    return _solve_directions(a, right)
+
+
+def _solve_directions(a, b, transposed=False):
+    """Solve for directions, the first axis of `b`, of vectors or of matrices."""
+    columns = np.moveaxis(b, 0, -1)
+    x = solve_columns(a, np.reshape(columns, (np.shape(columns)[0], -1)), transposed)
+    return np.moveaxis(np.reshape(x, columns.shape), -1, 0)
+
+
 # ---- tensorsolve, tensorinv: solve and inv of a reshaped array -------------------------------------------------------
 def _moved(a, b, axes):
     """`a` with `axes` last, as tensorsolve orders it, and the order itself."""
@@ -290,7 +319,8 @@ PRIMITIVES = {
     ),
     "linalg.pinv": single("linalg.pinv", _LA.pinv, _pinv_reverse, _pinv, located=True),
     "linalg.slogdet": single("linalg.slogdet", _LA.slogdet, _slogdet_reverse, _slogdet, keep_out=False),
-    "linalg.solve": Primitive("linalg.solve", solve, _solve_vjp, _solve_jvp),
+    "linalg.solve": Primitive("linalg.solve", solve, _solve_vjp, _solve_jvp, vjp_batch=_solve_vjp_batch,
+                              jvp_batch=_solve_jvp_batch),
     "linalg.tensorinv": single("linalg.tensorinv", _LA.tensorinv, _tensorinv_reverse, _tensorinv, keep_args=False),
     "linalg.tensorsolve": Primitive("linalg.tensorsolve", _LA.tensorsolve, _tensorsolve_vjp, _tensorsolve_jvp),
     "linalg.trace": single("linalg.trace", _LA.trace, _trace_reverse, _trace, keep_args=False, keep_out=False),

@@ -83,7 +83,34 @@ def _of_matrices(product):
                 return [a * g if k else b * g for k in argnums]
         return product.vjp(g, out, args, kwargs, argnums)
 
-    return replace(product, vjp=vjp, product=True, gemm=_gemm, into=_product_into)
+    batches = {"vjp_batch": _matrices_vjp_batch, "jvp_batch": _matrices_jvp_batch}
+    return replace(product, vjp=vjp, product=True, gemm=_gemm, into=_product_into, **batches)
+
+
+def _matrices_vjp_batch(g, out, args, kwargs, argnums):
+    """The same for directions, the first axis of `g`; None for stacks of matrices."""
+    a, b = args[:2]
+    if kwargs or len(args) > 2 or not 1 <= np.ndim(a) <= 2 or not 1 <= np.ndim(b) <= 2:
+        return None
+    match np.ndim(a), np.ndim(b):
+        case 2, 2:
+            return [a.T @ g if k else g @ b.T for k in argnums]
+        case 2, 1:
+            return [g @ a if k else g[:, :, None] * b for k in argnums]
+        case 1, 2:
+            return [a[:, None] * g[:, None, :] if k else g @ b.T for k in argnums]
+    return [g[:, None] * (a if k else b) for k in argnums]
+
+
+def _matrices_jvp_batch(tangents, out, args, kwargs):
+    a, b = args[:2]
+    if kwargs or len(args) > 2 or not 1 <= np.ndim(a) <= 2 or not 1 <= np.ndim(b) <= 2:
+        return None
+    total = 0.0
+    for k, t in tangents.items():
+        of_b = np.ndim(b) == 2      # then a tangent of b has three axes
+        total = total + (t @ b if k == 0 else a @ t if of_b else t @ a.T)
+    return total
 
 
 def _gemm():
