@@ -106,8 +106,7 @@ class SeriesProgram:
 
     def _move(self, c, number, step, known):
         _, first, sources, constants = step
-        found = c[:, sources]
-        found[:, sources == 0] = 0.0
+        found = c[:, sources]      # 0, which is passive, has zeros
         found[0, sources == 0] = constants
         c[:, first:first + sources.size] = found
 

@@ -129,6 +129,25 @@ def test_a_direction_without_flow_takes_no_part(strategy):
     assert seen == [1]      # of three directions
 
 
+@each_strategy
+def test_one_direction_of_three_has_no_flow(strategy):
+    """Its zeros would meet the infinite partial in a rule that takes all three."""
+    lanes = []
+
+    @codipy.primitive
+    def root(x):
+        return np.sqrt(x)
+
+    @root.vjp(batched=True)
+    def rule(g, out, x):
+        lanes.append(len(g))
+        return g * 0.5 / out
+
+    found = codipy.jacobian(lambda x: np.concatenate([root(x), x[1:]]), width=3, mode="reverse",
+                            strategy=strategy)(np.array([0.0, 4.0]))
+    assert lanes == [2] and found[2].tolist() == [0.0, 1.0] and found[0][0] == np.inf and found[1][1] == 0.25
+
+
 def test_pickled():
     again = pickle.loads(pickle.dumps(codipy.jacobian(through_wave, width=3, mode="reverse")))
     np.testing.assert_allclose(again(X), np.diag(K * np.cos(K * X)), rtol=1e-14, atol=1e-300)

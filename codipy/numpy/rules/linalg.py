@@ -54,8 +54,7 @@ def _solve_vjp_batch(g, out, args, kwargs, argnums):
     if np.ndim(a) != 2 or not 1 <= np.ndim(b) <= 2:
         return None
     g_b = _solve_directions(a, g, transposed=True)
-    of_a = -g_b[:, :, None] * out if np.ndim(b) == 1 else -g_b @ out.T
-    return [g_b if k else of_a for k in argnums]
+    return [g_b if k else -g_b[:, :, None] * out if np.ndim(b) == 1 else -g_b @ out.T for k in argnums]
 
 
 def _solve_jvp_batch(tangents, out, args, kwargs):
