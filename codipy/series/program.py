@@ -16,7 +16,8 @@ from codipy.operations import BY_NAME
 from codipy.programs.program import instructions
 from codipy.series.nodes import Given, Memo, Node
 from codipy.series.rows import of_row
-from codipy.tape.reading import steps
+from codipy.series.scalars import Usual, is_usual
+from codipy.tape.reading import steps, values
 
 __all__ = ["SeriesProgram"]
 
@@ -34,10 +35,12 @@ class SeriesProgram:
     ----------
     tape : Tape
         Of the strategy ``primal``, passive; it may be reset afterwards.
+    moved : bool
+        Whether it will be run for other values than it was recorded at.
     """
 
-    def __init__(self, tape):
-        self._steps = steps(tape)
+    def __init__(self, tape, moved=False):
+        self._steps, self._values = steps(tape), None if moved else values(tape)
         self._largest = max((_largest(step) for step in self._steps), default=0)
         self._is_scalar = all(step[0] == "scalar" for step in self._steps)
         self._rules = {}
@@ -85,7 +88,13 @@ class SeriesProgram:
                 raise UndifferentiableError("an input that the function registers itself (tape.register_input) is "
                                             "unknown to the driver that runs it: pass it as an argument")
             return
-        active, program = _instructions(handle)
+        active, program, usual = _instructions(handle)
+        if usual is None or not usual.run(c, identifier, arguments, constants):
+            self._by_table(c, identifier, active, program, arguments, constants)
+        if self._values is not None:      # to the last bit: branches and kinks are those of the run
+            c[0, identifier] = self._values[identifier]
+
+    def _by_table(self, c, identifier, active, program, arguments, constants):
         arguments, constants = iter(arguments), iter(constants)
         leaves = [c[:, next(arguments)] if is_argument else np.float64(next(constants)) for is_argument in active]
         c[:, identifier] = _evaluated(leaves, active, program, len(c) - 1)
@@ -195,14 +204,14 @@ class _Rule:
             return variable
 
         with tape:
-            values = _with(args, {k: put_in(args[k]) for k in argnums})
+            variables = _with(args, {k: put_in(args[k]) for k in argnums})
             flows = {k: put_in(np.ones(np.shape(args[k]))[()]) for k in argnums}
             results = [put_in(part) if _is_real(part) else part for part in parts]
             result = tuple(results) if isinstance(out, tuple) else results[0]
-            found = _traced(primitive, primitive.jvp, flows, result, tuple(values), kwargs)
+            found = _traced(primitive, primitive.jvp, flows, result, tuple(variables), kwargs)
             found = found if isinstance(out, tuple) else (found,)
             self._found = [_read(found[place]) for place in places]
-        self._program = SeriesProgram(tape)
+        self._program = SeriesProgram(tape, moved=True)
 
     def series(self, given, order):
         """The coefficients of the tangents of results, those of all inputs being given."""
@@ -279,7 +288,8 @@ def _last(where):
 
 @functools.lru_cache(maxsize=4096)
 def _instructions(handle):
-    return instructions(handle)
+    active, program = instructions(handle)
+    return active, program, Usual(active, program) if is_usual(program) else None
 
 
 @functools.lru_cache(maxsize=4096)

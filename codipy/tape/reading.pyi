@@ -1,6 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A recording as a list of steps, for those who run it again by other means: `primal` with linear identifiers."""
 
+from typing import Any
+
+from numpy.typing import NDArray
+
 from codipy.tape.base import BaseTape
 
 def steps(tape: BaseTape) -> list[tuple[object, ...]]: ...
+def values(tape: BaseTape) -> NDArray[Any]: ...

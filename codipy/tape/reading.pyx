@@ -6,6 +6,7 @@ A set of identifiers is (first, shape, strides), in elements. Values are plain a
 import numpy as np
 
 from libc.stdint cimport int32_t
+from libc.string cimport memcpy
 from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
@@ -74,6 +75,26 @@ def steps(BaseTape tape not None):
         found.append(of_record(record))
         lhs = record.after
     add_scalars(tape, here, None, lhs, found)
+    return found
+
+
+def values(BaseTape tape not None):
+    """The values of scalar statements, by identifier.
+
+    Parameters
+    ----------
+    tape : Tape
+        As in `steps`.
+
+    Returns
+    -------
+    ndarray
+        0 where an identifier is of no such statement.
+    """
+    cdef Py_ssize_t size = tape.largest() + 1, known = min(size, tape.recorder.primals_size)
+    cdef cnp.ndarray found = np.zeros(size)
+    if known > 1:
+        memcpy(<double*>cnp.PyArray_DATA(found) + 1, tape.recorder.primals + 1, (known - 1) * sizeof(double))
     return found
 
 
