@@ -22,7 +22,7 @@ from codipy.errors import UndifferentiableError
 from codipy.nested.expressions import Expression
 from codipy.nested.slots import Flows, Slots, reach
 from codipy.programs.program import instructions
-from codipy.tape.reading import steps
+from codipy.tape.reading import steps, values
 
 __all__ = ["AdjointProgram"]
 
@@ -48,7 +48,7 @@ class AdjointProgram:
         given = dict(origins(tape))
         wanted = {first for first, _ in inputs}
         given |= {first: _own(value) for first, value in inputs}
-        self._steps = steps(tape)
+        self._steps, self._recorded = steps(tape), values(tape)
         self.values.rewritten = _rewritten(self._steps)
         with np.errstate(all="ignore"):
             for number, step in enumerate(self._steps):
@@ -192,7 +192,11 @@ def _scalar_value(program, number, step, given, wanted):
     varied = [program.varies_one(argument) for argument in arguments]
     if not is_whole:
         found, varied = _spread(is_active, found, map(np.float64, constants)), _spread(is_active, varied, None)
-    scalars[identifier] = expression.value(*found)
+    value, recorded = expression.value(*found), program._recorded[identifier]
+    if plain(value) != recorded and np.isfinite(recorded):
+        # Another library's function may round otherwise; what reads it must take the branch of the run.
+        value = value + (recorded - plain(value)) if type(value) is Real else recorded
+    scalars[identifier] = value
     if any(varied):
         program._varied.add(identifier)
         program._kept[number] = expression, found, tuple(varied), is_active

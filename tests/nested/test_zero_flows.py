@@ -81,3 +81,17 @@ def test_the_edge_of_an_incomplete_gamma_function_is_refused():
     with pytest.raises(UndifferentiableError, match="limit"):
         codipy.hessian(lambda x: gammainc(2.0, x))(0.0)
     assert codipy.hessian(lambda x: gammainc(2.0, x))(0.5) == pytest.approx(np.exp(-0.5) * 0.5)
+
+
+def test_kinks_are_where_the_run_met_them():
+    """A difference that is zero in the run stays zero, whichever library computes the exponential once more."""
+    for x in np.linspace(0.1, 3.0, 200).tolist():
+        for exp in (np.exp, codipy.math.exp):
+            there = float(exp(x))
+
+            def f(x, exp=exp, there=there):
+                y = exp(x)
+                z = y - there
+                return abs(z) + 0.0 * (y * z)
+
+            assert codipy.value_and_grad(codipy.grad(f))(x)[0] == 0.0
