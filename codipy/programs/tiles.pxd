@@ -63,6 +63,9 @@ cdef int tiles_reverse_kept(ShortPlan** plan, const TileProgram* program, const 
 # Assigns the tangent of the result.
 cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                         double* lhs_tangent, const Py_ssize_t* lhs_strides) except -1 nogil
+# Both in several directions, whose numbers lie side by side: all strides of flows count numbers.
+cdef int tiles_directions(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape, double* lhs,
+                          const Py_ssize_t* lhs_strides, bint reverse, bint keep, Py_ssize_t width) except -1 nogil
 # Assigns one C-contiguous array of the result's shape for each operand, NULL to skip it; the operands' adjoints are not
 # looked at.
 cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,

@@ -45,6 +45,7 @@ cdef extern from "codipy/programs/tiles/tiles.h" nogil:
     int tile_run_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
     int tile_run_reverse(const Sweep*, double*, const Py_ssize_t*, int)
     int tile_run_tangent(const Sweep*, double*, const Py_ssize_t*)
+    int tile_run_directions(const Sweep*, double*, const Py_ssize_t*, int, int, Py_ssize_t)
     int tile_run_jacobians(const Sweep*, double* const*)
     uint64_t tile_run_needed(const TileProgram*, uint32_t, int)
     int team_for_reverse(const Sweep*, const double*, const Py_ssize_t*)
@@ -137,6 +138,12 @@ cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int 
                         double* lhs_tangent, const Py_ssize_t* lhs_strides) except -1 nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
     return 0 if tile_run_tangent(&sweep, lhs_tangent, lhs_strides) == 0 else no_memory()
+
+
+cdef int tiles_directions(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape, double* lhs,
+                          const Py_ssize_t* lhs_strides, bint reverse, bint keep, Py_ssize_t width) except -1 nogil:
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    return 0 if tile_run_directions(&sweep, lhs, lhs_strides, reverse, keep, width) == 0 else no_memory()
 
 
 cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,

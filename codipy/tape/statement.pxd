@@ -34,7 +34,6 @@ cdef class Statement(Record):
 
     cdef int run(self, AdjointVector adjoints, bint reverse, bint keep) except -1
     cdef int run_sums(self, AdjointVector adjoints, Operand* operands, bint reverse, bint keep) except -1
-    cdef void next_direction(self, Operand* operands) noexcept nogil
     cdef int refresh(self, Argument* argument, const Py_ssize_t* strides, Replay replay) except -1
 
 cdef Statement new_statement(ArrayProgram program, int ndim, int count)

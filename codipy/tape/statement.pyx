@@ -9,7 +9,7 @@ cimport cython
 from codipy.data.buffer cimport Buffer
 from codipy.programs.interned cimport ArrayProgram
 from codipy.programs.tiles cimport (
-    MAX_OPERANDS, TileProgram, tiles_reverse, tiles_reverse_kept, tiles_tangent, tiles_values)
+    MAX_OPERANDS, TileProgram, tiles_directions, tiles_reverse, tiles_reverse_kept, tiles_tangent, tiles_values)
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record, ends_of
 from codipy.tape.replay cimport Replay
@@ -35,7 +35,7 @@ cdef class Statement(Record):
     cdef int run(self, AdjointVector adjoints, bint reverse, bint keep) except -1:
         cdef Operand operands[MAX_OPERANDS]
         cdef TileProgram* program = &self.program.tiles
-        cdef Py_ssize_t width = adjoints.width, d
+        cdef Py_ssize_t width = adjoints.width
         cdef Py_ssize_t* strides = self.shape + 2 * self.ndim
         cdef double* origin = adjoints.origin()
         cdef Py_ssize_t lhs_strides[8]
@@ -61,60 +61,54 @@ cdef class Statement(Record):
             tiles_reverse_kept(&self.program.plan, program, operands, self.ndim, self.shape, origin + self.identifier,
                                lhs_strides, keep)
             return 0
+        origin += width * self.identifier
         with nogil:
-            for d in range(width):
-                if reverse:
-                    tiles_reverse(program, operands, self.ndim, self.shape,
-                                  origin + width * self.identifier + d, lhs_strides, keep)
-                else:
-                    tiles_tangent(program, operands, self.ndim, self.shape,
-                                  origin + width * self.identifier + d, lhs_strides)
-                self.next_direction(operands)
+            if width > 1:
+                tiles_directions(program, operands, self.ndim, self.shape, origin, lhs_strides, reverse, keep, width)
+            elif reverse:
+                tiles_reverse(program, operands, self.ndim, self.shape, origin, lhs_strides, keep)
+            else:
+                tiles_tangent(program, operands, self.ndim, self.shape, origin, lhs_strides)
         return 0
-
-    cdef void next_direction(self, Operand* operands) noexcept nogil:
-        cdef int k
-        for k in range(self.count):
-            if operands[k].adjoint != NULL:
-                operands[k].adjoint += 1
 
     cdef int run_sums(self, AdjointVector adjoints, Operand* operands, bint reverse, bint keep) except -1:
         """The sweeps where the result is summed: back, each adjoint of a sum is that of all its elements."""
         cdef TileProgram* program = &self.program.tiles
         cdef Py_ssize_t width = adjoints.width, d, i, rest, size = 1, offset
         cdef Py_ssize_t* strides = self.shape + self.ndim
-        cdef Py_ssize_t contiguous[8]
+        cdef Py_ssize_t steps[8]
         cdef double* sums = adjoints.origin() + self.identifier * width
         cdef double* room
         cdef int k
         for k in range(self.ndim - 1, -1, -1):
-            contiguous[k] = size
+            steps[k] = strides[k] * width if reverse else size * width
             size *= self.shape[k]
-        room = <double*>PyMem_Malloc((self.sums if reverse else size) * sizeof(double))
+        room = <double*>PyMem_Malloc((self.sums if reverse else size) * width * sizeof(double))
         if room == NULL:
             raise MemoryError("no memory for the sweep of a sum")
         try:
-            for d in range(width):
-                if reverse:
-                    for i in range(self.sums):
-                        room[i] = sums[i * width + d] * self.scale
-                    if size <= SHORT and width == 1:
-                        tiles_reverse_kept(&self.program.plan, program, operands, self.ndim, self.shape, room, strides, True)
+            if reverse:
+                for i in range(self.sums * width):
+                    room[i] = sums[i] * self.scale
+            if size <= SHORT and width == 1 and reverse:
+                tiles_reverse_kept(&self.program.plan, program, operands, self.ndim, self.shape, room, steps, True)
+            else:
+                with nogil:
+                    if width > 1:
+                        tiles_directions(program, operands, self.ndim, self.shape, room, steps, reverse, True, width)
+                    elif reverse:
+                        tiles_reverse(program, operands, self.ndim, self.shape, room, steps, True)
                     else:
-                        with nogil:
-                            tiles_reverse(program, operands, self.ndim, self.shape, room, strides, True)
-                else:
-                    with nogil:
-                        tiles_tangent(program, operands, self.ndim, self.shape, room, contiguous)
-                        for i in range(self.sums):
-                            sums[i * width + d] = 0.0
-                        for i in range(size):
-                            rest, offset = i, 0
-                            for k in range(self.ndim - 1, -1, -1):
-                                offset += rest % self.shape[k] * strides[k]
-                                rest //= self.shape[k]
-                            sums[offset * width + d] += room[i] * self.scale
-                self.next_direction(operands)
+                        tiles_tangent(program, operands, self.ndim, self.shape, room, steps)
+            if not reverse:
+                memset(sums, 0, self.sums * width * sizeof(double))
+                for i in range(size):
+                    rest, offset = i, 0
+                    for k in range(self.ndim - 1, -1, -1):
+                        offset += rest % self.shape[k] * strides[k]
+                        rest //= self.shape[k]
+                    for d in range(width):
+                        sums[offset * width + d] += room[i * width + d] * self.scale
         finally:
             PyMem_Free(room)
         if reverse and not keep:

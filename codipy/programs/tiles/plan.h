@@ -12,19 +12,21 @@
 enum {
     VALUES = TILE_OPERANDS + TILE_STEPS,
     AUXILIARY_REGISTER = 2 * VALUES,
-    TILE_REGISTERS,
+    ONES_REGISTER, /* of sweeps in several directions, as all behind it, see lanes.h */
+    TILE_REGISTERS = 255,
     TILE_ACTIONS = 7 * TILE_STEPS, /* a value, two pulls with functions */
     TILE_COMPILED = 16,
     NUMPY_BUFFER = 8192, /* elements: NumPy copies arrays of several dimensions into these, unless rows are longer */
-    TILE_ROOM = TILE_REGISTERS * (TILE_SHORT_ROW + TILE_GAP) /* doubles: room for a short row in every register */
+    TILE_ROOM = ONES_REGISTER * (TILE_SHORT_ROW + TILE_GAP), /* doubles: room for a short row in every register */
+    LANE_ROOM = 8 * TILE_ROOM                                /* the same, of several directions */
 };
 
 /* Whether NumPy weighs what copying costs, as since 2.3. Before, it copies rows that are shorter than the buffer, but
    not what is left in the last row for the last buffer: there last bits may be others than NumPy's. */
 extern int tile_numpy_weighs;
 
-/* ARGUMENT and FUNCTION go before a PULL whose partial needs a function: of x, or of what ARGUMENT computes. */
-typedef enum { VALUE, PAIR, ARGUMENT, FUNCTION, PULL, COMPILED } TileKind;
+/* LANES: see lanes.h. ARGUMENT and FUNCTION go before a PULL whose partial needs a function: of x, or of what ARGUMENT computes. */
+typedef enum { VALUE, PAIR, ARGUMENT, FUNCTION, PULL, COMPILED, LANES } TileKind;
 
 /* Several actions in one loop of machine code: over the registers' memory, so many elements. */
 typedef void (*TileCompiled)(double *const *at, Py_ssize_t n);
@@ -61,7 +63,7 @@ typedef struct {
     uint8_t raw_view[TILE_OPERANDS];
     TileCompiled compiled[TILE_COMPILED];
     double *at[TILE_REGISTERS];
-    double room[TILE_ROOM + 8];
+    double room[LANE_ROOM + 8];
 } TileRun;
 
 static inline void run_begin(TileRun *run, const TileProgram *program)
@@ -72,11 +74,21 @@ static inline void run_begin(TileRun *run, const TileProgram *program)
     run->constant = run->raw = run->by_rows = 0;
 }
 
+/* How many registers of a sweep in several directions have memory, at most: beside values and flows each partial. */
+static inline int lane_registers(int values)
+{
+    const int some = 3 * values, all = TILE_REGISTERS - ONES_REGISTER;
+    return 2 * values + 3 + (some < all ? some : all);
+}
+
 /* Call when all arrays are there. Rows are put together only if they fit even where the value and the flow of every
    register, and the auxiliary one, have memory of the tile. */
 static inline void run_close(TileRun *run)
 {
-    walk_close(&run->walk, longest_tile(2 * (run->root + 1) + 2, TILE_ROOM));
+    if (run->walk.lanes > 1)
+        walk_close(&run->walk, lane_registers(run->root + 1), LANE_ROOM);
+    else
+        walk_close(&run->walk, 2 * (run->root + 1) + 2, TILE_ROOM);
 }
 
 /* Gives a register memory of the tile, its own or one that is free again. */

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The memory of a run, 100 kB that lie on no stack: threads may have stacks of 128 kB, as musl gives them.
+/* The memory of a run, 100 kB or, where it carries several directions, up to 800 kB that lie on no stack: threads may have
+ * stacks of 128 kB, as musl gives them.
  *
  * The run that was given back last serves the next call of any thread; calls at the same time, and calls inside of
  * calls, get others. Rejected: one for each thread, which somebody has to free at the thread's end. */

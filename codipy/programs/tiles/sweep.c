@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Derivatives over tiles: reverse, tangents and per-element Jacobians. */
 #include "codipy/programs/tiles/apart.h"
+#include "codipy/programs/tiles/lanes.h"
 #include "codipy/programs/tiles/team.h"
 #include "codipy/programs/tiles/tile.h"
 #include "codipy/programs/tiles/tiles.h"
@@ -12,9 +13,9 @@ typedef struct {
 } TileArrays;
 
 /* Finds out what the sweep reads and adds the arrays it needs; 0 if there is nothing to do. */
-static int sweep_begin(TileRun *run, const TileSweep *sweep, TileActivity *registers, TileArrays *arrays, double *lhs,
-    const Py_ssize_t *lhs_strides)
+static int sweep_begin(TileRun *run, const TileCall *call, TileActivity *registers, TileArrays *arrays)
 {
+    const TileSweep *sweep = call->sweep;
     const TileProgram *program = sweep->program;
     const TileOperand *operand = sweep->operand;
     const int dims = sweep->dims, root = program->operands + program->steps - 1;
@@ -22,18 +23,18 @@ static int sweep_begin(TileRun *run, const TileSweep *sweep, TileActivity *regis
     TileWalk *walk = &run->walk;
     uint32_t active = 0;
     if (!walk_begin(walk, dims, shape)) return 0;
+    if (call->lanes) walk->lanes = call->lanes;
     run_begin(run, program);
     for (int r = 0; r < program->operands; r++) active |= (uint32_t)(operand[r].adjoint != NULL) << r;
     find_activity(program, active, sweep->result != NULL, registers);
-    if (lhs) arrays->lhs = walk_add(walk, lhs, lhs_strides, sizeof(double), dims, shape);
+    if (call->lhs) arrays->lhs = walk_add_flow(walk, call->lhs, call->lhs_strides, dims, shape);
     if (sweep->result && registers[root].needed)
         arrays->result = walk_add(walk, (void *)sweep->result, sweep->result_strides, 1, dims, shape);
     for (int r = 0; r < program->operands; r++) {
         if (registers[r].needed)
             arrays->value[r] = walk_add(walk, (void *)operand[r].data, operand[r].strides, 1, dims, shape);
         if (registers[r].pulls)
-            arrays->flow[r] =
-                walk_add(walk, operand[r].adjoint, operand[r].adjoint_strides, sizeof(double), dims, shape);
+            arrays->flow[r] = walk_add_flow(walk, operand[r].adjoint, operand[r].adjoint_strides, dims, shape);
     }
     run_close(run);
     for (int r = 0; r < program->operands; r++)
@@ -56,14 +57,32 @@ static void clear_jacobians(const TileSweep *sweep, const TileWalk *walk, Py_ssi
             memset(sweep->operand[r].adjoint + walk->row * walk->inner + walk->first, 0, n * sizeof(double));
 }
 
-static void reverse_part(TileRun *run, const TileCall *call, TileTeam *team)
+static inline int run_cut_any(TileRun *run)
+{
+    if (run->walk.lanes > 1 && !lanes_separate(run)) return 0;
+    run_cut(run);
+    for (Py_ssize_t i = run->walk.tile_rows * run->walk.tile_length - 1; i >= 0 && run->walk.lanes > 1; i--)
+        run->at[ONES_REGISTER][i] = 1.0;
+    return 1;
+}
+
+static inline void run_any_tile(TileRun *run, Py_ssize_t n)
+{
+    if (run->walk.lanes > 1)
+        lanes_run(run, n);
+    else
+        run_tile(run, n);
+}
+
+/* 0 if it cannot carry so many directions, and nothing is done. */
+static int reverse_tiles(TileRun *run, const TileCall *call, TileTeam *team)
 {
     TileActivity registers[VALUES];
     TileArrays arrays;
     const TileSweep *sweep = call->sweep;
     const TileProgram *program = sweep->program;
     const int root = program->operands + program->steps - 1, seed = VALUES + root, has_lhs = call->lhs != NULL;
-    if (!sweep_begin(run, sweep, registers, &arrays, call->lhs, call->lhs_strides)) return;
+    if (!sweep_begin(run, call, registers, &arrays)) return 1;
     if (has_lhs)
         run_bind(run, seed, arrays.lhs, LOAD);
     else
@@ -73,17 +92,23 @@ static void reverse_part(TileRun *run, const TileCall *call, TileTeam *team)
     gather_crowded(&run->walk, program->operands, registers, arrays.flow);
     if (registers[root].active) plan_reverse(run, program, registers, seed, arrays.flow);
     run_slot(run, AUXILIARY_REGISTER, run->slots);
-    run_cut(run);
+    if (!run_cut_any(run)) return 0;
     for (Py_ssize_t i = run->walk.tile_rows * run->walk.tile_length - 1; i >= 0 && !has_lhs; i--) run->at[seed][i] = 1.0;
     int is_first = !team_enter(team, run);
     for (Py_ssize_t n; (n = run_next(run)) > 0; is_first = 0) {
         if (!has_lhs) clear_jacobians(sweep, &run->walk, n);
         run_load(run, is_first);
-        if (has_lhs && all_zero(run->at[seed], n)) continue;
-        run_tile(run, n);
+        if (has_lhs && all_zero(run->at[seed], n * run->walk.lanes)) continue;
+        run_any_tile(run, n);
         run_store(run);
         if (has_lhs && !call->keep) view_clear(&run->walk, &run->walk.view[arrays.lhs]);
     }
+    return 1;
+}
+
+static void reverse_part(TileRun *run, const TileCall *call, TileTeam *team)
+{
+    reverse_tiles(run, call, team);
 }
 
 int team_for_reverse(const TileSweep *sweep, const double *lhs, const Py_ssize_t *lhs_strides)
@@ -94,21 +119,21 @@ int team_for_reverse(const TileSweep *sweep, const double *lhs, const Py_ssize_t
 
 int tile_run_reverse(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int keep)
 {
-    const TileCall call = {sweep, lhs, lhs_strides, keep};
+    const TileCall call = {sweep, lhs, lhs_strides, keep, 0};
     return team_run(reverse_part, &call, team_for_reverse(sweep, lhs, lhs_strides));
 }
 
-static void tangent_part(TileRun *run, const TileCall *call, TileTeam *team)
+static int tangent_tiles(TileRun *run, const TileCall *call, TileTeam *team)
 {
     TileActivity registers[VALUES];
     TileArrays arrays;
     const TileSweep *sweep = call->sweep;
     const int root = sweep->program->operands + sweep->program->steps - 1;
-    if (!sweep_begin(run, sweep, registers, &arrays, call->lhs, call->lhs_strides)) return;
+    if (!sweep_begin(run, call, registers, &arrays)) return 1;
     run_bind(run, VALUES + root, arrays.lhs, STORE);
     plan_tangent(run, sweep, registers, arrays.flow);
     run_slot(run, AUXILIARY_REGISTER, run->slots);
-    run_cut(run);
+    if (!run_cut_any(run)) return 0;
     int is_first = !team_enter(team, run);
     for (Py_ssize_t n; (n = run_next(run)) > 0; is_first = 0) {
         if (!registers[root].active) {
@@ -116,15 +141,66 @@ static void tangent_part(TileRun *run, const TileCall *call, TileTeam *team)
             continue;
         }
         run_load(run, is_first);
-        run_tile(run, n);
+        run_any_tile(run, n);
         run_store(run);
     }
+    return 1;
+}
+
+static void tangent_part(TileRun *run, const TileCall *call, TileTeam *team)
+{
+    tangent_tiles(run, call, team);
 }
 
 int tile_run_tangent(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides)
 {
-    const TileCall call = {sweep, lhs, lhs_strides, 0};
+    const TileCall call = {sweep, lhs, lhs_strides, 0, 0};
     return team_run(tangent_part, &call, team_for(sweep));
+}
+
+/* Some of the directions: at once, or one after the other. */
+static int run_lanes(const TileCall *call, int reverse)
+{
+    TileOperand operand[TILE_OPERANDS];
+    TileSweep one = *call->sweep;
+    const int operands = one.program->operands;
+    if (call->lanes > 1) {
+        TileRun *run = space_take();
+        if (!run) return -1;
+        const int done = reverse ? reverse_tiles(run, call, NULL) : tangent_tiles(run, call, NULL);
+        space_give(run);
+        if (done) return 0;
+    }
+    memcpy(operand, one.operand, operands * sizeof(TileOperand));
+    one.operand = operand;
+    for (int k = 0; k < call->lanes; k++) {
+        const int failed = reverse ? tile_run_reverse(&one, call->lhs + k, call->lhs_strides, call->keep)
+                                   : tile_run_tangent(&one, call->lhs + k, call->lhs_strides);
+        if (failed) return -1;
+        for (int r = 0; r < operands; r++)
+            if (operand[r].adjoint) operand[r].adjoint++;
+    }
+    return 0;
+}
+
+int tile_run_directions(
+    const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int reverse, int keep, Py_ssize_t width)
+{
+    TileOperand operand[TILE_OPERANDS];
+    TileSweep block = *sweep;
+    const int threads = reverse ? team_for_reverse(sweep, lhs, lhs_strides) : team_for(sweep);
+    const Py_ssize_t most = threads > 1 ? 1 : lanes_for(sweep->program), blocks = (width + most - 1) / most;
+    memcpy(operand, sweep->operand, sweep->program->operands * sizeof(TileOperand));
+    block.operand = operand;
+    for (Py_ssize_t done = 0, k = 0; done < width; k++) {
+        const int lanes = (int)((width - done + blocks - k - 1) / (blocks - k));
+        const TileCall call = {&block, lhs + done, lhs_strides, keep, lanes};
+        if (run_lanes(&call, reverse)) return -1;
+        for (int r = 0; r < sweep->program->operands; r++)
+            if (operand[r].adjoint) operand[r].adjoint += lanes;
+        done += lanes;
+    }
+    return 0;
 }
 
 int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
@@ -143,7 +219,7 @@ int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
         memcpy(wanted[r].adjoint_strides, strides, sweep->dims * sizeof(Py_ssize_t));
     }
     unit.operand = wanted;
-    const TileCall call = {&unit, NULL, NULL, 1};
+    const TileCall call = {&unit, NULL, NULL, 1, 0};
     return team_run(reverse_part, &call, team_for(&unit));
 }
 

@@ -25,7 +25,7 @@ typedef struct {
     const TileSweep *sweep;
     double *lhs;
     const Py_ssize_t *lhs_strides; /* bytes for values, else doubles */
-    int keep;
+    int keep, lanes; /* directions: 0 is one */
 } TileCall;
 
 typedef void (*TilePart)(TileRun *run, const TileCall *call, TileTeam *team);

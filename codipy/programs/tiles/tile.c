@@ -103,7 +103,12 @@ static inline void do_action(const TileRun *run, const TileAction *a, Py_ssize_t
 
 void run_tile(const TileRun *run, Py_ssize_t n)
 {
-    for (const TileAction *a = run->action, *end = a + run->actions; a < end; a++) {
+    run_actions(run, 0, run->actions, n);
+}
+
+void run_actions(const TileRun *run, int first, int last, Py_ssize_t n)
+{
+    for (const TileAction *a = run->action + first, *end = run->action + last; a < end; a++) {
         if (a->kind == COMPILED)
             run->compiled[a->code](run->at, n);
         else
@@ -113,7 +118,7 @@ void run_tile(const TileRun *run, Py_ssize_t n)
 
 void run_cut(TileRun *run)
 {
-    const Py_ssize_t distance = walk_cut(&run->walk, run->slots, TILE_ROOM);
+    const Py_ssize_t distance = walk_cut(&run->walk, run->slots, run->walk.lanes > 1 ? LANE_ROOM : TILE_ROOM);
     double *room = (double *)(((uintptr_t)run->room + 63) & ~(uintptr_t)63);
     for (int k = 0; k < run->slotted; k++) run->at[run->reg_of[k]] = room + run->slot_of[k] * distance;
     run_compile(run);

@@ -33,6 +33,9 @@ static inline void run_gather(TileRun *run, const TileBinding *binding, const Ti
 /* All loops, over the `n` elements of the current tile. */
 void run_tile(const TileRun *run, Py_ssize_t n);
 
+/* Some of them. */
+void run_actions(const TileRun *run, int first, int last, Py_ssize_t n);
+
 /* Gives the registers their memory; call when the list of actions is complete. */
 void run_cut(TileRun *run);
 

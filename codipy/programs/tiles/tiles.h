@@ -14,6 +14,10 @@ int tile_run_reverse(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_
 /* Assigns the tangent of the result. */
 int tile_run_tangent(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides);
 
+/* Both, in several directions: the numbers of each element lie side by side, and strides count numbers. */
+int tile_run_directions(
+    const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int reverse, int keep, Py_ssize_t width);
+
 /* The derivative of each element of the result in the same element of each operand, zero where there is none. */
 int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians);
 

@@ -49,6 +49,43 @@ static inline int bands_next(BandVisit *visit, const TileWalk *walk, const TileV
     return 1;
 }
 
+/* Elements of several directions: read one row after the other, written, added to, or set to zero. */
+typedef enum { READ, WRITE, ADD, CLEAR } LanesWay;
+
+static inline void lanes_row(char *at, Py_ssize_t stride, Py_ssize_t n, Py_ssize_t lanes, double *room, LanesWay way)
+{
+    if (stride == lanes * (Py_ssize_t)sizeof(double)) {
+        lanes *= n;
+        n = 1;
+    }
+    for (Py_ssize_t i = 0; i < n; i++, at += stride, room += way == CLEAR ? 0 : lanes) {
+        double *element = (double *)at;
+        switch (way) {
+        case READ: memcpy(room, element, lanes * sizeof(double)); break;
+        case WRITE: memcpy(element, room, lanes * sizeof(double)); break;
+        case CLEAR: memset(element, 0, lanes * sizeof(double)); break;
+        case ADD:
+            for (Py_ssize_t k = 0; k < lanes; k++) element[k] += room[k];
+        }
+    }
+}
+
+static void lanes_visit(const TileWalk *walk, const TileView *view, double *room, LanesWay way)
+{
+    BandVisit visit;
+    bands_begin(&visit, walk, view);
+    do {
+        const Py_ssize_t rows = visit.run ? 1 : visit.band, length = visit.run ? visit.band * walk->length : walk->length;
+        for (Py_ssize_t r = 0; r < rows; r++, room += way == CLEAR ? 0 : length * walk->lanes)
+            lanes_row(visit.start + r * visit.across, view->inner, length, walk->lanes, room, way);
+    } while (bands_next(&visit, walk, view));
+}
+
+static inline int has_lanes(const TileView *view)
+{
+    return view->unit != sizeof(double);
+}
+
 static inline void copy_row(const char *from, Py_ssize_t stride, Py_ssize_t n, double *to)
 {
     const double value = *(const double *)from;
@@ -73,6 +110,10 @@ void view_gather(const TileWalk *walk, const TileView *view, double *to)
 {
     BandVisit visit;
     const Py_ssize_t length = walk->length;
+    if (has_lanes(view)) {
+        lanes_visit(walk, view, to, READ);
+        return;
+    }
     bands_begin(&visit, walk, view);
     do {
         if (visit.run) {
@@ -91,6 +132,10 @@ void view_gather(const TileWalk *walk, const TileView *view, double *to)
 void view_assign(const TileWalk *walk, const TileView *view, const double *from)
 {
     BandVisit visit;
+    if (has_lanes(view)) {
+        lanes_visit(walk, view, (double *)from, WRITE);
+        return;
+    }
     bands_begin(&visit, walk, view);
     do {
         const Py_ssize_t rows = visit.run ? 1 : visit.band, length = visit.run ? visit.band * walk->length : walk->length;
@@ -142,6 +187,10 @@ void view_deposit(TileWalk *walk, const TileView *view, const double *from)
     BandVisit visit;
     double sum[TILE_LENGTH / 2];
     const Py_ssize_t length = walk->length;
+    if (has_lanes(view)) {
+        lanes_visit(walk, view, (double *)from, ADD);
+        return;
+    }
     if (view->constant) {
         const double sum = lane_sum(from, walk->taken * walk->length);
         if (walk->sum)
@@ -169,7 +218,11 @@ void view_clear(const TileWalk *walk, const TileView *view)
 {
     BandVisit visit;
     if (view->access == IN_PLACE) {
-        memset(view_start(walk, view), 0, walk->taken * walk->length * sizeof(double));
+        memset(view_start(walk, view), 0, walk->taken * walk->length * view->unit);
+        return;
+    }
+    if (has_lanes(view)) {
+        lanes_visit(walk, view, NULL, CLEAR);
         return;
     }
     bands_begin(&visit, walk, view);

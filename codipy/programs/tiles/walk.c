@@ -68,7 +68,7 @@ static void walk_merge(TileWalk *walk)
 static TileAccess view_access(const TileWalk *walk, TileView *view, int by_rows)
 {
     Py_ssize_t size = view->inner * walk->inner;
-    int fixed = 1, flat = view->inner == sizeof(double);
+    int fixed = 1, flat = view->inner == view->unit;
     for (int d = walk->dims - 2; d >= 0; d--) {
         fixed = fixed && view->strides[d] == 0;
         flat = flat && view->strides[d] == size;
@@ -76,7 +76,7 @@ static TileAccess view_access(const TileWalk *walk, TileView *view, int by_rows)
     }
     view->constant = fixed && view->inner == 0;
     if (!by_rows) return flat ? IN_PLACE : fixed ? FIXED : GATHERED;
-    return view->inner == sizeof(double) ? IN_PLACE : view->constant ? FIXED : GATHERED;
+    return view->inner == view->unit ? IN_PLACE : view->constant ? FIXED : GATHERED;
 }
 
 /* Whether several rows make a tile: short ones always, others if two fit into one and no array is used in place row by row
@@ -98,7 +98,7 @@ void walk_access(TileWalk *walk)
     }
 }
 
-void walk_close(TileWalk *walk, Py_ssize_t most)
+void walk_close(TileWalk *walk, Py_ssize_t registers, Py_ssize_t room)
 {
     if (walk->dims > 1) walk_order(walk);
     walk_find_flat(walk);
@@ -108,8 +108,8 @@ void walk_close(TileWalk *walk, Py_ssize_t most)
     walk->rows = 1;
     for (int d = 0; d < outer; d++) walk->rows *= walk->shape[d];
     for (int v = 0; v < walk->views; v++)
-        walk->view[v].inner = walk->dims ? walk->view[v].strides[outer] : (Py_ssize_t)sizeof(double);
-    walk->joined = walk_joins_rows(walk, most);
+        walk->view[v].inner = walk->dims ? walk->view[v].strides[outer] : walk->view[v].unit;
+    walk->joined = walk_joins_rows(walk, walk_most(walk, registers, room));
     walk_access(walk);
 }
 
@@ -128,7 +128,7 @@ int views_meet(const TileWalk *walk, const TileView *a, const TileView *b)
         under_b += of_b < 0 ? of_b : 0;
     }
     if (apart == 0) over_a = over_b = under_a = under_b = 0;
-    const intptr_t bytes = longest * (intptr_t)sizeof(double);
+    const intptr_t bytes = longest * (intptr_t)(a->unit > b->unit ? a->unit : b->unit);
     return ahead + under_a < over_b + bytes && under_b - ahead < over_a + bytes;
 }
 
@@ -148,7 +148,7 @@ static void find_leading(TileWalk *walk)
 
 Py_ssize_t walk_cut(TileWalk *walk, int registers, Py_ssize_t room)
 {
-    const Py_ssize_t most = longest_tile(registers, room);
+    const Py_ssize_t most = walk_most(walk, registers, room);
     walk->tile_rows = 1;
     walk->tile_length = walk->inner;
     if (walk->joined) {
@@ -160,7 +160,7 @@ Py_ssize_t walk_cut(TileWalk *walk, int registers, Py_ssize_t room)
     walk->row = walk->first = walk->taken = walk->length = 0;
     walk->several = walk->rows * walk->inner > walk->tile_rows * walk->tile_length;
     if (walk->several) find_leading(walk);
-    return ((walk->tile_rows * walk->tile_length + 7) & ~(Py_ssize_t)7) + TILE_GAP;
+    return ((walk->tile_rows * walk->tile_length * walk->lanes + 7) & ~(Py_ssize_t)7) + TILE_GAP;
 }
 
 void walk_place_rows(TileWalk *walk)

@@ -22,6 +22,7 @@ typedef struct {
     char *row;                     /* first element of the tile's first row */
     Py_ssize_t strides[TILE_DIMS]; /* in bytes, dimensions merged */
     Py_ssize_t inner;              /* stride of the last dimension */
+    Py_ssize_t unit;               /* bytes of an element: of a flow in several directions a number for each */
     TileAccess access;             /* FIXED: each tile sees the same elements */
     int constant;                  /* one element for the whole shape */
     int flat;                      /* by itself it has one stride for all elements */
@@ -32,6 +33,7 @@ typedef struct TileTeam TileTeam;
 
 typedef struct {
     int dims, views;
+    int lanes;                         /* directions of the flows, side by side in memory */
     int joined;                        /* a tile has several rows */
     int several;                       /* tiles */
     Py_ssize_t shape[TILE_DIMS];
@@ -49,6 +51,7 @@ typedef struct {
 static inline int walk_begin(TileWalk *walk, int dims, const Py_ssize_t *shape)
 {
     walk->dims = walk->views = 0;
+    walk->lanes = 1;
     walk->team = NULL;
     walk->sum = NULL;
     for (int d = 0; d < dims; d++) {
@@ -64,9 +67,19 @@ static inline uint8_t walk_add(
 {
     TileView *view = &walk->view[walk->views];
     view->base = view->row = (char *)base;
+    view->unit = sizeof(double);
     for (int d = 0, kept = 0; d < dims; d++)
         if (shape[d] > 1) view->strides[kept++] = strides[d] * size;
     return (uint8_t)walk->views++;
+}
+
+/* The same for a flow; strides in doubles. */
+static inline uint8_t walk_add_flow(
+    TileWalk *walk, double *base, const Py_ssize_t *strides, int dims, const Py_ssize_t *shape)
+{
+    const uint8_t view = walk_add(walk, base, strides, sizeof(double), dims, shape);
+    walk->view[view].unit = walk->lanes * (Py_ssize_t)sizeof(double);
+    return view;
 }
 
 /* Elements of a tile if it has so many registers in its room. */
@@ -76,11 +89,18 @@ static inline Py_ssize_t longest_tile(Py_ssize_t registers, Py_ssize_t room)
     return most < TILE_LENGTH ? most & ~(Py_ssize_t)7 : TILE_LENGTH;
 }
 
+/* The same where registers have a number for each direction. There is room for short rows, see lanes.h. */
+static inline Py_ssize_t walk_most(const TileWalk *walk, Py_ssize_t registers, Py_ssize_t room)
+{
+    const Py_ssize_t most = (longest_tile(registers, room) / walk->lanes) & ~(Py_ssize_t)7;
+    return walk->lanes > 1 && most < TILE_SHORT_ROW ? TILE_SHORT_ROW : most;
+}
+
 /* How each array is reached; again where `joined` was changed. */
 void walk_access(TileWalk *walk);
 
-/* Call when all arrays are there. No tile will have more than `most` elements, unless they are fewer than a short row. */
-void walk_close(TileWalk *walk, Py_ssize_t most);
+/* Call when all arrays are there. No tile will be longer than so many registers fit into the room, unless it is a short row. */
+void walk_close(TileWalk *walk, Py_ssize_t registers, Py_ssize_t room);
 
 /* Whether two arrays in place may have elements in common within a tile. Where their distance differs from tile to tile,
    all that they reach counts. */
@@ -123,7 +143,7 @@ static inline char *view_start(const TileWalk *walk, const TileView *view)
 static inline void view_prefetch(const TileWalk *walk, const TileView *view)
 {
 #if defined(__GNUC__)
-    const Py_ssize_t bytes = walk->taken * walk->length * (Py_ssize_t)sizeof(double);
+    const Py_ssize_t bytes = walk->taken * walk->length * view->unit;
     const char *next = view_start(walk, view) + bytes;
     if (walk->first + walk->length >= walk->inner && !walk->joined) {
         if (walk->dims < 2) return;

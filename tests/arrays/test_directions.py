@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sweeps in several directions give in each what a sweep in that direction alone gives."""
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.tools.threads import set_num_threads
+
+WIDTHS = [2, 3, 5, 8, 13, 16, 17, 40]
+
+
+def _functions(x, y, z):
+    return np.exp(x) * np.log(y) + np.sin(z) / y
+
+
+def _units(x, y, z):
+    return x - y + z - x
+
+
+def _selections(x, y, z):
+    return np.maximum(x, y) * np.abs(z) + np.sqrt(np.maximum(x - 1.0, 0.0)) + np.where(x > y, z, x * y)
+
+
+def _prepared(x, y, z):
+    return np.arcsin(0.3 * x) + np.hypot(x, y) + np.tan(z) ** 2.5 - y**x
+
+
+def _broadcast(x, y, z):
+    return x * y[..., :1] + z[..., 0:1] * np.cos(y) - x.T.T / 3.0
+
+
+def _shifts(x, y, z):
+    return x[..., 1:] * y[..., :-1] + x[..., :-1] - 0.25 * x[..., 1:] * z[..., ::-1][..., 1:]
+
+
+def _in_place(x, y, z):
+    u = x.copy()
+    u[..., 1:-1] = u[..., 1:-1] * y[..., :-2] - np.exp(-u[..., 2:])
+    u *= z
+    return u
+
+
+def _sums(x, y, z):
+    return np.sum(x * np.exp(y), axis=-1) + np.mean(z * x) * np.sum(y)
+
+
+def _long(x, y, z):
+    u = x
+    for k in range(11):
+        u = np.sin(u) * y + np.cos(z * u) / (2.0 + k)
+    return u
+
+
+def _products(x, y, z):
+    return (x @ np.swapaxes(y, -1, -2)) @ z if x.ndim > 1 else x * (y @ z)
+
+
+def _moves(x, y, z):
+    return np.concatenate([x[..., ::2], np.sort(y, -1), np.cumsum(z, -1)], -1) * 1.5
+
+
+FUNCTIONS = [_functions, _units, _selections, _prepared, _broadcast, _shifts, _in_place, _sums, _long, _products, _moves]
+SHAPES = [(5,), (1,), (70,), (700,), (3, 5), (30, 70), (7, 600), (2, 3, 4)]
+
+
+def _recorded(f, arguments, strategy):
+    tape = codipy.Tape(strategy=strategy)
+    with tape:
+        inputs = [tape.register_input(a.copy()) for a in arguments]
+        output = tape.register_output(f(*inputs))
+    return tape, inputs, output
+
+
+def _swept(tape, inputs, output, seeds, width, reverse):
+    """The derivatives of what the sweep comes to."""
+    sources, ends = ([output], inputs) if reverse else (inputs, [output])
+    adjoints = tape.new_adjoints(width=width)
+    for source, seed in zip(sources, seeds, strict=True):
+        adjoints[source] = seed if width > 1 else seed[..., 0]
+    (tape.evaluate if reverse else tape.evaluate_forward)(adjoints=adjoints)
+    return [np.reshape(adjoints[end], (*end.shape, width)) for end in ends]
+
+
+def _compare(f, arguments, strategy, width, holes):
+    tape, inputs, output = _recorded(f, arguments, strategy)
+    random = np.random.default_rng(width)
+    for reverse in (True, False):
+        seeds = [random.standard_normal((*a.shape, width)) for a in ([output] if reverse else inputs)]
+        for seed in seeds:
+            if holes:        # whole directions, single numbers
+                seed[random.random(seed.shape) < 0.4] = 0.0
+                seed[..., random.random(width) < 0.3] = 0.0
+        found = _swept(tape, inputs, output, seeds, width, reverse)
+        for k in range(width):
+            alone = _swept(tape, inputs, output, [seed[..., k:k + 1] for seed in seeds], 1, reverse)
+            for several, one in zip(found, alone, strict=True):
+                np.testing.assert_allclose(several[..., k], one[..., 0], rtol=1e-11, atol=1e-12)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+@pytest.mark.parametrize("width", WIDTHS)
+def test_each_direction_is_a_sweep_of_its_own(f, width):
+    random = np.random.default_rng(1)
+    for shape in SHAPES:
+        if f is _products and len(shape) > 1:
+            shape = (*shape[:-2], shape[-1], shape[-1])
+            if shape[-1] > 80:
+                continue
+        if f in (_shifts, _in_place) and shape[-1] < 3:
+            continue
+        arguments = [random.uniform(0.5, 1.5, shape) for _ in range(3)]
+        _compare(f, arguments, "auto", width, holes=width % 2)
+
+
+@pytest.mark.parametrize("strategy", ["jacobian", "jacobian-reuse", "primal", "primal-reuse"])
+@pytest.mark.parametrize("f", FUNCTIONS)
+def test_each_direction_on_every_strategy(f, strategy):
+    random = np.random.default_rng(2)
+    for shape in ((6, 6), (40,)):
+        _compare(f, [random.uniform(0.5, 1.5, shape) for _ in range(3)], strategy, 6, holes=True)
+
+
+def test_float32_and_threads():
+    random = np.random.default_rng(3)
+    _compare(_functions, [random.uniform(0.5, 1.5, 300).astype(np.float32) for _ in range(3)], "auto", 8, holes=False)
+    arguments = [random.uniform(0.5, 1.5, 200_000) for _ in range(3)]
+    tape, inputs, output = _recorded(_functions, arguments, "auto")
+    seeds = [random.standard_normal((*output.shape, 3))]
+    alone = _swept(tape, inputs, output, seeds, 3, True)
+    set_num_threads(2)
+    try:
+        for one, other in zip(alone, _swept(tape, inputs, output, seeds, 3, True), strict=True):
+            assert np.array_equal(one, other)
+    finally:
+        set_num_threads(1)
+
+
+@pytest.mark.parametrize("width", [2, 8, 11])
+def test_nothing_flows_from_zero_in_any_direction(width):
+    """Through partials that are infinite or no numbers; what is not zero takes them."""
+    x = np.concatenate([np.zeros(9), np.full(9, np.nan), np.ones(90)])
+    tape = codipy.Tape(strategy="auto")
+    with tape, np.errstate(all="ignore"):
+        u = tape.register_input(x.copy())
+        y = tape.register_output(np.sqrt(u) + np.log(u) * 2.0)
+    adjoints = tape.new_adjoints(width=width)
+    seed = np.zeros((x.size, width))
+    seed[:, width - 1] = 1.0
+    seed[20, 0] = 1.0
+    adjoints[y] = seed
+    tape.evaluate(adjoints=adjoints)
+    found = adjoints[u]
+    assert np.array_equal(found[:, 0], np.where(np.arange(x.size) == 20, 2.5, 0.0))
+    assert np.isinf(found[:9, -1]).all() and np.isnan(found[9:18, -1]).all() and (found[18:, -1] == 2.5).all()
+    assert not found[:, 1:-1].any()
+
+
+def test_many_operands_take_several_turns():
+    """So many that a tile does not carry all directions at once."""
+    random = np.random.default_rng(4)
+    arguments = [random.uniform(0.5, 1.5, (9, 41)) for _ in range(14)]
+
+    def f(*xs):
+        u = xs[0]
+        for x in xs[1:]:
+            u = u * x + x / 3.0
+        return u
+
+    _compare(f, arguments, "auto", 37, holes=True)
