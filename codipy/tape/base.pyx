@@ -444,6 +444,11 @@ cdef class BaseTape:
     # ---- What it is ----
 
     @property
+    def identifiers(self):
+        """How many identifiers variables have got, the passive one among them: an adjoint vector has as many slots."""
+        return self.largest() + 1
+
+    @property
     def parameters(self):
         """The settings of this tape, by name."""
         return {"strategy": self.strategy, "granularity": self.granularity, "chunk_size": self.chunk_size,

@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t
 cimport cython
 
 from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.products cimport Gemm, Stack
 from codipy.tape.record cimport Record
 
 
@@ -13,6 +14,18 @@ cdef struct Slots:
     int32_t ndim                     # -1: a result without derivative
     Py_ssize_t* shape
     Py_ssize_t* strides
+
+
+# A product of matrices or of stacks of them: the operands' values, flows in several directions, which of those are of the
+# first operand; the flow of the result; how many products there are. `gemm`: NULL where the matrices are small.
+cdef struct Product:
+    Stack given[2]
+    Stack flow[2]
+    Stack result
+    bint is_first[2]
+    int dims
+    Py_ssize_t count
+    Gemm gemm
 
 
 @cython.final
@@ -37,6 +50,9 @@ cdef class Call(Record):
     cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1
     cdef bint add_product(self, double* origin, Py_ssize_t width) noexcept
     cdef bint add_products(self, double* origin, bint clears) except? True
+    cdef bint find_product(self, double* origin, Py_ssize_t width, Product* p) except? True
+    cdef bint pull_product(self, double* origin, Py_ssize_t width) except? True
+    cdef bint push_product(self, double* origin, Py_ssize_t width) except? True
     cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True
     cdef bint write_bar(self, double* origin, Py_ssize_t k, object bars, Py_ssize_t width) except? True
     cdef int add_to(self, double* origin, Py_ssize_t k, object bar, Py_ssize_t width) except -1

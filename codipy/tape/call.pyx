@@ -45,6 +45,8 @@ cdef class Call(Record):
         cdef double* origin
         cdef Slots* results = self.slots + self.arguments
         cdef bint any
+        if adjoints.width > 1 and self.product and self.pull_product(adjoints.origin(), adjoints.width):
+            return 0 if keep else clear_all(adjoints.origin(), results, adjoints.width)
         if adjoints.width > 1 and self.reverse_at_once(adjoints, keep):
             return 0
         for d in range(adjoints.width):
@@ -265,6 +267,93 @@ cdef class Call(Record):
                     clear_matrix(&g)
         return True
 
+    cdef bint find_product(self, double* origin, Py_ssize_t width, Product* p) except? True:
+        """The matrices of a product for a sweep in several directions; False where the operands are something else."""
+        cdef Slots* result = self.slots + self.arguments
+        cdef int[2] ndims
+        cdef int k, n
+        cdef cnp.ndarray array
+        if self.kwargs or len(self.args) != 2:
+            return False
+        for k in range(2):
+            if not cnp.PyArray_Check(self.args[k]):
+                return False
+            array = self.args[k]
+            ndims[k] = cnp.PyArray_NDIM(array)
+            if cnp.PyArray_TYPE(array) != cnp.NPY_DOUBLE or not cnp.PyArray_ISBEHAVED_RO(array) or ndims[k] < 1:
+                return False
+        p.dims = result.ndim - 2 if min(ndims[0], ndims[1]) > 1 else 0
+        if not 0 <= p.dims <= MOST_STACKED or not p.dims and max(ndims[0], ndims[1]) > 2:
+            return False
+        if p.dims and self.primitive.name != "matmul":
+            return False
+        for k in range(2):
+            array = self.args[k]
+            if ndims[k] > 1:
+                stack_of(&p.given[k], <double*>cnp.PyArray_DATA(array), p.dims, ndims[k],
+                         <const Py_ssize_t*>cnp.PyArray_DIMS(array), <const Py_ssize_t*>cnp.PyArray_STRIDES(array), sizeof(double))
+            elif not matrix_of(array, &p.given[k].matrix, k == 1):
+                return False
+        flow_of(&p.result, origin, result, p.dims, width, ndims[0] > 1, ndims[1] > 1)
+        for k in range(self.arguments):
+            n = self.argnums[k]
+            p.is_first[k] = n == 0
+            flow_of(&p.flow[k], origin, self.slots + k, p.dims, width, ndims[n] > 1 or n == 1, ndims[n] > 1 or n == 0)
+        p.count, p.gemm = 1, NULL
+        for k in range(p.dims):
+            p.count *= result.shape[k]
+        if p.result.matrix.rows * p.given[0].matrix.columns * p.result.matrix.columns * width > FEW_PRODUCTS:
+            p.gemm = gemm_at(self.primitive.gemm)
+            return p.gemm != NULL and is_for_blas(&p.given[0].matrix) and is_for_blas(&p.given[1].matrix)
+        return True
+
+    cdef bint pull_product(self, double* origin, Py_ssize_t width) except? True:
+        """As add_products, in all directions at once. False where that is not what they do one after the other."""
+        cdef Product p
+        cdef Matrix g, to, plain
+        cdef const Py_ssize_t* shape = self.slots[self.arguments].shape
+        cdef Py_ssize_t i
+        cdef int k
+        if not self.find_product(origin, width, &p):
+            return False
+        if not all_flow(&p, shape, width) and not (is_finite(self.args[0]) and is_finite(self.args[1])):
+            return False             # nothing flows from a direction of zeros, even through what is infinite
+        with nogil:
+            for i in range(p.count):
+                g = matrix_at(&p.result, i, p.dims, shape)
+                for k in range(self.arguments):
+                    to = matrix_at(&p.flow[k], i, p.dims, shape)
+                    plain = matrix_at(&p.given[p.is_first[k]], i, p.dims, shape)
+                    if p.is_first[k]:
+                        add_by_rows(p.gemm, &to, &plain, &g, width)
+                    else:
+                        plain = turned(&plain)
+                        add_by_columns(p.gemm, &to, &plain, &g, width)
+        return True
+
+    cdef bint push_product(self, double* origin, Py_ssize_t width) except? True:
+        """The tangents of a product in all directions; False where the operands are something else."""
+        cdef Product p
+        cdef Matrix dot, to, plain
+        cdef Slots* result = self.slots + self.arguments
+        cdef Py_ssize_t i
+        cdef int k
+        if not self.find_product(origin, width, &p):
+            return False
+        clear_all(origin, result, width)
+        with nogil:
+            for i in range(p.count):
+                to = matrix_at(&p.result, i, p.dims, result.shape)
+                for k in range(self.arguments):
+                    dot = matrix_at(&p.flow[k], i, p.dims, result.shape)
+                    plain = matrix_at(&p.given[p.is_first[k]], i, p.dims, result.shape)
+                    if p.is_first[k]:
+                        plain = turned(&plain)
+                        add_by_rows(p.gemm, &to, &plain, &dot, width)
+                    else:
+                        add_by_columns(p.gemm, &to, &plain, &dot, width)
+        return True
+
     cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True:
         """Add where the primitive says; False where it does not."""
         cdef Slots* slots = self.slots
@@ -337,7 +426,8 @@ cdef class Call(Record):
         cdef Slots* results = self.slots + self.arguments
         if self.primitive.jvp is None:
             raise TapeError(f"{self.primitive.name} has no jvp rule: a forward sweep needs one")
-        if adjoints.width > 1 and self.forward_at_once(adjoints):
+        if adjoints.width > 1 and (self.product and self.push_product(adjoints.origin(), adjoints.width)
+                                   or self.forward_at_once(adjoints)):
             return 0
         for d in range(adjoints.width):
             dots = {self.argnums[k]: adjoint_view(adjoints.origin() + d, self.slots + k, adjoints.width)
@@ -407,6 +497,94 @@ cdef class Call(Record):
 
     def __repr__(self):
         return f"<{self.primitive.name}>"
+
+
+cdef void flow_of(Stack* s, double* origin, const Slots* slots, int dims, Py_ssize_t width, bint rows, bint columns) noexcept:
+    """The matrices of adjoints in all directions, steps in numbers; `rows`, `columns`: which of the dimensions there are."""
+    cdef int k = slots.ndim - 1, i, d
+    s.matrix.data = origin + slots.first * width
+    s.matrix.rows = s.matrix.columns = 1
+    s.matrix.down = s.matrix.right = 0
+    if columns:
+        s.matrix.columns, s.matrix.right = slots.shape[k], slots.strides[k] * width
+        k -= 1
+    if rows:
+        s.matrix.rows, s.matrix.down = slots.shape[k], slots.strides[k] * width
+        k -= 1
+    for d in range(dims):
+        i = d - dims + k + 1
+        s.steps[d] = slots.strides[i] * width if i >= 0 and slots.shape[i] != 1 else 0
+
+
+cdef void add_by_rows(Gemm gemm, const Matrix* to, const Matrix* plain, const Matrix* g, Py_ssize_t width) noexcept nogil:
+    """Row by row, add `plain` times a row of `g` to that of `to`, whose elements are rows of all directions."""
+    cdef Matrix x, y
+    cdef Py_ssize_t i
+    for i in range(to.rows):
+        x.data, x.rows, x.columns, x.down, x.right = to.data + i * to.down, to.columns, width, to.right, 1
+        y.data, y.rows, y.columns, y.down, y.right = g.data + i * g.down, g.columns, width, g.right, 1
+        if gemm != NULL and is_for_blas(&x) and is_for_blas(&y):
+            add_blas_product(gemm, &x, plain, &y)
+        else:
+            add_matrix_product(&x, plain, 0, &y, 0)
+
+
+cdef void add_by_columns(Gemm gemm, const Matrix* to, const Matrix* plain, const Matrix* g, Py_ssize_t width) noexcept nogil:
+    """The same column by column; all at once where they lie side by side."""
+    cdef Matrix x = to[0], y = g[0]
+    if gemm != NULL and to.right == width and g.right == width:
+        x.right = y.right = 1
+        x.columns, y.columns = to.columns * width, g.columns * width
+        if is_for_blas(&x) and is_for_blas(&y):
+            add_blas_product(gemm, &x, plain, &y)
+            return
+    x, y = turned(to), turned(g)
+    add_by_rows(gemm, &x, plain, &y, width)
+
+
+cdef bint all_flow(const Product* p, const Py_ssize_t* shape, Py_ssize_t width) noexcept:
+    """Whether each direction has an adjoint that is not zero."""
+    cdef Matrix g
+    cdef Py_ssize_t d, i
+    cdef bint found
+    for d in range(width):
+        found = False
+        for i in range(p.count):
+            g = matrix_at(&p.result, i, p.dims, shape)
+            g.data += d
+            found = has_nonzero(&g)
+            if found:
+                break
+        if not found:
+            return False
+    return True
+
+
+cdef bint has_nonzero(const Matrix* m) noexcept:
+    cdef Py_ssize_t i, k
+    for i in range(m.rows):
+        for k in range(m.columns):
+            if m.data[i * m.down + k * m.right] != 0.0:
+                return True
+    return False
+
+
+cdef bint is_finite(cnp.ndarray x) except? True:
+    return bool(np.isfinite(x).all())
+
+
+cdef int clear_all(double* origin, const Slots* slots, Py_ssize_t width) except -1:
+    """Zeros in all directions."""
+    cdef Py_ssize_t d, size = width
+    cdef int k
+    if slots.ndim >= 0 and in_order(slots.ndim, slots.shape, slots.strides, 1):
+        for k in range(slots.ndim):
+            size *= slots.shape[k]
+        memset(origin + slots.first * width, 0, size * sizeof(double))
+        return 0
+    for d in range(width):
+        clear(origin + d, slots, width)
+    return 0
 
 
 cdef tuple shape_of(const Slots* slots):

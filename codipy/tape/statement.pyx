@@ -74,7 +74,8 @@ cdef class Statement(Record):
     cdef int run_sums(self, AdjointVector adjoints, Operand* operands, bint reverse, bint keep) except -1:
         """The sweeps where the result is summed: back, each adjoint of a sum is that of all its elements."""
         cdef TileProgram* program = &self.program.tiles
-        cdef Py_ssize_t width = adjoints.width, d, i, rest, size = 1, offset
+        cdef Py_ssize_t width = adjoints.width, d, i, size = 1, offset = 0
+        cdef Py_ssize_t index[8]
         cdef Py_ssize_t* strides = self.shape + self.ndim
         cdef Py_ssize_t steps[8]
         cdef double* sums = adjoints.origin() + self.identifier * width
@@ -102,13 +103,18 @@ cdef class Statement(Record):
                         tiles_tangent(program, operands, self.ndim, self.shape, room, steps)
             if not reverse:
                 memset(sums, 0, self.sums * width * sizeof(double))
+                for k in range(self.ndim):
+                    index[k] = 0
                 for i in range(size):
-                    rest, offset = i, 0
-                    for k in range(self.ndim - 1, -1, -1):
-                        offset += rest % self.shape[k] * strides[k]
-                        rest //= self.shape[k]
                     for d in range(width):
                         sums[offset * width + d] += room[i * width + d] * self.scale
+                    for k in range(self.ndim - 1, -1, -1):
+                        index[k] += 1
+                        offset += strides[k]
+                        if index[k] < self.shape[k]:
+                            break
+                        offset -= index[k] * strides[k]
+                        index[k] = 0
         finally:
             PyMem_Free(room)
         if reverse and not keep:

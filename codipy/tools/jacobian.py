@@ -18,7 +18,8 @@ from codipy.tools.run import Run
 __all__ = ["is_reverse", "jacobian", "matrix_of"]
 
 _MODES = ("auto", "reverse", "forward")
-_WIDEST = 16            # directions that one sweep carries
+_WIDEST = 16            # directions that one sweep carries ...
+_NEAR = 1 << 20         # ... or as many as have adjoints in so many bytes, which the cache holds: sweeps have fixed costs
 _BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
 
 
@@ -38,7 +39,7 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
         ``"reverse"``: sweeps run backwards, one direction for each number of the result; ``"forward"``: forwards, one
         for each of the argument; ``"auto"``: what has fewer directions.
     width : int, optional
-        How many directions a sweep carries; default is up to 16, as far as memory goes.
+        How many directions a sweep carries; default is up to 16, as far as memory goes, and more where adjoints are few.
     strategy, granularity : str, optional
         See `grad`.
 
@@ -128,9 +129,8 @@ def matrix_of(recording, leaves, mode, width):
 
 def _sweep(recording, sweep, shapes, matrix, width):
     """Fill the rows of `matrix`, as many in each sweep as it carries, from seeds of the given shapes."""
-    identifiers = recording.tape.statistics()["identifiers"].counts["max live indices"]
-    count = len(matrix)
-    width = min(width or max(1, min(_WIDEST, _BYTES // (8 * max(identifiers, 1)))), count)
+    count, bytes_of_one = len(matrix), 8 * recording.tape.identifiers
+    width = min(width or max(1, min(max(_WIDEST, _NEAR // bytes_of_one), _BYTES // bytes_of_one)), count)
     adjoints = recording.tape.new_adjoints(width)
     ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
     for start in range(0, count, width):

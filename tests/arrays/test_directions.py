@@ -168,3 +168,55 @@ def test_many_operands_take_several_turns():
         return u
 
     _compare(f, arguments, "auto", 37, holes=True)
+
+
+_PRODUCTS = {
+    "matrix and vector": ((9, 7), (7,)), "vector and matrix": ((9,), (9, 4)), "vectors": ((6,), (6,)),
+    "matrices": ((3, 4), (4, 5)), "large": ((40, 30), (30, 50)), "large and a vector": ((70, 90), (90,)),
+    "stacks": ((5, 3, 4), (5, 4, 2)), "a stack and a matrix": ((6, 3, 4), (4, 70)), "a matrix and a stack": ((3, 4), (2, 5, 4, 6)),
+    "broadcast stacks": ((2, 1, 3, 4), (5, 4, 2)), "large stacks": ((3, 20, 30), (3, 30, 25)), "one column": ((80, 90), (90, 1)),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("width", [2, 7, 16])
+@pytest.mark.parametrize("name", _PRODUCTS)
+def test_products_in_several_directions(name, width):
+    """Of variables, of one beside a plain array, of views that lie otherwise."""
+    random = np.random.default_rng(5)
+    a, b = (random.standard_normal(shape) for shape in _PRODUCTS[name])
+    _compare(lambda x, y: (x @ y) * 1.5, [a, b], "auto", width, holes=True)
+    _compare(lambda x: a @ x, [b], "auto", width, holes=True)
+    _compare(lambda x: x @ b, [a], "auto", width, holes=False)
+    if a.ndim > 1 and b.ndim > 1:
+        _compare(lambda x, y: np.swapaxes(x, -1, -2) @ np.swapaxes(y, -1, -2)[..., ::-1],
+                 [np.swapaxes(a, -1, -2).copy(), np.swapaxes(b, -1, -2).copy()], "primal", width, holes=True)
+
+
+@pytest.mark.parametrize("n", [5, 60])
+def test_nothing_flows_from_a_direction_of_zeros_through_a_product(n):
+    """In one direction the product is left out; beside others an infinite factor must not make it a NaN."""
+    plain = np.ones((n, n))
+    plain[0, 0] = np.inf
+    tape = codipy.Tape(strategy="auto")
+    with tape, np.errstate(all="ignore"):
+        x = tape.register_input(np.ones(n))
+        y = tape.register_output(plain @ x)
+    adjoints = tape.new_adjoints(width=3)
+    seed = np.zeros((n, 3))
+    seed[1:, 1] = 1.0
+    adjoints[y] = seed
+    with np.errstate(all="ignore"):
+        tape.evaluate(adjoints=adjoints)
+    assert not adjoints[x][:, 0].any() and not adjoints[x][:, 2].any()
+    assert (adjoints[x][1:, 1] == n - 1).all()
+
+
+@pytest.mark.parametrize(("rows", "columns"), [(3, 200), (200, 3), (60, 60)])
+def test_jacobians_carry_more_directions_where_adjoints_are_few(rows, columns):
+    random = np.random.default_rng(6)
+    matrix, x = random.standard_normal((rows, columns)), random.standard_normal(columns)
+    expected = np.cos(matrix @ x)[:, None] * matrix
+    for width in (None, 1, 5, 16, 500):
+        for mode in ("auto", "reverse", "forward"):
+            found = codipy.jacobian(lambda x: np.sin(matrix @ x), mode=mode, width=width)(x)
+            np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-12)

@@ -89,6 +89,10 @@ def test_the_way_with_fewer_directions_is_taken_and_sweeps_are_shared(monkeypatc
     driver = codipy.jacobian(lambda x: x[:20] * x[20:])
     expected = np.hstack([np.diag(many[20:]), np.diag(many[:20])])
     assert (driver(many) == expected).all()
+    assert sweeps == [("reverse", 20)]
+    sweeps.clear()
+    monkeypatch.setattr(module, "_NEAR", 1)
+    assert (driver(many) == expected).all()
     assert sweeps == [("reverse", 16), ("reverse", 16)]
     sweeps.clear()
     assert (codipy.jacobian(lambda x: x[[0, 0, 1, 1, 2]] * 2.0)(X) == 2.0 * np.eye(3)[[0, 0, 1, 1, 2]]).all()
