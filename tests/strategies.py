@@ -15,6 +15,8 @@ AS_JACOBIANS = [s for s in STRATEGIES if s == "auto" or s.startswith("jacobian")
 AS_VALUES = [s for s in STRATEGIES if s not in AS_JACOBIANS]  # evaluate_primal() can repeat these
 BUT_SIMPLE = [s for s in STRATEGIES if s != "simple"]  # which alone has statements of one operation only
 
+FORWARD = [("forward", g) for g in GRANULARITIES]  # keeps nothing: what can be swept is in the lists above
+
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 each_counting = pytest.mark.parametrize("strategy", COUNTING)
 each_as_values = pytest.mark.parametrize("strategy", AS_VALUES)

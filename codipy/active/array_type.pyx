@@ -16,7 +16,7 @@ from codipy.active.conversion cimport (
 from codipy.active.elementwise cimport materialise, settle
 from codipy.active.expression cimport codipy_is_temporary
 from codipy.active.identified cimport identifiers_of
-from codipy.active.inputs cimport get_gradient, set_gradient
+from codipy.active.inputs cimport get_gradient, get_tangent, set_gradient, set_tangent
 from codipy.active.items cimport get_item, item_at, set_item
 from codipy.active.operators cimport (
     apply1, apply2, apply_row, both, compared, floor_divide, in_place, matmul, power, times, written)
@@ -165,6 +165,16 @@ cdef class Array:
     @gradient.setter
     def gradient(self, seed):
         set_gradient(self, seed)
+
+    @property
+    def tangent(self):
+        """ndarray: the derivatives of the elements along the seeds of a tape of strategy 'forward', with more directions than
+        one along a last axis; set it to seed an input that nothing has read yet."""
+        return get_tangent(self)
+
+    @tangent.setter
+    def tangent(self, seed):
+        set_tangent(self, seed)
 
     # ---- Shape ----
 

@@ -27,7 +27,7 @@ from codipy.data.buffer cimport Buffer, new_buffer, reach
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport JACOBIAN, Recorder
+from codipy.tape.recorder cimport Recorder
 
 from codipy.active.doors import door
 from codipy.active.given import number_of
@@ -182,7 +182,7 @@ cdef int start_block(Recorder* r, Storage storage) except -1:
     whole.ndim, whole.shape[0] = 1, storage.buffer.size
     set_contiguous(&whole)
     cdef object value = 0.0              # where nothing is replayed, no sweep reads it
-    if r.kind != JACOBIAN:
+    if r.keeps_values:
         value = storage.buffer.data[0] if is_uniform(storage.buffer) else new_array(storage, &whole)
     record(r, pending_of(r, <PyObject*>value, &whole), &whole, block.base, whole.strides, before)
     storage.become(storage.buffer, block)

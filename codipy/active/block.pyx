@@ -7,7 +7,6 @@ cimport cython
 from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
-from codipy.tape.recorder cimport JACOBIAN
 
 
 @cython.final
@@ -49,7 +48,7 @@ cdef Block moved_block(BaseTape tape, const int32_t* sources, const double* valu
     cdef int32_t before = tape.largest()
     cdef Block block = new_block(tape, size)
     try:
-        tape.push_record(new_gather(sources, values if tape.recorder.kind != JACOBIAN else NULL, size, block.base), before)
+        tape.push_record(new_gather(sources, values if tape.recorder.keeps_values else NULL, size, block.base), before)
     except BaseException:
         tape.withdraw_block(before)
         raise

@@ -79,6 +79,7 @@ cpdef list register_floats(Tape tape, list numbers):
         value = PyFloat_AS_DOUBLE(inputs[i])
         inputs[i] = new_identified(value, tape.recorder.epoch, tape.store.push_input(&tape.recorder, value), flags,
                                    PYTHON)
+        (<Real>inputs[i]).made = tape.recorder.steps         # as register_input()
     return inputs
 
 

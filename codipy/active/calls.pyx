@@ -24,7 +24,7 @@ from codipy.active.over cimport is_over, no_recording
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport Call, new_call, set_slots
-from codipy.tape.recorder cimport JACOBIAN, PRIMAL, Recorder
+from codipy.tape.recorder cimport Recorder
 
 from codipy.errors import ActiveError
 
@@ -184,7 +184,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
             part = array
         elif isinstance(part, float) or isinstance(part, FLOATING):
             kept = in_double(part)
-            if r.kind == PRIMAL and r.reuse:     # as in reductions.pyx
+            if r.values_move:     # as in reductions.pyx
                 elements = elements or []
                 elements.append(len(shown))
                 part = from_ndarray(np.array(part))
@@ -206,7 +206,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
         else:
             set_slots(record, k, (<Real>x).identifier, 0, NULL, NULL)
     known = values if known is None else known
-    record.args = tuple(args_kept(primitive, known, argnums, r.kind != JACOBIAN))
+    record.args = tuple(args_kept(primitive, known, argnums, r.keeps_values))
     record.kwargs, record.out, record.single = options, results_kept(primitive, results, several), single
     before = tape.largest()
     try:

@@ -21,7 +21,7 @@ from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.choice cimport MOST_CHOICES, Choice, new_choice
 from codipy.tape.loops cimport loop_clip
-from codipy.tape.recorder cimport JACOBIAN, Recorder
+from codipy.tape.recorder cimport Recorder
 
 cnp.import_array()
 
@@ -119,7 +119,7 @@ cdef Sources new_sources():
 
 cdef Recorder* recorder_of_choices() noexcept:
     cdef Recorder* r = current()
-    return r if r != NULL and r.kind == JACOBIAN else NULL
+    return r if r != NULL and not r.keeps_values else NULL
 
 
 cdef object choose_where(tuple args):

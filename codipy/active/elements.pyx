@@ -10,6 +10,7 @@ from codipy.active.array_type cimport Array
 from codipy.active.elementwise cimport admit_block, materialise
 from codipy.active.expression cimport as_number, codipy_new_reference, identify, new_real, readmit
 from codipy.active.block cimport is_of_input
+from codipy.active.carried cimport carried_element
 from codipy.active.kinds cimport DOUBLE, SINGLE
 from codipy.active.lending cimport lend_mixed, lender
 from codipy.active.real cimport OF_ARRAY, OF_INPUT, OWNS, Real, new_identified
@@ -17,7 +18,7 @@ from codipy.active.storage cimport Storage
 from codipy.active.over cimport is_over, is_past, no_recording
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport PRIMAL, Recorder, grow_primals
+from codipy.tape.recorder cimport Recorder, grow_primals
 
 cdef extern from "Python.h":
     bint PyType_HasFeature(type t, unsigned long feature) noexcept
@@ -82,10 +83,12 @@ cdef object element(Array a, Py_ssize_t offset):
     if identifier == 0:
         return codipy_new_reference(new_real(value, 0, kind))
     tape = <BaseTape>r.tape
-    if r.reuse and r.kind == PRIMAL:
+    if r.carries:
+        return codipy_new_reference(carried_element(r, value, kind, identifier))
+    if r.values_move:
         # The slot's stored value may be needed for what it was before: the element gets a slot of its own.
         return new_identified(value, r.epoch, copy_slot(r, identifier, value), OWNS, kind)
-    if r.kind == PRIMAL:
+    if r.values_by_identifier:
         if identifier >= r.primals_size:
             tape.demand_idle("taking an element of an Array")
             grow_primals(r, identifier)

@@ -15,7 +15,7 @@ from codipy.active.real cimport MERGED, OWNS, Real, identify_plain
 from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.operations.kernels cimport op_partials
 from codipy.programs.program cimport ARGUMENT, CONSTANT, MAX_LEAVES, intern_program
-from codipy.tape.recorder cimport Entry, Recorder, JACOBIAN
+from codipy.tape.recorder cimport Entry, Recorder
 
 cdef extern from "codipy/active/object.h":
     PyObject* codipy_birth(PyTypeObject* type, size_t entry, int size) except NULL
@@ -151,7 +151,7 @@ cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands,
         total += admit(r, operands + 2, plain)
     if total == 0:
         return new_real(value, 0, kind)
-    jacobian = plain or r.kind == JACOBIAN
+    jacobian = plain or not r.keeps_values
     if not jacobian:
         total += ((operands[0] == NULL) + (n > 1 and operands[1] == NULL) + (n > 2 and operands[2] == NULL))
         program = intern_program(code, program_of_operand(operands[0]), program_of_operand(operands[1]) if n > 1 else 0,

@@ -10,7 +10,8 @@ from cpython.long cimport PyLong_AsDouble, PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
-from codipy.active.real cimport OWNS, Real, described
+from codipy.active.carried cimport identify_carrier
+from codipy.active.real cimport MERGED, OWNS, Real, described
 from codipy.operations.kernels cimport op_value_any
 from codipy.active.lending cimport lend_real, lender
 from codipy.active.over cimport is_over, is_past, no_recording
@@ -28,6 +29,8 @@ cdef extern from "codipy/inline.h":
 
 
 cdef int identify(Recorder* r, Real x) except -1:
+    if r.carries:
+        return identify_carrier(r, x)
     cdef int32_t identifier = push_expression(r, x.own, x.count, x.program, x.primal)
     if x.epoch == r.epoch:
         if r.reuse:
@@ -58,6 +61,8 @@ cdef int readmit(Recorder* r, Real x) except -1:
         raise no_recording(x.epoch, f"{described(x)} is used in an operation")
     cdef BaseTape tape = <BaseTape>r.tape
     if tape.is_valid(x.epoch):
+        if r.carries:
+            x.flags |= MERGED
         return 1
     if x.kept and tape.is_valid(x.made):
         if x.flags & OWNS:

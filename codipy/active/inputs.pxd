@@ -15,5 +15,7 @@ cdef tuple adjoint_slots(Array self)
 # An error where sweeps have consumed adjoints of an Array; and a note that they are seeded next.
 cdef int demand_adjoints(Array array, AdjointVector adjoints) except -1
 cdef int note_seed(Array array, AdjointVector adjoints) except -1
+cdef object get_tangent(Array a)
+cdef int set_tangent(Array a, object seed) except -1
 cdef object get_gradient(Array a)
 cdef int set_gradient(Array a, object seed) except -1

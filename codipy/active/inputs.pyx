@@ -2,7 +2,7 @@
 """Arrays as inputs and outputs of a recording, and their gradients."""
 import numpy as np
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcpy
 from cpython.object cimport PyObject
 cimport numpy as cnp
@@ -12,16 +12,17 @@ from codipy.active.block cimport Block, is_of_input, new_block
 from codipy.active.elementwise cimport materialise
 from codipy.active.packing cimport gather, identifiers
 from codipy.active.constants cimport copy_of, snapshot
-from codipy.active.storage cimport Storage
+from codipy.active.storage cimport Storage, is_unread
 from codipy.active.view cimport is_contiguous, is_injective, shape_tuple
 from codipy.active.views cimport ndarray_of
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
+from codipy.tape.forward cimport Forward
 from codipy.tape.mark cimport new_mark
-from codipy.tape.recorder cimport JACOBIAN
 
 from codipy.errors import TapeError
+from codipy.tape.forward import TOO_LATE, seed_rows
 
 cnp.import_array()
 
@@ -52,7 +53,10 @@ cdef Array register_array(BaseTape tape, object x):
     before = tape.largest()
     block = new_block(tape, storage.buffer.size, True)
     try:
-        tape.push_record(new_mark(block.base, storage.buffer if tape.recorder.kind != JACOBIAN else None), before)
+        if tape.recorder.carries:
+            (<Forward>tape.store).note_input(&tape.recorder, block.base)
+        else:
+            tape.push_record(new_mark(block.base, storage.buffer if tape.recorder.keeps_values else None), before)
     except BaseException:
         tape.withdraw_block(before)
         raise
@@ -119,6 +123,7 @@ cdef Block block_of(Array array, str what):
         raise TapeError(f"the Array has no {what}: its tape no longer exists")
     if not (<BaseTape>found).is_valid(block.epoch):
         raise TapeError(f"the Array has no {what}: its tape was reset since; record again")
+    (<BaseTape>found).demand_recorded(f"the {what} of an Array")
     return block
 
 
@@ -132,10 +137,17 @@ cdef tuple adjoint_slots(Array array):
     if not is_injective(&array.geometry):
         raise TapeError("the Array has no gradient of its own: it shows elements of its base more than once; call "
                         "tape.register_output() on it while recording")
+    return tape_of(block), places_of(array) + np.int32(block.base)
+
+
+cdef object places_of(Array array):
+    """Where in the storage the elements stand."""
+    if is_contiguous(&array.geometry):
+        return np.arange(array.geometry.offset, array.geometry.offset + array.geometry.size, dtype=np.int32)
     index = np.lib.stride_tricks.as_strided(
         np.arange(array.storage.buffer.size, dtype=np.int32)[array.geometry.offset if array.geometry.size else 0:],
         shape_tuple(&array.geometry), [4 * array.geometry.strides[k] for k in range(array.geometry.ndim)])
-    return tape_of(block), np.ascontiguousarray(index).reshape(-1) + np.int32(block.base)
+    return np.ascontiguousarray(index).reshape(-1)
 
 
 cdef int demand_adjoints(Array array, AdjointVector adjoints) except -1:
@@ -178,6 +190,56 @@ cdef object get_gradient(Array array):
                    array.geometry.size * sizeof(double))
         return result
     return vector.read(adjoint_slots(array)[1])[:, 0].reshape(shape_tuple(&array.geometry))
+
+
+# ---- Tangents, on a tape of the strategy `forward` ----
+
+cdef BaseTape forward_tape_of(Array a):
+    cdef Storage storage = a.storage
+    cdef PyObject* found
+    cdef int64_t epoch
+    if storage.identifiers == NULL and storage.block is None:
+        raise TapeError("the Array has no tangent, it is passive: it depends on no input")
+    epoch = storage.epoch if storage.identifiers != NULL else storage.block.epoch
+    found = tape_of_epoch(epoch)
+    if found == NULL:
+        raise TapeError("the Array has no tangent: its tape no longer exists")
+    (<BaseTape>found).demand_forward("the Array", epoch)
+    return <BaseTape>found
+
+
+cdef object get_tangent(Array a):
+    """A new array; of what was written in place since: what stands there now."""
+    cdef Storage storage
+    cdef BaseTape tape
+    cdef Py_ssize_t i, width
+    if (a.pending is not None or a.kept is not None) and current() != NULL:
+        materialise(a)
+    demand_stored(a, "tangent")
+    storage, tape = a.storage, forward_tape_of(a)
+    width = tape.recorder.width
+    places = places_of(a)
+    if storage.identifiers == NULL:
+        places += np.int32(storage.block.base)
+    else:
+        places = np.array([storage.identifiers[i] for i in places], np.int32)
+    return tape.adjoint_vector.read(places).reshape(shape_tuple(&a.geometry) + ((width,) if width > 1 else ()))
+
+
+cdef int set_tangent(Array a, object seed) except -1:
+    cdef BaseTape tape
+    demand_stored(a, "tangent")
+    if a.storage.input is None:
+        raise TapeError("the Array is no input: only the tangents of inputs can be set")
+    tape = forward_tape_of(a)
+    if not is_injective(&a.geometry):
+        raise TapeError("the Array shows elements of its base more than once: set the tangent of the base")
+    rows = seed_rows(seed, shape_tuple(&a.geometry), tape.recorder.width)
+    if a.storage.identifiers != NULL or not is_unread(a.storage) or not (<Forward>tape.store).is_seedable(
+            &tape.recorder, a.storage.input.base):
+        raise TapeError(TOO_LATE)
+    tape.adjoint_vector.write(places_of(a) + np.int32(a.storage.block.base), rows)
+    return 0
 
 
 cdef int set_gradient(Array a, object seed) except -1:

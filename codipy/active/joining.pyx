@@ -27,7 +27,7 @@ from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport Gather, gather_of_runs
-from codipy.tape.recorder cimport JACOBIAN, Recorder
+from codipy.tape.recorder cimport Recorder
 
 cnp.import_array()
 
@@ -221,7 +221,7 @@ cdef Gather movement(Recorder* r, Pieces pieces, Py_ssize_t begin, Py_ssize_t en
         runs[2 * (k - begin)], runs[2 * (k - begin) + 1] = pieces.items[k].first, <int32_t>pieces.items[k].size
         size += pieces.items[k].size
     try:
-        return gather_of_runs(runs, end - begin, values if r.kind != JACOBIAN else NULL, size, base)
+        return gather_of_runs(runs, end - begin, values if r.keeps_values else NULL, size, base)
     finally:
         PyMem_Free(runs)
 

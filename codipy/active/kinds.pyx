@@ -19,7 +19,7 @@ from codipy.active.real cimport Real, apply_with_value, combine_any
 from codipy.operations.kernels cimport *
 from codipy.programs.program cimport OF_SINGLE
 from codipy.tape.activity cimport current, is_passive
-from codipy.tape.recorder cimport JACOBIAN, Recorder
+from codipy.tape.recorder cimport Recorder
 
 from codipy.active.doors import door
 from codipy.errors import ActiveError
@@ -344,7 +344,7 @@ cdef PyObject* record(int code, int n, PyObject** operands, double* u, double va
     cdef PyObject* result = NULL
     cdef double number
     cdef int k
-    if r == NULL or r.kind == JACOBIAN:
+    if r == NULL or not r.keeps_values:
         return combine_any(r, code, n, operands, u, value, kind)
     if kind != SINGLE:
         return combine_any(r, code | flags, n, operands, u, value, kind)

@@ -22,7 +22,7 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
 from codipy.tape.loan cimport Loan
 from codipy.tape.mark cimport new_mark
-from codipy.tape.recorder cimport JACOBIAN, Recorder
+from codipy.tape.recorder cimport Recorder
 
 
 cdef BaseTape lender(Recorder* r, int64_t epoch):
@@ -87,7 +87,7 @@ cdef Block take(Loan loan, Recorder* r, Buffer values):
     cdef int32_t before = tape.largest()
     cdef Block inner = new_block(tape, values.size, True)
     try:
-        tape.push_record(new_mark(inner.base, values if r.kind != JACOBIAN else None), before)
+        tape.push_record(new_mark(inner.base, values if r.keeps_values else None), before)
     except BaseException:
         tape.withdraw_block(before)
         raise
@@ -156,7 +156,7 @@ cdef int lend_mixed(Recorder* r, Storage storage) except -1:
     before = outer.largest()
     block = new_block(outer, size)
     try:
-        outer.push_record(new_gather(storage.identifiers, storage.buffer.data if outer.recorder.kind != JACOBIAN else NULL,
+        outer.push_record(new_gather(storage.identifiers, storage.buffer.data if outer.recorder.keeps_values else NULL,
                                      size, block.base), before)
     except BaseException:
         outer.withdraw_block(before)

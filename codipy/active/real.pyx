@@ -4,6 +4,8 @@ import math
 import numbers
 import operator
 
+import numpy as np
+
 from libc.math cimport isfinite, isnormal
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from cpython.complex cimport PyComplex_Check
@@ -11,6 +13,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE, PyObject_RichCompare, destructor
 cimport cython
 
+from codipy.active.carried cimport carry, tangents_of
 from codipy.active.expression cimport (
     as_number, codipy_clear_free_lists, codipy_death, codipy_new_reference, combine, identify, new_real,
     python_value, readmit, release_here, release_uses)
@@ -24,12 +27,13 @@ from codipy.programs.tiles cimport tiles_exact
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Recorder, push_jacobian
+from codipy.tape.recorder cimport Recorder, push_jacobian, tangents_at
 
 from codipy.active.callers import in_rebound_code, refusal
 from codipy.active.doors import door
 from codipy.active.dropped import refuse_dropped
 from codipy.errors import ActiveError, TapeError
+from codipy.tape.forward import TOO_LATE, seed_rows
 from codipy.tape.signatures import Signature
 
 cdef extern from "codipy/inline.h":
@@ -178,6 +182,8 @@ cdef int identify_plain(Recorder* r, PyObject* x) except -1:
 
 cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
                            int kind) except NULL:
+    if r != NULL and r.carries:
+        return carry(r, code, n, operands, u, value, kind)
     return combine(r, code, n, operands, u, value, kind, False)
 
 
@@ -265,10 +271,22 @@ cdef BaseTape demand_own(Real self, str what):
     cdef BaseTape tape = <BaseTape>found
     if not tape.is_valid(self.epoch):
         raise TapeError(f"{described(self)} has no {what}: its tape was reset since; record again")
+    tape.demand_recorded(f"the {what} of {described(self)}")
     if self.count or self.flags & MERGED:
         raise TapeError(f"{described(self)} has no {what} of its own, it is part of a larger statement: call "
                         "tape.register_output() on it while recording, before it is used")
     return tape
+
+
+cdef BaseTape forward_tape_of(Real self):
+    """The tape of strategy 'forward' that this variable is of."""
+    cdef PyObject* found = tape_of_epoch(self.epoch)
+    if not self.epoch:
+        raise TapeError(f"{described(self)} has no tangent, it is passive: it depends on no input")
+    if found == NULL:
+        raise TapeError(f"{described(self)} has no tangent: its tape no longer exists")
+    (<BaseTape>found).demand_forward(described(self), self.epoch)
+    return <BaseTape>found
 
 
 cdef int demand_adjoint(BaseTape tape, AdjointVector adjoints, Real x) except -1:
@@ -353,6 +371,33 @@ cdef class Real:
         cdef BaseTape tape = demand_own(self, "gradient")
         tape.demand_idle("setting a gradient")
         seed_slot(tape, tape.adjoint_vector, self)[0] = number
+
+    @property
+    def tangent(self):
+        """float: the derivative along the seeds of a tape of strategy 'forward', an array with more directions than one; set
+        it to seed an input that nothing has read yet."""
+        cdef BaseTape tape = forward_tape_of(self)
+        cdef const double* tangents = tangents_of(&tape.recorder, <PyObject*>self)
+        cdef Py_ssize_t d
+        if tape.recorder.width == 1:
+            return tangents[0]
+        result = np.empty(tape.recorder.width)
+        for d in range(tape.recorder.width):
+            result[d] = tangents[d]
+        return result
+
+    @tangent.setter
+    def tangent(self, seed):
+        cdef BaseTape tape = forward_tape_of(self)
+        cdef Py_ssize_t d
+        numbers = seed_rows(seed, (), tape.recorder.width).reshape(-1).tolist()
+        tape = forward_tape_of(self)         # a seed may be Python code, which may reset the tape
+        if not self.flags & IS_INPUT:
+            raise TapeError(f"{described(self)} is no input: only the tangents of inputs can be set")
+        if self.flags & MERGED or self.made != tape.recorder.steps or tape.store.reusing.uses_of(self.identifier) != 1:
+            raise TapeError(TOO_LATE)
+        for d in range(tape.recorder.width):
+            tangents_at(&tape.recorder, self.identifier)[d] = numbers[d]
 
     @property
     def is_active(self):

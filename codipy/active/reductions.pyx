@@ -27,7 +27,7 @@ from codipy.programs.tiles cimport ROUND_NONE
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport in_silence
-from codipy.tape.recorder cimport JACOBIAN, PRIMAL, Recorder
+from codipy.tape.recorder cimport Recorder
 from codipy.tape.reduction cimport Reduction
 from codipy.tape.statement cimport Statement
 
@@ -104,7 +104,7 @@ cdef bint is_summed_at_once(Recorder* r, Array a, axis) noexcept:
     cdef Pending p = a.pending
     if p is None or r == NULL or not p.active or not p.waits or a.kept is not None or a.storage is not None:
         return False
-    if r.kind != JACOBIAN or not (<BaseTape>r.tape).by_value or p.single != ROUND_NONE:
+    if r.keeps_values or not (<BaseTape>r.tape).by_value or p.single != ROUND_NONE:
         return False
     return a.geometry.size > SHORT or a.geometry.size > 0 and axis is None
 
@@ -173,7 +173,7 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare):
             size *= a.geometry.shape[k]
     record.size, record.single = size, waiting is None and a.storage.single
     single = not isinstance(value, np.ndarray)
-    if single and not (r.kind == PRIMAL and r.reuse):
+    if single and not r.values_move:
         result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0,
                                 SINGLE if record.single else DOUBLE)
         record.result = (<Real>result).identifier

@@ -13,7 +13,7 @@ from codipy.programs.interned cimport intern_tiles
 from codipy.programs.tiles cimport (
     MAX_OPERANDS, ROUND_NONE, Operand, TileProgram, tiles_jacobians, tiles_values)
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport JACOBIAN, Recorder
+from codipy.tape.recorder cimport Recorder
 from codipy.tape.statement cimport Argument, Statement, new_statement
 
 
@@ -55,8 +55,7 @@ cdef int run_recorded(Recorder* r, Pending p, const View* shape, double* out, co
     try:
         return run_values(p, shape, out, strides)
     except BaseException:
-        tape.records.items.pop()
-        tape.withdraw_block(before)
+        tape.withdraw_record(before)
         raise
 
 
@@ -66,7 +65,7 @@ cdef int record_loaded(Recorder* r, Pending p, const Loaded* loaded, const View*
     cdef BaseTape tape = <BaseTape>r.tape
     try:
         if tape.by_value or not p.active:
-            statement = value_statement(p, &loaded.program, shape, r.kind != JACOBIAN)
+            statement = value_statement(p, &loaded.program, shape, r.keeps_values)
         else:
             statement = jacobian_statement(p, &loaded.program, loaded.operands, shape)
         statement.identifier = identifier

@@ -66,6 +66,11 @@ cdef inline bint owns_block(Storage s) noexcept:
     return Py_REFCNT(<PyObject*>s.block) == 1 and not s.block.lent and not s.block.is_input
 
 
+cdef inline bint is_unread(Storage s) noexcept:
+    """Whether an input still is what was registered, and no expression, copy or view by itself has its identifiers."""
+    return s.input is not None and s.block is s.input and not s.input.lent and Py_REFCNT(<PyObject*>s.input) == 2
+
+
 cdef inline bint is_small(Py_ssize_t part, Py_ssize_t whole) noexcept:
     """Whether a part is worth treating by itself."""
     return 4 * part < whole

@@ -15,7 +15,7 @@ from codipy.active.kinds cimport kind_of
 from codipy.active.primals cimport demand_known, get_values, set_values
 from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, Real, described, new_identified
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Entry, SIMPLE
+from codipy.tape.recorder cimport Entry
 from codipy.tape.simple cimport is_unknown
 
 from codipy.errors import TapeError
@@ -24,15 +24,16 @@ from codipy.tape.signatures import Signature
 
 @cython.no_gc_clear
 cdef class Tape(BaseTape):
-    """Tape(strategy='auto', granularity=None, chunk_size=None, *, skip_zero_jacobians=True, skip_invalid_jacobians=False)
+    """Tape(strategy='auto', granularity=None, chunk_size=None, *, skip_zero_jacobians=True, skip_invalid_jacobians=False, width=None)
     --
 
     Records what runs on Reals and Arrays inside ``with tape:`` and sweeps it backwards or forwards.
 
     Parameters
     ----------
-    strategy : {'auto', 'simple', 'jacobian', 'jacobian-reuse', 'primal', 'primal-reuse'}
-        What a statement stores and how identifiers are handed out. 'auto' is what measures best for scalars.
+    strategy : {'auto', 'simple', 'jacobian', 'jacobian-reuse', 'primal', 'primal-reuse', 'forward'}
+        What a statement stores and how identifiers are handed out. 'auto' is what measures best for scalars. 'forward'
+        stores nothing: tangents are computed with the values, from ``x.tangent`` of inputs to that of results.
     granularity : {'statement', 'operation'}, optional
         Whether a whole expression or each operation is one statement. Default 'statement'; 'simple' records
         operations only.
@@ -42,6 +43,8 @@ cdef class Tape(BaseTape):
         Do not store Jacobians that are 0 (Jacobian strategies).
     skip_invalid_jacobians : bool
         Do not store Jacobians that are NaN or infinite (Jacobian strategies). Off: they show in the gradient.
+    width : int, optional
+        Directions that a tape of strategy='forward' carries at once; default 1.
 
     Raises
     ------
@@ -102,6 +105,7 @@ cdef class Tape(BaseTape):
         make_passive(variable)
         variable.identifier, variable.epoch = identifier, self.recorder.epoch
         variable.flags = IS_INPUT | OF_INPUT | (OWNS if self.recorder.reuse else 0)
+        variable.made = self.recorder.steps      # see Forward; 0 elsewhere
         return variable
 
     def register_output(self, y):
@@ -138,9 +142,9 @@ cdef class Tape(BaseTape):
             if variable.count:
                 identify(&self.recorder, variable)
                 variable.flags &= ~MERGED
-                if self.recorder.kind == SIMPLE:
+                if self.recorder.names_results:
                     variable.flags |= IS_OUTPUT
-            if variable.flags & (IS_INPUT | IS_OUTPUT) or self.recorder.kind == SIMPLE:
+            if variable.flags & (IS_INPUT | IS_OUTPUT) or self.recorder.names_results:
                 return variable
             source = variable.identifier
         identifier = self.new_copy(source, variable.primal)
@@ -222,6 +226,7 @@ cdef class Tape(BaseTape):
         Adjoints
             ``adj[y] = seed`` and ``adj[x]`` take a Real or an Array; give it to ``evaluate(adjoints=adj)``, on any thread.
         """
+        self.demand_recorded("new_adjoints()")
         return Adjoints(self, width)
 
     def set_primal(self, x, value):
@@ -257,6 +262,7 @@ cdef class Tape(BaseTape):
         (array([ 9., 16.]), array([1., 4.]))
         """
         cdef double number
+        self.demand_recorded("set_primal()")
         if type(x) is Array:
             self.demand_values()
             set_values(self, x, value)
@@ -289,12 +295,13 @@ cdef class Tape(BaseTape):
             If the tape stores no values, `x` has none of its own on it, or the last ``evaluate_primal()`` failed or
             ended before `x`.
         """
+        self.demand_recorded("get_primal()")
         if type(x) is Array:
             self.demand_values()
             return get_values(self, x)
         cdef double value = self.primal_slot(self.identifier_of(x, "x"))[0]
         demand_known(self, x)
-        if self.recorder.kind == SIMPLE and is_unknown(value):
+        if self.recorder.names_results and is_unknown(value):
             return (<Real>x).primal      # nothing has read or recomputed it since it was recorded
         return value
 

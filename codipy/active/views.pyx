@@ -24,7 +24,7 @@ from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport Gather, gather_apart, gather_of_runs
 from codipy.tape.loops cimport loop_take
-from codipy.tape.recorder cimport JACOBIAN, Recorder
+from codipy.tape.recorder cimport Recorder
 
 from codipy.errors import ActiveError
 
@@ -248,9 +248,9 @@ cdef Array take_rows(Array a, index):
         block = new_block(tape, shape.size)
         if view.ndim == 1:
             taken, numbers = numbers, NULL       # the record has it, or it is freed
-            record = gather_apart(taken, shape.size, block.base, r.kind != JACOBIAN)
+            record = gather_apart(taken, shape.size, block.base, r.keeps_values)
         else:
-            record = gather_of_runs(numbers, cnp.PyArray_SIZE(places), values.data if r.kind != JACOBIAN else NULL,
+            record = gather_of_runs(numbers, cnp.PyArray_SIZE(places), values.data if r.keeps_values else NULL,
                                     shape.size, block.base)
         tape.push_record(record, before)
     except BaseException:

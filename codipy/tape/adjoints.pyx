@@ -11,6 +11,9 @@ from codipy.tape.consumed cimport Consumed
 
 cnp.import_array()
 
+cdef enum:
+    MOST = 0x7FFFFFFE            # the largest identifier that there can be
+
 
 cdef class AdjointVector:
     """AdjointVector()
@@ -45,6 +48,14 @@ cdef class AdjointVector:
         if self.numbers != NULL:
             memset(larger + self.capacity * self.width, 0, (slots - self.capacity) * self.width * sizeof(double))
         self.numbers, self.slots, self.capacity = larger, slots, slots
+        return 0
+
+    cdef int grow(self, int32_t largest) except -1:
+        cdef Py_ssize_t slots = largest + <Py_ssize_t>1 - self.first
+        if slots > self.capacity:
+            slots = max(slots, 2 * self.capacity, <Py_ssize_t>64)
+            self.ensure(<int32_t>min(slots - 1 + self.first, <Py_ssize_t>MOST))
+        self.slots = self.capacity
         return 0
 
     cdef void zero(self) noexcept:

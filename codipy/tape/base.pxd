@@ -51,6 +51,8 @@ cdef class BaseTape:
     cdef void hold(self) noexcept
     cdef int demand_idle(self, str action) except -1
     cdef int demand_recording(self, str action) except -1
+    cdef int demand_recorded(self, str action) except -1
+    cdef int demand_forward(self, str variable, int64_t epoch) except -1
     cdef int32_t new_input(self, double value) except -1
     cdef int32_t new_copy(self, int32_t source, double value) except -1
     cdef int32_t new_element(self, int32_t source, double value) except -1
@@ -65,7 +67,9 @@ cdef class BaseTape:
     cdef int32_t new_block(self, Py_ssize_t n) except -1
     cdef int32_t new_input_block(self, Py_ssize_t n) except -1
     cdef void give_block(self, int32_t base, Py_ssize_t n, int64_t epoch, bint lent) noexcept
+    cdef int32_t with_tangents(self, int32_t first, Py_ssize_t n) except -1
     cdef int withdraw_block(self, int32_t before) except -1
+    cdef int withdraw_record(self, int32_t before) except -1
     cdef bint names_live(self, Record record)
     cdef int push_record(self, Record record, int32_t before) except -1
     cdef TapePosition checked(self, position, str name)

@@ -4,6 +4,7 @@ import sys
 from bisect import bisect_left
 
 from libc.stdint cimport int32_t, int64_t, uint32_t
+from libc.string cimport memset
 from cpython.mem cimport PyMem_RawFree
 from cpython.object cimport PyObject
 cimport cython
@@ -13,19 +14,21 @@ from codipy.data.stream cimport Cursor, Stream
 from codipy.identifiers.waiting cimport WaitingBlocks
 from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.forward cimport Forward
 from codipy.tape.jacobian cimport Jacobian
 from codipy.tape.loan cimport Loan
 from codipy.tape.position cimport TapePosition, make_position
 from codipy.tape.primal cimport Primal
 from codipy.tape.record cimport Record, Records
-from codipy.tape.recorder cimport Entry, JACOBIAN, PRIMAL, SIMPLE, is_live
+from codipy.tape.recorder cimport Entry, FORWARD, JACOBIAN, PRIMAL, SIMPLE, grow_tangents, is_live, tangents_at
 from codipy.tape.replay cimport Replay
 from codipy.tape.simple cimport Simple
 from codipy.tape.sweep cimport REVERSE, TANGENTS, VALUES, sweep
 
 from codipy.errors import CorruptTape, TapeError
 
-STRATEGIES = ("auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")
+STRATEGIES = ("auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")      # that can be swept
+FORWARD_STRATEGY = "forward"
 GRANULARITIES = ("statement", "operation")
 AUTO = "jacobian"            # how "auto" records scalars, what measures best: docs/design/strategies.md
 
@@ -35,8 +38,8 @@ cdef class BaseTape:
     """Identifiers, streams and sweeps; codipy.Tape adds the variables."""
 
     def __cinit__(self, strategy="auto", granularity=None, chunk_size=None, *, skip_zero_jacobians=True,
-                  skip_invalid_jacobians=False):
-        self.strategy = check_choice("strategy", strategy, STRATEGIES)
+                  skip_invalid_jacobians=False, width=None):
+        self.strategy = check_choice("strategy", strategy, (*STRATEGIES, FORWARD_STRATEGY))
         cdef bint auto = strategy == "auto"
         strategy = stored_as(strategy)
         if granularity is None:
@@ -47,7 +50,10 @@ cdef class BaseTape:
                              "leave granularity out or say granularity='operation'")
         self.chunk_size = chunk_size
         cdef bint reuse = strategy.endswith("-reuse")
-        if strategy == "simple":
+        self.recorder.width = check_width(width, strategy == FORWARD_STRATEGY)
+        if strategy == FORWARD_STRATEGY:
+            self.recorder.kind, self.store = FORWARD, Forward()
+        elif strategy == "simple":
             self.recorder.kind, self.store = SIMPLE, Simple(chunk_size)
         elif strategy.startswith("jacobian"):
             self.recorder.kind, self.store = JACOBIAN, Jacobian(reuse, chunk_size)
@@ -57,9 +63,15 @@ cdef class BaseTape:
         self.recorder.skip_zero = bool(skip_zero_jacobians)
         self.recorder.skip_invalid = bool(skip_invalid_jacobians)
         self.recorder.plain = self.recorder.kind == JACOBIAN and not reuse and not self.recorder.eager
+        self.recorder.keeps_values = self.recorder.kind == PRIMAL or self.recorder.kind == SIMPLE
+        self.recorder.values_by_identifier = self.recorder.kind == PRIMAL
+        self.recorder.values_move = self.recorder.kind == PRIMAL and reuse
+        self.recorder.carries = self.recorder.kind == FORWARD
+        self.recorder.names_results = self.recorder.kind == SIMPLE or self.recorder.kind == FORWARD
+        self.recorder.carried = carried_class(self.recorder.width)
         self.recorder.tape = <PyObject*>self
         self.records, self.replay, self.waiting = Records(), Replay(), WaitingBlocks()
-        self.by_value = self.recorder.kind != JACOBIAN or auto
+        self.by_value = self.recorder.keeps_values or self.recorder.carries or auto
         self.recycle = auto
         self.recorder.waiting = <PyObject*>self.waiting
         self.recorder.records, self.recorder.replay = <PyObject*>self.records, <PyObject*>self.replay
@@ -69,6 +81,8 @@ cdef class BaseTape:
         self.serial = activity.register_tape(<PyObject*>self)
         self.adjoint_vector = AdjointVector()
         self.adjoint_vector.first, self.adjoint_vector.serial = self.store.first, self.serial
+        self.adjoint_vector.width = self.recorder.width
+        self.recorder.tangent_vector = <PyObject*>self.adjoint_vector
         self.draw_epoch()
 
     def __dealloc__(self):
@@ -154,6 +168,22 @@ cdef class BaseTape:
                             "call it inside `with tape:` or after tape.set_active()")
         return self.demand_idle(action)
 
+    cdef int demand_recorded(self, str action) except -1:
+        """An error where nothing is kept."""
+        if self.recorder.carries:
+            raise TapeError(f"{action}: a tape of strategy='forward' keeps nothing to sweep over. Set x.tangent of an input "
+                            "before it is used and read y.tangent of a result, or take another strategy")
+        return 0
+
+    cdef int demand_forward(self, str variable, int64_t epoch) except -1:
+        """That a variable of this epoch has a tangent."""
+        if not self.recorder.carries:
+            raise TapeError(f"{variable} has no tangent, it is on a tape of strategy={self.strategy!r}: take "
+                            "strategy='forward', or seed .gradient, call tape.evaluate_forward() and read .gradient")
+        if not self.is_valid(epoch):
+            raise TapeError(f"{variable} has no tangent: its tape was reset since; compute it again")
+        return 0
+
     cdef int32_t new_input(self, double value) except -1:
         self.demand_recording("register_input()")
         return self.store.push_input(&self.recorder, value)
@@ -179,7 +209,8 @@ cdef class BaseTape:
                 self.shared = True
                 return first
         if self.store.reusing is not None:
-            return self.store.reusing.assign_block(n)
+            first = self.store.reusing.assign_block(n)
+            return self.with_tangents(first, n) if self.recorder.carries else first
         return self.store.linear.assign_block(n)
 
     cdef int32_t new_input_block(self, Py_ssize_t n) except -1:
@@ -188,9 +219,24 @@ cdef class BaseTape:
         cdef int32_t first
         if self.store.reusing is None:
             return self.store.linear.assign_block(n)
+        if self.recorder.carries:        # nothing is consumed, so any will do
+            first = self.new_block(n)
+            if n:
+                memset(tangents_at(&self.recorder, first), 0, n * self.recorder.width * sizeof(double))
+            return first
         first = self.store.reusing.next if n else 0
         for _i in range(n):
             self.store.reusing.assign_fresh()
+        return first
+
+    cdef int32_t with_tangents(self, int32_t first, Py_ssize_t n) except -1:
+        """Room for the tangents of a new block, which does not stay without it."""
+        if first + n > self.recorder.tangents_size:
+            try:
+                grow_tangents(&self.recorder, first + n - 1)
+            except BaseException:
+                self.store.reusing.release_block(first, n)
+                raise
         return first
 
     cdef void give_block(self, int32_t base, Py_ssize_t n, int64_t epoch, bint lent) noexcept:
@@ -207,9 +253,18 @@ cdef class BaseTape:
             self.store.linear.reset_to(before)
         return 0
 
+    cdef int withdraw_record(self, int32_t before) except -1:
+        """The last push_record() was in vain."""
+        if not self.recorder.carries:
+            self.records.items.pop()
+        return self.withdraw_block(before)
+
     cdef int push_record(self, Record record, int32_t before) except -1:
         """Put a record on the tape; `before` is `largest()` from before it took its results' identifiers."""
         assert self.names_live(record), "a record names an identifier that is free"
+        if self.recorder.carries:
+            self.recorder.steps += 1
+            return record.forward(self.adjoint_vector)
         cdef Records records = self.records
         cdef Cursor* cursor = self.recorder.statements
         if records.last is None or records.chunk != cursor.fields[0] or records.used != cursor.used:
@@ -387,6 +442,9 @@ cdef class BaseTape:
         """
         self.demand_idle("reset()")
         cdef TapePosition place
+        if position is not None:
+            self.demand_recorded("reset(position)")
+        self.recorder.tangents_size = 0      # there may be more memory than slots
         if position is None:
             self.store.root.reset()
             self.forget_all()
@@ -406,6 +464,7 @@ cdef class BaseTape:
     def reset_hard(self):
         """Drop the recording and give its memory back, adjoints and primal values included."""
         self.demand_idle("reset_hard()")
+        self.recorder.tangents, self.recorder.tangents_size = NULL, 0
         self.store.root.reset_hard()
         self.adjoint_vector.release()
         self.numbers = self.other_numbers = False
@@ -431,12 +490,14 @@ cdef class BaseTape:
 
     def clear_adjoints(self):
         """Set all adjoints of the tape's own vector to 0."""
+        self.demand_recorded("clear_adjoints()")
         self.demand_idle("clear_adjoints()")
         self.adjoint_vector.zero()
         self.numbers = False
 
     def delete_adjoints(self):
         """Give the memory of the tape's own adjoint vector back; it grows again when it is used."""
+        self.demand_recorded("delete_adjoints()")
         self.demand_idle("delete_adjoints()")
         self.adjoint_vector.release()
         self.numbers = False
@@ -453,12 +514,18 @@ cdef class BaseTape:
         """The settings of this tape, by name."""
         return {"strategy": self.strategy, "granularity": self.granularity, "chunk_size": self.chunk_size,
                 "skip_zero_jacobians": bool(self.recorder.skip_zero),
-                "skip_invalid_jacobians": bool(self.recorder.skip_invalid)}
+                "skip_invalid_jacobians": bool(self.recorder.skip_invalid),
+                **({"width": self.recorder.width} if self.recorder.carries else {})}
+
+    @property
+    def keeps_values(self):
+        """Whether the values of scalar statements are kept, so that they can be computed again."""
+        return bool(self.recorder.keeps_values)
 
     @property
     def statements(self):
         """Statements on the tape, those of arrays among them."""
-        return (<Stream>self.store.streams[len(self.store.streams) - 1]).items + len(self.records.items)
+        return self.store.statements() + len(self.records.items)
 
     def statistics(self):
         """Where the tape's memory goes, to the byte.
@@ -513,6 +580,29 @@ cdef class BaseTape:
 def stored_as(str strategy):
     """The strategy that says how scalar statements are stored: that of `auto` is what measures best for scalars."""
     return AUTO if strategy == "auto" else strategy
+
+
+cdef enum:
+    WIDEST = 1 << 20             # directions, as of external adjoints
+
+
+cdef Py_ssize_t check_width(width, bint forward) except -1:
+    if width is None:
+        return 1
+    if isinstance(width, bool) or not isinstance(width, int):
+        raise TypeError(f"width must be an int, got {type(width).__name__}")
+    if not forward:
+        raise ValueError("width is a matter of strategy='forward': other tapes are swept in so many directions with "
+                         "tape.new_adjoints(width)")
+    if not 1 <= width <= WIDEST:
+        raise ValueError(f"width must be from 1 to {WIDEST}, got {width}")
+    return width
+
+
+cdef int carried_class(Py_ssize_t width) noexcept:
+    """The size class of a Real whose entries have room for so many numbers (active/object.h); -1: none has."""
+    cdef Py_ssize_t each = sizeof(Entry) // sizeof(double)
+    return 0 if width <= each else 1 if width <= 4 * each else 2 if width <= 16 * each else -1
 
 
 def check_choice(str name, value, choices):

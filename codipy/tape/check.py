@@ -37,6 +37,10 @@ def check(tape, origin):
         identifiers._check()
     except AssertionError as error:
         raise CorruptTape(str(error)) from error
+    if not store.streams:        # nothing is recorded
+        slots = tape.adjoint_vector.slots
+        _demand(not any(map(identifiers.uses_of, range(slots, identifiers.largest + 1))), "what is alive has tangents")
+        return
     fields = [_whole(stream) for stream in store.streams]
     strategy = stored_as(tape.strategy)
     kind = strategy.removesuffix("-reuse")

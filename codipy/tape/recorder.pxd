@@ -18,6 +18,7 @@ cdef enum StrategyKind:
     JACOBIAN                 # an entry's number is the Jacobian
     PRIMAL                   # an entry's number is the argument's primal value
     SIMPLE                   # as PRIMAL, and passive arguments are stored like active ones
+    FORWARD                  # there are no entries: a result's tangents are computed at once
 
 cdef enum:
     INPUT_TAG = 255          # argument count of a Jacobian statement that marks an input
@@ -34,6 +35,12 @@ cdef struct Recorder:
     bint plain               # JACOBIAN, linear, by statement: the default, for which operators have a path of their own
     bint eager               # operation granularity: every result is pushed when it is made
     bint reuse               # identifiers are handed back when their variable dies
+    # What the layers above may ask, instead of which strategy it is: see BaseTape's constructor.
+    bint keeps_values        # what is recorded can be computed again: numbers are values, records keep passive ones too
+    bint values_by_identifier   # `primals` has the value of each identifier ...
+    bint values_move         # ... which a later owner of the identifier overwrites, so an element gets one of its own
+    bint names_results       # every result has an identifier of its own: an output needs no copy
+    bint carries             # nothing is recorded: Reals carry their tangents, and a record runs forward at once
     bint skip_zero           # zero Jacobians are not stored
     bint skip_invalid        # NaN and infinite Jacobians are not stored
     Cursor* statements       # innermost stream: argument counts, program handles or operation codes
@@ -41,6 +48,11 @@ cdef struct Recorder:
     Cursor* constants        # value strategies: passive constants (PRIMAL) or argument primals (SIMPLE)
     double* primals          # PRIMAL: the primal value of each identifier
     Py_ssize_t primals_size  # slots allocated in primals
+    double* tangents         # FORWARD: `width` for each identifier; that of 0, which is passive, has zeros
+    Py_ssize_t tangents_size # identifiers that have some
+    Py_ssize_t width         # directions
+    int carried              # FORWARD: size class of a Real that carries so many; negative: they stand by identifier
+    int64_t steps            # FORWARD: records and reads of elements so far: see Forward
     Program** programs       # where the process keeps the statement programs
     PyObject* linear         # LinearIdentifiers, or NULL
     PyObject* reusing        # ReuseIdentifiers, or NULL
@@ -48,12 +60,14 @@ cdef struct Recorder:
     PyObject* records        # its Records, which are steps of the recording too
     PyObject* waiting        # its WaitingBlocks
     PyObject* replay         # its Replay, what evaluate_primal() made of them
+    PyObject* tangent_vector # FORWARD: the AdjointVector that `tangents` lie in
     PyObject* tape           # the tape that this recorder is part of
 
 
 # Slow paths, in recorder.pyx: open chunks, innermost stream first, and grow the primal vector.
 cdef int make_room(Recorder* r, Py_ssize_t arguments, Py_ssize_t constants) except -1
 cdef int grow_primals(Recorder* r, Py_ssize_t identifier) except -1
+cdef int grow_tangents(Recorder* r, Py_ssize_t identifier) except -1
 
 
 # For assertions, in recorder.pyx: whether nobody else may be given these identifiers now.
@@ -68,16 +82,23 @@ cdef inline int reserve_statement(Recorder* r, Py_ssize_t arguments, Py_ssize_t 
     return 0
 
 
+cdef inline double* tangents_at(Recorder* r, int32_t identifier) noexcept:
+    return r.tangents + identifier * r.width
+
+
 cdef inline int32_t assign_identifier(Recorder* r) except -1:
-    """The identifier of the next statement's result; with PRIMAL, room for its value as well."""
+    """The identifier of the next statement's result; with room for its value, or its tangents, as well."""
     cdef int32_t identifier
     if r.reuse:
         identifier = (<ReuseIdentifiers>r.reusing).assign()
     else:
         identifier = (<LinearIdentifiers>r.linear).assign()
-    if r.kind == PRIMAL and identifier >= r.primals_size:
+    if r.kind == PRIMAL and identifier >= r.primals_size or r.kind == FORWARD and identifier >= r.tangents_size:
         try:
-            grow_primals(r, identifier)
+            if r.kind == PRIMAL:
+                grow_primals(r, identifier)
+            else:
+                grow_tangents(r, identifier)
         except BaseException:
             withdraw_identifier(r, identifier)
             raise

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The slow paths of recording: opening chunks and growing the primal vector."""
+"""The slow paths of recording: opening chunks, growing the vectors of values and of tangents."""
 from libc.string cimport memset
 from cpython.mem cimport PyMem_RawRealloc
+
+from libc.stdint cimport int32_t
 
 from codipy.data.stream cimport Stream
 from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.identifiers.waiting cimport WaitingBlocks
+from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Entry, Recorder, JACOBIAN
 
 
@@ -30,6 +33,13 @@ cdef int grow_primals(Recorder* r, Py_ssize_t identifier) except -1:
         raise MemoryError(f"no memory for {size} primal values")
     memset(larger + r.primals_size, 0, (size - r.primals_size) * sizeof(double))
     r.primals, r.primals_size = larger, size
+    return 0
+
+
+cdef int grow_tangents(Recorder* r, Py_ssize_t identifier) except -1:
+    cdef AdjointVector vector = <AdjointVector>r.tangent_vector
+    vector.grow(<int32_t>identifier)
+    r.tangents, r.tangents_size = vector.origin(), vector.slots
     return 0
 
 

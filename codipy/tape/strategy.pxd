@@ -21,6 +21,7 @@ cdef class Strategy:
     cdef readonly int32_t first                 # identifier of the first adjoint slot
 
     cdef void connect(self, Recorder* r) noexcept
+    cdef Py_ssize_t statements(self) except -1      # in the streams
     # Inputs are statements of no argument where identifiers are linear; with reuse they take an identifier that
     # the recording never used, so that no statement before them shares their adjoint, and the tape holds it as well:
     # a sweep leaves an adjoint or tangent there, which a later owner would take for its own in the next sweep.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of a taping strategy, which Jacobian, Primal and Simple implement."""
+"""The interface of a taping strategy, which Jacobian, Primal, Simple and Forward implement."""
 from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 
@@ -13,7 +13,7 @@ from codipy.errors import TapeError
 
 
 cdef class Strategy:
-    """Abstract: Jacobian, Primal and Simple implement it."""
+    """Abstract: Jacobian, Primal, Simple and Forward implement it."""
 
     def __cinit__(self, *_):
         self.inputs = []
@@ -23,13 +23,16 @@ cdef class Strategy:
         cdef Py_ssize_t i
         for i in range(len(self.streams)):
             r.streams[i] = <PyObject*>self.streams[len(self.streams) - 1 - i]
-        r.statements = &(<Stream>r.streams[0]).cursor
-        r.arguments = &(<Stream>r.streams[1]).cursor
+        r.statements = &(<Stream>r.streams[0]).cursor if r.streams[0] != NULL else NULL
+        r.arguments = &(<Stream>r.streams[1]).cursor if r.streams[1] != NULL else NULL
         r.constants = &(<Stream>r.streams[2]).cursor if r.streams[2] != NULL else NULL
         r.programs = program_blocks()
         r.reuse = self.reusing is not None
         r.linear = <PyObject*>self.linear
         r.reusing = <PyObject*>self.reusing
+
+    cdef Py_ssize_t statements(self) except -1:
+        return (<Stream>self.streams[len(self.streams) - 1]).items
 
     cdef int32_t fresh_input(self) except -1:
         cdef int32_t identifier = self.reusing.assign_fresh()

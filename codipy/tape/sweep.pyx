@@ -10,7 +10,6 @@ from codipy.data.position cimport Position
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
 from codipy.tape.position cimport TapePosition
-from codipy.tape.recorder cimport JACOBIAN
 from codipy.tape.replay cimport Replay
 from codipy.tape.underway cimport UnderWay
 from codipy.tape.walk cimport Bounds
@@ -69,12 +68,14 @@ if hasattr(os, "register_at_fork"):
 
 
 cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adjoints, bint keep) except -1:
+    tape.demand_recorded("evaluate()" if direction == REVERSE else "evaluate_forward()" if direction == TANGENTS else
+                         "evaluate_primal()")
     cdef bint backwards = direction == REVERSE
     cdef Position first = None, last = None      # the beginning and the end of the recording
     cdef TapePosition place
     cdef Bounds bounds
     cdef Replay replay = tape.replay
-    cdef bint replays = (direction == VALUES and tape.recorder.kind != JACOBIAN
+    cdef bint replays = (direction == VALUES and tape.recorder.keeps_values
                          and (len(tape.records.items) > 0 or replay.begun))
     cdef bint whole = True, continued
     cdef int64_t epoch = 0, now = tape.recorder.epoch, after = 0, until = now    # the last two: of what is swept

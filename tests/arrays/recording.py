@@ -70,6 +70,20 @@ def record(tape, f, inputs):
     return Recording(tape, xs, ys)
 
 
+def run_forward(f, inputs, tangents, granularity="statement", width=None):
+    """(outputs, their tangents) on a tape of strategy 'forward', the directions of width > 1 along a last axis."""
+    tape = codipy.Tape("forward", granularity, width=width)
+    with tape:
+        xs = [tape.register_input(codipy.Array(x)) for x in inputs]
+        for x, tangent in zip(xs, tangents, strict=True):
+            x.tangent = tangent
+        ys = outputs_of(f(*xs))
+        directions = () if width in (None, 1) else (width,)
+        dots = [np.array(y.tangent) if is_active(y) else np.zeros((*np.shape(value(y)), *directions)) for y in ys]
+    tape._check()
+    return ys, dots
+
+
 def plainly(f, inputs):
     """The plain results, as arrays."""
     return [np.array(y) for y in outputs_of(f(*[np.array(x) for x in inputs]))]

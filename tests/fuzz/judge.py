@@ -14,7 +14,7 @@ import numpy as np
 
 import codipy
 from codipy.errors import TapeError
-from tests.arrays.recording import dot, is_active, outputs_of, record, value
+from tests.arrays.recording import Recording, dot, is_active, outputs_of, record, run_forward, value
 from tests.fuzz.generator import constants
 from tests.strategies import VARIANTS, new_tape
 
@@ -180,7 +180,25 @@ def _judge(program, plain, seeds, tangents, variants, forward, driven):
             moved = dot(seeds, recording.forward(tangents))
             if not abs(moved - along) <= 1e-9 * scale:
                 return Finding("forward", f"{variant}: forward {moved!r}, reverse {along!r}")
+    if forward:
+        found = _judge_forward(f, program, plain, seeds, tangents, along, scale)
+        if found:
+            return found
     return _judge_driven(program, seeds, gradients) if driven else None
+
+
+def _judge_forward(f, program, plain, seeds, tangents, along, scale):
+    """The strategy that keeps nothing, in one direction and in three of which the second is that one."""
+    for width in (1, 3):
+        wide = tangents if width == 1 else [np.stack([-x, t, x], axis=-1) for x, t in zip(program.inputs, tangents)]
+        outputs, dots = quietly(run_forward, f, program.inputs, wide, "statement", width)
+        found = _same_values(Recording(None, [], outputs), plain, "forward")
+        if found:
+            return found
+        moved = dot(seeds, dots if width == 1 else [y[..., 1] for y in dots])
+        if not abs(moved - along) <= 1e-9 * scale:
+            return Finding("forward", f"strategy forward, width {width}: {moved!r}, reverse {along!r}")
+    return None
 
 
 def _judge_driven(program, seeds, gradients):
