@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, SupportsFloat, SupportsIndex, TypeAlias, final, overload
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 # What an operator takes; a 0-dimensional array too, which its type does not tell.
 _Number: TypeAlias = Real | float | Fraction | np.floating[Any] | np.integer[Any] | np.bool_
@@ -21,6 +22,10 @@ class Real:
     def gradient(self) -> float: ...
     @gradient.setter
     def gradient(self, seed: float) -> None: ...
+    @property
+    def tangent(self) -> Any: ...
+    @tangent.setter
+    def tangent(self, seed: ArrayLike) -> None: ...
     @property
     def is_active(self) -> bool: ...
     @property

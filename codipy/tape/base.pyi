@@ -15,6 +15,7 @@ from codipy.tape.statistics import Statistics
 from codipy.tape.strategy import Strategy
 
 STRATEGIES: tuple[str, ...]
+FORWARD_STRATEGY: str
 GRANULARITIES: tuple[str, ...]
 AUTO: str
 
@@ -29,6 +30,7 @@ class BaseTape:
         *,
         skip_zero_jacobians: bool = True,
         skip_invalid_jacobians: bool = False,
+        width: int | None = None,
     ) -> Self: ...
     @property
     def store(self) -> Strategy: ...
@@ -75,6 +77,8 @@ class BaseTape:
     def identifiers(self) -> int: ...
     @property
     def parameters(self) -> dict[str, Any]: ...
+    @property
+    def keeps_values(self) -> bool: ...
     @property
     def statements(self) -> int: ...
     def statistics(self) -> Statistics: ...

@@ -10,7 +10,7 @@ from cpython.object cimport PyObject
 cimport cython
 from cpython.pythread cimport PyThread_get_thread_ident
 
-from codipy.data.stream cimport Cursor, Stream
+from codipy.data.stream cimport Cursor
 from codipy.identifiers.waiting cimport WaitingBlocks
 from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector
