@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codipy.active import Tape
+from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tools.callee import name_of
 from codipy.tools.differences import Directions, agreement, finite_differences
 from codipy.tools.leaves import cut, join, shape_of, stack
@@ -33,7 +34,7 @@ class Row:
     granularity: str
     value: float            # recorded against plain value
     differences: float      # reverse against finite differences
-    forward: float          # forward against reverse
+    forward: float          # forward sweep against reverse, or tangents of the strategy 'forward' against the first gradient
 
     @property
     def passed(self) -> bool:
@@ -60,7 +61,8 @@ class Report:
     directions : Directions or None
         Those directions.
     gradients : dict
-        (strategy, granularity) -> gradient of the reverse sweep.
+        (strategy, granularity) -> gradient of the reverse sweep; of the strategy 'forward', which has none, that of its
+        tangents in all unit directions, if those are 16 or fewer.
     rows : list of Row
         One for each way to record.
     """
@@ -95,7 +97,9 @@ class Report:
         return "\n".join(lines)
 
     def _components(self, row):
-        gradient, names = self.gradients[row.strategy, row.granularity], self.names
+        gradient, names = self.gradients.get((row.strategy, row.granularity)), self.names
+        if gradient is None:     # tangents in random directions
+            return
         if self.directions is not None:
             gradient = self.directions.along(gradient)[0]
             names = [f"direction {k}" for k in range(len(gradient))]
@@ -171,7 +175,10 @@ def check_derivatives(f: Callable[..., Any], *x: Any, strategies: str | Sequence
     allowed = atol + rtol * np.nan_to_num(np.abs(differences), nan=0.0) + errors
     value = problem.values(problem.result)
     rows, gradients = [], {}
-    for strategy, granularity in settings(strategies, granularities):
+    for strategy, granularity in settings(strategies, granularities, True):
+        if strategy == FORWARD_STRATEGY:
+            rows.append(_forward_row(problem, granularity, value, differences, allowed, directions, gradients, rtol, atol))
+            continue
         tape = Tape(strategy, granularity, chunk_size)
         recording = problem.record(tape)
         gradient = join(recording.reverse(tape.new_adjoints(), problem.weights))
@@ -190,6 +197,38 @@ def check_derivatives(f: Callable[..., Any], *x: Any, strategies: str | Sequence
     return report
 
 
+def _forward_row(problem, granularity, value, differences, allowed, directions, gradients, rtol, atol):
+    """The strategy that keeps nothing, whose tangents share no recording with the gradients, in a few directions."""
+    count = problem.point.size
+    if directions is not None:
+        columns = np.stack(directions.directions, axis=1)
+    else:
+        columns = _columns(count)
+        if count > _DIRECTIONS:      # differences by each number, along these
+            differences = _zero_safe(differences, columns).sum(axis=0)
+            allowed = _zero_safe(allowed, np.abs(columns)).sum(axis=0)
+    if not count:
+        return Row(FORWARD_STRATEGY, granularity, 0.0, 0.0, 0.0)
+    run = problem.record(Tape(FORWARD_STRATEGY, granularity, width=columns.shape[1]), columns)
+    forward = _zero_safe(join(problem.weights), stack(run.tangents, columns.shape[1])).sum(axis=0)
+    error = 0.0
+    for gradient in list(gradients.values())[:1]:
+        terms = _zero_safe(gradient, columns)
+        with np.errstate(invalid="ignore"):
+            error = _over(agreement(forward, terms.sum(axis=0)), atol + rtol * np.abs(terms).sum(axis=0))
+    if columns.shape == (count, count) and directions is None:
+        gradients[FORWARD_STRATEGY, granularity] = forward
+    recorded = problem.values(run.value)
+    return Row(FORWARD_STRATEGY, granularity, _over(agreement(recorded, value), atol + rtol * np.abs(value)),
+               _over(agreement(forward, differences), allowed), error)
+
+
+def _columns(count):
+    """All unit directions, or some random ones."""
+    return (np.eye(count) if count <= _DIRECTIONS else
+            np.random.default_rng(count).standard_normal((count, _DIRECTIONS)))
+
+
 def _over(difference, allowed):
     """The largest multiple of what is allowed; no difference is 0 whatever is allowed."""
     with np.errstate(invalid="ignore", divide="ignore"):
@@ -202,8 +241,7 @@ def _forward_error(problem, tape, gradient, rtol, atol):
     count = len(gradient)
     if not count:
         return 0.0
-    directions = (np.eye(count) if count <= _DIRECTIONS else
-                  np.random.default_rng(count).standard_normal((count, _DIRECTIONS)))
+    directions = _columns(count)
     tape.reset()
     recording = problem.record(tape)
     columns = directions.shape[1]

@@ -6,7 +6,7 @@ import pytest
 import codipy
 from codipy.tape.base import GRANULARITIES, STRATEGIES, stored_as
 
-# (strategy, granularity): what `check_derivatives` and `codipy compare` run, the drivers' default first.
+# (strategy, granularity) of what can be swept, the drivers' default first.
 VARIANTS = [(s, g) for s in STRATEGIES for g in GRANULARITIES if (s, g) != ("simple", "statement")]
 BY_STATEMENT = [(s, "operation" if s == "simple" else "statement") for s in STRATEGIES]  # one of each strategy
 COUNTING = [s for s in STRATEGIES if s.endswith("-reuse")]  # identifiers are counted and handed back
@@ -16,6 +16,7 @@ AS_VALUES = [s for s in STRATEGIES if s not in AS_JACOBIANS]  # evaluate_primal(
 BUT_SIMPLE = [s for s in STRATEGIES if s != "simple"]  # which alone has statements of one operation only
 
 FORWARD = [("forward", g) for g in GRANULARITIES]  # keeps nothing: what can be swept is in the lists above
+COMPARED = VARIANTS + FORWARD  # what `check_derivatives` and `codipy compare` run
 
 each_strategy = pytest.mark.parametrize("strategy", STRATEGIES)
 each_counting = pytest.mark.parametrize("strategy", COUNTING)

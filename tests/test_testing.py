@@ -35,7 +35,7 @@ def with_jacobians(*jacobians):
 
 def test_what_is_right_passes_under_every_setting():
     report = check_derivatives(smooth, *ARGUMENTS)
-    assert report.passed and len(report.rows) == len(report.gradients) == 11
+    assert report.passed and len(report.rows) == len(report.gradients) == 13
     assert report.value == smooth(*ARGUMENTS)
     assert report.names[1] == "argument 1[0]" and report.names[-1] == "argument 2['factor'][0]"
     assert "smooth: derivatives agree" in str(report) and "wrong" not in str(report)
@@ -83,7 +83,7 @@ def test_a_wrong_derivative_is_shown(jacobians):
     text, report = str(caught.value), caught.value.report
     assert isinstance(caught.value, DerivativeError) and not report.passed
     assert text == str(report)
-    assert text.count("<- wrong") == 11 and "product: derivatives disagree" in text
+    assert text.count("<- wrong") == 13 and "product: derivatives disagree" in text
     worst = 0 if jacobians[0] != 3.0 else 1
     assert f"argument 0[{worst}]" in text.split("Worst of auto, statement:")[1].splitlines()[3]
     check_derivatives(with_jacobians(3.0, 2.0), [2.0, 3.0])
@@ -151,7 +151,7 @@ def of_arrays(x, pair):
 
 def test_arrays_in_and_out():
     report = check_derivatives(of_arrays, np.array([[1.0, -2.0], [0.5, 3.0]]), Pair(np.array([0.3, 2.0]), 1.5))
-    assert report.passed and len(report.rows) == 11
+    assert report.passed and len(report.rows) == 13
     assert list(report.names) == [*(f"argument 0[{i}, {j}]" for i in (0, 1) for j in (0, 1)),
                                   "argument 1.a[0]", "argument 1.a[1]", "argument 1.b"]
     assert "(value 5.0, 2 numbers)" in str(check_derivatives(lambda x: (x * x).sum(), np.array([1.0, 2.0])))

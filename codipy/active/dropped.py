@@ -43,6 +43,8 @@ def _depend(tape, active):
     """Whether any of these has a derivative other than zero; a sweep clears all adjoints but those of inputs."""
     if tape is None:
         return False  # nothing is recorded any more
+    if not tape.can_sweep:  # what has no tangent in any direction loses none
+        return any(np.any(x.tangent) for x in active)
     adjoints = tape.new_adjoints()
     for k, x in enumerate(active):
         adjoints[tape.register_output(x)] = np.linspace(1.0 + 0.1 * k, 1.7 + 0.1 * k, np.size(x)).reshape(np.shape(x))

@@ -390,14 +390,19 @@ cdef class Real:
     def tangent(self, seed):
         cdef BaseTape tape = forward_tape_of(self)
         cdef Py_ssize_t d
-        rows = seed_rows(seed, (), tape.recorder.width)
+        cdef double number = 0.0
+        cdef bint one = PyFloat_CheckExact(seed)
+        if one:
+            number = PyFloat_AS_DOUBLE(seed)
+        else:
+            rows = seed_rows(seed, (), tape.recorder.width)
         tape = forward_tape_of(self)         # a seed may be Python code, which may reset the tape
         if not self.flags & IS_INPUT:
             raise TapeError(f"{described(self)} is no input: only the tangents of inputs can be set")
         if self.flags & MERGED or self.made != tape.recorder.steps or tape.store.reusing.uses_of(self.identifier) != 1:
             raise TapeError(TOO_LATE)
         for d in range(tape.recorder.width):
-            tangents_at(&tape.recorder, self.identifier)[d] = rows[0, d]
+            tangents_at(&tape.recorder, self.identifier)[d] = number if one else rows[0, d]
 
     @property
     def is_active(self):

@@ -518,6 +518,11 @@ cdef class BaseTape:
                 **({"width": self.recorder.width} if self.recorder.carries else {})}
 
     @property
+    def can_sweep(self):
+        """Whether anything is kept; else tangents are computed while the function runs."""
+        return not self.recorder.carries
+
+    @property
     def keeps_values(self):
         """Whether the values of scalar statements are kept, so that they can be computed again."""
         return bool(self.recorder.keeps_values)

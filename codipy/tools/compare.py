@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from codipy.active import Tape
+from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tools.callee import name_of
 from codipy.tools.differences import Directions, agreement, finite_differences, largest_difference
 from codipy.tools.leaves import join
@@ -25,6 +26,7 @@ _LONG_ENOUGH = 5e-3      # seconds of plain runs in one measurement, so that the
 _MOST_RUNS = 1000
 _DIFFERENCING = 5.0      # seconds that finite differences may take, by estimate; else only some numbers get theirs
 _DIRECTIONS = 3          # and the others are differenced together, in so many directions
+_WIDTH, _MOST_COLUMNS = 16, 256      # of strategy 'forward': directions in a run, and most of them that are run
 _KEPT = 10_000           # gradients of more numbers are compared but not kept
 
 
@@ -45,7 +47,8 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
     *x : number, ndarray, list, tuple, dict or dataclass
         Its arguments; all are differentiated by.
     strategies, granularities : str or sequence of str, optional
-        What to compare; default is all there is.
+        What to compare; default is all there is. The strategy 'forward' computes in one direction while it runs, and
+        has no sweep; its time is that of one direction.
     chunk_size : int, optional
         Of the tapes: see `Tape`.
     repeat : int
@@ -81,7 +84,7 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
     if repeat < 1:
         raise ValueError(f"repeat must be at least 1, got {repeat}")
     problem = Problem(f, x, rebind)
-    pairs = settings(strategies, granularities)
+    pairs = settings(strategies, granularities, True)
     step, steps = 0, (repeat + 1) * (len(pairs) + 1)
 
     def advance():
@@ -103,7 +106,8 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
     tapes = [Tape(strategy, granularity, chunk_size) for strategy, granularity in pairs]
     seen = []
     for tape in tapes:
-        seen.append(_look(problem, tape))
+        look = _look_forward if tape.strategy == FORWARD_STRATEGY else _look
+        seen.append(look(problem, tape))
         advance()
     plain: list[float] = []
     taped: list[tuple[list[float], list[float]]] = [([], []) for _ in tapes]
@@ -122,16 +126,18 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
                 reverses.append(reverse / plain[-1])
                 advance()
     # The median, component by component: a number that occurs, and NaN where most are NaN.
-    gradients = [gradient for gradient, _, _ in seen]
-    reference = np.sort(gradients, axis=0)[(len(seen) - 1) // 2]
+    gradients = [gradient for gradient, _, _ in seen if gradient is not None]
+    reference = np.sort(gradients, axis=0)[(len(gradients) - 1) // 2] if gradients else np.full(numbers, np.nan)
+    # Of many numbers the strategy 'forward' is not asked for a gradient: its row has that of the others.
+    gradients = [reference if gradient is None else gradient for gradient, _, _ in seen]
     rows = [
         _row(tape, Times.of(records), Times.of(reverses), gradient, figures, statements, reference, differences)
-        for tape, (records, reverses), (gradient, figures, statements) in zip(tapes, taped, seen)]
+        for tape, (records, reverses), gradient, (_, figures, statements) in zip(tapes, taped, gradients, seen)]
     return Comparison(
         function=name_of(f), value=value, numbers=numbers, differenced=len(only), directions=len(directions),
         repeat=repeat, runs=runs, plain=Times.of(plain), rows=rows,
-        disagreements=list(_disagreements(rows, gradients, reference, differences, errors, directions, problem.names,
-                                          rtol)))
+        disagreements=[*_disagreements(rows, gradients, reference, differences, errors, directions, problem.names, rtol),
+                       *_wrong_tangents(problem, tapes, seen, reference, rtol)])
 
 
 def _demand_the_same(problem, value):
@@ -153,6 +159,33 @@ def _look(problem, tape):
     figures = gradient, tape.statistics(), tape.statements
     tape.reset()
     return figures
+
+
+def _look_forward(problem, tape):
+    """The same for strategy 'forward', which runs again for every few of the numbers; of many the gradient is None."""
+    _, output = problem.record(tape, np.ones(problem.point.size))
+    figures, gradient = tape.statistics(), np.zeros(problem.point.size)
+    del output
+    tape.reset()
+    if gradient.size > _MOST_COLUMNS:
+        return None, figures, 0
+    for start in range(0, gradient.size, _WIDTH):
+        rows = np.eye(gradient.size)[:, start:start + _WIDTH]
+        wide = Tape(tape.strategy, tape.granularity, width=rows.shape[1])
+        gradient[start:start + rows.shape[1]] = problem.along(wide, rows)[1]
+    return gradient, figures, 0
+
+
+def _wrong_tangents(problem, tapes, seen, reference, rtol):
+    """A line for each tape of strategy 'forward' of which no gradient is known, where its derivative in one direction is off."""
+    direction = np.random.default_rng(problem.point.size).uniform(-1.0, 1.0, problem.point.size)
+    for tape, (gradient, _, _) in zip(tapes, seen):
+        if gradient is None and np.all(np.isfinite(reference)):
+            found, expected = problem.along(tape, direction)[1], float(reference @ direction)
+            tape.reset()
+            if not abs(found - expected) <= rtol * float(np.abs(reference) @ np.abs(direction)):
+                yield (f"{tape.strategy}, {tape.granularity} disagrees with the others: the derivative in a random "
+                       f"direction is {found:.12g}, not {expected:.12g}")
 
 
 @contextmanager
@@ -178,14 +211,19 @@ def _time_plain(problem, runs):
 
 
 def _time_tape(problem, tape, runs):
-    """Seconds of one recording, registration included, and of its reverse sweep, gradient included."""
+    """Seconds of one recording, registration included, and of its reverse sweep, gradient included.
+
+    Of strategy 'forward' those of one run in one direction, and none.
+    """
+    direction = np.ones(problem.point.size) if tape.strategy == FORWARD_STRATEGY else None
     clock, record, reverse = time.perf_counter, 0.0, 0.0
     for _ in range(runs):
         start = clock()
-        inputs, output = problem.record(tape)
+        inputs, output = problem.record(tape, direction)
         recorded = clock()
-        problem.pull(tape, output, inputs)
-        reverse += clock() - recorded
+        if direction is None:
+            problem.pull(tape, output, inputs)
+            reverse += clock() - recorded
         record += recorded - start
         tape.reset()
     return record / runs, reverse / runs

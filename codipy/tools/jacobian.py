@@ -13,6 +13,7 @@ from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
 from codipy.tools.leaves import shape_of, stack
 from codipy.tools.pool import check_settings
+from codipy.tools.recording import ForwardRun
 from codipy.tools.run import Run
 
 __all__ = ["is_reverse", "jacobian", "matrix_of"]
@@ -37,7 +38,8 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
         See `grad`.
     mode : str
         ``"reverse"``: sweeps run backwards, one direction for each number of the result; ``"forward"``: forwards, one
-        for each of the argument; ``"auto"``: what has fewer directions.
+        for each of the argument; ``"auto"``: what has fewer directions. Forwards in up to 16 directions, which are no
+        more than `width`, nothing is recorded; with ``strategy="forward"`` in any number of them.
     width : int, optional
         How many directions a sweep carries; default is up to 16, as far as memory goes, and more where adjoints are few.
     strategy, granularity : str, optional
@@ -71,7 +73,7 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
     {'product': [3.0, 2.0]}
     """
     check_function(f, "jacobian")
-    check_settings((strategy, granularity))
+    check_settings((strategy, granularity), mode == "forward" and width is None)
     if mode not in _MODES:
         raise ValueError(f"unknown mode {mode!r}: choose one of {', '.join(map(repr, _MODES))}")
     if width is not None and (isinstance(width, bool) or not isinstance(width, int) or width < 1):
@@ -93,11 +95,14 @@ class Jacobian(Driver):
         if self._run is None:
             self._run = rebound(self.f) if options["rebind"] else self.f
         settings, has_aux = (options["strategy"], options["granularity"]), options["has_aux"]
-        with Run(self.f, self._run, choice, args, kwargs, has_aux, settings) as run:
+        with Run(self.f, self._run, choice, args, kwargs, has_aux, settings, seeded=self._seeds) as run:
             def give(blocks):
                 return choice.give(run.trees, run.leaves, blocks)
 
-            if run.program is None:
+            if type(run.recording) is ForwardRun:
+                columns = run.tape.parameters["width"]
+                result = _in_form(stack(run.recording.tangents, columns), run.recording, run.leaves, give)
+            elif run.program is None:
                 matrix = matrix_of(run.recording, run.leaves, options["mode"], options["width"])
                 result = _in_form(matrix, run.recording, run.leaves, give)
             else:
@@ -106,6 +111,18 @@ class Jacobian(Driver):
                 rows = jacobian_blocks(run.recording, run.leaves, options["mode"])
                 result = run.recording.rebuild([give(blocks) for blocks in rows])
             return (result, run.aux) if has_aux else result
+
+
+    def _seeds(self, trees, leaves):
+        """Unit tangents for all numbers at once and how many those are; (None, None) where the function is recorded."""
+        options, shapes = self.options, [shape_of(leaf) for leaf in leaves]
+        ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
+        columns = ends[-1] if ends else 0
+        at_once = options["strategy"] == "forward" or options["strategy"] == "auto" and columns <= (
+            min(options["width"] or _WIDEST, _WIDEST))
+        if options["mode"] != "forward" or not columns or not at_once:
+            return None, None
+        return _units(shapes, ends, range(columns), columns), columns
 
 
 def is_reverse(mode, rows, columns):

@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from codipy.active import Tape
+from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tools.problem import Problem
 from codipy.tools.target import TargetError, load
 
@@ -83,6 +84,8 @@ def _sample(request):
     else:
         tape = Tape(request["strategy"], request["granularity"], request["chunk_size"])
         work, arguments = problem.gradient, (tape,)
+        if request["strategy"] == FORWARD_STRATEGY:
+            work, arguments = problem.along, (tape, np.ones(problem.point.size))
     baseline = memory_usage(-1, max_usage=True)
     samples = memory_usage((work, arguments), interval=_INTERVAL, timestamps=True)
     curve = [[time - samples[0][1], round(size * 2**20)] for size, time in samples]

@@ -30,17 +30,24 @@ cdef dict idle():
 
 
 cpdef Tape borrow(tuple settings):
-    """An empty, passive tape that nobody else uses; `settings` is (strategy, granularity)."""
+    """An empty, passive tape that nobody else uses; `settings` is (strategy, granularity), for 'forward' with the width."""
     cdef list tapes
     try:
         tapes = idle().get(settings)
     except TypeError:      # not hashable, so no settings: Tape says what is wrong with them
         tapes = None
-    return tapes.pop() if tapes else watch(Tape(*settings))
+    if tapes:
+        return tapes.pop()
+    return watch(Tape(*settings[:2], width=settings[2] if len(settings) > 2 else None))
 
 
-def check_settings(tuple settings):
-    """Raise for settings that no tape can have, so that a driver fails when it is made and not when it is called."""
+def check_settings(tuple settings, bint forward=False):
+    """Raise for settings that no tape can have, so that a driver fails when it is made and not when it is called.
+
+    `forward`: whether the driver does with a tape that keeps nothing.
+    """
+    if not forward and type(settings[0]) is str and settings[0] == "forward":
+        raise ValueError("strategy='forward' keeps nothing to sweep over: it is for jvp and for jacobian(f, mode='forward')")
     try:
         known = settings in idle()
     except TypeError:

@@ -2,12 +2,14 @@
 """A function at a point: run plainly, or on a tape that the caller chose."""
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from codipy.active.bulk import all_floats, as_float, pull_back
 from codipy.tools.callee import check_result, rebound
-from codipy.tools.leaves import Names, join, shape_of, split
-from codipy.tools.recording import Recording, check_results, pull_arrays, register_leaves, register_result
+from codipy.tools.leaves import Names, cut, join, shape_of, split
+from codipy.tools.recording import ForwardRun, Recording, check_results, pull_arrays, register_leaves, register_result
 from codipy.tools.swallowed import demand_none_swallowed, said_before, watch
 from codipy.tools.trees import arguments, flatten, labelled, plain_copy
 
@@ -55,12 +57,14 @@ class Problem:
         """The plain value at another point."""
         return as_float(check_result(self.f(*self.arguments(point)), self.f))
 
-    def record(self, tape):
-        """Run once on a tape; returns the inputs and the output."""
+    def record(self, tape, direction=None):
+        """Run once on a tape; returns the inputs and the output. A tape of strategy 'forward' takes their tangents."""
         watch(tape)
         try:
             with tape:
                 inputs = register_leaves(tape, self.leaves)
+                for x, tangent in zip(inputs, [] if direction is None else self.seeds(direction)):
+                    x.tangent = tangent
                 output = register_result(tape, self.recorded(*arguments(self.trees, inputs)), self.f)
         except Exception as error:
             if (before := said_before(tape, error)) is not error:
@@ -68,6 +72,15 @@ class Problem:
             raise
         demand_none_swallowed(tape)
         return inputs, output
+
+    def seeds(self, directions):
+        """Tangents of the leaves from those of all numbers, a vector or a column for each direction."""
+        return cut(directions.reshape(self.point.size, -1), [shape_of(leaf) for leaf in self.leaves])
+
+    def along(self, tape, direction):
+        """Run once on an empty tape of strategy 'forward'; returns value and derivative along its directions."""
+        inputs, output = self.record(tape, direction)
+        return output.value, output.tangent
 
     def gradient(self, tape):
         """Record on an empty tape and sweep back; returns value and gradient, and leaves the recording."""
@@ -97,11 +110,12 @@ class Weighted(Problem):
             raise ValueError(f"the result has {values.size} numbers here and {weights.size} at the point itself")
         return float(values @ weights)
 
-    def record(self, tape):
-        """Run once on a tape."""
+    def record(self, tape, direction=None):
+        """Run once on a tape; on one of strategy 'forward' along its directions."""
         args = list(self.trees)
 
         def place(args, inputs):
             args[:] = arguments(self.trees, inputs)
 
-        return Recording(watch(tape), self.recorded, args, {}, self.leaves, place)
+        run = Recording if direction is None else partial(ForwardRun, self.seeds(direction))
+        return run(watch(tape), self.recorded, args, {}, self.leaves, place)

@@ -5,7 +5,8 @@ from __future__ import annotations
 from codipy.tools.callee import rebound
 from codipy.tools.choice import Choice
 from codipy.tools.pool import check_settings
-from codipy.tools.run import Run
+from codipy.tools.recording import ForwardRun
+from codipy.tools.run import Run, seeds_of
 
 __all__ = ["jvp", "linearize", "vjp"]
 
@@ -78,7 +79,8 @@ def jvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=None, has_aux=
     has_aux, rebind : bool
         See `grad`.
     strategy, granularity : str, optional
-        See `grad`.
+        The default 'auto' records nothing: tangents are computed with the values, on a tape of strategy 'forward'. With
+        another one the function is recorded and swept forwards.
 
     Returns
     -------
@@ -99,8 +101,14 @@ def jvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=None, has_aux=
     for name, given in (("args", args), ("tangents", tangents)):
         if not isinstance(given, (tuple, list)):
             raise TypeError(f"{name} must be a tuple with one for each argument of f, got {type(given).__name__}")
-    with _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind) as run:
-        result = run.value, run.push(tangents)
+    def seeded(trees, leaves):
+        return seeds_of(trees, tangents), 1
+
+    at_once = type(strategy) is str and strategy in ("auto", "forward")      # no need to record anything
+    with _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind,
+              seeded if at_once else None, True) as run:
+        tangent = run.in_form(run.recording.tangents) if type(run.recording) is ForwardRun else run.push(tangents)
+        result = run.value, tangent
         return (*result, run.aux) if has_aux else result
 
 
@@ -137,17 +145,17 @@ def linearize(f, *args, kwargs=None, argnums=None, argnames=None, has_aux=False,
     return (run.value, push, run.aux) if has_aux else (run.value, push)
 
 
-def _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind):
+def _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind, seeded=None, forward=False):
     """The run of which all of them give products."""
     if not callable(f):
         raise TypeError(f"f must be a function, got {type(f).__name__}")
     if argnums is None and argnames is None and not args:
         raise TypeError("f must have an argument to differentiate by, got none")
     settings = strategy, granularity
-    check_settings(settings)
+    check_settings(settings, forward)
     numbers = tuple(range(len(args))) if argnums is None else argnums
     choice = Choice(numbers if numbers != () or argnames is None else None, argnames)
-    return Run(f, rebound(f) if rebind else f, choice, args, kwargs or {}, has_aux, settings)
+    return Run(f, rebound(f) if rebind else f, choice, args, kwargs or {}, has_aux, settings, seeded=seeded)
 
 
 class _Kept:

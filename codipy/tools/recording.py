@@ -14,7 +14,7 @@ from codipy.tools.leaves import shape_of
 from codipy.tools.swallowed import demand_none_swallowed, said_before
 from codipy.tools.trees import labelled, plain_copy, rebuild
 
-__all__ = ["Recording", "check_results", "pull_arrays", "register_leaves", "register_result",
+__all__ = ["ForwardRun", "Recording", "check_results", "pull_arrays", "register_leaves", "register_result",
            "value_and_gradient_of_arrays"]
 
 
@@ -109,7 +109,7 @@ class Recording:
             self._replay(origins)
 
     def _run(self, f, args, kwargs, leaves, place):
-        self.inputs = register_leaves(self.tape, leaves)
+        self.inputs = self._registered(leaves)
         self.inputs_at = [identifiers(x) for x in self.inputs] if self.tape.loans is not None else None
         # f may overwrite an Array: the adjoint of an input is that of what was registered.
         place(args, self.inputs)
@@ -123,6 +123,9 @@ class Recording:
         if self.inputs_at is not None:      # what is lent to this recording has identifiers only as long as it runs
             self._aux = [identifiers(leaf) if is_active(leaf) else None for _, leaf in labelled(self.aux, "aux")]
             self.outputs_at = [None if y is None else identifiers(y) for y in self.outputs]
+
+    def _registered(self, leaves):
+        return register_leaves(self.tape, leaves)
 
     def _is_replayed(self, seeds):
         """Whether operations sweep, and not the tape: where something outside is a variable, be it a seed."""
@@ -211,6 +214,38 @@ class Recording:
         for variable, seed in zip(variables, seeds):
             if variable is not None and seed is not None:      # added: the function may return one variable twice
                 adjoints[variable] = adjoints[variable] + seed
+
+
+class ForwardRun(Recording):
+    """One run on a tape of strategy 'forward': seeds are there before it, and tangents when it is over.
+
+    Parameters
+    ----------
+    seeds : list
+        One for each input, of its shape followed by the tape's width (by nothing, if that is 1); None for zeros.
+    *args, **kwargs
+        As of `Recording`.
+
+    Attributes
+    ----------
+    tangents : list
+        One for each leaf of the result, of its shape followed by the width.
+    """
+
+    def __init__(self, seeds, *args, **kwargs):
+        self._seeds = seeds
+        super().__init__(*args, **kwargs)
+        width = self.tape.parameters["width"]
+        directions = (width,) if width > 1 else ()
+        self.tangents = [np.zeros(shape + directions) if y is None else y.tangent
+                         for y, shape in zip(self.outputs, self.shapes)]
+
+    def _registered(self, leaves):
+        inputs = super()._registered(leaves)
+        for x, seed in zip(inputs, self._seeds):
+            if seed is not None:
+                x.tangent = seed
+        return inputs
 
 
 def check_results(result, f):

@@ -2,14 +2,17 @@
 """A driver's run of its function, recorded on a tape from the pool, be it inside of another recording or not."""
 from __future__ import annotations
 
+from functools import partial
+
 from codipy.tape import active_tape
+from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tools.callee import with_aux
 from codipy.tools.leaves import in_dtypes
 from codipy.tools.pool import borrow, give_back
-from codipy.tools.recording import Recording
+from codipy.tools.recording import ForwardRun, Recording
 from codipy.tools.trees import labelled, match, plain_copy, value
 
-__all__ = ["Run"]
+__all__ = ["Run", "seeds_of"]
 
 # Inside of another recording, whatever `strategy` says: of all ways this one keeps what can be run again there.
 NESTED = ("primal", "statement")
@@ -37,6 +40,10 @@ class Run:
     readable : bool
         Whether the steps of the recording will be read, and the identifiers of inputs and outputs.
 
+    seeded : callable, optional
+        ``seeded(trees, leaves)`` gives tangents of all leaves and how many directions they have, or None and None: where
+        nothing is lent, the run then is one of strategy 'forward'.
+
     Attributes
     ----------
     recording : Recording
@@ -46,19 +53,17 @@ class Run:
         The second result.
     """
 
-    def __init__(self, f, run, choice, args, kwargs, has_aux, settings, *, numbers=False, readable=False):
+    def __init__(self, f, run, choice, args, kwargs, has_aux, settings, *, numbers=False, readable=False, seeded=None):
         nested = active_tape() is not None
         self.choice, self.settings, self.aux = choice, NESTED if nested or readable else settings, None
-        self.tape = borrow(self.settings)
+        self.tape, self._lends = None, nested or readable
         try:
-            if nested or readable:
-                self.tape.loans = []      # to which the enclosing recording lends its variables
-            self._record(f, run, args, kwargs, has_aux, nested and not numbers)
+            self._record(f, run, args, kwargs, has_aux, nested and not numbers, None if self._lends else seeded)
         except BaseException:
             self.close()
             raise
 
-    def _record(self, f, run, args, kwargs, has_aux, replayed):
+    def _record(self, f, run, args, kwargs, has_aux, replayed, seeded):
         self.choice.check(args, f)
         args, kwargs, origins = list(args), dict(kwargs), None
         if replayed:
@@ -69,7 +74,14 @@ class Run:
         called, kept = with_aux(run, lambda aux: aux) if has_aux else (run, None)
         self.trees, self.leaves, places = self.choice.take(args, kwargs, f)
         place = self.choice.placer(self.trees, places, kwargs)
-        self.recording = Recording(self.tape, called, args, kwargs, self.leaves, place, origins, kept)
+        seeds, width = seeded(self.trees, self.leaves) if seeded is not None else (None, None)
+        if seeds is not None:
+            self.settings = (FORWARD_STRATEGY, self.settings[1], width)
+        self.tape = borrow(self.settings)
+        if self._lends:
+            self.tape.loans = []      # to which the enclosing recording lends its variables
+        run = Recording if seeds is None else partial(ForwardRun, seeds)
+        self.recording = run(self.tape, called, args, kwargs, self.leaves, place, origins, kept)
         if has_aux:
             self.aux = self.recording.aux[0] if self.program is not None else plain_copy(self.recording.aux[0])
 
@@ -81,8 +93,9 @@ class Run:
 
     def close(self):
         """End the loan of the tape."""
-        self.tape.loans = None
-        give_back(self.settings, self.tape)
+        if self.tape is not None:
+            self.tape.loans = None
+            give_back(self.settings, self.tape)
 
     @property
     def value(self):
@@ -96,11 +109,10 @@ class Run:
 
     def push(self, tangents):
         """The tangent of the result, for one of each argument."""
-        if len(self.trees) != len(tangents):
-            raise ValueError(f"tangents must be one for each of the {len(self.trees)} arguments, got {len(tangents)}")
-        seeds = []
-        match(list(tangents), self.trees, "tangents", seeds)
-        found = self.recording.forward(self.tape.new_adjoints(), seeds)
+        return self.in_form(self.recording.forward(self.tape.new_adjoints(), seeds_of(self.trees, tangents)))
+
+    def in_form(self, found):
+        """The tree of the result with a tangent for each leaf."""
         return self.recording.rebuild(in_dtypes(found, [leaf for _, leaf in labelled(self.value, "result")]))
 
     def pull(self, cotangent):
@@ -108,6 +120,15 @@ class Run:
         seeds = []
         match(cotangent, self.value, "cotangent", seeds)
         return self.recording.reverse(self.tape.new_adjoints(), seeds)
+
+
+def seeds_of(trees, tangents):
+    """The leaves of tangents, one of the form of each argument."""
+    if len(trees) != len(tangents):
+        raise ValueError(f"tangents must be one for each of the {len(trees)} arguments, got {len(tangents)}")
+    seeds = []
+    match(list(tangents), trees, "tangents", seeds)
+    return seeds
 
 
 def _at(args, kwargs, place):

@@ -2,18 +2,20 @@
 """The ways to record, as pairs of strategy and granularity."""
 from __future__ import annotations
 
-from codipy.tape.base import GRANULARITIES, STRATEGIES, check_choice
+from codipy.tape.base import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES, check_choice
 
 __all__ = ["settings"]
 
 
-def settings(strategies=None, granularities=None):
+def settings(strategies=None, granularities=None, forward=False):
     """Every pair of strategy and granularity that there is, or those of a choice.
 
     Parameters
     ----------
     strategies, granularities : str or sequence of str, optional
         The choice; default is all. The strategy 'simple' records operations only.
+    forward : bool
+        Whether the strategy 'forward' is one of them, which keeps nothing that could be swept.
 
     Returns
     -------
@@ -25,7 +27,7 @@ def settings(strategies=None, granularities=None):
     ValueError
         An unknown name, or a choice that leaves nothing.
     """
-    strategies = _chosen("strategy", strategies, STRATEGIES)
+    strategies = _chosen("strategy", strategies, (*STRATEGIES, FORWARD_STRATEGY) if forward else STRATEGIES)
     granularities = _chosen("granularity", granularities, GRANULARITIES)
     pairs = [(strategy, granularity) for strategy in strategies for granularity in granularities
              if (strategy, granularity) != ("simple", "statement")]

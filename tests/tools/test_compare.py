@@ -13,7 +13,7 @@ import pytest
 import codipy
 from codipy.tools import compare as compare_function
 from codipy.tools.report import Times
-from tests.strategies import AS_VALUES, VARIANTS
+from tests.strategies import AS_VALUES, COMPARED, FORWARD, VARIANTS
 
 
 def cost(x, factor):
@@ -44,13 +44,13 @@ def result():
 
 
 def test_every_setting_has_a_row(result):
-    assert [(row.strategy, row.granularity) for row in result.rows] == VARIANTS
-    assert len(result.rows) == 11 and result.agree and result.disagreements == []
+    assert [(row.strategy, row.granularity) for row in result.rows] == COMPARED
+    assert len(result.rows) == 13 and result.agree and result.disagreements == []
     assert result.function == "cost" and result.value == cost(*POINT) and result.numbers == 5
 
 
 def test_figures_are_those_of_the_tape(result):
-    for row in result.rows:
+    for row in result.rows[:-2]:
         tape = codipy.Tape(row.strategy, row.granularity)
         with tape:
             x = [tape.register_input(number) for number in POINT[0]]
@@ -69,6 +69,32 @@ def test_figures_are_those_of_the_tape(result):
         assert row.gradient == [v.gradient for v in [*x, factor]]
         assert row.gradient_difference < 1e-14 and row.finite_difference < 1e-7
         assert row.record.median > 0.0 and row.reverse.median > 0.0 and row.record.spread >= 0.0
+
+
+def test_the_strategy_that_keeps_nothing_has_no_sweep(result):
+    for row in result.rows[-2:]:
+        assert (row.strategy, row.granularity) in FORWARD
+        assert (row.statements, row.streams, row.reverse.median) == (0, {}, 0.0)
+        assert row.gradient == pytest.approx(result.rows[0].gradient) and row.gradient_difference < 1e-14
+        assert row.finite_difference < 1e-7 and row.record.median > 0.0
+        assert 0 < row.used <= row.allocated < result.rows[0].used + 2000
+
+
+def test_wrong_tangents_are_named():
+    def wrong(x):
+        tape = codipy.active_tape()
+        if tape is None or tape.strategy != "forward":
+            return (x * x).sum()
+        return (x[:-1] * x[:-1]).sum() + x[-1].value ** 2
+
+    for size in (5, 400):
+        x = np.linspace(1.0, 2.0, size)
+        assert codipy.compare(lambda x: (x * x).sum(), x, repeat=1).agree
+        result = codipy.compare(wrong, x, repeat=1)
+        assert not result.agree and len(result.disagreements) == 2
+        assert all(text.startswith("forward, ") for text in result.disagreements)
+    alone = codipy.compare(cost, *POINT, strategies="forward", repeat=1)
+    assert alone.agree and [row.strategy for row in alone.rows] == ["forward", "forward"]
 
 
 def test_text(result):
@@ -96,13 +122,13 @@ def test_the_default_of_the_drivers_is_among_them():
 
 def test_csv(result):
     rows = list(csv.DictReader(io.StringIO(result.to_csv())))
-    assert len(rows) == 11
+    assert len(rows) == 13
     for row, cells in zip(result.rows, rows):
         assert cells["strategy"] == row.strategy and int(cells["used"]) == row.used
         assert float(cells["record median"]) == row.record.median
         assert {name: int(cells[f"used by {name}"]) for name in row.streams} == row.streams
     for row in rows:
-        assert (row["used by Jacobian entries"] == "") == (row["strategy"] in AS_VALUES)
+        assert (row["used by Jacobian entries"] == "") == (row["strategy"] in (*AS_VALUES, "forward"))
         assert (row["used by operator data"] == "") == (row["strategy"] != "simple")
 
 
@@ -209,7 +235,7 @@ def energy(u, p):
 def test_functions_of_arrays():
     u = np.sin(np.arange(7.0))
     result = codipy.compare(energy, u, {"scale": 2.0}, repeat=1)
-    assert result.agree and len(result.rows) == 11
+    assert result.agree and len(result.rows) == 13
     assert (result.numbers, result.differenced, result.directions) == (8, 8, 0)
     expected = codipy.value_and_grad(energy, (0, 1))(u, {"scale": 2.0})
     assert result.value == expected[0]

@@ -369,7 +369,7 @@ class Plain(codipy.Tape):
 def test_signatures():
     tape = inspect.signature(codipy.Tape)
     assert list(tape.parameters) == ["strategy", "granularity", "chunk_size", "skip_zero_jacobians",
-                                     "skip_invalid_jacobians"]
+                                     "skip_invalid_jacobians", "width"]
     assert tape.parameters["strategy"].default == "auto"
     assert tape.parameters["skip_zero_jacobians"].kind is inspect.Parameter.KEYWORD_ONLY
     assert str(inspect.signature(codipy.Real)) == "(value=0.0)"
