@@ -43,11 +43,11 @@ def lorenz(width, target, repeats=15):
     if not np.allclose(found, whole if width > 1 else sum(whole), rtol=1e-9):
         raise AssertionError(f"tangents {found}, gradient {whole}")
     plain, times, reverse = in_turns([lambda: function(list(x), math), lambda: tangent(tape, active, x, seeds),
-                                      lambda: gradient(reuse, lambda inputs: function(inputs, codipy.math), x)], repeats)
+                                      lambda: gradient(reuse, lambda numbers: active(*numbers), x)], repeats)
     reached, detail = ratio(times, plain)
     detail += f"; gradient under jacobian-reuse / plain {ratio(reverse, plain)[0]:.2f}"
-    return Figure(f"Lorenz, RK4, 2000 steps: forward in {width} direction{'s' * (width > 1)} / plain run", reached, target,
-                  detail=detail, question=f"forward-lorenz-{width}")
+    return Figure(f"Lorenz, RK4, 2000 steps: forward in {width} direction{'s' * (width > 1)} / plain run", reached,
+                  target, detail=detail, question=f"forward-lorenz-{width}")
 
 
 def prepared():
@@ -114,9 +114,9 @@ def burgers_bytes():
         held[steps] = tape.statistics().total.allocated / 1e6
     if max(held.values()) > min(held.values()):
         raise AssertionError(f"memory grows with the steps: {held}")
-    return Figure("coupled Burgers' equation 201x201, 32 steps, forward: memory beside the arrays' values", held[32], 3.0,
-                  unit=" MB", detail=f"after 8 and 128 steps {held[8]:.2f} and {held[128]:.2f}; peak of the plain run's own "
-                  f"arrays {plain / 1e6:.2f}", question="forward-burgers-bytes")
+    detail = f"after 8 and 128 steps {held[8]:.2f} and {held[128]:.2f}; peak of the plain arrays {plain / 1e6:.2f}"
+    return Figure("coupled Burgers' equation 201x201, 32 steps, forward: memory beside the arrays' values", held[32],
+                  3.0, unit=" MB", detail=detail, question="forward-burgers-bytes")
 
 
 def drivers(repeats=15):

@@ -56,7 +56,8 @@ def _parser():
         "Exit status 1 if a strategy disagrees.")
     command.add_argument("target", metavar="FILE.py:FUNCTION", help="the point is FUNCTION.x0 or x0 of the file")
     command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
-    command.add_argument("--strategy", action="append", choices=(*STRATEGIES, FORWARD_STRATEGY), help="only this one; may be repeated")
+    command.add_argument("--strategy", action="append", choices=(*STRATEGIES, FORWARD_STRATEGY),
+                         help="only this one; may be repeated")
     command.add_argument("--granularity", action="append", choices=GRANULARITIES, help="only this one")
     command.add_argument("--chunk-size", type=_positive, metavar="N", help="items per chunk of the data streams")
     command.add_argument("--repeat", type=_positive, default=7, metavar="N", help="interleaved measurements (7)")

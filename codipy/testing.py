@@ -34,7 +34,7 @@ class Row:
     granularity: str
     value: float            # recorded against plain value
     differences: float      # reverse against finite differences
-    forward: float          # forward sweep against reverse, or tangents of the strategy 'forward' against the first gradient
+    forward: float          # forward against reverse; under 'forward' against the first gradient
 
     @property
     def passed(self) -> bool:
@@ -174,10 +174,12 @@ def check_derivatives(f: Callable[..., Any], *x: Any, strategies: str | Sequence
         differences, errors = finite_differences(problem.value, problem.point, step)
     allowed = atol + rtol * np.nan_to_num(np.abs(differences), nan=0.0) + errors
     value = problem.values(problem.result)
-    rows, gradients = [], {}
+    rows: list[Row] = []
+    gradients: dict[tuple[str, str], NDArray[np.float64]] = {}
     for strategy, granularity in settings(strategies, granularities, True):
         if strategy == FORWARD_STRATEGY:
-            rows.append(_forward_row(problem, granularity, value, differences, allowed, directions, gradients, rtol, atol))
+            rows.append(_forward_row(problem, granularity, value, differences, allowed, directions, gradients, rtol,
+                                     atol))
             continue
         tape = Tape(strategy, granularity, chunk_size)
         recording = problem.record(tape)

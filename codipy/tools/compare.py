@@ -136,7 +136,8 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
     return Comparison(
         function=name_of(f), value=value, numbers=numbers, differenced=len(only), directions=len(directions),
         repeat=repeat, runs=runs, plain=Times.of(plain), rows=rows,
-        disagreements=[*_disagreements(rows, gradients, reference, differences, errors, directions, problem.names, rtol),
+        disagreements=[*_disagreements(rows, gradients, reference, differences, errors, directions, problem.names,
+                                       rtol),
                        *_wrong_tangents(problem, tapes, seen, reference, rtol)])
 
 
@@ -177,7 +178,7 @@ def _look_forward(problem, tape):
 
 
 def _wrong_tangents(problem, tapes, seen, reference, rtol):
-    """A line for each tape of strategy 'forward' of which no gradient is known, where its derivative in one direction is off."""
+    """A line for each tape of strategy 'forward' without a gradient whose derivative in one direction is off."""
     direction = np.random.default_rng(problem.point.size).uniform(-1.0, 1.0, problem.point.size)
     for tape, (gradient, _, _) in zip(tapes, seen):
         if gradient is None and np.all(np.isfinite(reference)):

@@ -12,6 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+import numpy as np
+
 from codipy.active import Tape
 from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tools.problem import Problem
