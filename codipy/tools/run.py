@@ -39,10 +39,9 @@ class Run:
         Whether derivatives are numbers, also inside of another recording: those of variables of that are not known.
     readable : bool
         Whether the steps of the recording will be read, and the identifiers of inputs and outputs.
-
     seeded : callable, optional
-        ``seeded(trees, leaves)`` gives tangents of all leaves and how many directions they have, or None and None: where
-        nothing is lent, the run then is one of strategy 'forward'.
+        ``seeded(trees, leaves)`` gives tangents of all leaves and how many directions they have, or None and None.
+        Where nothing is lent, the run then is one of strategy 'forward'.
 
     Attributes
     ----------
