@@ -26,9 +26,10 @@ def primitive(f=None, *, saves=False):
     f : callable
         ``f(*args, **kwargs)`` gets plain numbers and arrays and returns one, or a tuple of them. Derivatives are by its
         positional arguments. What it does inside is never recorded.
-    saves : bool
+    saves : bool or tuple of int
         Whether `f` returns a pair: its result, and anything that the rules need again (factors, an object of another
-        package), which they get as the keyword argument ``saved``.
+        package), which they get as the keyword argument ``saved``. A tuple says by their positions on which arguments
+        that depends, True on all: rules can be differentiated themselves by the others only.
 
     Returns
     -------
@@ -72,6 +73,8 @@ def primitive(f=None, *, saves=False):
     """
     if f is None:
         return functools.partial(primitive, saves=saves)
+    if not isinstance(saves, (bool, tuple)) or isinstance(saves, tuple) and not all(type(k) is int for k in saves):
+        raise TypeError(f"saves must be a bool or a tuple of positions of arguments, got {saves!r}")
     if not callable(f):
         raise TypeError(f"codipy.primitive takes a function, got {type(f).__name__}")
     return OwnPrimitive(f, saves)
@@ -91,7 +94,8 @@ class OwnPrimitive:
 
     def __init__(self, f, saves):
         functools.update_wrapper(self, f)
-        self._f, self._saves, self._rules, self._given = f, saves, {}, {}
+        self._f, self._saves, self._rules, self._given = f, saves is not False, {}, {}
+        self._depends = saves        # what was saved, on which arguments
         self._batched = set()        # the rules that take directions
         self._primitive = None
 
@@ -119,7 +123,7 @@ class OwnPrimitive:
         return f"<codipy.primitive {name_of(self)} with {' and '.join(self._rules) or 'no rule'}>"
 
     def __reduce__(self):
-        return found_by_name(self) or (_again, (self._f, self._saves, self._given))
+        return found_by_name(self) or (_again, (self._f, self._depends, self._given))
 
     # ---- What the tape calls ----
 
@@ -131,6 +135,7 @@ class OwnPrimitive:
         return (*out, _Saved(saved)) if isinstance(out, tuple) else (out, _Saved(saved))
 
     def _pull(self, g, out, args, kwargs, argnums):
+        self._demand_fixed(args)
         out, saved, several = self._split(out)
         if self._saves:
             g = g[:-1] if several else g[0]
@@ -147,6 +152,7 @@ class OwnPrimitive:
                 for k in argnums]
 
     def _push(self, tangents, out, args, kwargs):
+        self._demand_fixed(args)
         out, saved, several = self._split(out)
         if "jvp" in self._rules:
             given = tuple(tangents.get(k, _zeros(x)) for k, x in enumerate(args))
@@ -226,6 +232,16 @@ class OwnPrimitive:
                 f"other one: write `@{name_of(self)}.{missing}`. It raised {type(error).__name__}: {error}") from error
 
     # ---- Forms ----
+
+    def _demand_fixed(self, args):
+        """That saved values are not taken for constants where the rule is differentiated itself."""
+        if not self._saves:
+            return
+        depends = range(len(args)) if self._depends is True else self._depends
+        if any(k < len(args) and is_active(args[k]) for k in depends):
+            raise UndifferentiableError(f"what {name_of(self)} saved depends on its arguments in a way that is not "
+                                        "known: say on which, saves=(0,), if not on all; or write it without, for "
+                                        "further derivatives")
 
     def _demand_plain(self, args, kwargs):
         for path, leaf in labelled((list(args), kwargs), ""):

@@ -93,6 +93,34 @@ def test_several_results_of_which_one_is_used():
     np.testing.assert_allclose(own, codipy.hessian(lambda p: p[1] * 1.0)(np.array([3.0, 4.0])), atol=1e-15)
 
 
+def test_saved_values_are_no_constants_of_second_derivatives():
+    """The inverse that is saved moves with the matrix."""
+    @codipy.primitive(saves=(0,))
+    def both(a, b):
+        inverse = np.linalg.inv(a)
+        return inverse @ b, inverse
+
+    both.vjp(lambda g, out, a, b, saved: (-(saved.T @ g)[:, None] * out, saved.T @ g))
+    both.jvp(lambda t, out, a, b, saved: saved @ (t[1] - t[0] @ out))
+    a, b = np.array([[3.0, 1.0], [1.0, 2.0]]), np.array([1.0, 0.5])
+
+    def f(s):
+        return np.sum(both(a * s, b) ** 2)
+
+    assert codipy.grad(f)(1.3) == pytest.approx(codipy.grad(lambda s: np.sum(np.linalg.solve(a * s, b) ** 2))(1.3))
+    for further in (codipy.hessian(f), codipy.grad(codipy.grad(f)), lambda s: codipy.taylor(f, s, 1.0, 2)):
+        with pytest.raises(UndifferentiableError, match="what both saved depends on its arguments"):
+            further(1.3)
+    # By b alone the matrix does not move, and neither does what was saved: saves=(0,) says so.
+    second = codipy.hessian(lambda b: np.sum(both(a, b) ** 2))(b)
+    np.testing.assert_allclose(second, 2.0 * np.linalg.inv(a).T @ np.linalg.inv(a), rtol=1e-12)
+    third = codipy.taylor(lambda b: np.sum(both(a, b) ** 2), b, b, 2)
+    assert third[2] == pytest.approx(third[0], rel=1e-13)
+    for wrong in (1, "a", (0.5,), [0]):
+        with pytest.raises(TypeError, match="saves must be"):
+            codipy.primitive(both, saves=wrong)
+
+
 def test_saved_values():
     a, b = np.array([[3.0, 1.0, 0.0], [1.0, 2.0, 0.5], [0.0, 0.5, 1.0]]), X
     found = codipy.grad(lambda a, b: np.sum(solved(a, b) ** 2), (0, 1))(a, b)
