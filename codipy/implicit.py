@@ -21,6 +21,7 @@ from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
 from codipy.tools.jacobian import matrix_of
 from codipy.tools.leaves import join, split
+from codipy.tools.orders import orders
 from codipy.tools.run import Run
 from codipy.tools.trees import labelled, rebuild, value
 
@@ -179,7 +180,7 @@ class Solution(Driver):
         equation = Run(self.f, run, _BY_SOLUTION, (found, *value(args)), value(kwargs), False, _SETTINGS, numbers=True)
         step_of = _dense(equation, self.f) if options["solve"] == "dense" else _Inverse(equation, self.f, options)
         largest = max([np.max(np.abs(leaf), initial=0.0) for leaf in leaves], default=0.0)
-        for order in range(depth()):
+        for order in range(orders()):
             if order:
                 residual = run(u, *args, **kwargs)
             step = step_of(_vector(_alike(residual, found, self.f)))

@@ -12,6 +12,7 @@ from codipy.series import SeriesProgram
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
 from codipy.tools.leaves import in_dtypes
+from codipy.tools.orders import more_orders
 from codipy.tools.run import Run
 from codipy.tools.trees import labelled, match
 
@@ -75,7 +76,9 @@ def taylor(f, x, direction, order, *, args=(), kwargs=None, has_aux=False, rebin
         raise TypeError(f"order must be a whole number, got {type(order).__name__}") from None
     if order < 0:
         raise ValueError(f"order must be 0 or more, got {order}")
-    run = Run(f, rebound(f) if rebind else f, _BY_FIRST, (x, *args), kwargs or {}, has_aux, None, readable=True)
+    run = rebound(f) if rebind else f
+    with more_orders(order - 1):
+        run = Run(f, run, _BY_FIRST, (x, *args), kwargs or {}, has_aux, None, readable=True)
     with run:
         if run.program is not None:
             raise UndifferentiableError(f"codipy.taylor of {name_of(f)} depends on variables of the function around "

@@ -165,6 +165,17 @@ def test_series_of_gradients_and_of_solutions():
     np.testing.assert_allclose(own, codipy.taylor(lambda x: np.sin(x) * 2.0, x, d, 4), rtol=1e-13)
 
 
+@pytest.mark.parametrize("solve", ["dense", "gmres"])
+def test_solutions_of_equations_to_any_order(solve):
+    """Each order takes a step of its own in codipy.implicit; also where the series is that of a gradient."""
+    root = codipy.implicit.root(lambda u, p: u**2 - p, np.sqrt, solve=solve)
+    x, d = np.array([0.4, 1.2]), np.array([1.0, 0.5])
+    np.testing.assert_allclose(codipy.taylor(root, x, d, 6), codipy.taylor(np.sqrt, x, d, 6), rtol=1e-10)
+    found = codipy.taylor(codipy.grad(lambda x: np.sum(root(x))), x, d, 3)
+    np.testing.assert_allclose(found, codipy.taylor(lambda x: 0.5 / np.sqrt(x), x, d, 3), rtol=1e-10)
+    np.testing.assert_allclose(codipy.hessian(lambda x: np.sum(root(x)))(x), np.diag(-0.25 * x**-1.5), rtol=1e-10)
+
+
 def test_inside_of_another_recording():
     def constant(x):
         return x * codipy.taylor(lambda t: np.exp(2.0 * t), 0.0, 1.0, 2)[2]
