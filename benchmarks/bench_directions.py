@@ -127,8 +127,8 @@ def hand_tracking():
     _agree(driver(pose, *rest), _differences(lambda x: hand.distances(x, *rest), pose))
     times, plain = in_turns([lambda: driver(pose, *rest), lambda: hand.distances(pose, *rest)], 9)
     reached, detail = ratio(times, plain)
-    return Figure("tracking of a hand, 22 bones, 544 vertices, 100 points, Jacobian by 26 numbers / plain run", reached, 30.0,
-                  detail=detail, question="hand-tracking")
+    return Figure("tracking of a hand, 22 bones, 544 vertices, 100 points, Jacobian by 26 numbers / plain run", reached,
+                  30.0, detail=detail, question="hand-tracking")
 
 
 def _chained(x):
@@ -161,8 +161,8 @@ def newton(n=100):
     _agree(np.array(minimum(hessian)), np.array(minimum(by_differences)), 1e-4)
     times, plain = in_turns([lambda: minimum(hessian), lambda: minimum(by_differences)], 3)
     reached, detail = ratio(times, plain)
-    return Figure(f"Newton's method, {n} numbers of Python, Hessian by `hessian` / by differences of `grad`", reached, 0.3,
-                  detail=detail, question="newton")
+    return Figure(f"Newton's method, {n} numbers of Python, Hessian by `hessian` / by differences of `grad`", reached,
+                  0.3, detail=detail, question="newton")
 
 
 QUESTIONS = {"dense-jacobian": dense_jacobian, "directions-burgers": further_burgers,

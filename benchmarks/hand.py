@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tracking of a hand, an objective that benchmarks of automatic differentiation share, written anew from its description.
+"""Tracking of a hand, an objective that benchmarks of derivatives share, written anew from its description.
 
 A pose of 26 numbers moves a skeleton of 22 bones: three for the rotation of the whole hand, as an axis times an angle,
 three for where it is, four for each of five fingers: how far it is spread, and three joints that bend. Each vertex of

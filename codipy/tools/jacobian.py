@@ -20,7 +20,7 @@ __all__ = ["is_reverse", "jacobian", "matrix_of"]
 
 _MODES = ("auto", "reverse", "forward")
 _WIDEST = 16            # directions that one sweep carries ...
-_NEAR = 1 << 20         # ... or as many as have adjoints in so many bytes, which the cache holds: sweeps have fixed costs
+_NEAR = 1 << 20         # ... or as many as have adjoints in so many bytes, which a cache holds: sweeps have fixed costs
 _BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
 
 
@@ -41,7 +41,7 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
         for each of the argument; ``"auto"``: what has fewer directions. Forwards in up to 16 directions, which are no
         more than `width`, nothing is recorded; with ``strategy="forward"`` in any number of them.
     width : int, optional
-        How many directions a sweep carries; default is up to 16, as far as memory goes, and more where adjoints are few.
+        How many directions a sweep carries; default is up to 16, as far as memory goes, more where adjoints are few.
     strategy, granularity : str, optional
         See `grad`.
 

@@ -6,6 +6,7 @@ import pytest
 
 import codipy
 from codipy.tools.threads import set_num_threads
+from tests.strategies import each_strategy
 
 WIDTHS = [2, 3, 5, 8, 13, 16, 17, 40]
 
@@ -60,7 +61,8 @@ def _moves(x, y, z):
     return np.concatenate([x[..., ::2], np.sort(y, -1), np.cumsum(z, -1)], -1) * 1.5
 
 
-FUNCTIONS = [_functions, _units, _selections, _prepared, _broadcast, _shifts, _in_place, _sums, _long, _products, _moves]
+FUNCTIONS = [_functions, _units, _selections, _prepared, _broadcast, _shifts, _in_place, _sums, _long, _products,
+             _moves]
 SHAPES = [(5,), (1,), (70,), (700,), (3, 5), (30, 70), (7, 600), (2, 3, 4)]
 
 
@@ -113,7 +115,7 @@ def test_each_direction_is_a_sweep_of_its_own(f, width):
         _compare(f, arguments, "auto", width, holes=width % 2)
 
 
-@pytest.mark.parametrize("strategy", ["jacobian", "jacobian-reuse", "primal", "primal-reuse"])
+@each_strategy
 @pytest.mark.parametrize("f", FUNCTIONS)
 def test_each_direction_on_every_strategy(f, strategy):
     random = np.random.default_rng(2)
@@ -173,8 +175,9 @@ def test_many_operands_take_several_turns():
 _PRODUCTS = {
     "matrix and vector": ((9, 7), (7,)), "vector and matrix": ((9,), (9, 4)), "vectors": ((6,), (6,)),
     "matrices": ((3, 4), (4, 5)), "large": ((40, 30), (30, 50)), "large and a vector": ((70, 90), (90,)),
-    "stacks": ((5, 3, 4), (5, 4, 2)), "a stack and a matrix": ((6, 3, 4), (4, 70)), "a matrix and a stack": ((3, 4), (2, 5, 4, 6)),
-    "broadcast stacks": ((2, 1, 3, 4), (5, 4, 2)), "large stacks": ((3, 20, 30), (3, 30, 25)), "one column": ((80, 90), (90, 1)),
+    "stacks": ((5, 3, 4), (5, 4, 2)), "a stack and a matrix": ((6, 3, 4), (4, 70)),
+    "a matrix and a stack": ((3, 4), (2, 5, 4, 6)), "broadcast stacks": ((2, 1, 3, 4), (5, 4, 2)),
+    "large stacks": ((3, 20, 30), (3, 30, 25)), "one column": ((80, 90), (90, 1)),
 }  # fmt: skip
 
 

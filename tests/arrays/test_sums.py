@@ -147,7 +147,7 @@ def test_a_wrong_axis_is_numpys_error():
 @pytest.mark.parametrize(("shape", "axis"), [((7, 40, 200), 1), ((7, 40, 200), -1), ((9, 2, 30, 111), -2),
                                              ((901, 77), 1), ((40, 1, 1000), 1), ((33, 1000), -1)])
 def test_sums_of_a_few_rows_after_the_other_are_numpys(shape, axis):
-    """Bits, layout and slopes, of whole groups of rows and of what is left; beside them a broadcast operand and a number."""
+    """Bits, layout and slopes, of whole groups of rows and of what is left, with a broadcast operand and a number."""
     x, y = points(shape)
     for mean in (False, True):
         for keepdims in (False, True):
