@@ -208,6 +208,13 @@ MISTAKES = {
         "        return found\n",
         "--second",
     ),
+    # Tangents that are computed at once
+    "an input that was read is seeded": one(
+        "active/expression.pyx",
+        "        if r.carries:\n            x.flags |= MERGED\n",
+        "",
+        tests="tests/tape/test_forward.py",
+    ),
 }
 
 
