@@ -10,9 +10,10 @@ from codipy.active.functions import extend_later
 _MODULES = ["implicit", "math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
     "numpy.primitive": ["Primitive"],
+    "patterns": ["Sparsity"],
     "testing": ["check_derivatives"],
-    "tools": ["clear_tapes", "compare", "grad", "gradient_and_hvp", "hessian", "hvp", "jacobian", "jvp", "linearize",
-              "primitive", "taylor", "value", "value_and_grad", "vjp"],
+    "tools": ["clear_tapes", "compare", "grad", "gradient_and_hvp", "hessian", "hessian_sparsity", "hvp", "jacobian",
+              "jvp", "linearize", "primitive", "sparsity", "taylor", "value", "value_and_grad", "vjp"],
     "tools.rebind": ["rebind"],
     "tools.threads": ["get_num_threads", "set_num_threads"],
 }

@@ -21,7 +21,8 @@ MAY_SEE["active"] = MAY_SEE["tape"] | {"tape"}
 MAY_SEE |= dict.fromkeys(["numpy", "scipy", "math"], MAY_SEE["active"] | {"active", "numpy", "scipy"})
 MAY_SEE["nested"] = MAY_SEE["numpy"]
 MAY_SEE["series"] = MAY_SEE["nested"] | {"nested"}
-MAY_SEE["tools"] = MAY_SEE["series"] | {"math", "series"}
+MAY_SEE["patterns"] = MAY_SEE["numpy"]
+MAY_SEE["tools"] = MAY_SEE["series"] | {"math", "series", "patterns"}
 MAY_SEE |= dict.fromkeys(TOP, MAY_SEE["tools"] | {"tools"} | TOP)
 MAY_SEE["_testing"] = MAY_SEE["tape"]  # is not installed: nobody sees it
 

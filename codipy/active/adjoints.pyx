@@ -3,18 +3,24 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
+from libc.string cimport memcpy
 from cpython.object cimport PyObject
 cimport cython
+cimport numpy as cnp
 
 from codipy.active.array_type cimport Array
 from codipy.active.expression cimport as_number
-from codipy.active.inputs cimport adjoint_slots, demand_adjoints, note_seed
+from codipy.active.block cimport Block
+from codipy.active.inputs cimport adjoint_slots, block_of, demand_adjoints, note_seed, tape_of
 from codipy.active.tape cimport Tape
 from codipy.active.real cimport Real, demand_adjoint, seed_slot
+from codipy.active.view cimport is_contiguous
 from codipy.tape.adjoints cimport AdjointVector
 
 from codipy.errors import TapeError
 from codipy.tape.signatures import Signature
+
+cnp.import_array()
 
 
 @cython.final
@@ -72,14 +78,20 @@ cdef class Adjoints(AdjointVector):
         """A float (of a Real, width 1) or a new array, the directions of width > 1 along its last axis."""
         cdef int32_t identifier
         cdef Py_ssize_t d
+        cdef double* numbers
         self.tape.renew(self)
         if type(x) is Array:
             demand_adjoints(x, self)
+            numbers = side_by_side(self, x)
+            if numbers != NULL:
+                rows = np.empty(x.shape + (self.width,) if self.width > 1 else x.shape)
+                memcpy(cnp.PyArray_DATA(rows), numbers, (<Array>x).geometry.size * self.width * sizeof(double))
+                return rows
             rows = self.read(self.slots_of(x))
             return rows.reshape(x.shape + (self.width,) if self.width > 1 else x.shape)
         identifier = self.tape.identifier_of(x, "x")
         demand_adjoint(self.tape, self, x)
-        cdef double* numbers = self.slot(identifier)
+        numbers = self.slot(identifier)
         if self.width == 1:
             return 0.0 if numbers == NULL else numbers[0]
         result = np.zeros(self.width)
@@ -101,8 +113,13 @@ cdef class Adjoints(AdjointVector):
             self.demand_idle("setting an adjoint")
             self.tape.renew(self)
             self.ensure(self.tape.largest())
-            identifiers = self.slots_of(x)
+            slot = side_by_side(self, x)
+            identifiers = None if slot != NULL else self.slots_of(x)
             note_seed(x, self)
+            if slot != NULL:
+                seed = np.ascontiguousarray(seed)
+                memcpy(slot, cnp.PyArray_DATA(seed), (<Array>x).geometry.size * self.width * sizeof(double))
+                return
             self.write(identifiers, np.ascontiguousarray(seed).reshape(x.size, self.width))
             return
         if type(seed) is not Real and as_number(<PyObject*>seed, &number) == 1:
@@ -175,3 +192,14 @@ cdef class Adjoints(AdjointVector):
         if self.swept:
             raise TapeError(f"{action} while a sweep on another thread uses these adjoints: wait until it ends")
         return 0
+
+
+cdef double* side_by_side(Adjoints adjoints, Array x) except? NULL:
+    """The numbers of an Array whose identifiers follow one another; NULL if they do not, or not all have slots."""
+    cdef Block block = block_of(x, "gradient")
+    cdef Py_ssize_t first = block.base + x.geometry.offset
+    if tape_of(block) is not adjoints.tape or x.geometry.size == 0 or not is_contiguous(&x.geometry):
+        return NULL              # where it is of another tape, slots_of says so
+    if adjoints.slot(<int32_t>(first + x.geometry.size - 1)) == NULL:
+        return NULL
+    return adjoints.slot(<int32_t>first)

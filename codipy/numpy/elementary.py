@@ -7,6 +7,7 @@ import numpy as np
 
 from .primitive import Primitive
 from .rules.building import guarded, unbroadcast
+from .rules.patterns import elementwise
 
 __all__ = ["elementwise_primitive"]
 
@@ -50,4 +51,4 @@ def elementwise_primitive(name, ufunc, partials, several=False):
         ]
         return tuple(dots) if several else dots[0]
 
-    return Primitive(name, ufunc, vjp, jvp)
+    return Primitive(name, ufunc, vjp, jvp, pattern=elementwise)

@@ -55,6 +55,13 @@ class Primitive:
         The rules for several directions at once, which are asked first where a sweep carries them: as `vjp` and `jvp`,
         but each cotangent and tangent, taken and returned, has one axis more, the first, for the directions. If one
         returns None, the directions are left to the other rule, one by one. None: likewise, always.
+    pattern : callable or None
+        ``pattern(args, kwargs, argnums, shapes)`` says for each of `argnums` on which of its elements those of the
+        result may depend, as one of `codipy.numpy.links`, or a list of these for several results, of the given shapes;
+        None for all on all, as without it. What it leaves out must have no derivative, whatever the values are.
+    linear : tuple of int
+        The arguments in each of which it is linear while the others stay. Where the rules read no values it is linear
+        in all together.
 
     Examples
     --------
@@ -84,6 +91,8 @@ class Primitive:
     located: bool = False
     vjp_batch: Callable | None = None
     jvp_batch: Callable | None = None
+    pattern: Callable | None = None
+    linear: tuple = ()
 
     def at_caller(self):
         """The same primitive for one call, whose errors name the line that called."""

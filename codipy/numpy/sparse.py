@@ -12,6 +12,7 @@ from codipy.active.array import call
 from codipy.errors import ActiveError
 
 from .arguments import fillable
+from .links import Pairs
 from .primitive import Primitive
 
 __all__ = ["holds_sparse", "product", "times"]
@@ -49,7 +50,17 @@ def _kept(matrix):
     return copy
 
 
-def _linear(value, adjoint):
+def _linear(value, adjoint, matrix, is_left):
+    def pattern(args, kwargs, argnums, shapes):
+        """The matrix's elements, for each of the columns, or rows, that it is multiplied by."""
+        shape, entries = np.shape(args[0]), matrix.tocoo()
+        rows, columns = (entries.row, entries.col) if is_left else (entries.col, entries.row)
+        count = 1 if len(shape) == 1 else shape[1] if is_left else shape[0]
+        lanes = np.arange(count)[:, None]
+        if len(shape) == 1 or is_left:
+            return [Pairs(rows * count + lanes, columns * count + lanes, (shape, shapes[0]))]
+        return [Pairs(lanes * matrix.shape[1] + rows, lanes * matrix.shape[0] + columns, (shape, shapes[0]))]
+
     return Primitive(
         "sparse matmul",
         value,
@@ -57,6 +68,7 @@ def _linear(value, adjoint):
         lambda tangents, out, args, kwargs: value(tangents[0]),
         keep_args=False,
         keep_out=False,
+        pattern=pattern,
     )
 
 
@@ -64,9 +76,10 @@ def product(a, b):
     """``a @ b`` where one of the two is sparse."""
     if _is_sparse(a):
         matrix = _kept(a)
-        return fillable(call(_linear(lambda x: matrix @ x, lambda g: matrix.T @ g), (b,)))
+        return fillable(call(_linear(lambda x: matrix @ x, lambda g: matrix.T @ g, matrix, True), (b,)))
     matrix = _kept(b)
-    return fillable(call(_linear(lambda x: np.asarray(x) @ matrix, lambda g: np.asarray(g) @ matrix.T), (a,)))
+    primitive = _linear(lambda x: np.asarray(x) @ matrix, lambda g: np.asarray(g) @ matrix.T, matrix, False)
+    return fillable(call(primitive, (a,)))
 
 
 def times(a, b):

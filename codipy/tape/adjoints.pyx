@@ -79,11 +79,13 @@ cdef class AdjointVector:
         cdef const int32_t* numbers = <const int32_t*>cnp.PyArray_DATA(known)
         cdef double* to = <double*>cnp.PyArray_DATA(rows)
         cdef const double* row
-        cdef Py_ssize_t i
-        for i in range(cnp.PyArray_SIZE(known)):
+        cdef Py_ssize_t i = 0, n
+        while i < cnp.PyArray_SIZE(known):
+            n = run_of(self, numbers + i, cnp.PyArray_SIZE(known) - i)
             row = self.slot(numbers[i]) if numbers[i] else NULL
             if row != NULL:
-                memcpy(to + i * self.width, row, self.width * sizeof(double))
+                memcpy(to + i * self.width, row, n * self.width * sizeof(double))
+            i += n
         return rows
 
     def write(self, identifiers, rows):
@@ -93,13 +95,15 @@ cdef class AdjointVector:
         cdef const int32_t* numbers = <const int32_t*>cnp.PyArray_DATA(known)
         cdef const double* source = <const double*>cnp.PyArray_DATA(given)
         cdef double* row
-        cdef Py_ssize_t i, step = self.width if len(given) > 1 else 0
+        cdef Py_ssize_t i = 0, n, step = self.width if len(given) > 1 else 0
         if given.shape[0] not in (1, known.size) or given.size != given.shape[0] * self.width:
             raise ValueError(f"rows of shape {(<object>given).shape} for {known.size} identifiers, width {self.width}")
-        for i in range(cnp.PyArray_SIZE(known)):
+        while i < cnp.PyArray_SIZE(known):
+            n = run_of(self, numbers + i, cnp.PyArray_SIZE(known) - i) if step else 1
             row = self.slot(numbers[i]) if numbers[i] else NULL
             if row != NULL:
-                memcpy(row, source + i * step, self.width * sizeof(double))
+                memcpy(row, source + i * step, n * self.width * sizeof(double))
+            i += n
 
     @property
     def bytes_used(self):
@@ -110,3 +114,14 @@ cdef class AdjointVector:
     def bytes_allocated(self):
         """Bytes of the memory behind them."""
         return self.capacity * self.width * sizeof(double)
+
+
+cdef inline Py_ssize_t run_of(AdjointVector vector, const int32_t* numbers, Py_ssize_t most) noexcept:
+    """How many identifiers follow one another and have slots, from one on; 1 where it has none."""
+    cdef Py_ssize_t n = 1
+    if not numbers[0] or vector.slot(numbers[0]) == NULL:
+        return 1
+    most = min(most, vector.first + vector.slots - numbers[0])
+    while n < most and numbers[n] == numbers[0] + n:
+        n += 1
+    return n

@@ -129,6 +129,11 @@ cdef int32_t add_scalars(BaseTape tape, Position start, Position end, int32_t lh
     return lhs
 
 
+def step_of(Record record not None):
+    """One of these steps, of a record."""
+    return of_record(record)
+
+
 cdef tuple of_record(Record record):
     if type(record) is Statement:
         return of_statement(<Statement>record)

@@ -12,5 +12,7 @@ from codipy.tools.products import vjp as vjp
 from codipy.tools.second import gradient_and_hvp as gradient_and_hvp
 from codipy.tools.second import hessian as hessian
 from codipy.tools.second import hvp as hvp
+from codipy.tools.sparsity import hessian_sparsity as hessian_sparsity
+from codipy.tools.sparsity import sparsity as sparsity
 from codipy.tools.taylor import taylor as taylor
 from codipy.tools.trees import value as value

@@ -8,6 +8,7 @@ import math
 
 import numpy as np
 
+from codipy.errors import UndifferentiableError
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
@@ -24,7 +25,7 @@ _NEAR = 1 << 20         # ... or as many as have adjoints in so many bytes, whic
 _BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
 
 
-def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", width=None, strategy="auto",
+def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", width=None, sparsity=None, strategy="auto",
              granularity=None, rebind=True):
     """The Jacobian of a function: the derivatives of each number of its result by each of its argument.
 
@@ -42,6 +43,10 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
         more than `width`, nothing is recorded; with ``strategy="forward"`` in any number of them.
     width : int, optional
         How many directions a sweep carries; default is up to 16, as far as memory goes, more where adjoints are few.
+    sparsity : Sparsity, Colouring, matrix or True, optional
+        Which elements can be other than zero: what `codipy.sparsity` found, a colouring of that, a sparse matrix of
+        SciPy or an array that is not zero there. True: found at the first call and kept; the driver's `colouring` has
+        it.
     strategy, granularity : str, optional
         See `grad`.
 
@@ -51,17 +56,21 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
         Takes the arguments of `f` and returns the form of its result, with the form of the argument (as `grad` returns
         it) in the place of each leaf, and there an array of the shape of the result's leaf followed by that of the
         argument's; a float where both are numbers. With `has_aux`, a pair of that and the second result.
+        With `sparsity` there are sparse arrays of SciPy (``csr_array``) with two axes instead: the numbers of the one
+        leaf, in the order of C, and those of the other; a list or tuple of numbers counts as one leaf.
 
     Raises
     ------
     TypeError
         From the returned function: see `vjp`.
     ValueError
-        If there is no such mode, or `width` is no positive number.
+        If there is no such mode, or `width` is no positive number; from the returned function, if `sparsity` is of
+        another shape, or lacks an element that is not zero.
 
     Notes
     -----
-    `f` runs once.
+    `f` runs once. With `sparsity`, directions are as many as the pattern has colours, and one more, along which the
+    result is checked: what the pattern lacks is an error, or, with True, added to it.
 
     Examples
     --------
@@ -79,7 +88,7 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
     if width is not None and (isinstance(width, bool) or not isinstance(width, int) or width < 1):
         raise ValueError(f"width must be a positive whole number, got {width!r}")
     options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "mode": mode, "width": width,
-               "strategy": strategy, "granularity": granularity, "rebind": rebind}
+               "sparsity": sparsity, "strategy": strategy, "granularity": granularity, "rebind": rebind}
     return Jacobian(f, options, Choice(argnums, argnames))
 
 
@@ -88,7 +97,28 @@ class Jacobian(Driver):
 
     def __init__(self, f, options, choice):
         super().__init__(jacobian, f, options, f"Jacobian of {name_of(f)} by {choice}.")
-        self._choice, self._run = choice, None
+        self._choice, self._run, self._compressed = choice, None, None
+        if options["sparsity"] is not None and options["sparsity"] is not False:
+            from codipy.tools.compressed import Compressed  # not at import: seldom used
+
+            if options["strategy"] == "forward":
+                raise ValueError("sparsity= needs a recording to sweep over, and strategy='forward' keeps none: choose "
+                                 "another strategy")
+            self.compress(Compressed(options["sparsity"], options["mode"], options["width"]), self._pattern)
+
+    def compress(self, compressed, pattern):
+        """Find only what can be other than zero; ``pattern(args, kwargs)`` says it of the matrix at some arguments."""
+        self._compressed, self._found = compressed, pattern
+
+    @property
+    def colouring(self):
+        """The colouring of a sparse Jacobian; None before it is found, and without `sparsity`."""
+        return None if self._compressed is None else self._compressed.colouring
+
+    def _pattern(self, args, kwargs):
+        from codipy.tools.sparsity import jacobian_pattern
+
+        return jacobian_pattern(self._choice, self._run, self.f, args, kwargs, self.options["has_aux"])
 
     def __call__(self, *args, **kwargs):
         choice, options = self._choice, self.options
@@ -99,7 +129,9 @@ class Jacobian(Driver):
             def give(blocks):
                 return choice.give(run.trees, run.leaves, blocks)
 
-            if type(run.recording) is ForwardRun:
+            if self._compressed is not None:
+                result = self._sparse(run, args, kwargs)
+            elif type(run.recording) is ForwardRun:
                 columns = run.tape.parameters["width"]
                 result = _in_form(stack(run.recording.tangents, columns), run.recording, run.leaves, give)
             elif run.program is None:
@@ -112,6 +144,14 @@ class Jacobian(Driver):
                 result = run.recording.rebuild([give(blocks) for blocks in rows])
             return (result, run.aux) if has_aux else result
 
+    def _sparse(self, run, args, kwargs):
+        from codipy.tools.compressed import in_blocks
+
+        if run.program is not None:
+            raise UndifferentiableError("a sparse Jacobian is a SciPy array of numbers and cannot depend on what is "
+                                        "differentiated outside: leave out sparsity=")
+        matrix = self._compressed.matrix(run.recording, run.leaves, lambda: self._found(args, kwargs))
+        return in_blocks(matrix, run.recording.result, run.trees, self._choice)
 
     def _seeds(self, trees, leaves):
         """Unit tangents for all numbers at once and how many those are; (None, None) where the function is recorded."""
@@ -120,7 +160,7 @@ class Jacobian(Driver):
         columns = ends[-1] if ends else 0
         at_once = options["strategy"] == "forward" or options["strategy"] == "auto" and columns <= (
             min(options["width"] or _WIDEST, _WIDEST))
-        if options["mode"] != "forward" or not columns or not at_once:
+        if options["mode"] != "forward" or not columns or not at_once or self._compressed is not None:
             return None, None
         return _units(shapes, ends, range(columns), columns), columns
 

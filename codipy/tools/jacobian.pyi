@@ -6,7 +6,9 @@ from typing import Any, Literal
 
 from numpy.typing import NDArray
 
+from codipy.patterns.pattern import Colouring, Sparsity
 from codipy.tools.choice import Choice
+from codipy.tools.compressed import Compressed
 from codipy.tools.driver import Driver
 from codipy.tools.recording import Recording
 
@@ -19,6 +21,7 @@ def jacobian(
     has_aux: bool = False,
     mode: Literal["auto", "reverse", "forward"] = "auto",
     width: int | None = None,
+    sparsity: Any = None,
     strategy: str = "auto",
     granularity: str | None = None,
     rebind: bool = True,
@@ -28,4 +31,7 @@ def matrix_of(recording: Recording, leaves: list[Any], mode: str, width: int | N
 def is_reverse(mode: str, rows: int, columns: int) -> bool: ...
 
 class Jacobian(Driver):
+    @property
+    def colouring(self) -> Colouring | None: ...
     def __init__(self, f: Callable[..., Any], options: dict[str, Any], choice: Choice) -> None: ...
+    def compress(self, compressed: Compressed, pattern: Callable[..., Sparsity]) -> None: ...

@@ -2,6 +2,8 @@
 """One run of a function on a tape, whatever forms its arguments and results have, and sweeps between the two."""
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from codipy.active import Real
@@ -167,6 +169,16 @@ class Recording:
         if getattr(like, "dtype", None) == np.float32 and is_active(found):
             return found.astype(np.float32) if np.ndim(like) else converted(found, np.float32)
         return cls._shown(found, like)
+
+    def identifiers(self):
+        """Those of all numbers of the inputs, as they were registered, and of the outputs: 0 for what is passive.
+
+        Of a tape with ``loans``.
+        """
+        outputs = [np.zeros(math.prod(shape), np.int32) if ids is None else ids.ravel()
+                   for ids, shape in zip(self._out, self.shapes)]
+        return tuple(np.concatenate([np.zeros(0, np.int32), *parts]).astype(np.int32, copy=False)
+                     for parts in ([ids.ravel() for ids in self._in], outputs))
 
     def rebuild(self, leaves):
         """The form of the result with other leaves."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from codipy.tools.callee import check_function, name_of
+from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
 from codipy.tools.drivers import grad, value_and_grad
@@ -15,7 +15,8 @@ from codipy.tools.products import jvp
 __all__ = ["gradient_and_hvp", "hessian", "hvp"]
 
 
-def hessian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", granularity=None, rebind=True):
+def hessian(f, argnums=None, *, argnames=None, has_aux=False, sparsity=None, strategy="auto", granularity=None,
+            rebind=True):
     """The Hessian of a function: the second derivatives of its number by each pair of numbers of its argument.
 
     Parameters
@@ -26,6 +27,8 @@ def hessian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", g
         Which arguments are differentiated by, twice: see `grad`.
     has_aux, rebind : bool
         See `grad`.
+    sparsity : Sparsity, Colouring, matrix or True, optional
+        Which elements can be other than zero: see `jacobian`; `codipy.hessian_sparsity` finds it.
     strategy, granularity : str, optional
         How the gradient is recorded, of which the Hessian is the Jacobian: see `Tape`.
 
@@ -34,19 +37,22 @@ def hessian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", g
     callable
         Takes the arguments of `f` and returns the form of the argument, with that form again in the place of each leaf,
         and there an array of the shape of the one leaf followed by that of the other; a float where both are numbers.
-        With `has_aux`, a pair of that and the second result.
+        With `has_aux`, a pair of that and the second result. With `sparsity` blocks are sparse: see `jacobian`.
 
     Raises
     ------
     TypeError
         From the returned function: see `grad`.
+    ValueError
+        With `sparsity`: see `jacobian`; and if it is not symmetric.
     UndifferentiableError
         From the returned function: a derivative on the way is known as numbers only (``tape.push_statement``).
 
     Notes
     -----
     The gradient runs once, and sweeps forward over it, several directions each. For products with few vectors take
-    `hvp`.
+    `hvp`. With `sparsity`, directions are as many as a star colouring of the pattern has colours, and one more, along
+    which the result is checked.
 
     Examples
     --------
@@ -61,7 +67,7 @@ def hessian(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", g
     check_settings((strategy, granularity))
     options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "strategy": strategy,
                "granularity": granularity, "rebind": rebind}
-    return Hessian(f, options)
+    return Hessian(f, options | {"sparsity": sparsity})
 
 
 class Hessian(Driver):
@@ -70,7 +76,26 @@ class Hessian(Driver):
     def __init__(self, f, options):
         choice = Choice(options["argnums"], options["argnames"])
         super().__init__(hessian, f, options, f"Hessian of {name_of(f)} by {choice}.")
+        options = {name: option for name, option in options.items() if name != "sparsity"}
         self._jacobian = jacobian(grad(f, **options), **options)
+        given = self.options["sparsity"]
+        if given is not None and given is not False:
+            from codipy.tools.compressed import Compressed  # not at import: seldom used
+
+            self._jacobian.compress(Compressed(given, "forward", None, symmetric=True), self._pattern)
+
+    @property
+    def colouring(self):
+        """The colouring of a sparse Hessian; None before it is found, and without `sparsity`."""
+        return self._jacobian.colouring
+
+    def _pattern(self, args, kwargs):
+        from codipy.tools.sparsity import hessian_pattern
+
+        options = self.options
+        run = rebound(self.f) if options["rebind"] else self.f
+        return hessian_pattern(Choice(options["argnums"], options["argnames"]), run, self.f, args, kwargs,
+                               options["has_aux"])
 
     def __call__(self, *args, **kwargs):
         return self._jacobian(*args, **kwargs)

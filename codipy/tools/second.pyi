@@ -4,6 +4,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from codipy.patterns.pattern import Colouring
 from codipy.tools.driver import Driver
 
 def hessian(
@@ -12,6 +13,7 @@ def hessian(
     *,
     argnames: str | tuple[str, ...] | list[str] | None = None,
     has_aux: bool = False,
+    sparsity: Any = None,
     strategy: str = "auto",
     granularity: str | None = None,
     rebind: bool = True,
@@ -33,4 +35,6 @@ def hvp(
 gradient_and_hvp = hvp
 
 class Hessian(Driver):
+    @property
+    def colouring(self) -> Colouring | None: ...
     def __init__(self, f: Callable[..., Any], options: dict[str, Any]) -> None: ...

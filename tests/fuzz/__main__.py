@@ -10,6 +10,7 @@ from tests.fuzz.generator import write
 from tests.fuzz.judge import judge, some_variants
 from tests.fuzz.second import judge_second
 from tests.fuzz.shrink import shrink
+from tests.fuzz.sparse import judge_sparse
 from tests.fuzz.steps import STEPS
 from tests.strategies import STRATEGIES, VARIANTS
 
@@ -33,6 +34,7 @@ def main(arguments=None):
         "--single", action="store_true", help="float32: NumPy's bits, the gradient of the double program"
     )
     parser.add_argument("--second", action="store_true", help="second derivatives, of programs on arrays of their own")
+    parser.add_argument("--sparse", action="store_true", help="sparse derivatives, likewise")
     parser.add_argument("--inside", action="store_true", help="no arrays of the module are read")
     parser.add_argument("--only", action="append", default=[], help="steps that are written; default: all")
     parser.add_argument("--without", action="append", default=[], help="steps that are not written, by name")
@@ -40,10 +42,11 @@ def main(arguments=None):
     steps = [step for step in STEPS if step[1].__name__ not in options.without]
     if options.only:
         steps = [step for step in steps if step[1].__name__ in options.only]
-    ask = (lambda program, variants, **rules: judge_second(program)) if options.second else judge
+    alone = judge_second if options.second else judge_sparse if options.sparse else None
+    ask = (lambda program, variants, **rules: alone(program)) if alone else judge
     counts, shown, started = collections.Counter(), set(), time.monotonic()
     for k in range(options.first, options.first + options.count):
-        program = write(f"{options.seed}:{k}", steps, not (options.inside or options.second))
+        program = write(f"{options.seed}:{k}", steps, not (options.inside or alone))
         if options.show:
             print(program.source)
             continue

@@ -16,7 +16,8 @@ __all__ = [
 ]  # fmt: skip
 
 
-def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True, places=None):
+def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True, places=None, pattern=None,
+              linear=()):
     """Make a primitive of rules for single arguments.
 
     Parameters
@@ -28,7 +29,7 @@ def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True, place
     vjps, jvps : dict
         Position of an argument to its rule ``rule(g, out, *args, **kwargs)``: the cotangent of that argument, and its
         contribution to the tangent of the result. Positions that are missing have no derivative: asking is an error.
-    keep_args, keep_out, places
+    keep_args, keep_out, places, pattern, linear
         As in `Primitive`.
     """
 
@@ -59,7 +60,8 @@ def primitive(name, forward, vjps, jvps, *, keep_args=True, keep_out=True, place
                 total = total + part
         return total
 
-    return Primitive(name, forward, vjp, jvp, keep_args=keep_args, keep_out=keep_out, places=places)
+    return Primitive(name, forward, vjp, jvp, keep_args=keep_args, keep_out=keep_out, places=places, pattern=pattern,
+                     linear=linear)
 
 
 def guarded(g, partial):

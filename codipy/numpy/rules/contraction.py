@@ -9,6 +9,7 @@ import numpy as np
 
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain
+from codipy.numpy.rules.patterns import lettered
 
 __all__ = ["PRIMITIVES", "parse"]
 
@@ -202,4 +203,11 @@ def _jvp(tangents, out, args, kwargs):
     return sum(np.einsum(*args[:k], t, *args[k + 1 :], **kwargs) for k, t in tangents.items())
 
 
-PRIMITIVES = {"einsum": Primitive("einsum", np.einsum, _vjp, _jvp, keep_out=False)}
+def _pattern(args, kwargs, argnums, shapes):
+    places, inputs, output = parse(args)
+    links = dict(zip(places, lettered(inputs, output)))
+    return [links[k] for k in argnums]
+
+
+_ALL = tuple(range(64))  # linear in each operand, wherever it stands
+PRIMITIVES = {"einsum": Primitive("einsum", np.einsum, _vjp, _jvp, keep_out=False, pattern=_pattern, linear=_ALL)}

@@ -20,6 +20,7 @@ from codipy.numpy.rules.matrices import (
     single,
     tolerance,
 )
+from codipy.numpy.rules.patterns import matrices
 
 __all__ = ["PRIMITIVES"]
 
@@ -232,9 +233,9 @@ def _svdvals_reverse(g, out, a, hermitian=False):
 
 _LA = np.linalg
 _ALL = [
-    single("linalg.cholesky", _LA.cholesky, _cholesky_reverse, _cholesky, keep_args=False),
-    single("linalg.qr", _LA.qr, _qr_reverse, _qr, located=True),
-    single("linalg.svd", _LA.svd, _svd_reverse, _svd, located=True),
-    single("linalg.svdvals", _LA.svdvals, _svdvals_reverse, _svdvals, keep_out=False, located=True),
+    single("linalg.cholesky", _LA.cholesky, _cholesky_reverse, _cholesky, matrices, keep_args=False),
+    single("linalg.qr", _LA.qr, _qr_reverse, _qr, matrices, located=True),
+    single("linalg.svd", _LA.svd, _svd_reverse, _svd, matrices, located=True),
+    single("linalg.svdvals", _LA.svdvals, _svdvals_reverse, _svdvals, matrices, keep_out=False, located=True),
 ]
 PRIMITIVES = {primitive.name: primitive for primitive in _ALL} | eigen.PRIMITIVES

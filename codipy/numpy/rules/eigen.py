@@ -16,6 +16,7 @@ from codipy.numpy.rules.matrices import (
     single,
     tolerance,
 )
+from codipy.numpy.rules.patterns import matrices
 
 __all__ = ["PRIMITIVES", "eigh_cotangent", "eigh_tangent"]
 
@@ -171,9 +172,9 @@ def _eigvals_reverse(g, out, a):
 
 _LA = np.linalg
 _ALL = [
-    single("linalg.eig", _LA.eig, _eig_reverse, _eig, located=True),
-    single("linalg.eigvals", _LA.eigvals, _eigvals_reverse, _eigvals, located=True),
-    single("linalg.eigh", _LA.eigh, _eigh_reverse, _eigh, keep_args=False, located=True),
-    single("linalg.eigvalsh", _LA.eigvalsh, _eigvalsh_reverse, _eigvalsh, keep_out=False, located=True),
+    single("linalg.eig", _LA.eig, _eig_reverse, _eig, matrices, located=True),
+    single("linalg.eigvals", _LA.eigvals, _eigvals_reverse, _eigvals, matrices, located=True),
+    single("linalg.eigh", _LA.eigh, _eigh_reverse, _eigh, matrices, keep_args=False, located=True),
+    single("linalg.eigvalsh", _LA.eigvalsh, _eigvalsh_reverse, _eigvalsh, matrices, keep_out=False, located=True),
 ]
 PRIMITIVES = {primitive.name: primitive for primitive in _ALL}

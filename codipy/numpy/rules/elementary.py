@@ -4,6 +4,7 @@
 import numpy as np
 
 from codipy.numpy.rules.building import guarded, primitive
+from codipy.numpy.rules.patterns import elementwise
 
 __all__ = ["PRIMITIVES"]
 
@@ -43,7 +44,7 @@ def _unary(name, f, slope):
     def rule(g, out, x):
         return guarded(g, slope(x))
 
-    return primitive(name, f, {0: rule}, {0: rule}, keep_out=False)
+    return primitive(name, f, {0: rule}, {0: rule}, keep_out=False, pattern=elementwise)
 
 
 PRIMITIVES = {"sinc": _unary("sinc", np.sinc, _sinc_slope), "i0": _unary("i0", np.i0, _i1)}

@@ -10,6 +10,7 @@ import numpy as np
 from codipy.active.array import call
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain
+from codipy.numpy.rules.patterns import along
 
 __all__ = ["PRIMITIVES"]
 
@@ -78,7 +79,7 @@ def _one(name, bar):
         points = np.shape(g)[axis] if name in ("irfft", "hfft") else length if n is None else n
         return _real_if(bar(g, axis, norm, length, points), a)
 
-    return _linear(name, forward, reverse)
+    return _linear(name, forward, reverse, along(2))
 
 
 def _sizes(a, s, axes):
@@ -104,10 +105,10 @@ def _several(name, others, last, default=None):
             bar = rule(bar, axis, norm, np.shape(a)[axis], points)
         return _real_if(bar, a)
 
-    return _linear(name, forward, reverse)
+    return _linear(name, forward, reverse, along(2, default, "axes"))
 
 
-def _linear(name, forward, reverse):
+def _linear(name, forward, reverse, pattern):
     """A primitive that keeps nothing: the tangent is the transform of the tangent."""
 
     def again(gg, out, args, kwargs, argnums):
@@ -127,7 +128,7 @@ def _linear(name, forward, reverse):
     def jvp(tangents, out, args, kwargs):
         return forward(tangents[0], *args[1:], **kwargs)
 
-    return Primitive(f"fft.{name}", forward, vjp, jvp, keep_args=False, keep_out=False)
+    return Primitive(f"fft.{name}", forward, vjp, jvp, keep_args=False, keep_out=False, pattern=pattern)
 
 
 PLANE = (-2, -1)

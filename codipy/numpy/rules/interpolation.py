@@ -8,6 +8,7 @@ interval; outside, the derivative goes to the end value, or to `left` and `right
 import numpy as np
 
 from codipy.numpy.rules.building import Picks, is_plain, primitive, selected
+from codipy.numpy.rules.patterns import same
 from codipy.tape.loops import interpolated_back
 
 __all__ = ["PRIMITIVES"]
@@ -89,4 +90,5 @@ _INTERP_JVPS = {
     4: _interp_rule(lambda t, at, shape: np.reshape(t * at.right, at.shape)),
 }
 
-PRIMITIVES = {"interp": primitive("interp", np.interp, _INTERP_VJPS, _INTERP_JVPS, keep_out=False)}
+PRIMITIVES = {"interp": primitive("interp", np.interp, _INTERP_VJPS, _INTERP_JVPS, keep_out=False, pattern=same(0),
+                                  linear=(2,))}

@@ -9,6 +9,7 @@ from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain, unbroadcast
 from codipy.numpy.rules.factors import solve, solve_columns
 from codipy.numpy.rules.matrices import CANCELLED, folded, mirrored, mT, single
+from codipy.numpy.rules.patterns import matrices, solved
 from codipy.numpy.rules.products import PRIMITIVES as PRODUCTS
 
 __all__ = ["PRIMITIVES"]
@@ -309,18 +310,20 @@ def _trace_reverse(g, out, a, /, *, offset=0, dtype=None):
 
 _LA = np.linalg
 PRIMITIVES = {
-    "linalg.cross": Primitive("linalg.cross", _LA.cross, _cross_vjp, _cross_jvp, keep_out=False),
-    "linalg.det": single("linalg.det", _LA.det, _det_reverse, _det),
-    "linalg.inv": single("linalg.inv", _LA.inv, _inv_reverse, _inv, keep_args=False),
+    "linalg.cross": Primitive("linalg.cross", _LA.cross, _cross_vjp, _cross_jvp, keep_out=False, linear=(0, 1)),
+    "linalg.det": single("linalg.det", _LA.det, _det_reverse, _det, matrices),
+    "linalg.inv": single("linalg.inv", _LA.inv, _inv_reverse, _inv, matrices, keep_args=False),
     "linalg.lstsq": Primitive("linalg.lstsq", _LA.lstsq, _lstsq_vjp, _lstsq_jvp, located=True),
     "linalg.matrix_power": single(
-        "linalg.matrix_power", _LA.matrix_power, _matrix_power_reverse, _matrix_power, keep_out=False
+        "linalg.matrix_power", _LA.matrix_power, _matrix_power_reverse, _matrix_power, matrices, keep_out=False
     ),
-    "linalg.pinv": single("linalg.pinv", _LA.pinv, _pinv_reverse, _pinv, located=True),
-    "linalg.slogdet": single("linalg.slogdet", _LA.slogdet, _slogdet_reverse, _slogdet, keep_out=False),
+    "linalg.pinv": single("linalg.pinv", _LA.pinv, _pinv_reverse, _pinv, matrices, located=True),
+    "linalg.slogdet": single("linalg.slogdet", _LA.slogdet, _slogdet_reverse, _slogdet, matrices, keep_out=False),
     "linalg.solve": Primitive("linalg.solve", solve, _solve_vjp, _solve_jvp, vjp_batch=_solve_vjp_batch,
-                              jvp_batch=_solve_jvp_batch),
+                              jvp_batch=_solve_jvp_batch, pattern=solved, linear=(1,)),
     "linalg.tensorinv": single("linalg.tensorinv", _LA.tensorinv, _tensorinv_reverse, _tensorinv, keep_args=False),
     "linalg.tensorsolve": Primitive("linalg.tensorsolve", _LA.tensorsolve, _tensorsolve_vjp, _tensorsolve_jvp),
-    "linalg.trace": single("linalg.trace", _LA.trace, _trace_reverse, _trace, keep_args=False, keep_out=False),
+    "linalg.trace": single(
+        "linalg.trace", _LA.trace, _trace_reverse, _trace, matrices, keep_args=False, keep_out=False
+    ),
 }

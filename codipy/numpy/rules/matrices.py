@@ -24,7 +24,7 @@ mT = np.matrix_transpose
 CANCELLED = 1e-8  # of the largest: what is smaller is taken to be zero but for rounding
 
 
-def single(name, forward, reverse, tangent, **kept):
+def single(name, forward, reverse, tangent, pattern=None, **kept):
     """Return the Primitive of a function of one array: rules take the call's own options by their own names.
 
     Parameters
@@ -41,7 +41,7 @@ def single(name, forward, reverse, tangent, **kept):
             return tangent(tangents[0], out, *args, **kwargs)
         return tuple(np.zeros(np.shape(o)) for o in out) if isinstance(out, tuple) else np.zeros(np.shape(out))
 
-    return Primitive(name, forward, vjp, jvp, **kept)
+    return Primitive(name, forward, vjp, jvp, pattern=pattern, **kept)
 
 
 def diagonal_matrix(d):

@@ -5,6 +5,7 @@ import numpy as np
 
 from codipy.numpy.rules.building import is_plain
 from codipy.numpy.rules.matrices import mT, single
+from codipy.numpy.rules.patterns import matrices, reduced
 
 __all__ = ["PRIMITIVES"]
 
@@ -113,7 +114,7 @@ def _spread(g, x, axes):
     return np.reshape(g, [1 if k in axes else n for k, n in enumerate(np.shape(x))])
 
 
-def _scalar_of(name, forward, slope):
+def _scalar_of(name, forward, slope, pattern):
     """The Primitive of numbers made of `x` along some axes: `slope` gives the partials and the axes."""
 
     def reverse(g, out, x, *args, **kwargs):
@@ -128,12 +129,12 @@ def _scalar_of(name, forward, slope):
         partials, axes = slope(out, x, *args, **kwargs)
         return np.reshape(np.sum(partials * t, axis=axes), np.shape(out))
 
-    return single(f"linalg.{name}", forward, reverse, tangent)
+    return single(f"linalg.{name}", forward, reverse, tangent, pattern)
 
 
 PRIMITIVES = {
-    "linalg.norm": _scalar_of("norm", np.linalg.norm, _norm_slope),
-    "linalg.vector_norm": _scalar_of("vector_norm", np.linalg.vector_norm, _vector_norm_slope),
-    "linalg.matrix_norm": _scalar_of("matrix_norm", np.linalg.matrix_norm, _matrix_norm_slope),
-    "linalg.cond": _scalar_of("cond", np.linalg.cond, _cond_slope),
+    "linalg.norm": _scalar_of("norm", np.linalg.norm, _norm_slope, reduced(2)),
+    "linalg.vector_norm": _scalar_of("vector_norm", np.linalg.vector_norm, _vector_norm_slope, reduced(1)),
+    "linalg.matrix_norm": _scalar_of("matrix_norm", np.linalg.matrix_norm, _matrix_norm_slope, None),
+    "linalg.cond": _scalar_of("cond", np.linalg.cond, _cond_slope, matrices),
 }

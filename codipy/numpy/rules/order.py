@@ -11,6 +11,7 @@ from functools import lru_cache, wraps
 import numpy as np
 
 from codipy.errors import ActiveError
+from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import Picks, axes_of, is_plain, primitive, spread, to_rows
 from codipy.tape.loops import first_place, first_places
 
@@ -109,7 +110,8 @@ def _extreme_places(find):
 
 
 def _extreme_primitive(name, find):
-    return primitive(name, getattr(np, name), *_extreme_rules(find), places=_extreme_places(find))
+    return primitive(name, getattr(np, name), *_extreme_rules(find), places=_extreme_places(find),
+                     pattern=patterns.reduced())
 
 
 def _initial(out, a, axis, keepdims, where):
@@ -343,12 +345,13 @@ PRIMITIVES = {
     for p in (
         *(_extreme_primitive(name, np.argmax) for name in ("max", "amax")),
         *(_extreme_primitive(name, np.argmin) for name in ("min", "amin")),
-        *(primitive(f.__name__, f, *_EXTREME) for f in (np.nanmax, np.nanmin)),
-        primitive("ptp", np.ptp, {0: _ptp_vjp}, {0: _ptp_jvp}, keep_out=False),
-        primitive("sort", np.sort, {0: _sort_vjp}, {0: _sort_jvp}, places=_sort_places),
-        primitive("partition", np.partition, {0: _partition_vjp}, {0: _partition_jvp}),
-        primitive("median", _preserving(np.median), *_median_rules(False), places=_median_places),
-        primitive("nanmedian", _preserving(np.nanmedian), *_median_rules(True)),
+        *(primitive(f.__name__, f, *_EXTREME, pattern=patterns.reduced()) for f in (np.nanmax, np.nanmin)),
+        primitive("ptp", np.ptp, {0: _ptp_vjp}, {0: _ptp_jvp}, keep_out=False, pattern=patterns.reduced()),
+        primitive("sort", np.sort, {0: _sort_vjp}, {0: _sort_jvp}, places=_sort_places, pattern=patterns.along(1)),
+        primitive("partition", np.partition, {0: _partition_vjp}, {0: _partition_jvp}, pattern=patterns.along(2)),
+        primitive("median", _preserving(np.median), *_median_rules(False), places=_median_places,
+                  pattern=patterns.reduced()),
+        primitive("nanmedian", _preserving(np.nanmedian), *_median_rules(True), pattern=patterns.reduced()),
         primitive("quantile", _preserving(np.quantile), *_quantile_rules(1, False)),
         primitive("nanquantile", _preserving(np.nanquantile), *_quantile_rules(1, True)),
         primitive("percentile", _preserving(np.percentile), *_quantile_rules(100, False)),

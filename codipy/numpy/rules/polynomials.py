@@ -9,6 +9,7 @@ import numpy as np
 
 from codipy.errors import ActiveError
 from codipy.numpy.rules.building import guarded, primitive
+from codipy.numpy.rules.patterns import same
 
 __all__ = ["PRIMITIVES"]
 
@@ -318,7 +319,7 @@ PRIMITIVES = {
     p.name: p
     for p in (
         primitive("polyval", np.polyval, {0: _polyval_vjp_p, 1: _polyval_vjp_x},
-                  {0: _polyval_jvp_p, 1: _polyval_vjp_x}, keep_out=False),
+                  {0: _polyval_jvp_p, 1: _polyval_vjp_x}, keep_out=False, pattern=same(1), linear=(0,)),
         primitive("polyder", np.polyder, {0: _polyder_vjp}, {0: lambda t, out, p, m=1: np.polyder(t, m)},
                   keep_args=False, keep_out=False),
         primitive("polyint", np.polyint, {0: _polyint_vjp_p, 2: _polyint_vjp_k},

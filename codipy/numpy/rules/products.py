@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from codipy.errors import ActiveError
+from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import axes_of, is_plain, primitive, unbroadcast
 
 __all__ = ["PRIMITIVES"]
@@ -19,13 +20,13 @@ def _swapped(a):
     return np.swapaxes(a, -1, -2)
 
 
-def _bilinear(name, forward, left, right):
+def _bilinear(name, forward, pattern, left, right):
     """A product of two arguments: tangents by the product itself, cotangents by the two rules given."""
     tangents = {
         0: lambda t, out, a, b, *args, **kwargs: forward(t, b, *args, **kwargs),
         1: lambda t, out, a, b, *args, **kwargs: forward(a, t, *args, **kwargs),
     }
-    return primitive(name, forward, {0: left, 1: right}, tangents, keep_out=False)
+    return primitive(name, forward, {0: left, 1: right}, tangents, keep_out=False, pattern=pattern, linear=(0, 1))
 
 
 def _no_axes(name, kwargs):
@@ -289,18 +290,18 @@ def _cross_right(g, out, a, b, axisa=-1, axisb=-1, axisc=-1, axis=None):
 PRIMITIVES = {
     p.name: p
     for p in (
-        _of_matrices(_bilinear("matmul", np.matmul, _matmul_left, _matmul_right)),
-        _bilinear("matvec", np.matvec, _matvec_left, _matvec_right),
-        _bilinear("vecmat", np.vecmat, _vecmat_left, _vecmat_right),
-        _bilinear("vecdot", np.vecdot, _vecdot_left, _vecdot_right),
+        _of_matrices(_bilinear("matmul", np.matmul, patterns.of_matmul, _matmul_left, _matmul_right)),
+        _bilinear("matvec", np.matvec, None, _matvec_left, _matvec_right),
+        _bilinear("vecmat", np.vecmat, None, _vecmat_left, _vecmat_right),
+        _bilinear("vecdot", np.vecdot, patterns.of_vecdot, _vecdot_left, _vecdot_right),
         _of_matrices(
-            _bilinear("dot", np.dot, *_as_tensordot(lambda a, b: ((-1,), (-2 if b.ndim > 1 else -1,))))
+            _bilinear("dot", np.dot, patterns.of_dot, *_as_tensordot(lambda a, b: ((-1,), (-2 if b.ndim > 1 else -1,))))
         ),
-        _bilinear("inner", np.inner, *_as_tensordot(lambda a, b: ((-1,), (-1,)))),
-        _bilinear("outer", np.outer, _outer_left, _outer_right),
-        _bilinear("vdot", np.vdot, _vdot_left, _vdot_right),
-        _bilinear("tensordot", np.tensordot, _tensordot_left, _tensordot_right),
-        _bilinear("kron", np.kron, _kron_left, _kron_right),
-        _bilinear("cross", np.cross, _cross_left, _cross_right),
+        _bilinear("inner", np.inner, patterns.of_inner, *_as_tensordot(lambda a, b: ((-1,), (-1,)))),
+        _bilinear("outer", np.outer, patterns.of_outer, _outer_left, _outer_right),
+        _bilinear("vdot", np.vdot, None, _vdot_left, _vdot_right),
+        _bilinear("tensordot", np.tensordot, None, _tensordot_left, _tensordot_right),
+        _bilinear("kron", np.kron, None, _kron_left, _kron_right),
+        _bilinear("cross", np.cross, None, _cross_left, _cross_right),
     )
 }

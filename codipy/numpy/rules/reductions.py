@@ -8,6 +8,7 @@ derivative 0; the nan functions give 0 to the elements they skip.
 import numpy as np
 
 from codipy.active.array import Array, plain
+from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import axes_of, from_rows, guarded, is_plain, primitive, spread, to_rows
 from codipy.tape.loops import products_of_others
 
@@ -213,19 +214,23 @@ PRIMITIVES = {
     p.name: p
     for p in (
         primitive("sum", np.sum, {0: _sum_vjp, 5: _initial_vjp}, {0: _sum_jvp, 5: _initial_jvp},
-                  keep_args=False, keep_out=False),
-        primitive("mean", np.mean, {0: _mean_vjp}, {0: _mean_jvp}, keep_args=False, keep_out=False),
+                  keep_args=False, keep_out=False, pattern=patterns.reduced()),
+        primitive("mean", np.mean, {0: _mean_vjp}, {0: _mean_jvp}, keep_args=False, keep_out=False,
+                  pattern=patterns.reduced()),
         primitive("nansum", np.nansum, {0: _skipping(_sum_vjp), 5: _initial_vjp},
-                  {0: _skipping(_sum_jvp), 5: _initial_jvp}, keep_out=False),
-        primitive("nanmean", np.nanmean, {0: _skipping(_mean_vjp)}, {0: _skipping(_mean_jvp)}, keep_out=False),
+                  {0: _skipping(_sum_jvp), 5: _initial_jvp}, keep_out=False, pattern=patterns.reduced()),
+        primitive("nanmean", np.nanmean, {0: _skipping(_mean_vjp)}, {0: _skipping(_mean_jvp)}, keep_out=False,
+                  pattern=patterns.reduced()),
         primitive("prod", np.prod, {0: _prod_vjp, 5: _prod_initial_vjp}, {0: _prod_jvp, 5: _prod_initial_jvp},
-                  keep_out=False),
+                  keep_out=False, pattern=patterns.reduced()),
         primitive("nanprod", np.nanprod, {0: _skipping(_prod_vjp), 5: _skipping(_prod_initial_vjp)},
-                  {0: _skipping(_prod_jvp), 5: _skipping(_prod_initial_jvp)}, keep_out=False),
-        primitive("var", np.var, {0: _var_vjp}, {0: _var_jvp}, keep_out=False),
-        primitive("nanvar", np.nanvar, {0: _skipping(_var_vjp)}, {0: _skipping(_var_jvp)}, keep_out=False),
-        primitive("std", np.std, {0: _std_vjp}, {0: _std_jvp}),
-        primitive("nanstd", np.nanstd, {0: _skipping(_std_vjp)}, {0: _skipping(_std_jvp)}),
+                  {0: _skipping(_prod_jvp), 5: _skipping(_prod_initial_jvp)}, keep_out=False,
+                  pattern=patterns.reduced()),
+        primitive("var", np.var, {0: _var_vjp}, {0: _var_jvp}, keep_out=False, pattern=patterns.reduced()),
+        primitive("nanvar", np.nanvar, {0: _skipping(_var_vjp)}, {0: _skipping(_var_jvp)}, keep_out=False,
+                  pattern=patterns.reduced()),
+        primitive("std", np.std, {0: _std_vjp}, {0: _std_jvp}, pattern=patterns.reduced()),
+        primitive("nanstd", np.nanstd, {0: _skipping(_std_vjp)}, {0: _skipping(_std_jvp)}, pattern=patterns.reduced()),
         primitive("average", np.average, {0: _average_vjp_a, 2: _average_vjp_weights},
                   {0: _average_jvp_a, 2: _average_jvp_weights}),
     )

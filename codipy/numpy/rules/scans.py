@@ -9,6 +9,7 @@ products that are far from 0 and from overflow take the quotient, which is one p
 import numpy as np
 
 from codipy.errors import ActiveError
+from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import axes_of, is_plain, primitive, selected
 from codipy.numpy.rules.order import PRIMITIVES as ORDER
 from codipy.numpy.rules.reductions import PRIMITIVES as REDUCTIONS
@@ -290,7 +291,8 @@ def _ufunc_reduce(name, ufunc, known):
             kwargs.pop("initial")
         return args[:1], kwargs
 
-    return type(known)(name, ufunc.reduce, vjp, jvp, keep_args=known.keep_args, keep_out=known.keep_out)
+    return type(known)(name, ufunc.reduce, vjp, jvp, keep_args=known.keep_args, keep_out=known.keep_out,
+                       pattern=patterns.reduced(1, 0))
 
 
 def _methods(ufunc):
@@ -300,12 +302,14 @@ def _methods(ufunc):
         np.maximum: ORDER["max"], np.minimum: ORDER["min"], np.fmax: ORDER["nanmax"], np.fmin: ORDER["nanmin"],
     }.get(ufunc)  # fmt: skip
     if known is None:
-        yield primitive(f"{name}.reduce", ufunc.reduce, _reduce(ufunc, _scan_vjp), _reduce(ufunc, _scan_jvp))
+        yield primitive(f"{name}.reduce", ufunc.reduce, _reduce(ufunc, _scan_vjp), _reduce(ufunc, _scan_jvp),
+                        pattern=patterns.reduced(1, 0))
     else:
         yield _ufunc_reduce(f"{name}.reduce", ufunc, known)
     linear = ufunc is np.add
     rules = [_accumulate(ufunc, rule) for rule in _scans(ufunc)]
-    yield primitive(f"{name}.accumulate", ufunc.accumulate, *rules, keep_args=not linear, keep_out=not linear)
+    yield primitive(f"{name}.accumulate", ufunc.accumulate, *rules, keep_args=not linear, keep_out=not linear,
+                    pattern=patterns.scanned(1, 0))
     yield primitive(f"{name}.reduceat", ufunc.reduceat, *_reduceat_rules(ufunc), keep_out=False)
 
 
@@ -313,6 +317,7 @@ def _cumulative_primitive(f, ufunc, skip=None):
     return primitive(
         f.__name__, f, *_cumulative(ufunc, skip),
         keep_args=ufunc is not np.add or skip is not None, keep_out=ufunc is not np.add,
+        pattern=patterns.scanned(),
     )  # fmt: skip
 
 
@@ -323,8 +328,9 @@ PRIMITIVES = {
         _cumulative_primitive(np.cumprod, np.multiply),
         _cumulative_primitive(np.nancumsum, np.add, 0.0),
         _cumulative_primitive(np.nancumprod, np.multiply, 1.0),
-        primitive("cumulative_sum", np.cumulative_sum, *_array_api(np.add), keep_args=False, keep_out=False),
-        primitive("cumulative_prod", np.cumulative_prod, *_array_api(np.multiply)),
+        primitive("cumulative_sum", np.cumulative_sum, *_array_api(np.add), keep_args=False, keep_out=False,
+                  pattern=patterns.scanned()),
+        primitive("cumulative_prod", np.cumulative_prod, *_array_api(np.multiply), pattern=patterns.scanned()),
         *(method for ufunc in UFUNC_PARTIALS for method in _methods(ufunc)),
     )
 }

@@ -7,6 +7,7 @@ that spacings may be active too.
 
 import numpy as np
 
+from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import dense, primitive
 
 __all__ = ["COMPOSITES", "PRIMITIVES"]
@@ -238,15 +239,19 @@ def _same(g, out, p, *args, **kwargs):
 PRIMITIVES = {
     p.name: p
     for p in (
-        primitive("diff", np.diff, _diff_rules(_diff_vjp), _diff_rules(_diff_jvp), keep_args=False, keep_out=False),
+        primitive("diff", np.diff, _diff_rules(_diff_vjp), _diff_rules(_diff_jvp), keep_args=False, keep_out=False,
+                  pattern=patterns.differences),
         primitive(
             "ediff1d", np.ediff1d, {0: _ediff1d_vjp, 1: _ediff1d_end_vjp, 2: _ediff1d_begin_vjp},
             {k: (lambda t, *args, part=p: _ediff1d_jvp(part, t, *args)) for k, p in ((0, 1), (1, 2), (2, 0))},
             keep_args=False, keep_out=False,
         ),
-        primitive("convolve", np.convolve, _convolve_rules(), _both_sides(np.convolve), keep_out=False),
-        primitive("correlate", np.correlate, _correlate_rules(), _both_sides(np.correlate), keep_out=False),
-        primitive("unwrap", np.unwrap, {0: _same}, {0: _same}, keep_args=False, keep_out=False),
+        primitive("convolve", np.convolve, _convolve_rules(), _both_sides(np.convolve), keep_out=False,
+                  pattern=patterns.sliding(False), linear=(0, 1)),
+        primitive("correlate", np.correlate, _correlate_rules(), _both_sides(np.correlate), keep_out=False,
+                  pattern=patterns.sliding(True), linear=(0, 1)),
+        primitive("unwrap", np.unwrap, {0: _same}, {0: _same}, keep_args=False, keep_out=False,
+                  pattern=patterns.same(0)),
     )
 }  # fmt: skip
 

@@ -1,0 +1,341 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sparsity patterns and colourings, which can be kept, pickled and looked at."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from codipy.patterns.colouring import distance_two, lone, star, transposed
+
+__all__ = ["Colouring", "Sparsity"]
+
+_KEPT = 1 << 22         # numbers of seeds that are made once
+
+
+class Sparsity:
+    """Which elements of a Jacobian or a Hessian can be other than zero.
+
+    `codipy.sparsity` and `codipy.hessian_sparsity` find it; `Sparsity(matrix)` takes it from a matrix.
+
+    Parameters
+    ----------
+    matrix : sparse array or matrix of SciPy, or array_like
+        What is stored, be it zero, or what is not zero, is an element. A row for each number of the result, a column
+        for each of the argument, in the order in which `codipy.jacobian` has them.
+    symmetric : bool
+        Whether it is that of a Hessian: it must be symmetric.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    indptr, indices : ndarray of int
+        The elements in compressed rows, sorted; they cannot be written to.
+    symmetric : bool
+
+    Raises
+    ------
+    ValueError
+        If the matrix has not two axes, names an element twice, or is not symmetric where that is said.
+
+    Examples
+    --------
+    >>> import codipy, numpy as np
+    >>> pattern = codipy.sparsity(lambda x: x[1:] * x[:-1], np.ones(4))
+    >>> pattern
+    <Sparsity of 3 x 4, 6 elements>
+    >>> pattern.toarray().astype(int)
+    array([[1, 1, 0, 0],
+           [0, 1, 1, 0],
+           [0, 0, 1, 1]])
+    >>> pattern.colouring()
+    <Colouring of the columns of 3 x 4, 2 colours>
+    """
+
+    def __init__(self, matrix, symmetric=False):
+        if isinstance(matrix, Sparsity):
+            shape, ends, indices = matrix.shape, matrix.indptr, matrix.indices
+        elif hasattr(matrix, "tocsr"):
+            matrix = matrix.tocsr()
+            shape, ends, indices = matrix.shape, matrix.indptr, matrix.indices
+        else:
+            matrix = np.asarray(matrix)
+            if matrix.ndim != 2:
+                raise ValueError(f"a sparsity pattern has rows and columns, got an array of shape {matrix.shape}")
+            rows, indices = np.nonzero(matrix)
+            shape, ends = matrix.shape, np.searchsorted(rows, np.arange(matrix.shape[0] + 1))
+        self._set(shape, ends, indices, symmetric)
+
+    def _set(self, shape, ends, indices, symmetric):
+        self.shape = int(shape[0]), int(shape[1])
+        ends, indices = np.ascontiguousarray(ends, np.int64), np.ascontiguousarray(indices, np.int32)
+        by_columns = transposed(ends, indices, self.shape[1])
+        self.indptr, self.indices = transposed(*by_columns, self.shape[0])
+        again = self.indices[1:] == self.indices[:-1]
+        if np.any(again & (np.searchsorted(self.indptr, np.arange(1, len(indices)), "right") ==
+                           np.searchsorted(self.indptr, np.arange(0, len(indices) - 1), "right"))):
+            raise ValueError("a sparsity pattern names each element once: call matrix.sum_duplicates() first")
+        self.symmetric = bool(symmetric)
+        if symmetric and not (np.array_equal(by_columns[0], self.indptr) and
+                              np.array_equal(by_columns[1], self.indices)):
+            raise ValueError("the sparsity pattern of a Hessian is symmetric, and this one is not")
+        self.indptr.flags.writeable = self.indices.flags.writeable = False
+        self._colourings = {}
+
+    @classmethod
+    def _of(cls, shape, ends, indices, symmetric=False):
+        new = cls.__new__(cls)
+        new._set(shape, ends, indices, symmetric)
+        return new
+
+    @property
+    def nnz(self):
+        """The number of elements."""
+        return len(self.indices)
+
+    @property
+    def T(self):
+        """The pattern of the transpose."""
+        ends, rows = transposed(self.indptr, self.indices, self.shape[1])
+        return Sparsity._of(self.shape[::-1], ends, rows, self.symmetric)
+
+    def rows(self):
+        """The row of each element."""
+        return np.repeat(np.arange(self.shape[0], dtype=np.int32), np.diff(self.indptr))
+
+    def toarray(self):
+        """An array of bools."""
+        found = np.zeros(self.shape, bool)
+        found[self.rows(), self.indices] = True
+        return found
+
+    def tocsr(self):
+        """A sparse array of SciPy, of bools."""
+        return csr(np.ones(self.nnz, bool), self)
+
+    def __or__(self, other):
+        """The pattern of what has the elements of both: that of a function at several points."""
+        if not isinstance(other, Sparsity):
+            return NotImplemented
+        if self.shape != other.shape:
+            raise ValueError(f"patterns of {self.shape} and {other.shape} cannot be joined")
+        keys = np.union1d(self._keys(), other._keys())
+        rows, columns = np.divmod(keys, max(self.shape[1], 1))
+        ends = np.searchsorted(rows, np.arange(self.shape[0] + 1))
+        return Sparsity._of(self.shape, ends, columns, self.symmetric and other.symmetric)
+
+    def missing(self, other):
+        """The elements that `other` has and this pattern does not, as an array of rows and columns."""
+        keys = np.setdiff1d(other._keys(), self._keys())
+        return np.stack(np.divmod(keys, max(self.shape[1], 1)), axis=1)
+
+    def _keys(self):
+        return self.rows().astype(np.int64) * self.shape[1] + self.indices
+
+    def __eq__(self, other):
+        if not isinstance(other, Sparsity):
+            return NotImplemented
+        return (self.shape == other.shape and self.symmetric == other.symmetric and
+                np.array_equal(self.indptr, other.indptr) and np.array_equal(self.indices, other.indices))
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __repr__(self):
+        kind = "symmetric " if self.symmetric else ""
+        return f"<Sparsity of {kind}{self.shape[0]} x {self.shape[1]}, {self.nnz} elements>"
+
+    def __getstate__(self):
+        return self.shape, self.indptr, self.indices, self.symmetric
+
+    def __setstate__(self, state):
+        self._set(*state)
+
+    def colouring(self, by="auto"):
+        """Groups of columns, or of rows, that one direction each is enough for; found once and kept.
+
+        Parameters
+        ----------
+        by : str
+            ``"columns"``: no two of one colour share a row (for sweeps forward); ``"rows"``: no two share a column (for
+            sweeps in reverse); ``"star"``: of a symmetric pattern, each element can be read off by its row or by its
+            column; ``"auto"``: star for symmetric patterns, else columns or rows, what needs fewer colours.
+
+        Returns
+        -------
+        Colouring
+        """
+        if by not in ("auto", "columns", "rows", "star"):
+            raise ValueError(f"unknown colouring {by!r}: choose one of 'auto', 'columns', 'rows', 'star'")
+        if by == "star" and not self.symmetric:
+            raise ValueError("a star colouring is one of a symmetric pattern: say Sparsity(matrix, symmetric=True)")
+        if by not in self._colourings:
+            self._colourings[by] = (
+                self._auto() if by == "auto" else Colouring._of(self, by, *_star(self)) if by == "star" else
+                Colouring._of(self, by, *_one_sided(self if by == "columns" else self.T, None)))
+        return self._colourings[by]
+
+    def _auto(self):
+        if self.symmetric:
+            return self.colouring("star")
+        # A full row needs a colour for each column: the side with the lower bound goes first.
+        counts = {"columns": np.diff(self.indptr).max(initial=0),
+                  "rows": np.bincount(self.indices, minlength=1).max(initial=0)}
+        first, second = sorted(counts, key=counts.get)
+        found = self.colouring(first)
+        if counts[second] < found.count:
+            other = _one_sided(self if second == "columns" else self.T, found.count - 1)
+            if other is not None:
+                self._colourings[second] = found = Colouring._of(self, second, *other)
+        return found
+
+    def plot(self, ax=None, **options):
+        """Draw the elements; needs matplotlib.
+
+        Parameters
+        ----------
+        ax : Axes, optional
+            Where; default is a new figure.
+        **options
+            For ``ax.scatter``.
+
+        Returns
+        -------
+        Axes
+        """
+        return _drawn(self, ax, {"color": "black", **options})
+
+
+class Colouring:
+    """Groups of the columns or rows of a pattern; `Sparsity.colouring` makes it.
+
+    Attributes
+    ----------
+    pattern : Sparsity
+        What it is a colouring of.
+    by : str
+        ``"columns"``, ``"rows"`` or ``"star"``.
+    colours : ndarray of int
+        The colour of each column, or row, from 0 on; it cannot be written to.
+    count : int
+        The number of colours: so many directions show all elements.
+    """
+
+    @classmethod
+    def _of(cls, pattern, by, colours, count):
+        new = cls.__new__(cls)
+        new.pattern, new.by, new.colours, new.count = pattern, by, colours, int(count)
+        colours.flags.writeable = False
+        new._places = new._direction = new._seeds = None
+        return new
+
+    def __repr__(self):
+        kind = "stars" if self.by == "star" else f"the {self.by}"
+        return f"<Colouring of {kind} of {self.pattern.shape[0]} x {self.pattern.shape[1]}, {self.count} colours>"
+
+    def __eq__(self, other):
+        if not isinstance(other, Colouring):
+            return NotImplemented
+        return self.by == other.by and self.pattern == other.pattern and np.array_equal(self.colours, other.colours)
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __getstate__(self):
+        return self.pattern, self.by, self.colours, self.count
+
+    def __setstate__(self, state):
+        self.pattern, self.by, self.colours, self.count = state
+        self.colours.flags.writeable = False
+        self._places = self._direction = self._seeds = None
+
+    def places(self):
+        """For each element where it is read off: the number that a direction gives, and the direction's colour."""
+        if self._places is None:
+            pattern, rows = self.pattern, self.pattern.rows()
+            columns = pattern.indices
+            if self.by == "rows":
+                self._places = columns, self.colours[rows]
+            else:
+                self._places = rows, self.colours[columns]
+                if self.by == "star":
+                    by_row = lone(pattern.indptr, columns, self.colours, self.count)
+                    self._places = (np.where(by_row, rows, columns),
+                                    np.where(by_row, self.colours[columns], self.colours[rows]))
+            self._places = tuple(np.ascontiguousarray(x, np.int32) for x in self._places)
+        return self._places
+
+    def direction(self):
+        """Numbers between 1 and 2, the same each time, that tell a matrix from one with other elements."""
+        if self._direction is None:
+            self._direction = np.random.default_rng(len(self.colours)).uniform(1.0, 2.0, len(self.colours))
+        return self._direction
+
+    def seeds(self, start, stop, width):
+        """Directions as columns: 1 for what has the colour, from `start` on; the last is that of `direction`."""
+        n = len(self.colours)
+        if width > 1:
+            found = np.zeros((n, width))
+            mine = np.flatnonzero((self.colours >= start) & (self.colours < stop))
+            found[mine, self.colours[mine] - start] = 1.0
+            if stop > self.count:
+                found[:, self.count - start] = self.direction()
+            return found
+        if start == self.count:
+            return self.direction()[:, None]
+        if self._seeds is None and n * self.count <= _KEPT:
+            self._seeds = np.zeros((self.count, n))
+            self._seeds[self.colours, np.arange(n)] = 1.0
+        return (self.colours == start)[:, None] * 1.0 if self._seeds is None else self._seeds[start][:, None]
+
+    def plot(self, ax=None, **options):
+        """Draw the elements, those of one group in one colour; see `Sparsity.plot`."""
+        pattern = self.pattern
+        colours = self.colours[pattern.rows() if self.by == "rows" else pattern.indices]
+        return _drawn(pattern, ax, {"c": colours, "cmap": "tab20", **options})
+
+
+def _one_sided(pattern, most):
+    """Colours of the columns; None where there would be more than `most`."""
+    ends, indices = pattern.indptr, pattern.indices
+    by_columns = transposed(ends, indices, pattern.shape[1])
+    counts, columns = np.diff(ends), pattern.shape[1]
+    if most is None and int(counts.max(initial=0)) == columns:       # a full row: each column is by itself
+        return np.arange(columns, dtype=np.int32), max(columns, 1)
+    orders = np.arange(columns, dtype=np.int64), np.argsort(-np.diff(by_columns[0]), kind="stable").astype(np.int64)
+    best = None
+    for order in orders:
+        limit = math.inf if best is None and most is None else best[1] - 1 if best is not None else most
+        found = distance_two(ends, indices, *by_columns, order, columns + 1 if limit == math.inf else limit)
+        best = found if found is not None else best
+        if best is not None and best[1] == counts.max(initial=1):
+            break                        # it cannot be better
+    return best
+
+
+def _star(pattern):
+    ends, indices, n = pattern.indptr, pattern.indices, pattern.shape[0]
+    orders = np.argsort(-np.diff(ends), kind="stable").astype(np.int64), np.arange(n, dtype=np.int64)
+    return min((star(ends, indices, order) for order in orders), key=lambda found: found[1])
+
+
+def csr(data, pattern):
+    """A sparse array of SciPy with the elements of a pattern."""
+    try:
+        from scipy.sparse import csr_array
+    except ImportError as error:
+        raise ImportError("sparse Jacobians are arrays of SciPy's: install SciPy") from error
+    kind = np.int32 if len(data) < 2**31 and max(pattern.shape) < 2**31 else np.int64
+    found = csr_array((data, pattern.indices.astype(kind), pattern.indptr.astype(kind)), shape=pattern.shape)
+    found.has_sorted_indices = found.has_canonical_format = True
+    return found
+
+
+def _drawn(pattern, ax, options):
+    if ax is None:
+        from matplotlib import pyplot  # not needed for anything else
+        ax = pyplot.figure().add_subplot()
+    rows, columns = pattern.shape
+    options = {"marker": "s", "s": max(1.0, 200.0 / max(rows, columns, 1)), **options}
+    ax.scatter(pattern.indices, pattern.rows(), **options)
+    ax.set(xlim=(-0.5, columns - 0.5), ylim=(rows - 0.5, -0.5), aspect="equal", title=repr(pattern)[1:-1])
+    return ax

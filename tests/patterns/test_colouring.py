@@ -1,0 +1,201 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Colourings by the definition, on random patterns; and that what they say is enough to read a matrix off."""
+
+import pickle
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.patterns import Sparsity
+from codipy.patterns.detection import detected
+
+
+def random_pattern(rng, rows, columns, density):
+    return rng.random((rows, columns)) < density
+
+
+def random_symmetric(rng, n, density):
+    half = np.triu(rng.random((n, n)) < density)
+    return half | half.T
+
+
+def shares_a_row(dense, a, b):
+    return (dense[:, a] & dense[:, b]).any()
+
+
+def paths_of_four(dense):
+    """All paths of four different vertices."""
+    edges = dense & ~np.eye(len(dense), dtype=bool)
+    for b, c in zip(*np.nonzero(edges)):
+        for a in np.flatnonzero(edges[b]):
+            for d in np.flatnonzero(edges[c]):
+                if len({a, b, c, d}) == 4:
+                    yield a, b, c, d
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_columns_and_rows(seed):
+    rng = np.random.default_rng(seed)
+    dense = random_pattern(rng, *rng.integers(1, 14, 2), rng.choice([0.05, 0.2, 0.5, 1.0]))
+    pattern = Sparsity(dense)
+    for by, one in (("columns", dense), ("rows", dense.T)):
+        colouring = pattern.colouring(by)
+        assert len(colouring.colours) == one.shape[1] and colouring.colours.max() + 1 <= colouring.count
+        for a in range(one.shape[1]):
+            for b in range(a):
+                assert colouring.colours[a] != colouring.colours[b] or not shares_a_row(one, a, b)
+    auto = pattern.colouring()
+    assert auto.count == min(pattern.colouring("columns").count, pattern.colouring("rows").count)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_stars(seed):
+    rng = np.random.default_rng(seed)
+    dense = random_symmetric(rng, int(rng.integers(1, 12)), rng.choice([0.1, 0.25, 0.5, 0.9]))
+    if seed % 3 == 0:
+        dense[0] = dense[:, 0] = True      # an arrow
+    colouring = Sparsity(dense, symmetric=True).colouring("star")
+    colours = colouring.colours
+    for a, b in zip(*np.nonzero(dense & ~np.eye(len(dense), dtype=bool))):
+        assert colours[a] != colours[b]
+    for path in paths_of_four(dense):
+        assert len(set(colours[list(path)])) > 2
+
+
+@pytest.mark.parametrize("by", ["columns", "rows", "star"])
+@pytest.mark.parametrize("seed", range(20))
+def test_what_directions_give_is_the_matrix(seed, by):
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(1, 15))
+    dense = random_symmetric(rng, n, 0.3) if by == "star" else random_pattern(rng, n, int(rng.integers(1, 15)), 0.3)
+    pattern = Sparsity(dense, symmetric=by == "star")
+    values = rng.normal(size=dense.shape)
+    matrix = np.where(dense, values + values.T if by == "star" else values, 0.0)
+    colouring = pattern.colouring(by)
+    seeds = (colouring.colours == np.arange(colouring.count)[:, None]).astype(float)
+    table = seeds @ (matrix if by == "rows" else matrix.T)
+    places, colours = colouring.places()
+    assert np.array_equal(table[colours, places], matrix[pattern.rows(), pattern.indices])
+
+
+def test_few_colours_where_few_are_enough():
+    n = 50
+    tridiagonal = np.abs(np.subtract.outer(np.arange(n), np.arange(n))) <= 1
+    arrow = np.eye(n, dtype=bool)
+    arrow[0] = arrow[:, 0] = True
+    assert Sparsity(tridiagonal).colouring().count == 3
+    assert Sparsity(tridiagonal, symmetric=True).colouring().count == 3
+    assert Sparsity(arrow, symmetric=True).colouring().count == 2
+    assert Sparsity(arrow).colouring("columns").count == n
+    assert Sparsity(np.eye(n)).colouring().count == 1
+    row = np.eye(n, dtype=bool)
+    row[0] = True
+    assert Sparsity(row).colouring().by == "rows" and Sparsity(row).colouring().count == 2
+    assert Sparsity(row.T).colouring().by == "columns" and Sparsity(row.T).colouring().count == 2
+
+
+def test_large_patterns_take_time_in_proportion():
+    """A hundred thousand columns, an arrow among them: a quadratic loop would not end."""
+    sparse = pytest.importorskip("scipy.sparse")
+    n = 100_000
+    band = sparse.diags_array([np.ones(n), np.ones(n - 1), np.ones(n - 1)], offsets=[0, 1, -1])
+    hub = sparse.coo_array((np.ones(2 * n - 2), (np.r_[np.zeros(n - 1), np.arange(1, n)].astype(int),
+                                                 np.r_[np.arange(1, n), np.zeros(n - 1)].astype(int))), shape=(n, n))
+    assert Sparsity(band).colouring().count == 3
+    assert Sparsity(band + hub, symmetric=True).colouring().count <= 5
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_detection_finds_every_element_by_sweeps(seed):
+    rng = np.random.default_rng(seed)
+    rows, columns = rng.integers(0, 400, 2)
+    dense = random_pattern(rng, rows, columns, rng.choice([0.0, 0.003, 0.03, 0.3, 1.0]))
+    if seed % 3 == 0:
+        dense[rows // 2:rows // 2 + 1] = True
+    sweeps = []
+
+    def sweep(words):
+        sweeps.append(words)
+        return np.array([np.bitwise_or.reduce(words[row], initial=np.uint64(0)) for row in dense], np.uint64)
+
+    ends, indices = detected(sweep, rows, columns)
+    found = np.zeros(dense.shape, bool)
+    found[np.repeat(np.arange(rows), np.diff(ends)), indices] = True
+    assert np.array_equal(found, dense) and len(indices) == dense.sum()
+    assert len(sweeps) <= 2 + columns / 16
+
+
+def test_detection_of_a_band_takes_few_sweeps():
+    n, count = 20_000, []
+
+    def sweep(words):
+        count.append(1)
+        around = np.concatenate([[np.uint64(0)], words, [np.uint64(0)]])
+        return around[:-2] | around[1:-1] | around[2:]
+
+    assert len(detected(sweep, n, n)[1]) == 3 * n - 2 and len(count) <= 4
+
+
+def test_patterns_are_made_of_matrices_and_compared():
+    sparse = pytest.importorskip("scipy.sparse")
+    dense = np.array([[1, 0, 2], [0, 0, 3]])
+    pattern = Sparsity(dense)
+    assert pattern == Sparsity(sparse.csr_matrix(dense)) == Sparsity(sparse.coo_array(dense)) == Sparsity(pattern)
+    assert pattern.nnz == 3 and pattern.shape == (2, 3) and pattern.T.shape == (3, 2) and pattern.T.T == pattern
+    assert np.array_equal(pattern.toarray(), dense != 0) and np.array_equal(pattern.tocsr().toarray(), dense != 0)
+    assert pattern != Sparsity(np.eye(3)) and pattern != 3
+    both = pattern | Sparsity(np.eye(2, 3))
+    assert np.array_equal(both.toarray(), (dense != 0) | np.eye(2, 3, dtype=bool))
+    assert pattern.missing(both).tolist() == [[1, 1]] and both.missing(pattern).tolist() == []
+    with pytest.raises(TypeError):
+        hash(pattern)
+    with pytest.raises(ValueError, match="read-only"):
+        pattern.indices[0] = 1
+
+
+def test_wrong_patterns_are_refused():
+    with pytest.raises(ValueError, match="rows and columns"):
+        Sparsity(np.ones(3))
+    with pytest.raises(ValueError, match="symmetric"):
+        Sparsity(np.triu(np.ones((3, 3))), symmetric=True)
+    with pytest.raises(ValueError, match="symmetric"):
+        Sparsity(np.ones((2, 3)), symmetric=True)
+    with pytest.raises(ValueError, match="star"):
+        Sparsity(np.eye(3)).colouring("star")
+    with pytest.raises(ValueError, match="unknown colouring"):
+        Sparsity(np.eye(3)).colouring("rainbow")
+    with pytest.raises(ValueError, match="cannot be joined"):
+        Sparsity(np.eye(3)) | Sparsity(np.eye(4))
+    sparse = pytest.importorskip("scipy.sparse")
+    twice = sparse.csr_array((np.ones(2), np.array([1, 1]), np.array([0, 2, 2])), shape=(2, 2))
+    with pytest.raises(ValueError, match="once"):
+        Sparsity(twice)
+
+
+def test_patterns_and_colourings_are_pickled():
+    pattern = codipy.sparsity(lambda x: x[1:] * x[:-1], np.ones(5))
+    colouring = pattern.colouring()
+    assert pickle.loads(pickle.dumps(pattern)) == pattern
+    again = pickle.loads(pickle.dumps(colouring))
+    assert again == colouring and again != 3 and again.count == colouring.count
+    x = np.arange(1.0, 6.0)
+    f = codipy.jacobian(lambda x: x[1:] * x[:-1], sparsity=again)
+    assert np.array_equal(f(x).toarray(), codipy.jacobian(lambda x: x[1:] * x[:-1])(x))
+
+
+def test_they_say_what_they_are():
+    pattern = Sparsity(np.eye(3), symmetric=True)
+    assert repr(pattern) == "<Sparsity of symmetric 3 x 3, 3 elements>"
+    assert repr(pattern.colouring()) == "<Colouring of stars of 3 x 3, 1 colours>"
+    assert repr(Sparsity(np.eye(2, 3)).colouring("rows")) == "<Colouring of the rows of 2 x 3, 1 colours>"
+
+
+def test_plots():
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    pattern = Sparsity(np.triu(np.ones((3, 4))))
+    for drawn in (pattern, pattern.colouring("columns"), pattern.colouring("rows")):
+        ax = drawn.plot()
+        assert len(ax.collections[0].get_offsets()) == pattern.nnz
+        assert drawn.plot(ax) is ax
