@@ -19,6 +19,7 @@ _WIDEST = 16            # directions that one sweep carries
 _BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
 _LONG = 256             # elements of an array, on the average
 _TOLERANCE = 1e-11      # relative, by rows: what differs more is looked at
+_PART = 0.6180339887
 
 
 class Compressed:
@@ -76,6 +77,10 @@ class Compressed:
             if len(missing):
                 self.colouring = colouring = self._coloured(colouring.pattern | found)
                 matrix, _ = self._compressed(recording, leaves, colouring)
+            elif _is_lacking(recording, leaves, colouring, matrix):
+                raise ValueError("the pattern that was found lacks derivatives that are not zero: the pattern of a "
+                                 "codipy.Primitive that the function calls leaves out what its rules do not, or "
+                                 "the function is another one at each call")
         return matrix
 
     def _compressed(self, recording, leaves, colouring):
@@ -91,25 +96,48 @@ class Compressed:
 
 def _fill(table, recording, inputs, colouring, width):
     """A row for each colour: what the sweep of its direction gives; and one for the direction of the check."""
-    tape, by_rows, count = recording.tape, colouring.by == "rows", len(table)
-    width = min(width or _width(tape), count)
-    adjoints = tape.new_adjoints(width)
+    count = len(table)
+    width = min(width or _width(recording.tape), count)
+    adjoints = recording.tape.new_adjoints(width)
     for start in range(0, count, width):
         seeds = colouring.seeds(start, min(start + width, count), width)
-        adjoints.clear()
-        if by_rows:
-            found = recording.reverse(adjoints, cut(seeds, recording.shapes))
-        else:
-            for x, seed in zip(recording.inputs, cut(seeds, inputs)):
-                adjoints[x] = seed
-            tape.evaluate_forward(adjoints=adjoints)
-            columns = (width,) if width > 1 else ()
-            found = [np.zeros(shape + columns) if y is None else adjoints[y]
-                     for y, shape in zip(recording.outputs, recording.shapes)]
+        found = _swept(recording, inputs, colouring.by == "rows", adjoints, seeds)
         if width == 1:
             table[start] = found[0].reshape(-1) if len(found) == 1 and np.ndim(found[0]) else stack(found, 1)[:, 0]
         else:
             table[start:start + width] = stack(found, width)[:, :count - start].T
+
+
+def _swept(recording, inputs, by_rows, adjoints, seeds):
+    """What a sweep gives, leaf by leaf; seeds are columns."""
+    adjoints.clear()
+    if by_rows:
+        return recording.reverse(adjoints, cut(seeds, recording.shapes))
+    for x, seed in zip(recording.inputs, cut(seeds, inputs)):
+        adjoints[x] = seed
+    recording.tape.evaluate_forward(adjoints=adjoints)
+    columns = (adjoints.width,) if adjoints.width > 1 else ()
+    return [np.zeros(shape + columns) if y is None else adjoints[y]
+            for y, shape in zip(recording.outputs, recording.shapes)]
+
+
+def _is_lacking(recording, leaves, colouring, matrix):
+    """Whether the products with a matrix are wrong in the same way in each direction, as rounding is not.
+
+    What is wrong along a + 0.618 b is the sum of what is wrong along each, if elements are missing. (Not along a + b:
+    what is rounded to multiples of a number is additive more often than not.)
+    """
+    first = colouring.direction()
+    second = np.roll(first, 1)[::-1]
+    by_rows, adjoints = colouring.by == "rows", recording.tape.new_adjoints(1)
+    wrong = []
+    for direction in (first, second, first + _PART * second):
+        found = stack(_swept(recording, [shape_of(leaf) for leaf in leaves], by_rows, adjoints, direction[:, None]), 1)
+        with np.errstate(all="ignore"):
+            wrong.append(found[:, 0] - (matrix.T if by_rows else matrix) @ direction)
+    wrong = np.stack(wrong)[:, np.isfinite(wrong).all(axis=0)]
+    size = np.abs(wrong[2]).max(initial=0.0)
+    return size > 0.0 and np.abs(wrong[0] + _PART * wrong[1] - wrong[2]).max() < 1e-3 * size
 
 
 def _width(tape):
@@ -125,9 +153,9 @@ def _missing(missing):
     more = f" and {len(missing) - 3} more" if len(missing) > 3 else ""
     return ValueError(
         f"the sparsity pattern lacks derivatives that are not zero here: (row, column) {said}{more}. The function "
-        "takes other branches at these arguments than where the pattern was found: join the patterns of "
-        "several points, pattern | codipy.sparsity(f, x) (of a Hessian codipy.hessian_sparsity), or say sparsity=True, which joins "
-        "them by itself")
+        "takes other branches at these arguments than where the pattern was found: join the patterns of several "
+        "points, pattern | codipy.sparsity(f, x) (of a Hessian codipy.hessian_sparsity), or say sparsity=True, which "
+        "joins them by itself")
 
 
 # ---- Blocks ----------------------------------------------------------------------------------------------------------

@@ -227,6 +227,18 @@ def test_primitives_of_the_user_are_dense_unless_they_say_more():
     assert np.allclose(found.toarray(), 3.0 * np.eye(3))
 
 
+@pytest.mark.parametrize("mode", ["forward", "reverse"])
+def test_a_pattern_that_a_rule_says_wrongly_is_found_out(mode):
+    from codipy.active.array import call
+    from codipy.numpy.links import Same
+
+    turned = codipy.Primitive(
+        "turned", lambda x: x[::-1] * 1.0, lambda g, out, args, kwargs, argnums: [g[::-1]],
+        lambda tangents, out, args, kwargs: tangents[0][::-1], pattern=lambda args, kwargs, argnums, shapes: [Same()])
+    with pytest.raises(ValueError, match="leaves out"):
+        codipy.jacobian(lambda x: call(turned, (x,)) * x, sparsity=True, mode=mode)(np.linspace(0.5, 1.5, 4))
+
+
 def test_inputs_that_are_overwritten_and_outputs_that_are_inputs():
     def f(x):
         y = x[1:] * 2.0
