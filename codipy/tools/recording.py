@@ -176,9 +176,9 @@ class Recording:
         Of a tape with ``loans``.
         """
         outputs = [np.zeros(math.prod(shape), np.int32) if ids is None else ids.ravel()
-                   for ids, shape in zip(self._out, self.shapes)]
+                   for ids, shape in zip(self.outputs_at, self.shapes)]
         return tuple(np.concatenate([np.zeros(0, np.int32), *parts]).astype(np.int32, copy=False)
-                     for parts in ([ids.ravel() for ids in self._in], outputs))
+                     for parts in ([ids.ravel() for ids in self.inputs_at], outputs))
 
     def rebuild(self, leaves):
         """The form of the result with other leaves."""

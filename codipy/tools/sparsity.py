@@ -5,12 +5,9 @@ from __future__ import annotations
 from codipy.patterns.detection import detected
 from codipy.patterns.pattern import Sparsity
 from codipy.patterns.recorded import Recorded
-from codipy.tools.callee import check_function, check_result, rebound, with_aux
+from codipy.tools.callee import check_function, check_result, rebound
 from codipy.tools.choice import Choice
-from codipy.tools.pool import borrow, give_back
-from codipy.tools.recording import Recording
-from codipy.tools.run import NESTED
-from codipy.tools.trees import value
+from codipy.tools.run import Run
 
 __all__ = ["hessian_pattern", "hessian_sparsity", "jacobian_pattern", "sparsity"]
 
@@ -131,18 +128,6 @@ def hessian_pattern(choice, run, f, args, kwargs, has_aux):
 
 def _recorded(choice, run, f, args, kwargs, has_aux):
     """What depends on what, and how many numbers the result and the argument have."""
-    args, kwargs = list(args), dict(kwargs)
-    for place in choice.places(args, kwargs, f):      # inside of another recording they may be variables of that
-        holder = kwargs if isinstance(place, str) else args
-        holder[place] = value(holder[place])
-    trees, leaves, places = choice.take(args, kwargs, f)
-    tape = borrow(NESTED)
-    try:
-        tape.loans = []      # what this reads of an enclosing recording is a constant here
-        called = with_aux(run)[0] if has_aux else run
-        recording = Recording(tape, called, args, kwargs, leaves, choice.placer(trees, places, kwargs))
-        inputs, outputs = recording.identifiers()
-        return Recorded(tape, inputs, outputs), len(outputs), len(inputs)
-    finally:
-        tape.loans = None
-        give_back(NESTED, tape)
+    with Run(f, run, choice, args, kwargs, has_aux, None, numbers=True, readable=True) as inner:
+        inputs, outputs = inner.recording.identifiers()
+        return Recorded(inner.tape, inputs, outputs), len(outputs), len(inputs)
