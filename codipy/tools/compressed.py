@@ -142,7 +142,7 @@ def _is_lacking(recording, leaves, colouring, matrix):
 
 def _width(tape):
     """How many directions a sweep carries: long arrays are swept faster one by one, side by side in memory."""
-    identifiers = tape._identifiers.peak
+    identifiers = tape.identifiers
     if identifiers > _LONG * (len(tape.records) + tape.store.streams[-1].items):
         return 1
     return max(1, min(_WIDEST, _BYTES // (8 * max(identifiers, 1))))
