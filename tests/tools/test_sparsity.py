@@ -328,7 +328,7 @@ def test_patterns_of_another_shape_are_refused():
     with pytest.raises(ValueError, match="3 x 3, but the result has 4 numbers and the argument 4"):
         driver(np.ones(4))
     with pytest.raises(ValueError, match="choose another strategy"):
-        codipy.jacobian(lambda x: x, sparsity=True, strategy="forward")
+        codipy.jacobian(lambda x: x, sparsity=True, mode="forward", strategy="forward")
     with pytest.raises(ValueError, match="contradict"):
         codipy.jacobian(lambda x: x, sparsity=codipy.Sparsity(np.eye(3)).colouring("columns"), mode="reverse")
     with pytest.raises(ValueError, match="symmetric"):
