@@ -131,9 +131,10 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare):
     if mean and a.geometry.ndim == 0 and axis is not None:
         np.mean(ndarray_of(a), axis)     # which has no axes 0 and -1 here, as sums have
     # First: it says what is wrong with axis. NumPy may fail without an exception where no memory is left; a call with a
-    # tuple looks, a call without one would end in a crash on Python 3.12.
+    # tuple looks, but not with one that is written out in the call; one without would end in a crash from Python 3.12 on.
     if value is None:
-        value = numpy_sum(*(ndarray_of(a), axis, None, None, keepdims))
+        arguments = (ndarray_of(a), axis, None, None, keepdims)
+        value = numpy_sum(*arguments)
     if waiting is None and a.storage.identifiers != NULL:
         a = readable(r, a)
     for k in range(a.geometry.ndim):
