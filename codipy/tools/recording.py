@@ -142,8 +142,8 @@ class Recording:
         """Run the recording again on the one that encloses it: values, and then sweeps, are variables of that."""
         from codipy.nested import AdjointProgram  # here: a script without nested derivatives imports none of it
 
-        self.program = AdjointProgram(self.tape, [(int(ids.flat[0]), leaf) for ids, leaf in zip(self.inputs_at, origins)
-                                                  if ids.size])
+        self.program = AdjointProgram(self.tape, [(int(ids.min()), _as_numbered(leaf, ids))
+                                                  for ids, leaf in zip(self.inputs_at, origins) if ids.size])
         self.value = self._replayed(self.value, self.outputs_at)
         self.aux = self._replayed(self.aux, self._aux)
 
@@ -258,6 +258,13 @@ class ForwardRun(Recording):
             if seed is not None:
                 x.tangent = seed
         return inputs
+
+
+def _as_numbered(leaf, ids):
+    """An array in the order of its identifiers, which is that of its memory: Fortran's, as likely as that of C."""
+    if np.all(np.diff(ids.reshape(-1)) > 0):
+        return leaf
+    return np.reshape(leaf, (-1,))[np.argsort(ids, axis=None)]
 
 
 def check_results(result, f):

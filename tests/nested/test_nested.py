@@ -302,3 +302,21 @@ def test_exceptions_leave_outer_variables_as_they_were():
         return np.sum(y * x)
 
     np.testing.assert_allclose(codipy.grad(f)(X), 6.0 * X)
+
+
+def test_arrays_in_the_order_of_fortran():
+    x, t = np.asfortranarray(np.arange(1.0, 7.0).reshape(2, 3)), np.arange(6.0).reshape(2, 3)
+    for f, hessian in ((lambda a: np.sum(a * a), 2.0), (lambda a: np.sum(a.T**3), 6.0 * x)):
+        gradient = codipy.grad(f)
+        np.testing.assert_allclose(codipy.jvp(gradient, (x,), (t,))[1], hessian * t)
+        np.testing.assert_allclose(codipy.grad(lambda a, g=gradient: np.sum(g(a) * t))(x), hessian * t)
+        lent = codipy.grad(lambda a, f=f: codipy.grad(lambda s: f(a * s))(1.0))(x)
+        np.testing.assert_allclose(lent, (2.0 * gradient(x) if np.ndim(hessian) == 0 else 3.0 * gradient(x)))
+
+
+def test_a_fused_product():
+    fma, at = codipy.math.fma, (1.3, -0.7, 2.1)
+    for numbers in ((0,), (1,), (2,), (0, 1, 2)):
+        gradient = codipy.grad(lambda x, y, z: fma(x, y, z) ** 3, argnums=numbers)
+        expected = codipy.grad(lambda x, y, z: (x * y + z) ** 3, argnums=numbers)
+        np.testing.assert_allclose(codipy.jacobian(gradient)(*at), codipy.jacobian(expected)(*at), rtol=1e-14)
