@@ -8,3 +8,6 @@ from codipy.tape.recorder cimport Recorder
 # shows is overwritten next and is not moved. `in_place`: nobody else can reach the identifiers of the hole. The caller puts
 # block and buffer into place when that is done.
 cdef Storage renew(Recorder* r, Storage storage, const View* hole, bint in_place)
+# Whether `renew` would move what lies around a hole, so that it sets no identifier that is set again: that array's shape and
+# the corner of the hole in it.
+cdef bint moves_slabs(const View* hole, Py_ssize_t size, Py_ssize_t* shape, Py_ssize_t* first) noexcept

@@ -36,6 +36,11 @@ cdef bint is_box(const View* v, Py_ssize_t size, Py_ssize_t* shape, Py_ssize_t* 
     return outer == 1
 
 
+cdef bint moves_slabs(const View* hole, Py_ssize_t size, Py_ssize_t* shape, Py_ssize_t* first) noexcept:
+    """Whether the elements around a hole are moved, and not all of them."""
+    return 2 * hole.size >= size and is_box(hole, size, shape, first)
+
+
 cdef Storage renew(Recorder* r, Storage storage, const View* hole, bint in_place):
     cdef bint fresh = not in_place, copied = not owns_buffer(storage)
     cdef Block old = storage.block, block = old
@@ -56,7 +61,8 @@ cdef Storage renew(Recorder* r, Storage storage, const View* hole, bint in_place
             return storage
     if fresh:
         block = new_block(tape, size)
-    if 2 * hole.size < size or not is_box(hole, size, shape, first):
+    if not moves_slabs(hole, size, shape, first):
+        tape.shared = True       # the identifiers of the hole are set here, and then again
         slab.ndim, slab.shape[0] = 1, size
         set_contiguous(&slab)
         move(r, old, values, block, buffer, &slab, before)

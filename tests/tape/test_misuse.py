@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What bad use gets: an error that names the argument and the fix, and a tape that stays whole and usable."""
 
+import numpy as np
 import pytest
 
 import codipy
@@ -257,6 +258,22 @@ def test_keep_keeps(strategy):
     z.gradient = 1.0
     tape.evaluate(keep=True)
     assert (x.gradient, y.gradient, z.gradient) == (15.0, 5.0, 1.0)
+
+
+@pytest.mark.parametrize("strategy", LINEAR)
+def test_keep_is_refused_where_identifiers_of_a_copy_are_set_again(strategy):
+    tape = codipy.Tape(strategy=strategy)
+    with tape:
+        x = tape.register_input(np.arange(1.0, 6.0))
+        y = x * x
+        z = y.copy()
+        z[::2] = z[::2] * x[::2]
+        total = tape.register_output(np.sum(z * y))
+    total.gradient = 1.0
+    with pytest.raises(TapeError, match="written in place"):
+        tape.evaluate(keep=True)
+    tape.evaluate()
+    np.testing.assert_array_equal(x.gradient, [5.0, 32.0, 405.0, 256.0, 3125.0])
 
 
 @each_pair("strategy, granularity")
