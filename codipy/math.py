@@ -63,8 +63,8 @@ def _on_values(function):
 def _handmade(value, arguments, jacobians, again=None):
     """The Real of a statement made by hand, with the checks and the passive results of an operator.
 
-    Where the derivative may be differentiated again, inside of another recording, it is `again` of the arguments: the
-    same function made of operations, to which the difference in rounding is added.
+    Where the derivative may be differentiated again, inside of another recording or by sweeps, it is `again` of the
+    arguments: the same function made of operations, to which the difference in rounding is added.
 
     Rejected: the value as a chain of additions and a passive correction. It would be recomputed by
     `evaluate_primal`, but the correction is only right for the recorded values.
@@ -76,7 +76,7 @@ def _handmade(value, arguments, jacobians, again=None):
             operator.pos(x)  # raises what an operator does, unless inside codipy.passive()
     if tape is None or not active:
         return Real(value)
-    if tape.loans is not None and again is not None:
+    if (tape.loans is not None or tape.twice) and again is not None:
         made = again(*arguments)
         return made if made.value == value else made + (value - made.value)
     return tape.push_statement(value, *zip(*active))

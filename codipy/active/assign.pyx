@@ -18,7 +18,7 @@ from codipy.active.elements cimport admit_mixed, go_mixed_in_passive, set_elemen
 from codipy.active.elementwise cimport admit_block, materialise, pending_of
 from codipy.active.floating cimport report
 from codipy.active.pending cimport Pending
-from codipy.active.renewal cimport renew
+from codipy.active.renewal cimport moves_slabs, renew
 from codipy.active.statements cimport record, run_recorded, run_values
 from codipy.active.storage cimport Py_REFCNT, Storage, is_small, owns_block, owns_buffer
 from codipy.active.view cimport (
@@ -132,7 +132,8 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
         admit_block(r, storage)
         storage.block.lent |= storage.block.base <= (<BaseTape>r.tape).held
     in_place = storage.block is not None and is_overwritable(storage, v, p)
-    if not in_place and is_small(v.size, storage.buffer.size) and (storage.block is not None or not is_contiguous(v)):
+    if not in_place and (is_small(v.size, storage.buffer.size) and (storage.block is not None or not is_contiguous(v))
+                         or storage.block is not None and (<BaseTape>r.tape).twice and sets_again(storage, v)):
         storage.make_mixed(<BaseTape>r.tape)
         return assign_mixed(r, target, p, active)
     tape = <BaseTape>r.tape
@@ -152,6 +153,13 @@ cdef int store(Recorder* r, Array target, Pending p) except -1:
     fresh.block.epoch = r.epoch
     storage.become(fresh.buffer, fresh.block)
     return flags
+
+
+cdef bint sets_again(Storage storage, const View* v) noexcept:
+    """Whether identifiers of a fresh block would be set twice, by the elements that stay and then by this part."""
+    cdef Py_ssize_t shape[MAX_NDIM]
+    cdef Py_ssize_t first[MAX_NDIM]
+    return not covers(v, storage.buffer.size) and not moves_slabs(v, storage.buffer.size, shape, first)
 
 
 cdef int replace(Recorder* r, Storage storage, const View* v, Pending p, bint active) except -1:

@@ -365,7 +365,7 @@ def _call_args(program, step):
 def _call_value(program, number, step, given, wanted):
     _, results, primitive, _, kwargs, _, arguments = step
     args = _call_args(program, step)
-    out = _traced(primitive, call, primitive, args, kwargs)
+    out = traced(primitive, call, primitive, args, kwargs)
     parts = out if isinstance(out, tuple) else (out,)
     varied = any(program.varies(where) for where in arguments)
     for where, part in zip(results, parts):
@@ -389,7 +389,7 @@ def _call_pull(program, number, step, bars):
     several = isinstance(out, tuple)
 
     def back_of(flows):
-        return _traced(primitive, primitive.vjp, tuple(flows) if several else flows[0], out, args, kwargs,
+        return traced(primitive, primitive.vjp, tuple(flows) if several else flows[0], out, args, kwargs,
                        tuple(wanted))
 
     back = _linear(back_of, found)
@@ -414,7 +414,7 @@ def _call_push(program, number, step, dots):
     keys = list(found)
 
     def on_of(flows):
-        dot = _traced(primitive, primitive.jvp, dict(zip(keys, flows)), out, args, kwargs)
+        dot = traced(primitive, primitive.jvp, dict(zip(keys, flows)), out, args, kwargs)
         return dot if isinstance(out, tuple) else (dot,)
 
     for where, part in zip(results, _linear(on_of, list(found.values()))):
@@ -454,7 +454,7 @@ def _differing(direct, above, alone):
     return np.where(usable, found + np.where(usable, moved, 0.0), np.zeros(shape) if direct is None else direct)
 
 
-def _traced(primitive, rule, *args):
+def traced(primitive, rule, *args):
     """Run a rule on what may be active; where it cannot, say whose it is."""
     try:
         return rule(*args)

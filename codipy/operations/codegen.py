@@ -53,6 +53,12 @@ AUXILIARY = {
         ("exp", "-fabs(difference(x, y))", "pick(y < x, e / (1 + e), 1 / (1 + e))"),
     ],
 }
+# Second partials written so that they vectorise, from the first partials `p` and `q` by x and y, where the table's text
+# calls a function.
+SECOND = {
+    "expm1": ("p",), "tanh": ("-2 * w * p",), "asinh": ("-x * p * p * p",), "atan2": ("2 * p * q", "q * q - p * p",
+    "-2 * p * q"), "erf": ("-2 * x * p",), "erfc": ("-2 * x * p",),
+}  # fmt: skip
 # Rows whose value is rounded correctly, so that one loop is as good as another; all others run NumPy's or SciPy's loop.
 EXACT = {
     "add", "subtract", "multiply", "divide", "negative", "positive", "identity", "absolute", "fabs", "square",
@@ -142,6 +148,11 @@ def header():
         f"static const unsigned char op_python_value[OP_COUNT] = {{{python_value}}};",
         "/* Whether the C value is Python's even where it is not finite. */",
         f"static const unsigned char op_total[OP_COUNT] = {{{total}}};",
+        "/* One bit for each argument through which a derivative flows; whether a second partial is anything but 0. */",
+        f"static const unsigned char op_active[OP_COUNT] = {{{', '.join(map(str, _active_masks()))}}};",
+        f"static const unsigned char op_curved[OP_COUNT] = {{{', '.join(map(str, _curved()))}}};",
+        "/* Whether a zero partial lets nothing pass: 0 no, 1 where the other factor is passive, 2 always. */",
+        f"static const unsigned char op_sifts[OP_COUNT] = {{{', '.join(map(str, _sifts()))}}};",
         "",
     ]
     for name in SIGNATURES:
@@ -160,6 +171,9 @@ def declarations():
         "        OP_COUNT",
         "    const unsigned char op_python_value[]",
         "    const unsigned char op_total[]",
+        "    const unsigned char op_active[]",
+        "    const unsigned char op_curved[]",
+        "    const unsigned char op_sifts[]",
     ]
     for name, (result, parameters, arguments) in SIGNATURES.items():
         parameters = parameters.replace("double *", "double* ")
@@ -191,6 +205,18 @@ def _is_active(row, argument):
     return row.partials[argument] != "0" and argument not in row.constant
 
 
+def _active_masks():
+    return [sum(1 << k for k in range(row.arity) if _is_active(row, k)) for row in TABLE]
+
+
+def _curved():
+    return [int(set(row.second) != {"0"}) for row in TABLE]
+
+
+def _sifts():
+    return [("", "passive", "always").index(row.sifts) for row in TABLE]
+
+
 def _needs(row, argument):
     """What the partial of an argument reads, as bits: x, y, z, w."""
     words = _words(" ".join(_partial(row, argument)[1:]))
@@ -200,6 +226,23 @@ def _needs(row, argument):
 def _is_prepared(row):
     """Whether the auxiliary function of a partial runs over an expression, not over x."""
     return _partial(row, 0)[1] not in ("", "x")
+
+
+def _second(row, place):
+    """The text of a second partial for loops."""
+    return SECOND[row.name][place] if row.name in SECOND else row.second[place]
+
+
+def _second_kind(row, place):
+    """0 where a second partial vanishes, 1 where it is 1, 2 where it is computed."""
+    return {"0": 0, "1": 1}.get(row.second[place], 2)
+
+
+def _second_needs(row, place):
+    """What a second partial reads, as bits: x, y, z, w, and the first partials by x and y."""
+    if _second_kind(row, place) < 2:
+        return 0
+    return sum(1 << bit for bit, word in enumerate("xyzwpq") if re.search(rf"\b{word}\b", _second(row, place)))
 
 
 def _tables():
@@ -213,6 +256,11 @@ def _tables():
             "{" + ", ".join(str(entry(row, k) if k < row.arity else missing) for k in range(3)) + "}" for row in TABLE
         ]
 
+    def sixes(entry):
+        return [
+            "{" + ", ".join(str(entry(row, k) if k < len(row.second) else 0) for k in range(6)) + "}" for row in TABLE
+        ]
+
     return [
         ("unsigned char", "tile_arity[OP_COUNT]", [row.arity for row in TABLE], ""),
         (
@@ -224,13 +272,13 @@ def _tables():
             "Whether it may be one step of a pair.",
         ),
         (
-            "unsigned char", "tile_active[OP_COUNT]", mask(_is_active),
+            "unsigned char", "tile_active[OP_COUNT]", _active_masks(),
             "One bit for each argument: whether a derivative flows, the partial is 1 or -1, it is -1.",
         ),
         ("unsigned char", "tile_unit[OP_COUNT]", mask(lambda row, k: row.partials[k] in ("1", "-1")), ""),
         ("unsigned char", "tile_minus[OP_COUNT]", mask(lambda row, k: row.partials[k] == "-1"), ""),
         (
-            "unsigned char", "tile_sifts[OP_COUNT]", [("", "passive", "always").index(row.sifts) for row in TABLE],
+            "unsigned char", "tile_sifts[OP_COUNT]", _sifts(),
             "Whether a zero partial lets nothing pass: 0 no, 1 where the other factor is passive, 2 always.",
         ),
         (
@@ -242,6 +290,17 @@ def _tables():
             "unsigned char", "tile_is_prepared[OP_COUNT]", [int(_is_prepared(row)) for row in TABLE],
             "Whether that function's argument is an expression.",
         ),
+        (
+            "unsigned char", "tile_partial_is[OP_COUNT][3]",
+            triples(lambda row, k: " xyzw".index(row.partials[k]) if row.partials[k] in tuple("xyzw") else 0, 0),
+            "A partial that is x, y, z or w itself: 1 to 4, else 0.",
+        ),
+        (
+            "unsigned char", "tile_second_kind[OP_COUNT][6]", sixes(_second_kind),
+            "A second partial, xx, xy, yy, xz, yz, zz: 0 it is 0, 1 it is 1, 2 it is computed; it reads "
+            "1 x, 2 y, 4 z, 8 w, 16 and 32 the first partials by x and y.",
+        ),
+        ("unsigned char", "tile_second_needs[OP_COUNT][6]", sixes(_second_needs), ""),
     ]  # fmt: skip
 
 
@@ -260,6 +319,18 @@ def _pull(row, argument):
         for mode, sign in enumerate(("= ", "+= ", "= -", "-= ")):
             case = f"({code_name(row)} * 3 + {argument}) * 8 + {mode ^ 2 * negated | 4 * sifted}"
             yield f"    case {case}: EACH {{ {loads}out[i] {sign}{flow}; }} return;"
+
+
+def _seconds():
+    """The cases of second partials: each times an adjoint, of which nothing flows where that is zero."""
+    for row in TABLE:
+        for place in range(len(row.second)):
+            if _second_kind(row, place) == 2:
+                text = in_c(_second(row, place))
+                words = [word for word in "xyzwpq" if re.search(rf"\b{word}\b", text)]
+                loads = "".join(f"const double {word} = {word}s[i]; " for word in words)
+                body = f"const double a = as[i], h = {text}, f = a * h; out[i] = (a != 0 ? f : 0.0);"
+                yield f"    case {code_name(row)} * 6 + {place}: EACH {{ {loads}{body} }} return;"
 
 
 def _pairs():
@@ -289,6 +360,12 @@ LOOPS = {
         f"int code, int argument, int mode, ptrdiff_t n,\n    {POINTERS},\n"
         "    const double *__restrict ws, const double *__restrict es, const double *__restrict gs, "
         "double *__restrict out",
+    ),
+    "tile_second": (
+        "out = as times a second partial, by its place; ps and qs are the first partials by x and y.",
+        f"int code, int place, ptrdiff_t n,\n    {POINTERS},\n"
+        "    const double *__restrict ws, const double *__restrict ps, const double *__restrict qs, "
+        "const double *__restrict as,\n    double *__restrict out",
     ),
 }
 
@@ -335,6 +412,7 @@ def array_loops():
         '#pragma GCC optimize("no-trapping-math")',
         "#endif",
         *_loop("tile_pull", "(code * 3 + argument) * 8 + mode", pulls)[1:],
+        *_loop("tile_second", "code * 6 + place", list(_seconds())),
     ]
     return "\n".join([*lines, ""])
 

@@ -2,7 +2,7 @@
 # Array programs, one object for all statements of the same expression.
 from libc.stdint cimport uint32_t
 
-from codipy.programs.tiles cimport ShortPlan, TileProgram
+from codipy.programs.tiles cimport SecondPlan, ShortPlan, TileProgram
 cimport cython
 
 
@@ -10,6 +10,7 @@ cimport cython
 cdef class ArrayProgram:
     cdef TileProgram tiles
     cdef ShortPlan* plan             # of the last sweep over few elements
+    cdef SecondPlan* second          # of second order, as long as it lives
     cdef uint32_t active             # operands ...
     cdef uint32_t read               # ... with which a sweep reads these operands' values
 

@@ -7,7 +7,7 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 cimport cython
 
-from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT, ROUND_STEPS, Step, TileProgram, tiles_needed
+from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT, ROUND_STEPS, Step, TileProgram, second_forget, tiles_needed
 
 from codipy.operations import TABLE
 
@@ -34,6 +34,7 @@ cdef class ArrayProgram:
     """
     def __dealloc__(self):
         free(self.plan)
+        second_forget(self.second)
 
     cdef uint32_t needed(self, uint32_t active) noexcept:
         """tiles_needed() of this program, which hardly ever changes from statement to statement."""

@@ -49,6 +49,14 @@ cdef extern from "codipy/programs/tiles/program.h" nogil:
     ctypedef struct ShortPlan "TileShortPlan":
         pass
 
+    ctypedef struct SecondPlan "TileSecondPlan":
+        pass
+
+    ctypedef struct Lanes "TileLanes":
+        Py_ssize_t lanes                # directions
+        Py_ssize_t plane                # doubles from one to the next
+        Py_ssize_t bars                 # doubles from a tangent to the tangent of the same identifier's adjoint
+
 # Values: `out` is assigned.
 cdef int tiles_values(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,
                        double* out, const Py_ssize_t* out_strides) except -1 nogil
@@ -87,3 +95,14 @@ cdef int sweep_tangent(const Sweep* sweep, double* lhs_tangent, const Py_ssize_t
 cdef int sweep_jacobians(const Sweep* sweep, double* const* jacobians) except -1 nogil
 # One bit for each operand, and bit MAX_OPERANDS for the result.
 cdef uint64_t sweep_needed(const TileProgram* program, uint32_t active) noexcept nogil
+
+# Second order in several directions, of which operands' adjoints and `lhs` are the first: programs/tiles/second.h. The
+# plans in the list `plans` (NULL at first) live until second_forget().
+# Assigns the tangents of the result.
+cdef int second_tangents(SecondPlan** plans, const TileProgram* program, const Operand* operands, int ndim,
+                         const Py_ssize_t* shape, const Lanes* lanes, double* lhs, const Py_ssize_t* lhs_strides) except -1
+# Adds to the tangents of the operands' adjoints what flows from `lhs`, those of the result's, which are `bar`.
+cdef int second_bars(SecondPlan** plans, const TileProgram* program, const Operand* operands, int ndim,
+                     const Py_ssize_t* shape, const Lanes* lanes, const double* bar, const double* lhs,
+                     const Py_ssize_t* lhs_strides) except -1
+cdef void second_forget(SecondPlan* plans) noexcept

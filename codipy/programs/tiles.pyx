@@ -6,6 +6,8 @@ cimport numpy as cnp
 from codipy.operations.kernels cimport (
     OP_COS, OP_DIGAMMA, OP_ERF, OP_ERFC, OP_EXPIT, OP_FMOD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_MOD, OP_SIN)
 
+from libc.stdint cimport uint32_t
+
 import importlib
 
 import numpy
@@ -52,6 +54,16 @@ cdef extern from "codipy/programs/tiles/tiles.h" nogil:
     int tile_short_values(const TileProgram*, const Operand*, int, const Py_ssize_t*, double*, const Py_ssize_t*)
     int tile_short_reverse(ShortPlan**, const TileProgram*, const Operand*, int, const Py_ssize_t*, double*,
                            const Py_ssize_t*, int)
+
+
+cdef extern from "codipy/programs/tiles/second.h" nogil:
+    const SecondPlan* second_plan(SecondPlan**, const TileProgram*, uint32_t, int)
+    void second_free(SecondPlan*)
+    int tile_run_second_forward(const SecondPlan*, const Sweep*, const Lanes*, double*, const Py_ssize_t*)
+    int tile_run_second_back(const SecondPlan*, const Sweep*, const Lanes*, const double*, const double*, const Py_ssize_t*)
+
+cdef enum:
+    BRIEF = 2048                 # elements in all directions: below, giving the GIL back and forth costs more than they do
 
 
 if tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 3):
@@ -150,6 +162,57 @@ cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, in
                           double* const* jacobians) except -1 nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
     return 0 if tile_run_jacobians(&sweep, jacobians) == 0 else no_memory()
+
+
+cdef const SecondPlan* plan_of(SecondPlan** plans, const TileProgram* program, const Operand* operands, bint back) except NULL:
+    cdef uint32_t active = 0
+    cdef const SecondPlan* plan
+    cdef int k
+    for k in range(program.operands):
+        if operands[k].adjoint != NULL:
+            active |= <uint32_t>1 << k
+    plan = second_plan(plans, program, active, back)
+    if plan == NULL:
+        no_memory()
+    return plan
+
+
+cdef bint is_brief(int ndim, const Py_ssize_t* shape, Py_ssize_t lanes) noexcept nogil:
+    cdef int k
+    for k in range(ndim):
+        lanes *= shape[k]
+    return lanes < BRIEF
+
+
+cdef int second_tangents(SecondPlan** plans, const TileProgram* program, const Operand* operands, int ndim,
+                         const Py_ssize_t* shape, const Lanes* lanes, double* lhs, const Py_ssize_t* lhs_strides) except -1:
+    cdef const SecondPlan* plan = plan_of(plans, program, operands, False)
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    cdef int done
+    if is_brief(ndim, shape, lanes.lanes):
+        done = tile_run_second_forward(plan, &sweep, lanes, lhs, lhs_strides)
+    else:
+        with nogil:
+            done = tile_run_second_forward(plan, &sweep, lanes, lhs, lhs_strides)
+    return 0 if done == 0 else no_memory()
+
+
+cdef int second_bars(SecondPlan** plans, const TileProgram* program, const Operand* operands, int ndim,
+                     const Py_ssize_t* shape, const Lanes* lanes, const double* bar, const double* lhs,
+                     const Py_ssize_t* lhs_strides) except -1:
+    cdef const SecondPlan* plan = plan_of(plans, program, operands, True)
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    cdef int done
+    if is_brief(ndim, shape, lanes.lanes):
+        done = tile_run_second_back(plan, &sweep, lanes, bar, lhs, lhs_strides)
+    else:
+        with nogil:
+            done = tile_run_second_back(plan, &sweep, lanes, bar, lhs, lhs_strides)
+    return 0 if done == 0 else no_memory()
+
+
+cdef void second_forget(SecondPlan* plans) noexcept:
+    second_free(plans)
 
 
 cdef bint tiles_exact(int code) noexcept nogil:

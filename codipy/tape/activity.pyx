@@ -160,11 +160,12 @@ def depth():
     Returns
     -------
     int
-        0 where nothing records, and inside ``codipy.passive()``.
+        0 where nothing records, and inside ``codipy.passive()``; one that is swept for second derivatives counts for two.
     """
     if codipy_thread_state[0] == NULL:
         return 0
-    return len({id(tape) for tape, _ in stack_of_thread().entries if tape is not None})
+    tapes = {id(tape): tape for tape, _ in stack_of_thread().entries if tape is not None}
+    return sum([2 if tape.twice else 1 for tape in tapes.values()])
 
 
 cdef class passive:

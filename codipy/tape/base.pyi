@@ -21,6 +21,7 @@ AUTO: str
 
 class BaseTape:
     recycle: bool
+    twice: bool
     loans: list[Loan] | None
     def __new__(
         cls,

@@ -481,7 +481,7 @@ cdef class BaseTape:
         self.waiting.clear()
         self.replay.forget()
         self.constants.clear()
-        self.shared = False
+        self.shared = self.twice = False
         self.store.forget()
         self.valid.clear()
         self.first_generation = self.generation + 1

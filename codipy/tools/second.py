@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import functools
 
-from codipy.tools.callee import check_function, name_of, rebound
+from codipy.tools.callee import check_function, name_of, rebound, with_aux
 from codipy.tools.choice import Choice
+from codipy.tools.curvature import Curvature, is_swept
 from codipy.tools.driver import Driver
 from codipy.tools.drivers import grad, value_and_grad
 from codipy.tools.jacobian import jacobian
+from codipy.tools.leaves import join
 from codipy.tools.pool import check_settings
 from codipy.tools.products import jvp
+from codipy.tools.trees import match, rebuild
 
 __all__ = ["gradient_and_hvp", "hessian", "hvp"]
 
@@ -74,12 +77,14 @@ class Hessian(Driver):
     """What `hessian` returns."""
 
     def __init__(self, f, options):
-        choice = Choice(options["argnums"], options["argnames"])
+        self._choice = choice = Choice(options["argnums"], options["argnames"])
         super().__init__(hessian, f, options, f"Hessian of {name_of(f)} by {choice}.")
+        self._run = None
         options = {name: option for name, option in options.items() if name != "sparsity"}
         self._jacobian = jacobian(grad(f, **options), **options)
         given = self.options["sparsity"]
-        if given is not None and given is not False:
+        self._sparse = given is not None and given is not False
+        if self._sparse:
             from codipy.tools.compressed import Compressed  # not at import: seldom used
 
             self._jacobian.compress(Compressed(given, "forward", None, symmetric=True), self._pattern)
@@ -98,7 +103,27 @@ class Hessian(Driver):
                                options["has_aux"])
 
     def __call__(self, *args, **kwargs):
-        return self._jacobian(*args, **kwargs)
+        swept = not self._sparse and is_swept(self.options["strategy"])
+        found = self._swept(args, kwargs) if swept else None
+        return self._jacobian(*args, **kwargs) if found is None else found
+
+    def _swept(self, args, kwargs):
+        """By tangents of the sweep back; None where that does not know the recording."""
+        choice, options = self._choice, self.options
+        if self._run is None:
+            self._run = rebound(self.f) if options["rebind"] else self.f
+        choice.check(args, self.f)
+        args = list(args)
+        run, kept = with_aux(self._run) if options["has_aux"] else (self._run, None)
+        trees, leaves, places = choice.take(args, kwargs, self.f)
+        with Curvature(run, self.f, args, kwargs, leaves, choice.placer(trees, places, kwargs),
+                       options["granularity"]) as curvature:
+            if not curvature.known:
+                return None
+            form = choice.give(trees, leaves, curvature.cut(curvature.gradient()))
+            rows = curvature.blocks(curvature.hessian())
+        found = rebuild(form, [choice.give(trees, leaves, row) for row in rows])
+        return (found, kept[0]) if options["has_aux"] else found
 
 
 def hvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=None, has_aux=False, strategy="auto",
@@ -169,6 +194,10 @@ def gradient_and_hvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=N
     ((12.0, 9.0), (4.0, 6.0))
     """
     check_function(f, "hvp")
+    if is_swept(strategy):
+        found = _swept(f, args, tangents, kwargs, argnums, argnames, has_aux, granularity, rebind)
+        if found is not None:
+            return found
     numbers = tuple(range(len(args))) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
     names = (argnames,) if isinstance(argnames, str) else argnames
     driver = value_and_grad if has_aux else grad
@@ -177,6 +206,32 @@ def gradient_and_hvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=N
     options = {"kwargs": kwargs, "argnums": numbers, "argnames": argnames, "strategy": strategy,
                "granularity": granularity, "rebind": rebind}
     return jvp(joined, args, tangents, has_aux=has_aux, **options)
+
+
+def _swept(f, args, tangents, kwargs, argnums, argnames, has_aux, granularity, rebind):
+    """By tangents of the sweep back; None where that does not know the recording."""
+    for name, given in (("args", args), ("tangents", tangents)):
+        if not isinstance(given, (tuple, list)):
+            raise TypeError(f"{name} must be a tuple with one for each argument of f, got {type(given).__name__}")
+    if argnums is None and argnames is None and not args:
+        raise TypeError("f must have an argument to differentiate by, got none")
+    check_settings(("primal", granularity or "statement"))
+    choice = Choice(tuple(range(len(args))) or None if argnums is None else argnums, argnames)
+    choice.check(args, f)
+    run, kept = rebound(f) if rebind else f, None
+    if has_aux:
+        run, kept = with_aux(run)
+    args, kwargs, seeds = list(args), dict(kwargs or {}), []
+    trees, leaves, places = choice.take(args, kwargs, f)
+    if len(trees) != len(tangents):
+        raise ValueError(f"tangents must be one for each of the {len(trees)} arguments, got {len(tangents)}")
+    match(list(tangents), trees, "tangents", seeds)
+    with Curvature(run, f, args, kwargs, leaves, choice.placer(trees, places, kwargs), granularity) as curvature:
+        if not curvature.known:
+            return None
+        product = curvature.products(join(seeds)[None])[0]
+        found = [choice.flat(trees, leaves, curvature.cut(x)) for x in (curvature.gradient(), product)]
+    return (*found, kept[0]) if has_aux else tuple(found)
 
 
 def _both(gradient, by_number, by_name, has_aux):

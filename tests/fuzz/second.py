@@ -1,14 +1,18 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Second derivatives of random programs: forward and reverse over reverse, against differences of gradients.
+"""Second derivatives of random programs: swept, forward and reverse over reverse, and differences of gradients.
 
 The oracle is a first derivative, which `tests.fuzz.judge` compares with complex steps of the plain run.
 """
 
+import contextlib
+
 import numpy as np
 
 import codipy
+from codipy.tools import curvature
 from tests.fuzz.generator import constants
 from tests.fuzz.judge import Finding, attempt, plain_run, quietly
+from tests.nested.once import set_twice
 
 STEPS = 1e-4, 3e-5
 
@@ -50,9 +54,17 @@ def _judge(program, seeds, tangents):
     for x, y in zip(value, quietly(gradient, *inputs)):
         if not np.allclose(x, y, rtol=1e-10, atol=1e-10 * scale, equal_nan=True):
             return Finding("gradient", f"inside of jvp the gradient is {x!r}, by itself {y!r}")
+    with swept_once():
+        first, swept = quietly(codipy.gradient_and_hvp, total, tuple(inputs), tuple(tangents))
+    for x, y in zip(value, first):
+        if not np.allclose(x, y, rtol=1e-10, atol=1e-10 * scale, equal_nan=True):
+            return Finding("gradient", f"inside of jvp the gradient is {x!r}, before a product {y!r}")
     reverse = quietly(codipy.grad(along, argnums=numbers), *inputs)
     lent = quietly(codipy.grad(lambda *args: _slope(total, args, tangents), argnums=numbers), *inputs)
     scale += max(float(np.max(np.abs(g), initial=0.0)) for g in forward)
+    for k, (x, y) in enumerate(zip(swept, forward)):
+        if not np.allclose(x, y, rtol=1e-8, atol=1e-8 * scale, equal_nan=True):
+            return Finding("swept", f"by x{k}: swept {x!r}, forward over reverse {y!r}")
     for k, (x, y) in enumerate(zip(forward, reverse)):
         if not np.allclose(x, y, rtol=1e-8, atol=1e-8 * scale, equal_nan=True):
             return Finding("second", f"by x{k}: forward over reverse {x!r}, reverse over reverse {y!r}")
@@ -64,6 +76,23 @@ def _judge(program, seeds, tangents):
         if smooth and not np.allclose(x, near[1], rtol=1e-3, atol=1e-4 * scale):
             return Finding("second", f"by x{k}: {x!r}, expected {near[1]!r}")
     return None
+
+
+@contextlib.contextmanager
+def swept_once():
+    """Fails where a recording is not swept, or sets an identifier twice."""
+    has_second = curvature.has_second
+
+    def known(tape):
+        assert has_second(tape), "no sweep of second order"
+        assert not set_twice(tape), "an identifier is set twice"
+        return True
+
+    curvature.has_second = known
+    try:
+        yield
+    finally:
+        curvature.has_second = has_second
 
 
 def _slope(total, args, tangents):

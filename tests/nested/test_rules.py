@@ -17,7 +17,7 @@ STEP = 1e-4
 
 
 def second_derivatives(text):
-    """Second derivatives along tangents: forward over reverse, reverse over reverse, and what they should be."""
+    """Second derivatives along tangents: swept, forward over reverse, reverse over reverse, and what they should be."""
     names = [name for name in names_in(text) if name != "e"]
     values = plain_values(names_in(text))
     seeds = weights_for(plain_results(text, values))
@@ -38,17 +38,19 @@ def second_derivatives(text):
     moved = {k: gradient(*[x + k * STEP * t for x, t in zip(at, tangents)]) for k in (-2, -1, 1, 2)}
     expected = [(8.0 * (b - a) - (d - c)) / (12.0 * STEP)
                 for a, b, c, d in zip(moved[-1], moved[1], moved[-2], moved[2])]
-    return codipy.jvp(gradient, at, tuple(tangents))[1], codipy.grad(along, argnums=numbers)(*at), expected
+    swept = codipy.hvp(total, at, tuple(tangents))
+    return swept, codipy.jvp(gradient, at, tuple(tangents))[1], codipy.grad(along, argnums=numbers)(*at), expected
 
 
 @pytest.mark.parametrize("text", TEXTS)
 def test_second_derivatives(text):
     if set(names_in(text)) <= {"e"} or not any(is_float(y) for y in plain_results(text, plain_values(names_in(text)))):
         return
-    forward, reverse, expected = second_derivatives(text)
-    for one, two, three in zip(forward, reverse, expected, strict=True):
+    swept, forward, reverse, expected = second_derivatives(text)
+    for zero, one, two, three in zip(swept, forward, reverse, expected, strict=True):
         scale = 1.0 + np.max(np.abs(three), initial=0.0)
-        assert np.shape(one) == np.shape(two) == np.shape(three)
+        assert np.shape(zero) == np.shape(one) == np.shape(two) == np.shape(three)
+        assert np.allclose(zero, one, rtol=1e-9, atol=1e-9 * scale)
         assert np.allclose(one, two, rtol=1e-9, atol=1e-9 * scale)
         assert np.allclose(one, three, rtol=1e-5, atol=1e-6 * scale)
 

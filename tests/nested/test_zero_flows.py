@@ -41,7 +41,8 @@ def test_the_hessian_of_squares_at_their_zero(text):
     reverse = codipy.grad(lambda *args: sum(np.sum(g * t) for g, t in zip(gradient(*args), tangents)), argnums=numbers)
     inside = codipy.grad(lambda *args: codipy.jvp(squares, args, tangents)[1], argnums=numbers)
     scale = 1.0 + max(np.max(np.abs(x), initial=0.0) for x in expected)
-    for found in (codipy.jvp(gradient, at, tangents)[1], reverse(*at), inside(*at)):
+    swept = codipy.hvp(squares, at, tangents)
+    for found in (swept, codipy.jvp(gradient, at, tangents)[1], reverse(*at), inside(*at)):
         for one, two in zip(found, expected, strict=True):
             assert np.allclose(one, two, rtol=1e-7, atol=1e-7 * scale)
 

@@ -32,6 +32,15 @@ typedef struct {
 /* The loops of a sweep over few elements, kept with the program. */
 typedef struct TileShortPlan TileShortPlan;
 
+/* What a program runs for second order; a list, one for each set of active operands. */
+typedef struct TileSecondPlan TileSecondPlan;
+
+/* Several directions: `lanes` planes, `plane` doubles apart. Operands' adjoints in the sweep point at tangents in the
+   first plane; the tangents of the adjoints of the same identifiers are `bars` doubles behind them. */
+typedef struct {
+    Py_ssize_t lanes, plane, bars;
+} TileLanes;
+
 /* What a call is about; the result's values, if they are there, save a sweep from running the last step again. */
 typedef struct {
     const TileProgram *program;

@@ -72,6 +72,15 @@ static inline void run_single(
     tile_round(n, to);
 }
 
+void run_step(
+    const TileRun *run, int code, const int *registers, const double *const *from, double *to, Py_ssize_t n)
+{
+    if (run->single == TILE_SINGLE)
+        run_single(run, code, registers, from, to, n);
+    else
+        run_value(run, code, registers, from, to, n);
+}
+
 static inline void do_action(const TileRun *run, const TileAction *a, Py_ssize_t n)
 {
     const double *const from[3] = {run->at[a->x], run->at[a->y], run->at[a->z]};

@@ -21,6 +21,10 @@ static inline void run_value(
         tile_value(code, n, from[0], from[1], from[2], to);
 }
 
+/* One operation as the program has it, rounded to float32 where all steps are. */
+void run_step(
+    const TileRun *run, int code, const int *registers, const double *const *from, double *to, Py_ssize_t n);
+
 /* Reads what is not used in place; a number beside float32 arrays is rounded. */
 static inline void run_gather(TileRun *run, const TileBinding *binding, const TileView *view)
 {

@@ -10,7 +10,7 @@
 enum {
     TILE_LENGTH = 512,   /* elements; registers of a typical program then fit the first-level cache */
     TILE_SHORT_ROW = 64, /* rows below are always put together */
-    TILE_VIEWS = 2 * TILE_OPERANDS + 1,
+    TILE_VIEWS = 2 * TILE_OPERANDS + 2,
     TILE_NEAR = 16384,   /* bytes between views that see the same memory soon after each other */
     TILE_GAP = 8 /* doubles between registers, so that they do not all meet in the same cache sets */
 };

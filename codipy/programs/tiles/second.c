@@ -1,0 +1,531 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Second order over tiles: tangents forward, and the tangents of adjoints back, several directions at once. */
+#include "codipy/programs/tiles/second.h"
+#include "codipy/operations/clones.h"
+#include "codipy/programs/tiles/slopes.h"
+#include "codipy/programs/tiles/team.h"
+#include "codipy/programs/tiles/tile.h"
+#include <stdlib.h>
+#include <string.h>
+
+/* What one loop does. Those from COPY on are the same for adjoints, tangents and tangents of adjoints:
+   PUSH  out = a * b, 0 where a is 0              SIFT   likewise, 0 where b is 0 too
+   PULL  out = a * b, 0 where a is 0, and where the adjoint c is 0 and b is not finite; PULL_SIFT
+   CURVE out = a * b, 0 where a is 0 or the adjoint c is 0
+   CURVED out = PULL of a, b, c and CURVE of d, e, c
+   Each but SUM and DIFFERENCE has a twin that adds. */
+typedef enum {
+    SECOND_VALUE, SECOND_PARTIAL, SECOND_CURVATURE,
+    COPY, COPY_ADD, NEGATE, NEGATE_ADD, SUM, DIFFERENCE,
+    PUSH, PUSH_ADD, SIFT, SIFT_ADD, PULL_, PULL_ADD, PULL_SIFT, PULL_SIFT_ADD, CURVE, CURVE_ADD, CURVED, CURVED_ADD
+} SecondKind;
+
+/* VALUE: x, y, z, w. PARTIAL: x, y, z, w, out. CURVATURE: x, y, z, w, p, q, a, out. Others: out is the last of six. */
+typedef struct {
+    int16_t code;
+    uint8_t kind, place;
+    int16_t reg[8];
+} SecondAction;
+
+enum {
+    MOST_SECOND = 4 * VALUES + 10 * TILE_STEPS, /* registers */
+    OUT = 5
+};
+
+struct TileSecondPlan {
+    struct TileSecondPlan *next;
+    uint32_t active;
+    int flows; /* whether a derivative reaches the result */
+    int back, registers, once, actions; /* actions: the first `once` for all directions, the others for each */
+    int16_t ones, auxiliary, bar, lhs;          /* registers */
+    int16_t tangent[TILE_OPERANDS];             /* of the operands, 0 where it is not read */
+    int16_t deposit[TILE_OPERANDS];             /* D of the operands, 0 where there is none */
+    uint8_t needed[VALUES];
+    SecondAction action[];
+};
+
+/* ---- The plan -------------------------------------------------------------------------------------------------------*/
+typedef struct {
+    const TileProgram *program;
+    SecondAction *action;
+    int count, most, registers, failed;
+} SecondDraft;
+
+static SecondAction *draft_action(SecondDraft *draft, SecondKind kind)
+{
+    if (draft->count == draft->most) {
+        SecondAction *more = realloc(draft->action, 2 * draft->most * sizeof(SecondAction));
+        if (!more) {
+            draft->failed = 1;
+            draft->count = 0;
+        } else {
+            draft->action = more;
+            draft->most *= 2;
+        }
+    }
+    SecondAction *action = &draft->action[draft->count++];
+    memset(action, 0, sizeof(*action));
+    action->kind = (uint8_t)kind;
+    return action;
+}
+
+static void draft_loop(SecondDraft *draft, SecondKind kind, int a, int b, int c, int d, int e, int out)
+{
+    SecondAction *action = draft_action(draft, kind);
+    const int given[6] = {a, b, c, d, e, out};
+    for (int k = 0; k < 6; k++) action->reg[k] = (int16_t)given[k];
+}
+
+static SecondAction *draft_step(SecondDraft *draft, SecondKind kind, int step, int place)
+{
+    const TileStep *s = &draft->program->step[step];
+    const int arity = tile_arity[s->code];
+    SecondAction *action = draft_action(draft, kind);
+    action->code = (int16_t)s->code;
+    action->place = (uint8_t)place;
+    for (int k = 0; k < 3; k++) action->reg[k] = (int16_t)s->sources[k < arity ? k : 0];
+    action->reg[3] = (int16_t)(draft->program->operands + step);
+    return action;
+}
+
+static const uint8_t second_place[3][3] = {{0, 1, 3}, {1, 2, 4}, {3, 4, 5}};
+
+static inline int flows(const TileProgram *program, const uint8_t *active, int step, int k)
+{
+    const TileStep *s = &program->step[step];
+    return k < tile_arity[s->code] && (tile_active[s->code] >> k & 1) && active[s->sources[k]];
+}
+
+static inline void need(uint8_t *needed, const TileStep *s, int w, int bits)
+{
+    for (int k = 0; k < 3; k++)
+        if (bits >> k & 1) needed[s->sources[k]] = 1;
+    if (bits & 8) needed[w] = 1;
+}
+
+static TileSecondPlan *second_make(const TileProgram *program, uint32_t active_operands, int back)
+{
+    const int operands = program->operands, root = operands + program->steps - 1;
+    uint8_t active[VALUES] = {0}, needed[VALUES] = {0}, wanted[VALUES] = {0};
+    uint16_t pulls[VALUES] = {0};
+    int16_t tangent[VALUES] = {0}, bar[VALUES] = {0}, dot[VALUES] = {0};
+    int16_t partial[TILE_STEPS][3], curvature[TILE_STEPS][6];
+    uint8_t computed[TILE_STEPS] = {0}; /* bits: partials that loops compute */
+    SecondDraft draft = {program, malloc(64 * sizeof(SecondAction)), 0, 64, root + 1, 0};
+    TileSecondPlan *plan;
+    if (!draft.action) return NULL;
+    memset(partial, 0, sizeof(partial));
+    memset(curvature, 0, sizeof(curvature));
+    const int ones = draft.registers++, auxiliary = draft.registers++, lhs_bar = draft.registers++;
+    const int lhs = draft.registers++;
+    for (int r = 0; r < operands; r++) active[r] = active_operands >> r & 1;
+    for (int s = 0; s < program->steps; s++)
+        for (int k = 0; k < 3; k++)
+            if (flows(program, active, s, k)) active[operands + s] = 1;
+    /* What is read: second partials may read first ones of arguments that are passive, too. */
+    for (int s = 0; s < program->steps; s++) {
+        const TileStep *step = &program->step[s];
+        const int w = operands + s;
+        for (int k = 0; k < 3; k++) {
+            if (!flows(program, active, s, k)) continue;
+            pulls[step->sources[k]]++;
+            if (!(tile_unit[step->code] >> k & 1) && !tile_partial_is[step->code][k]) computed[s] |= 1 << k;
+            need(needed, step, w, tile_needs[step->code][k]);
+            for (int j = 0; back && j <= k; j++) {
+                const int place = second_place[k][j], kind = tile_second_kind[step->code][place];
+                if (!flows(program, active, s, j) || !kind) continue;
+                wanted[step->sources[k]] = wanted[step->sources[j]] = 1;
+                if (kind < 2) continue;
+                const int needs = tile_second_needs[step->code][place];
+                need(needed, step, w, needs);
+                for (int f = 0; f < 2; f++) {
+                    if (!(needs >> (4 + f) & 1)) continue;
+                    computed[s] |= 1 << f;
+                    need(needed, step, w, tile_needs[step->code][f]);
+                }
+            }
+        }
+    }
+    for (int s = program->steps - 1; s >= 0; s--)
+        for (int k = 0; needed[operands + s] && k < tile_arity[program->step[s].code]; k++)
+            needed[program->step[s].sources[k]] = 1;
+    if (!back) wanted[root] = 1;
+    for (int s = program->steps - 1; s >= 0; s--)
+        for (int k = 0; wanted[operands + s] && k < 3; k++)
+            if (flows(program, active, s, k)) wanted[program->step[s].sources[k]] = 1;
+    /* Once for all directions: values, partials, adjoints, and these times second partials. */
+    for (int s = 0; s < program->steps; s++)
+        if (needed[operands + s]) draft_step(&draft, SECOND_VALUE, s, 0);
+    for (int s = 0; s < program->steps; s++) {
+        const TileStep *step = &program->step[s];
+        for (int k = 0; k < tile_arity[step->code]; k++) {
+            const int is = tile_partial_is[step->code][k];
+            if (computed[s] >> k & 1)
+                draft_step(&draft, SECOND_PARTIAL, s, k)->reg[4] = partial[s][k] = (int16_t)draft.registers++;
+            else if (is)
+                partial[s][k] = (int16_t)(is == 4 ? operands + s : step->sources[is - 1]);
+        }
+    }
+    bar[root] = (int16_t)lhs_bar;
+    for (int s = program->steps - 1; back && s >= 0; s--) {
+        const TileStep *step = &program->step[s];
+        const int w = operands + s, a = bar[w];
+        int several = 0;
+        if (!a || !active[w]) continue;
+        for (int k = 0; k < 3; k++) several += flows(program, active, s, k);
+        for (int k = 0; k < 3; k++) {
+            const int source = step->sources[k];
+            if (!flows(program, active, s, k)) continue;
+            for (int j = 0; j <= k; j++) {
+                const int place = second_place[k][j], kind = tile_second_kind[step->code][place];
+                if (!flows(program, active, s, j) || !kind) continue;
+                if (kind == 1) {
+                    curvature[s][place] = (int16_t)a;
+                    continue;
+                }
+                SecondAction *action = draft_step(&draft, SECOND_CURVATURE, s, place);
+                action->reg[4] = partial[s][0] ? partial[s][0] : (int16_t)ones;
+                action->reg[5] = partial[s][1] ? partial[s][1] : (int16_t)ones;
+                action->reg[6] = (int16_t)a;
+                action->reg[7] = curvature[s][place] = (int16_t)draft.registers++;
+            }
+            if (source < operands) continue;
+            const int unit = tile_unit[step->code] >> k & 1, minus = tile_minus[step->code] >> k & 1, add = bar[source] != 0;
+            const int sifts = tile_sifts[step->code] == 2 || (tile_sifts[step->code] == 1 && several == 1);
+            if (unit && !minus && pulls[source] == 1) {
+                bar[source] = (int16_t)a;
+                continue;
+            }
+            if (!add) bar[source] = (int16_t)draft.registers++;
+            draft_loop(&draft, (unit ? minus ? NEGATE : COPY : sifts ? SIFT : PUSH) + add, a, partial[s][k], 0, 0, 0, bar[source]);
+        }
+    }
+    const int once = draft.count;
+    /* For each direction: tangents forward ... */
+    for (int r = 0; r < operands; r++)
+        if (active[r] && wanted[r]) tangent[r] = (int16_t)draft.registers++;
+    for (int s = 0; s < program->steps; s++) {
+        const TileStep *step = &program->step[s];
+        const int w = operands + s;
+        int several = 0, begun = 0;
+        if (!active[w] || !wanted[w]) continue;
+        for (int k = 0; k < 3; k++) several += flows(program, active, s, k);
+        const int sifts = tile_sifts[step->code] == 2 || (tile_sifts[step->code] == 1 && several == 1);
+        if (several == 2 && tile_unit[step->code] == 3) { /* a sum or a difference */
+            const int minus = tile_minus[step->code] >> 1 & 1;
+            tangent[w] = (int16_t)(w == root && !back ? lhs : draft.registers++);
+            draft_loop(&draft, minus ? DIFFERENCE : SUM, tangent[step->sources[0]], tangent[step->sources[1]], 0, 0, 0, tangent[w]);
+            continue;
+        }
+        for (int k = 0; k < 3; k++) {
+            if (!flows(program, active, s, k)) continue;
+            const int unit = tile_unit[step->code] >> k & 1, minus = tile_minus[step->code] >> k & 1;
+            const int t = tangent[step->sources[k]];
+            if (unit && !minus && several == 1 && (back || w != root)) {
+                tangent[w] = (int16_t)t;
+                begun = 1;
+                continue;
+            }
+            if (!begun) tangent[w] = (int16_t)(w == root && !back ? lhs : draft.registers++);
+            draft_loop(&draft, (unit ? minus ? NEGATE : COPY : sifts ? SIFT : PUSH) + begun, t, partial[s][k], 0, 0, 0, tangent[w]);
+            begun = 1;
+        }
+    }
+    /* ... and the tangents of adjoints back. */
+    dot[root] = (int16_t)lhs;
+    for (int s = program->steps - 1; back && s >= 0; s--) {
+        const TileStep *step = &program->step[s];
+        const int w = operands + s, a = bar[w], d = dot[w];
+        int several = 0;
+        if (!d || !active[w]) continue;
+        for (int k = 0; k < 3; k++) several += flows(program, active, s, k);
+        const int sifts = tile_sifts[step->code] == 2 || (tile_sifts[step->code] == 1 && several == 1);
+        for (int k = 0; k < 3; k++) {
+            const int source = step->sources[k];
+            if (!flows(program, active, s, k)) continue;
+            const int unit = tile_unit[step->code] >> k & 1, minus = tile_minus[step->code] >> k & 1;
+            int add = dot[source] != 0, curves = 0, pulled = 0;
+            for (int j = 0; j < 3; j++) curves += flows(program, active, s, j) && curvature[s][second_place[k][j]];
+            if (unit && !minus && !curves && pulls[source] == 1) {
+                dot[source] = (int16_t)d;
+                continue;
+            }
+            if (!add) dot[source] = (int16_t)draft.registers++;
+            for (int j = 0; j < 3; j++) {
+                const int place = second_place[k][j];
+                if (!flows(program, active, s, j) || !curvature[s][place]) continue;
+                const int t = tangent[step->sources[j]];
+                if (!pulled && !unit && !sifts) {
+                    draft_loop(&draft, CURVED + add, d, partial[s][k], a, t, curvature[s][place], dot[source]);
+                    pulled = 1;
+                } else {
+                    draft_loop(&draft, CURVE + add, t, curvature[s][place], a, 0, 0, dot[source]);
+                }
+                add = 1;
+            }
+            if (pulled) continue;
+            draft_loop(&draft, (unit ? minus ? NEGATE : COPY : sifts ? PULL_SIFT : PULL_) + add, d, partial[s][k], a, 0, 0, dot[source]);
+        }
+    }
+    plan = draft.failed ? NULL : malloc(sizeof(TileSecondPlan) + draft.count * sizeof(SecondAction));
+    if (plan) {
+        plan->next = NULL;
+        plan->active = active_operands;
+        plan->back = back;
+        plan->registers = draft.registers;
+        plan->once = once;
+        plan->actions = draft.count;
+        plan->flows = active[root];
+        plan->ones = (int16_t)ones;
+        plan->auxiliary = (int16_t)auxiliary;
+        plan->bar = (int16_t)lhs_bar;
+        plan->lhs = (int16_t)lhs;
+        memcpy(plan->needed, needed, sizeof(needed));
+        for (int r = 0; r < operands; r++) {
+            plan->tangent[r] = tangent[r];
+            plan->deposit[r] = dot[r];
+        }
+        memcpy(plan->action, draft.action, draft.count * sizeof(SecondAction));
+    }
+    free(draft.action);
+    return plan;
+}
+
+const TileSecondPlan *second_plan(TileSecondPlan **list, const TileProgram *program, uint32_t active, int back)
+{
+    for (TileSecondPlan *plan = *list; plan; plan = plan->next)
+        if (plan->active == active && plan->back == back) return plan;
+    TileSecondPlan *plan = second_make(program, active, back);
+    if (!plan) return NULL;
+    plan->next = *list;
+    *list = plan;
+    return plan;
+}
+
+void second_free(TileSecondPlan *list)
+{
+    while (list) {
+        TileSecondPlan *next = list->next;
+        free(list);
+        list = next;
+    }
+}
+
+/* ---- The loops ------------------------------------------------------------------------------------------------------*/
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC push_options
+#pragma GCC optimize("no-trapping-math")
+#endif
+#define EACH for (Py_ssize_t i = 0; i < n; i++)
+#define PUSHED(a, b) ((a) != 0 ? (a) * (b) : 0.0)
+#define SIFTED(a, b) (((a) != 0) & ((b) != 0) ? (a) * (b) : 0.0)
+#define FINITE(b) ((b) - (b) == 0)
+#define PULLED(a, b, c) (((a) != 0) & (((c) != 0) | FINITE(b)) ? (a) * (b) : 0.0)
+#define PULLED_SIFTED(a, b, c) (((a) != 0) & ((b) != 0) & (((c) != 0) | FINITE(b)) ? (a) * (b) : 0.0)
+#define CURVES(a, b, c) (((a) != 0) & ((c) != 0) ? (a) * (b) : 0.0)
+TILE_CLONES
+static void second_loop(int kind, Py_ssize_t n, const double *__restrict a, const double *__restrict b,
+    const double *__restrict c, const double *__restrict d, const double *__restrict e, double *__restrict out)
+{
+    switch (kind) {
+    case COPY: EACH out[i] = a[i]; return;
+    case COPY_ADD: EACH out[i] += a[i]; return;
+    case NEGATE: EACH out[i] = -a[i]; return;
+    case NEGATE_ADD: EACH out[i] -= a[i]; return;
+    case SUM: EACH out[i] = a[i] + b[i]; return;
+    case DIFFERENCE: EACH out[i] = a[i] - b[i]; return;
+    case PUSH: EACH out[i] = PUSHED(a[i], b[i]); return;
+    case PUSH_ADD: EACH out[i] += PUSHED(a[i], b[i]); return;
+    case SIFT: EACH out[i] = SIFTED(a[i], b[i]); return;
+    case SIFT_ADD: EACH out[i] += SIFTED(a[i], b[i]); return;
+    case PULL_: EACH out[i] = PULLED(a[i], b[i], c[i]); return;
+    case PULL_ADD: EACH out[i] += PULLED(a[i], b[i], c[i]); return;
+    case PULL_SIFT: EACH out[i] = PULLED_SIFTED(a[i], b[i], c[i]); return;
+    case PULL_SIFT_ADD: EACH out[i] += PULLED_SIFTED(a[i], b[i], c[i]); return;
+    case CURVE: EACH out[i] = CURVES(a[i], b[i], c[i]); return;
+    case CURVE_ADD: EACH out[i] += CURVES(a[i], b[i], c[i]); return;
+    case CURVED: EACH out[i] = PULLED(a[i], b[i], c[i]) + CURVES(d[i], e[i], c[i]); return;
+    case CURVED_ADD: EACH out[i] += PULLED(a[i], b[i], c[i]) + CURVES(d[i], e[i], c[i]); return;
+    }
+}
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC pop_options
+#endif
+
+static void second_partial(const TileRun *run, const SecondAction *action, double *const *at, int ones, int auxiliary, Py_ssize_t n)
+{
+    const double *const from[3] = {at[action->reg[0]], at[action->reg[1]], at[action->reg[2]]};
+    const int function = tile_auxiliary[action->code][action->place];
+    double *aux = at[auxiliary];
+    if (function >= 0) {
+        const double *of = from[0];
+        if (tile_is_prepared[action->code]) {
+            tile_argument(action->code, n, from[0], from[1], from[2], aux);
+            of = aux;
+        }
+        const double *const arguments[3] = {of, of, of};
+        const int registers[3] = {VALUES, VALUES, VALUES};
+        if (function == OP_SIN || function == OP_COS)
+            tile_slopes(function == OP_COS, n, of, aux);
+        else
+            run_value(run, function, registers, arguments, aux, n);
+    }
+    tile_pull(action->code, action->place, tile_sifts[action->code] == 2 ? 4 : 0, n, from[0], from[1], from[2], at[action->reg[3]], aux, at[ones], at[action->reg[4]]);
+}
+
+static void second_actions(const TileRun *run, const TileSecondPlan *plan, int first, int last, double *const *at, Py_ssize_t n)
+{
+    for (const SecondAction *action = plan->action + first; action < plan->action + last; action++) {
+        const int16_t *reg = action->reg;
+        if (action->kind == SECOND_VALUE) {
+            const double *const from[3] = {at[reg[0]], at[reg[1]], at[reg[2]]};
+            const int registers[3] = {VALUES, VALUES, VALUES};
+            if (!run->single && (action->code == OP_SIN || action->code == OP_COS))
+                tile_slopes(action->code == OP_COS, n, from[0], at[reg[3]]);
+            else
+                run_step(run, action->code, registers, from, at[reg[3]], n);
+            if (run->single && reg[3] == run->root) tile_round(n, at[reg[3]]);
+        } else if (action->kind == SECOND_PARTIAL) {
+            second_partial(run, action, at, plan->ones, plan->auxiliary, n);
+        } else if (action->kind == SECOND_CURVATURE) {
+            tile_second(action->code, action->place, n, at[reg[0]], at[reg[1]], at[reg[2]], at[reg[3]], at[reg[4]], at[reg[5]],
+                at[reg[6]], at[reg[7]]);
+        } else {
+            second_loop(action->kind, n, at[reg[0]], at[reg[1]], at[reg[2]], at[reg[3]], at[reg[4]], at[reg[OUT]]);
+        }
+    }
+}
+
+/* ---- The tiles ------------------------------------------------------------------------------------------------------*/
+static inline void view_shift(TileView *view, Py_ssize_t bytes)
+{
+    view->base += bytes;
+    view->row += bytes;
+}
+
+/* Where a direction of a view is for this tile: in place, else copied to `room`. */
+static double *lane_read(const TileWalk *walk, TileView *view, Py_ssize_t bytes, double *room)
+{
+    double *found = room;
+    view_shift(view, bytes);
+    if (view->access == IN_PLACE)
+        found = (double *)view_start(walk, view);
+    else
+        view_gather(walk, view, room);
+    view_shift(view, -bytes);
+    return found;
+}
+
+static int second_run(TileRun *run, const TileSecondPlan *plan, const TileSweep *sweep, const TileLanes *lanes,
+    const double *bar, double *lhs, const Py_ssize_t *lhs_strides)
+{
+    const TileProgram *program = sweep->program;
+    const TileOperand *operand = sweep->operand;
+    const int operands = program->operands, dims = sweep->dims, back = bar != NULL;
+    const Py_ssize_t *shape = sweep->shape;
+    const Py_ssize_t unit = sizeof(double), least = (Py_ssize_t)plan->registers * (TILE_SHORT_ROW + TILE_GAP);
+    TileWalk *walk = &run->walk;
+    double *at[MOST_SECOND], *own[MOST_SECOND], *room = run->room, *larger = NULL;
+    Py_ssize_t space = TILE_ROOM, n;
+    uint8_t value_view[TILE_OPERANDS], flow_view[TILE_OPERANDS], bar_view = 0, lhs_view;
+    if (!walk_begin(walk, dims, shape)) return 0;
+    run_begin(run, program);
+    if (least > space) {
+        room = larger = malloc((least + 8) * unit);
+        if (!larger) return -1;
+        space = least;
+    }
+    lhs_view = walk_add(walk, lhs, lhs_strides, unit, dims, shape);
+    if (back) bar_view = walk_add(walk, (void *)bar, lhs_strides, unit, dims, shape);
+    for (int r = 0; r < operands; r++) {
+        if (plan->needed[r]) value_view[r] = walk_add(walk, (void *)operand[r].data, operand[r].strides, 1, dims, shape);
+        if (plan->tangent[r] || plan->deposit[r])
+            flow_view[r] = walk_add(walk, operand[r].adjoint, operand[r].adjoint_strides, unit, dims, shape);
+    }
+    walk_close(walk, longest_tile(plan->registers, space));
+    const Py_ssize_t distance = walk_cut(walk, plan->registers, space);
+    room = (double *)(((uintptr_t)room + 63) & ~(uintptr_t)63);
+    for (int k = 0; k < plan->registers; k++) at[k] = own[k] = room + k * distance;
+    for (Py_ssize_t i = 0; i < distance; i++) at[plan->ones][i] = 1.0;
+    int is_first = 1;
+    while ((n = walk_next(walk)) > 0) {
+        if (back) at[plan->bar] = lane_read(walk, &walk->view[bar_view], 0, own[plan->bar]);
+        const int no_bar = !back || all_zero(at[plan->bar], n);
+        int idle = back && no_bar;
+        for (Py_ssize_t lane = 0; idle && lane < lanes->lanes; lane++)
+            idle = all_zero(lane_read(walk, &walk->view[lhs_view], lane * lanes->plane * unit, own[plan->lhs]), n);
+        if (idle) continue;
+        for (int r = 0; r < operands; r++) {
+            if (!plan->needed[r]) continue;
+            TileView *view = &walk->view[value_view[r]];
+            const int fixed = view->access == FIXED, rounds = run->single == TILE_SINGLE && view->constant;
+            if (rounds) view->access = FIXED; /* a number beside float32 arrays, never in place */
+            if (view->access == IN_PLACE)
+                at[r] = (double *)view_start(walk, view);
+            else if (is_first || !(fixed || rounds)) {
+                view_gather(walk, view, at[r] = own[r]);
+                if (rounds) tile_round(n, at[r]);
+            }
+        }
+        is_first = 0;
+        second_actions(run, plan, 0, plan->once, at, n);
+        for (Py_ssize_t lane = 0; lane < lanes->lanes; lane++) {
+            const Py_ssize_t off = lane * lanes->plane * unit;
+            TileView *result = &walk->view[lhs_view];
+            if (!plan->flows) { /* the tangent of what depends on nothing */
+                view_shift(result, off);
+                view_clear(walk, result);
+                view_shift(result, -off);
+                continue;
+            }
+            if (back) {
+                at[plan->lhs] = lane_read(walk, result, off, own[plan->lhs]);
+            } else {
+                view_shift(result, off);
+                at[plan->lhs] = result->access == IN_PLACE ? (double *)view_start(walk, result) : own[plan->lhs];
+                view_shift(result, -off);
+            }
+            for (int r = 0; r < operands; r++)
+                if (plan->tangent[r])
+                    at[plan->tangent[r]] = lane_read(walk, &walk->view[flow_view[r]], off, own[plan->tangent[r]]);
+            second_actions(run, plan, plan->once, plan->actions, at, n);
+            if (!back && result->access != IN_PLACE) {
+                view_shift(result, off);
+                view_assign(walk, result, at[plan->lhs]);
+                view_shift(result, -off);
+            }
+            for (int r = 0; back && r < operands; r++) {
+                if (!plan->deposit[r]) continue;
+                TileView *view = &walk->view[flow_view[r]];
+                view_shift(view, off + lanes->bars * unit);
+                view_deposit(walk, view, at[plan->deposit[r]]);
+                view_shift(view, -off - lanes->bars * unit);
+            }
+        }
+    }
+    free(larger);
+    return 0;
+}
+
+static int second_in_space(const TileSecondPlan *plan, const TileSweep *sweep, const TileLanes *lanes, const double *bar,
+    double *lhs, const Py_ssize_t *lhs_strides)
+{
+    find_loops(sweep->program);
+    TileRun *run = space_take();
+    if (!run) return -1;
+    const int done = second_run(run, plan, sweep, lanes, bar, lhs, lhs_strides);
+    space_give(run);
+    return done;
+}
+
+int tile_run_second_forward(const TileSecondPlan *plan, const TileSweep *sweep, const TileLanes *lanes, double *lhs,
+    const Py_ssize_t *lhs_strides)
+{
+    return second_in_space(plan, sweep, lanes, NULL, lhs, lhs_strides);
+}
+
+int tile_run_second_back(const TileSecondPlan *plan, const TileSweep *sweep, const TileLanes *lanes, const double *bar,
+    const double *lhs, const Py_ssize_t *lhs_strides)
+{
+    return plan->flows ? second_in_space(plan, sweep, lanes, bar, (double *)lhs, lhs_strides) : 0;
+}

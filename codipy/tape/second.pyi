@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Second order by sweeps: what flows into inputs' adjoints when inputs move, several directions at once."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from codipy.tape.base import BaseTape
+
+def allow_second(tape: BaseTape) -> None: ...
+def has_second(tape: BaseTape) -> bool: ...
+
+class SecondOrder:
+    def __init__(self, tape: BaseTape, output: int, curved: Callable[..., Any]) -> None: ...
+    @property
+    def slots(self) -> int: ...
+    def gradient(self, identifiers: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]: ...
+    def products(self, identifiers: np.ndarray[Any, Any], tangents: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]: ...

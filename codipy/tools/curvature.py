@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recording from which gradients and Hessians times vectors are swept, in several directions at once."""
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from codipy.active import Real
+from codipy.active.array import identifiers
+from codipy.tape import active_tape
+from codipy.tape.second import SecondOrder, allow_second, has_second
+from codipy.tools.callee import check_result
+from codipy.tools.leaves import shape_of
+from codipy.tools.pool import borrow, give_back
+from codipy.tools.recording import register_leaves
+from codipy.tools.swallowed import demand_none_swallowed, said_before
+
+__all__ = ["Curvature", "is_swept"]
+
+_BYTES = 1 << 20      # of the tangents that one sweep carries, as far as fewer directions help ...
+_FEWEST, _WIDEST = 8, 64      # ... and how many it carries
+
+
+def is_swept(strategy):
+    """Whether second derivatives are swept from one recording: else they go by drivers inside of drivers."""
+    return strategy in ("auto", "primal") and active_tape() is None
+
+
+class Curvature:
+    """One run of a function of real numbers, for its gradient and Hessian; a context manager that gives the tape back.
+
+    Parameters
+    ----------
+    run : callable
+        What to run; returns one real number.
+    f : callable
+        What messages call it.
+    args, kwargs : list, dict
+        Its arguments; `args` is changed.
+    leaves : list of float and ndarray
+        The inputs' values.
+    place : callable
+        ``place(args, inputs)`` puts the inputs into the arguments.
+    granularity : str or None
+        See `Tape`.
+    """
+
+    def __init__(self, run, f, args, kwargs, leaves, place, granularity):
+        self._settings = "primal", granularity or "statement"
+        self.leaves, self._tape = leaves, borrow(self._settings)
+        try:
+            self._record(run, f, args, kwargs, place)
+        except BaseException:
+            self.close()
+            raise
+
+    def _record(self, run, f, args, kwargs, place):
+        tape = self._tape
+        allow_second(tape)
+        try:
+            with tape:
+                inputs = register_leaves(tape, self.leaves)
+                # f may overwrite an Array: its derivatives are those by what was registered.
+                known = [identifiers(x).reshape(-1) for x in inputs]
+                place(args, inputs)
+                result = run(*args, **kwargs)
+                output = tape.register_output(result if type(result) is Real else check_result(result, f))
+                output = int(identifiers(output))
+        except Exception as error:
+            if (before := said_before(tape, error)) is not error:
+                raise before from error
+            raise
+        demand_none_swallowed(tape)
+        self.identifiers = np.concatenate(known) if known else np.zeros(0, np.int32)
+        self.known = has_second(tape)
+        if self.known:
+            self._second = SecondOrder(tape, output, _Rules())
+
+    def gradient(self):
+        """The derivatives by all numbers of the leaves, one axis."""
+        return self._second.gradient(self.identifiers)
+
+    def products(self, tangents):
+        """Hessian times vectors, one in each row."""
+        return self._second.products(self.identifiers, tangents)
+
+    def hessian(self):
+        """The Hessian."""
+        n = self.identifiers.size
+        matrix = np.empty((n, n))
+        width = min(max(_BYTES // max(16 * self._second.slots, 1), _FEWEST), _WIDEST)
+        for start in range(0, n, width):
+            stop = min(start + width, n)
+            units = np.zeros((stop - start, n))
+            units[np.arange(stop - start), np.arange(start, stop)] = 1.0
+            matrix[start:stop] = self.products(units)
+        return matrix
+
+    def cut(self, vector):
+        """What of a vector belongs to each leaf: a float, or a new array of its shape."""
+        parts, start = [], 0
+        for leaf in self.leaves:
+            if isinstance(leaf, np.ndarray):
+                parts.append(vector[start:start + leaf.size].reshape(leaf.shape).copy())
+                start += leaf.size
+            else:
+                parts.append(float(vector[start]))
+                start += 1
+        return parts
+
+    def blocks(self, matrix):
+        """For each leaf a list with one item for each leaf: the derivatives by the pair, a float or an array."""
+        shapes, rows, row = [shape_of(leaf) for leaf in self.leaves], [], 0
+        for shape in shapes:
+            below, column, blocks = row + math.prod(shape), 0, []
+            for other in shapes:
+                right = column + math.prod(other)
+                block = matrix[row:below, column:right].reshape(shape + other)
+                blocks.append(block.copy() if block.ndim else float(block))
+                column = right
+            rows.append(blocks)
+            row = below
+        return rows
+
+    def close(self):
+        """Give the tape back: nothing can be swept any more."""
+        if self._tape is not None:
+            self._second = None
+            tape, self._tape = self._tape, None
+            give_back(self._settings, tape)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+class _Rules:
+    """The rules of calls, made when the first is asked for: most recordings have none."""
+
+    _bent = None
+
+    def __call__(self, *call):
+        if self._bent is None:
+            from codipy.tools.bent import BentRules  # here: seldom used
+
+            self._bent = BentRules()
+        return self._bent(*call)
