@@ -33,7 +33,8 @@ def hessian(f, argnums=None, *, argnames=None, has_aux=False, sparsity=None, str
     sparsity : Sparsity, Colouring, matrix or True, optional
         Which elements can be other than zero: see `jacobian`; `codipy.hessian_sparsity` finds it.
     strategy, granularity : str, optional
-        How the gradient is recorded, of which the Hessian is the Jacobian: see `Tape`.
+        ``"auto"`` and ``"primal"`` record `f` by value and sweep that. Others, and any inside of another recording, take
+        the Jacobian of the gradient, which they record: see `Tape`.
 
     Returns
     -------
@@ -53,9 +54,9 @@ def hessian(f, argnums=None, *, argnames=None, has_aux=False, sparsity=None, str
 
     Notes
     -----
-    The gradient runs once, and sweeps forward over it, several directions each. For products with few vectors take
-    `hvp`. With `sparsity`, directions are as many as a star colouring of the pattern has colours, and one more, along
-    which the result is checked.
+    `f` runs once; sweeps over its recording carry several directions each. For products with few vectors take `hvp`.
+    With `sparsity`, directions are as many as a star colouring of the pattern has colours, and one more, along which the
+    result is checked; they run forward over a recorded gradient.
 
     Examples
     --------
@@ -216,7 +217,8 @@ def _swept(f, args, tangents, kwargs, argnums, argnames, has_aux, granularity, r
     if argnums is None and argnames is None and not args:
         raise TypeError("f must have an argument to differentiate by, got none")
     check_settings(("primal", granularity or "statement"))
-    choice = Choice(tuple(range(len(args))) or None if argnums is None else argnums, argnames)
+    numbers = tuple(range(len(args))) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
+    choice = Choice(numbers or None, argnames)
     choice.check(args, f)
     run, kept = rebound(f) if rebind else f, None
     if has_aux:
