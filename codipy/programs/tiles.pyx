@@ -57,13 +57,17 @@ cdef extern from "codipy/programs/tiles/tiles.h" nogil:
 
 
 cdef extern from "codipy/programs/tiles/second.h" nogil:
-    const SecondPlan* second_plan(SecondPlan**, const TileProgram*, uint32_t, int)
+    ctypedef enum SecondPart:
+        SECOND_FORWARD, SECOND_BACK, SECOND_CURVED
+    const SecondPlan* second_plan(SecondPlan**, const TileProgram*, uint32_t, SecondPart)
+    int second_is_smooth(const TileProgram*)
     void second_free(SecondPlan*)
     int tile_run_second_forward(const SecondPlan*, const Sweep*, const Lanes*, double*, const Py_ssize_t*)
     int tile_run_second_back(const SecondPlan*, const Sweep*, const Lanes*, const double*, const double*, const Py_ssize_t*)
 
 cdef enum:
     BRIEF = 2048                 # elements in all directions: below, giving the GIL back and forth costs more than they do
+    MANY = 2048                  # elements: from here on one direction takes the loops of first order, which are compiled
 
 
 if tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 3):
@@ -164,32 +168,39 @@ cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, in
     return 0 if tile_run_jacobians(&sweep, jacobians) == 0 else no_memory()
 
 
-cdef const SecondPlan* plan_of(SecondPlan** plans, const TileProgram* program, const Operand* operands, bint back) except NULL:
+cdef const SecondPlan* plan_of(SecondPlan** plans, const TileProgram* program, const Operand* operands, SecondPart part) except NULL:
     cdef uint32_t active = 0
     cdef const SecondPlan* plan
     cdef int k
     for k in range(program.operands):
         if operands[k].adjoint != NULL:
             active |= <uint32_t>1 << k
-    plan = second_plan(plans, program, active, back)
+    plan = second_plan(plans, program, active, part)
     if plan == NULL:
         no_memory()
     return plan
 
 
-cdef bint is_brief(int ndim, const Py_ssize_t* shape, Py_ssize_t lanes) noexcept nogil:
+cdef Py_ssize_t size_of(int ndim, const Py_ssize_t* shape) noexcept nogil:
+    cdef Py_ssize_t size = 1
     cdef int k
     for k in range(ndim):
-        lanes *= shape[k]
-    return lanes < BRIEF
+        size *= shape[k]
+    return size
 
 
 cdef int second_tangents(SecondPlan** plans, const TileProgram* program, const Operand* operands, int ndim,
                          const Py_ssize_t* shape, const Lanes* lanes, double* lhs, const Py_ssize_t* lhs_strides) except -1:
-    cdef const SecondPlan* plan = plan_of(plans, program, operands, False)
+    cdef const SecondPlan* plan
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
     cdef int done
-    if is_brief(ndim, shape, lanes.lanes):
+    cdef Py_ssize_t size = size_of(ndim, shape) * lanes.lanes
+    if lanes.lanes == 1 and size >= MANY:
+        with nogil:
+            done = tile_run_tangent(&sweep, lhs, lhs_strides)
+        return 0 if done == 0 else no_memory()
+    plan = plan_of(plans, program, operands, SECOND_FORWARD)
+    if size < BRIEF:
         done = tile_run_second_forward(plan, &sweep, lanes, lhs, lhs_strides)
     else:
         with nogil:
@@ -200,13 +211,25 @@ cdef int second_tangents(SecondPlan** plans, const TileProgram* program, const O
 cdef int second_bars(SecondPlan** plans, const TileProgram* program, const Operand* operands, int ndim,
                      const Py_ssize_t* shape, const Lanes* lanes, const double* bar, const double* lhs,
                      const Py_ssize_t* lhs_strides) except -1:
-    cdef const SecondPlan* plan = plan_of(plans, program, operands, True)
+    cdef Operand[MAX_OPERANDS] bars
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
-    cdef int done
-    if is_brief(ndim, shape, lanes.lanes):
+    cdef Py_ssize_t size = size_of(ndim, shape) * lanes.lanes
+    cdef bint parted = lanes.lanes == 1 and size >= MANY and second_is_smooth(program)
+    cdef const SecondPlan* plan = plan_of(plans, program, operands, SECOND_CURVED if parted else SECOND_BACK)
+    cdef int k, done = 0
+    if size < BRIEF:
         done = tile_run_second_back(plan, &sweep, lanes, bar, lhs, lhs_strides)
-    else:
-        with nogil:
+        return 0 if done == 0 else no_memory()
+    with nogil:
+        if parted:       # the first-order sweep, of tangents of adjoints
+            for k in range(program.operands):
+                bars[k] = operands[k]
+                if bars[k].adjoint != NULL:
+                    bars[k].adjoint += lanes.bars
+            sweep.operand = bars
+            done = tile_run_reverse(&sweep, <double*>lhs, lhs_strides, True)
+            sweep.operand = operands
+        if done == 0:
             done = tile_run_second_back(plan, &sweep, lanes, bar, lhs, lhs_strides)
     return 0 if done == 0 else no_memory()
 

@@ -33,8 +33,8 @@ def hessian(f, argnums=None, *, argnames=None, has_aux=False, sparsity=None, str
     sparsity : Sparsity, Colouring, matrix or True, optional
         Which elements can be other than zero: see `jacobian`; `codipy.hessian_sparsity` finds it.
     strategy, granularity : str, optional
-        ``"auto"`` and ``"primal"`` record `f` by value and sweep that. Others, and any inside of another recording, take
-        the Jacobian of the gradient, which they record: see `Tape`.
+        ``"auto"`` and ``"primal"`` record `f` by value and sweep that. Others, and any inside of another recording,
+        take the Jacobian of the gradient, which they record: see `Tape`.
 
     Returns
     -------

@@ -35,8 +35,8 @@ enum {
 struct TileSecondPlan {
     struct TileSecondPlan *next;
     uint32_t active;
-    int flows; /* whether a derivative reaches the result */
-    int back, registers, once, actions; /* actions: the first `once` for all directions, the others for each */
+    int flows; /* whether there is anything to do */
+    int part, registers, once, actions; /* actions: the first `once` for all directions, the others for each */
     int16_t ones, auxiliary, bar, lhs;          /* registers */
     int16_t tangent[TILE_OPERANDS];             /* of the operands, 0 where it is not read */
     int16_t deposit[TILE_OPERANDS];             /* D of the operands, 0 where there is none */
@@ -103,64 +103,122 @@ static inline void need(uint8_t *needed, const TileStep *s, int w, int bits)
     if (bits & 8) needed[w] = 1;
 }
 
-static TileSecondPlan *second_make(const TileProgram *program, uint32_t active_operands, int back)
+/* What a plan is made for, found out before its loops are written down. */
+typedef struct {
+    uint8_t active[VALUES]; /* depends on active operands */
+    uint8_t needed[VALUES]; /* its value is read */
+    uint8_t wanted[VALUES]; /* ... its tangent */
+    uint8_t barred[VALUES]; /* ... its adjoint */
+    uint8_t dotted[VALUES]; /* the tangent of its adjoint is not 0 */
+    uint16_t bar_pulls[VALUES], dot_pulls[VALUES]; /* how often something is added to these */
+    uint8_t curved[TILE_STEPS][6]; /* second partials: 0 it is 0, or no matter; 1; 2 computed */
+    uint8_t computed[TILE_STEPS];  /* bits: partials that loops compute */
+    uint8_t several[TILE_STEPS];   /* how many operands of a step are active */
+    uint8_t sifts[TILE_STEPS];
+} SecondNeeds;
+
+static inline int is_unit(const TileStep *step, int k)
+{
+    return tile_unit[step->code] >> k & 1;
+}
+
+static inline int curves(const SecondNeeds *needs, int s, int k)
+{
+    int found = 0;
+    for (int j = 0; j < 3; j++) found |= needs->curved[s][second_place[k][j]];
+    return found;
+}
+
+static void need_partial(SecondNeeds *needs, const TileProgram *program, int s, int k)
+{
+    const TileStep *step = &program->step[s];
+    if (is_unit(step, k)) return;
+    if (!tile_partial_is[step->code][k]) needs->computed[s] |= 1 << k;
+    need(needs->needed, step, program->operands + s, tile_needs[step->code][k]);
+}
+
+static void second_find(SecondNeeds *needs, const TileProgram *program, uint32_t active, SecondPart part)
 {
     const int operands = program->operands, root = operands + program->steps - 1;
-    uint8_t active[VALUES] = {0}, needed[VALUES] = {0}, wanted[VALUES] = {0};
-    uint16_t pulls[VALUES] = {0};
-    int16_t tangent[VALUES] = {0}, bar[VALUES] = {0}, dot[VALUES] = {0};
-    int16_t partial[TILE_STEPS][3], curvature[TILE_STEPS][6];
-    uint8_t computed[TILE_STEPS] = {0}; /* bits: partials that loops compute */
-    SecondDraft draft = {program, malloc(64 * sizeof(SecondAction)), 0, 64, root + 1, 0};
-    TileSecondPlan *plan;
-    if (!draft.action) return NULL;
-    memset(partial, 0, sizeof(partial));
-    memset(curvature, 0, sizeof(curvature));
-    const int ones = draft.registers++, auxiliary = draft.registers++, lhs_bar = draft.registers++;
-    const int lhs = draft.registers++;
-    for (int r = 0; r < operands; r++) active[r] = active_operands >> r & 1;
-    for (int s = 0; s < program->steps; s++)
-        for (int k = 0; k < 3; k++)
-            if (flows(program, active, s, k)) active[operands + s] = 1;
-    /* What is read: second partials may read first ones of arguments that are passive, too. */
+    memset(needs, 0, sizeof(*needs));
+    for (int r = 0; r < operands; r++) needs->active[r] = active >> r & 1;
     for (int s = 0; s < program->steps; s++) {
         const TileStep *step = &program->step[s];
-        const int w = operands + s;
-        for (int k = 0; k < 3; k++) {
-            if (!flows(program, active, s, k)) continue;
-            pulls[step->sources[k]]++;
-            if (!(tile_unit[step->code] >> k & 1) && !tile_partial_is[step->code][k]) computed[s] |= 1 << k;
-            need(needed, step, w, tile_needs[step->code][k]);
-            for (int j = 0; back && j <= k; j++) {
+        for (int k = 0; k < 3; k++) needs->several[s] += (uint8_t)flows(program, needs->active, s, k);
+        needs->active[operands + s] = needs->several[s] != 0;
+        needs->sifts[s] = tile_sifts[step->code] == 2 || (tile_sifts[step->code] == 1 && needs->several[s] == 1);
+        for (int k = 0; k < 3 && part != SECOND_FORWARD; k++) {
+            if (!flows(program, needs->active, s, k)) continue;
+            needs->barred[operands + s] |= part == SECOND_BACK && !is_unit(step, k);
+            for (int j = 0; j <= k; j++) {
                 const int place = second_place[k][j], kind = tile_second_kind[step->code][place];
-                if (!flows(program, active, s, j) || !kind) continue;
-                wanted[step->sources[k]] = wanted[step->sources[j]] = 1;
+                if (!flows(program, needs->active, s, j) || !kind) continue;
+                needs->curved[s][place] = (uint8_t)kind;
+                needs->wanted[step->sources[k]] = needs->wanted[step->sources[j]] = 1;
+                needs->barred[operands + s] = 1;
                 if (kind < 2) continue;
-                const int needs = tile_second_needs[step->code][place];
-                need(needed, step, w, needs);
-                for (int f = 0; f < 2; f++) {
-                    if (!(needs >> (4 + f) & 1)) continue;
-                    computed[s] |= 1 << f;
-                    need(needed, step, w, tile_needs[step->code][f]);
-                }
+                const int reads = tile_second_needs[step->code][place];
+                need(needs->needed, step, operands + s, reads);
+                for (int f = 0; f < 2; f++)
+                    if (reads >> (4 + f) & 1) need_partial(needs, program, s, f);
             }
         }
     }
+    if (part == SECOND_FORWARD) needs->wanted[root] = 1;
+    needs->dotted[root] = part == SECOND_BACK;
+    for (int s = 0; s < program->steps; s++) /* an adjoint comes from those of all steps that read the value */
+        for (int k = 0; k < 3; k++) {
+            const int source = program->step[s].sources[k];
+            if (!flows(program, needs->active, s, k) || source < operands || !needs->barred[source]) continue;
+            needs->barred[operands + s] = 1;
+            needs->bar_pulls[source]++;
+            need_partial(needs, program, s, k);
+        }
     for (int s = program->steps - 1; s >= 0; s--)
-        for (int k = 0; needed[operands + s] && k < tile_arity[program->step[s].code]; k++)
-            needed[program->step[s].sources[k]] = 1;
-    if (!back) wanted[root] = 1;
+        for (int k = 0; k < 3; k++) {
+            const int source = program->step[s].sources[k], w = operands + s;
+            if (!flows(program, needs->active, s, k)) continue;
+            if (needs->wanted[w] || needs->dotted[w]) need_partial(needs, program, s, k);
+            if (needs->wanted[w]) needs->wanted[source] = 1;
+            if (!needs->dotted[w] && !curves(needs, s, k)) continue;
+            needs->dotted[source] = 1;
+            needs->dot_pulls[source]++;
+        }
     for (int s = program->steps - 1; s >= 0; s--)
-        for (int k = 0; wanted[operands + s] && k < 3; k++)
-            if (flows(program, active, s, k)) wanted[program->step[s].sources[k]] = 1;
+        for (int k = 0; needs->needed[operands + s] && k < tile_arity[program->step[s].code]; k++)
+            needs->needed[program->step[s].sources[k]] = 1;
+}
+
+/* The loops of a flow through one argument of a step; returns the register that it ends in, `into` or a new one. */
+static int draft_flow(SecondDraft *draft, const TileStep *step, int k, SecondKind kind, int flow, int partial, int bar, int into)
+{
+    const int unit = is_unit(step, k), minus = tile_minus[step->code] >> k & 1, add = into != 0;
+    if (!into) into = draft->registers++;
+    draft_loop(draft, (unit ? minus ? NEGATE : COPY : kind) + add, flow, partial, bar, 0, 0, into);
+    return into;
+}
+
+static TileSecondPlan *second_make(const TileProgram *program, uint32_t active, SecondPart part)
+{
+    const int operands = program->operands, root = operands + program->steps - 1, back = part != SECOND_FORWARD;
+    int16_t tangent[VALUES] = {0}, bar[VALUES] = {0}, dot[VALUES] = {0};
+    int16_t partial[TILE_STEPS][3], curvature[TILE_STEPS][6];
+    SecondNeeds needs;
+    SecondDraft draft = {program, malloc(64 * sizeof(SecondAction)), 0, 64, root + 1, 0};
+    if (!draft.action) return NULL;
+    memset(partial, 0, sizeof(partial));
+    memset(curvature, 0, sizeof(curvature));
+    second_find(&needs, program, active, part);
+    const int ones = draft.registers++, auxiliary = draft.registers++, lhs_bar = draft.registers++;
+    const int lhs = draft.registers++;
     /* Once for all directions: values, partials, adjoints, and these times second partials. */
     for (int s = 0; s < program->steps; s++)
-        if (needed[operands + s]) draft_step(&draft, SECOND_VALUE, s, 0);
+        if (needs.needed[operands + s]) draft_step(&draft, SECOND_VALUE, s, 0);
     for (int s = 0; s < program->steps; s++) {
         const TileStep *step = &program->step[s];
         for (int k = 0; k < tile_arity[step->code]; k++) {
             const int is = tile_partial_is[step->code][k];
-            if (computed[s] >> k & 1)
+            if (needs.computed[s] >> k & 1)
                 draft_step(&draft, SECOND_PARTIAL, s, k)->reg[4] = partial[s][k] = (int16_t)draft.registers++;
             else if (is)
                 partial[s][k] = (int16_t)(is == 4 ? operands + s : step->sources[is - 1]);
@@ -169,121 +227,101 @@ static TileSecondPlan *second_make(const TileProgram *program, uint32_t active_o
     bar[root] = (int16_t)lhs_bar;
     for (int s = program->steps - 1; back && s >= 0; s--) {
         const TileStep *step = &program->step[s];
-        const int w = operands + s, a = bar[w];
-        int several = 0;
-        if (!a || !active[w]) continue;
-        for (int k = 0; k < 3; k++) several += flows(program, active, s, k);
+        const int a = bar[operands + s];
+        if (!a || !needs.barred[operands + s]) continue;
+        for (int place = 0; place < 6; place++) {
+            if (needs.curved[s][place] == 1) curvature[s][place] = (int16_t)a;
+            if (needs.curved[s][place] < 2) continue;
+            SecondAction *action = draft_step(&draft, SECOND_CURVATURE, s, place);
+            action->reg[4] = (int16_t)(needs.computed[s] & 1 ? partial[s][0] : ones);
+            action->reg[5] = (int16_t)(needs.computed[s] & 2 ? partial[s][1] : ones);
+            action->reg[6] = (int16_t)a;
+            action->reg[7] = curvature[s][place] = (int16_t)draft.registers++;
+        }
         for (int k = 0; k < 3; k++) {
             const int source = step->sources[k];
-            if (!flows(program, active, s, k)) continue;
-            for (int j = 0; j <= k; j++) {
-                const int place = second_place[k][j], kind = tile_second_kind[step->code][place];
-                if (!flows(program, active, s, j) || !kind) continue;
-                if (kind == 1) {
-                    curvature[s][place] = (int16_t)a;
-                    continue;
-                }
-                SecondAction *action = draft_step(&draft, SECOND_CURVATURE, s, place);
-                action->reg[4] = partial[s][0] ? partial[s][0] : (int16_t)ones;
-                action->reg[5] = partial[s][1] ? partial[s][1] : (int16_t)ones;
-                action->reg[6] = (int16_t)a;
-                action->reg[7] = curvature[s][place] = (int16_t)draft.registers++;
-            }
-            if (source < operands) continue;
-            const int unit = tile_unit[step->code] >> k & 1, minus = tile_minus[step->code] >> k & 1, add = bar[source] != 0;
-            const int sifts = tile_sifts[step->code] == 2 || (tile_sifts[step->code] == 1 && several == 1);
-            if (unit && !minus && pulls[source] == 1) {
+            if (!flows(program, needs.active, s, k) || source < operands || !needs.barred[source]) continue;
+            if (is_unit(step, k) && !(tile_minus[step->code] >> k & 1) && needs.bar_pulls[source] == 1)
                 bar[source] = (int16_t)a;
-                continue;
-            }
-            if (!add) bar[source] = (int16_t)draft.registers++;
-            draft_loop(&draft, (unit ? minus ? NEGATE : COPY : sifts ? SIFT : PUSH) + add, a, partial[s][k], 0, 0, 0, bar[source]);
+            else
+                bar[source] = (int16_t)draft_flow(&draft, step, k, needs.sifts[s] ? SIFT : PUSH, a, partial[s][k], 0, bar[source]);
         }
     }
     const int once = draft.count;
     /* For each direction: tangents forward ... */
     for (int r = 0; r < operands; r++)
-        if (active[r] && wanted[r]) tangent[r] = (int16_t)draft.registers++;
+        if (needs.active[r] && needs.wanted[r]) tangent[r] = (int16_t)draft.registers++;
     for (int s = 0; s < program->steps; s++) {
         const TileStep *step = &program->step[s];
-        const int w = operands + s;
-        int several = 0, begun = 0;
-        if (!active[w] || !wanted[w]) continue;
-        for (int k = 0; k < 3; k++) several += flows(program, active, s, k);
-        const int sifts = tile_sifts[step->code] == 2 || (tile_sifts[step->code] == 1 && several == 1);
-        if (several == 2 && tile_unit[step->code] == 3) { /* a sum or a difference */
-            const int minus = tile_minus[step->code] >> 1 & 1;
-            tangent[w] = (int16_t)(w == root && !back ? lhs : draft.registers++);
-            draft_loop(&draft, minus ? DIFFERENCE : SUM, tangent[step->sources[0]], tangent[step->sources[1]], 0, 0, 0, tangent[w]);
+        const int w = operands + s, last = w == root && !back;
+        if (!needs.active[w] || !needs.wanted[w]) continue;
+        if (needs.several[s] == 2 && tile_unit[step->code] == 3) { /* a sum or a difference */
+            tangent[w] = (int16_t)(last ? lhs : draft.registers++);
+            draft_loop(&draft, tile_minus[step->code] >> 1 & 1 ? DIFFERENCE : SUM, tangent[step->sources[0]],
+                tangent[step->sources[1]], 0, 0, 0, tangent[w]);
             continue;
         }
-        for (int k = 0; k < 3; k++) {
-            if (!flows(program, active, s, k)) continue;
-            const int unit = tile_unit[step->code] >> k & 1, minus = tile_minus[step->code] >> k & 1;
-            const int t = tangent[step->sources[k]];
-            if (unit && !minus && several == 1 && (back || w != root)) {
+        for (int k = 0, begun = 0; k < 3; k++) {
+            if (!flows(program, needs.active, s, k)) continue;
+            const int unit = is_unit(step, k), minus = tile_minus[step->code] >> k & 1, t = tangent[step->sources[k]];
+            if (unit && !minus && needs.several[s] == 1 && !last) {
                 tangent[w] = (int16_t)t;
-                begun = 1;
                 continue;
             }
-            if (!begun) tangent[w] = (int16_t)(w == root && !back ? lhs : draft.registers++);
-            draft_loop(&draft, (unit ? minus ? NEGATE : COPY : sifts ? SIFT : PUSH) + begun, t, partial[s][k], 0, 0, 0, tangent[w]);
+            if (!begun) tangent[w] = (int16_t)(last ? lhs : draft.registers++);
+            draft_loop(&draft, (unit ? minus ? NEGATE : COPY : needs.sifts[s] ? SIFT : PUSH) + begun, t, partial[s][k], 0, 0,
+                0, tangent[w]);
             begun = 1;
         }
     }
     /* ... and the tangents of adjoints back. */
-    dot[root] = (int16_t)lhs;
+    dot[root] = (int16_t)(needs.dotted[root] ? lhs : 0);
     for (int s = program->steps - 1; back && s >= 0; s--) {
         const TileStep *step = &program->step[s];
-        const int w = operands + s, a = bar[w], d = dot[w];
-        int several = 0;
-        if (!d || !active[w]) continue;
-        for (int k = 0; k < 3; k++) several += flows(program, active, s, k);
-        const int sifts = tile_sifts[step->code] == 2 || (tile_sifts[step->code] == 1 && several == 1);
+        const int a = bar[operands + s], d = dot[operands + s];
         for (int k = 0; k < 3; k++) {
-            const int source = step->sources[k];
-            if (!flows(program, active, s, k)) continue;
-            const int unit = tile_unit[step->code] >> k & 1, minus = tile_minus[step->code] >> k & 1;
-            int add = dot[source] != 0, curves = 0, pulled = 0;
-            for (int j = 0; j < 3; j++) curves += flows(program, active, s, j) && curvature[s][second_place[k][j]];
-            if (unit && !minus && !curves && pulls[source] == 1) {
+            const int source = step->sources[k], unit = is_unit(step, k);
+            int pulled = !d;
+            if (!flows(program, needs.active, s, k)) continue;
+            if (d && unit && !(tile_minus[step->code] >> k & 1) && !curves(&needs, s, k) && needs.dot_pulls[source] == 1) {
                 dot[source] = (int16_t)d;
                 continue;
             }
-            if (!add) dot[source] = (int16_t)draft.registers++;
             for (int j = 0; j < 3; j++) {
-                const int place = second_place[k][j];
-                if (!flows(program, active, s, j) || !curvature[s][place]) continue;
-                const int t = tangent[step->sources[j]];
-                if (!pulled && !unit && !sifts) {
-                    draft_loop(&draft, CURVED + add, d, partial[s][k], a, t, curvature[s][place], dot[source]);
+                const int c = curvature[s][second_place[k][j]];
+                if (!flows(program, needs.active, s, j) || !c) continue;
+                const int add = dot[source] != 0, t = tangent[step->sources[j]];
+                if (!add) dot[source] = (int16_t)draft.registers++;
+                if (!pulled && !unit && !needs.sifts[s]) {
+                    draft_loop(&draft, CURVED + add, d, partial[s][k], a, t, c, dot[source]);
                     pulled = 1;
                 } else {
-                    draft_loop(&draft, CURVE + add, t, curvature[s][place], a, 0, 0, dot[source]);
+                    draft_loop(&draft, CURVE + add, t, c, a, 0, 0, dot[source]);
                 }
-                add = 1;
             }
-            if (pulled) continue;
-            draft_loop(&draft, (unit ? minus ? NEGATE : COPY : sifts ? PULL_SIFT : PULL_) + add, d, partial[s][k], a, 0, 0, dot[source]);
+            if (!pulled)
+                dot[source] = (int16_t)draft_flow(&draft, step, k, (needs.sifts[s] ? 2 : 0) + (part == SECOND_BACK ? PULL_ : PUSH),
+                    d, partial[s][k], a, dot[source]);
         }
     }
-    plan = draft.failed ? NULL : malloc(sizeof(TileSecondPlan) + draft.count * sizeof(SecondAction));
+    TileSecondPlan *plan = draft.failed ? NULL : malloc(sizeof(TileSecondPlan) + draft.count * sizeof(SecondAction));
     if (plan) {
         plan->next = NULL;
-        plan->active = active_operands;
-        plan->back = back;
+        plan->active = active;
+        plan->part = part;
         plan->registers = draft.registers;
         plan->once = once;
         plan->actions = draft.count;
-        plan->flows = active[root];
+        plan->flows = back ? 0 : needs.active[root];
         plan->ones = (int16_t)ones;
         plan->auxiliary = (int16_t)auxiliary;
         plan->bar = (int16_t)lhs_bar;
         plan->lhs = (int16_t)lhs;
-        memcpy(plan->needed, needed, sizeof(needed));
+        memcpy(plan->needed, needs.needed, sizeof(plan->needed));
         for (int r = 0; r < operands; r++) {
             plan->tangent[r] = tangent[r];
-            plan->deposit[r] = dot[r];
+            plan->deposit[r] = (int16_t)(needs.active[r] ? dot[r] : 0);
+            plan->flows |= plan->deposit[r] != 0;
         }
         memcpy(plan->action, draft.action, draft.count * sizeof(SecondAction));
     }
@@ -291,11 +329,11 @@ static TileSecondPlan *second_make(const TileProgram *program, uint32_t active_o
     return plan;
 }
 
-const TileSecondPlan *second_plan(TileSecondPlan **list, const TileProgram *program, uint32_t active, int back)
+const TileSecondPlan *second_plan(TileSecondPlan **list, const TileProgram *program, uint32_t active, SecondPart part)
 {
     for (TileSecondPlan *plan = *list; plan; plan = plan->next)
-        if (plan->active == active && plan->back == back) return plan;
-    TileSecondPlan *plan = second_make(program, active, back);
+        if (plan->active == active && plan->part == (int)part) return plan;
+    TileSecondPlan *plan = second_make(program, active, part);
     if (!plan) return NULL;
     plan->next = *list;
     *list = plan;
@@ -421,7 +459,7 @@ static int second_run(TileRun *run, const TileSecondPlan *plan, const TileSweep 
 {
     const TileProgram *program = sweep->program;
     const TileOperand *operand = sweep->operand;
-    const int operands = program->operands, dims = sweep->dims, back = bar != NULL;
+    const int operands = program->operands, dims = sweep->dims, back = bar != NULL, dotted = plan->part == SECOND_BACK;
     const Py_ssize_t *shape = sweep->shape;
     const Py_ssize_t unit = sizeof(double), least = (Py_ssize_t)plan->registers * (TILE_SHORT_ROW + TILE_GAP);
     TileWalk *walk = &run->walk;
@@ -452,7 +490,7 @@ static int second_run(TileRun *run, const TileSecondPlan *plan, const TileSweep 
         if (back) at[plan->bar] = lane_read(walk, &walk->view[bar_view], 0, own[plan->bar]);
         const int no_bar = !back || all_zero(at[plan->bar], n);
         int idle = back && no_bar;
-        for (Py_ssize_t lane = 0; idle && lane < lanes->lanes; lane++)
+        for (Py_ssize_t lane = 0; idle && dotted && lane < lanes->lanes; lane++)
             idle = all_zero(lane_read(walk, &walk->view[lhs_view], lane * lanes->plane * unit, own[plan->lhs]), n);
         if (idle) continue;
         for (int r = 0; r < operands; r++) {
@@ -478,9 +516,9 @@ static int second_run(TileRun *run, const TileSecondPlan *plan, const TileSweep 
                 view_shift(result, -off);
                 continue;
             }
-            if (back) {
+            if (dotted) {
                 at[plan->lhs] = lane_read(walk, result, off, own[plan->lhs]);
-            } else {
+            } else if (!back) {
                 view_shift(result, off);
                 at[plan->lhs] = result->access == IN_PLACE ? (double *)view_start(walk, result) : own[plan->lhs];
                 view_shift(result, -off);
@@ -528,4 +566,15 @@ int tile_run_second_back(const TileSecondPlan *plan, const TileSweep *sweep, con
     const double *lhs, const Py_ssize_t *lhs_strides)
 {
     return plan->flows ? second_in_space(plan, sweep, lanes, bar, (double *)lhs, lhs_strides) : 0;
+}
+
+int second_is_smooth(const TileProgram *program)
+{
+    for (int s = 0; s < program->steps; s++) switch (program->step[s].code) {
+        case OP_ADD: case OP_SUBTRACT: case OP_MULTIPLY: case OP_NEGATIVE: case OP_POSITIVE: case OP_IDENTITY: case OP_SQUARE:
+        case OP_FMA: case OP_EXP: case OP_SIN: case OP_COS: case OP_TANH: case OP_ATAN: case OP_ASINH: case OP_SINH: case OP_COSH:
+        case OP_ERF: case OP_ERFC: case OP_EXPIT: case OP_ABSOLUTE: case OP_MAXIMUM: case OP_MINIMUM: case OP_SINGLE: break;
+        default: return 0;
+        }
+    return 1;
 }

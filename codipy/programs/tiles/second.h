@@ -8,15 +8,21 @@
 #define CODIPY_PROGRAMS_TILES_SECOND_H
 #include "codipy/programs/tiles/program.h"
 
+/* SECOND_CURVED: all but what the tangents of the result's adjoints give, which the first-order sweep takes back faster.
+   It does not know that a zero adjoint passes nothing through a partial that is infinite, also where its tangent is none:
+   only for programs that are smooth, whose partials are finite where the values are. */
+typedef enum { SECOND_FORWARD, SECOND_BACK, SECOND_CURVED } SecondPart;
+int second_is_smooth(const TileProgram *program);
+
 /* The plan of a program for the active operands of a sweep; NULL if there is no memory. With the GIL. */
-const TileSecondPlan *second_plan(TileSecondPlan **list, const TileProgram *program, uint32_t active, int back);
+const TileSecondPlan *second_plan(TileSecondPlan **list, const TileProgram *program, uint32_t active, SecondPart part);
 void second_free(TileSecondPlan *list);
 
 /* Forward: assigns the tangents of the result, `lhs` in the first plane. -1 if there is no memory. */
 int tile_run_second_forward(const TileSecondPlan *plan, const TileSweep *sweep, const TileLanes *lanes, double *lhs,
     const Py_ssize_t *lhs_strides);
 
-/* Back: adds to the operands' D. `bar` are the adjoints of the result, `lhs` its D in the first plane. */
+/* Back, whole or curved: adds to the operands' D. `bar` are the adjoints of the result, `lhs` its D in the first plane. */
 int tile_run_second_back(const TileSecondPlan *plan, const TileSweep *sweep, const TileLanes *lanes, const double *bar,
     const double *lhs, const Py_ssize_t *lhs_strides);
 #endif
