@@ -480,7 +480,7 @@ static int second_run(TileRun *run, const TileSecondPlan *plan, const TileSweep 
         if (plan->tangent[r] || plan->deposit[r])
             flow_view[r] = walk_add(walk, operand[r].adjoint, operand[r].adjoint_strides, unit, dims, shape);
     }
-    walk_close(walk, longest_tile(plan->registers, space));
+    walk_close(walk, plan->registers, space);
     const Py_ssize_t distance = walk_cut(walk, plan->registers, space);
     room = (double *)(((uintptr_t)room + 63) & ~(uintptr_t)63);
     for (int k = 0; k < plan->registers; k++) at[k] = own[k] = room + k * distance;
