@@ -21,6 +21,7 @@ from cpython.object cimport PyObject
 from codipy.active.array_type cimport Array, new_array
 from codipy.active.storage cimport Storage, on_death, shown
 from codipy.active.view cimport View
+from codipy.data.buffer cimport reach
 from codipy.tape.activity cimport at_end
 
 from codipy.active.callers import place
@@ -51,6 +52,7 @@ cdef class Copy:
     cdef bytes before                # what was there
     cdef tuple call                  # the call that it got it in: frame, instruction and line
     cdef object recording            # of the thread, while which it got it
+    cdef bint is_double              # another copy has some of the elements, too: the library does not see that they are one
     cdef str where
 
     def end(self, reference):
@@ -71,9 +73,9 @@ cdef class Copy:
         """Write to the array what the library wrote to the copy, which it keeps or has let go of; else complain."""
         if self.values.tobytes() == self.before:
             return 0
-        if not is_kept and is_in_call(self.call):
+        if not is_kept and not self.is_double and is_in_call(self.call):
             new_array(<Storage>self.storage, &self.geometry)[...] = self.values
-        elif is_kept or self.recording is thread.recording:
+        elif is_kept or self.is_double or self.recording is thread.recording:
             self.complain_of_it()
         return 0
 
@@ -82,6 +84,21 @@ cdef class Copy:
                  f"read in the array: give it a copy, `u.copy()`, and read what it returns")
         self.values = None           # it is said once
         return 0
+
+
+cdef int look_for_doubles(Copy copy) except -1:
+    """Note which copies of the same elements a library has at a time."""
+    cdef Py_ssize_t low, high, other_low, other_high
+    cdef View* own = &copy.geometry
+    reach(own.ndim, own.shape, own.strides, own.offset, &low, &high)
+    for other in shown.get(<size_t>copy.storage, ()):
+        other_view = &(<Copy>other).geometry
+        if (<Copy>other).values is None:
+            continue
+        reach(other_view.ndim, other_view.shape, other_view.strides, other_view.offset, &other_low, &other_high)
+        if low <= other_high and other_low <= high:
+            copy.is_double = (<Copy>other).is_double = True
+    return 0
 
 
 def show(Array array, values, /):
@@ -109,6 +126,7 @@ def show(Array array, values, /):
         copy.geometry, copy.values, copy.before = array.geometry, values, values.tobytes()
         copy.call, copy.where = (id(frame), frame.f_lasti, frame.f_lineno), place(frame)
         copy.recording = thread.recording
+        look_for_doubles(copy)
         values = np.asarray(memoryview(values))      # which stays the base of all views, since that of it is no array
         at_end(look_at_shown)
     copy.given = weakref.ref(values, copy.end)

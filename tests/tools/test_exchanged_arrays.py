@@ -253,6 +253,97 @@ def test_an_array_that_stands_in_two_places_is_not_exchanged(holder, user_module
         assert type(module.W) is np.ndarray
 
 
+# Arrays that change places while a function runs are plain afterwards, wherever they stand.
+SWAPPED = """
+class Cells:
+    def __init__(self, u): self.u = u
+class Slots:
+    __slots__ = ("u", "v")
+    def __init__(self, u, v): self.u, self.v = u, v
+A, B, S = Cells(U0 * 2.0), Cells(U0 * 3.0), Slots(U0 * 4.0, U0 * 5.0)
+L, M, D = [U0 * 6.0, U0 * 6.5], [U0 * 7.0], {"a": U0 * 8.0}
+def all_arrays(): return [A.u, B.u, S.u, S.v, *L, *M, *D.values()]
+"""
+
+
+@pytest.mark.parametrize("program", [
+    "A.u[0] = p; A.u, B.u = B.u, A.u; B.u[1] = p * p; A.u[2] = p; return weighted(A.u) + weighted(B.u * B.u)",
+    "S.u[0] = p; S.u, S.v = S.v, S.u; S.u[1] = p * S.v[0]; return weighted(S.u * S.v)",
+    "L[0][0] = p; M[0][1] = p; M.append(L.pop(0)); M[1][1] = p * M[1][0]; return weighted(M[1])",
+    "L[0][0] = p; D['b'] = L.pop(0); D['a'][1] = p; return weighted(D['b'] * D['a'])",
+    "A.u[0] = p; M[0][1] = p; M[0], A.u = A.u, M[0]; return weighted(M[0] * A.u)",
+])  # fmt: skip
+def test_arrays_that_changed_places_are_plain_afterwards(program, user_module):
+    module, plain = (user_module([(program,)], SWAPPED) for _ in range(2))
+    h = 1e-6
+    for _ in range(2):
+        start = [array.copy() for array in plain.all_arrays()]
+        expected = plain.f0(0.7)
+        left = [array.copy() for array in plain.all_arrays()]
+        value, slope = codipy.value_and_grad(module.f0)(0.7)
+        assert value == expected
+        assert all(type(array) is np.ndarray for array in module.all_arrays())
+        assert all(map(np.array_equal, module.all_arrays(), left))
+        others = []
+        for x in (0.7 + h, 0.7 - h):
+            other = user_module([(program,)], SWAPPED)
+            if len(start) == len(other.all_arrays()):
+                for array, values in zip(other.all_arrays(), start):
+                    array[...] = values
+                others.append(other.f0(x))
+        if others:
+            assert slope == pytest.approx((others[0] - others[1]) / (2 * h), rel=1e-6)
+        if "pop" in program:
+            break
+
+
+UNUSUAL = """
+import ctypes
+class FromOne(tuple):
+    def __getitem__(self, k): return tuple.__getitem__(self, k - 1)
+class Counted(tuple):
+    def __len__(self): return 6000
+class Meta(type):
+    @property
+    def w(cls): return None
+class WithMeta(metaclass=Meta):
+    w = U0 * 2.0
+    def fill(self, p): self.w[0] = p; return weighted(self.w)
+ONES, COUNTED, OTHER = FromOne((U0 * 2.0, U0 * 3.0)), Counted((U0 * 4.0, U0 * 5.0)), WithMeta()
+W, ADDRESSED = U0 * 6.0, U0 * 7.0
+ADDRESS = ADDRESSED.ctypes.data
+NAMES = {id(W): 1.0}
+class First: __slots__ = ("u",)
+class Second: __slots__ = ("u",)
+CHANGING = First()
+CHANGING.u = U0 * 8.0
+"""
+
+
+@pytest.mark.parametrize("program", [
+    "ONES[1][0] = p; return weighted(ONES[1])",
+    "[v.__setitem__(0, p) for v in COUNTED]; return weighted(COUNTED[0])",
+    "return OTHER.fill(p)",
+    "ADDRESSED[0] = p; return p * ctypes.c_double.from_address(ADDRESS).value",
+])  # fmt: skip
+def test_what_holds_arrays_in_ways_of_its_own_is_left_alone(program, user_module):
+    module = user_module([(program,)], UNUSUAL)
+    with pytest.raises(ActiveError):
+        codipy.grad(module.f0)(0.7)
+
+
+def test_an_array_is_known_by_its_identity_while_another_stands_for_it(user_module):
+    module = user_module([("W[0] = p", "return p * NAMES.get(id(W), 5.0) * W[0]")], UNUSUAL)
+    assert codipy.value_and_grad(module.f0)(0.7) == (0.7 * 1.0 * 0.7, 1.4)
+
+
+def test_a_place_that_is_no_more_keeps_no_other_one(user_module):
+    module = user_module([("CHANGING.u[0] = p", "W[0] = p", "CHANGING.__class__ = Second", "return weighted(W)")],
+                         UNUSUAL)  # fmt: skip
+    assert codipy.grad(module.f0)(0.7) == 1.0
+    assert type(module.W) is np.ndarray
+
+
 def test_arguments_are_not_exchanged(user_module):
     module = user_module([])
     work = np.ones(3)

@@ -143,6 +143,7 @@ WRITING = """
 import ctypes
 from scipy.linalg import blas
 def scale(v): blas.dscal(2.0, v)
+def swap(v, w): blas.dswap(v, w)
 def scaled(v): return blas.dscal(2.0, v)
 def clear(v): ctypes.memset(v.ctypes.data, 0, 8)
 def keep(v): KEPT.append(blas.dscal(2.0, v))
@@ -210,6 +211,17 @@ def residuals(x, b):
 ])  # fmt: skip
 def test_what_a_library_computes_in_the_memory_of_what_nobody_else_has(program, strategy, user_module):
     check(user_module([(program,)], ROOTS), "f0", strategy)
+
+
+@pytest.mark.parametrize("program", [
+    "u = U0.copy(); u[1] = float(0.5); writing.swap(u[:3], u[1:]); return p * u[3]",
+    "MODEL.u[:] = 0.0; MODEL.u[0] = float(0.5); writing.swap(MODEL.u[:3], MODEL.u[1:]); return p * MODEL.u[3]",
+])  # fmt: skip
+def test_a_library_that_is_given_the_same_elements_twice_is_refused(program, with_writing):
+    with pytest.raises(ActiveError, match="a library wrote to an array that it was given"):
+        codipy.grad(with_writing(program).f0)(0.7)
+    apart = with_writing("u = U0.copy(); u[1] = float(0.5); writing.swap(u[:2], u[2:]); return p * u[3]")
+    assert codipy.grad(apart.f0)(0.7) == 0.5
 
 
 def test_what_a_library_writes_to_what_an_earlier_recording_showed_it_ends_no_later_one(with_writing):

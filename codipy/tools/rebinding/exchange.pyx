@@ -9,10 +9,9 @@ from types import ModuleType
 cimport cython
 from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_Check
 
 from codipy.tools.rebinding.made cimport is_array, records
-from codipy.tools.rebinding.places cimport Place, attribute_of, cell_of, item_of, variable_of
+from codipy.tools.rebinding.places cimport Place, attribute_of, cell_of, is_tuple, item_of, variable_of
 
 from codipy.tools.rebinding.containers import origin_of_view
 
@@ -76,7 +75,7 @@ def held_item(container, key, /):
     value = container[key]
     if is_array(<PyObject*>value) and records():
         place = item_of(container, key)
-        if exchanged(place, 1):       # the variable here is the second reference
+        if place is not None and place.held() == <PyObject*>value and place.exchange(1):      # one is the variable's here
             return place.array
     return value
 
@@ -122,7 +121,7 @@ def hold_items(container, /):
     """
     if records():
         holder = origin_of_view(container)
-        if PyList_CheckExact(holder) or PyTuple_Check(holder):
+        if PyList_CheckExact(holder) or is_tuple(holder):
             for i in range(len(holder)):
                 exchanged(item_of(holder, i))
         elif isinstance(holder, dict):

@@ -120,6 +120,10 @@ class Fills:
                 self._look_at(outer, node, own)
         while self._spread(FILLED) or self._spread_results():
             pass
+        for name in set(_shown_as_bytes(tree)):  # an address may have been taken
+            for outer in self.outer.values():
+                if name not in outer.bound:
+                    self._mark(outer, KEPT, [name])
 
     def _find(self, node):
         for child in ast.iter_child_nodes(node):
@@ -290,6 +294,15 @@ class Fills:
             return place in parameters and place in names
         near = parameters[place : place + 2] if parameters[:1] in (["self"], ["cls"]) else parameters[place : place + 1]
         return any(name in names for name in near)
+
+
+def _shown_as_bytes(node):
+    """The names of arrays whose memory the module itself looks at, outside of functions."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Attribute) and child.attr in _BYTES:
+            yield from names_of(child.value)
+        if not isinstance(child, (*FUNCTIONS, ast.Lambda)):
+            yield from _shown_as_bytes(child)
 
 
 def _look_at_rows(outer, target, value):

@@ -12,7 +12,7 @@ cdef class Place:
     cdef PyObject* held(self) except? NULL
     cdef Py_ssize_t count(self, PyObject* value) except -1
     cdef int put(self, object value) except -1
-    cdef bint follow(self) except -1
+    cdef Place place_of(self, Array array)
     cdef bint exchange(self, Py_ssize_t references=*) except -1
     cdef bint is_over(self) noexcept
     cdef bint is_alone(self) noexcept
@@ -21,6 +21,8 @@ cdef class Place:
 
 
 
+# Whether a tuple is read as tuples are: a named one, and none with items of its own ways.
+cdef bint is_tuple(object o) except -1
 # The place of an item of a list, a dict or a tuple that is a plain array; None for others. So below.
 cdef Place item_of(object container, object key)
 cdef Place cell_of(object cell)

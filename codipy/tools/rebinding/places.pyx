@@ -21,7 +21,7 @@ from cpython.dict cimport PyDict_Check, PyDict_GetItemWithError
 from cpython.list cimport PyList_CheckExact
 from cpython.number cimport PyIndex_Check, PyNumber_AsSsize_t
 from cpython.object cimport PyObject
-from cpython.tuple cimport PyTuple_Check
+from cpython.tuple cimport PyTuple_Check, PyTuple_CheckExact
 
 from codipy.active.array_type cimport Array
 from codipy.tape.activity cimport at_end
@@ -74,9 +74,9 @@ cdef class Place:
         """How many references to what is there this place has."""
         return 1
 
-    cdef bint follow(self) except -1:
-        """Whether the Array has another place in the same holder now, as after a swap; then that is the place."""
-        return False
+    cdef Place place_of(self, Array array):
+        """The place that an Array has in the same holder, as after a swap; None for none."""
+        return None
 
     cdef bint exchange(self, Py_ssize_t references=0) except -1:
         """Put an Array there instead of a plain array, which is there and which the caller has so many references to.
@@ -118,9 +118,7 @@ cdef class Place:
         """Give the user's array back, with the values of the Array; tell whether the place can be forgotten."""
         cdef PyObject* value = self.held()
         if value != <PyObject*>self.array:      # the user put something else there
-            if Py_REFCNT(<PyObject*>self.array) == 1 or not self.follow():
-                return True
-            value = self.held()
+            return True
         if self.array.pending is not None:
             self.array.value      # computes it
         if Py_REFCNT(value) != self.count(value) + 1 or not self.is_alone():
@@ -151,12 +149,11 @@ cdef class _DictItem(Place):
         self.holder[self.key] = value
         return 0
 
-    cdef bint follow(self) except -1:
+    cdef Place place_of(self, Array array):
         for key in list(self.holder):
-            if PyDict_GetItemWithError(self.holder, key) == <PyObject*>self.array:
-                self.key = key
-                return True
-        return False
+            if PyDict_GetItemWithError(self.holder, key) == <PyObject*>array:
+                return _DictItem(self.holder, key)
+        return None
 
 
 cdef class _ListItem(Place):
@@ -172,12 +169,11 @@ cdef class _ListItem(Place):
         self.holder[self.index] = value
         return 0
 
-    cdef bint follow(self) except -1:
+    cdef Place place_of(self, Array array):
         for i in range(len(<list>self.holder)):
-            if PyList_GET_ITEM(self.holder, i) == <PyObject*>self.array:
-                self.index = i
-                return True
-        return False
+            if PyList_GET_ITEM(self.holder, i) == <PyObject*>array:
+                return _ListItem(self.holder, i)
+        return None
 
 
 cdef class _TupleItem(Place):
@@ -217,7 +213,7 @@ cdef class _Slot(Place):
     cdef PyObject* held(self) except? NULL:
         try:
             value = self.slot.__get__(self.holder)
-        except AttributeError:        # nothing is there
+        except (AttributeError, TypeError):        # nothing is there, or the object is of another class by now
             return NULL
         return <PyObject*>value       # which the slot keeps
 
@@ -270,11 +266,73 @@ cdef int note(Place place) except -1:
     return 0
 
 
+cdef list moved_along(list places):
+    """The places in which the Arrays stand now: some may have changed places, as buffers that are swapped do."""
+    cdef Place place, found
+    cdef dict pairs = {}
+    cdef list now = []
+    for place in places:
+        pairs[<size_t><PyObject*>place.array] = (place.plain, place.array)
+    for place in places:
+        place.plain, place.array = pairs.pop(<size_t>place.held(), (None, None))
+        if place.array is not None:
+            now.append(place)
+    for plain, array in pairs.values():
+        if Py_REFCNT(<PyObject*>array) == 2:       # by the pair and the variable here
+            continue
+        for place in places:
+            found = place.place_of(array)
+            if found is not None:
+                found.plain, found.array = plain, array
+                now.append(found)
+                break
+    return now
+
+
 def _undo():
     """Undo what can be undone on this thread; tell whether something is left."""
     places, thread.places = thread.places, []
-    thread.places += [place for place in places if not (<Place>place).undo()]
+    error = None
+    for place in moved_along(places):
+        try:
+            if not (<Place>place).undo():
+                thread.places.append(place)
+        except Exception as new:      # so that the other places are not left behind
+            error = error or new
+    if error is not None:
+        raise error
     return bool(thread.places)
+
+
+def plain_of(array, /):
+    """plain_of(array, /)
+    --
+
+    The user's array for which an Array stands while the recording of this thread runs.
+
+    Parameters
+    ----------
+    array : Array
+        Of which rebuilt code asks what is known by the array that it stands for, such as ``id(array)``.
+
+    Returns
+    -------
+    ndarray or Array
+        `array` itself where it stands for none.
+    """
+    for place in thread.places:
+        if (<Place>place).array is array:
+            return (<Place>place).plain
+    return array
+
+
+cdef bint is_tuple(object o) except -1:
+    """Whether it is a tuple that is read as tuples are: a named one, and none with items of its own ways."""
+    if PyTuple_CheckExact(o):
+        return True
+    kind = type(o)
+    return PyTuple_Check(o) and kind.__getitem__ is tuple.__getitem__ and kind.__len__ is tuple.__len__ \
+        and kind.__iter__ is tuple.__iter__
 
 
 cdef Place item_of(object container, object key):
@@ -283,7 +341,7 @@ cdef Place item_of(object container, object key):
     if PyDict_Check(container):
         if type(container) in MAPPINGS and is_array(PyDict_GetItemWithError(container, key)):
             return _DictItem(container, key)
-    elif (PyList_CheckExact(container) or PyTuple_Check(container)) and PyIndex_Check(key):
+    elif (PyList_CheckExact(container) or is_tuple(container)) and PyIndex_Check(key):
         index, size = PyNumber_AsSsize_t(key, None), len(container)
         if index < 0:
             index += size
@@ -304,6 +362,16 @@ cdef PyObject* attribute_in(object cls, str name) except? NULL:
     return PyDict_GetItemWithError(<object>variables, name) if variables != NULL else NULL
 
 
+cdef bint is_set_as_usual(object cls, str name) except -1:
+    """Whether its metaclass has nothing to say about an attribute of a class."""
+    if type(cls).__setattr__ is not type.__setattr__:
+        return False
+    for kind in type(cls).__mro__:
+        if attribute_in(kind, name) != NULL:
+            return False
+    return True
+
+
 cdef Place attribute_of(object o, str name):
     cdef PyObject* value
     if not PyType_Check(o):
@@ -316,7 +384,7 @@ cdef Place attribute_of(object o, str name):
     for cls in (o if PyType_Check(o) else type(o)).__mro__:
         value = attribute_in(cls, name)
         if is_array(value):
-            return _ClassAttribute(cls, name) if type(cls).__setattr__ is type.__setattr__ else None
+            return _ClassAttribute(cls, name) if is_set_as_usual(cls, name) else None
         if value != NULL:
             if PyType_Check(o):
                 return None

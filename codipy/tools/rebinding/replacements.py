@@ -21,12 +21,18 @@ from codipy.numpy.views import as_strided, lib, stride_tricks
 from codipy.scipy import namespace as scipy_namespace
 from codipy.tools.rebinding.caches import FUNCTOOLS, cache, lru_cache
 from codipy.tools.rebinding.containers import VIEWS
+from codipy.tools.rebinding.places import plain_of
 from codipy.tools.rebinding.sums import COMPENSATED, compensated_sum
 
 __all__ = ["BUILTINS", "MODULES", "replacement"]
 
 MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg, "math": codipy.math, "scipy": codipy.scipy}
 MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "functools": FUNCTOOLS}
+
+
+def _id(x, /):
+    """``id``: of an array of the user's for which an Array stands, that of the array."""
+    return id(plain_of(x)) if type(x) is codipy.Array else id(x)
 
 
 def _pairs():
@@ -37,6 +43,7 @@ def _pairs():
     yield np.lib.stride_tricks.as_strided, as_strided
     yield from STANDINS.items()
     yield isinstance, isinstance_
+    yield id, _id
     if COMPENSATED:
         yield builtins.sum, compensated_sum
     yield functools.lru_cache, lru_cache
