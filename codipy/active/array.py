@@ -4,14 +4,14 @@
 import numpy as np
 
 from codipy.active.array_type import Array
-from codipy.active.calls import call
+from codipy.active.calls import call, saved_apart
 from codipy.active.operators import add_row, learn_temporaries
 from codipy.active.packing import filled, from_ndarray, gather, identifiers, nested_numbers, with_gaps
 from codipy.active.real import Real
 from codipy.active.reductions import learn_sums
 
 __all__ = ["Array", "add_row", "call", "filled", "first", "from_ndarray", "from_nested", "gather", "identifiers",
-           "is_active", "nested_numbers", "plain", "with_gaps"]
+           "is_active", "nested_numbers", "plain", "saved_apart", "with_gaps"]
 
 
 def plain(x):

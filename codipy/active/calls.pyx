@@ -6,7 +6,7 @@ from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array
+from codipy.active.array_type cimport Array, new_array
 from codipy.active.block cimport Block, new_block
 from codipy.active.constants cimport frozen_copy, is_frozen
 from codipy.active.elementwise cimport admit_block, materialise, operate
@@ -14,28 +14,37 @@ from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, readable, with_gaps
 from codipy.active.precision cimport is_refused
-from codipy.active.storage cimport Storage
+from codipy.active.storage cimport Py_REFCNT, Storage
 from codipy.active.kinds cimport SINGLE, kind_of, plain_scalar
 from codipy.active.real cimport OWNS, Real, new_identified
 from codipy.active.views cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
 from codipy.active.view cimport View, is_injective
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.active.over cimport is_over, no_recording
-from codipy.tape.activity cimport current, is_passive
+from codipy.tape.activity cimport at_end, current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport Call, new_call, set_slots
 from codipy.tape.recorder cimport Recorder
 
 from codipy.errors import ActiveError
 
+cdef extern from "Python.h":
+    PyObject* PyTuple_GET_ITEM(object items, Py_ssize_t i) noexcept
+    PyObject* PyList_GET_ITEM(object items, Py_ssize_t i) noexcept
+    PyObject* PyDict_GetItem(object items, object key) noexcept
+
 cnp.import_array()
 
 cdef enum:
     NUMPY_DIMS = 64              # no array has more
+    MOST_DEEP = 8                # lists in lists
+    MOST_REPEATED = 16           # arrays that are kept though nobody may use them
 
 # Whose loops ask whether two operands are one array.
 cdef frozenset PRODUCTS = frozenset({"dot", "einsum", "inner", "linalg.multi_dot", "matmul", "tensordot", "vdot"})
 cdef double zero = 0.0           # what `hollow` arrays show
+# By the address of memory that others see as well: an array of the copy of what a primitive gave there last.
+cdef dict repeated = {}
 cdef object FLOATING = np.floating, FLOAT32 = np.float32     # looked up once
 
 
@@ -77,6 +86,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
     cdef list held = None        # packed copies: their identifiers are taken until the record is on the tape
     cdef list values = [], known = None, argnums = None, active = None, blocks = None
     cdef list elements = None
+    cdef list lent               # the results that others see as well
     cdef Array array
     cdef View* v
     cdef Call record
@@ -156,6 +166,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
         if known is not None:
             known.append(kept)
     out = primitive.forward(*values, **kwargs) if kwargs else primitive.forward(*values)
+    lent = lent_parts(out)
     parts = out if isinstance(out, tuple) else (out,)
     if any([type(x) is Real or type(x) is Array for x in parts]):
         parts = tuple([plain_result(primitive, x) for x in parts])
@@ -178,7 +189,9 @@ cpdef object call(object primitive, object args, object kwargs=None):
             part = seen[i]       # no result of the call: elements of its argument
             kept = doubles_of(part)
         elif cnp.PyArray_Check(part) and cnp.PyArray_TYPE(<cnp.ndarray>part) in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
-            array = with_gaps(part)
+            array = with_gaps(part if lent is None or not lent[i] else np.array(part, order="K"))
+            if lent is not None and lent[i]:
+                demand_unused(primitive, part, array)
             dims += array.geometry.ndim
             kept = doubles_of(array)
             part = array
@@ -193,6 +206,8 @@ cpdef object call(object primitive, object args, object kwargs=None):
         elif np.asarray(part).dtype.kind in ("cfO" if isinstance(part, np.ndarray) else "cf"):
             raise ActiveError(f"{primitive.name}: results of dtype {np.asarray(part).dtype} cannot be differentiated yet: "
                               "use float64 or float32, or say codipy.value(x) where the derivative is not wanted")
+        elif cnp.PyArray_Check(part):      # whoever gets it may write to it before the sweep
+            kept = np.array(part)
         shown.append(part)
         results.append(kept)
     if getattr(primitive, "located", False):
@@ -230,6 +245,89 @@ cpdef object call(object primitive, object args, object kwargs=None):
         for k in elements:
             shown[k] = element(<Array>shown[k], 0)
     return packed_like(out, shown)
+
+
+cdef list lent_parts(out):
+    """For each result whether others see its memory, who may write there before the sweep; None where none does."""
+    cdef list lent
+    cdef Py_ssize_t i
+    if type(out) is not tuple:
+        if isinstance(out, tuple):
+            return [True] * len(out)
+        return [True] if cnp.PyArray_Check(out) and not has_alone(<PyObject*>out) else None
+    # A reference to an item is the tuple's.
+    lent = [cnp.PyArray_Check(<object>PyTuple_GET_ITEM(out, i)) and (
+        Py_REFCNT(<PyObject*>out) != 1 or not has_alone(PyTuple_GET_ITEM(out, i))) for i in range(len(<tuple>out))]
+    return lent if any(lent) else None
+
+
+def saved_apart(tuple pair, /):
+    """The second of a pair; arrays that others see, who may write there, are copied, also in lists, tuples and dicts.
+
+    Parameters
+    ----------
+    pair : tuple
+        Of which the caller has the only reference.
+
+    Returns
+    -------
+    object
+        What stands there, or a copy.
+    """
+    return apart(PyTuple_GET_ITEM(pair, 1), True, MOST_DEEP)
+
+
+cdef object apart(PyObject* o, bint alone, int deep):
+    cdef Py_ssize_t i
+    cdef list items
+    kind = type(<object>o)
+    if cnp.PyArray_Check(<object>o):
+        return <object>o if alone and has_alone(o) else np.array(<object>o, order="K", subok=True)
+    if not deep or kind is not tuple and kind is not list and kind is not dict:
+        return <object>o
+    alone = alone and Py_REFCNT(o) == 1
+    if kind is tuple:
+        items = [apart(PyTuple_GET_ITEM(<object>o, i), alone, deep - 1) for i in range(len(<tuple>o))]
+        return tuple(items)
+    if kind is list:
+        return [apart(PyList_GET_ITEM(<object>o, i), alone, deep - 1) for i in range(len(<list>o))]
+    return {key: apart(PyDict_GetItem(<object>o, key), alone, deep - 1) for key in list(<object>o)}
+
+
+cdef bint has_alone(PyObject* o) noexcept:
+    """Whether the only reference to an array is one of ours, and its memory is its own or that of a base likewise."""
+    cdef PyObject* base
+    if Py_REFCNT(o) != 1:
+        return False
+    base = cnp.PyArray_BASE(<cnp.ndarray>o)
+    if base == NULL:
+        return cnp.PyArray_CHKFLAGS(<cnp.ndarray>o, cnp.NPY_ARRAY_OWNDATA)
+    return cnp.PyArray_CheckExact(<object>base) and has_alone(base)
+
+
+cdef int demand_unused(primitive, cnp.ndarray part, Array copied) except -1:
+    """That a primitive did not overwrite, in memory of its own, a result that is in use: the plain run sees that."""
+    cdef size_t address = <size_t>cnp.PyArray_DATA(part)
+    cdef Array last = repeated.get(address)
+    if last is not None and Py_REFCNT(<PyObject*>last.storage) > 1:
+        before = singles_of(last, {}) if last.storage.single else ndarray_of(last)
+        if before.shape != (<object>part).shape or not np.array_equal(before, part, equal_nan=True):
+            raise ActiveError(f"{primitive.name} overwrote the array that it returned before, which is still in use: let "
+                              "it return a new one each time, or a copy")
+    if len(repeated) >= MOST_REPEATED:
+        forget_unused()
+    repeated[address] = new_array(copied.storage, &copied.geometry)
+    at_end(repeated.clear)
+    return 0
+
+
+cdef int forget_unused() except -1:
+    cdef Array last
+    for address, x in list(repeated.items()):
+        last = x
+        if Py_REFCNT(<PyObject*>last.storage) == 1:
+            del repeated[address]
+    return 0
 
 
 cdef object plain_result(primitive, x):

@@ -7,7 +7,7 @@ import functools
 
 import numpy as np
 
-from codipy.active.array import call, is_active
+from codipy.active.array import call, is_active, saved_apart
 from codipy.errors import ActiveError, UndifferentiableError
 from codipy.numpy.primitive import Primitive
 from codipy.tools.callee import name_of, rebound
@@ -56,6 +56,9 @@ def primitive(f=None, *, saves=False):
     Notes
     -----
     Rules that are written in NumPy are differentiated themselves where second derivatives are asked for.
+
+    Arrays that are returned or saved, and that `f` or others keep and may write to again, are copied while a function is
+    differentiated. An array that `f` overwrites while its result of before is in use is an error.
 
     Examples
     --------
@@ -131,7 +134,7 @@ class OwnPrimitive:
         result = self._f(*args, **kwargs)
         if not self._saves:
             return result
-        out, saved = self._pair(result)
+        saved, out = saved_apart(self._pair(result)), result[0]
         return (*out, _Saved(saved)) if isinstance(out, tuple) else (out, _Saved(saved))
 
     def _pull(self, g, out, args, kwargs, argnums):

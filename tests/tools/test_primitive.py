@@ -248,3 +248,111 @@ def test_decorators_names_and_pickles():
         codipy.primitive(3.0)
     with pytest.raises(TypeError, match="must be a function"):
         wave.vjp(3.0)
+
+
+# ---- Results in memory that others have ----
+
+BUFFER, TWO_ROWS, PIVOTS = np.zeros(3), np.zeros((2, 3)), np.zeros(3, int)
+
+
+@codipy.primitive
+def in_buffer(x):
+    return np.exp(x, out=BUFFER)
+
+
+@codipy.primitive
+def in_view(x):
+    return np.exp(x, out=TWO_ROWS[0])[:]
+
+
+@codipy.primitive
+def in_pair(x):
+    return np.exp(x, out=BUFFER), np.exp(x)
+
+
+for _one in (in_buffer, in_view):
+    _one.vjp(lambda g, out, x: g * out)
+in_pair.vjp(lambda g, out, x: g[0] * out[0] + g[1] * out[1])
+
+
+@each_strategy
+@pytest.mark.parametrize("f", [in_buffer, in_view, lambda x: in_pair(x)[0]])
+def test_own_buffer_of_a_primitive_is_written_again(strategy, f):
+    def twice(x):
+        return np.sum(f(x) * 2.0) + np.sum(f(2.0 * x))
+
+    def thrice(x):      # the expressions wait
+        return np.sum(2.0 * f(x) + 3.0 * f(2.0 * x) + np.dot(f(3.0 * x), X) * f(x))
+
+    exact = 2.0 * np.exp(X) + 2.0 * np.exp(2.0 * X)
+    np.testing.assert_allclose(codipy.grad(twice, strategy=strategy)(X), exact, rtol=1e-14)
+    e = [np.exp(k * X) for k in range(4)]
+    if f is not in_pair:
+        exact = 2.0 * e[1] + 6.0 * e[2] + 3.0 * X * e[3] * np.sum(e[1]) + np.dot(e[3], X) * e[1]
+        np.testing.assert_allclose(codipy.grad(thrice, strategy=strategy)(X), exact, rtol=1e-13)
+
+
+@each_strategy
+def test_result_that_a_primitive_overwrites_while_it_is_used_is_refused(strategy):
+    def f(x):
+        y = in_buffer(x)
+        return np.sum(y * in_buffer(2.0 * x))      # the plain run multiplies an array by itself
+
+    with pytest.raises(ActiveError, match="in_buffer overwrote the array that it returned before"):
+        codipy.grad(f, strategy=strategy)(X)
+
+    def same(x):
+        y = in_buffer(x)
+        return np.sum(y * in_buffer(x))
+
+    np.testing.assert_allclose(codipy.grad(same, strategy=strategy)(X), 2.0 * np.exp(2.0 * X), rtol=1e-14)
+
+
+@each_strategy
+def test_what_a_primitive_saved_is_overwritten(strategy):
+    factor, parts = np.zeros(3), {"rows": [np.zeros(3)]}
+
+    @codipy.primitive(saves=True)
+    def scaled(x):
+        np.cos(x, out=factor)
+        np.cos(x, out=parts["rows"][0])
+        PIVOTS[:] = [2, 0, 1] if x[0] < 0.5 else [1, 2, 0]
+        return (np.sin(x)[PIVOTS], PIVOTS), (factor, parts)
+
+    @scaled.vjp
+    def _back(g, out, x, saved):
+        assert saved[1]["rows"][0].tolist() == saved[0].tolist()
+        back = np.zeros(3)
+        back[out[1]] = g[0]
+        return back * saved[0]
+
+    def f(x):
+        y, at = scaled(x)
+        z = scaled(2.0 * x)[0]
+        at[:] = 0      # what was an integer is the caller's
+        return y[0] * 2.0 + z[0] * 3.0
+
+    exact = np.zeros(3)
+    exact[2] += 2.0 * np.cos(X[2])
+    exact[1] += 6.0 * np.cos(2.0 * X[1])
+    np.testing.assert_allclose(codipy.grad(f, strategy=strategy)(X), exact, rtol=1e-13)
+
+
+def test_new_result_of_a_primitive_is_not_copied():
+    given = []
+
+    @codipy.primitive
+    def double(x):
+        new = 2.0 * np.ravel(x)
+        given.append(new.ctypes.data)
+        return new.reshape(-1, 1)
+
+    double.vjp(lambda g, out, x: 2.0 * g[:, 0])
+
+    def f(x):
+        y = double(x)
+        given.append(codipy.value(y).ctypes.data)
+        return np.sum(y)
+
+    codipy.grad(f)(np.ones(3))
+    assert given[0] == given[1]
