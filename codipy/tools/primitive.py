@@ -57,8 +57,8 @@ def primitive(f=None, *, saves=False):
     -----
     Rules that are written in NumPy are differentiated themselves where second derivatives are asked for.
 
-    Arrays that are returned or saved, and that `f` or others keep and may write to again, are copied while a function is
-    differentiated. An array that `f` overwrites while its result of before is in use is an error.
+    Arrays that are returned or saved, and that `f` or others keep and may write to again, are copied while a function
+    is differentiated. An array that `f` overwrites while its result of before is in use is an error.
 
     Examples
     --------

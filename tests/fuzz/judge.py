@@ -14,7 +14,7 @@ import numpy as np
 
 import codipy
 from codipy.errors import TapeError
-from tests.arrays.recording import Recording, dot, is_active, outputs_of, record, run_forward, value
+from tests.active.recording import Recording, dot, is_active, outputs_of, record, run_forward, value
 from tests.fuzz.generator import constants
 from tests.strategies import VARIANTS, new_tape
 

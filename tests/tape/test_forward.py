@@ -13,8 +13,8 @@ import pytest
 
 import codipy
 from codipy.errors import TapeError, UndifferentiableError
-from tests.arrays.catalogue import CASES
-from tests.arrays.recording import assert_same_values, record, run_forward, seeds_for, value
+from tests.active.catalogue import CASES
+from tests.active.recording import assert_same_values, record, run_forward, seeds_for, value
 from tests.functions import CATALOGUE
 from tests.namespaces import active, outputs_of
 from tests.strategies import FORWARD

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import codipy
-from tests.arrays.catalogue import CASES
-from tests.arrays.recording import (
+from tests.active.catalogue import CASES
+from tests.active.recording import (
     assert_close,
     assert_same_values,
     complex_step,

@@ -9,7 +9,7 @@ import pytest
 
 import codipy
 from codipy.errors import TapeError
-from tests.arrays.recording import assert_close, each_strategy, each_variant, new_tape
+from tests.active.recording import assert_close, each_strategy, each_variant, new_tape
 
 START = np.array([0.5, 1.25, 2.0])
 

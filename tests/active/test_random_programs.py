@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import codipy
-from tests.arrays.programs import function_of, programs, run
-from tests.arrays.recording import (
+from tests.active.programs import function_of, programs, run
+from tests.active.recording import (
     EVERY,
     assert_close,
     assert_same_values,

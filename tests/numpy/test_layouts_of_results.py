@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a review found: results and inputs that do not lie in C's order, extremes of what has no axes or no elements."""
+"""Results and inputs that do not lie in C's order, and extremes of what has no axes or no elements."""
 
 import numpy as np
 import pytest
 
 import codipy
 from codipy.numpy.registry import PRIMITIVES
-from tests.arrays.recording import (
+from tests.active.recording import (
     assert_close,
     assert_same_values,
     complex_step,

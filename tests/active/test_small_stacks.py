@@ -10,7 +10,7 @@ import pytest
 
 import codipy
 from codipy.programs import tiles
-from tests.arrays.recording import new_tape
+from tests.active.recording import new_tape
 from tests.strategies import STRATEGIES, each_pair
 
 LEAST = 128 * 1024  # bytes, what musl gives

@@ -22,7 +22,7 @@ def test_a_full_table_of_programs_splits_expressions(strategy, full_table):
         x, y = tape.register_input(1.1), tape.register_input(0.3)
         before = full_table()
         z = tape.register_output(math.expm1(math.atan(x * y - x) / math.cosh(y + 7.0 * x)) % 0.7)
-    assert full_table() - before < 10
+    assert full_table() - before <= 10  # one for each operation and the copy, where nobody had these before
     tape._check()
     z.gradient = 1.0
     tape.evaluate()

@@ -13,7 +13,7 @@ import pytest
 
 import codipy
 from codipy.programs import tiles
-from tests.arrays.recording import each_strategy
+from tests.active.recording import each_strategy
 from tests.programs.layouts import same_bits
 
 ROOT = Path(__file__).parents[2]

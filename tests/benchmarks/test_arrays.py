@@ -14,7 +14,7 @@ from tests.strategies import each_strategy
 pytest.importorskip("scipy")
 
 MODULES = ("array_work", "array_points", "array_checks", "bench_arrays", "timing")
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 try:
     work, points, checks, bench, _ = (importlib.import_module(module) for module in MODULES)
 finally:        # the programs stay known by their names, as any program is; `timing` is not for other tests to find

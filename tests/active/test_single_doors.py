@@ -10,8 +10,8 @@ import pytest
 import codipy
 import codipy.numpy as cnp
 from codipy.errors import ActiveError
-from tests.arrays.recording import each_variant, new_tape
-from tests.arrays.test_single import assert_same
+from tests.active.recording import each_variant, new_tape
+from tests.active.test_single import assert_same
 
 X = np.array([0.1, 1.7, 2.9, 3.3], np.float32)
 M = np.linspace(0.3, 2.0, 12, dtype=np.float32).reshape(3, 4)

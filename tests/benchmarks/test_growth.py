@@ -12,7 +12,7 @@ import codipy
 from codipy.testing import check_derivatives
 from tests.strategies import each_pair
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 try:
     work = importlib.import_module("growth_work")
 finally:

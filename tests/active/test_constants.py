@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import codipy
-from tests.arrays.recording import each_variant
+from tests.active.recording import each_variant
 
 U = np.linspace(0.5, 1.5, 70)
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 import codipy
 from codipy.active.packing import identifiers
-from tests.arrays.recording import dot, each_variant, new_tape, record, seeds_for
+from tests.active.recording import dot, each_variant, new_tape, record, seeds_for
 
 X = np.linspace(0.1, 1.3, 12)
 DIRECTION = np.cos(np.arange(X.size))

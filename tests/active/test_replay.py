@@ -9,9 +9,9 @@ from hypothesis import given, settings
 
 import codipy
 from codipy.errors import TapeError
-from tests.arrays.catalogue import CASES
-from tests.arrays.programs import function_of, programs
-from tests.arrays.recording import (
+from tests.active.catalogue import CASES
+from tests.active.programs import function_of, programs
+from tests.active.recording import (
     assert_close,
     assert_same_values,
     is_active,

@@ -14,7 +14,7 @@ from tests.strategies import each_strategy
 
 pytest.importorskip("scipy")
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "benchmarks"))
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))
 try:
     work, checks = (importlib.import_module(module) for module in ("gradbench_work", "array_checks"))
 finally:

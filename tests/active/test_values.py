@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import codipy
-from tests.arrays.recording import assert_close, each_variant, new_tape
+from tests.active.recording import assert_close, each_variant, new_tape
 
 BASE = np.arange(1.0, 25.0).reshape(4, 6)
 

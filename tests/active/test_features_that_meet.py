@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Where two features of arrays meet: what a review found."""
+"""Where two features of arrays meet."""
 
 import operator
 
@@ -8,7 +8,7 @@ import pytest
 
 import codipy
 from codipy.errors import TapeError
-from tests.arrays.recording import each_strategy, new_tape
+from tests.active.recording import each_strategy, new_tape
 from tests.strategies import AS_VALUES
 
 X = np.linspace(0.1, 1.0, 50)

@@ -12,9 +12,9 @@ import codipy
 from codipy.active.elementwise_door import elementwise
 from codipy.operations import TABLE
 from codipy.programs.tiles import ufunc_of
-from tests.arrays.catalogue import CASES
-from tests.arrays.programs import State, programs
-from tests.arrays.recording import (
+from tests.active.catalogue import CASES
+from tests.active.programs import State, programs
+from tests.active.recording import (
     EVERY,
     dot,
     each_variant,

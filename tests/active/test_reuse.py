@@ -10,8 +10,8 @@ import pytest
 
 import codipy
 from codipy.data.pool import bytes_outstanding, clear_pool, fail_after
-from tests.arrays.catalogue import CASES
-from tests.arrays.recording import (
+from tests.active.catalogue import CASES
+from tests.active.recording import (
     EVERY,
     assert_close,
     each_strategy,

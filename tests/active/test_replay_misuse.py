@@ -9,8 +9,8 @@ import pytest
 import codipy
 from codipy.data.pool import clear_pool, fail_after
 from codipy.errors import TapeError
-from tests.arrays.recording import assert_close, record
-from tests.arrays.test_replay import START, THERE, each_variant, new_tape
+from tests.active.recording import assert_close, record
+from tests.active.test_replay import START, THERE, each_variant, new_tape
 from tests.strategies import each_as_jacobians
 
 
