@@ -8,6 +8,7 @@ import textwrap
 import numpy as np
 import pytest
 
+import codipy
 from codipy.tools.rebind import rebind
 from tests.tools.rebound import slope
 
@@ -164,3 +165,39 @@ def test_caches_are_those_of_one_run():
     namespace["size"] = 3
     namespace["table"].cache_clear()
     assert f(1.0) == 6.0 + 1548008755920 and namespace["made"] == [2, 2]
+
+
+class Proxy:
+    """Passes for what it holds, and counts who asks it."""
+
+    asked = []
+
+    def __init__(self, shown):
+        object.__setattr__(self, "shown", shown)
+
+    def __getattr__(self, name):
+        self.asked.append(name)
+        if name == "fget":
+            raise RuntimeError("no fget")
+        return getattr(object.__getattribute__(self, "shown"), name)
+
+    @property
+    def __class__(self):
+        return type(self.shown)
+
+    def __call__(self, *args):
+        return self.shown(*args)
+
+
+proxied = Proxy(lambda x: np.zeros(2) + x)
+
+
+def by_proxy(x):
+    global stored
+    stored = 1.0
+    return proxied(x).sum() * stored
+
+
+def test_proxies_of_a_module_are_not_asked():
+    assert codipy.value_and_grad(by_proxy)(0.7) == (1.4, 2.0)
+    assert not Proxy.asked

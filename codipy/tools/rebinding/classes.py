@@ -38,7 +38,8 @@ _FOREIGN = {"builtins", "typing", "abc"}
 _ORIGIN, _TRANSLATE = "__codipy_origin__", "__codipy_translate__"
 _METHODS = (FunctionType, staticmethod, classmethod, property, functools.cached_property,
             functools.singledispatchmethod)  # fmt: skip
-_KEPT = {"__class_getitem__", "__init_subclass__", "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__"}
+_KEPT = {"__class_getitem__", "__init_subclass__", "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__",
+         "__class__"}  # of a proxy
 
 
 class _TwinMeta(type):

@@ -17,9 +17,8 @@ differs from Python to Python; the module's own dict with more names in it, whic
 from __future__ import annotations
 
 import builtins
-import inspect
 import weakref
-from types import CodeType, ModuleType
+from types import FunctionType, GetSetDescriptorType, MethodType, ModuleType
 
 import numpy as np
 
@@ -207,11 +206,21 @@ def _volatile(variables):
     for value in list(variables.values()):
         is_class = isinstance(value, type) and value.__module__ == variables.get("__name__")
         for member in list(vars(value).values()) if is_class else (value,):
-            member = getattr(member, "fget", None) or getattr(member, "__func__", member)
+            if issubclass(type(member), property):
+                member = member.fget
+            elif issubclass(type(member), (staticmethod, classmethod, MethodType)):
+                member = member.__func__
             while member is not None:
-                code = getattr(member, "__code__", None)
-                if type(code) is CodeType and getattr(member, "__globals__", None) is variables:
-                    names = scan(code)
+                if type(member) is FunctionType and member.__globals__ is variables:
+                    names = scan(member.__code__)
                     found |= names.stores | names.deletes
-                member = inspect.getattr_static(member, "__dict__", None) and vars(member).get("__wrapped__")
+                member = _wrapped(member)
     return found
+
+
+def _wrapped(member):
+    """What a wrapper is made of; no code of a class of the user's runs for that."""
+    if issubclass(type(member), type):
+        return None
+    own = next((vars(base)["__dict__"] for base in type(member).__mro__ if "__dict__" in vars(base)), None)
+    return own.__get__(member).get("__wrapped__") if type(own) is GetSetDescriptorType else None
