@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """rebind and global variables: read, stored, and changed by others between two calls."""
 
+import importlib
 import math
 import sys
 import textwrap
@@ -199,5 +200,75 @@ def by_proxy(x):
 
 
 def test_proxies_of_a_module_are_not_asked():
+    Proxy.asked.clear()  # pytest asked
     assert codipy.value_and_grad(by_proxy)(0.7) == (1.4, 2.0)
     assert not Proxy.asked
+
+
+VALUE, SLOPE = 1.0, lambda x: x
+
+
+def set_item(name, value):
+    globals()[name] = value
+
+
+def set_all(name, value):
+    globals().update({name: value})
+
+
+def set_by_vars(name, value):
+    vars(importlib.import_module(__name__))[name] = value
+
+
+def set_attribute(name, value):
+    setattr(sys.modules[__name__], name, value)
+
+
+def set_by_exec(name, value):
+    exec(f"{name} = NEW[0]", globals())
+
+
+def set_by_pop(name, value):
+    globals().pop(name)
+    globals().setdefault(name, value)
+
+
+NEW = [None]
+SETS = [set_item, set_all, set_by_vars, set_attribute, set_by_exec, set_by_pop]
+
+
+@pytest.mark.parametrize("sets", SETS)
+def test_globals_that_are_set_by_their_dict_or_module(sets, monkeypatch):
+    monkeypatch.setitem(globals(), "VALUE", 1.0)
+    monkeypatch.setitem(globals(), "SLOPE", SLOPE)
+
+    def f(x):
+        before = VALUE * SLOPE(x)
+        for name, value in (("VALUE", 2.0), ("SLOPE", lambda x: filled(x)[1])):
+            NEW[0] = value
+            sets(name, value)
+        return before + VALUE * SLOPE(x) + np.zeros(2)[0]
+
+    assert codipy.value_and_grad(f)(3.0) == (3.0 + 2.0 * 9.0, 1.0 + 2.0 * 6.0)
+
+
+def test_a_global_that_is_deleted_by_its_dict(monkeypatch):
+    monkeypatch.setitem(globals(), "VALUE", 1.0)
+
+    def f(x):
+        y = x * VALUE + np.zeros(1)[0]
+        delattr(sys.modules[__name__], "VALUE")
+        try:
+            return y * VALUE
+        except NameError:
+            return y * 5.0
+
+    assert codipy.value_and_grad(f)(3.0) == (15.0, 5.0)
+
+
+def test_vars_without_an_argument():
+    def f(x):
+        y = np.zeros(1)[0] + 2.0 * x
+        return vars()["y"] * x
+
+    assert codipy.value_and_grad(f)(3.0) == (18.0, 12.0)

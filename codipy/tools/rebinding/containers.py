@@ -206,9 +206,11 @@ class _Mapping(_View):
 
     def __setitem__(self, key, value):
         self._origin[self._old(key)] = self._old(value)
+        self._rebinder.follow(self._origin, (key,))
 
     def __delitem__(self, key):
         del self._origin[self._old(key)]
+        self._rebinder.follow(self._origin, (key,))
 
     def keys(self):
         return KeysView(self)
@@ -224,13 +226,18 @@ class _Mapping(_View):
         return self._new(self._origin[key]) if key in self._origin else default
 
     def setdefault(self, key, default=None):
-        return self._new(self._origin.setdefault(self._old(key), self._old(default)))
+        found = self._origin.setdefault(self._old(key), self._old(default))
+        self._rebinder.follow(self._origin, (key,))
+        return self._new(found)
 
     def pop(self, key, *default):
-        return self._new(self._origin.pop(self._old(key), *default))
+        found = self._origin.pop(self._old(key), *default)
+        self._rebinder.follow(self._origin, (key,))
+        return self._new(found)
 
     def popitem(self, *last, **options):
         key, value = self._origin.popitem(*last, **options)
+        self._rebinder.follow(self._origin, (key,))
         return self._new(key), self._new(value)
 
     def update(self, *others, **names):
@@ -239,6 +246,7 @@ class _Mapping(_View):
 
     def clear(self):
         self._origin.clear()
+        self._rebinder.follow(self._origin)
 
     def copy(self):
         new = copy.copy(self._origin)  # keeps its class, and a default factory

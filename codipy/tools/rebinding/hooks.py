@@ -40,7 +40,8 @@ from codipy.tools.rebinding.wrapping import (
 
 __all__ = ["LOOKING_UP", "ModuleProxy", "gives_plain", "make_builtins", "origin_of"]
 
-LOOKING_UP = frozenset(("globals", "vars"))  # by these a function finds others whose names no code object tells
+# By these a function finds others whose names no code object tells, or sets them.
+LOOKING_UP = frozenset(("globals", "vars", "setattr", "delattr"))
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 _own_dict = vars(types.ModuleType)["__dict__"].__get__
 
@@ -73,14 +74,29 @@ def _eval(source, globals=None, locals=None, /):
     """``eval`` with the caller's names, which are those of rebound code."""
     frame = sys._getframe(1)
     code = _compiled(source.lstrip(" \t") if isinstance(source, str) else source, "eval", frame)
-    return eval(code, *_namespaces(code, globals, locals, frame))
+    places = _namespaces(code, globals, locals, frame)
+    try:
+        return eval(code, *places)
+    finally:
+        _follow(places[0], frame)
 
 
 def _exec(source, globals=None, locals=None, /, **options):
     """``exec``, see `_eval`."""
     frame = sys._getframe(1)
     code = _compiled(source, "exec", frame)
-    exec(code, *_namespaces(code, globals, locals, frame), **options)
+    places = _namespaces(code, globals, locals, frame)
+    try:
+        exec(code, *places, **options)
+    finally:
+        _follow(places[0], frame)
+
+
+def _follow(variables, frame):
+    """Let the views of globals in which code ran show what it set there."""
+    view = frame.f_builtins.get("__rebound__")
+    if view is not None and variables is not frame.f_globals:
+        view.rebinder.follow(variables)
 
 
 def _compiled(source, mode, frame):
@@ -134,6 +150,24 @@ def make_builtins(view, mapping):
     def globals():
         return rebinder.container(view.origin, always=True)
 
+    def vars_(*args):
+        if not args:
+            variables = sys._getframe(1).f_locals
+            return variables if type(variables) is dict else dict(variables)
+        variables = vars(*args)
+        is_users = type(args[0]) is types.ModuleType and rebinder.scope.owns_module(args[0])
+        return rebinder.container(variables, always=True) if is_users else variables
+
+    def setattr_(*args):
+        setattr(*args)
+        if type(args[0]) is types.ModuleType:
+            rebinder.follow(_own_dict(args[0]), args[1:2])
+
+    def delattr_(*args):
+        delattr(*args)
+        if type(args[0]) is types.ModuleType:
+            rebinder.follow(_own_dict(args[0]), args[1:2])
+
     def __build_class__(function, name, /, *bases, **options):
         cls = build(function, name, *bases, **options)
         for name in _PLAIN.keys() & vars(cls).keys() if isinstance(cls, type) else ():
@@ -145,11 +179,14 @@ def make_builtins(view, mapping):
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
-    hooks["__build_class__"] = __build_class__
+    hooks |= {"__build_class__": __build_class__, "vars": vars_, "setattr": setattr_, "delattr": delattr_}
     for name, hook in hooks.items():
         if name in mapping:
             found[name] = hook
     return found
+
+
+_PROXY = frozenset(("_view", "_module"))
 
 
 class ModuleProxy(types.ModuleType):
@@ -160,6 +197,7 @@ class ModuleProxy(types.ModuleType):
         own = _own_dict(self)
         own.clear()
         own.update(_view=view, _module=module)
+        view.proxies.add(self)
 
     @property
     def __dict__(self):
@@ -191,8 +229,12 @@ class ModuleProxy(types.ModuleType):
         self._forget(name)
 
     def _forget(self, name):
-        _own_dict(self).pop(name, None)
-        self._view.update(name)
+        self._drop(name)
+        self._view.rebinder.follow(self._view.origin, (name,))
+
+    def _drop(self, name):
+        if name not in _PROXY:
+            _own_dict(self).pop(name, None)
 
     def __dir__(self):
         return dir(self._module)

@@ -24,7 +24,7 @@ from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from,
 from codipy.tools.rebinding.replacements import replacement
 from codipy.tools.rebinding.sources import filling
 from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Unit, contents, reach
-from codipy.tools.rebinding.view import ATOMS, Restart, View
+from codipy.tools.rebinding.view import ATOMS, Restart, View, views_of
 from codipy.tools.rebinding.watch import CellWatch
 from codipy.tools.rebinding.wrapping import DEFAULTS
 
@@ -79,6 +79,13 @@ class Rebinder:
             views = self._modules if module is not None and vars(module) is variables else self._others
             views[id(variables)] = view
         return view
+
+    def follow(self, variables, names=None):
+        """Tell the views of a dict, if it is one of globals, that these names were set in it, or that any may be."""
+        for view in views_of(variables):
+            with view.rebinder.lock:
+                for name in view.changed() if names is None else names:
+                    view.update(name)
 
     def translate(self, value, owner=None):
         """What stands in rebound code for `value`, which is `value` itself for all that needs no translation."""

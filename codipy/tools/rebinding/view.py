@@ -31,7 +31,7 @@ from codipy.tools.rebinding.replacements import BUILTINS
 from codipy.tools.rebinding.unit import MISSING
 from codipy.tools.rebinding.watch import Watch
 
-__all__ = ["ATOMS", "LiveGlobals", "Restart", "View"]
+__all__ = ["ATOMS", "LiveGlobals", "Restart", "View", "views_of"]
 
 _EVALUATES = frozenset(("eval", "exec"))  # what these name, no code object tells
 ATOMS = frozenset((
@@ -57,6 +57,11 @@ class LiveGlobals(dict):
 _views: dict = {}  # by the address of a dict of globals, which each of them keeps: all that hold its values
 
 
+def views_of(variables):
+    """All views of a dict of globals."""
+    return list(_views.get(id(variables), ()))
+
+
 class View:
     """The translated globals of one module, or of whatever else a function has for globals.
 
@@ -74,6 +79,8 @@ class View:
         Names that functions store or delete.
     links : list
         Views and other units that a translated value needs.
+    proxies : WeakSet
+        Modules that show it, which keep functions that were asked for.
     """
 
     def __init__(self, rebinder, origin):
@@ -87,7 +94,7 @@ class View:
         self._builtins = vars(mapping) if isinstance(mapping, ModuleType) else mapping
         for variables in (self.fast, self.live):
             variables["__builtins__"] = make_builtins(self, self._builtins)
-        self._used, self._busy = {}, set()
+        self._used, self._busy, self.proxies = {}, set(), weakref.WeakSet()
         _views.setdefault(id(origin), weakref.WeakSet()).add(self)
 
     def variables(self, code):
@@ -158,8 +165,14 @@ class View:
         self._watch()
         return True
 
+    def changed(self):
+        """The used names that mean something else than when they were translated."""
+        return [name for name, raw in self._used.items() if self.origin.get(name, MISSING) is not raw]
+
     def update(self, name):
         """Follow a name of the module that rebound code has just set."""
+        for proxy in list(self.proxies):
+            proxy._drop(name)
         raw = self.origin.get(name, MISSING)
         if name in self.volatile:
             return
