@@ -55,4 +55,4 @@ def __getattr__(name):
 
 
 def __dir__():
-    return sorted({*dir(np), *_NAMES, *LATER})
+    return dir(np)

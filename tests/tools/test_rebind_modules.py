@@ -279,3 +279,24 @@ def test_creation_functions_by_any_way(imports):
         assert {type(z) for z in f()} == {np.ndarray}
         with codipy.passive():
             assert {type(z) for z in Rebinding(f).current()()} == {np.ndarray}
+
+
+def has_by_attribute(name):
+    return hasattr(math, name)
+
+
+def has_by_import(name):
+    try:
+        from math import sumprod
+    except ImportError:
+        return name == "none"
+    return bool(sumprod)
+
+
+@pytest.mark.parametrize("asked", [
+    lambda: hasattr(math, "sumprod"), lambda: hasattr(math, "maximum"), lambda: getattr(math, "fma", None) is None,
+    lambda: has_by_attribute("sign"), lambda: has_by_import("sumprod"), lambda: dir(math), lambda: sorted(vars(math)),
+    lambda: math.__name__, lambda: repr(math), lambda: dir(np), lambda: "version" in dir(np),
+])  # fmt: skip
+def test_what_a_module_has_is_what_it_has_in_the_plain_run(asked):
+    assert rebind(asked)() == asked()

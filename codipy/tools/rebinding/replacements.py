@@ -8,6 +8,7 @@ import functools
 import importlib
 import math
 import sys
+import types
 
 import numpy as np
 
@@ -26,7 +27,10 @@ from codipy.tools.rebinding.sums import COMPENSATED, compensated_sum
 
 __all__ = ["BUILTINS", "MODULES", "replacement"]
 
-MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg, "math": codipy.math, "scipy": codipy.scipy}
+_MATH = types.ModuleType("math")  # with the names of this Python's, of which code asks whether they are there
+for _name, _old in vars(math).items():
+    setattr(_MATH, _name, getattr(codipy.math, _name, _old) if callable(_old) else _old)
+MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg, "math": _MATH, "scipy": codipy.scipy}
 MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "functools": FUNCTOOLS}
 
 
