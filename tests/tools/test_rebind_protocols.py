@@ -5,7 +5,10 @@ import functools
 from typing import Generic, TypeVar
 
 import numpy as np
+import pytest
 
+import codipy
+from tests.strategies import each_strategy
 from tests.tools.rebound import check
 
 
@@ -82,3 +85,35 @@ def test_protocols_of_python():
         return total + sum(map(float, [x, x])) + max([stored(x), x], key=float)
 
     check(f)
+
+
+def plain_of(x):
+    return x.value if hasattr(x, "value") else x
+
+
+def told_by_default(x):
+    return getattr(x, "value", x) * getattr(x, "gradient", 1.0)
+
+
+class Length:
+    def __init__(self, value):
+        self.value = value
+
+
+@each_strategy
+@pytest.mark.parametrize("unwrap", [plain_of, told_by_default])
+def test_what_takes_units_off_keeps_the_derivative(strategy, unwrap):
+    def f(x):
+        kinds = [hasattr(x, name) for name in ("identifier", "is_active", "gradient", "tangent", "shape")]
+        return np.sum(unwrap(x) * unwrap(x[0]) * unwrap(Length(x[1]))) * (1.0 if kinds == [False] * 4 + [True] else 0.0)
+
+    x = np.array([2.0, 3.0])
+    value, gradient = codipy.value_and_grad(f, strategy=strategy)(x)
+    assert value == f(x) == 30.0
+    np.testing.assert_allclose(gradient, [12.0 + 9.0, 12.0 + 4.0])
+
+
+def test_value_that_is_written_out_is_that_of_the_variable():
+    assert codipy.grad(lambda x: x * x.value + np.zeros(1)[0])(3.0) == 3.0
+    with pytest.raises(AttributeError):
+        codipy.grad(lambda x: x * getattr(x, "values") + np.zeros(1)[0])(3.0)

@@ -40,8 +40,8 @@ from codipy.tools.rebinding.wrapping import (
 
 __all__ = ["LOOKING_UP", "ModuleProxy", "gives_plain", "make_builtins", "origin_of"]
 
-# By these a function finds others whose names no code object tells, or sets them.
-LOOKING_UP = frozenset(("globals", "vars", "setattr", "delattr"))
+# By these a function finds others whose names no code object tells, or sets them, or asks what a value is.
+LOOKING_UP = frozenset(("globals", "vars", "setattr", "delattr", "getattr", "hasattr"))
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 _own_dict = vars(types.ModuleType)["__dict__"].__get__
 
@@ -68,6 +68,24 @@ def _class_of(value):
     """``value.__class__``, of which rebuilt code knows another one: ``v.__class__ is float`` of a plain number."""
     kind = replacement(type)(value) if type(value) in (Real, Array) else value.__class__
     return replacement(kind, kind)
+
+
+_OWN = frozenset(("value", "identifier", "is_active", "gradient", "tangent"))  # what no float or ndarray has
+
+
+def _getattr(value, name, *default):
+    """``getattr`` with a default, which code uses to ask what a value is: by names of codipy's alone nothing is found.
+
+    Units and wrappers are taken off so, ``getattr(x, "value", x)``, which would lose the derivative.
+    """
+    if default and name in _OWN and (type(value) is Real or type(value) is Array):
+        return default[0]
+    return getattr(value, name, *default)
+
+
+def _hasattr(value, name, /):
+    """``hasattr``, see `_getattr`."""
+    return not (name in _OWN and (type(value) is Real or type(value) is Array)) and hasattr(value, name)
 
 
 def _eval(source, globals=None, locals=None, /):
@@ -180,6 +198,7 @@ def make_builtins(view, mapping):
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks |= {"__build_class__": __build_class__, "vars": vars_, "setattr": setattr_, "delattr": delattr_}
+    hooks |= {"getattr": _getattr, "hasattr": _hasattr}
     for name, hook in hooks.items():
         if name in mapping:
             found[name] = hook
