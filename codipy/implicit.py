@@ -197,8 +197,11 @@ def _alike(residual, found, f):
     """The leaves of a residual, which must have the form and the shapes of the solution."""
     leaves, wanted = labelled(residual, ""), labelled(found, "")
     if [path for path, _ in leaves] != [path for path, _ in wanted]:
-        raise TypeError(f"{name_of(f)} must return the form of the solution, a {type(found).__name__}, "
-                        f"got {type(residual).__name__}")
+        kinds = [type(x).__name__ for x in (found, residual)]
+        if kinds[0] == kinds[1]:
+            kinds = [f"{kind} with the numbers {', '.join(path for path, _ in tree)}"
+                     for kind, tree in zip(kinds, (wanted, leaves))]
+        raise TypeError(f"{name_of(f)} must return the form of the solution, a {kinds[0]}, got a {kinds[1]}")
     for (path, leaf), (_, like) in zip(leaves, wanted):
         if np.shape(leaf) != np.shape(like):
             raise TypeError(f"{name_of(f)} must return numbers of the shape {np.shape(like)} of the solution{path}, "
@@ -279,8 +282,9 @@ class _Inverse:
                             f"{found.shape} and dtype {found.dtype}")
         residual = np.linalg.norm(product(found) - right) / scale
         if not residual <= self._bound:
+            by = name_of(self._with) if callable(self._with) else self._with
             raise ArithmeticError(f"a linear equation with the {'transposed ' if transposed else ''}Jacobian of "
-                                  f"{name_of(self._f)} was not solved by {self._with}: the residual is {residual:.3g} "
+                                  f"{name_of(self._f)} was not solved by {by}: the residual is {residual:.3g} "
                                   "of the right side; is the Jacobian singular, or badly conditioned? Give a solve of "
                                   "your own, with a preconditioner")
         return found

@@ -242,11 +242,17 @@ def test_a_second_result_of_the_solver():
         codipy.implicit.root(lambda u, p: u - p, lambda p: p, has_aux=True)(1.0)
 
 
+def test_another_form_of_one_type_is_described():
+    short = codipy.implicit.root(lambda u, p: {"a": u["a"] - p}, lambda p: {"a": p, "b": p})
+    with pytest.raises(TypeError, match=r"a dict with the numbers \['a'\], \['b'\], got a dict with the numbers \['a'\]"):
+        codipy.grad(lambda p: short(p)["a"])(1.0)
+
+
 def test_linear_solves_that_fail_are_refused():
     with pytest.raises(ValueError, match="unknown solve 'lu'"):
         codipy.implicit.root(stiff, newton, solve="lu")
     short = codipy.implicit.root(stiff, newton, solve=lambda product, right: 0.9 * right)
-    with pytest.raises(ArithmeticError, match="was not solved by"):
+    with pytest.raises(ArithmeticError, match="was not solved by <lambda>: "):
         codipy.grad(lambda p: np.sum(short(p)))(LOAD)
     wrong = codipy.implicit.root(stiff, newton, solve=lambda product, right: right[:3])
     with pytest.raises(TypeError, match="must return a vector of 40"):

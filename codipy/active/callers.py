@@ -230,8 +230,8 @@ def _why_not_rebuilt(frame):
         reason = f"it is a method of a class with the metaclass {type(kind).__name__}"
     elif own and any(vars(base).get("__slots__") for base in kind.__mro__):
         reason = "it is a method of a class with __slots__"
-    elif not _has_what_is_rebuilt(frame):
-        return ""
+    elif not _has_what_is_rebuilt(frame) or (frame.f_back is not None and _is_ours(frame.f_back)):
+        return ""      # nothing to rebuild, or a driver was given it
     else:
         return (f"codipy.rebind did not reach `{name}`, which stands in a set or is called by a library: put "
                 f"codipy.rebind({name}) there")  # fmt: skip

@@ -5,6 +5,7 @@ import array
 import asyncio
 import enum
 import textwrap
+import weakref
 
 import numpy as np
 import pytest
@@ -130,6 +131,15 @@ def test_why_it_was_not_rebuilt(f, why):
 
 
 OUTSIDE = np.zeros(3)
+REFERENCE = weakref.ref(OUTSIDE)
+
+
+def test_what_the_driver_was_given_was_reached():
+    def f(x):
+        REFERENCE()[0] = x
+        return OUTSIDE[0]
+
+    assert "is a plain array of NumPy" in said(f) and "did not reach" not in said(f)
 
 
 def fills_argument(x, z):
