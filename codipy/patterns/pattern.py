@@ -11,6 +11,7 @@ from codipy.patterns.colouring import distance_two, lone, star, transposed
 
 __all__ = ["Colouring", "Sparsity"]
 
+_MOST = 2**31 - 1       # rows and columns: their numbers are int32
 _KEPT = 1 << 22         # numbers of seeds that are made once
 
 
@@ -31,13 +32,16 @@ class Sparsity:
     ----------
     shape : tuple of int
     indptr, indices : ndarray of int
-        The elements in compressed rows, sorted; they cannot be written to.
+        The elements in compressed rows, sorted; no attribute can be set, nor written to.
     symmetric : bool
 
     Raises
     ------
+    TypeError
+        If it is an array of something else than numbers.
     ValueError
-        If the matrix has not two axes, names an element twice, or is not symmetric where that is said.
+        If the matrix has not two axes, names an element twice or one outside of it, has row ends that do not fit its
+        elements, or is not symmetric where that is said.
 
     Examples
     --------
@@ -57,10 +61,16 @@ class Sparsity:
         if isinstance(matrix, Sparsity):
             shape, ends, indices = matrix.shape, matrix.indptr, matrix.indices
         elif hasattr(matrix, "tocsr"):
+            if getattr(matrix, "format", "csr") != "csr" and hasattr(matrix, "check_format"):
+                matrix.check_format(full_check=True)     # SciPy converts without a look
             matrix = matrix.tocsr()
             shape, ends, indices = matrix.shape, matrix.indptr, matrix.indices
+            if len(ends) and 0 <= ends[-1] <= len(indices):
+                indices = indices[:ends[-1]]             # it may keep room for more
         else:
             matrix = np.asarray(matrix)
+            if matrix.dtype.kind not in "biufc":
+                raise TypeError(f"a sparsity pattern is a matrix of numbers or bools, got dtype {matrix.dtype}")
             if matrix.ndim != 2:
                 raise ValueError(f"a sparsity pattern has rows and columns, got an array of shape {matrix.shape}")
             rows, indices = np.nonzero(matrix)
@@ -68,19 +78,18 @@ class Sparsity:
         self._set(shape, ends, indices, symmetric)
 
     def _set(self, shape, ends, indices, symmetric):
-        self.shape = int(shape[0]), int(shape[1])
-        ends, indices = np.ascontiguousarray(ends, np.int64), np.ascontiguousarray(indices, np.int32)
-        by_columns = transposed(ends, indices, self.shape[1])
-        self.indptr, self.indices = transposed(*by_columns, self.shape[0])
+        self._shape = shape = _checked_shape(shape)
+        ends, indices = _checked_rows(shape, ends, indices)
+        by_columns = transposed(ends, indices, shape[1])
+        self._indptr, self._indices = map(frozen, transposed(*by_columns, shape[0]))
         again = self.indices[1:] == self.indices[:-1]
         if np.any(again & (np.searchsorted(self.indptr, np.arange(1, len(indices)), "right") ==
                            np.searchsorted(self.indptr, np.arange(0, len(indices) - 1), "right"))):
             raise ValueError("a sparsity pattern names each element once: call matrix.sum_duplicates() first")
-        self.symmetric = bool(symmetric)
+        self._symmetric = bool(symmetric)
         if symmetric and not (np.array_equal(by_columns[0], self.indptr) and
                               np.array_equal(by_columns[1], self.indices)):
             raise ValueError("the sparsity pattern of a Hessian is symmetric, and this one is not")
-        self.indptr.flags.writeable = self.indices.flags.writeable = False
         self._colourings = {}
 
     @classmethod
@@ -88,6 +97,26 @@ class Sparsity:
         new = cls.__new__(cls)
         new._set(shape, ends, indices, symmetric)
         return new
+
+    @property
+    def shape(self):
+        """The numbers of rows and columns."""
+        return self._shape
+
+    @property
+    def indptr(self):
+        """Where each row begins and ends among the elements."""
+        return self._indptr
+
+    @property
+    def indices(self):
+        """The column of each element."""
+        return self._indices
+
+    @property
+    def symmetric(self):
+        """Whether it is the pattern of a Hessian."""
+        return self._symmetric
 
     @property
     def nnz(self):
@@ -149,6 +178,8 @@ class Sparsity:
         return self.shape, self.indptr, self.indices, self.symmetric
 
     def __setstate__(self, state):
+        if not isinstance(state, tuple) or len(state) != 4:
+            raise ValueError("this is not the state of a sparsity pattern")
         self._set(*state)
 
     def colouring(self, by="auto"):
@@ -216,7 +247,7 @@ class Colouring:
     by : str
         ``"columns"``, ``"rows"`` or ``"star"``.
     colours : ndarray of int
-        The colour of each column, or row, from 0 on; it cannot be written to.
+        The colour of each column, or row, from 0 on; no attribute can be set, nor written to.
     count : int
         The number of colours: so many directions show all elements.
     """
@@ -224,10 +255,32 @@ class Colouring:
     @classmethod
     def _of(cls, pattern, by, colours, count):
         new = cls.__new__(cls)
-        new.pattern, new.by, new.colours, new.count = pattern, by, colours, int(count)
-        colours.flags.writeable = False
-        new._places = new._direction = new._seeds = None
+        new._set(pattern, by, colours, count)
         return new
+
+    def _set(self, pattern, by, colours, count):
+        self._pattern, self._by, self._colours, self._count = pattern, by, frozen(colours), int(count)
+        self._places = self._direction = self._seeds = None
+
+    @property
+    def pattern(self):
+        """What it is a colouring of."""
+        return self._pattern
+
+    @property
+    def by(self):
+        """``"columns"``, ``"rows"`` or ``"star"``."""
+        return self._by
+
+    @property
+    def colours(self):
+        """The colour of each column, or row."""
+        return self._colours
+
+    @property
+    def count(self):
+        """The number of colours."""
+        return self._count
 
     def __repr__(self):
         kind = "stars" if self.by == "star" else f"the {self.by}"
@@ -244,9 +297,9 @@ class Colouring:
         return self.pattern, self.by, self.colours, self.count
 
     def __setstate__(self, state):
-        self.pattern, self.by, self.colours, self.count = state
-        self.colours.flags.writeable = False
-        self._places = self._direction = self._seeds = None
+        if not isinstance(state, tuple) or len(state) != 4 or not isinstance(state[0], Sparsity):
+            raise ValueError("this is not the state of a colouring")
+        self._set(state[0], state[1], _checked_colours(*state), state[3])
 
     def places(self):
         """For each element where it is read off: the number that a direction gives, and the direction's colour."""
@@ -292,6 +345,57 @@ class Colouring:
         pattern = self.pattern
         colours = self.colours[pattern.rows() if self.by == "rows" else pattern.indices]
         return _drawn(pattern, ax, {"c": colours, "cmap": "tab20", **options})
+
+
+def frozen(numbers):
+    """A copy that nobody can write to, nor make writeable: compiled code relies on the numbers."""
+    return np.frombuffer(numbers.tobytes(), numbers.dtype) if numbers.size else np.broadcast_to(numbers, (0,))
+
+
+def _checked_shape(shape):
+    if not isinstance(shape, tuple) or len(shape) != 2 or not all(isinstance(n, (int, np.integer)) for n in shape):
+        raise ValueError(f"a sparsity pattern has rows and columns, got the shape {shape!r}")
+    if not all(0 <= n < _MOST for n in shape):
+        raise ValueError(f"a sparsity pattern has from 0 to {_MOST - 1} rows and columns, got {shape}")
+    return int(shape[0]), int(shape[1])
+
+
+def _whole(numbers, name):
+    numbers = np.asarray(numbers)
+    if numbers.ndim != 1 or numbers.dtype.kind not in "iu" and numbers.size:
+        raise ValueError(f"{name} are whole numbers in one axis, got dtype {numbers.dtype}, shape {numbers.shape}")
+    return numbers
+
+
+def _checked_rows(shape, ends, indices):
+    """Compressed rows as int64 and int32; ValueError where they are not those of a matrix of this shape."""
+    ends, indices = _whole(ends, "indptr"), _whole(indices, "indices")
+    if len(ends) != shape[0] + 1 or ends[0] != 0 or ends[-1] != len(indices) or np.any(ends[1:] < ends[:-1]):
+        raise ValueError(f"the row ends of a sparsity pattern, indptr, are {shape[0] + 1} numbers that begin with 0, "
+                         f"never fall and end with the number of elements, {len(indices)}")
+    if len(indices) and (indices.min() < 0 or indices.max() >= shape[1]):
+        raise ValueError(f"a sparsity pattern of {shape[1]} columns has an element in column "
+                         f"{indices.min() if indices.min() < 0 else indices.max()}")
+    return np.ascontiguousarray(ends, np.int64), np.ascontiguousarray(indices, np.int32)
+
+
+def _checked_colours(pattern, by, colours, count):
+    """The colours; ValueError where elements of the pattern cannot be read off."""
+    if by not in ("columns", "rows", "star") or by == "star" and not pattern.symmetric:
+        raise ValueError(f"there is no colouring {by!r} of {pattern}")
+    colours, size = _whole(colours, "colours"), pattern.shape[by != "rows"]
+    if not isinstance(count, (int, np.integer)) or not 1 <= count <= max(size, 1):
+        raise ValueError(f"a colouring of {size} columns or rows has from 1 to {max(size, 1)} colours, got {count!r}")
+    if len(colours) != size or size and (colours.min() < 0 or colours.max() >= count):
+        raise ValueError(f"a colouring in {count} colours has {size} numbers from 0 to {count - 1}")
+    colours = np.ascontiguousarray(colours, np.int32)
+    of = pattern.T if by == "rows" else pattern
+    alone = lone(of.indptr, of.indices, colours, int(count))
+    if by == "star":
+        alone |= alone[np.argsort(of.indices, kind="stable")]
+    if not alone.all():
+        raise ValueError("the colouring has too few colours for its pattern: elements cannot be told apart")
+    return colours
 
 
 def _one_sided(pattern, most):

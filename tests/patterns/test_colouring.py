@@ -199,3 +199,80 @@ def test_plots():
         ax = drawn.plot()
         assert len(ax.collections[0].get_offsets()) == pattern.nnz
         assert drawn.plot(ax) is ax
+
+
+# ---- What is damaged -------------------------------------------------------------------------------------------------
+
+
+def damaged(**arrays):
+    matrix = pytest.importorskip("scipy.sparse").csr_matrix(np.eye(2))
+    for name, numbers in arrays.items():
+        setattr(matrix, name, np.array(numbers, np.int32))
+    return matrix
+
+
+@pytest.mark.parametrize("arrays", [
+    {"indices": [0, 70_000_000]}, {"indices": [0, -1]}, {"indptr": [0, 2, 1]}, {"indptr": [0, 1, 90_000_000]},
+    {"indptr": [1, 1, 2]}, {"indptr": [0, 2]}, {"indptr": []}])  # fmt: skip
+def test_matrices_that_are_damaged_are_refused(arrays):
+    with pytest.raises(ValueError, match="sparsity pattern"):
+        Sparsity(damaged(**arrays))
+
+
+def test_damaged_columns_are_refused_and_spare_room_is_not():
+    sparse = pytest.importorskip("scipy.sparse")
+    matrix = sparse.csc_matrix(np.eye(2))
+    matrix.indices = np.array([0, 70_000_000], np.int32)
+    with pytest.raises(ValueError, match="ind"):
+        Sparsity(matrix)
+    assert np.array_equal(Sparsity(damaged(indices=[0, 1, 70_000_000])).toarray(), np.eye(2))
+
+
+@pytest.mark.parametrize(("place", "wrong"), [
+    (0, (2, 2)), (0, (-1, 3)), (0, (3,)), (0, (2**40, 3)), (0, (3.0, 3)), (0, None), (1, np.array([0, 1])),
+    (1, np.array([[0, 1, 2, 3]])), (1, np.array([0.0, 1, 2, 3])), (1, None), (2, np.array([0, 1, -50_000_000])),
+    (2, np.array([0, 1, 3])), (2, np.array([0, 1])), (2, np.array([0, 0, 1])[None]), (2, None)])  # fmt: skip
+def test_damaged_states_of_patterns_are_refused(place, wrong):
+    state = list(Sparsity(np.eye(3)).__getstate__())
+    state[place] = wrong
+    with pytest.raises(ValueError, match="sparsity pattern|whole numbers"):
+        Sparsity.__new__(Sparsity).__setstate__(tuple(state))
+    with pytest.raises(ValueError, match="state"):
+        Sparsity.__new__(Sparsity).__setstate__(tuple(state[:3]))
+
+
+@pytest.mark.parametrize("by", ["columns", "rows", "star"])
+def test_damaged_states_of_colourings_are_refused(by):
+    tridiagonal = np.abs(np.subtract.outer(np.arange(5), np.arange(5))) < 2
+    colouring = Sparsity(tridiagonal, symmetric=True).colouring(by)
+    state = colouring.__getstate__()
+    again = type(colouring).__new__(type(colouring))
+    again.__setstate__(state)
+    assert again == colouring
+    for place, wrong in [(0, None), (1, "diagonals"), (2, np.zeros(5, np.int32)), (2, colouring.colours[:4]),
+                         (2, np.array([0, 1, 2, 50_000_000, 0])), (2, np.array([0, 1, 2, -3, 0])), (2, None),
+                         (2, colouring.colours * 1.0), (3, 2), (3, 0), (3, 1_000_000), (3, "3")]:  # fmt: skip
+        broken = list(state)
+        broken[place] = wrong
+        with pytest.raises(ValueError, match="colour"):
+            again.__setstate__(tuple(broken))
+    with pytest.raises(ValueError, match="no colouring 'star'"):
+        again.__setstate__((Sparsity(tridiagonal), "star", np.arange(5), 5))
+
+
+def test_nothing_of_a_pattern_or_a_colouring_can_be_set():
+    pattern = Sparsity(np.eye(4))
+    colouring = pattern.colouring()
+    for thing, names in ((pattern, ["shape", "indptr", "indices", "symmetric"]),
+                         (colouring, ["pattern", "by", "colours", "count"])):
+        for name in names:
+            with pytest.raises(AttributeError):
+                setattr(thing, name, getattr(thing, name))
+    for numbers in (pattern.indptr, pattern.indices, colouring.colours):
+        with pytest.raises(ValueError, match="WRITEABLE|writeable"):
+            numbers.flags.writeable = True
+
+
+def test_arrays_that_are_no_matrices_of_numbers_are_refused():
+    with pytest.raises(TypeError, match="dtype"):
+        Sparsity([["x"]])
