@@ -244,7 +244,7 @@ def test_a_second_result_of_the_solver():
 
 def test_another_form_of_one_type_is_described():
     short = codipy.implicit.root(lambda u, p: {"a": u["a"] - p}, lambda p: {"a": p, "b": p})
-    with pytest.raises(TypeError, match=r"a dict with the numbers \['a'\], \['b'\], got a dict with the numbers \['a'\]"):
+    with pytest.raises(TypeError, match=r"a dict with the numbers \['a'\], \['b'\], got a dict with"):
         codipy.grad(lambda p: short(p)["a"])(1.0)
 
 

@@ -5,6 +5,7 @@ import array
 import ctypes
 import decimal
 import fractions
+import functools
 import io
 import json
 import pickle
@@ -12,7 +13,9 @@ import statistics
 import struct
 import subprocess
 import sys
+import threading
 from concurrent.futures import ThreadPoolExecutor
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -148,3 +151,71 @@ def test_what_one_call_keeps():
     codipy.grad(f)(POINT)
     with pytest.raises(TapeError):
         codipy.grad(f)(POINT)
+
+
+@functools.lru_cache
+def cached_work(n):
+    return np.ones(n)
+
+
+RATE, SHARED = 1.0, np.zeros(2)
+
+
+def test_a_rebuilt_cache_starts_empty():
+    def f(x):
+        return np.sum(cached_work(2) * x) + np.zeros(1)[0]
+
+    cached_work.cache_clear()
+    cached_work(2)[0] = 5.0
+    try:
+        assert f(POINT) == 13.0
+        assert codipy.value_and_grad(f)(POINT)[0] == 5.0      # the documented loss
+    finally:
+        cached_work.cache_clear()
+
+
+def test_modules_that_are_set_without_rebuilt_code_being_told(monkeypatch):
+    def by_name(x):
+        sys.modules[__name__].RATE = 2.0
+        return RATE * np.zeros(1)[0] + RATE * x[0]
+
+    def by_library(x):
+        with mock.patch(f"{__name__}.RATE", 2.0):
+            return RATE * np.zeros(1)[0] + RATE * x[0]
+
+    def by_setattr(x):
+        setattr(sys.modules[__name__], "RATE", 2.0)  # noqa: B010
+        return RATE * np.zeros(1)[0] + RATE * x[0]
+
+    for f, seen in ((by_name, 2.0), (by_library, 2.0), (by_setattr, 4.0)):
+        monkeypatch.setattr(sys.modules[__name__], "RATE", 1.0)
+        assert f(POINT) == 4.0
+        monkeypatch.setattr(sys.modules[__name__], "RATE", 1.0)
+        assert codipy.value_and_grad(f)(POINT)[0] == seen
+
+
+def test_another_thread_reads_an_array_that_is_filled():
+    read = []
+
+    def with_value():
+        read.append(codipy.value(SHARED).tolist())
+
+    def without():
+        try:
+            read.append(SHARED[0] * 1.0)
+        except TapeError as error:
+            read.append(str(error))
+
+    def f(x):
+        SHARED[0] = x[0]
+        thread = threading.Thread(target=looks[0])
+        thread.start()
+        thread.join()
+        return SHARED[0] * x[1]
+
+    looks = [with_value]
+    np.testing.assert_array_equal(codipy.grad(f)(POINT), [3.0, 2.0])
+    looks[0] = without
+    codipy.grad(f)(POINT)
+    assert read[0] == [2.0, 0.0] and "another thread" in read[1]
+    assert type(SHARED) is np.ndarray and SHARED.tolist() == [2.0, 0.0]

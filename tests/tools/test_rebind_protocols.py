@@ -116,4 +116,4 @@ def test_what_takes_units_off_keeps_the_derivative(strategy, unwrap):
 def test_value_that_is_written_out_is_that_of_the_variable():
     assert codipy.grad(lambda x: x * x.value + np.zeros(1)[0])(3.0) == 3.0
     with pytest.raises(AttributeError):
-        codipy.grad(lambda x: x * getattr(x, "values") + np.zeros(1)[0])(3.0)
+        codipy.grad(lambda x: x * getattr(x, "values") + np.zeros(1)[0])(3.0)  # noqa: B009

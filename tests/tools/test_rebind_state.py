@@ -268,7 +268,7 @@ def test_a_global_that_is_deleted_by_its_dict(monkeypatch):
 
 def test_vars_without_an_argument():
     def f(x):
-        y = np.zeros(1)[0] + 2.0 * x
+        y = np.zeros(1)[0] + 2.0 * x  # noqa: F841
         return vars()["y"] * x
 
     assert codipy.value_and_grad(f)(3.0) == (18.0, 12.0)
