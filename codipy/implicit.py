@@ -51,7 +51,8 @@ def root(f, solver, *, tolerance=1e-6, solve="dense", has_aux=False):
         for a symmetric positive definite Jacobian; ``solve(product, right)``, which returns x so that ``product(x)`` is
         `right`, both vectors. A residual above ``tolerance / 1000``, relative to `right`, is an error.
     has_aux : bool
-        Whether `solver` returns a pair: the solution, and something else, which comes back as it is.
+        Whether `solver` returns a pair: the solution, and something else, which comes back as it is: a constant, as
+        the count of iterations; what depends on the parameters, compute from the solution.
 
     Returns
     -------
