@@ -17,6 +17,7 @@ from tests.active.catalogue import CASES
 from tests.active.recording import assert_same_values, record, run_forward, seeds_for, value
 from tests.functions import CATALOGUE
 from tests.namespaces import active, outputs_of
+from tests.no_memory import failing_allocations
 from tests.strategies import FORWARD
 
 WIDTHS = (1, 2, 3, 8, 32, 33)  # a Real has room for 2, 8 or 32 tangents; those of 33 lie in the tape's vector
@@ -536,9 +537,7 @@ def test_no_memory_for_tangents():
 
 @pytest.mark.parametrize("width", [1, 8, 40])
 def test_each_allocation_fails_once(width):
-    _testcapi = pytest.importorskip("_testcapi")
-    if not hasattr(_testcapi, "set_nomemory"):
-        pytest.skip("needs _testcapi.set_nomemory")
+    _testcapi = failing_allocations()
 
     def f(x, u):
         y = sin(x) * x + u[1]

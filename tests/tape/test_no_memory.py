@@ -3,20 +3,16 @@
 
 import gc
 import itertools
-import sys
 import tracemalloc
 
 import numpy as np
 import pytest
 
 import codipy
+from tests.no_memory import failing_allocations
 from tests.strategies import each_pair, new_tape
 
-if sys.version_info >= (3, 12):
-    pytest.skip("CPython itself crashes where it has no memory for a function that is defined", allow_module_level=True)
-_testcapi = pytest.importorskip("_testcapi")
-if not hasattr(_testcapi, "set_nomemory"):
-    pytest.skip("needs _testcapi.set_nomemory", allow_module_level=True)
+_testcapi = failing_allocations()
 
 FAILURES = MemoryError, SystemError  # the second is what some functions of NumPy make of it
 ROWS = np.array([2, 0, 2])
