@@ -148,6 +148,18 @@ def lone(const int64_t[::1] ends not None, const int32_t[::1] indices not None, 
     return found.base.view(bool)
 
 
+def largest(const int64_t[::1] ends not None, const int32_t[::1] indices not None, const double[::1] data not None,
+            bint by_rows, Py_ssize_t count):
+    """The largest absolute value of each column, or row; -1 of one without elements. Data may hold NaN, as if 0."""
+    cdef Py_ssize_t i, p, line
+    cdef double[::1] found = np.full(count, -1.0)
+    for i in range(ends.shape[0] - 1):
+        for p in range(ends[i], ends[i + 1]):
+            line = i if by_rows else indices[p]
+            found[line] = max(found[line], abs(data[p]) if data[p] == data[p] else 0.0)
+    return found.base
+
+
 def refined(const int64_t[::1] ends not None, const int32_t[::1] indices not None, const int32_t[::1] colours not None,
             words, Py_ssize_t parts, const int32_t[::1] first not None):
     """The pattern of groups that were cut into parts, from the one before and the words that a sweep found.

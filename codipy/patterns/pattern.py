@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from codipy.patterns.colouring import distance_two, lone, star, transposed
+from codipy.patterns.colouring import distance_two, largest, lone, star, transposed
 
 __all__ = ["Colouring", "Sparsity"]
 
@@ -260,7 +260,7 @@ class Colouring:
 
     def _set(self, pattern, by, colours, count):
         self._pattern, self._by, self._colours, self._count = pattern, by, frozen(colours), int(count)
-        self._places = self._direction = self._seeds = None
+        self._places = self._direction = self._seeds = self._unused = self._spread = None
 
     @property
     def pattern(self):
@@ -322,6 +322,38 @@ class Colouring:
         if self._direction is None:
             self._direction = np.random.default_rng(len(self.colours)).uniform(1.0, 2.0, len(self.colours))
         return self._direction
+
+    def unused(self):
+        """For each colour and number that its direction gives, whether that is 0, since no element is read there."""
+        if self._unused is not None:
+            return self._unused
+        pattern, rows = self.pattern, self.pattern.rows()
+        found = np.ones((self.count, pattern.shape[self.by == "rows"]), bool)
+        if self.by == "rows":
+            found[self.colours[rows], pattern.indices] = False
+        else:
+            found[self.colours[pattern.indices], rows] = False
+        if found.size <= _KEPT:
+            self._unused = found
+        return found
+
+    def scaled(self, data):
+        """Positive numbers for a direction, each about 1 / the largest element of its column (by rows: row).
+
+        About is up to a factor of 1000, so that two columns of one size differ. A column without elements gets a larger
+        number than the others.
+        """
+        if self._spread is None:
+            self._spread = 10.0 ** (6.0 * self.direction() - 9.0)
+        sizes = largest(self.pattern.indptr, self.pattern.indices, data, self.by == "rows", len(self.colours))
+        most = sizes.max(initial=0.0)
+        if not 0.0 < most < math.inf:
+            return self._spread
+        least = sizes[sizes > 0.0].min()
+        middle = math.sqrt(most) * math.sqrt(least)
+        weights = middle / np.maximum(sizes, least)
+        weights[sizes < 0.0] *= 1e3
+        return weights * self._spread
 
     def seeds(self, start, stop, width):
         """Directions as columns: 1 for what has the colour, from `start` on; the last is that of `direction`."""

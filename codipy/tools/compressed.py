@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sparse Jacobians: sweeps in as few directions as a colouring of their pattern has colours, and one to check them."""
+"""Sparse Jacobians: sweeps in as few directions as a colouring of their pattern has colours, and two to check them."""
 from __future__ import annotations
 
 import itertools
@@ -18,8 +18,9 @@ __all__ = ["Compressed", "in_blocks"]
 _WIDEST = 16            # directions that one sweep carries
 _BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
 _LONG = 256             # elements of an array, on the average
-_TOLERANCE = 1e-11      # relative, by rows: what differs more is looked at
+_TOLERANCE = 1e-13      # relative, by rows: what differs more is looked at
 _PART = 0.6180339887
+_FEW = 64               # rows that are swept one by one without a further question
 
 
 class Compressed:
@@ -46,16 +47,27 @@ class Compressed:
         self._by = "star" if symmetric else {"reverse": "rows", "forward": "columns", "auto": "auto"}[mode]
         self._width, self._grows, self._symmetric, self.colouring = width, given is True, symmetric, None
         if isinstance(given, Colouring):
+            if symmetric and given.by != "star":
+                raise ValueError(f"a Hessian takes a star colouring, pattern.colouring('star') of a symmetric pattern, "
+                                 f"and this is one of the {given.by}")
+            if given.by == "star" and not symmetric:
+                raise ValueError("a star colouring is for Hessians, whose values are symmetric; a Jacobian takes "
+                                 "pattern.colouring('columns') or pattern.colouring('rows')")
             if self._by not in ("auto", given.by):
                 raise ValueError(f"mode={mode!r} and a colouring of the {given.by} contradict each other")
             self.colouring = given
         elif given is not True:
+            if not (isinstance(given, (Sparsity, np.ndarray, list, tuple)) or hasattr(given, "tocsr")):
+                raise TypeError("sparsity= takes True, a codipy.Sparsity, a colouring of one, a sparse matrix of SciPy "
+                                f"or an array, got {type(given).__name__}")
             self.colouring = self._coloured(given if isinstance(given, Sparsity) else Sparsity(given))
 
     def _coloured(self, pattern):
         if self._symmetric and not pattern.symmetric:
             pattern = Sparsity(pattern, symmetric=True)
-        return pattern.colouring(self._by)
+        # Stars need symmetric values, which a Jacobian of symmetric pattern need not have.
+        is_plain = pattern.symmetric and not self._symmetric and self._by == "auto"
+        return pattern.colouring("columns" if is_plain else self._by)
 
     def matrix(self, recording, leaves, detect):
         """The matrix of a recording, by a SciPy array; ``detect()`` gives the pattern at these arguments."""
@@ -67,8 +79,8 @@ class Compressed:
             rows, columns = colouring.pattern.shape
             raise ValueError(f"the sparsity pattern is {rows} x {columns}, but the result has {shape[0]} numbers and "
                              f"the argument {shape[1]}")
-        matrix, is_right = self._compressed(recording, leaves, colouring)
-        if not is_right:
+        matrix, wrong = self._compressed(recording, leaves, colouring)
+        if wrong is not None:
             # Rounding, or an element that the pattern has not: the pattern at these arguments tells.
             found = detect()
             missing = colouring.pattern.missing(found)
@@ -76,22 +88,41 @@ class Compressed:
                 raise _missing(missing)
             if len(missing):
                 self.colouring = colouring = self._coloured(colouring.pattern | found)
-                matrix, _ = self._compressed(recording, leaves, colouring)
-            elif _is_lacking(recording, leaves, colouring, matrix):
-                raise ValueError("the pattern that was found lacks derivatives that are not zero: the pattern of a "
-                                 "codipy.Primitive that the function calls leaves out what its rules do not, or "
-                                 "the function is another one at each call")
+                matrix, wrong = self._compressed(recording, leaves, colouring)
+            if wrong is not None and _is_lacking(recording, leaves, colouring, matrix, wrong):
+                raise ValueError("the matrix that was found is not that of the function's derivatives: the pattern of "
+                                 "a codipy.Primitive that the function calls leaves out what its rules do not, "
+                                 + ("its second derivatives are not symmetric, " if self._symmetric else "")
+                                 + "or the function is another one at each call")
         return matrix
 
     def _compressed(self, recording, leaves, colouring):
-        """The matrix, and whether its product with one more direction is what the sweep says."""
+        """The matrix; and None, or which rows (of a colouring of the rows: columns) disagree with two more sweeps."""
         by_rows, pattern = colouring.by == "rows", colouring.pattern
         table = np.zeros((colouring.count + 1, pattern.shape[by_rows]))
-        if table.size and any(output is not None for output in recording.outputs):
-            _fill(table, recording, [shape_of(leaf) for leaf in leaves], colouring, self._width)
-        data, agrees = read_off(table, pattern.indptr, pattern.indices, *colouring.places(), colouring.direction(),
-                                by_rows, _TOLERANCE)
-        return csr(data, pattern), agrees
+        inputs, is_active = [shape_of(leaf) for leaf in leaves], any(output is not None for output in recording.outputs)
+        if not table.size or not is_active:
+            return csr(np.zeros(pattern.nnz), pattern), None
+        _fill(table, recording, inputs, colouring, self._width)
+        arrays = pattern.indptr, pattern.indices, *colouring.places()
+        data, agrees = read_off(table, *arrays, colouring.direction(), by_rows, _TOLERANCE)
+        stray = np.logical_and(table[:-1], colouring.unused())
+        if agrees and not stray.any():
+            # Once more, with large columns made small: what is large hides what it shares a row with.
+            first, scaled = table[-1].copy(), colouring.scaled(data)
+            adjoints = recording.tape.new_adjoints(1)
+            table[-1] = stack(_swept(recording, inputs, by_rows, adjoints, scaled[:, None]), 1)[:, 0]
+            if read_off(table, *arrays, scaled, by_rows, _TOLERANCE)[1]:
+                return csr(data, pattern), None
+            products = [(colouring.direction(), first), (scaled, table[-1])]
+        else:
+            products = [(colouring.direction(), table[-1])]
+        matrix, wrong = csr(data, pattern), stray.any(axis=0)
+        across = matrix.T if by_rows else matrix
+        with np.errstate(all="ignore"):
+            for direction, product in products:
+                wrong |= ~(np.abs(across @ direction - product) <= _TOLERANCE * (abs(across) @ direction))
+        return matrix, wrong
 
 
 def _fill(table, recording, inputs, colouring, width):
@@ -121,23 +152,55 @@ def _swept(recording, inputs, by_rows, adjoints, seeds):
             for y, shape in zip(recording.outputs, recording.shapes)]
 
 
-def _is_lacking(recording, leaves, colouring, matrix):
-    """Whether the products with a matrix are wrong in the same way in each direction, as rounding is not.
+def _is_lacking(recording, leaves, colouring, matrix, wrong):
+    """Whether one of the rows that disagree (columns, of a colouring of the rows) is wrong, and not only rounded.
 
-    What is wrong along a + 0.618 b is the sum of what is wrong along each, if elements are missing. (Not along a + b:
-    what is rounded to multiples of a number is additive more often than not.)
+    Such rows are swept one by one, the other way. Where they are many, only those are whose products are wrong in the
+    same way in each direction, as rounding is not: what is wrong along a + 0.618 b is the sum of what is wrong along
+    each. (Not along a + b: what is rounded to multiples of a number is additive more often than not.)
     """
     first = colouring.direction()
     second = np.roll(first, 1)[::-1]
-    by_rows, adjoints = colouring.by == "rows", recording.tape.new_adjoints(1)
-    wrong = []
-    for direction in (first, second, first + _PART * second):
-        found = stack(_swept(recording, [shape_of(leaf) for leaf in leaves], by_rows, adjoints, direction[:, None]), 1)
-        with np.errstate(all="ignore"):
-            wrong.append(found[:, 0] - (matrix.T if by_rows else matrix) @ direction)
-    wrong = np.stack(wrong)[:, np.isfinite(wrong).all(axis=0)]
-    size = np.abs(wrong[2]).max(initial=0.0)
-    return size > 0.0 and np.abs(wrong[0] + _PART * wrong[1] - wrong[2]).max() < 1e-3 * size
+    by_rows, inputs = colouring.by == "rows", [shape_of(leaf) for leaf in leaves]
+    across, pattern = (matrix.T.tocsr(), colouring.pattern.T) if by_rows else (matrix, colouring.pattern)
+    directions = np.stack([first, second, first + _PART * second])
+    adjoints = recording.tape.new_adjoints(1)
+    errors = []
+    with np.errstate(all="ignore"):
+        for direction in directions:
+            found = stack(_swept(recording, inputs, by_rows, adjoints, direction[:, None]), 1)[:, 0]
+            errors.append(found - across @ direction)
+        errors = np.stack(errors)
+        is_even = np.abs(errors[0] + _PART * errors[1] - errors[2]) < 1e-3 * np.abs(errors).max(axis=0)
+    lines = np.flatnonzero(wrong)
+    if len(lines) > _FEW:
+        lines = lines[is_even[lines] | ~np.isfinite(errors[:, lines]).all(axis=0)]
+    for line in lines.tolist():
+        seed = np.zeros((len(wrong), 1))
+        seed[line] = 1.0
+        exact = stack(_swept(recording, inputs, not by_rows, adjoints, seed), 1)[:, 0]
+        start, stop = pattern.indptr[line:line + 2]
+        inside = np.zeros(len(exact), bool)
+        inside[pattern.indices[start:stop]] = True
+        kept = np.zeros(len(exact))
+        kept[across.indices[across.indptr[line]:across.indptr[line + 1]]] = across[[line]].data
+        if _is_wrong(exact, kept, inside, directions, errors[:, line], is_even[line]):
+            return True
+    return False
+
+
+def _is_wrong(exact, found, inside, directions, errors, is_even):
+    """Of one row, exact and as it was found: whether they differ by more than rounding."""
+    is_finite = np.isfinite(exact)
+    size = np.abs(exact[is_finite]).max(initial=0.0)
+    if not (np.abs(exact[~inside]) <= 4.0 * np.finfo(float).eps * size).all():
+        return True
+    if not is_finite.all() or not np.isfinite(found).all():
+        return not np.array_equal(is_finite, np.isfinite(found)) or (
+            np.abs(exact[is_finite] - found[is_finite]).max(initial=0.0) > 1e-8 * size)
+    # What is missed shows in each direction as what was found says; two roundings have nothing in common.
+    return bool(is_even) and bool((np.abs(directions @ (exact - found) - errors) <= 1e-3 * np.abs(errors)).all()
+                                  and np.abs(errors).max() > 0.0)
 
 
 def _width(tape):

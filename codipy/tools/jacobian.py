@@ -69,7 +69,7 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
 
     Notes
     -----
-    `f` runs once. With `sparsity`, directions are as many as the pattern has colours, and one more, along which the
+    `f` runs once. With `sparsity`, directions are as many as the pattern has colours, and two more, along which the
     result is checked: what the pattern lacks is an error, or, with True, added to it.
 
     Examples

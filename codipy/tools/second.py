@@ -55,7 +55,7 @@ def hessian(f, argnums=None, *, argnames=None, has_aux=False, sparsity=None, str
     Notes
     -----
     `f` runs once; sweeps over its recording carry several directions each. For products with few vectors take `hvp`.
-    With `sparsity`, directions are as many as a star colouring of the pattern has colours, and one more, along which
+    With `sparsity`, directions are as many as a star colouring of the pattern has colours, and two more, along which
     the result is checked; they run forward over a recorded gradient.
 
     Examples
