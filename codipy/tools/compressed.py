@@ -175,17 +175,20 @@ def _is_lacking(recording, leaves, colouring, matrix, wrong):
     lines = np.flatnonzero(wrong)
     if len(lines) > _FEW:
         lines = lines[is_even[lines] | ~np.isfinite(errors[:, lines]).all(axis=0)]
-    for line in lines.tolist():
-        seed = np.zeros((len(wrong), 1))
-        seed[line] = 1.0
-        exact = stack(_swept(recording, inputs, not by_rows, adjoints, seed), 1)[:, 0]
-        start, stop = pattern.indptr[line:line + 2]
-        inside = np.zeros(len(exact), bool)
-        inside[pattern.indices[start:stop]] = True
-        kept = np.zeros(len(exact))
-        kept[across.indices[across.indptr[line]:across.indptr[line + 1]]] = across[[line]].data
-        if _is_wrong(exact, kept, inside, directions, errors[:, line], is_even[line]):
-            return True
+    width = min(_width(recording.tape), max(len(lines), 1))
+    adjoints = recording.tape.new_adjoints(width)
+    for begin in range(0, len(lines), width):
+        some = lines[begin:begin + width]
+        seeds = np.zeros((len(wrong), width))
+        seeds[some, np.arange(len(some))] = 1.0
+        swept = stack(_swept(recording, inputs, not by_rows, adjoints, seeds), width)
+        for line, exact in zip(some.tolist(), np.ascontiguousarray(swept.T)):
+            inside, kept = np.zeros(len(exact), bool), np.zeros(len(exact))
+            inside[pattern.indices[pattern.indptr[line]:pattern.indptr[line + 1]]] = True
+            start, stop = across.indptr[line:line + 2]
+            kept[across.indices[start:stop]] = across.data[start:stop]
+            if _is_wrong(exact, kept, inside, directions, errors[:, line], is_even[line]):
+                return True
     return False
 
 
