@@ -251,9 +251,7 @@ cdef list lent_parts(out):
     """For each result whether others see its memory, who may write there before the sweep; None where none does."""
     cdef list lent
     cdef Py_ssize_t i
-    if type(out) is not tuple:
-        if isinstance(out, tuple):
-            return [True] * len(out)
+    if not isinstance(out, tuple):
         return [True] if cnp.PyArray_Check(out) and not has_alone(<PyObject*>out) else None
     # A reference to an item is the tuple's.
     lent = [cnp.PyArray_Check(<object>PyTuple_GET_ITEM(out, i)) and (
