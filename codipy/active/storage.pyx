@@ -29,11 +29,6 @@ cdef int on_death(object f) except -1:
     return 0
 
 
-cdef int at_death(Storage storage) except -1:
-    forget(id(storage))
-    return 0
-
-
 cdef int demand_unseen(Storage storage) except -1:
     """That no library has a plain array which would have to show what is written."""
     if id(storage) not in shown:
@@ -56,7 +51,7 @@ cdef class Storage:
     """
     def __dealloc__(self):
         if shown is not None and shown and id(self) in shown:
-            at_death(self)
+            forget(id(self))
         if self.identifiers != NULL:
             self.release_all()
             PyMem_Free(self.identifiers)

@@ -6,7 +6,7 @@ from codipy.active.array_type cimport Array
 
 
 cdef class Place:
-    cdef object holder
+    cdef object holder, key
     cdef object plain            # the user's array
     cdef Array array             # what is in its place
     cdef PyObject* held(self) except? NULL

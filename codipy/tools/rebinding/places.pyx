@@ -59,9 +59,9 @@ cdef object thread = _Thread()
 
 
 cdef class Place:
-    """What holds one array. Each kind of holder says what it holds, and how something else is put there."""
-    def __init__(self, holder):
-        self.holder = holder
+    """What holds one array. Each kind of holder says what it holds by a key, and how something else is put there."""
+    def __init__(self, holder, key=None):
+        self.holder, self.key = holder, key
 
     cdef PyObject* held(self) except? NULL:
         """What is there, borrowed; NULL where nothing is."""
@@ -137,11 +137,6 @@ cdef class Place:
 
 cdef class _DictItem(Place):
     """An item of a dict, be it one of attributes."""
-    cdef object key
-
-    def __init__(self, holder, key):
-        self.holder, self.key = holder, key
-
     cdef PyObject* held(self) except? NULL:
         return PyDict_GetItemWithError(self.holder, self.key)
 
@@ -157,16 +152,12 @@ cdef class _DictItem(Place):
 
 
 cdef class _ListItem(Place):
-    cdef Py_ssize_t index
-
-    def __init__(self, holder, Py_ssize_t index):
-        self.holder, self.index = holder, index
-
     cdef PyObject* held(self) except? NULL:
-        return PyList_GET_ITEM(self.holder, self.index) if self.index < len(<list>self.holder) else NULL
+        cdef Py_ssize_t index = self.key
+        return PyList_GET_ITEM(self.holder, index) if index < len(<list>self.holder) else NULL
 
     cdef int put(self, object value) except -1:
-        self.holder[self.index] = value
+        self.holder[self.key] = value
         return 0
 
     cdef Place place_of(self, Array array):
@@ -177,18 +168,13 @@ cdef class _ListItem(Place):
 
 
 cdef class _TupleItem(Place):
-    cdef Py_ssize_t index
-
-    def __init__(self, holder, Py_ssize_t index):
-        self.holder, self.index = holder, index
-
     cdef PyObject* held(self) except? NULL:
-        return PyTuple_GET_ITEM(self.holder, self.index)
+        return PyTuple_GET_ITEM(self.holder, self.key)
 
     cdef int put(self, object value) except -1:
-        cdef PyObject* old = PyTuple_GET_ITEM(self.holder, self.index)
+        cdef PyObject* old = PyTuple_GET_ITEM(self.holder, self.key)
         Py_INCREF(<PyObject*>value)
-        PyTuple_SET_ITEM(self.holder, self.index, <PyObject*>value)
+        PyTuple_SET_ITEM(self.holder, self.key, <PyObject*>value)
         Py_DECREF(old)
         return 0
 
@@ -205,52 +191,37 @@ cdef class _Cell(Place):
 
 cdef class _Slot(Place):
     """An attribute of an object whose class has ``__slots__``."""
-    cdef object slot
-
-    def __init__(self, holder, slot):
-        self.holder, self.slot = holder, slot
-
     cdef PyObject* held(self) except? NULL:
         try:
-            value = self.slot.__get__(self.holder)
+            value = self.key.__get__(self.holder)
         except (AttributeError, TypeError):        # nothing is there, or the object is of another class by now
             return NULL
         return <PyObject*>value       # which the slot keeps
 
     cdef int put(self, object value) except -1:
-        self.slot.__set__(self.holder, value)
+        self.key.__set__(self.holder, value)
         return 0
 
 
 cdef class _ClassAttribute(Place):
-    cdef str name
-
-    def __init__(self, holder, name):
-        self.holder, self.name = holder, name
-
     cdef PyObject* held(self) except? NULL:
-        return attribute_in(self.holder, self.name)
+        return attribute_in(self.holder, self.key)
 
     cdef int put(self, object value) except -1:
-        type.__setattr__(self.holder, self.name, value)
+        type.__setattr__(self.holder, self.key, value)
         return 0
 
 
 cdef class _Variable(Place):
     """A global variable of a module, by a view of that."""
-    cdef str name
-
-    def __init__(self, holder, name):
-        self.holder, self.name = holder, name
-
     cdef PyObject* held(self) except? NULL:
-        return PyDict_GetItemWithError(self.holder.origin, self.name)
+        return PyDict_GetItemWithError(self.holder.origin, self.key)
 
     cdef Py_ssize_t count(self, PyObject* value) except -1:
-        return self.holder.references(self.name, <object>value)
+        return self.holder.references(self.key, <object>value)
 
     cdef int put(self, object value) except -1:
-        self.holder.exchange(self.name, value)
+        self.holder.exchange(self.key, value)
         return 0
 
 
