@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What do sparse Jacobians and Hessians cost, and finding which of their elements can be other than zero?"""
+from bench_second import rosenbrock, rosenbrock_loop
 from timing import Figure, in_turns, ratio
 
 N = 10_000
@@ -24,20 +25,6 @@ def broyden_loop(x):
             v -= 2.0 * x[i + 1]
         y.append(v)
     return y
-
-
-def rosenbrock(x):
-    """Rosenbrock's chained function as array code."""
-    import numpy as np
-    return np.sum(100.0 * (x[1:] - x[:-1] ** 2) ** 2 + (1.0 - x[:-1]) ** 2)
-
-
-def rosenbrock_loop(x):
-    """The same as a loop over floats."""
-    total = 0.0
-    for i in range(len(x) - 1):
-        total += 100.0 * (x[i + 1] - x[i] ** 2) ** 2 + (1.0 - x[i]) ** 2
-    return total
 
 
 def _figure(name, work, plain, target, question, repeats=25):
