@@ -2,12 +2,21 @@
 """The function that a driver runs: checked, rebound, and what its result must be."""
 from __future__ import annotations
 
+import sys
+from collections import deque
+from types import FunctionType
+
 from codipy.active import Real
 from codipy.active.array import Array
 from codipy.active.bulk import as_float
 from codipy.tools.trees import plain_copy
 
 __all__ = ["check_function", "check_result", "name_of", "rebound", "with_aux"]
+
+
+# Of functions of modules, which live anyhow: what a driver that is called once made of them serves the next call. One
+# that has died would take longer to make again than an array of a thousand numbers to differentiate twice.
+_kept: deque = deque(maxlen=32)
 
 
 def name_of(f):
@@ -29,9 +38,17 @@ def rebound(f):
     from codipy.tools.rebind import rebind  # not at import: it needs all of codipy.numpy
 
     try:
-        return rebind(f)
+        made = rebind(f)
+        if made not in _kept and type(f) is FunctionType and _is_global(f):
+            _kept.append(made)
+        return made
     except Exception:      # it reads other people's code, which may be anything
         return f
+
+
+def _is_global(f):
+    """Whether a module has a function under its own name."""
+    return getattr(sys.modules.get(f.__module__), f.__name__, None) is f
 
 
 def check_result(result, f):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """grad and value_and_grad of functions of arrays: forms, in-place writes, the fast path, errors."""
+import gc
 import sys
 import types
+import weakref
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -219,6 +221,20 @@ def test_the_function_is_rebound_once_and_only_if_asked(monkeypatch):
     monkeypatch.setitem(sys.modules, "codipy.tools.rebind", types.SimpleNamespace(rebind=broken))
     assert callee.rebound(squares) is squares
     assert codipy.grad(squares)(X).tolist() == [2.0, -4.0, 6.0]
+
+
+def test_what_was_rebuilt_of_a_modules_function_serves_the_next_driver():
+    def local(x):
+        return np.sum(x * x)
+
+    def drive(f):
+        codipy.hvp(f, (X,), (X,))
+        return weakref.ref(callee.rebound(f))
+
+    kept, dropped = drive(squares), drive(local)
+    gc.collect()
+    assert kept() is not None and kept() is callee.rebound(squares)
+    assert dropped() is None
 
 
 def filled(x, scale=2.0):
