@@ -3,6 +3,7 @@
 from libc.stdint cimport int32_t
 cimport cython
 
+from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record
 
 cdef enum:
@@ -21,4 +22,6 @@ cdef class Reduction(Record):
     cdef Py_ssize_t strides[MOST_DIMS]         # of the argument, in elements ...
     cdef Py_ssize_t result_strides[MOST_DIMS]  # ... and of the result, 0 along the axes that are summed
 
+    cdef int sweep(self, AdjointVector adjoints, bint reverse, bint keep) except -1
+    cdef void run_all(self, double* origin, Py_ssize_t width, bint reverse, bint keep) noexcept nogil
     cdef void run(self, double* argument, double* result, Py_ssize_t width, bint reverse) noexcept nogil

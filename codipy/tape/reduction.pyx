@@ -9,6 +9,7 @@ cimport numpy as cnp
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record, ends_of
 from codipy.tape.replay cimport Replay
+from codipy.tape.walk cimport NUMBERS_WITH_THE_GIL
 
 cnp.import_array()
 
@@ -25,29 +26,36 @@ cdef class Reduction(Record):
     """
 
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
-        cdef double* origin = adjoints.origin()
-        cdef Py_ssize_t d
-        if self.size == 0:       # there may be no adjoints at all
-            return 0
-        with nogil:
-            for d in range(adjoints.width):
-                self.run(origin + self.argument * adjoints.width + d, origin + self.result * adjoints.width + d,
-                         adjoints.width, True)
-            if not keep:
-                memset(origin + self.result * adjoints.width, 0, self.size * adjoints.width * sizeof(double))
-        return 0
+        return self.sweep(adjoints, True, keep)
 
     cdef int forward(self, AdjointVector adjoints) except -1:
+        return self.sweep(adjoints, False, False)
+
+    cdef int sweep(self, AdjointVector adjoints, bint reverse, bint keep) except -1:
         cdef double* origin = adjoints.origin()
-        cdef Py_ssize_t d
-        if self.size == 0:
+        cdef Py_ssize_t numbers = adjoints.width
+        cdef int k
+        if self.size == 0:       # there may be no adjoints at all
             return 0
-        with nogil:
-            memset(origin + self.result * adjoints.width, 0, self.size * adjoints.width * sizeof(double))
-            for d in range(adjoints.width):
-                self.run(origin + self.argument * adjoints.width + d, origin + self.result * adjoints.width + d,
-                         adjoints.width, False)
+        for k in range(self.ndim):
+            numbers *= self.shape[k]
+        if numbers <= NUMBERS_WITH_THE_GIL:
+            self.run_all(origin, adjoints.width, reverse, keep)
+        else:
+            with nogil:
+                self.run_all(origin, adjoints.width, reverse, keep)
         return 0
+
+    cdef void run_all(self, double* origin, Py_ssize_t width, bint reverse, bint keep) noexcept nogil:
+        """All directions."""
+        cdef double* result = origin + self.result * width
+        cdef Py_ssize_t d, size = self.size * width * sizeof(double)
+        if not reverse:
+            memset(result, 0, size)
+        for d in range(width):
+            self.run(origin + self.argument * width + d, result + d, width, reverse)
+        if reverse and not keep:
+            memset(result, 0, size)
 
     cdef int primal(self, Replay replay) except -1:
         # NumPy's order of summation depends on the strides, and those of identifiers are those of values.
@@ -102,8 +110,14 @@ cdef class Reduction(Record):
                     for i in range(n):
                         argument[i * step] += result[i * stride] * self.scale
             else:
-                for i in range(n):
-                    result[i * stride] += argument[i * step] * self.scale
+                if stride == 0:
+                    number = result[0]
+                    for i in range(n):
+                        number += argument[i * step] * self.scale
+                    result[0] = number
+                else:
+                    for i in range(n):
+                        result[i * stride] += argument[i * step] * self.scale
             k = last - 1
             while k >= 0:
                 index[k] += 1
