@@ -31,9 +31,11 @@ class Choice:
         Whether the result is no single tree.
     last : int
         The largest position, -1 without any.
+    is_number : bool
+        Whether it is one argument by its position, and the result its tree.
     """
 
-    __slots__ = ("argnames", "argnums", "last", "names", "positions", "several")
+    __slots__ = ("argnames", "argnums", "is_number", "last", "names", "positions", "several")
 
     def __init__(self, argnums=None, argnames=None):
         if argnums is None and argnames is None:
@@ -56,6 +58,7 @@ class Choice:
         self.several = len(self.positions) + len(self.names) > 1 or isinstance(argnums, tuple)
         self.several = self.several or isinstance(self.argnames, tuple)
         self.last = max(self.positions, default=-1)
+        self.is_number = bool(self.positions) and not self.several
 
     def __str__(self):
         given = [self.argnums] if self.argnums is not None else []

@@ -8,6 +8,7 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import identifiers
+from codipy.active.bulk import all_floats
 from codipy.tape import active_tape
 from codipy.tape.second import SecondOrder, allow_second, has_second
 from codipy.tools.callee import check_result
@@ -40,8 +41,9 @@ class Curvature:
         Its arguments; `args` is changed.
     leaves : list of float and ndarray
         The inputs' values.
-    place : callable
-        ``place(args, inputs)`` puts the inputs into the arguments.
+    place : int or callable
+        Which argument is the only input, or the list of inputs, if they are numbers; or ``place(args, inputs)`` puts
+        the inputs into the arguments.
     granularity : str or None
         See `Tape`.
     """
@@ -62,8 +64,11 @@ class Curvature:
             with tape:
                 inputs = register_leaves(tape, self.leaves)
                 # f may overwrite an Array: its derivatives are those by what was registered.
-                known = [identifiers(x).reshape(-1) for x in inputs]
-                place(args, inputs)
+                known = _identifiers(inputs, self.leaves)
+                if type(place) is int:
+                    args[place] = inputs if type(args[place]) is list else inputs[0]
+                else:
+                    place(args, inputs)
                 result = run(*args, **kwargs)
                 output = tape.register_output(result if type(result) is Real else check_result(result, f))
                 output = int(identifiers(output))
@@ -72,7 +77,7 @@ class Curvature:
                 raise before from error
             raise
         demand_none_swallowed(tape)
-        self.identifiers = np.concatenate(known) if known else np.zeros(0, np.int32)
+        self.identifiers = known
         self.known = has_second(tape)
         if self.known:
             self._second = SecondOrder(tape, output, _Rules())
@@ -88,17 +93,19 @@ class Curvature:
     def hessian(self):
         """The Hessian."""
         n = self.identifiers.size
-        matrix = np.empty((n, n))
         width = min(max(_BYTES // max(16 * self._second.slots, 1), _FEWEST), _WIDEST)
+        if n <= width:
+            return self.products(np.eye(n))
+        matrix = np.empty((n, n))
         for start in range(0, n, width):
             stop = min(start + width, n)
-            units = np.zeros((stop - start, n))
-            units[np.arange(stop - start), np.arange(start, stop)] = 1.0
-            matrix[start:stop] = self.products(units)
+            matrix[start:stop] = self.products(np.eye(stop - start, n, start))
         return matrix
 
     def cut(self, vector):
         """What of a vector belongs to each leaf: a float, or a new array of its shape."""
+        if all_floats(self.leaves):
+            return vector.tolist()
         parts, start = [], 0
         for leaf in self.leaves:
             if isinstance(leaf, np.ndarray):
@@ -111,6 +118,8 @@ class Curvature:
 
     def blocks(self, matrix):
         """For each leaf a list with one item for each leaf: the derivatives by the pair, a float or an array."""
+        if all_floats(self.leaves):
+            return matrix.tolist()
         shapes, rows, row = [shape_of(leaf) for leaf in self.leaves], [], 0
         for shape in shapes:
             below, column, blocks = row + math.prod(shape), 0, []
@@ -135,6 +144,17 @@ class Curvature:
 
     def __exit__(self, *_):
         self.close()
+
+
+def _identifiers(inputs, leaves):
+    """Of all numbers of the inputs, one axis."""
+    if not inputs:
+        return np.zeros(0, np.int32)
+    if all_floats(leaves):
+        first, last = int(identifiers(inputs[0])), int(identifiers(inputs[-1]))
+        if last - first == len(inputs) - 1:      # registered one after the other
+            return np.arange(first, last + 1, dtype=np.int32)
+    return np.concatenate([identifiers(x).reshape(-1) for x in inputs])
 
 
 class _Rules:

@@ -11,11 +11,12 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import Array
-from codipy.active.bulk import as_float
+from codipy.active.bulk import all_floats, as_float
 from codipy.errors import ActiveError
 from codipy.tape import active_tape
 
-__all__ = ["DOUBLE", "Names", "aligned", "as_leaf", "cut", "in_dtypes", "join", "shape_of", "split", "stack"]
+__all__ = ["DOUBLE", "Names", "aligned", "as_leaf", "cut", "in_dtypes", "is_array", "join", "shape_of", "split",
+           "stack"]
 
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 _ASIDE = "pass it as an argument that argnums does not name, or bind it by functools.partial"
@@ -60,6 +61,11 @@ def _said(leaf):
     return text if len(text) <= 60 else f"{type(leaf).__name__}"
 
 
+def is_array(leaf):
+    """Whether a leaf is what most are: an array of float64, and no scalar."""
+    return type(leaf) is np.ndarray and leaf.dtype is DOUBLE and leaf.ndim > 0
+
+
 def shape_of(leaf):
     """The shape of an array, active or not; () for numbers and Reals."""
     return leaf.shape if isinstance(leaf, (np.ndarray, Array)) else ()
@@ -68,6 +74,8 @@ def shape_of(leaf):
 def aligned(leaf, like, path):
     """The tangent or cotangent `leaf` that belongs to the leaf `like`: a float, or a float64 array of its shape."""
     shape = shape_of(like)
+    if shape and is_array(leaf) and leaf.shape == shape:
+        return leaf
     if type(leaf) is Real or type(leaf) is Array:
         if leaf.is_active and active_tape() is not None and np.shape(leaf) == shape:
             return leaf                 # inside of another recording
@@ -88,13 +96,15 @@ def aligned(leaf, like, path):
 
 def in_dtypes(derivatives, leaves):
     """Derivatives, which come in float64, in the dtypes of the leaves that they belong to."""
+    if all_floats(leaves):
+        return list(derivatives)
     return [x.astype(np.float32) if getattr(leaf, "dtype", None) == SINGLE and isinstance(x, (np.ndarray, Array)) else x
             for x, leaf in zip(derivatives, leaves)]
 
 
 def join(leaves):
     """One float64 vector of all numbers, in the order of C."""
-    if all(type(leaf) is float for leaf in leaves):
+    if all_floats(leaves):
         return np.array(leaves, np.float64)
     parts = [np.ravel(leaf) for leaf in leaves]
     return np.concatenate(parts).astype(np.float64, copy=False)
@@ -102,7 +112,7 @@ def join(leaves):
 
 def split(vector, leaves):
     """Leaves of the kinds and shapes of `leaves` with the numbers of a vector; the arrays are new."""
-    if all(type(leaf) is float for leaf in leaves):
+    if all_floats(leaves):
         return vector.tolist()
     new, start = [], 0
     for leaf in leaves:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import functools
 
+from codipy.active.bulk import all_floats
 from codipy.tools.callee import check_function, name_of, rebound, with_aux
 from codipy.tools.choice import Choice
 from codipy.tools.curvature import Curvature, is_swept
 from codipy.tools.driver import Driver
 from codipy.tools.drivers import grad, value_and_grad
 from codipy.tools.jacobian import jacobian
-from codipy.tools.leaves import join
+from codipy.tools.leaves import is_array, join
 from codipy.tools.pool import check_settings
 from codipy.tools.products import jvp
 from codipy.tools.trees import match, rebuild
@@ -116,6 +117,14 @@ class Hessian(Driver):
         choice.check(args, self.f)
         args = list(args)
         run, kept = with_aux(self._run) if options["has_aux"] else (self._run, None)
+        tree = args[choice.last] if choice.is_number and kept is None else None
+        if is_array(tree) or type(tree) is list and all_floats(tree):      # the usual cases are not walked
+            leaves = tree if type(tree) is list else [tree]
+            with Curvature(run, self.f, args, kwargs, leaves, choice.last, options["granularity"]) as curvature:
+                if not curvature.known:
+                    return None
+                found = curvature.hessian()
+            return found.tolist() if type(tree) is list else found.reshape(2 * tree.shape)
         trees, leaves, places = choice.take(args, kwargs, self.f)
         with Curvature(run, self.f, args, kwargs, leaves, choice.placer(trees, places, kwargs),
                        options["granularity"]) as curvature:

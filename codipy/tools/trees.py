@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from dataclasses import fields, is_dataclass, replace
+from itertools import islice
 from typing import TypeVar, overload
 
 import numpy as np
@@ -11,12 +12,13 @@ from numpy.typing import NDArray
 
 from codipy.active import Real
 from codipy.active.array import Array
-from codipy.active.bulk import as_float
+from codipy.active.bulk import all_floats, as_float
 from codipy.tools.leaves import aligned, as_leaf
 
 __all__ = ["arguments", "flatten", "labelled", "map_leaves", "match", "plain_copy", "rebuild", "value"]
 
 _T = TypeVar("_T")
+_LEAVES = frozenset((float, np.ndarray, Real, Array))      # of all types that are none of containers, the usual ones
 
 
 def flatten(tree, path, leaves):
@@ -41,6 +43,8 @@ def flatten(tree, path, leaves):
     """
     if type(tree) is float:
         leaves.append(tree)
+    elif type(tree) is list and all_floats(tree):
+        leaves += tree
     elif isinstance(tree, (list, tuple)):
         for index, branch in enumerate(tree):
             if type(branch) is float:      # a path is text: not one for every number
@@ -101,7 +105,10 @@ def match(tree, like, path, leaves):
     TypeError, ValueError
         Naming the path where the two differ.
     """
-    children = _children(like)
+    if type(like) is list and type(tree) is list and len(tree) == len(like) and all_floats(tree) and all_floats(like):
+        leaves += tree      # not looked at one by one
+        return
+    children = _children(like) if type(like) not in _LEAVES else None
     if children is None:
         leaves.append(aligned(tree, like, path))
         return
@@ -160,6 +167,8 @@ def map_leaves(function, tree, records=_filled):
         New containers of the same types; subclasses of list and dict are copied and filled.
     """
     kind = type(tree)
+    if kind in _LEAVES:
+        return function(tree)
     if kind is list:
         return [map_leaves(function, branch, records) for branch in tree]
     if kind is dict:
@@ -180,7 +189,15 @@ def map_leaves(function, tree, records=_filled):
 def rebuild(tree, leaves, records=_filled):
     """A tree of the form of `tree` with the items of the list `leaves`, as many as `flatten` appended."""
     remaining = iter(leaves)
-    return map_leaves(lambda _: next(remaining), tree, records)
+
+    def drawn(branch):
+        if type(branch) is list:
+            if all_floats(branch):      # most lists that are long: no call for each number
+                return list(islice(remaining, len(branch)))
+            return [drawn(item) for item in branch]
+        return map_leaves(lambda _: next(remaining), branch, records)
+
+    return drawn(tree)
 
 
 def arguments(trees, leaves):

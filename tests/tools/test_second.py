@@ -37,6 +37,35 @@ def test_forms():
     assert codipy.hessian(lambda x: x**3)(2.0) == 12.0
 
 
+def numbers_of(tree):
+    return [a for item in tree for a in numbers_of(item)] if isinstance(tree, list) else [float(tree)]
+
+
+def form_of(tree, leaf=None):
+    return [form_of(item, leaf) for item in tree] if isinstance(tree, list) else leaf
+
+
+@pytest.mark.parametrize("x", [[], [1.3], X.tolist(), [1.3, np.float64(0.7), 2, 1.1], [1.3, [0.7, 0.8], 1.9, []]])
+def test_lists_of_numbers(x):
+    def f(x):
+        x = [a for item in x for a in (item if isinstance(item, list) else [item])] + [0.5]
+        return sum(a * a * b * b * b for a, b in zip(x, x[1:])) + 0.0
+
+    point, before = [*numbers_of(x), 0.5], list(x)
+    exact = np.diag([2 * b**3 for b in point[1:]])
+    for k, (a, b) in enumerate(zip(point[:-2], point[1:-1])):
+        exact[k + 1, k + 1] += 6 * a * a * b
+        exact[k, k + 1] = exact[k + 1, k] = 6 * a * b * b
+    hessian = codipy.hessian(f)(x)
+    assert form_of(hessian) == form_of(x, form_of(x)) and x == before
+    np.testing.assert_allclose(numbers_of(hessian), exact.ravel(), rtol=1e-13)
+    numbers = iter(np.linspace(-1.0, 2.0, len(exact)).tolist())
+    along = [[next(numbers) for _ in a] if isinstance(a, list) else next(numbers) for a in x]
+    (gradient,), (product,) = codipy.gradient_and_hvp(f, (x,), (along,))
+    assert form_of(gradient) == form_of(product) == form_of(x)
+    np.testing.assert_allclose(numbers_of(product), exact @ numbers_of(along), rtol=1e-13, atol=1e-13)
+
+
 def test_names():
     named = codipy.hessian(energy, argnames="scale")({"a": 2.0, "b": X}, scale=3.0)
     assert named == 0.0
