@@ -2,6 +2,7 @@
 """Reverse-mode automatic differentiation of Python code on chunked data streams."""
 
 from codipy import implicit as implicit
+from codipy import laboratory as laboratory
 from codipy import math as math
 from codipy import numpy as numpy
 from codipy import scipy as scipy
@@ -11,6 +12,7 @@ from codipy.active import Adjoints as Adjoints
 from codipy.active import Real as Real
 from codipy.active import Tape as Tape
 from codipy.active.array import Array as Array
+from codipy.laboratory import study as study
 from codipy.numpy.primitive import Primitive as Primitive
 from codipy.patterns import Sparsity as Sparsity
 from codipy.tape import active_tape as active_tape

@@ -7,8 +7,9 @@ import sys
 from codipy.active.doors import find_later
 from codipy.active.functions import extend_later
 
-_MODULES = ["implicit", "math", "numpy", "scipy", "testing", "tools"]
+_MODULES = ["implicit", "laboratory", "math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
+    "laboratory": ["study"],
     "numpy.primitive": ["Primitive"],
     "patterns": ["Sparsity"],
     "testing": ["check_derivatives"],

@@ -23,7 +23,8 @@ MAY_SEE["nested"] = MAY_SEE["numpy"]
 MAY_SEE["series"] = MAY_SEE["nested"] | {"nested"}
 MAY_SEE["patterns"] = MAY_SEE["numpy"]
 MAY_SEE["tools"] = MAY_SEE["series"] | {"math", "series", "patterns"}
-MAY_SEE |= dict.fromkeys(TOP, MAY_SEE["tools"] | {"tools"} | TOP)
+MAY_SEE["laboratory"] = MAY_SEE["tools"] | {"tools", "version"}
+MAY_SEE |= dict.fromkeys(TOP, MAY_SEE["laboratory"] | {"laboratory"} | TOP)
 MAY_SEE["_testing"] = MAY_SEE["tape"]  # is not installed: nobody sees it
 
 STRINGS = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)

@@ -5,13 +5,16 @@ from __future__ import annotations
 import csv
 import io
 import statistics
+import textwrap
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tape.statistics import readable
-from codipy.tools.table import table
+from codipy.tools.measuring import NO_VALUES, PHASES
+from codipy.tools.table import Table, line_width
 
-__all__ = ["Comparison", "Row", "Times"]
+__all__ = ["Comparison", "Row", "Times", "readable_seconds"]
 
 
 @dataclass(frozen=True)
@@ -41,8 +44,10 @@ class Row:
     ----------
     strategy, granularity : str
         The way.
-    record, reverse : Times
-        Multiples of the plain run.
+    record, reverse, forward, replay : Times or None
+        Multiples of the plain run; None of what this way cannot do.
+    refused : dict
+        What it cannot do, and why.
     used, allocated : int
         Bytes of the tape after a reverse sweep, adjoints included.
     adjoint_bytes : int
@@ -60,7 +65,10 @@ class Row:
     strategy: str
     granularity: str
     record: Times
-    reverse: Times
+    reverse: Times | None
+    forward: Times | None
+    replay: Times | None
+    refused: dict
     used: int
     allocated: int
     adjoint_bytes: int
@@ -71,6 +79,11 @@ class Row:
     gradient: list
     gradient_difference: float
     finite_difference: float
+
+    @property
+    def times(self):
+        """Those of all phases."""
+        return self.record, self.reverse, self.forward, self.replay
 
 
 @dataclass
@@ -98,7 +111,9 @@ class Comparison:
     disagreements : list of str
         Empty where all gradients agree.
     memory : list of dict
-        Where it was asked for: see `codipy.tools.memory.measure`.
+        Where it was asked for: see `codipy.laboratory.memory.measure`.
+    point : str
+        Where the arguments come from, if the command line took them from a file.
     """
 
     function: str
@@ -112,6 +127,7 @@ class Comparison:
     rows: list[Row]
     disagreements: list[str]
     memory: list[dict[str, Any]] = field(default_factory=list)
+    point: str = ""
 
     @property
     def agree(self) -> bool:
@@ -132,48 +148,95 @@ class Comparison:
         return text.getvalue()
 
     def __str__(self):
+        return self.table()
+
+    def table(self, format: str = "text", width: int | None = None) -> str:
+        """What was found as text.
+
+        Parameters
+        ----------
+        format : str
+            'text', 'markdown' or 'latex' (for the package booktabs).
+        width : int, optional
+            Letters in a line of text, at which tables fold; default is the terminal's, 80 without one.
+
+        Returns
+        -------
+        str
+        """
+        point = f" at {self.point}" if self.point else ""
         lines = [
-            f"{self.function}: value {self.value:.12g}, {self.numbers} numbers, plain run "
-            f"{_seconds(self.plain.median)} ± {_seconds(self.plain.spread)}",
+            f"{self.function}: value {self.value:.12g}, {self.numbers} numbers{point}, plain run "
+            f"{readable_seconds(self.plain.median)} ± {readable_seconds(self.plain.spread)}",
             f"Times are multiples of the plain run: median ± half the distance of the quartiles of {self.repeat} "
             "interleaved measurements."]
         if self.differenced < self.numbers:
             lines.append(f"Finite differences are those of {self.differenced} numbers. All of them were moved "
                          f"together in {self.directions} random directions.")
-        lines.append("")
-        lines += table(
-            ["strategy", "granularity", "record", "reverse", "used", "allocated", "adjoints", "statements", "live",
-             "peak", "difference", "finite diff."],
-            [[row.strategy, row.granularity, str(row.record), str(row.reverse), readable(row.used),
-              readable(row.allocated), readable(row.adjoint_bytes), str(row.statements), str(row.live_identifiers),
-              str(row.peak_identifiers), f"{row.gradient_difference:.1e}", f"{row.finite_difference:.1e}"]
-             for row in self.rows], texts=2)
-        lines += ["", "Bytes used by stream:", *table(["strategy", "granularity", "streams"], [
-            [row.strategy, row.granularity,
-             ", ".join(f"{name} {readable(used)}" for name, used in row.streams.items())]
-            for row in self.rows], texts=3)]
-        if self.memory:
-            lines += ["", "Peak resident memory, each in a process of its own:", *table(
-                ["strategy", "granularity", "peak", "over plain", "samples", "getrusage"],
-                [[row["strategy"], row["granularity"], readable(row["peak"]), readable(row["over_plain"]),
-                  str(len(row["curve"])), "-" if row["rusage"] is None else readable(row["rusage"])]
-                 for row in self.memory], texts=2)]
-            lines += [f"{row['strategy']}, {row['granularity']}: {row['warning']}"
-                      for row in self.memory if row["warning"]]
+        width = width or line_width()
+        if format == "text":
+            lines = [part for line in lines for part in textwrap.wrap(line, width)]
+        tables = [line for one in self.tables() for line in ("", *one.lines(format, width))]
+        lines += tables
+        refused = {(phase, reason) for row in self.rows for phase, reason in row.refused.items()
+                   if row.strategy != FORWARD_STRATEGY and reason != NO_VALUES}
+        lines += [""] * bool(refused) + [f"No {phase} sweep: {reason}" for phase, reason in sorted(refused)]
+        lines += [f"{row['strategy']}, {row['granularity']}: {row['warning']}" for row in self.memory if row["warning"]]
         lines += ["", *(self.disagreements or ["All gradients agree."])]
+        if format == "latex":
+            lines = [line if line in tables else f"% {line}".rstrip() for line in lines]
         return "\n".join(lines)
+
+    def tables(self) -> list[Table]:
+        """The tables: multiples and bytes, seconds, streams, and resident memory where it was asked for."""
+        plain, rows = self.plain.median, self.rows
+        streams = dict.fromkeys(name for row in rows for name in row.streams)
+        found = [
+            Table("", ["strategy", "granularity", "record", "reverse", "forward", "replay", "used", "allocated",
+                       "adjoints", "statements", "live", "peak", "difference", "finite diff."],
+                  [[row.strategy, row.granularity, *(_cell(time) for time in row.times), readable(row.used),
+                    readable(row.allocated), readable(row.adjoint_bytes), str(row.statements),
+                    str(row.live_identifiers), str(row.peak_identifiers), f"{row.gradient_difference:.1e}",
+                    f"{row.finite_difference:.1e}"] for row in rows], 2),
+            Table("Seconds, medians:", ["strategy", "granularity", "record", "reverse", "forward", "replay"],
+                  [[row.strategy, row.granularity,
+                    *("-" if time is None else readable_seconds(time.median * plain) for time in row.times)]
+                   for row in rows], 2),
+            Table("Bytes used by stream:", ["strategy", "granularity", *streams],
+                  [[row.strategy, row.granularity,
+                    *(readable(row.streams[name]) if name in row.streams else "-" for name in streams)]
+                   for row in rows if row.streams], 2)]
+        if self.memory:
+            found.append(Table(
+                "Peak resident memory, each in a process of its own:",
+                ["strategy", "granularity", "peak", "grown by", "over plain", "sampled"],
+                [[row["strategy"], row["granularity"], readable(row["peak"]), readable(row["growth"]),
+                  readable(row["over_plain"]), "-" if row["sampled"] is None else readable(row["sampled"])]
+                 for row in self.memory], 2))
+        return found
+
+
+def _cell(time):
+    return "-" if time is None else str(time)
 
 
 def _flat(row):
     cells = {}
     for name, value in asdict(row).items():
-        if name in ("record", "reverse"):
-            cells |= {f"{name} median": value["median"], f"{name} spread": value["spread"]}
-        elif name not in ("gradient", "streams"):
+        if name in PHASES:
+            cells |= {f"{name} {part}": "" if value is None else value[part] for part in ("median", "spread")}
+        elif name not in ("gradient", "streams", "refused"):
             cells[name] = value
     return cells | {f"used by {name}": used for name, used in row.streams.items()}
 
 
-def _seconds(seconds):
+def readable_seconds(seconds):
+    """Seconds as text: us, ms or s.
+
+    Examples
+    --------
+    >>> readable_seconds(0.00125)
+    '1.25 ms'
+    """
     unit, factor = ("s", 1.0) if seconds >= 1.0 else ("ms", 1e3) if seconds >= 1e-3 else ("us", 1e6)
     return f"{seconds * factor:.2f} {unit}"

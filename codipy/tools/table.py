@@ -1,11 +1,19 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables as plain text."""
+"""Tables as plain text, which fold where a line is too narrow, as Markdown and as LaTeX."""
 from __future__ import annotations
 
-__all__ = ["table"]
+import shutil
+from dataclasses import dataclass
+
+__all__ = ["FORMATS", "Table", "line_width", "table"]
+
+FORMATS = ("text", "markdown", "latex")
+_GAP = "  "
+_LATEX = str.maketrans({"\\": r"\textbackslash{}", "±": r"$\pm$", "~": r"\textasciitilde{}", "^": r"\textasciicircum{}",
+                        "≤": r"$\le$", "≥": r"$\ge$", **{letter: f"\\{letter}" for letter in "&%$#_{}"}})
 
 
-def table(header, rows, texts=0):
+def table(header, rows, texts=0, width=None):
     """Lines of a table: the first `texts` columns to the left, the others to the right.
 
     Parameters
@@ -16,6 +24,8 @@ def table(header, rows, texts=0):
         Cells, as many as titles.
     texts : int
         How many columns are texts.
+    width : int, optional
+        Letters in a line. What does not fit stands in a further table below, with the texts again.
 
     Returns
     -------
@@ -31,8 +41,65 @@ def table(header, rows, texts=0):
     """
     widths = [max(map(len, column)) for column in zip(header, *rows)]
     lines = []
-    for cells in (header, ["-" * width for width in widths], *rows):
-        line = [cell.ljust(width) if k < texts else cell.rjust(width)
-                for k, (cell, width) in enumerate(zip(cells, widths))]
-        lines.append("  ".join(line).rstrip())
+    for columns in _folded(widths, texts, width):
+        lines += [""] if lines else []
+        for cells in (header, ["-" * width for width in widths], *rows):
+            line = [cells[k].ljust(widths[k]) if k < texts else cells[k].rjust(widths[k]) for k in columns]
+            lines.append(_GAP.join(line).rstrip())
     return lines
+
+
+def _folded(widths, texts, width):
+    """The columns of each part: all texts, then as many others as fit, one at least."""
+    parts, left = [], list(range(texts, len(widths)))
+    room = sum(widths[:texts]) + len(_GAP) * texts
+    while True:
+        part, taken = list(range(texts)), room
+        while left and (width is None or len(part) == texts or taken + widths[left[0]] <= width):
+            taken += widths[left[0]] + len(_GAP)
+            part.append(left.pop(0))
+        parts.append(part)
+        if not left:
+            return parts
+
+
+def line_width():
+    """Letters in a line of the terminal, 80 where there is none."""
+    return shutil.get_terminal_size().columns
+
+
+@dataclass(frozen=True)
+class Table:
+    """A title, titles of columns, and cells as text; the first `texts` columns are texts, the others numbers."""
+
+    title: str
+    header: list
+    rows: list
+    texts: int = 1
+
+    def text(self, width=None):
+        """Lines, folded at a width."""
+        return [*([self.title] if self.title else []), *table(self.header, self.rows, self.texts, width)]
+
+    def markdown(self):
+        """Lines of a table of GitHub's Markdown."""
+        rule = ["---" if k < self.texts else "---:" for k in range(len(self.header))]
+        rows = [[cell.replace("|", "\\|") for cell in row] for row in self.rows]
+        return [*([f"**{self.title}**", ""] if self.title else []),
+                *("| " + " | ".join(cells) + " |" for cells in (self.header, rule, *rows))]
+
+    def latex(self):
+        """Lines of a LaTeX table with the rules of the package booktabs."""
+        columns = "l" * self.texts + "r" * (len(self.header) - self.texts)
+        head, *body = [" & ".join(cell.translate(_LATEX) for cell in cells) + r" \\"
+                       for cells in (self.header, *self.rows)]
+        caption = [rf"  \caption{{{self.title.translate(_LATEX)}}}"] if self.title else []
+        return [r"\begin{table}", r"  \centering", *caption,
+                rf"  \begin{{tabular}}{{{columns}}}", r"    \toprule", f"    {head}", r"    \midrule",
+                *(f"    {line}" for line in body), r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
+
+    def lines(self, form="text", width=None):
+        """In one of the FORMATS; `width` is that of text."""
+        if form not in FORMATS:
+            raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}, got {form!r}")
+        return self.text(width) if form == "text" else getattr(self, form)()

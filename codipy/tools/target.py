@@ -2,13 +2,20 @@
 """A function in somebody's file, and the point to run it at: ``FILE.py:FUNCTION``."""
 from __future__ import annotations
 
+import ast
 import importlib.util
 import inspect
+import re
 import sys
 import traceback
+from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
 
-__all__ = ["TargetError", "load", "user_traceback"]
+from codipy.tools.callee import name_of
+
+__all__ = ["Found", "Target", "TargetError", "demand_writable", "find", "load", "made_by", "user_traceback"]
 
 _NAME = "codipy_target"      # not that of the file: it may be that of a module that others need
 
@@ -17,21 +24,86 @@ class TargetError(ValueError):
     """The words on the command line name nothing that can be run."""
 
 
-def load(target, at=None):
-    """The function that `target` names, and its arguments.
+class Found(NamedTuple):
+    """A function of a file.
+
+    Attributes
+    ----------
+    function : callable
+        With an object of its class, if it is a method.
+    module : module
+        What the file defines.
+    path : Path
+    name : str
+        ``FUNCTION`` or ``CLASS.METHOD``.
+    holders : tuple
+        Where its point may be, the nearest first, and what each is called.
+    """
+
+    function: Callable[..., Any]
+    module: ModuleType
+    path: Path
+    name: str
+    holders: tuple
+
+    def arguments(self, at=None, text=None):
+        """The Target at a point: a variable of the file, a literal, or else the x0 of the function or the file.
+
+        Raises
+        ------
+        TargetError
+            If there is none, or it is one that makes points.
+        """
+        if text is not None:
+            return Target(self.function, _arguments(self.function, _literal(text)), f"--x0 {text}")
+        if at is not None:
+            holder, place = self.module, at
+            for name in at.split("."):
+                if not hasattr(holder, name):
+                    raise TargetError(f"--at {at}: the file has no such name")
+                holder = getattr(holder, name)
+            point = holder
+        else:
+            point, place = self._x0()
+            if callable(point):
+                raise TargetError(f"{place} makes points of a size: say which, --sizes 10,100 of codipy study")
+        return Target(self.function, _arguments(self.function, point), f"{place} of {self.path.name}")
+
+    def made(self, size, steps=None):
+        """The arguments that ``x0(size)`` makes, or ``x0(size, steps)``."""
+        maker, place = self._x0()
+        if not callable(maker):
+            raise TargetError(f"{place} of {self.path.name} is one point: sizes need a function, def x0(n): ...")
+        return _arguments(self.function, made_by(maker, self.function, size, steps))
+
+    def _x0(self):
+        for holder, place in self.holders:
+            if hasattr(holder, "x0"):
+                return holder.x0, f"{place}x0"
+        raise TargetError(f"no point to run at: set {self.name}.x0 or x0 in the file, or name a variable of it with "
+                          "--at")
+
+
+class Target(NamedTuple):
+    """A function, its arguments, and where these come from."""
+
+    function: Callable[..., Any]
+    arguments: tuple
+    place: str
+
+
+def find(target):
+    """The function that `target` names.
 
     Parameters
     ----------
     target : str
-        ``FILE.py:FUNCTION``; the file is run as a module, its folder is importable as for a script.
-    at : str, optional
-        Name of the point in the file; default is ``FUNCTION.x0``, else ``x0``.
+        ``FILE.py:FUNCTION`` or ``FILE.py:CLASS.METHOD``; the file is run as a module, its folder is importable as for a
+        script. A method is that of an object that the class makes of nothing.
 
     Returns
     -------
-    tuple
-        The function and the tuple of its arguments: the point is one argument, a tuple several if the function
-        requires several.
+    Found
 
     Raises
     ------
@@ -41,18 +113,98 @@ def load(target, at=None):
         Whatever the file raises.
     """
     text, colon, name = target.rpartition(":")
-    path = Path(text)
-    if not colon or not name.isidentifier() or path.suffix != ".py":
+    path, parts = Path(text), name.split(".")
+    if not colon or not all(part.isidentifier() for part in parts) or path.suffix != ".py":
         raise TargetError(f"{target!r} is not of the form FILE.py:FUNCTION")
     if not path.is_file():
         raise TargetError(f"there is no file {text}")
     module = _run(path)
-    function = getattr(module, name, None)
+    function, holders = module, [(module, "")]
+    for depth, part in enumerate(parts):
+        if inspect.isclass(function) and inspect.isfunction(inspect.getattr_static(function, part, None)):
+            function = _made(function, name)
+        if not hasattr(function, part):
+            raise TargetError(f"{path.name} has no function {name!r}: there are {_there(module)}")
+        function = getattr(function, part)
+        holders.insert(0, (function, ".".join(parts[:depth + 1]) + "."))
     if not callable(function):
-        there = [key for key, value in vars(module).items()
-                 if inspect.isfunction(value) and value.__module__ == module.__name__]
-        raise TargetError(f"{path.name} has no function {name!r}: there are {', '.join(there) or 'none'}")
-    return function, _arguments(function, _point(module, function, name, at))
+        raise TargetError(f"{path.name} has no function {name!r}: there are {_there(module)}")
+    return Found(function, module, path, name, tuple(holders))
+
+
+def made_by(maker, function, size, steps=None):
+    """The point that ``maker(size)`` gives, or ``maker(size, steps)`` if it takes both.
+
+    Raises
+    ------
+    TargetError
+        If neither the maker nor the function, as ``steps=``, takes the number of steps.
+    """
+    if steps is None:
+        return maker(size)
+    if len(_positional(maker)) > 1:
+        return maker(size, steps)
+    if "steps" not in inspect.signature(function).parameters:
+        raise TargetError(f"nothing takes the number of steps: give {name_of(function)} a parameter steps=, or x0 a "
+                          "second one")
+    return maker(size)
+
+
+def _positional(function):
+    return [parameter for parameter in inspect.signature(function).parameters.values()
+            if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
+
+
+def load(target, at=None, text=None):
+    """The function that `target` names, at a point of its file or one that is written out.
+
+    Parameters
+    ----------
+    target : str
+        See `find`.
+    at : str, optional
+        Name of the point in the file; default is ``FUNCTION.x0``, else ``x0``.
+    text : str, optional
+        The point as a literal of Python.
+
+    Returns
+    -------
+    Target
+        The function, the tuple of its arguments and where they come from: the point is one argument, a tuple several if
+        the function requires several.
+
+    Raises
+    ------
+    TargetError
+        Saying what is missing and what there is.
+    Exception
+        Whatever the file raises.
+    """
+    return find(target).arguments(at, text)
+
+
+def _there(module):
+    there = [key for key, value in vars(module).items()
+             if inspect.isfunction(value) and value.__module__ == module.__name__]
+    return ", ".join(there) or "none"
+
+
+def _made(cls, name):
+    try:
+        return cls()
+    except TypeError as error:
+        if error.__traceback__.tb_next is not None:      # raised inside, by the user's code
+            raise
+        raise TargetError(f"{name} is a method, and {cls.__name__}() cannot be made without arguments: write a "
+                          "function that makes the object and calls it") from None
+
+
+def _literal(text):
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        raise TargetError(f"--x0 {text}: not a number, nor a list, tuple or dict of numbers, as Python writes them"
+                          ) from None
 
 
 def _run(path):
@@ -70,30 +222,40 @@ def _run(path):
     return module
 
 
-def _point(module, function, name, at):
-    if at is not None:
-        if not hasattr(module, at):
-            raise TargetError(f"--at {at}: the file has no such name")
-        return getattr(module, at)
-    for holder in (function, module):
-        if hasattr(holder, "x0"):
-            return holder.x0
-    raise TargetError(f"no point to run at: set {name}.x0 or x0 in the file, or name a variable of it with --at")
-
-
 def _arguments(function, point):
     if not isinstance(point, tuple):
         return (point,)
-    required = [parameter for parameter in inspect.signature(function).parameters.values()
-                if parameter.default is parameter.empty
-                and parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
+    required = [parameter for parameter in _positional(function) if parameter.default is parameter.empty]
     return point if len(required) > 1 else (point,)
+
+
+def demand_writable(path):
+    """Raise unless a file can be written there; before what takes long, so that nothing is lost after it."""
+    if path is None:
+        return
+    was = path.exists()
+    try:
+        with open(path, "ab"):
+            pass
+    except OSError as error:
+        raise TargetError(f"cannot write {path}: {error.strerror}") from None
+    if not was:
+        path.unlink()
 
 
 def user_traceback(error, target):
     """The text of an exception, from the first line of the user's file on."""
+    if hasattr(error, "codipy_traceback"):      # raised in another process
+        return _from_the_file(error.codipy_traceback, target)
     path = str(Path(target.rpartition(":")[0]).resolve())
     frames = error.__traceback__
     while frames is not None and str(Path(frames.tb_frame.f_code.co_filename).resolve()) != path:
         frames = frames.tb_next
     return "".join(traceback.format_exception(type(error), error, frames))
+
+
+def _from_the_file(text, target):
+    head, *frames = re.split(r"^(?=  File )", text, flags=re.MULTILINE)
+    path = str(Path(target.rpartition(":")[0]).resolve())
+    first = next((k for k, frame in enumerate(frames) if path in frame.splitlines()[0]), 0)
+    return head + "".join(frames[first:])

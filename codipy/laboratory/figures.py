@@ -1,0 +1,166 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of a study as data, which pages draw as SVG and matplotlib draws as its own."""
+from __future__ import annotations
+
+import statistics
+from dataclasses import dataclass, field
+
+from codipy.laboratory.fits import title_of
+
+__all__ = ["Figure", "Series", "figures"]
+
+
+@dataclass(frozen=True)
+class Series:
+    """One line, cloud or layer of bars.
+
+    Attributes
+    ----------
+    label : str
+    points : list of tuple
+        x and y; for bars the number of the bar and its height.
+    colour : int
+        Equal for what belongs together: a strategy, a stream.
+    dashed : bool
+        Of operation granularity.
+    line, dots : bool
+        Whether the points are joined, and shown.
+    """
+
+    label: str
+    points: list
+    colour: int = 0
+    dashed: bool = False
+    line: bool = True
+    dots: bool = True
+
+
+@dataclass(frozen=True)
+class Figure:
+    """Axes with series.
+
+    Attributes
+    ----------
+    name, title : str
+    x, y : str
+        What the axes show; 'bytes' and 'seconds' at the end of a name choose the units.
+    series : list of Series
+    bars : list of str
+        Titles of bars, whose layers the series are; empty for lines.
+    log : bool
+        Whether both axes are logarithmic.
+    marks : dict
+        Name to x of vertical lines.
+    """
+
+    name: str
+    title: str
+    x: str
+    y: str
+    series: list
+    bars: list = field(default_factory=list)
+    log: bool = False
+    marks: dict = field(default_factory=dict)
+
+
+def figures(study):
+    """Those that the study has points for: streams, pareto, size, time, identifiers, resident."""
+    rows = _at_the_largest(study)
+    made = [_streams(rows), _pareto(rows), *_over_size(study), _identifiers(rows), *_resident(study, rows)]
+    return [figure for figure in made if figure is not None]
+
+
+def _at_the_largest(study):
+    """The rows of the point with the most numbers."""
+    taped = study.taped
+    if not taped:
+        return []
+    point = max(taped, key=lambda row: (row.size, row.combination.point.steps or 0)).combination.point
+    return [row for row in taped if row.combination.point == point]
+
+
+def _label(rows):
+    return rows[0].combination.point.label
+
+
+def _numbered(names):
+    return {name: k for k, name in enumerate(dict.fromkeys(names))}
+
+
+def _style(row, colours):
+    return {"colour": colours[row.combination.strategy], "dashed": row.combination.granularity == "operation"}
+
+
+def _colours(rows):
+    return _numbered(row.combination.strategy for row in rows)
+
+
+def _streams(rows):
+    if not rows:
+        return None
+    parts = [{**{title: stream["used"] for title, stream in row.streams.items()}, "adjoints": row.adjoint_bytes,
+              "identifiers": row.identifier_bytes} for row in rows]
+    titles = _numbered(title for part in parts for title, used in part.items() if used)
+    series = [Series(title, [(k, part.get(title, 0)) for k, part in enumerate(parts)], number)
+              for title, number in titles.items()]
+    return Figure("streams", f"Bytes of the tape, {_label(rows)}", "", "used bytes", series,
+                  [title_of(row.way) for row in rows])
+
+
+def _pareto(rows):
+    known = [row for row in rows if row.gradient_seconds and row.combination.strategy != "forward"]
+    if not known:
+        return None
+    colours = _colours(rows)
+    spots = [(statistics.median(a / b for a, b in zip(row.gradient_seconds, row.plain)), row.used) for row in known]
+    best = sorted(spot for spot in spots
+                  if not any(other[0] <= spot[0] and other[1] <= spot[1] and other != spot for other in spots))
+    series = [Series(title_of(row.way), [spot], **_style(row, colours), line=False) for row, spot in zip(known, spots)]
+    front = Series("not beaten in both", best, -1, line=True, dots=False)
+    return Figure("pareto", f"Time against memory, {_label(rows)}", "record and reverse over plain", "used bytes",
+                  [front, *series])
+
+
+def _over_size(study):
+    fits = {(fit.way, fit.metric): fit for fit in study.fits()}
+    colours = _colours(study.taped)
+    for name, title, y, metric, value in (
+            ("size", "Tape over size", "used bytes", "bytes used", lambda row: row.used),
+            ("time", "Time over size", "record and reverse, seconds", "gradient time",
+             lambda row: statistics.median(row.gradient_seconds) if row.gradient_seconds else None)):
+        series, ways = [], dict.fromkeys((row.way, row.combination.point.steps) for row in study.taped)
+        for way, steps in ways:
+            rows = [row for row in study.taped if row.way == way and row.combination.point.steps == steps]
+            points = sorted((row.size, value(row)) for row in rows if value(row))
+            fit = fits.get((way, metric))
+            fitted = "" if fit is None else f": {fit}"
+            label = title_of(way) + ("" if steps is None else f", {steps} steps") + fitted
+            if len({size for size, _ in points}) > 1:
+                series.append(Series(label, points, **_style(rows[0], colours)))
+        if series:
+            yield Figure(name, title, "size", y, series, log=True)
+
+
+def _identifiers(rows):
+    known = [row for row in rows if len(row.timeline) > 1]
+    if not known:
+        return None
+    colours = _colours(rows)
+    series = [Series(title_of(row.way), [(line[0], line[2]) for line in row.timeline], dots=False,
+                     **_style(row, colours)) for row in known]
+    return Figure("identifiers", f"Live identifiers over the recording, {_label(rows)}", "seconds", "live identifiers",
+                  series)
+
+
+def _resident(study, rows):
+    """One figure with the curves of all, with the phases of the longest marked."""
+    known = [row for row in rows if len(row.curve) > 1]
+    if not known:
+        return
+    colours = _colours(rows)
+    series = [Series(title_of(row.way), [(moment, size - row.baseline) for moment, size in row.curve],
+                     **_style(row, colours), dots=False) for row in known]
+    longest = max(known, key=lambda row: row.marks["end"])
+    marks = {f"{name} ({title_of(longest.way)})": moment for name, moment in longest.marks.items() if name == "reverse"}
+    yield Figure("resident", f"Resident memory over the state before, {_label(rows)}", "seconds", "resident bytes",
+                 series, marks=marks)

@@ -1,0 +1,67 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The figures of a study drawn by matplotlib."""
+from __future__ import annotations
+
+from codipy.laboratory.figures import figures
+from codipy.laboratory.resident import EXTRA
+from codipy.laboratory.result import StudyError
+
+__all__ = ["plot"]
+
+
+def plot(study, names=None):
+    """Figures by name, each a matplotlib Figure that belongs to no window: save it, or show it in a notebook."""
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise StudyError(f"plot() needs matplotlib: {EXTRA}") from None
+    known = {figure.name: figure for figure in figures(study)}
+    names = list(known) if names is None else [names] if isinstance(names, str) else list(names)
+    if unknown := [name for name in names if name not in known]:
+        raise StudyError(f"this study has no figure {unknown[0]!r}: there are {', '.join(known) or 'none'}")
+    drawn = {}
+    for name in names:
+        drawn[name] = Figure(figsize=(8.0, 5.0), layout="constrained")
+        _draw(known[name], drawn[name].subplots())
+    return drawn
+
+
+def _draw(figure, axes):
+    axes.set_title(figure.title)
+    if figure.bars:
+        _draw_bars(figure, axes)
+    else:
+        _draw_lines(figure, axes)
+    if figure.log:
+        axes.set(xscale="log", yscale="log")
+    axes.grid(alpha=0.3)
+    axes.legend(fontsize="x-small")
+
+
+def _draw_lines(figure, axes):
+    from matplotlib.ticker import EngFormatter
+
+    for one in figure.series:
+        colour = "0.5" if one.colour < 0 else f"C{one.colour % 10}"
+        axes.plot(*zip(*one.points), color=colour, label=one.label,
+                  linestyle="none" if not one.line else "--" if one.dashed else "-",
+                  marker="o" if one.dots else "", fillstyle="none" if one.dashed else "full")
+    for name, x in figure.marks.items():
+        axes.axvline(x, color="0.5", linestyle=":")
+        axes.annotate(name, (x, 1.0), xycoords=("data", "axes fraction"), fontsize="x-small", va="top")
+    axes.set(xlabel=figure.x, ylabel=figure.y)
+    if not figure.log:
+        axes.yaxis.set_major_formatter(EngFormatter())
+
+
+def _draw_bars(figure, axes):
+    from matplotlib.ticker import EngFormatter
+
+    done = [0.0] * len(figure.bars)
+    for one in figure.series:
+        heights = [dict(one.points)[k] for k in range(len(figure.bars))]
+        axes.barh(figure.bars, heights, left=done, color=f"C{one.colour % 10}", label=one.label)
+        done = [a + b for a, b in zip(done, heights)]
+    axes.invert_yaxis()
+    axes.xaxis.set_major_formatter(EngFormatter("B"))
+    axes.set_xlabel(figure.y)

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the function of a study comes from, so that every process of the study can have it and its points."""
+from __future__ import annotations
+
+import functools
+import inspect
+import pickle
+import runpy
+import sys
+import types
+
+from codipy.tools.callee import name_of
+from codipy.tools.target import find, made_by
+
+__all__ = ["FromFile", "Given", "as_steps"]
+
+
+class FromFile:
+    """A function of a file, ``FILE.py:FUNCTION``; every process runs the file.
+
+    Attributes
+    ----------
+    name : str
+        What tables call the function.
+    """
+
+    def __init__(self, target):
+        self.target = target
+        self._found = None
+
+    @property
+    def name(self):
+        return self.target.rpartition(":")[2]
+
+    def __getstate__(self):
+        return {"target": self.target, "_found": None}
+
+    def load(self, point):
+        """The function and its arguments at a point; TargetError where there is none."""
+        if self._found is None:
+            self._found = find(self.target)
+        found = self._found
+        if point.size is not None:
+            return as_steps(found.function, point.steps), found.made(point.size, point.steps)
+        return as_steps(found.function, point.steps), found.arguments(at=point.at, text=point.text).arguments
+
+    def is_portable(self):
+        """Whether another process can have it: files always."""
+        return True
+
+
+class Given:
+    """A function that the caller has, and its points.
+
+    Parameters
+    ----------
+    f : callable
+    points : dict, callable or None
+        Tuples of arguments by label; or what makes the arguments of a size, ``f.x0`` if it is None.
+    """
+
+    def __init__(self, f, points):
+        self.f, self.points = f, points
+        self.name = name_of(f)
+
+    def load(self, point):
+        """The function and its arguments at a point."""
+        if point.size is None:
+            return as_steps(self.f, point.steps), self.points[point.label]
+        made = made_by(self.points or self.f.x0, self.f, point.size, point.steps)
+        return as_steps(self.f, point.steps), made if isinstance(made, tuple) else (made,)
+
+    def __getstate__(self):
+        main = sys.modules.get("__main__")
+        path = getattr(main, "__file__", None)
+        # Scripts run again under another name, as multiprocessing does it, so that `__main__.f` is found.
+        return {"main": path, "path": list(sys.path), "name": self.name, "inner": pickle.dumps((self.f, self.points))}
+
+    def __setstate__(self, state):
+        self.name, sys.path[:] = state["name"], state["path"]
+        if b"__main__" in state["inner"]:
+            module = types.ModuleType("__mp_main__")
+            module.__dict__.update(runpy.run_path(state["main"], run_name="__mp_main__"))
+            sys.modules["__main__"] = sys.modules["__mp_main__"] = module
+        self.f, self.points = pickle.loads(state["inner"])
+
+    def is_portable(self):
+        """Whether a fresh process can find it: functions of modules and scripts, no lambdas, no closures."""
+        main = sys.modules.get("__main__")
+        try:
+            inner = self.__getstate__()["inner"]
+        except Exception:      # pickle raises what the user's objects raise
+            return False
+        return b"__main__" not in inner or str(getattr(main, "__file__", "")).endswith(".py")
+
+
+def as_steps(function, steps):
+    """The function with its own ``steps=``, if it has that parameter; else itself."""
+    if steps is None or "steps" not in inspect.signature(function).parameters:
+        return function
+    return functools.partial(function, steps=steps)
+

@@ -1,0 +1,180 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Figures as SVG text that takes its colours from the page around it."""
+from __future__ import annotations
+
+import math
+from html import escape
+
+__all__ = ["svg"]
+
+_WIDTH, _HEIGHT = 640, 360
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 14, 14, 44
+_LINE = 16      # of the legend
+_COLOURS = 10      # that the page has
+
+
+def svg(figure):
+    """The text of one ``<svg>``, with a title for those who cannot see it."""
+    drawn = _Bars(figure) if figure.bars else _Lines(figure)
+    body, legend = drawn.body(), _legend(figure, drawn.bottom + 44 if figure.bars else _HEIGHT + 4)
+    height = (drawn.bottom + 44 if figure.bars else _HEIGHT + 4) + _LINE * _legend_lines(figure) + 6
+    return (f'<svg viewBox="0 0 {_WIDTH} {height}" role="img" aria-label="{escape(figure.title)}" '
+            f'xmlns="http://www.w3.org/2000/svg"><title>{escape(figure.title)}</title>{body}{legend}</svg>')
+
+
+class _Lines:
+    """Lines and dots on two axes."""
+
+    bottom = _HEIGHT - _BOTTOM
+
+    def __init__(self, figure):
+        self.figure = figure
+        points = [point for one in figure.series for point in one.points]
+        self.x = _Axis([x for x, _ in points], _LEFT, _WIDTH - _RIGHT, figure.log)
+        self.y = _Axis([y for _, y in points], self.bottom, _TOP, figure.log)
+
+    def body(self):
+        """Axes and what is on them."""
+        parts = [_frame(self.bottom)]
+        for value in self.x.ticks():
+            parts.append(_text(self.x(value), self.bottom + 16, _short(value, self.figure.x), "middle"))
+        for value in self.y.ticks():
+            parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{self.y(value):.1f}" '
+                         f'y2="{self.y(value):.1f}"/>')
+            parts.append(_text(_LEFT - 6, self.y(value) + 4, _short(value, self.figure.y), "end"))
+        parts.append(_text((_LEFT + _WIDTH) / 2, self.bottom + 36, self.figure.x, "middle"))
+        parts.append(f'<text transform="translate(12 {self.bottom / 2:.0f}) rotate(-90)" text-anchor="middle">'
+                     f'{escape(self.figure.y)}</text>')
+        for name, value in self.figure.marks.items():
+            parts.append(f'<line class="mark" x1="{self.x(value):.1f}" x2="{self.x(value):.1f}" y1="{_TOP}" '
+                         f'y2="{self.bottom}"/>' + _text(self.x(value) + 3, _TOP + 10, name, "start"))
+        return "".join([*parts, *map(self._series, self.figure.series)])
+
+    def _series(self, one):
+        spots = [(self.x(x), self.y(y)) for x, y in one.points if self.x.holds(x) and self.y.holds(y)]
+        dash = ' stroke-dasharray="5 3"' if one.dashed else ""
+        text = ""
+        if one.line and len(spots) > 1:
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
+            text += f'<polyline class="{_class(one)}" fill="none"{dash} points="{path}"/>'
+        if one.dots:
+            for (x, y), (a, b) in zip(spots, one.points):
+                said = f"{one.label}: {_short(a, self.figure.x)}, {_short(b, self.figure.y)}"
+                hollow = " hollow" if one.dashed else ""
+                text += f'<circle class="{_class(one)}{hollow}" cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{escape(said)}' \
+                        "</title></circle>"
+        return text
+
+
+class _Bars:
+    """Bars that lie, each made of layers."""
+
+    _row, _text = 24, 190
+
+    def __init__(self, figure):
+        self.figure = figure
+        self.bottom = _TOP + self._row * len(figure.bars)
+        totals = [sum(dict(one.points)[k] for one in figure.series) for k in range(len(figure.bars))]
+        self.x = _Axis([0, *totals], self._text, _WIDTH - _RIGHT, False)
+
+    def body(self):
+        """Titles, bars and the axis below."""
+        parts = []
+        for value in self.x.ticks():
+            x = self.x(value)
+            parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{self.bottom}"/>')
+            parts.append(_text(x, self.bottom + 16, _short(value, self.figure.y), "middle"))
+        parts.append(_text((self._text + _WIDTH) / 2, self.bottom + 34, self.figure.y, "middle"))
+        for k, title in enumerate(self.figure.bars):
+            top, done = _TOP + self._row * k + 3, 0
+            parts.append(_text(self._text - 6, top + 13, title, "end"))
+            for one in self.figure.series:
+                height = dict(one.points)[k]
+                if height:
+                    left, right = self.x(done), self.x(done + height)
+                    parts.append(f'<rect class="{_class(one)}" x="{left:.1f}" y="{top}" width="{right - left:.1f}" '
+                                 f'height="{self._row - 6}"><title>{escape(title)}, {escape(one.label)}: '
+                                 f"{_short(height, self.figure.y)}</title></rect>")
+                    done += height
+        return "".join(parts)
+
+
+class _Axis:
+    """From numbers to places."""
+
+    def __init__(self, values, first, last, log):
+        values = [value for value in values if math.isfinite(value) and (value > 0 or not log)] or [1]
+        low, high = (min(values), max(values)) if log else (min(0, *values, 0), max(0, *values, 0))
+        if low == high:
+            low, high = (low / 2, high * 2) if log else (low, high + 1)
+        self.log, self.low, self.high, self.first, self.last = log, low, high, first, last
+
+    def holds(self, value):
+        """Whether there is a place for a number."""
+        return math.isfinite(value) and (value > 0 or not self.log)
+
+    def __call__(self, value):
+        if self.log:
+            part = math.log(value / self.low) / math.log(self.high / self.low)
+        else:
+            part = (value - self.low) / (self.high - self.low)
+        return self.first + part * (self.last - self.first)
+
+    def ticks(self):
+        """Round numbers within."""
+        if self.log:
+            powers = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
+            return [10.0**power for power in powers] if len(powers) > 1 else [self.low, self.high]
+        step = 10.0 ** math.floor(math.log10((self.high - self.low) / 3))
+        step *= next(factor for factor in (1, 2, 5, 10) if (self.high - self.low) / (factor * step) <= 6)
+        return [step * k for k in range(math.ceil(self.low / step), math.floor(self.high / step + 1e-9) + 1)]
+
+
+def _class(one):
+    return "front" if one.colour < 0 else f"c{one.colour % _COLOURS}"
+
+
+def _frame(bottom):
+    return f'<path class="axis" fill="none" d="M{_LEFT} {_TOP}V{bottom}H{_WIDTH - _RIGHT}"/>'
+
+
+def _text(x, y, text, anchor):
+    return f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+
+
+def _columns(figure):
+    return 1 if max((len(one.label) for one in figure.series), default=0) > 34 else 2
+
+
+def _legend_lines(figure):
+    return math.ceil(len(figure.series) / _columns(figure))
+
+
+def _legend(figure, top):
+    columns, parts = _columns(figure), []
+    for k, one in enumerate(figure.series):
+        x, y = _LEFT + (_WIDTH - _LEFT) // columns * (k % columns), top + _LINE * (k // columns) + 10
+        dash = ' stroke-dasharray="5 3"' if one.dashed else ""
+        parts.append(f'<line class="{_class(one)}" stroke-width="4"{dash} x1="{x}" x2="{x + 22}" y1="{y - 4}" '
+                     f'y2="{y - 4}"/>' + _text(x + 28, y, one.label, "start"))
+    return "".join(parts)
+
+
+def _short(value, axis):
+    """A number as the axis has it."""
+    if axis.endswith("bytes"):
+        return _scaled(value, 1024, ("B", "KB", "MB", "GB", "TB"))
+    if axis.endswith("seconds"):
+        if value == 0:
+            return "0"
+        unit, factor = ("s", 1) if value >= 1 else ("ms", 1e3) if value >= 1e-3 else ("us", 1e6)
+        return f"{value * factor:.3g} {unit}"
+    return f"{value:.3g}" if abs(value) < 1e5 else _scaled(value, 1000, ("", "k", "M", "G", "T"))
+
+
+def _scaled(value, base, units):
+    for unit in units[:-1]:
+        if abs(value) < base:
+            return f"{value:.3g} {unit}".rstrip()
+        value /= base
+    return f"{value:.3g} {units[-1]}"

@@ -1,0 +1,207 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a process of a study does: one combination, measured once cold for its memory and then repeatedly for its time.
+
+Run as ``python -m codipy.laboratory.worker REQUEST ANSWER`` it is such a process: two pickles of codipy's own.
+"""
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import pickle
+import sys
+import threading
+import time
+import traceback
+from pathlib import Path
+
+import numpy as np
+
+from codipy.laboratory.bandwidth import Bandwidth
+from codipy.laboratory.plan import PLAIN
+from codipy.laboratory.resident import Mark, trim
+from codipy.tools.leaves import join
+from codipy.tools.measuring import TimedTape, demand_the_same, no_garbage_collection, runs_for, time_plain
+from codipy.tools.problem import Problem
+from codipy.tools.verdict import Differences, random_direction, timed_value
+
+__all__ = ["RUNNING", "answer"]
+
+RUNNING = "CODIPY_STUDY_PROCESS"      # set in the environment of such a process
+_SAMPLES = 200      # of the timeline of one recording
+_SHORTEST = 1e-4      # seconds between two
+
+
+def answer(request, path):
+    """Measure what is asked for and write what came out to a file; an exception is an answer too."""
+    os.environ[RUNNING] = "1"
+    # What the parent has freed is not to be used again without being seen: it goes back before the mark is set.
+    gc.collect()
+    trim()
+    try:
+        found = _measure(request)
+    except Exception as error:      # the user's file may raise anything
+        text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
+        found = {"error": error if _can_be_pickled(error) else RuntimeError(text), "traceback": text}
+    Path(path).write_bytes(pickle.dumps(found))
+
+
+def _can_be_pickled(error):
+    try:
+        return isinstance(pickle.loads(pickle.dumps(error)), Exception)
+    except Exception:      # classes of the user's file, arguments that cannot be pickled
+        return False
+
+
+def _measure(request):
+    asked = request["combination"]
+    problem = Problem(*request["source"].load(asked.point), request["rebind"])
+    for module in ("codipy.numpy.doors", "codipy.math"):      # their memory is not the tape's
+        importlib.import_module(module)
+    if asked.strategy == PLAIN:
+        return _measure_plain(problem, request)
+    return _measure_taped(problem, asked, request)
+
+
+def _measure_plain(problem, request):
+    mark, start = Mark(), time.time()
+    value, seconds = timed_value(problem)
+    found = _memory(mark, {"run": start, "end": time.time()}, mark.peak())
+    if not request["repeat"]:
+        return found
+    _say_cold_is_over(request)
+    demand_the_same(problem, value)
+    runs, measured = runs_for(seconds), []
+    with no_garbage_collection():
+        for _ in range(request["repeat"]):
+            measured.append(time_plain(problem, runs))
+    differences = Differences(problem, seconds)
+    return {**found, "value": value, "numbers": problem.point.size, "runs": runs, "plain": measured,
+            "differences": differences, "differenced": differences.count}
+
+
+def _measure_taped(problem, asked, request):
+    mark = Mark()
+    tape = TimedTape(problem, asked.strategy, asked.granularity, asked.chunk_size, asked.width)
+    marks = {"record": time.time()}
+    inputs, output = tape.record()
+    marks["reverse"], recorded = time.time(), mark.peak()
+    gradient, value = None, float(output.value)
+    if not tape.is_forward:
+        adjoints = tape.adjoints()
+        gradient = join(tape.reverse(inputs, output, adjoints))
+        del adjoints
+    marks["end"] = time.time()
+    found = _memory(mark, marks, recorded)
+    if not request["repeat"]:
+        return found
+    _say_cold_is_over(request)
+    del inputs, output
+    tape.tape.reset()
+    looked = tape.look()
+    tangent = None
+    if looked.gradient is None:
+        along = TimedTape(problem, asked.strategy, asked.granularity)
+        tangent = float(problem.along(along.tape, random_direction(problem.point.size))[1])
+    if gradient is not None and looked.gradient is not None:
+        # A tape that was reset gives the gradient of a new one, or what follows is of another recording.
+        _demand_equal(gradient, looked.gradient)
+    if looked.gradient is not None:
+        np.save(request["gradient"], looked.gradient)
+    return {**found, "value": value, "numbers": problem.point.size, **_figures(looked), "tangent": tangent,
+            **_times(problem, tape, request["repeat"]), "timeline": _timeline(tape)}
+
+
+def _say_cold_is_over(request):
+    """Nobody samples memory while times are taken."""
+    Path(request["cold"]).touch()
+
+
+def _demand_equal(first, again):
+    if not np.allclose(first, again, rtol=1e-9, atol=0.0, equal_nan=True):
+        raise RuntimeError("a second recording at the same point gives another gradient: does the function keep "
+                           "something between calls, or draw random numbers?")
+
+
+def _memory(mark, marks, recorded):
+    return {"baseline": mark.baseline, "peak": mark.peak(), "peak_record": recorded, "mark": mark.kind, "marks": marks}
+
+
+def _figures(looked):
+    counts = looked.statistics["identifiers"].counts
+    streams = {section.title: {"used": section.memory.used, "allocated": section.memory.allocated,
+                               "items": section.counts.get("number of items",
+                                                           section.counts.get("number of statements", 0))}
+               for section in looked.streams}
+    identifiers = looked.statistics["identifiers"].memory
+    arguments = next((streams[name]["items"] for name in ("Jacobian entries", "argument identifiers", "primal data")
+                      if name in streams), 0)
+    return {"statements": looked.statements, "arguments": arguments, "streams": streams,
+            "used": looked.total.used, "allocated": looked.total.allocated, "adjoint_bytes": looked.adjoint_bytes,
+            "identifier_bytes": identifiers.used, "live": counts["live indices"],
+            "peak_live": counts["max live indices"], "largest": counts["largest index"]}
+
+
+def _times(problem, tape, repeat):
+    """Seconds of the plain run and of each phase, in turns, and memory's bytes a second between them."""
+    _, seconds = timed_value(problem)
+    runs, memory = runs_for(seconds), Bandwidth()
+    plain, phases, copied = [], [], []
+    with no_garbage_collection():
+        for _ in range(repeat):
+            # Python adapts its bytecode to the types that it meets, and each measurement meets others than the last.
+            if runs > 1:
+                time_plain(problem, 1)
+            plain.append(time_plain(problem, runs))
+            if runs > 1:
+                tape.run()
+            phases.append(tape.run(runs))
+            copied.append(memory.copy())
+    return {"runs": runs, "plain": plain, "refused": tape.refused, "copied": copied,
+            "seconds": {phase: [one[phase] for one in phases] for phase in phases[-1] if phase in phases[0]}}
+
+
+def _timeline(tape):
+    """Live and largest identifiers and statements over one recording more, read by another thread."""
+    recording, lines, over = tape.tape, [], threading.Event()
+    was = sys.getswitchinterval()
+
+    def read():
+        start, pause = time.perf_counter(), _SHORTEST
+        while not over.wait(pause):
+            counts = recording.statistics()["identifiers"].counts
+            lines.append([time.perf_counter() - start, recording.statements if recording.can_sweep else 0,
+                          counts["live indices"], counts["largest index"]])
+            if len(lines) == _SAMPLES:      # half of them, at half the rate
+                del lines[::2]
+                pause *= 2
+
+    thread = threading.Thread(target=read, daemon=True)
+    sys.setswitchinterval(_SHORTEST)
+    thread.start()
+    try:
+        kept = tape.record()
+        over.set()
+        thread.join()
+        counts = recording.statistics()["identifiers"].counts
+        lines.append([lines[-1][0] + _SHORTEST if lines else _SHORTEST,
+                      recording.statements if recording.can_sweep else 0, counts["live indices"],
+                      counts["largest index"]])
+        del kept
+    finally:
+        over.set()
+        sys.setswitchinterval(was)
+        recording.reset()
+    return lines
+
+
+if __name__ == "__main__":
+    os.environ[RUNNING] = "1"      # before the request is read: it may run the user's script
+    asked, result = map(Path, sys.argv[1:])
+    try:
+        request = pickle.loads(asked.read_bytes())
+    except Exception as error:
+        result.write_bytes(pickle.dumps({"error": RuntimeError(f"{type(error).__name__}: {error}"),
+                                         "traceback": traceback.format_exc()}))
+    else:
+        answer(request, result)

@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that studies of the tests measure: here, where a fresh process finds them."""
+
+import numpy as np
+
+import codipy
+
+CALLS = [0]
+
+
+def heat(u, steps=4):
+    """Explicit heat equation."""
+    for _ in range(steps):
+        new = u.copy()
+        new[1:-1] = u[1:-1] + 0.2 * (u[2:] - 2.0 * u[1:-1] + u[:-2])
+        u = new
+    return np.sum(u * u)
+
+
+heat.x0 = lambda n: np.linspace(0.0, 1.0, n) ** 2
+
+
+def stepped(u, steps=1):
+    """A function with a parameter for its steps."""
+    return heat(u, steps)
+
+
+stepped.x0 = heat.x0
+
+
+def products(x):
+    """Scalars."""
+    return x[0] * x[1] * x[0]
+
+
+def wrong_under_primal(x):
+    """A product that claims a wrong Jacobian when `primal` records."""
+    tape = codipy.active_tape()
+    if tape is None or tape.strategy != "primal":
+        return x[0] * x[1]
+    return tape.push_statement(x[0].value * x[1].value, x, [x[1].value, 7.0])
+
+
+def fails_under_simple(x):
+    """A product that is too much for one strategy."""
+    tape = codipy.active_tape()
+    if tape is not None and tape.strategy == "simple":
+        raise MemoryError("no room for this")
+    return x[0] * x[1]
+
+
+def fails(x):
+    """Raises in the plain run."""
+    return x[0] / (x[1] - x[1])
+
+
+def counts(x):
+    """Is not the same twice."""
+    CALLS[0] += 1
+    return x[0] * CALLS[0]
+
+
+def returns_text(x):
+    """No number."""
+    return "text"
+
+
+def long(u):
+    """Runs for seconds and needs memory."""
+    total = 0.0
+    for _ in range(400):
+        u = u * 0.999 + 0.001
+        total = total + np.sum(u)
+    return total
+
+
+long.x0 = lambda n: np.linspace(0.0, 1.0, n)

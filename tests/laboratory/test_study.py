@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: Apache-2.0
+"""codipy.study: which rows there are, and that their figures are those that a tape gives."""
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.tools.measuring import StatefulError
+from tests.laboratory import models
+from tests.strategies import COMPARED
+
+
+@pytest.fixture(scope="module")
+def found():
+    """One study of all strategies."""
+    return codipy.study(models.heat, sizes=[10], repeat=2)
+
+
+def test_every_way_has_a_row_at_every_size(found):
+    asked = [(row.combination.point.size, row.combination.strategy, row.combination.granularity) for row in found.rows]
+    assert asked == [(n, *way) for n in (10,) for way in [("plain", "-"), *COMPARED]]
+    assert found.agree and found.disagreements == [] and found.header["finished"] is True
+    assert {row.process for row in found.rows} == {"fresh"}
+
+
+def test_figures_are_those_of_a_tape(found):
+    for row in found.taped:
+        if row.combination.strategy == "forward":
+            assert (row.statements, row.streams, list(row.seconds)) == (0, {}, ["record"])
+            continue
+        tape = codipy.Tape(row.combination.strategy, row.combination.granularity)
+        with tape:
+            u = tape.register_input(models.heat.x0(row.size))
+            y = tape.register_output(models.heat(u))
+        y.gradient = 1.0
+        tape.evaluate()
+        statistics = tape.statistics()
+        assert (row.used, row.allocated) == tuple(statistics.total)
+        assert row.adjoint_bytes == statistics["adjoint vector"].memory.used
+        assert (row.statements, row.numbers) == (tape.statements, row.size)
+        assert row.value == models.heat(models.heat.x0(row.size))
+        for title, stream in row.streams.items():
+            assert (stream["used"], stream["allocated"]) == tuple(statistics[title].memory)
+        counts = statistics["identifiers"].counts
+        assert [row.live, row.peak_live, row.largest] == [
+            counts[name] for name in ("live indices", "max live indices", "largest index")]
+        assert row.gradient_difference < 1e-14 and row.finite_difference < 1e-6
+
+
+def test_times_are_there_for_what_a_way_can_do(found):
+    for row in found.taped:
+        assert ("replay" in row.seconds) == (row.combination.strategy in ("simple", "primal", "primal-reuse"))
+        assert len(row.plain) == 2 and all(len(taken) == 2 and min(taken) > 0.0 for taken in row.seconds.values())
+        assert row.combination.strategy == "forward" or row.sweep_rate > 0.0 and row.copy_rate > 0.0
+        assert set(row.seconds) | set(row.refused) == {"record", "reverse", "forward", "replay"}
+
+
+def test_lambdas_and_closures_are_measured_in_copies_of_this_process():
+    factor = np.linspace(0.0, 1.0, 5)
+    found = codipy.study(lambda x: np.sum(x * x * factor), np.ones(5), strategies="primal", repeat=1)
+    assert found.agree and {row.process for row in found.rows} == {"forked"}
+    assert "Put the function into a module" in str(found).replace("\n  ", " ")
+
+
+def test_chunk_sizes_and_widths_are_combinations():
+    found = codipy.study(models.products, [1.5, 2.0], strategies=["jacobian", "forward"], granularities="statement",
+                         chunk_sizes=[4, 1024], widths=[1, 3], repeat=1)
+    rows = {(row.combination.strategy, row.combination.chunk_size, row.combination.width): row for row in found.taped}
+    assert list(rows) == [*(("jacobian", chunk, width) for chunk in (4, 1024) for width in (1, 3)),
+                          ("forward", None, 1), ("forward", None, 3)]
+    assert found.agree
+    small, large = rows["jacobian", 4, 1], rows["jacobian", 1024, 1]
+    assert small.used == large.used and small.allocated < large.allocated
+    assert rows["jacobian", 4, 3].adjoint_bytes == 3 * small.adjoint_bytes
+
+
+def test_steps_are_handed_on():
+    found = codipy.study(models.stepped, sizes=[6], steps=[2, 5], strategies="primal",
+                         granularities="statement", repeat=1)
+    few, many = (row for row in found.taped)
+    assert (few.combination.point.label, many.combination.point.label) == ("n=6 steps=2", "n=6 steps=5")
+    assert many.statements > few.statements
+    assert many.value == models.stepped(models.stepped.x0(6), steps=5)
+
+
+def test_a_wrong_strategy_is_named():
+    found = codipy.study(models.wrong_under_primal, [2.0, 3.0], strategies=["jacobian", "primal", "simple"],
+                         granularities="operation", repeat=1)
+    assert not found.agree and len(found.disagreements) == 1
+    assert found.disagreements[0].startswith("primal, operation at x0 disagrees with the median of all strategies: the "
+                                             "derivative by argument 0[1] is 7, not 2")
+    assert found.disagreements[0] in " ".join(str(found).split())
+
+
+def test_what_a_strategy_cannot_do_is_a_row_with_the_reason():
+    found = codipy.study(models.fails_under_simple, [2.0, 3.0], strategies=["simple", "primal"],
+                         granularities="operation", repeat=1)
+    plain, simple, primal = found.rows
+    assert "MemoryError: no room for this" in simple.error and primal.error is None and not found.agree
+    assert "simple, operation at x0 failed: MemoryError: no room for this" in " ".join(str(found).split())
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "said"),
+    [(models.fails, ZeroDivisionError, "division"),
+     (models.counts, StatefulError, "counts returns"),
+     (models.returns_text, TypeError, "must return one real number")],
+)  # fmt: skip
+def test_what_the_plain_run_raises_is_raised(function, error, said):
+    with pytest.raises(error, match=said):
+        codipy.study(function, [2.0, 3.0], strategies="primal", repeat=1)
+
+
+@pytest.mark.parametrize(
+    ("words", "options", "error", "said"),
+    [
+        ([models.heat], {}, TypeError, "study needs the arguments"),
+        ([models.heat, np.ones(3)], {"sizes": [3]}, TypeError, "sizes need one function"),
+        ([models.heat], {"sizes": [0]}, ValueError, "sizes must be positive"),
+        ([models.heat], {"sizes": [1.5]}, TypeError, "sizes must be ints"),
+        ([models.heat], {"sizes": []}, ValueError, "sizes must hold one"),
+        ([models.heat], {"sizes": [3], "strategies": "fast"}, ValueError, "unknown strategy 'fast'"),
+        ([models.heat], {"sizes": [3], "widths": [True]}, TypeError, "widths must be ints"),
+        ([models.heat], {"sizes": [3], "repeat": 0}, ValueError, "repeat must be at least 1"),
+        ([models.heat], {"sizes": [3], "repeat": 1.0}, TypeError, "repeat must be an int"),
+        ([models.heat], {"sizes": [3], "at": "p"}, TypeError, "at and x0 are for a function of a file"),
+        ([models.long], {"sizes": [3], "steps": [2]}, ValueError, "nothing takes the number of steps"),
+        (["none.py:f"], {}, ValueError, "there is no file none.py"),
+        ([3.0], {}, TypeError, "f must be a function"),
+    ],
+)
+def test_bad_options_are_refused_before_anything_runs(words, options, error, said):
+    with pytest.raises(error, match=said):
+        codipy.study(*words, **options)
