@@ -7,7 +7,7 @@ import pytest
 import codipy
 from codipy.tools.measuring import StatefulError
 from tests.laboratory import models
-from tests.strategies import COMPARED
+from tests.strategies import AS_VALUES, COMPARED
 
 
 @pytest.fixture(scope="module")
@@ -49,7 +49,7 @@ def test_figures_are_those_of_a_tape(found):
 
 def test_times_are_there_for_what_a_way_can_do(found):
     for row in found.taped:
-        assert ("replay" in row.seconds) == (row.combination.strategy in ("simple", "primal", "primal-reuse"))
+        assert ("replay" in row.seconds) == (row.combination.strategy in AS_VALUES)
         assert len(row.plain) == 2 and all(len(taken) == 2 and min(taken) > 0.0 for taken in row.seconds.values())
         assert row.combination.strategy == "forward" or row.sweep_rate > 0.0 and row.copy_rate > 0.0
         assert set(row.seconds) | set(row.refused) == {"record", "reverse", "forward", "replay"}
@@ -84,7 +84,7 @@ def test_steps_are_handed_on():
 
 
 def test_a_wrong_strategy_is_named():
-    found = codipy.study(models.wrong_under_primal, [2.0, 3.0], strategies=["jacobian", "primal", "simple"],
+    found = codipy.study(models.wrong_under_primal, [2.0, 3.0], strategies=["jacobian", "primal"],
                          granularities="operation", repeat=1)
     assert not found.agree and len(found.disagreements) == 1
     assert found.disagreements[0].startswith("primal, operation at x0 disagrees with the median of all strategies: the "
