@@ -97,8 +97,8 @@ def add_written_by_hand(module):
     if module.name == ".".join(TILES.parts):
         sources = [*TILES.glob("*.c"), *NATIVE.glob("*.c"), GENERATED / "codipy" / "operations" / "array_loops.c"]
         module.sources += sorted(map(str, sources))
-    else:  # of the tiles all others see program.h alone
-        inner = {path.name for folder in (TILES, NATIVE) for path in folder.glob("*.h")} - {"program.h"}
+    else:  # of the tiles all others see program.h and together.h
+        inner = {path.name for folder in (TILES, NATIVE) for path in folder.glob("*.h")} - {"program.h", "together.h"}
         inner |= {"array_loops.h", "formulas.h", "clones.h"}
         headers = [path for path in headers if path.name not in inner]
     module.depends = sorted(map(str, headers))

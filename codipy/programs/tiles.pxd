@@ -10,7 +10,16 @@
 # threads itself (tiles/team.h). They use less than 20 kB of stack. An error, MemoryError, leaves everything as it was.
 # Data is aligned. The result overlaps no operand;
 # adjoints of operands may overlap each other.
-from libc.stdint cimport int32_t, uint32_t, uint64_t
+from libc.stdint cimport int32_t, uint8_t, uint32_t, uint64_t
+
+cdef extern from "codipy/programs/tiles/together.h" nogil:
+    enum:
+        TOGETHER                        # statements in a row of numbers
+        TOGETHER_ROWS
+        TOGETHER_SPARE
+
+    ctypedef struct ScalarStep:         # Instruction of programs/program.pxd
+        pass
 
 cdef extern from "codipy/programs/tiles/program.h" nogil:
     enum:
@@ -84,6 +93,9 @@ cdef bint tiles_exact(int code) noexcept nogil
 cdef double tiles_number(int code, bint single, const double* u) noexcept nogil
 # Whether computing an operation again costs more than keeping what it gave: its loop goes element by element.
 cdef bint tiles_slow(int code) noexcept nogil
+# Partials of many scalar statements of one program, side by side: programs/tiles/together.h.
+cdef void scalars_together(const ScalarStep* steps, int count, int leaves, const uint8_t* is_active, Py_ssize_t n,
+                           double* registers, double* bars) noexcept nogil
 # The operands whose values reverse, tangent and Jacobians read when those of `active` are differentiated; the others'
 # `data` may be anything then.
 cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil

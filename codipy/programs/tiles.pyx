@@ -6,7 +6,7 @@ cimport numpy as cnp
 from codipy.operations.kernels cimport (
     OP_COS, OP_DIGAMMA, OP_ERF, OP_ERFC, OP_EXPIT, OP_FMOD, OP_GAMMA, OP_HYPOT, OP_LGAMMA, OP_MOD, OP_SIN)
 
-from libc.stdint cimport uint32_t
+from libc.stdint cimport uint8_t, uint32_t
 
 import importlib
 
@@ -55,6 +55,9 @@ cdef extern from "codipy/programs/tiles/tiles.h" nogil:
     int tile_short_reverse(ShortPlan**, const TileProgram*, const Operand*, int, const Py_ssize_t*, double*,
                            const Py_ssize_t*, int)
 
+
+cdef extern from "codipy/programs/tiles/together.h" nogil:
+    void scalars_jacobians(const ScalarStep*, int, int, const unsigned char*, Py_ssize_t, double*, double*)
 
 cdef extern from "codipy/programs/tiles/second.h" nogil:
     ctypedef enum SecondPart:
@@ -248,6 +251,11 @@ cdef double tiles_number(int code, bint single, const double* u) noexcept nogil:
 
 cdef bint tiles_slow(int code) noexcept nogil:
     return code in (OP_SIN, OP_COS, OP_ERF, OP_ERFC, OP_EXPIT, OP_GAMMA, OP_LGAMMA, OP_DIGAMMA, OP_HYPOT, OP_FMOD, OP_MOD)
+
+
+cdef void scalars_together(const ScalarStep* steps, int count, int leaves, const uint8_t* is_active, Py_ssize_t n,
+                           double* registers, double* bars) noexcept nogil:
+    scalars_jacobians(steps, count, leaves, is_active, n, registers, bars)
 
 
 cdef uint32_t tiles_needed(const TileProgram* program, uint32_t active) noexcept nogil:

@@ -6,6 +6,7 @@ overwritten while recording; a statement keeps what it overwrote, and a reverse 
 """
 from libc.stdint cimport int32_t
 from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc
+from libc.stdlib cimport free
 from libc.string cimport memcpy
 cimport cython
 
@@ -23,6 +24,7 @@ from codipy.tape.recorder cimport (
     Entry, Recorder, assign_identifier, grow_primals, push_primal, push_primal_result, reserve_statement)
 from codipy.tape.replay cimport Replay
 from codipy.tape.strategy cimport Strategy, accumulate
+from codipy.tape.together cimport ARGUMENTS as STRETCH_ARGUMENTS, STRETCH, Ends, Stretch, fill_stretch, least_together, new_stretch
 from codipy.tape.walk cimport Bounds, Sweep, walk, walk_regions
 
 cdef extern from "codipy/inline.h":
@@ -260,52 +262,92 @@ cdef inline void reverse_region(const Span* spans, double* primals, double* orig
     cdef const int32_t* handles = <const int32_t*>spans[2].fields[0]
     cdef const int32_t* results = <const int32_t*>spans[2].fields[1]
     cdef const double* overwritten = <const double*>spans[2].fields[2]
-    cdef Py_ssize_t c = spans[0].end, a = spans[1].end, s = spans[2].end, begin = spans[2].begin, d
-    cdef int32_t handle, result, i, leaf
+    cdef Py_ssize_t c = spans[0].end, a = spans[1].end, s = spans[2].end, begin = spans[2].begin, stop, i, d, count, flows
+    cdef int32_t handle, result, leaf
     cdef const Program* program
     cdef Program** programs = program_blocks()
     cdef double jacobian[MAX_LEAVES]
     cdef double* bars
+    cdef double* known
     cdef double value
     cdef bint any_bar
+    cdef Ends ends
+    # While the adjoints of most statements are zero, their Jacobians are not worth anything.
+    cdef bint dense = True
+    cdef Stretch* stretch = new_stretch() if s - begin >= least_together() else NULL
     while s > begin:
-        s -= 1
-        handle = handles[s]
-        result = results[s] if reuse else lhs
-        lhs -= 1
-        if handle == INPUT:
+        count = flows = 0
+        if stretch != NULL and dense:
+            ends = Ends(handles + s, arguments + a, constants + c, NULL, NULL, lhs)
+            if reuse:
+                ends.results, ends.overwritten = results + s, overwritten + s
+            count = fill_stretch(stretch, &ends, primals, s - begin, reuse)
+        if count:
+            known = stretch.jacobians + STRETCH_ARGUMENTS
+            for i in range(count):
+                result = results[s - 1 - i] if reuse else lhs
+                lhs -= 1
+                known -= stretch.counts[i]
+                a -= stretch.counts[i]
+                bars = origin + width * result
+                any_bar = False
+                for d in range(width):
+                    any_bar |= bars[d] != 0.0
+                if not any_bar or handles[s - 1 - i] == INPUT:
+                    continue
+                flows += 1
+                for d in range(stretch.counts[i]):
+                    accumulate(origin + width * arguments[a + d], bars, known[d], width)
+                if not keep:
+                    for d in range(width):
+                        bars[d] = 0.0
+            c -= stretch.constants
+            s -= count
+            dense = 2 * flows >= count
             continue
-        value = primals[result]
-        if reuse:
-            primals[result] = overwritten[s]
-        bars = origin + width * result
-        any_bar = False
-        for d in range(width):
-            any_bar |= bars[d] != 0.0
-        if handle == ELEMENT:
-            a -= 1
-            c -= 1
-            accumulate(origin + width * arguments[a], bars, 1.0, width)
-        elif handle < HANDMADE:
-            a -= HANDMADE - handle
-            c -= HANDMADE - handle + 1
-            for i in range(HANDMADE - handle):
-                accumulate(origin + width * arguments[a + i], bars, constants[c + i], width)
-        else:
-            program = program_at(programs, handle)
-            a -= program.active
-            c -= program.passive
-            if any_bar and program.active:     # an output that depends on nothing has no argument to read
-                jacobian_of(program, primals, arguments + a, constants + c, value, jacobian)
-                leaf = 0
-                for i in range(program.active):
-                    while not program.is_active[leaf]:
-                        leaf += 1
-                    accumulate(origin + width * arguments[a + i], bars, jacobian[leaf], width)
-                    leaf += 1
-        if any_bar and not keep:
+        stop = max(begin, s - STRETCH) if stretch != NULL else begin
+        count = s - stop
+        while s > stop:
+            s -= 1
+            handle = handles[s]
+            result = results[s] if reuse else lhs
+            lhs -= 1
+            if handle == INPUT:
+                continue
+            value = primals[result]
+            if reuse:
+                primals[result] = overwritten[s]
+            bars = origin + width * result
+            any_bar = False
             for d in range(width):
-                bars[d] = 0.0
+                any_bar |= bars[d] != 0.0
+            flows += any_bar
+            if handle == ELEMENT:
+                a -= 1
+                c -= 1
+                accumulate(origin + width * arguments[a], bars, 1.0, width)
+            elif handle < HANDMADE:
+                a -= HANDMADE - handle
+                c -= HANDMADE - handle + 1
+                for i in range(HANDMADE - handle):
+                    accumulate(origin + width * arguments[a + i], bars, constants[c + i], width)
+            else:
+                program = program_at(programs, handle)
+                a -= program.active
+                c -= program.passive
+                if any_bar and program.active:     # an output that depends on nothing has no argument to read
+                    jacobian_of(program, primals, arguments + a, constants + c, value, jacobian)
+                    leaf = 0
+                    for i in range(program.active):
+                        while not program.is_active[leaf]:
+                            leaf += 1
+                        accumulate(origin + width * arguments[a + i], bars, jacobian[leaf], width)
+                        leaf += 1
+            if any_bar and not keep:
+                for d in range(width):
+                    bars[d] = 0.0
+        dense = 2 * flows >= count
+    free(stretch)
     cursors[0], cursors[1], cursors[2] = c, a, s
 
 
