@@ -36,6 +36,17 @@ def product_of_arrays():
                    "second-product-arrays")
 
 
+def further_product_of_arrays():
+    """One more vector on the same recording."""
+    import numpy as np
+
+    import codipy
+    x, v = np.linspace(0.5, 1.5, 1000), np.ones(1000)
+    numbers, (_, product) = x.tolist(), codipy.linearize(codipy.grad(rosenbrock), x)
+    return _figure("a further vector times this Hessian / Python loop", lambda: product(v),
+                   lambda: rosenbrock_loop(numbers), 0.3, "second-further-arrays")
+
+
 def product_of_numbers():
     """The same of the loop over floats."""
     import codipy
@@ -56,18 +67,55 @@ def dense():
                    lambda: rosenbrock_loop(numbers), 8.0, "second-dense")
 
 
-def burgers():
-    """A Hessian times a vector over the gradient."""
+def _fields():
     import numpy as np
 
-    import codipy
     x, y = np.meshgrid(np.linspace(0.0, 1.0, 201), np.linspace(0.0, 1.0, 201))
-    u, v = np.sin(x + y), np.cos(x - y)
+    return np.sin(x + y), np.cos(x - y)
+
+
+def burgers():
+    """A Hessian times a vector over the gradient."""
+    import codipy
+    fields = _fields()
     gradient = codipy.grad(array_work.burgers, argnums=(0, 1))
     return _figure("Hessian times vector / gradient, Burgers 201x201x32",
-                   lambda: codipy.hvp(array_work.burgers, (u, v), (u, v)), lambda: gradient(u, v), 3.0,
+                   lambda: codipy.hvp(array_work.burgers, fields, fields), lambda: gradient(*fields), 3.0,
                    "second-burgers", repeats=3)
 
 
-QUESTIONS = {"second-product-arrays": product_of_arrays, "second-product-numbers": product_of_numbers,
-             "second-dense": dense, "second-burgers": burgers}
+def further_burgers():
+    """One more vector on the same recording."""
+    import codipy
+    fields = _fields()
+    gradient = codipy.grad(array_work.burgers, argnums=(0, 1))
+    _, product = codipy.linearize(gradient, *fields)
+    return _figure("a further vector times this Hessian / gradient", lambda: product(*fields),
+                   lambda: gradient(*fields), 2.0, "second-further-burgers", repeats=5)
+
+
+def _nested(name, f, x, v, target, question):
+    """A driver inside of another one, over sweeps."""
+    import codipy
+    gradient = codipy.grad(f)
+    return _figure(f"Hessian times vector, a driver inside of a driver / sweeps, {name}",
+                   lambda: codipy.jvp(gradient, (x,), (v,)), lambda: codipy.hvp(f, (x,), (v,)), target, question, 5)
+
+
+def nested_arrays():
+    """Of arrays."""
+    import numpy as np
+    return _nested("Rosenbrock n=100,000 as array code", rosenbrock, np.linspace(0.5, 1.5, 100_000), np.ones(100_000),
+                   3.0, "second-nested-arrays")
+
+
+def nested_numbers():
+    """Of numbers."""
+    return _nested("Rosenbrock n=1000 as a loop", rosenbrock_loop, [0.5 + k / 1000 for k in range(1000)], [1.0] * 1000,
+                   30.0, "second-nested-numbers")
+
+
+QUESTIONS = {"second-product-arrays": product_of_arrays, "second-further-arrays": further_product_of_arrays,
+             "second-product-numbers": product_of_numbers, "second-dense": dense, "second-burgers": burgers,
+             "second-further-burgers": further_burgers, "second-nested-arrays": nested_arrays,
+             "second-nested-numbers": nested_numbers}

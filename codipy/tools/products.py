@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from codipy.tools.callee import rebound
 from codipy.tools.choice import Choice
+from codipy.tools.linearized import gradient_run
 from codipy.tools.pool import check_settings
 from codipy.tools.recording import ForwardRun
 from codipy.tools.run import Run, seeds_of
@@ -133,6 +134,11 @@ def linearize(f, *args, kwargs=None, argnums=None, argnames=None, has_aux=False,
     TypeError, ValueError
         See `jvp`.
 
+    Notes
+    -----
+    Of a gradient, ``linearize(grad(f), x)``, the map is the Hessian times vectors: `f` is recorded once and swept for
+    each of them, as by `hvp`, where both differentiate by the same positional arguments.
+
     Examples
     --------
     >>> import codipy, numpy as np
@@ -140,12 +146,13 @@ def linearize(f, *args, kwargs=None, argnums=None, argnames=None, has_aux=False,
     >>> out, push(np.array([1.0, 10.0])), push(np.array([0.0, 1.0]))
     (array([1., 4.]), array([ 2., 40.]), array([0., 4.]))
     """
-    run = _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind)
+    run = _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind, kept=True)
     push = Pushforward(run)
     return (run.value, push, run.aux) if has_aux else (run.value, push)
 
 
-def _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind, seeded=None, forward=False):
+def _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind, seeded=None, forward=False,
+         kept=False):
     """The run of which all of them give products."""
     if not callable(f):
         raise TypeError(f"f must be a function, got {type(f).__name__}")
@@ -155,6 +162,8 @@ def _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, reb
     check_settings(settings, forward)
     numbers = tuple(range(len(args))) if argnums is None else argnums
     choice = Choice(numbers if numbers != () or argnames is None else None, argnames)
+    if kept and (found := gradient_run(f, args, kwargs or {}, choice, has_aux, strategy, granularity)) is not None:
+        return found
     return Run(f, rebound(f) if rebind else f, choice, args, kwargs or {}, has_aux, settings, seeded=seeded)
 
 

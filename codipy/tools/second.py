@@ -140,6 +140,8 @@ def hvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=None, has_aux=
         granularity=None, rebind=True):
     """The product of a Hessian, which is never formed, with a vector: the derivative of the gradient along it.
 
+    For several vectors at one point take ``gradient, product = linearize(grad(f), x)``, which runs `f` once.
+
     Parameters
     ----------
     f : callable
