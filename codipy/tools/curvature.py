@@ -41,9 +41,9 @@ class Curvature:
         Its arguments; `args` is changed.
     leaves : list of float and ndarray
         The inputs' values.
-    place : int or callable
-        Which argument is the only input, or the list of inputs, if they are numbers; or ``place(args, inputs)`` puts
-        the inputs into the arguments.
+    place : int, tuple of int or callable
+        Which argument is the only input, or the list of inputs, if they are numbers; which is each input; or
+        ``place(args, inputs)`` puts the inputs into the arguments.
     granularity : str or None
         See `Tape`.
     """
@@ -67,6 +67,9 @@ class Curvature:
                 known = _identifiers(inputs, self.leaves)
                 if type(place) is int:
                     args[place] = inputs if type(args[place]) is list else inputs[0]
+                elif type(place) is tuple:
+                    for position, x in zip(place, inputs):
+                        args[position] = x
                 else:
                     place(args, inputs)
                 result = run(*args, **kwargs)

@@ -104,7 +104,9 @@ def in_dtypes(derivatives, leaves):
 
 def join(leaves):
     """One float64 vector of all numbers, in the order of C."""
-    if all_floats(leaves):
+    if len(leaves) == 1 and is_array(leaves[0]):
+        return leaves[0].flatten()
+    if type(leaves) is list and all_floats(leaves):
         return np.array(leaves, np.float64)
     parts = [np.ravel(leaf) for leaf in leaves]
     return np.concatenate(parts).astype(np.float64, copy=False)

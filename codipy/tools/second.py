@@ -228,6 +228,13 @@ def _swept(f, args, tangents, kwargs, argnums, argnames, has_aux, granularity, r
     if argnums is None and argnames is None and not args:
         raise TypeError("f must have an argument to differentiate by, got none")
     check_settings(("primal", granularity or "statement"))
+    if argnums is None and argnames is None and not has_aux and _are_arrays(args, tangents):
+        run, places = rebound(f) if rebind else f, tuple(range(len(args)))
+        with Curvature(run, f, list(args), kwargs or {}, list(args), places, granularity) as curvature:
+            if not curvature.known:
+                return None
+            product = curvature.products(join(tangents)[None])[0]
+            return tuple(curvature.cut(curvature.gradient())), tuple(curvature.cut(product))
     numbers = tuple(range(len(args))) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
     choice = Choice(numbers or None, argnames)
     choice.check(args, f)
@@ -245,6 +252,12 @@ def _swept(f, args, tangents, kwargs, argnums, argnames, has_aux, granularity, r
         product = curvature.products(join(seeds)[None])[0]
         found = [choice.flat(trees, leaves, curvature.cut(x)) for x in (curvature.gradient(), product)]
     return (*found, kept[0]) if has_aux else tuple(found)
+
+
+def _are_arrays(args, tangents):
+    """The usual case, of which nothing need be walked: arrays, and one of the same shape for each."""
+    return len(args) == len(tangents) and all(
+        is_array(x) and is_array(t) and x.shape == t.shape for x, t in zip(args, tangents))
 
 
 def _both(gradient, by_number, by_name, has_aux):
