@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codipy.errors import ActiveError, TapeError
 from codipy.laboratory import StudyError
-from codipy.laboratory.command import add_study
+from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study
 from codipy.laboratory.memory import measure
 from codipy.tape.base import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare
@@ -23,7 +23,6 @@ from codipy.version import __version__
 
 __all__ = ["main"]
 
-AGREE, DISAGREE, FAILED = 0, 1, 2      # exit status
 
 
 def main(argv=None):
@@ -37,18 +36,20 @@ def main(argv=None):
     Returns
     -------
     int
-        Exit status: 0, 1 if a strategy disagrees, 2 if nothing could be measured.
+        Exit status: 0, 1 if a strategy disagrees, 2 if nothing could be measured, 130 after Ctrl-C.
     """
     options = _parser().parse_args(argv)
     try:
-        text, agree = options.run(options)
+        text, status = options.run(options)
     except (ActiveError, StatefulError, StudyError, TapeError, TargetError) as error:      # these name the line
         print(f"codipy {options.command}: {error}", file=sys.stderr)
+    except KeyboardInterrupt:
+        return INTERRUPTED
     except Exception as error:      # the user's file may raise anything
-        print(user_traceback(error, options.target), end="", file=sys.stderr)
+        print(user_traceback(error, options.target or ""), end="", file=sys.stderr)
     else:
         _print(text)
-        return AGREE if agree else DISAGREE
+        return status
     return FAILED
 
 
@@ -118,4 +119,4 @@ def _compare(options):
     for path, text in ((options.json, json.dumps(result.to_dict(), indent=1)), (options.csv, result.to_csv())):
         if path is not None:
             path.write_text(text, encoding="utf-8")
-    return result.table(options.format), result.agree
+    return result.table(options.format), AGREE if result.agree else DISAGREE

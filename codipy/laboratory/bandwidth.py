@@ -2,9 +2,9 @@
 """How many bytes a second memory delivers to one thread, measured by NumPy's copy of what no cache holds."""
 from __future__ import annotations
 
-import time
-
 import numpy as np
+
+from codipy.tools.measuring import clock
 
 __all__ = ["Bandwidth"]
 
@@ -20,6 +20,7 @@ class Bandwidth:
 
     def copy(self):
         """Bytes a second, what is read and what is written, as STREAM counts a copy."""
-        start = time.perf_counter()
+        now = clock()[0]
+        start = now()
         np.copyto(self._to, self._from)
-        return 2 * self._from.nbytes / max(time.perf_counter() - start, 1e-9)
+        return 2 * self._from.nbytes / max(now() - start, 1e-9)

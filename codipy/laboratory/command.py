@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import argparse
+import json
 from pathlib import Path
 
-from codipy.laboratory.result import StudyError
+from codipy.laboratory.changes import changes
+from codipy.laboratory.result import Study, StudyError
 from codipy.laboratory.run import study
 from codipy.tools.progress import shown_progress
-from codipy.tools.target import TargetError
+from codipy.tools.target import TargetError, demand_writable
 
-__all__ = ["add_study"]
+__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study"]
+
+AGREE, DISAGREE, FAILED, INTERRUPTED = 0, 1, 2, 130      # exit status; the last is the shell's for Ctrl-C
 
 
 def add_study(commands):
@@ -18,7 +22,8 @@ def add_study(commands):
     command = commands.add_parser(
         "study", help="measure every taping strategy over sizes, each in a process of its own",
         description="Measure every taping strategy on one function, over its sizes, chunk sizes and widths, each in a "
-        "process of its own: time, memory, growth. Exit status 1 if a strategy disagrees or fails.")
+        "process of its own: time, memory, growth. Exit status 1 if a strategy disagrees or fails, and "
+        "with --compare if anything changed.")
     command.set_defaults(run=_run)
     command.add_argument("--sizes", type=_numbers, metavar="N,N", help="points are x0(N) of the file: 1e3,1e4,1e5")
     command.add_argument("--steps", type=_numbers, metavar="K,K",
@@ -29,18 +34,21 @@ def add_study(commands):
     command.add_argument("--width", type=_numbers, metavar="K,K", help="directions of a sweep: 1,4,8")
     command.add_argument("--save", type=Path, metavar="DIR", help="the folder of the study (FUNCTION-study)")
     command.add_argument("--resume", action="store_true", help="go on with what the folder holds")
+    command.add_argument("--compare", nargs=2, metavar=("A", "B"),
+                         help="say what changed between two studies, folders or their study.json; runs nothing")
+    command.add_argument("--json", type=Path, metavar="F", help="write what changed to this file too")
     command.add_argument("--details", action="store_true", help="print all tables")
     return command
 
 
 def _run(options):
+    if options.compare is not None:
+        return _compare(options)
     if options.target is None:
         raise TargetError("which function? codipy study FILE.py:FUNCTION")
+    if options.json is not None:
+        raise TargetError("--json is for --compare: a study writes study.json into its folder, --save DIR")
     folder = options.save or Path(options.target.rpartition(":")[2] + "-study")
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise StudyError(f"cannot write {folder}: {error.strerror}") from None
     if (folder / "study.json").exists() and not options.resume:
         raise StudyError(f"{folder} holds a study: --resume goes on with it, --save DIR takes another folder")
     chosen = {"sizes": options.sizes, "steps": options.steps, "at": options.at, "x0": options.x0,
@@ -52,7 +60,21 @@ def _run(options):
                           progress=progress)
         except TypeError as error:
             raise TargetError(str(error)) from None
-    return f"{found.table(options.format, details=options.details)}\n\nThe study is in {folder}.", found.agree
+    said = [found.table(options.format, details=options.details), "", f"The study is in {folder}."]
+    if not found.header["finished"]:
+        said[-1] += " The same command with --resume goes on with it."
+        return "\n".join(said), INTERRUPTED
+    return "\n".join(said), AGREE if found.agree else DISAGREE
+
+
+def _compare(options):
+    if options.target is not None:
+        raise TargetError("--compare runs nothing: leave the function out")
+    demand_writable(options.json)
+    found = changes(*map(Study.load, options.compare))
+    if options.json is not None:
+        options.json.write_text(json.dumps(found.to_dict(), indent=1), encoding="utf-8")
+    return found.table(options.format), DISAGREE if found.changed else AGREE
 
 
 def _numbers(text):

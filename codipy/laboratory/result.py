@@ -132,7 +132,7 @@ class Study:
                 f"{label}: value {row.value:.12g}, {row.numbers} numbers, plain run "
                 f"{readable_seconds(row.plain_seconds)}" for label, row in plain.items()),
             f"codipy {made.get('codipy')}, Python {made.get('python')}, NumPy {made.get('numpy')}, "
-            f"{made.get('processor')}, {made.get('system')}, {made.get('date')}",
+            f"{made.get('processor')}, {made.get('system')}, {made.get('date')}; time is {made.get('clock')}",
             f"Each combination ran in a process of its own. Times over plain: median ± half the distance of the "
             f"quartiles of {made.get('repeat')} measurements, in turns with the plain run. Memory: {_marks(self.rows)}"]
 

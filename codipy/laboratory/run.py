@@ -21,6 +21,7 @@ from codipy.laboratory.result import Study, StudyError
 from codipy.laboratory.source import FromFile, Given
 from codipy.laboratory.worker import RUNNING
 from codipy.tools.callee import check_function
+from codipy.tools.measuring import clock
 from codipy.tools.verdict import Verdict
 
 __all__ = ["Progress", "study"]
@@ -109,7 +110,7 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
     source, points = _source(f, x, sizes, steps, at, x0)
     plan = combinations(points, strategies, granularities, chunk_sizes, widths)
     header = {**environment(), "function": source.name, "repeat": repeat, "rebind": rebind,
-              "content": _content(f), "chunk sizes": chunk_sizes, "widths": widths}
+              "clock": clock()[1], "content": _content(f), "chunk sizes": chunk_sizes, "widths": widths}
     with tempfile.TemporaryDirectory() as temporary:
         kept = _Kept(Path(save) / _KEPT if save is not None else Path(temporary), header, resume)
         run = _Run(source, plan, kept, {"repeat": repeat, "rebind": rebind}, progress)
@@ -174,9 +175,13 @@ class _Kept:
 
     def __init__(self, folder, header, resume):
         self.folder, self.rows = folder, {}
-        folder.mkdir(parents=True, exist_ok=True)
         self._path = folder / _ROWS
-        if resume and self._path.exists():
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            self._path.touch()
+        except OSError as error:
+            raise StudyError(f"cannot write {folder.parent}: {error.strerror}") from None
+        if resume and self._path.stat().st_size:
             self._read(header)
         else:
             self._path.write_text(json.dumps(header) + "\n", encoding="utf-8")

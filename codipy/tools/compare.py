@@ -54,7 +54,8 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
     Returns
     -------
     Comparison
-        Printable, with ``rows``, ``agree``, ``to_dict()`` and ``to_csv()``. Times are in seconds, memory in bytes.
+        Printable, with ``rows``, ``agree``, ``to_dict()`` and ``to_csv()``. Times are seconds of the thread's
+        processor time (with several threads of the wall clock), memory is in bytes.
 
     Raises
     ------

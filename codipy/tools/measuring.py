@@ -13,15 +13,18 @@ from codipy.active import Tape
 from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tools.callee import name_of
 from codipy.tools.leaves import join, shape_of
+from codipy.tools.threads import get_num_threads
 
-__all__ = ["NO_VALUES", "PHASES", "Looked", "StatefulError", "TimedTape", "demand_the_same", "no_garbage_collection",
-           "runs_for", "time_plain"]
+__all__ = ["NO_VALUES", "PHASES", "Looked", "StatefulError", "TimedTape", "clock", "demand_the_same",
+           "no_garbage_collection", "runs_for", "time_plain"]
 
 NO_VALUES = "the tape keeps no values"      # why it cannot be run again
 PHASES = ("record", "reverse", "forward", "replay")
 
 _LONG_ENOUGH = 5e-3      # seconds of runs in one measurement, so that the clock's resolution does not matter
 _MOST_RUNS = 1000
+_SHORT = 100      # runs in a measurement, from which on one takes less than 50 us
+_FINE = 1e-6      # seconds
 _WIDTH, _MOST_COLUMNS = 16, 256      # of strategy 'forward': directions in a run, and most of them that are run
 
 
@@ -46,6 +49,17 @@ def runs_for(seconds):
     return max(1, min(_MOST_RUNS, int(_LONG_ENOUGH / max(seconds, 1e-9))))
 
 
+def clock():
+    """The function whose differences are the seconds, and what it counts.
+
+    On a shared machine the wall clock counts other people's turns, so it is this thread's processor time; but that
+    of one thread says little where several run array statements, or where the system counts it by long ticks.
+    """
+    if get_num_threads() > 1 or time.get_clock_info("thread_time").resolution > _FINE:
+        return time.perf_counter, "wall clock"
+    return time.thread_time, "processor time"
+
+
 @contextmanager
 def no_garbage_collection():
     """No collections while times are taken."""
@@ -60,12 +74,18 @@ def no_garbage_collection():
 
 def time_plain(problem, runs):
     """Seconds of one plain run; the arguments are made before, as for a recording."""
-    clock, taken = time.perf_counter, 0.0
+    now, f, taken = clock()[0], problem.f, 0.0
+    if runs > _SHORT:      # asking for the time would be part of it
+        several = [problem.arguments(problem.point) for _ in range(runs)]
+        start = now()
+        for arguments in several:
+            f(*arguments)
+        return (now() - start) / runs
     for _ in range(runs):
         arguments = problem.arguments(problem.point)
-        start = clock()
-        problem.f(*arguments)
-        taken += clock() - start
+        start = now()
+        f(*arguments)
+        taken += now() - start
     return taken / runs
 
 
@@ -187,39 +207,39 @@ class TimedTape:
         return {phase: seconds / runs for phase, seconds in taken.items() if phase not in self.refused}
 
     def _run_once(self, taken):
-        clock = time.perf_counter
-        start = clock()
+        now = clock()[0]
+        start = now()
         inputs, output = self.record()
-        taken["record"] += clock() - start
+        taken["record"] += now() - start
         if self.is_forward:
             self.refused |= dict.fromkeys(PHASES[1:], "nothing is recorded")
             self.tape.reset()
             return
         adjoints = self.adjoints()
-        start = clock()
+        start = now()
         self.reverse(inputs, output, adjoints)
-        taken["reverse"] += clock() - start
+        taken["reverse"] += now() - start
         if not self.tape.keeps_values:
             self.refused.setdefault("replay", NO_VALUES)
         for phase, sweep in (("forward", self._forward), ("replay", self._replay)):
             if phase not in self.refused:
                 try:
-                    taken[phase] += sweep(inputs, output)
+                    taken[phase] += sweep(inputs, output, now)
                 except Exception as error:      # rules of users without a jvp, records that cannot be run again
                     self.refused[phase] = str(error) or type(error).__name__
         self.tape.reset()
 
-    def _forward(self, inputs, output):
+    def _forward(self, inputs, output, now):
         tangents = self.tape.new_adjoints(width=self.width)
         for x in inputs:
             shape = shape_of(x.value) + ((self.width,) if self.width > 1 else ())
             tangents[x] = np.ones(shape) if shape else 1.0
-        start = time.perf_counter()
+        start = now()
         self.tape.evaluate_forward(adjoints=tangents)
         tangents[output]
-        return time.perf_counter() - start
+        return now() - start
 
-    def _replay(self, inputs, output):
-        start = time.perf_counter()
+    def _replay(self, inputs, output, now):
+        start = now()
         self.tape.evaluate_primal()
-        return time.perf_counter() - start
+        return now() - start

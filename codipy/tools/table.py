@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+import textwrap
 from dataclasses import dataclass
 
 __all__ = ["FORMATS", "Table", "line_width", "table"]
@@ -79,7 +80,8 @@ class Table:
 
     def text(self, width=None):
         """Lines, folded at a width."""
-        return [*([self.title] if self.title else []), *table(self.header, self.rows, self.texts, width)]
+        title = textwrap.wrap(self.title, width) if width else [self.title] * bool(self.title)
+        return [*title, *table(self.header, self.rows, self.texts, width)]
 
     def markdown(self):
         """Lines of a table of GitHub's Markdown."""

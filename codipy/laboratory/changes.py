@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What changed between two studies, of two commits or two machines, and what is noise."""
+from __future__ import annotations
+
+import math
+import statistics
+import textwrap
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from codipy.laboratory.fits import LEAST_GROWTH
+from codipy.laboratory.result import Study
+from codipy.tape.statistics import readable
+from codipy.tools.measuring import PHASES
+from codipy.tools.report import readable_seconds
+from codipy.tools.table import Table, line_width
+
+__all__ = ["Change", "Changes", "changes"]
+
+_SURE = 3.5      # standard deviations: a study has some hundred numbers, and noise must not make one of them a change
+_LEAST = 0.02      # of a time: less is the compiler's and the memory's layout, whatever the spread says
+_SECTIONS = ("codipy", "python", "numpy", "system", "processor", "clock", "content", "repeat", "rebind")
+_EXACT = ("used", "allocated", "adjoint_bytes", "statements", "arguments", "peak_live", "largest")
+
+
+@dataclass(frozen=True)
+class Change:
+    """One number of one combination in both studies.
+
+    Attributes
+    ----------
+    title : str
+        The combination.
+    quantity : str
+        Which number.
+    unit : str
+        'B', 's', '1' of counts or 'x' of times over the plain run.
+    before, after : float
+    noise : float
+        By which part of itself it may differ without meaning anything; 0 of bytes and counts, which have none.
+    changed : bool
+        Whether it differs by more.
+    """
+
+    title: str
+    quantity: str
+    unit: str
+    before: float
+    after: float
+    noise: float
+    changed: bool
+
+    @property
+    def ratio(self) -> float:
+        """After over before."""
+        return self.after / self.before if self.before else math.inf if self.after else 1.0
+
+    def cells(self):
+        """As the table has it."""
+        say = {"B": readable, "s": readable_seconds, "1": str, "x": "{:.2f}".format}[self.unit]
+        noise = "-" if self.unit in "B1" and not self.noise else f"± {100.0 * self.noise:.1f} %"
+        ratio = f"{100.0 * (self.ratio - 1.0):+.1f} %" if math.isfinite(self.ratio) else "from 0"
+        return [self.title, self.quantity, say(self.before), say(self.after), ratio, noise]
+
+
+@dataclass
+class Changes:
+    """All numbers that two studies share.
+
+    Attributes
+    ----------
+    before, after : Study
+    compared : list of Change
+        Changed or not.
+    only_before, only_after : list of str
+        Combinations that one of the two has.
+    circumstances : dict
+        What is not the same about how they were measured: name to both.
+    """
+
+    before: Study
+    after: Study
+    compared: list[Change]
+    only_before: list[str]
+    only_after: list[str]
+    circumstances: dict[str, Any]
+
+    @property
+    def changed(self) -> list[Change]:
+        """Those that differ by more than noise."""
+        return [change for change in self.compared if change.changed]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything but the studies, in types that JSON has."""
+        return {"circumstances": self.circumstances, "only before": self.only_before, "only after": self.only_after,
+                "compared": [{**asdict(change), "ratio": change.ratio} for change in self.compared]}
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def table(self, format: str = "text", width: int | None = None) -> str:
+        """What changed, as 'text', 'markdown' or 'latex'."""
+        width, changed = width or line_width(), self.changed
+        lines = [f"{self.before.function}, {self.before.header.get('date')} -> {self.after.function}, "
+                 f"{self.after.header.get('date')}: {len(self.compared)} numbers, {len(changed)} changed."]
+        lines += [f"Not the same: {name}, {one!r} -> {other!r}" for name, (one, other) in self.circumstances.items()]
+        for said, titles in (("before", self.only_before), ("after", self.only_after)):
+            lines += [f"Only {said}: {'; '.join(titles)}"] if titles else []
+        times = [change for change in self.compared if change.unit in "xs"]
+        if times:
+            usual = statistics.median(change.noise for change in times)
+            lines.append(
+                f"A time has changed if it differs by more than its noise: {_SURE} standard deviations of both "
+                f"studies, from the spread of repeated measurements and of the plain run over the processes, and "
+                f"{100 * _LEAST:.0f} % at least; here half of them may differ by {100 * usual:.0f} %. Bytes and counts "
+                f"of a tape have no noise, the memory of a process has {readable(LEAST_GROWTH)}.")
+        if format == "text":
+            lines = [part for line in lines for part in textwrap.wrap(line, width)]
+        if changed:
+            table = Table("", ["combination", "what", "before", "after", "change", "noise"],
+                          [change.cells() for change in changed], 2)
+            lines += ["", *table.lines(format, width)]
+        return "\n".join(lines)
+
+
+def changes(before: Study, after: Study) -> Changes:
+    """Compare two studies.
+
+    Parameters
+    ----------
+    before, after : Study
+
+    Returns
+    -------
+    Changes
+        Printable.
+    """
+    rows = [{row.combination.key: row for row in study.rows if row.error is None} for study in (before, after)]
+    shared = [key for key in rows[0] if key in rows[1]]
+    between = [_between(study) for study in (before, after)]
+    compared = []
+    for key in shared:
+        compared += _compared(*(part[key] for part in rows), between)
+    for point in dict.fromkeys(row.combination.point for row in before.rows):
+        compared += _plain(before, after, point)
+    circumstances = {name: [before.header.get(name), after.header.get(name)] for name in _SECTIONS
+                     if before.header.get(name) != after.header.get(name)}
+    if before.function != after.function:
+        circumstances["function"] = [before.function, after.function]
+    only = [[rows[k][key].combination.title for key in rows[k] if key not in rows[1 - k]] for k in (0, 1)]
+    return Changes(before, after, compared, *only, circumstances)
+
+
+def _compared(one, other, between):
+    title = one.combination.title
+    if not one.is_plain:
+        for name in _EXACT:
+            a, b = getattr(one, name), getattr(other, name)
+            unit = "B" if name in ("used", "allocated", "adjoint_bytes") else "1"
+            yield Change(title, name.replace("_", " "), unit, a, b, 0.0, a != b)
+    for phase in PHASES:
+        if phase in one.seconds and phase in other.seconds:
+            noise = _SURE * math.sqrt(sum(_variance(row.ratios(phase)) + 2.0 * spread(row) ** 2
+                                          for row, spread in zip((one, other), between)))
+            yield _judged(title, f"{phase} over plain", "x", statistics.median(one.ratios(phase)),
+                          statistics.median(other.ratios(phase)), max(noise, _LEAST))
+    yield _judged(title, "growth of the process", "B", one.growth, other.growth,
+                  LEAST_GROWTH / max(one.growth, other.growth, 1) + _LEAST)
+
+
+def _plain(before, after, point):
+    """The plain run in seconds, over all processes that measured it."""
+    taken = [[row.plain_seconds for row in study.rows if row.combination.point == point and row.plain]
+             for study in (before, after)]
+    if all(taken):
+        noise = _SURE * math.sqrt(sum(_spread(part) ** 2 for part in taken))
+        yield _judged(f"plain at {point.label}", "time", "s", *map(statistics.median, taken), max(noise, _LEAST))
+
+
+def _judged(title, quantity, unit, a, b, noise):
+    """A change if the logarithms, or what is near to them, differ by more than noise."""
+    differs = a != b and (min(a, b) <= 0.0 or abs(math.log(b / a)) > noise)
+    if unit == "B":      # pages come and go
+        differs = differs and abs(b - a) > LEAST_GROWTH
+    return Change(title, quantity, unit, a, b, noise, differs)
+
+
+def _variance(samples):
+    """Of the logarithm of a median, from the quartiles of what it is the median of."""
+    if len(samples) < 2:
+        return 0.0
+    lower, _, upper = statistics.quantiles([math.log(sample) for sample in samples], n=4, method="inclusive")
+    return ((upper - lower) / 1.349) ** 2 * (math.pi / 2.0) / len(samples)
+
+
+def _between(study):
+    """A function of a row: the standard deviation of the logarithm of the plain run over the processes of its point."""
+    found = {}
+    for row in study.rows:
+        if row.plain:
+            found.setdefault(row.combination.point, []).append(row.plain_seconds)
+    spreads = {point: _spread(taken) for point, taken in found.items()}
+    return lambda row: spreads.get(row.combination.point, 0.0)
+
+
+def _spread(taken):
+    if len(taken) < 2:
+        return 0.0
+    logs = [math.log(seconds) for seconds in taken]
+    middle = statistics.median(logs)
+    return 1.4826 * statistics.median(abs(value - middle) for value in logs)

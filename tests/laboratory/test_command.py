@@ -1,0 +1,195 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``codipy study`` as a new user runs it: files, points, folders, Ctrl-C and --resume, pipes, bad words."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from codipy import cli
+from codipy.laboratory import Study
+
+FILE = '''
+import numpy as np, sys
+other = [2.0, 2.0]
+
+def cost(x):
+    total = 0.0
+    for number in x:
+        total = total + number * number * 0.5
+    return total
+cost.x0 = lambda n: [1.0 + k / n for k in range(n)]
+
+class Model:
+    rate = 3.0
+    def run(self, x):
+        return self.rate * x[0] * x[1]
+    x0 = [2.0, 5.0]
+
+class Needs:
+    def __init__(self, size):
+        self.size = size
+    def run(self, x):
+        return x[0]
+
+def fails(x):
+    return [][len(x)]
+
+def draws(x):
+    return x[0] * np.random.rand()
+
+def slow(x):
+    import time
+    time.sleep(0.3)
+    return x[0] * x[1]
+'''
+FEW = "--strategy", "jacobian", "--strategy", "primal", "--granularity", "statement", "--repeat", "1"
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    """The path of FILE in the folder where the command runs."""
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    Path("model.py").write_text(FILE)
+    return "model.py"
+
+
+def run(*words):
+    return cli.main(["study", *map(str, words)])
+
+
+def test_sizes(file, capsys):
+    assert run(f"{file}:cost", "--sizes", "4,1e1", *FEW) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and "All gradients agree." in out and out.rstrip().endswith("The study is in cost-study.")
+    assert max(map(len, out.splitlines())) <= 80
+    found = Study.load("cost-study")
+    assert [(row.size, row.combination.strategy) for row in found.rows] == [
+        (n, strategy) for n in (4, 10) for strategy in ("plain", "jacobian", "primal")]
+    assert found.rows[0].value == sum(0.5 * (1.0 + k / 4) ** 2 for k in range(4))
+    assert [fit.exponents["size"] for fit in found.fits() if fit.metric == "bytes used"] == [
+        pytest.approx(1.0, abs=0.25)] * 2
+
+
+def test_points(file, capsys):
+    for words, value in ((["model.py:cost", "--at", "other"], 4.0), (["model.py:cost", "--x0", "[4.0]"], 8.0),
+                         (["model.py:Model.run"], 30.0)):
+        assert run(*words, "--strategy", "jacobian", "--granularity", "statement", "--repeat", "1", "--save", "s") == 0
+        [plain, taped] = Study.load("s").rows
+        assert (plain.value, taped.value) == (value, value)
+        for path in sorted(Path("s").rglob("*"), reverse=True):
+            path.rmdir() if path.is_dir() else path.unlink()
+    assert "cost: [4.0]: value 8, 1 numbers" in capsys.readouterr().out
+
+
+def test_a_folder_is_not_overwritten_and_resume_measures_only_what_is_new(file, capsys):
+    assert run(f"{file}:cost", "--sizes", "4", *FEW) == 0
+    kept = Path("cost-study/.measured/rows.jsonl").read_text()
+    assert run(f"{file}:cost", "--sizes", "4", *FEW) == 2
+    assert "cost-study holds a study: --resume goes on with it" in capsys.readouterr().err
+    assert run(f"{file}:cost", "--sizes", "4,8", *FEW, "--resume") == 0
+    now = Path("cost-study/.measured/rows.jsonl").read_text()
+    assert now.startswith(kept) and now.count("\n") == kept.count("\n") + 3
+    assert [row.size for row in Study.load("cost-study").rows] == [4] * 3 + [8] * 3
+    assert all(row.gradient_difference == 0.0 for row in Study.load("cost-study").taped)
+    Path("model.py").write_text(FILE + "\n# another\n")
+    assert run(f"{file}:cost", "--sizes", "4,8", *FEW, "--resume") == 2
+    assert "cost-study holds another study, of another content" in capsys.readouterr().err
+
+
+def test_a_line_that_was_cut_is_measured_again(file, capsys):
+    assert run(f"{file}:cost", "--sizes", "4", *FEW) == 0
+    path = Path("cost-study/.measured/rows.jsonl")
+    path.write_text(path.read_text()[:-40])
+    assert run(f"{file}:cost", "--sizes", "4", *FEW, "--resume") == 0
+    assert len(path.read_text().splitlines()) == 4 and len(Study.load("cost-study").rows) == 3
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")
+def test_ctrl_c_keeps_what_is_done(file):
+    words = [sys.executable, "-m", "codipy", "study", f"{file}:slow", "--x0", "[1.0, 2.0]", "--repeat", "1"]
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    rows = Path("slow-study/.measured/rows.jsonl")
+    for _ in range(600):
+        if rows.exists() and rows.read_text().count("\n") >= 2:
+            break
+        time.sleep(0.05)
+    os.kill(process.pid, signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+    found = Study.load("slow-study")
+    assert process.returncode == 130 and "Traceback" not in err
+    assert "The study was stopped before its end." in " ".join(out.split()) and "--resume goes on" in out
+    assert found.header["finished"] is False and 1 <= len(found.rows) < 14 and found.rows[0].is_plain
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["model.py:fails", "--at", "other"], "return [][len(x)]"),
+        (["model.py:draws", "--at", "other"], "draws random numbers"),
+        (["model.py:cost"], "cost.x0 makes points of a size: say which, --sizes"),
+        (["model.py:Model.run", "--sizes", "3"], "Model.x0 of model.py is one point: sizes need a function"),
+        (["model.py:Needs.run", "--at", "other"], "Needs() cannot be made without arguments"),
+        (["model.py:Model.missing"], "has no function 'Model.missing'"),
+        (["model.py:cost", "--x0", "[1.0, x]"], "--x0 [1.0, x]: not a number, nor a list"),
+        (["model.py:cost", "--x0", "1.0", "--sizes", "3"], "sizes, at and x0 exclude one another"),
+        (["model.py:cost", "--sizes", "3", "--steps", "2"], "nothing takes the number of steps"),
+        (["model.py:cost", "--sizes", "3", "--save", "model.py"], "cannot write model.py"),
+        ([], "which function?"),
+        (["model.py:cost", "--compare", "a", "b"], "--compare runs nothing"),
+        (["--compare", "a", "b"], "cannot read a"),
+        (["model.py:cost", "--sizes", "3", "--json", "a.json"], "--json is for --compare"),
+    ],
+)
+def test_what_cannot_be_run_is_exit_status_2(file, words, said, capsys):
+    assert run(*words) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and said in err and "codipy/laboratory" not in err
+    assert not Path("cost-study").exists()
+
+
+@pytest.mark.parametrize("words", [["--sizes", "0"], ["--sizes", "1,x"], ["--width", "1.5"], ["--sizes", "nan"]])
+def test_bad_numbers_name_themselves(file, words, capsys):
+    with pytest.raises(SystemExit) as caught:
+        run(f"{file}:cost", *words)
+    assert caught.value.code == 2 and words[0] in capsys.readouterr().err
+
+
+def test_two_studies(file, capsys):
+    for name in ("a", "b"):
+        assert run(f"{file}:Model.run", *FEW, "--save", name) == 0
+    capsys.readouterr()
+    path = Path("b/study.json")
+    study = Study.load(path)
+    study.taped[0].used += 8
+    path.write_text(study.to_json())
+    status = run("--compare", "a", path, "--json", "changes.json")
+    out = capsys.readouterr().out
+    assert status == 1 and "jacobian, statement at x0" in out
+    compared = json.loads(Path("changes.json").read_text())["compared"]
+    changed = [change for change in compared if change["quantity"] == "used"]
+    assert [change["changed"] for change in changed] == [True, False]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no head")
+@pytest.mark.parametrize("words", [["compare", "model.py:Model.run", "--repeat", "1"],
+                                   ["study", "model.py:Model.run", "--repeat", "1", "--strategy", "jacobian"]])
+def test_a_pipe_that_closes_is_no_error(file, words):
+    command = [sys.executable, "-m", "codipy", *words]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    process.stdout.close()      # whoever reads has gone before the first line
+    assert process.stderr.read() == b"" and process.wait() == 0
+
+
+def test_formats(file, capsys):
+    assert run(f"{file}:Model.run", *FEW, "--format", "latex") == 0
+    assert r"\toprule" in capsys.readouterr().out
+    assert cli.main(["compare", f"{file}:Model.run", *FEW, "--format", "markdown"]) == 0
+    assert "| strategy | granularity |" in capsys.readouterr().out

@@ -1,0 +1,84 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Fits of growth against known exponents, their confidence against many draws, overtakings where lines cross."""
+
+import numpy as np
+import pytest
+
+from codipy.laboratory.fits import fit_power, fits_of, overtakings_of
+from codipy.laboratory.measurement import Measurement
+from codipy.laboratory.plan import Combination, Point
+
+
+def row(strategy, size, used=0, seconds=(), steps=None, numbers=1):
+    """A measurement that was made up."""
+    asked = Combination(Point(f"n={size}", size, steps), strategy, "statement")
+    return Measurement(asked, used=used, numbers=numbers, plain=[1.0] * len(seconds), seconds={"record": list(seconds)})
+
+
+def test_known_exponents_come_out():
+    points = {"size": [10, 10, 100, 100, 1000], "steps": [1, 8, 1, 8, 4]}
+    values = [3.0 * n**1.5 * k**0.5 for n, k in zip(*points.values())]
+    factor, exponents, halves = fit_power(points, values)
+    assert factor == pytest.approx(3.0) and exponents == pytest.approx({"size": 1.5, "steps": 0.5})
+    assert max(halves.values()) < 1e-10
+
+
+def test_too_few_points_give_no_confidence_and_no_fit():
+    factor, exponents, halves = fit_power({"size": [10, 100]}, [1.0, 10.0])
+    assert (factor, exponents["size"], halves["size"]) == (pytest.approx(0.1), pytest.approx(1.0), None)
+    assert fit_power({"size": [10]}, [1.0]) is None
+    assert fit_power({"size": [10, 100, 1000], "steps": [1, 10, 100]}, [1.0, 2.0, 3.0]) is None      # both as one
+
+
+@pytest.mark.parametrize("count", [3, 5, 40])
+def test_the_intervals_hold_the_truth_in_95_of_100_cases(count):
+    random, sizes, held = np.random.default_rng(count), np.geomspace(10, 1e4, count), 0
+    for _ in range(1000):
+        _, exponents, halves = fit_power({"size": sizes}, 2.0 * sizes**1.2 * np.exp(random.normal(0.0, 0.1, count)))
+        held += abs(exponents["size"] - 1.2) <= halves["size"]
+    assert 925 <= held <= 975      # 950 and three and a half standard deviations
+
+
+def test_every_way_gets_its_fit():
+    rows = [row(strategy, n, used=factor * n**power) for n in (10, 100, 1000)
+            for strategy, factor, power in (("primal", 8, 1), ("jacobian", 2, 2))]
+    found = {(fit.metric, fit.way[0]): fit for fit in fits_of(rows)}
+    assert found["bytes used", "jacobian"].exponents["size"] == pytest.approx(2.0)
+    assert found["bytes used", "primal"].at(500) == pytest.approx(4000.0)
+    assert str(found["bytes used", "primal"]) == "size^1.00 ± 0.00"
+
+
+def test_lines_that_cross_are_named_with_the_place():
+    rows = [row(strategy, n, used=round(factor * n**power)) for n in (10, 100, 1000)
+            for strategy, factor, power in (("primal", 400, 1), ("jacobian", 8, 2), ("simple", 10**9, 1))]
+    [found] = overtakings_of(rows)
+    assert (found.winner[0], found.loser[0], found.below, found.above) == ("primal", "jacobian", 10, 100)
+    assert found.near == pytest.approx(50.0, rel=1e-3) and found.sure
+    assert str(found) == ("bytes used: primal statement gets below jacobian statement near size 50 (measured at 10 and "
+                          "100)")
+
+
+def test_what_the_spread_hides_is_no_sure_overtaking():
+    def rows(spread):
+        return [row(strategy, n, seconds=[middle - spread, middle, middle + spread])
+                for strategy, times in (("primal", (2.0, 4.0)), ("jacobian", (1.9, 4.1)))
+                for n, middle in zip((10, 100), times)]
+
+    assert [found.sure for found in overtakings_of(rows(0.01), ["gradient time"])] == [True]
+    assert [found.sure for found in overtakings_of(rows(0.5), ["gradient time"])] == [False]
+
+
+def test_every_pair_is_found_where_all_are_asked_for():
+    rows = [row(strategy, n, used=used) for strategy, pair in (("a", (1, 9)), ("b", (2, 8)), ("c", (3, 7)))
+            for n, used in zip((10, 100), pair)]
+    assert [(found.winner[0], found.loser[0]) for found in overtakings_of(rows)] == [("c", "a")]
+    pairs = {(found.winner[0], found.loser[0]) for found in overtakings_of(rows, winners_only=False)}
+    assert pairs == {("b", "a"), ("c", "a"), ("c", "b")}
+
+
+def test_steps_are_kept_apart():
+    rows = [row(strategy, n, used=used, steps=steps) for steps, factor in ((1, 1), (9, 2))
+            for strategy, pair in (("a", (1, 9 * factor)), ("b", (8, 9 + steps))) for n, used in zip((10, 100), pair)]
+    assert [(found.winner[0], found.steps) for found in overtakings_of(rows)] == []
+    rows[-1].used = 12      # b at 100 and 9 steps, where a needs 18
+    assert [(found.winner[0], found.steps) for found in overtakings_of(rows)] == [("b", 9)]
