@@ -140,15 +140,16 @@ def changes(before: Study, after: Study) -> Changes:
     between = [_between(study) for study in (before, after)]
     compared = []
     for key in shared:
-        compared += _compared(*(part[key] for part in rows), between)
+        compared += _compared(rows[0][key], rows[1][key], between)
     for point in dict.fromkeys(row.combination.point for row in before.rows):
         compared += _plain(before, after, point)
     circumstances = {name: [before.header.get(name), after.header.get(name)] for name in _SECTIONS
                      if before.header.get(name) != after.header.get(name)}
     if before.function != after.function:
         circumstances["function"] = [before.function, after.function]
-    only = [[rows[k][key].combination.title for key in rows[k] if key not in rows[1 - k]] for k in (0, 1)]
-    return Changes(before, after, compared, *only, circumstances)
+    only_before, only_after = ([rows[k][key].combination.title for key in rows[k] if key not in rows[1 - k]]
+                               for k in (0, 1))
+    return Changes(before, after, compared, only_before, only_after, circumstances)
 
 
 def _compared(one, other, between):

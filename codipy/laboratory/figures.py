@@ -148,8 +148,8 @@ def _identifiers(rows):
     colours = _colours(rows)
     series = [Series(title_of(row.way), [(line[0], line[2]) for line in row.timeline], dots=False,
                      **_style(row, colours)) for row in known]
-    return Figure("identifiers", f"Live identifiers over the recording, {_label(rows)}", "seconds", "live identifiers",
-                  series)
+    return Figure("identifiers", f"Live identifiers over the recording, {_label(rows)}", "lines of the program",
+                  "live identifiers", series)
 
 
 def _resident(study, rows):

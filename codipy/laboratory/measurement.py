@@ -53,7 +53,7 @@ class Measurement:
     marks : dict
         Where in these seconds the phases begin.
     timeline : list
-        Seconds, statements, live and largest identifiers of a recording.
+        Lines of the program that ran, statements, live and largest identifiers, over a recording.
     process : str
         'fresh' or 'forked'.
     warning : str or None

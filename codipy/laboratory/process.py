@@ -16,7 +16,8 @@ from codipy.laboratory.worker import RUNNING, answer
 
 __all__ = ["ProcessError", "measured"]
 
-_SLACK = 1 << 20      # bytes by which the kernel's counters of several processors may be late
+_START = "from codipy.laboratory.worker import main; main()"
+_SLACK = 1 << 19      # bytes: the kernel counts pages by processor and adds them up now and then
 _SURE = 2.0      # seconds from which on samples must come near the mark
 _NEAR = 0.05
 
@@ -67,7 +68,7 @@ def measured(request, tick=None):
 
 def _fresh(request, files, tick):
     files["request"].write_bytes(pickle.dumps(request))
-    command = [sys.executable, "-m", "codipy.laboratory.worker", str(files["request"]), str(files["answer"])]
+    command = [sys.executable, "-c", _START, str(files["request"]), str(files["answer"])]
     paths = [str(Path(__file__).parents[2]), *filter(None, [os.environ.get("PYTHONPATH")])]
     environment = {**os.environ, RUNNING: "1", "PYTHONPATH": os.pathsep.join(paths)}
     with open(files["errors"], "wb") as errors:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a process of a study does: one combination, measured once cold for its memory and then repeatedly for its time.
 
-Run as ``python -m codipy.laboratory.worker REQUEST ANSWER`` it is such a process: two pickles of codipy's own.
+What is asked and answered are pickles of codipy's own, in files that only the two processes know.
 """
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ import importlib
 import os
 import pickle
 import sys
-import threading
 import time
 import traceback
 from pathlib import Path
@@ -28,8 +27,8 @@ from codipy.tools.verdict import Differences, random_direction, timed_value
 __all__ = ["RUNNING", "answer"]
 
 RUNNING = "CODIPY_STUDY_PROCESS"      # set in the environment of such a process
-_SAMPLES = 200      # of the timeline of one recording
-_SHORTEST = 1e-4      # seconds between two
+_SAMPLES = 200      # of the timeline of one recording, and at most twice as many
+_LIBRARIES = str(Path(__file__).parents[1]), str(Path(np.__file__).parent)      # whose lines are not the program's
 
 
 def answer(request, path):
@@ -162,46 +161,52 @@ def _times(problem, tape, repeat):
 
 
 def _timeline(tape):
-    """Live and largest identifiers and statements over one recording more, read by another thread."""
-    recording, lines, over = tape.tape, [], threading.Event()
-    was = sys.getswitchinterval()
+    """Lines of the program, statements, live and largest identifiers, over one recording more.
 
-    def read():
-        start, pause = time.perf_counter(), _SHORTEST
-        while not over.wait(pause):
-            counts = recording.statistics()["identifiers"].counts
-            lines.append([time.perf_counter() - start, recording.statements if recording.can_sweep else 0,
-                          counts["live indices"], counts["largest index"]])
-            if len(lines) == _SAMPLES:      # half of them, at half the rate
-                del lines[::2]
-                pause *= 2
+    The program is traced line by line, so that the samples are the same in every run: a thread that reads them now and
+    then sees nothing of a short recording on a busy machine.
+    """
+    recording, samples, lines, stride = tape.tape, [], 0, 1
 
-    thread = threading.Thread(target=read, daemon=True)
-    sys.setswitchinterval(_SHORTEST)
-    thread.start()
+    def sample():
+        counts = recording.statistics()["identifiers"].counts
+        samples.append([lines, recording.statements if recording.can_sweep else 0, counts["live indices"],
+                        counts["largest index"]])
+
+    def trace(frame, event, _):
+        nonlocal lines, stride
+        if event == "call":
+            return None if frame.f_code.co_filename.startswith(_LIBRARIES) else trace
+        if event == "line":
+            lines += 1
+            if lines % stride == 0:
+                sample()
+                if len(samples) == 2 * _SAMPLES:
+                    del samples[::2]
+                    stride *= 2
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
     try:
         kept = tape.record()
-        over.set()
-        thread.join()
-        counts = recording.statistics()["identifiers"].counts
-        lines.append([lines[-1][0] + _SHORTEST if lines else _SHORTEST,
-                      recording.statements if recording.can_sweep else 0, counts["live indices"],
-                      counts["largest index"]])
+        sys.settrace(before)
+        sample()
         del kept
     finally:
-        over.set()
-        sys.setswitchinterval(was)
+        sys.settrace(before)
         recording.reset()
-    return lines
+    return samples
 
 
-if __name__ == "__main__":
+def main():
+    """Answer the request in the file that is the first word of the command line into that of the second."""
     os.environ[RUNNING] = "1"      # before the request is read: it may run the user's script
     asked, result = map(Path, sys.argv[1:])
     try:
         request = pickle.loads(asked.read_bytes())
-    except Exception as error:
-        result.write_bytes(pickle.dumps({"error": RuntimeError(f"{type(error).__name__}: {error}"),
-                                         "traceback": traceback.format_exc()}))
+    except Exception as error:      # the user's script may raise anything
+        found = {"error": RuntimeError(f"{type(error).__name__}: {error}"), "traceback": traceback.format_exc()}
+        result.write_bytes(pickle.dumps(found))
     else:
         answer(request, result)

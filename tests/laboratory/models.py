@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions that studies of the tests measure: here, where a fresh process finds them."""
 
+import os
+import time
+
 import numpy as np
 
 import codipy
@@ -75,3 +78,30 @@ def long(u):
 
 
 long.x0 = lambda n: np.linspace(0.0, 1.0, n)
+
+
+def holds(x):
+    """Holds 64 MB for two seconds, under a tape as without."""
+    held = np.ones(8_000_000)
+    time.sleep(2.2)
+    return x[0] * held[-1]
+
+
+def allocates(x):
+    """Takes 32 MB for a moment that no sampler sees."""
+    held = np.ones(4_000_000)
+    return x[0] * held[0]
+
+
+def dies(x):
+    """Ends the process."""
+    os.write(2, b"last words")
+    os._exit(3)
+
+
+def chain(x):
+    """Many statements of scalars."""
+    value = x[0]
+    for _ in range(20_000):
+        value = value * 0.5 + value * value * 0.1
+    return value
