@@ -18,6 +18,7 @@ from codipy.active.view cimport is_contiguous
 from codipy.tape.adjoints cimport AdjointVector
 
 from codipy.errors import TapeError
+from codipy.programs.tiles import has_vectors_of
 from codipy.tape.signatures import Signature
 
 cnp.import_array()
@@ -71,21 +72,33 @@ cdef class Adjoints(AdjointVector):
         self.tape, self.width, self.first, self.serial = tape, width, tape.store.first, tape.serial
         self.resets = tape.resets
 
+    cdef int ensure(self, int32_t largest) except -1:
+        if self.numbers == NULL:
+            self.planes = self.width > 1 and not has_vectors_of(self.width) and self.tape.has_long_arrays()
+        return AdjointVector.ensure(self, largest)
+
     def __repr__(self):
         return f"Adjoints(width={self.width}, of {self.tape.strategy} tape {self.serial})"
 
     def __getitem__(self, x):
         """A float (of a Real, width 1) or a new array, the directions of width > 1 along its last axis."""
         cdef int32_t identifier
-        cdef Py_ssize_t d
+        cdef Py_ssize_t d, size
         cdef double* numbers
+        cdef cnp.ndarray rows
         self.tape.renew(self)
         if type(x) is Array:
             demand_adjoints(x, self)
             numbers = side_by_side(self, x)
             if numbers != NULL:
+                size = (<Array>x).geometry.size
+                if self.planes:
+                    rows = np.empty((self.width, *x.shape))
+                    for d in range(self.width):
+                        memcpy(<double*>cnp.PyArray_DATA(rows) + d * size, numbers + d * self.capacity, size * sizeof(double))
+                    return np.moveaxis(rows, 0, -1)
                 rows = np.empty(x.shape + (self.width,) if self.width > 1 else x.shape)
-                memcpy(cnp.PyArray_DATA(rows), numbers, (<Array>x).geometry.size * self.width * sizeof(double))
+                memcpy(cnp.PyArray_DATA(rows), numbers, size * self.width * sizeof(double))
                 return rows
             rows = self.read(self.slots_of(x))
             return rows.reshape(x.shape + (self.width,) if self.width > 1 else x.shape)
@@ -97,13 +110,14 @@ cdef class Adjoints(AdjointVector):
         result = np.zeros(self.width)
         if numbers != NULL:
             for d in range(self.width):
-                result[d] = numbers[d]
+                result[d] = numbers[d * self.step()]
         return result
 
     def __setitem__(self, x, seed):
         """Seed with one number for all directions, or one for each; an Array with what broadcasts to its shape."""
-        cdef Py_ssize_t d
+        cdef Py_ssize_t d, size
         cdef double number
+        cdef cnp.ndarray planes
         cdef double* slot
         if type(x) is Array:
             seed = np.asarray(seed, dtype=np.float64)
@@ -116,6 +130,12 @@ cdef class Adjoints(AdjointVector):
             slot = side_by_side(self, x)
             identifiers = None if slot != NULL else self.slots_of(x)
             note_seed(x, self)
+            if slot != NULL and self.planes:
+                size = (<Array>x).geometry.size
+                planes = np.ascontiguousarray(np.moveaxis(seed, -1, 0))
+                for d in range(self.width):
+                    memcpy(slot + d * self.capacity, <double*>cnp.PyArray_DATA(planes) + d * size, size * sizeof(double))
+                return
             if slot != NULL:
                 seed = np.ascontiguousarray(seed)
                 memcpy(slot, cnp.PyArray_DATA(seed), (<Array>x).geometry.size * self.width * sizeof(double))
@@ -137,7 +157,7 @@ cdef class Adjoints(AdjointVector):
         self.tape.renew(self)
         slot = seed_slot(self.tape, self, x)
         for d in range(self.width):
-            slot[d] = numbers[d]
+            slot[d * self.step()] = numbers[d]
 
     def at(self, identifiers):
         """The adjoints of variables that are known by their identifiers: CoDiPack's ``getGradient(identifier)``.

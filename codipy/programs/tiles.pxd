@@ -55,6 +55,11 @@ cdef extern from "codipy/programs/tiles/program.h" nogil:
         const char* result                 # NULL, or the values of the result: the last step need not run again
         const Py_ssize_t* result_strides   # in bytes
 
+    ctypedef struct Planes "TilePlanes":
+        Py_ssize_t count                # directions
+        Py_ssize_t operands             # doubles from one to the next, of the operands' flows
+        Py_ssize_t result               # and of the result's
+
     ctypedef struct ShortPlan "TileShortPlan":
         pass
 
@@ -83,6 +88,9 @@ cdef int tiles_tangent(const TileProgram* program, const Operand* operands, int 
 # Both in several directions, whose numbers lie side by side: all strides of flows count numbers.
 cdef int tiles_directions(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape, double* lhs,
                           const Py_ssize_t* lhs_strides, bint reverse, bint keep, Py_ssize_t width) except -1 nogil
+# Both in several directions, each of which has a plane: adjoints and `lhs` point into the first.
+cdef int tiles_planes(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape, double* lhs,
+                      const Py_ssize_t* lhs_strides, bint reverse, bint keep, const Planes* planes) except -1 nogil
 # Assigns one C-contiguous array of the result's shape for each operand, NULL to skip it; the operands' adjoints are not
 # looked at.
 cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,

@@ -31,6 +31,8 @@ cdef extern from "codipy/programs/tiles/ufuncs.h" nogil:
 cdef extern from "codipy/programs/tiles/compiled.h" nogil:
     Py_ssize_t tile_patience
     int tile_vectors
+    enum:
+        NO_VECTORS
 
 cdef extern from "codipy/programs/tiles/team.h" nogil:
     int tile_numpy_weighs
@@ -48,6 +50,7 @@ cdef extern from "codipy/programs/tiles/tiles.h" nogil:
     int tile_run_reverse(const Sweep*, double*, const Py_ssize_t*, int)
     int tile_run_tangent(const Sweep*, double*, const Py_ssize_t*)
     int tile_run_directions(const Sweep*, double*, const Py_ssize_t*, int, int, Py_ssize_t)
+    int tile_run_planes(const Sweep*, double*, const Py_ssize_t*, int, int, const Planes*)
     int tile_run_jacobians(const Sweep*, double* const*)
     uint64_t tile_run_needed(const TileProgram*, uint32_t, int)
     int team_for_reverse(const Sweep*, const double*, const Py_ssize_t*)
@@ -163,6 +166,17 @@ cdef int tiles_directions(const TileProgram* program, const Operand* operands, i
                           const Py_ssize_t* lhs_strides, bint reverse, bint keep, Py_ssize_t width) except -1 nogil:
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
     return 0 if tile_run_directions(&sweep, lhs, lhs_strides, reverse, keep, width) == 0 else no_memory()
+
+
+cdef int tiles_planes(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape, double* lhs,
+                      const Py_ssize_t* lhs_strides, bint reverse, bint keep, const Planes* planes) except -1 nogil:
+    cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
+    return 0 if tile_run_planes(&sweep, lhs, lhs_strides, reverse, keep, planes) == 0 else no_memory()
+
+
+def has_vectors_of(int width):
+    """Whether so many directions, side by side, are whole vectors that compiled loops take element by element."""
+    return tile_vectors != NO_VECTORS and (width == 8 or width == 16)
 
 
 cdef int tiles_jacobians(const TileProgram* program, const Operand* operands, int ndim, const Py_ssize_t* shape,

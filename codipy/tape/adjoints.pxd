@@ -1,17 +1,27 @@
 # SPDX-License-Identifier: Apache-2.0
 # The memory of an adjoint vector: `width` numbers for each identifier from `first` on.
+#
+# They lie side by side, or each direction in a plane of its own. Where a tape has single numbers and short arrays, rows of
+# directions are the vectors that a sweep works with; long arrays are vectors themselves, and a plane is what a sweep in
+# one direction sees.
 from libc.stdint cimport int32_t, int64_t
 
 from codipy.tape.consumed cimport Consumed
 from codipy.tape.underway cimport UnderWay
 
 
+# Identifiers for each step of a recording, on the average, from which on arrays are long; tests have it low.
+cdef Py_ssize_t long_array
+
+
 cdef class AdjointVector:
-    cdef double* numbers               # owner; slot s starts at numbers[s * width]
+    cdef double* numbers               # owner; slot s starts at numbers[s * width], or with planes at numbers[s] ...
+    cdef bint planes                   # ... and the next direction is `capacity` doubles on
+    cdef AdjointVector plane           # one direction, as a vector; None before it was asked for, and if it is one
     cdef readonly Py_ssize_t slots     # identifiers that have a slot
     cdef Py_ssize_t capacity           # slots that there is memory for; all from `slots` on are 0, so that clearing
                                        # costs what was used since the last time and not what was ever used
-    cdef readonly Py_ssize_t width     # directions side by side
+    cdef readonly Py_ssize_t width     # directions
     cdef readonly int32_t first        # identifier of slot 0: 0 where passive arguments are stored, else 1
 
     cdef bint swept                    # a sweep is using it, on some thread
@@ -26,12 +36,23 @@ cdef class AdjointVector:
     cdef int grow(self, int32_t largest) except -1
     cdef void zero(self) noexcept
     cdef void release(self) noexcept
+    cdef void move_planes(self, double* to, Py_ssize_t apart) noexcept
+    # One of several planes, until another one is asked for.
+    cdef AdjointVector shown(self, Py_ssize_t direction)
 
     cdef inline double* origin(self) noexcept nogil:
-        """Where identifier 0 would be: origin()[identifier * width] is the identifier's first direction."""
-        return self.numbers - self.first * self.width if self.numbers != NULL else NULL     # an empty tape
+        """Where identifier 0 would be: origin()[identifier * row()] is the identifier's first direction."""
+        return self.numbers - self.first * self.row() if self.numbers != NULL else NULL     # an empty tape
+
+    cdef inline Py_ssize_t row(self) noexcept nogil:
+        """Numbers from an identifier to the next."""
+        return 1 if self.planes else self.width
+
+    cdef inline Py_ssize_t step(self) noexcept nogil:
+        """Numbers from a direction to the next."""
+        return self.capacity if self.planes else 1
 
     cdef inline double* slot(self, int32_t identifier) noexcept:
-        """The numbers of an identifier, or NULL where the vector has not grown to it (they are 0)."""
+        """The first number of an identifier, or NULL where the vector has not grown to it (they are 0)."""
         cdef Py_ssize_t s = identifier - self.first
-        return self.numbers + s * self.width if 0 <= s < self.slots else NULL
+        return self.numbers + s * self.row() if 0 <= s < self.slots else NULL

@@ -76,4 +76,5 @@ cdef class BaseTape:
     cdef TapePosition checked(self, position, str name)
     cdef AdjointVector checked_adjoints(self, adjoints)
     cdef void renew(self, AdjointVector adjoints) noexcept
+    cdef bint has_long_arrays(self) except? True
     cdef int forget_all(self) except -1

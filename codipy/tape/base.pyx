@@ -13,7 +13,7 @@ from cpython.pythread cimport PyThread_get_thread_ident
 from codipy.data.stream cimport Cursor
 from codipy.identifiers.waiting cimport WaitingBlocks
 from codipy.tape cimport activity
-from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.adjoints cimport AdjointVector, long_array
 from codipy.tape.forward cimport Forward
 from codipy.tape.jacobian cimport Jacobian
 from codipy.tape.loan cimport Loan
@@ -373,6 +373,18 @@ cdef class BaseTape:
         if adjoints.resets != self.resets:
             adjoints.zero()
             adjoints.resets = self.resets
+
+    cdef bint has_long_arrays(self) except? True:
+        """Whether a vector of several directions should have a plane for each."""
+        cdef Record record
+        if self.recorder.values_move:        # a sweep back over scalars restores values, once
+            return False
+        if self.largest() < long_array * (self.store.statements() + len(self.records.items)):
+            return False
+        for record in self.records.items:
+            if record.carries_rows():
+                return False
+        return True
 
     def evaluate(self, start=None, end=None, *, adjoints=None, keep=False):
         """Reverse sweep: from seeded adjoints to those of the inputs.

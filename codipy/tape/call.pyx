@@ -75,6 +75,9 @@ cdef class Call(Record):
                     clear(origin, results + k, adjoints.width)
         return 0
 
+    cdef bint carries_rows(self) except? True:
+        return self.product or getattr(self.primitive, "vjp_batch", None) is not None
+
     cdef bint reverse_at_once(self, AdjointVector adjoints, bint keep) except? True:
         """Let the rule for batches sweep all directions that flow; False where there is none, or it leaves them to us."""
         cdef Slots* results = self.slots + self.arguments

@@ -23,6 +23,10 @@ cdef class Record:
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1
     # Set the results' tangents from the arguments'.
     cdef int forward(self, AdjointVector adjoints) except -1
+    # Either in all directions of a vector that has a plane for each.
+    cdef int planes(self, AdjointVector adjoints, bint backwards, bint keep) except -1
+    # Whether it has a way of its own to carry directions that lie side by side, which is worth more than planes.
+    cdef bint carries_rows(self) except? True
     # Compute the results' values again, from replay.values to replay.values, and renew what the sweeps read.
     cdef int primal(self, Replay replay) except -1
     # What it refers to; the collector, which otherwise could say, does not track most records.

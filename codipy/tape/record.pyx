@@ -26,6 +26,20 @@ cdef class Record:
     cdef int forward(self, AdjointVector adjoints) except -1:
         raise NotImplementedError
 
+    cdef int planes(self, AdjointVector adjoints, bint backwards, bint keep) except -1:
+        cdef AdjointVector plane
+        cdef Py_ssize_t d
+        for d in range(adjoints.width):
+            plane = adjoints.shown(d)
+            if backwards:
+                self.reverse(plane, keep)
+            else:
+                self.forward(plane)
+        return 0
+
+    cdef bint carries_rows(self) except? True:
+        return False
+
     cdef int primal(self, Replay replay) except -1:
         raise TapeError(f"evaluate_primal() cannot recompute {type(self).__name__}: record again")
 

@@ -9,13 +9,14 @@ cimport cython
 from codipy.data.buffer cimport Buffer
 from codipy.programs.interned cimport ArrayProgram
 from codipy.programs.tiles cimport (
-    MAX_OPERANDS, TileProgram, tiles_directions, tiles_reverse, tiles_reverse_kept, tiles_tangent, tiles_values)
+    MAX_OPERANDS, Planes, TileProgram, tiles_directions, tiles_planes, tiles_reverse, tiles_reverse_kept, tiles_tangent, tiles_values)
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record, ends_of
 from codipy.tape.replay cimport Replay
 
 cdef enum:
     SHORT = 256                  # elements: below, giving the GIL back and forth costs more than the sweep
+    FEW = 32                     # elements: each plane has a sweep of its own
 
 
 @cython.final
@@ -34,8 +35,9 @@ cdef class Statement(Record):
 
     cdef int run(self, AdjointVector adjoints, bint reverse, bint keep) except -1:
         cdef Operand operands[MAX_OPERANDS]
+        cdef Planes planes
         cdef TileProgram* program = &self.program.tiles
-        cdef Py_ssize_t width = adjoints.width
+        cdef Py_ssize_t width = adjoints.row()
         cdef Py_ssize_t* strides = self.shape + 2 * self.ndim
         cdef double* origin = adjoints.origin()
         cdef Py_ssize_t lhs_strides[8]
@@ -57,13 +59,17 @@ cdef class Statement(Record):
             return self.run_sums(adjoints, operands, reverse, keep)
         for i in range(self.ndim):
             lhs_strides[i] = self.shape[self.ndim + i] * width
-        if size <= SHORT and reverse and width == 1:
+        if size <= SHORT and reverse and width == 1 and not adjoints.planes:
             tiles_reverse_kept(&self.program.plan, program, operands, self.ndim, self.shape, origin + self.identifier,
                                lhs_strides, keep)
             return 0
         origin += width * self.identifier
+        planes.count, planes.operands = adjoints.width, adjoints.capacity
+        planes.result = planes.operands
         with nogil:
-            if width > 1:
+            if adjoints.planes:
+                tiles_planes(program, operands, self.ndim, self.shape, origin, lhs_strides, reverse, keep, &planes)
+            elif width > 1:
                 tiles_directions(program, operands, self.ndim, self.shape, origin, lhs_strides, reverse, keep, width)
             elif reverse:
                 tiles_reverse(program, operands, self.ndim, self.shape, origin, lhs_strides, keep)
@@ -126,6 +132,15 @@ cdef class Statement(Record):
 
     cdef int forward(self, AdjointVector adjoints) except -1:
         return self.run(adjoints, False, False)
+
+    cdef int planes(self, AdjointVector adjoints, bint backwards, bint keep) except -1:
+        cdef Py_ssize_t size = 1
+        cdef int i
+        for i in range(self.ndim):
+            size *= self.shape[i]
+        if self.sums or size <= FEW:
+            return Record.planes(self, adjoints, backwards, keep)
+        return self.run(adjoints, backwards, keep)
 
     cdef int primal(self, Replay replay) except -1:
         cdef Operand operands[MAX_OPERANDS]

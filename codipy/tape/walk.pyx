@@ -38,23 +38,42 @@ cdef int walk_regions(Regions regions, Kernel kernel, Sweep* sweep, bint reverse
     return 0
 
 
+cdef int walk_between(Stream root, Position start, Position end, AdjointVector adjoints, Kernel kernel, Sweep* sweep,
+                      bint reverse) except -1:
+    """Scalar statements: each plane of adjoints by itself."""
+    cdef int32_t lhs = sweep.lhs
+    cdef double* origin = sweep.origin
+    cdef Py_ssize_t _d
+    for _d in range(adjoints.width if adjoints is not None and adjoints.planes else 1):
+        sweep.lhs = lhs
+        walk_regions(regions_between(root, start, end), kernel, sweep, reverse)
+        sweep.origin += adjoints.step() if adjoints is not None else 0
+    sweep.origin = origin
+    return 0
+
+
 cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bounds, AdjointVector adjoints,
               Kernel kernel, Sweep* sweep, bint reverse) except -1:
     cdef Position here = end if reverse else start, there = start if reverse else end      # None: where the tape ends
     cdef Py_ssize_t i
     cdef Record record
     cdef list records
+    cdef bint apart = adjoints is not None and adjoints.planes
+    if apart:
+        sweep.width = 1
     if bounds.first < bounds.last:
         records = (<Records>r.records).items
         for i in range(bounds.last - bounds.first):
             record = records[bounds.last - 1 - i if reverse else bounds.first + i]
             if record.place is not here:
                 if here is None or record.place.compare(here):
-                    walk_regions(regions_between(root, record.place, here) if reverse else
-                                 regions_between(root, here, record.place), kernel, sweep, reverse)
+                    walk_between(root, record.place if reverse else here, here if reverse else record.place, adjoints, kernel,
+                                 sweep, reverse)
                 here = record.place
             if adjoints is None:
                 record.primal(<Replay>r.replay)
+            elif apart:
+                record.planes(adjoints, reverse, sweep.keep)
             elif reverse:
                 record.reverse(adjoints, sweep.keep)
             else:
@@ -63,6 +82,5 @@ cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bou
             if i & 0xFF == 0 and not sweep.uninterrupted:
                 PyErr_CheckSignals()
     if here is None or here is not there:
-        walk_regions(regions_between(root, there, here) if reverse else regions_between(root, here, there),
-                     kernel, sweep, reverse)
+        walk_between(root, there if reverse else here, here if reverse else there, adjoints, kernel, sweep, reverse)
     return 0

@@ -5,10 +5,24 @@ import numpy as np
 import pytest
 
 import codipy
+from codipy.tape.adjoints import _long_from
 from codipy.tools.threads import set_num_threads
+from tests.programs.widths import NEVER, compiling
+from tests.programs.widths import WIDTHS as VECTORS
 from tests.strategies import each_strategy
 
 WIDTHS = [2, 3, 5, 8, 13, 16, 17, 40]
+SIDE_BY_SIDE = 1 << 40           # identifiers for each step, which no tape has
+
+
+@pytest.fixture(params=[(n, v) for n in (SIDE_BY_SIDE, 0) for v in (NEVER, *VECTORS)], ids=str)
+def layout(request):
+    """Directions side by side and in planes; loops one by one and compiled at once."""
+    identifiers, vectors = request.param
+    before = _long_from(identifiers)
+    with compiling(vectors):
+        yield
+    _long_from(before)
 
 
 def _functions(x, y, z):
@@ -103,8 +117,18 @@ def _compare(f, arguments, strategy, width, holes):
 @pytest.mark.parametrize("f", FUNCTIONS)
 @pytest.mark.parametrize("width", WIDTHS)
 def test_each_direction_is_a_sweep_of_its_own(f, width):
+    _compare_shapes(f, SHAPES, width)
+
+
+@pytest.mark.parametrize("f", FUNCTIONS)
+@pytest.mark.parametrize("width", [3, 8, 16])
+def test_each_direction_in_every_layout(f, width, layout):
+    _compare_shapes(f, [(5,), (70,), (30, 20), (4, 300)], width)
+
+
+def _compare_shapes(f, shapes, width):
     random = np.random.default_rng(1)
-    for shape in SHAPES:
+    for shape in shapes:
         if f is _products and len(shape) > 1:
             shape = (*shape[:-2], shape[-1], shape[-1])
             if shape[-1] > 80:
@@ -117,13 +141,41 @@ def test_each_direction_is_a_sweep_of_its_own(f, width):
 
 @each_strategy
 @pytest.mark.parametrize("f", FUNCTIONS)
-def test_each_direction_on_every_strategy(f, strategy):
-    random = np.random.default_rng(2)
+@pytest.mark.parametrize("identifiers", [SIDE_BY_SIDE, 0])
+def test_each_direction_on_every_strategy(f, strategy, identifiers):
+    random, before = np.random.default_rng(2), _long_from(identifiers)
     for shape in ((6, 6), (40,)):
         _compare(f, [random.uniform(0.5, 1.5, shape) for _ in range(3)], strategy, 6, holes=True)
+    _long_from(before)
 
 
-def test_float32_and_threads():
+@pytest.mark.parametrize("width", [3, 8])
+def test_variables_that_come_later_and_single_numbers(width, layout):
+    """Seeds are there before the recording ends: what a vector holds moves to a larger one; elements, sums, scalars."""
+    tape = codipy.Tape(strategy="jacobian")
+    adjoints, seed = tape.new_adjoints(width=width), np.arange(1.0, width + 1.0)
+    with tape:
+        x = tape.register_input(np.linspace(0.5, 1.5, 90))
+        first = tape.register_output(np.exp(x) * x)
+        adjoints[first] = np.multiply.outer(np.linspace(1.0, 2.0, 90), seed)
+        number = tape.register_output(x[3] * x[4] + np.sum(x * x))
+        last = tape.register_output(x[::2] * number)
+    adjoints[number] = seed
+    adjoints[last] = np.ones((45, width))
+    assert np.array_equal(adjoints[number], seed) and np.array_equal(adjoints[last][:, -1], np.ones(45))
+    tape.evaluate(adjoints=adjoints)
+    values, down = x.value, np.array([1.0 if k % 2 == 0 else 0.0 for k in range(90)])
+    inner = 2.0 * values + np.where(np.arange(90) == 3, values[4], 0.0) + np.where(np.arange(90) == 4, values[3], 0.0)
+    for k in range(width):
+        bar = seed[k] + values[::2].sum()
+        expected = (np.linspace(1.0, 2.0, 90) * seed[k] * np.exp(values) * (1.0 + values) + bar * inner
+                    + down * (values[3] * values[4] + values @ values))
+        np.testing.assert_allclose(adjoints[x][:, k], expected, rtol=1e-13)
+    adjoints.clear()
+    assert not adjoints[x].any()
+
+
+def test_float32_and_threads(layout):
     random = np.random.default_rng(3)
     _compare(_functions, [random.uniform(0.5, 1.5, 300).astype(np.float32) for _ in range(3)], "auto", 8, holes=False)
     arguments = [random.uniform(0.5, 1.5, 200_000) for _ in range(3)]
@@ -139,7 +191,7 @@ def test_float32_and_threads():
 
 
 @pytest.mark.parametrize("width", [2, 8, 11])
-def test_nothing_flows_from_zero_in_any_direction(width):
+def test_nothing_flows_from_zero_in_any_direction(width, layout):
     """Through partials that are infinite or no numbers; what is not zero takes them."""
     x = np.concatenate([np.zeros(9), np.full(9, np.nan), np.ones(90)])
     tape = codipy.Tape(strategy="auto")
@@ -158,7 +210,7 @@ def test_nothing_flows_from_zero_in_any_direction(width):
     assert not found[:, 1:-1].any()
 
 
-def test_many_operands_take_several_turns():
+def test_many_operands_take_several_turns(layout):
     """So many that a tile does not carry all directions at once."""
     random = np.random.default_rng(4)
     arguments = [random.uniform(0.5, 1.5, (9, 41)) for _ in range(14)]

@@ -10,7 +10,8 @@ int lanes_for(const TileProgram *program)
     return lanes < 1 ? 1 : lanes > LANES_MOST ? LANES_MOST : lanes;
 }
 
-int lanes_separate(TileRun *run)
+/* Makes two lists of one, with a LANES action for each register that `repeats`, or one between them. */
+static int separate(TileRun *run, int repeats)
 {
     TileAction flow[TILE_ACTIONS], whole[TILE_ACTIONS];
     int wholes = 0, flows = 0, next = ONES_REGISTER + 1;
@@ -18,7 +19,7 @@ int lanes_separate(TileRun *run)
     for (const TileAction *a = run->action, *end = a + run->actions; a < end; a++) {
         if (a->kind != PULL) {
             whole[wholes++] = *a;
-        } else if (tile_unit[a->code] >> a->argument & 1) {
+        } else if (tile_unit[a->code] >> a->argument & 1 || (a->code == OP_MULTIPLY && !repeats)) {
             flow[flows++] = *a;
         } else {
             if (next == TILE_REGISTERS) return 0;
@@ -35,11 +36,22 @@ int lanes_separate(TileRun *run)
     }
     if (wholes + (next - ONES_REGISTER) + flows > TILE_ACTIONS) return 0;
     whole[wholes++] = (TileAction){.kind = LANES, .w = ONES_REGISTER};
-    for (int reg = ONES_REGISTER + 1; reg < next; reg++) whole[wholes++] = (TileAction){.kind = LANES, .w = (uint8_t)reg};
+    for (int reg = ONES_REGISTER + 1; reg < next && repeats; reg++)
+        whole[wholes++] = (TileAction){.kind = LANES, .w = (uint8_t)reg};
     memcpy(run->action, whole, wholes * sizeof(TileAction));
     memcpy(run->action + wholes, flow, flows * sizeof(TileAction));
     run->actions = wholes + flows;
     return 1;
+}
+
+int lanes_separate(TileRun *run)
+{
+    return separate(run, 1);
+}
+
+int planes_separate(TileRun *run)
+{
+    return separate(run, 0);
 }
 
 #if defined(__GNUC__)
@@ -88,6 +100,10 @@ void lanes_run(const TileRun *run, Py_ssize_t n)
     int first = 0, k = 0;
     while (run->action[k].kind != LANES) k++;
     run_actions(run, 0, k, n);
+    if (run->compiled_rows) {
+        run->compiled[run->action[run->actions - 1].code](run->at, n);
+        return;
+    }
     for (first = k + 1; first < run->actions && run->action[first].kind == LANES; first++)
         repeat(run->at[run->action[first].w], n, run->walk.lanes);
     run_actions(run, first, run->actions, n * run->walk.lanes);

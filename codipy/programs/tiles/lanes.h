@@ -19,6 +19,10 @@ int lanes_for(const TileProgram *program);
    registers. */
 int lanes_separate(TileRun *run);
 
+/* The same where each direction has a plane: puts a LANES action between what reads no flow and the rest. What is multiplied
+   by a value stays as it is. */
+int planes_separate(TileRun *run);
+
 /* All loops, over the `n` elements of the current tile. */
 void lanes_run(const TileRun *run, Py_ssize_t n);
 #endif

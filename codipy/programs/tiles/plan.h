@@ -60,6 +60,8 @@ typedef struct {
     uint32_t by_rows;  /* bits: operands whose rows NumPy does not copy */
     int32_t single;    /* of the program */
     uint8_t root;      /* the register of the result */
+    uint8_t planes;    /* several directions, each in a plane */
+    uint8_t compiled_rows; /* several directions side by side: one loop has the flows, and no partial need be repeated */
     uint8_t raw_view[TILE_OPERANDS];
     TileCompiled compiled[TILE_COMPILED];
     double *at[TILE_REGISTERS];
@@ -72,6 +74,7 @@ static inline void run_begin(TileRun *run, const TileProgram *program)
     run->root = (uint8_t)(program->operands + program->steps - 1);
     run->actions = run->bindings = run->slots = run->slotted = 0;
     run->constant = run->raw = run->by_rows = 0;
+    run->planes = run->compiled_rows = 0;
 }
 
 /* How many registers of a sweep in several directions have memory, at most: beside values and flows each partial. */
@@ -85,7 +88,7 @@ static inline int lane_registers(int values)
    register, and the auxiliary one, have memory of the tile. */
 static inline void run_close(TileRun *run)
 {
-    if (run->walk.lanes > 1)
+    if (run->walk.lanes > 1 || run->planes)
         walk_close(&run->walk, lane_registers(run->root + 1), LANE_ROOM);
     else
         walk_close(&run->walk, 2 * (run->root + 1) + 2, TILE_ROOM);
@@ -179,7 +182,8 @@ void plan_values(TileRun *run, const TileProgram *program);
 void plan_short(TileRun *run, const TileProgram *program);
 
 /* Adjoints that meet others within a tile, such as those of u[:-2] and u[2:], are summed in the tile and added at its
-   end: a compiled loop adds to each array once for all of its steps, and vectors that overlap wait for each other. */
+   end: a compiled loop adds to each array once for all of its steps, and vectors that overlap wait for each other. Where a
+   vector is the directions of one element there are none that overlap, only such that are the same. */
 void gather_crowded(TileWalk *walk, int operands, const TileActivity *registers, const uint8_t *flow);
 
 /* The loops of the sweep back. What is pulled into once, by a partial that is 1 or -1, is not copied: it shares the

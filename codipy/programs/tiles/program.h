@@ -41,6 +41,11 @@ typedef struct {
     Py_ssize_t lanes, plane, bars;
 } TileLanes;
 
+/* Directions that lie apart: so many, and doubles from one to the next, of the operands' flows and of the result's. */
+typedef struct {
+    Py_ssize_t count, operands, result;
+} TilePlanes;
+
 /* What a call is about; the result's values, if they are there, save a sweep from running the last step again. */
 typedef struct {
     const TileProgram *program;

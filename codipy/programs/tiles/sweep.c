@@ -25,6 +25,7 @@ static int sweep_begin(TileRun *run, const TileCall *call, TileActivity *registe
     if (!walk_begin(walk, dims, shape)) return 0;
     if (call->lanes) walk->lanes = call->lanes;
     run_begin(run, program);
+    run->planes = call->planes != NULL;
     for (int r = 0; r < program->operands; r++) active |= (uint32_t)(operand[r].adjoint != NULL) << r;
     find_activity(program, active, sweep->result != NULL, registers);
     if (call->lhs) arrays->lhs = walk_add_flow(walk, call->lhs, call->lhs_strides, dims, shape);
@@ -35,6 +36,11 @@ static int sweep_begin(TileRun *run, const TileCall *call, TileActivity *registe
             arrays->value[r] = walk_add(walk, (void *)operand[r].data, operand[r].strides, 1, dims, shape);
         if (registers[r].pulls)
             arrays->flow[r] = walk_add_flow(walk, operand[r].adjoint, operand[r].adjoint_strides, dims, shape);
+    }
+    if (call->planes) {
+        for (int r = 0; r < program->operands; r++)
+            if (registers[r].pulls) walk->view[arrays->flow[r]].plane = call->planes->operands * (Py_ssize_t)sizeof(double);
+        walk->view[arrays->lhs].plane = call->planes->result * (Py_ssize_t)sizeof(double);
     }
     run_close(run);
     for (int r = 0; r < program->operands; r++)
@@ -59,11 +65,58 @@ static void clear_jacobians(const TileSweep *sweep, const TileWalk *walk, Py_ssi
 
 static inline int run_cut_any(TileRun *run)
 {
+    const int several = run->walk.lanes > 1 || run->planes;
     if (run->walk.lanes > 1 && !lanes_separate(run)) return 0;
+    if (run->planes && !planes_separate(run)) return 0;
     run_cut(run);
-    for (Py_ssize_t i = run->walk.tile_rows * run->walk.tile_length - 1; i >= 0 && run->walk.lanes > 1; i--)
+    for (Py_ssize_t i = run->walk.tile_rows * run->walk.tile_length - 1; i >= 0 && several; i--)
         run->at[ONES_REGISTER][i] = 1.0;
     return 1;
+}
+
+/* Where the list of actions goes over to what is done for each direction. */
+static int find_split(const TileRun *run)
+{
+    int split = 0;
+    while (run->action[split].kind != LANES) split++;
+    return split;
+}
+
+/* Lets the flows' views see another direction, so many planes ahead. */
+static void see_plane(TileWalk *walk, Py_ssize_t ahead)
+{
+    for (int v = 0; v < walk->views; v++) {
+        walk->view[v].base += ahead * walk->view[v].plane;
+        walk->view[v].row += ahead * walk->view[v].plane;
+    }
+}
+
+enum { FORWARD = -1, NOTHING = -2 };
+
+/* The tile that the walk has come to, in all directions; `seed`: the adjoints of the result, or FORWARD, or that NOTHING
+   flows there. What no direction asks for is not computed, so that 1 comes back if the values are not there yet. */
+static int planes_run(TileRun *run, const TileCall *call, int split, int seed, int lhs, Py_ssize_t n, int is_first)
+{
+    TileWalk *walk = &run->walk;
+    int computed = 0;
+    for (Py_ssize_t k = 0; k < call->planes->count; k++, see_plane(walk, 1)) {
+        if (seed == NOTHING) {
+            view_clear(walk, &walk->view[lhs]);
+            continue;
+        }
+        run_load_plane(run);
+        if (seed >= 0 && all_zero(run->at[seed], n)) continue;
+        if (!computed) {
+            run_load_values(run, is_first);
+            run_actions(run, 0, split, n);
+            computed = 1;
+        }
+        run_actions(run, split + 1, run->actions, n);
+        run_store(run);
+        if (seed >= 0 && !call->keep) view_clear(walk, &walk->view[lhs]);
+    }
+    see_plane(walk, -call->planes->count);
+    return is_first && !computed;
 }
 
 static inline void run_any_tile(TileRun *run, Py_ssize_t n)
@@ -95,6 +148,9 @@ static int reverse_tiles(TileRun *run, const TileCall *call, TileTeam *team)
     if (!run_cut_any(run)) return 0;
     for (Py_ssize_t i = run->walk.tile_rows * run->walk.tile_length - 1; i >= 0 && !has_lhs; i--) run->at[seed][i] = 1.0;
     int is_first = !team_enter(team, run);
+    for (Py_ssize_t n, split = run->planes ? find_split(run) : 0; run->planes && (n = run_next(run)) > 0;)
+        is_first = planes_run(run, call, (int)split, seed, arrays.lhs, n, is_first);
+    if (run->planes) return 1;
     for (Py_ssize_t n; (n = run_next(run)) > 0; is_first = 0) {
         if (!has_lhs) clear_jacobians(sweep, &run->walk, n);
         run_load(run, is_first);
@@ -119,7 +175,7 @@ int team_for_reverse(const TileSweep *sweep, const double *lhs, const Py_ssize_t
 
 int tile_run_reverse(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int keep)
 {
-    const TileCall call = {sweep, lhs, lhs_strides, keep, 0};
+    const TileCall call = {sweep, lhs, lhs_strides, keep, 0, NULL};
     return team_run(reverse_part, &call, team_for_reverse(sweep, lhs, lhs_strides));
 }
 
@@ -135,6 +191,9 @@ static int tangent_tiles(TileRun *run, const TileCall *call, TileTeam *team)
     run_slot(run, AUXILIARY_REGISTER, run->slots);
     if (!run_cut_any(run)) return 0;
     int is_first = !team_enter(team, run);
+    for (Py_ssize_t n, split = run->planes ? find_split(run) : 0; run->planes && (n = run_next(run)) > 0;)
+        is_first = planes_run(run, call, (int)split, registers[root].active ? FORWARD : NOTHING, arrays.lhs, n, is_first);
+    if (run->planes) return 1;
     for (Py_ssize_t n; (n = run_next(run)) > 0; is_first = 0) {
         if (!registers[root].active) {
             view_clear(&run->walk, &run->walk.view[arrays.lhs]);
@@ -154,7 +213,7 @@ static void tangent_part(TileRun *run, const TileCall *call, TileTeam *team)
 
 int tile_run_tangent(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides)
 {
-    const TileCall call = {sweep, lhs, lhs_strides, 0, 0};
+    const TileCall call = {sweep, lhs, lhs_strides, 0, 0, NULL};
     return team_run(tangent_part, &call, team_for(sweep));
 }
 
@@ -194,11 +253,35 @@ int tile_run_directions(
     block.operand = operand;
     for (Py_ssize_t done = 0, k = 0; done < width; k++) {
         const int lanes = (int)((width - done + blocks - k - 1) / (blocks - k));
-        const TileCall call = {&block, lhs + done, lhs_strides, keep, lanes};
+        const TileCall call = {&block, lhs + done, lhs_strides, keep, lanes, NULL};
         if (run_lanes(&call, reverse)) return -1;
         for (int r = 0; r < sweep->program->operands; r++)
             if (operand[r].adjoint) operand[r].adjoint += lanes;
         done += lanes;
+    }
+    return 0;
+}
+
+int tile_run_planes(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int reverse, int keep,
+    const TilePlanes *planes)
+{
+    TileOperand operand[TILE_OPERANDS];
+    TileSweep one = *sweep;
+    const TileCall call = {sweep, lhs, lhs_strides, keep, 0, planes};
+    const int operands = sweep->program->operands;
+    if ((reverse ? team_for_reverse(sweep, lhs, lhs_strides) : team_for(sweep)) == 1) {
+        TileRun *run = space_take();
+        if (!run) return -1;
+        const int done = reverse ? reverse_tiles(run, &call, NULL) : tangent_tiles(run, &call, NULL);
+        space_give(run);
+        if (done) return 0;
+    }
+    memcpy(operand, sweep->operand, operands * sizeof(TileOperand));
+    one.operand = operand;
+    for (Py_ssize_t k = 0; k < planes->count; k++, lhs += planes->result) {
+        if (reverse ? tile_run_reverse(&one, lhs, lhs_strides, keep) : tile_run_tangent(&one, lhs, lhs_strides)) return -1;
+        for (int r = 0; r < operands; r++)
+            if (operand[r].adjoint) operand[r].adjoint += planes->operands;
     }
     return 0;
 }
@@ -219,7 +302,7 @@ int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians)
         memcpy(wanted[r].adjoint_strides, strides, sweep->dims * sizeof(Py_ssize_t));
     }
     unit.operand = wanted;
-    const TileCall call = {&unit, NULL, NULL, 1, 0};
+    const TileCall call = {&unit, NULL, NULL, 1, 0, NULL};
     return team_run(reverse_part, &call, team_for(&unit));
 }
 

@@ -25,7 +25,8 @@ typedef struct {
     const TileSweep *sweep;
     double *lhs;
     const Py_ssize_t *lhs_strides; /* bytes for values, else doubles */
-    int keep, lanes; /* directions: 0 is one */
+    int keep, lanes; /* directions side by side: 0 is one */
+    const TilePlanes *planes; /* NULL, or directions of which each has a plane */
 } TileCall;
 
 typedef void (*TilePart)(TileRun *run, const TileCall *call, TileTeam *team);

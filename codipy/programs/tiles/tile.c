@@ -127,24 +127,38 @@ void run_actions(const TileRun *run, int first, int last, Py_ssize_t n)
 
 void run_cut(TileRun *run)
 {
-    const Py_ssize_t distance = walk_cut(&run->walk, run->slots, run->walk.lanes > 1 ? LANE_ROOM : TILE_ROOM);
+    const Py_ssize_t distance = walk_cut(&run->walk, run->slots, run->walk.lanes > 1 || run->planes ? LANE_ROOM : TILE_ROOM);
     double *room = (double *)(((uintptr_t)run->room + 63) & ~(uintptr_t)63);
     for (int k = 0; k < run->slotted; k++) run->at[run->reg_of[k]] = room + run->slot_of[k] * distance;
     run_compile(run);
 }
 
+static inline void load(TileRun *run, const TileBinding *binding, int is_first)
+{
+    const TileView *view = &run->walk.view[binding->view];
+    if (view->access == IN_PLACE) {
+        run->at[binding->reg] = (double *)view_start(&run->walk, view);
+        if (run->walk.several && view->leads && !view->plane) view_prefetch(&run->walk, view);
+    } else if (binding->role == LOAD && (is_first || view->access == GATHERED)) {
+        run_gather(run, binding, view);
+    }
+}
+
 void run_load(TileRun *run, int is_first)
 {
-    for (int k = 0; k < run->bindings; k++) {
-        const TileBinding *binding = &run->binding[k];
-        const TileView *view = &run->walk.view[binding->view];
-        if (view->access == IN_PLACE) {
-            run->at[binding->reg] = (double *)view_start(&run->walk, view);
-            if (run->walk.several && view->leads) view_prefetch(&run->walk, view);
-        } else if (binding->role == LOAD && (is_first || view->access == GATHERED)) {
-            run_gather(run, binding, view);
-        }
-    }
+    for (int k = 0; k < run->bindings; k++) load(run, &run->binding[k], is_first);
+}
+
+void run_load_values(TileRun *run, int is_first)
+{
+    for (int k = 0; k < run->bindings; k++)
+        if (!run->walk.view[run->binding[k].view].plane) load(run, &run->binding[k], is_first);
+}
+
+void run_load_plane(TileRun *run)
+{
+    for (int k = 0; k < run->bindings; k++)
+        if (run->walk.view[run->binding[k].view].plane) load(run, &run->binding[k], 1);
 }
 
 void run_store(TileRun *run)

@@ -45,5 +45,8 @@ void run_cut(TileRun *run);
 
 /* Before a tile and after it. */
 void run_load(TileRun *run, int is_first);
+/* The same of what all directions read, and of what one of several has, each in a plane. */
+void run_load_values(TileRun *run, int is_first);
+void run_load_plane(TileRun *run);
 void run_store(TileRun *run);
 #endif

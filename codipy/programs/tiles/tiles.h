@@ -18,6 +18,10 @@ int tile_run_tangent(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_
 int tile_run_directions(
     const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int reverse, int keep, Py_ssize_t width);
 
+/* Both, in directions of which each has a plane: adjoints and `lhs` point into the first. */
+int tile_run_planes(const TileSweep *sweep, double *lhs, const Py_ssize_t *lhs_strides, int reverse, int keep,
+    const TilePlanes *planes);
+
 /* The derivative of each element of the result in the same element of each operand, zero where there is none. */
 int tile_run_jacobians(const TileSweep *sweep, double *const *jacobians);
 

@@ -35,6 +35,6 @@ int tile_run_values(const TileProgram *program, const TileOperand *operand, int 
     double *out, const Py_ssize_t *out_strides)
 {
     const TileSweep values = {program, operand, dims, shape, NULL, NULL};
-    const TileCall call = {&values, out, out_strides, 0, 0};
+    const TileCall call = {&values, out, out_strides, 0, 0, NULL};
     return team_run(values_part, &call, team_for(&values));
 }

@@ -23,6 +23,7 @@ typedef struct {
     Py_ssize_t strides[TILE_DIMS]; /* in bytes, dimensions merged */
     Py_ssize_t inner;              /* stride of the last dimension */
     Py_ssize_t unit;               /* bytes of an element: of a flow in several directions a number for each */
+    Py_ssize_t plane;              /* bytes to the next direction of a flow, where each has a plane; else 0 */
     TileAccess access;             /* FIXED: each tile sees the same elements */
     int constant;                  /* one element for the whole shape */
     int flat;                      /* by itself it has one stride for all elements */
@@ -68,6 +69,7 @@ static inline uint8_t walk_add(
     TileView *view = &walk->view[walk->views];
     view->base = view->row = (char *)base;
     view->unit = sizeof(double);
+    view->plane = 0;
     for (int d = 0, kept = 0; d < dims; d++)
         if (shape[d] > 1) view->strides[kept++] = strides[d] * size;
     return (uint8_t)walk->views++;
