@@ -31,6 +31,7 @@ enum {
 typedef struct {
     uint32_t constant;
     int16_t actions, vectors;
+    int32_t lanes; /* 0, or of a loop over rows: how many numbers each has */
     uint32_t kept[(TILE_REGISTERS + 31) / 32];
     TileAction action[TILE_ACTIONS];
 } CodeKey;
@@ -95,8 +96,10 @@ static TileCompiled code_make(const CodeKey *key)
     uint8_t *memory;
     const uint8_t *entry;
     int size;
-    if (!lines_of(&lines, key->action, key->actions, key->constant, key->kept)) return NULL;
-    entry = compile_loop(&compiler, &lines, key->vectors == VECTORS_OF_8, room, CODE_BYTES, &size);
+    const int wide = key->vectors == VECTORS_OF_8;
+    if (!lines_of(&lines, key->action, key->actions, key->constant, key->lanes != 0, key->kept)) return NULL;
+    entry = key->lanes ? compile_rows(&compiler, &lines, wide, key->lanes, room, CODE_BYTES, &size)
+                       : compile_loop(&compiler, &lines, wide, room, CODE_BYTES, &size);
     memory = entry ? code_publish(room, size) : NULL;
     return memory ? (TileCompiled)(uintptr_t)(memory + (entry - room)) : NULL;
 }
@@ -188,10 +191,14 @@ void run_compile(TileRun *run)
     int kept = 0, loops = 0;
     if (tile_vectors == NO_VECTORS || run->single) return;
     const Py_ssize_t tiles = walk_tiles(&run->walk);
+    int flows = run->actions; /* where directions side by side begin: only a loop over rows keeps those that meet apart */
+    while (run->walk.lanes > 1 && run->action[flows - 1].kind != LANES) flows--;
     for (int k = 0, next; k < run->actions; k = next) {
         for (next = k; next < run->actions && *formula_of(&run->action[next]);) next++;
         TileCompiled loop = NULL;
-        if (next - k > 1 && loops < TILE_COMPILED) {
+        const int rows = k == flows && next == run->actions;
+        if ((k < flows ? next - k > 1 : rows) && loops < TILE_COMPILED) {
+            key.lanes = rows ? run->walk.lanes : 0;
             key.constant = run->constant;
             key.actions = (int16_t)(next - k);
             key.vectors = (int16_t)tile_vectors;
@@ -201,6 +208,7 @@ void run_compile(TileRun *run)
         }
         if (loop) {
             run->compiled[loops] = loop;
+            run->compiled_rows |= rows;
             run->action[kept].kind = COMPILED;
             run->action[kept++].code = (int16_t)loops++;
             continue;

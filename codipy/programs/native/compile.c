@@ -66,7 +66,11 @@ static void fetch(Compiler *c, int line, int vector)
         emit_number(&c->machine, vector, c->numbers + 8 * l->reg);
     else if (l->kind == READ)
         emit_memory(&c->machine, MOVE_LOAD, vector, 0, array_place(c, l->reg));
-    else if (l->kind == READ_ONE) {
+    else if (l->kind == READ_EACH) {
+        Place place = array_place(c, l->reg);
+        place.index = R15;
+        emit_whole(&c->machine, BROADCAST, vector, place);
+    } else if (l->kind == READ_ONE) {
         Place place = array_place(c, l->reg);
         place.index = NO_INDEX;
         emit_whole(&c->machine, BROADCAST, vector, place);
@@ -210,8 +214,8 @@ static void compile_start(Compiler *c)
     for (int k = 0; k < TILE_REGISTERS; k++) c->pointer[k] = NOWHERE;
     for (int k = 0; k < lines->count; k++) {
         const Line *line = &lines->line[k];
-        if ((line->kind != READ && line->kind != WRITE) || c->pointer[line->reg] != NOWHERE) continue;
-        if (used == (int)sizeof(pointers)) break;
+        if ((line->kind != READ && line->kind != READ_EACH && line->kind != WRITE) || c->pointer[line->reg] != NOWHERE) continue;
+        if (used == (int)sizeof(pointers) - lines->by_rows) break; /* R15 counts the rows */
         c->pointer[line->reg] = pointers[used];
         emit_pointer(&c->machine, pointers[used++], RDI, 8 * line->reg);
     }
@@ -222,10 +226,10 @@ static void compile_start(Compiler *c)
     }
 }
 
-uint8_t *compile_loop(Compiler *c, const Lines *lines, int wide, uint8_t *room, int bytes, int *size)
+/* The numbers and what goes before the loop; returns its entry. */
+static uint8_t *compile_entry(Compiler *c, const Lines *lines, int wide, uint8_t *room, int bytes)
 {
     Machine *m = &c->machine;
-    const int lanes = wide ? 8 : 4;
     *m = (Machine){room, room + bytes, wide, 0};
     c->lines = lines;
     c->numbers = room;
@@ -256,6 +260,22 @@ uint8_t *compile_loop(Compiler *c, const Lines *lines, int wide, uint8_t *room, 
     emit_int(m, STACK_VALUES * 64);
     compile_start(c);
     EMIT(m, "\x31\xC0"); /* xor eax, eax */
+    return entry;
+}
+
+static void compile_return(Compiler *c)
+{
+    Machine *m = &c->machine;
+    EMIT(m, "\xC5\xF8\x77\x48\x81\xC4"); /* vzeroupper; add rsp, STACK_VALUES * 64 */
+    emit_int(m, STACK_VALUES * 64);
+    EMIT(m, "\x41\x5F\x41\x5E\x41\x5D\x41\x5C\x5D\x5B\xC3"); /* pop r15, r14, r13, r12, rbp, rbx; ret */
+}
+
+uint8_t *compile_loop(Compiler *c, const Lines *lines, int wide, uint8_t *room, int bytes, int *size)
+{
+    Machine *m = &c->machine;
+    const int lanes = wide ? 8 : 4;
+    uint8_t *const entry = compile_entry(c, lines, wide, room, bytes);
     uint8_t *const top = m->at;
     EMIT(m, "\x4C\x8D\x58"); /* lea r11, [rax + lanes] */
     emit(m, lanes);
@@ -284,9 +304,33 @@ uint8_t *compile_loop(Compiler *c, const Lines *lines, int wide, uint8_t *room, 
         land(m, emit_jump(m), tail);
     }
     land(m, to_end, m->at);
-    EMIT(m, "\xC5\xF8\x77\x48\x81\xC4"); /* vzeroupper; add rsp, STACK_VALUES * 64 */
-    emit_int(m, STACK_VALUES * 64);
-    EMIT(m, "\x41\x5F\x41\x5E\x41\x5D\x41\x5C\x5D\x5B\xC3"); /* pop r15, r14, r13, r12, rbp, rbx; ret */
+    compile_return(c);
+    *size = (int)(m->at - room);
+    return c->failed || m->at > m->end ? NULL : entry;
+}
+
+uint8_t *compile_rows(Compiler *c, const Lines *lines, int wide, int numbers, uint8_t *room, int bytes, int *size)
+{
+    Machine *m = &c->machine;
+    const int lanes = wide ? 8 : 4, rest = numbers % lanes;
+    uint8_t *const entry = compile_entry(c, lines, wide, room, bytes);
+    EMIT(m, "\x45\x31\xFF"); /* xor r15d, r15d */
+    if (wide && rest) {
+        EMIT(m, "\x41\xBB"); /* mov r11d, a bit for each number of the last vector */
+        emit_int(m, (1 << rest) - 1);
+        EMIT(m, "\xC4\xC1\x78\x92\xCB"); /* kmovw k1, r11d */
+    }
+    uint8_t *const top = m->at;
+    for (int done = 0; done < numbers;) {
+        const int whole = done + lanes <= numbers, step = whole ? lanes : wide ? rest : 1;
+        compile_element(c, !whole);
+        EMIT(m, "\x48\x83\xC0"); /* add rax, step */
+        emit(m, step);
+        done += step;
+    }
+    EMIT(m, "\x49\xFF\xC7\x49\x39\xF7\x0F\x82"); /* inc r15; cmp r15, rsi; jb top */
+    land(m, emit_jump(m), top);
+    compile_return(c);
     *size = (int)(m->at - room);
     return c->failed || m->at > m->end ? NULL : entry;
 }

@@ -32,4 +32,7 @@ typedef struct {
 
 /* Writes the loop into `room` and returns its entry; NULL if it does not fit. `size`: the bytes that were used. */
 uint8_t *compile_loop(Compiler *c, const Lines *lines, int wide, uint8_t *room, int bytes, int *size);
+
+/* The same for elements of so many numbers, which are called for by the number of elements. */
+uint8_t *compile_rows(Compiler *c, const Lines *lines, int wide, int numbers, uint8_t *room, int bytes, int *size);
 #endif

@@ -23,7 +23,8 @@ static inline int line_value(Lines *lines, int reg)
 {
     if (lines->value[reg] < 0) {
         const int one = reg < TILE_OPERANDS && lines->constant >> reg & 1;
-        lines->value[reg] = (int16_t)line_add(lines, one ? READ_ONE : READ, reg, -1, -1);
+        const int each = lines->by_rows && reg > ONES_REGISTER;
+        lines->value[reg] = (int16_t)line_add(lines, one ? READ_ONE : each ? READ_EACH : READ, reg, -1, -1);
     }
     return lines->value[reg];
 }
@@ -116,11 +117,13 @@ static void lines_action(Lines *lines, const TileAction *action)
     lines->value[target_of(action)] = (int16_t)value;
 }
 
-int lines_of(Lines *lines, const TileAction *action, int actions, uint32_t constant, const uint32_t *kept)
+int lines_of(
+    Lines *lines, const TileAction *action, int actions, uint32_t constant, int by_rows, const uint32_t *kept)
 {
     int16_t last[TILE_REGISTERS];
     lines->count = lines->full = 0;
     lines->constant = constant;
+    lines->by_rows = by_rows;
     for (int k = 0; k < LINE_NUMBERS; k++) lines->number[k] = -1;
     for (int reg = 0; reg < TILE_REGISTERS; reg++) lines->value[reg] = -1;
     for (int k = 0; k < actions; k++) {

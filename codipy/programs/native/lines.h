@@ -8,9 +8,9 @@
 #include "codipy/operations/formulas.h"
 #include "codipy/programs/tiles/plan.h"
 
-/* The first three are read when they are used. SIZE is the bits of a & b: with all but the sign, the absolute value.
+/* The first four are read when they are used; READ_EACH of a loop over rows: one number for all of an element's. SIZE is the bits of a & b: with all but the sign, the absolute value.
    GATED is a * b where a is not zero, else 0. */
-typedef enum { READ, READ_ONE, NUMBER, ADD, SUBTRACT, MULTIPLY, DIVIDE, ROOT, OPPOSITE, SIZE, GATED, SIFTED, WRITE } LineKind;
+typedef enum { READ, READ_EACH, READ_ONE, NUMBER, ADD, SUBTRACT, MULTIPLY, DIVIDE, ROOT, OPPOSITE, SIZE, GATED, SIFTED, WRITE } LineKind;
 
 enum {
     ALL_BUT_SIGN = FORMULA_NUMBERS, /* a number more: the bits that fabs() keeps */
@@ -27,6 +27,7 @@ typedef struct {
 typedef struct {
     int count, full;   /* full: a line more was wanted than there is room for */
     uint32_t constant; /* as of a run */
+    int by_rows;       /* each element has several numbers, of which the registers behind ONES_REGISTER have one */
     Line line[MOST_LINES];
     int16_t value[TILE_REGISTERS], number[LINE_NUMBERS]; /* the line that gives it; -1: none yet */
 } Lines;
@@ -36,5 +37,6 @@ const char *formula_of(const TileAction *action);
 
 /* `kept`: bits, the registers that somebody reads later; the others stay in the processor. They are written in the order of
    their last assignments, since a register may get the memory of one that was read before. 0: too many lines. */
-int lines_of(Lines *lines, const TileAction *action, int actions, uint32_t constant, const uint32_t *kept);
+int lines_of(
+    Lines *lines, const TileAction *action, int actions, uint32_t constant, int by_rows, const uint32_t *kept);
 #endif

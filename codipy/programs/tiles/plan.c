@@ -212,13 +212,23 @@ static inline TileFlow same_flow(const TileStep *step, int argument, TileFlow fr
     return (TileFlow){from.reg, from.minus ^ (tile_minus[step->code] >> argument & 1)};
 }
 
+/* Whether two arrays, whose elements are rows of directions, never see the same element at the same time. */
+static int are_rows_apart(const TileWalk *walk, const TileView *a, const TileView *b)
+{
+    if (walk->lanes == 1 || a->base == b->base) return 0;
+    for (int d = 0; d < walk->dims; d++)
+        if (a->strides[d] != b->strides[d]) return 0;
+    return 1;
+}
+
 void gather_crowded(TileWalk *walk, int operands, const TileActivity *registers, const uint8_t *flow)
 {
     for (int r = 1; r < operands; r++) {
         if (!registers[r].pulls) continue;
         TileView *view = &walk->view[flow[r]];
         for (int q = 0; q < r && view->access == IN_PLACE; q++)
-            if (registers[q].pulls && walk->view[flow[q]].access == IN_PLACE && views_meet(walk, view, &walk->view[flow[q]]))
+            if (registers[q].pulls && walk->view[flow[q]].access == IN_PLACE &&
+                views_meet(walk, view, &walk->view[flow[q]]) && !are_rows_apart(walk, view, &walk->view[flow[q]]))
                 view->access = GATHERED;
     }
 }
