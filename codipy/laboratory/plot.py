@@ -2,6 +2,7 @@
 """The figures of a study drawn by matplotlib."""
 from __future__ import annotations
 
+from codipy.laboratory.axes import said, ticks
 from codipy.laboratory.figures import figures
 from codipy.laboratory.resident import EXTRA
 from codipy.laboratory.result import StudyError
@@ -34,13 +35,17 @@ def _draw(figure, axes):
         _draw_lines(figure, axes)
     if figure.log:
         axes.set(xscale="log", yscale="log")
+    for axis, name in ((axes.xaxis, figure.y if figure.bars else figure.x), (axes.yaxis, figure.y)):
+        if not (figure.bars and axis is axes.yaxis):      # which has the titles of the bars
+            low, high = sorted(axis.get_view_interval())
+            places = ticks(low, high, name, figure.log)
+            axis.set_ticks(places, [said(place, name) for place in places])
+            axis.set_ticks([], minor=True)
     axes.grid(alpha=0.3)
     axes.legend(fontsize="x-small")
 
 
 def _draw_lines(figure, axes):
-    from matplotlib.ticker import EngFormatter
-
     for one in figure.series:
         colour = "0.5" if one.colour < 0 else f"C{one.colour % 10}"
         axes.plot(*zip(*one.points), color=colour, label=one.label,
@@ -50,18 +55,13 @@ def _draw_lines(figure, axes):
         axes.axvline(x, color="0.5", linestyle=":")
         axes.annotate(name, (x, 1.0), xycoords=("data", "axes fraction"), fontsize="x-small", va="top")
     axes.set(xlabel=figure.x, ylabel=figure.y)
-    if not figure.log:
-        axes.yaxis.set_major_formatter(EngFormatter())
 
 
 def _draw_bars(figure, axes):
-    from matplotlib.ticker import EngFormatter
-
     done = [0.0] * len(figure.bars)
     for one in figure.series:
         heights = [dict(one.points)[k] for k in range(len(figure.bars))]
         axes.barh(figure.bars, heights, left=done, color=f"C{one.colour % 10}", label=one.label)
         done = [a + b for a, b in zip(done, heights)]
     axes.invert_yaxis()
-    axes.xaxis.set_major_formatter(EngFormatter("B"))
     axes.set_xlabel(figure.y)

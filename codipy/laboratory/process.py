@@ -60,7 +60,10 @@ def measured(request, tick=None):
             ended = f"by signal {-status}" if status < 0 else f"with status {status}"
             raise ProcessError(f"the process of {request['combination'].title} ended {ended}"
                                + (f":\n{said}" if said else ""))
-        found = pickle.loads(files["answer"].read_bytes())
+        try:
+            found = pickle.loads(files["answer"].read_bytes())
+        except Exception as error:      # an exception of a class that only the other process has
+            raise ProcessError(f"the answer of {request['combination'].title} cannot be read: {error}") from None
     if "error" in found:
         return found
     return {**found, "process": "fresh" if fresh else "forked", **_watched(found, samples)}

@@ -259,7 +259,7 @@ class _Run:
         if "error" in found:
             if row.is_plain:      # what cannot be run cannot be studied
                 found["error"].codipy_traceback = found["traceback"]
-                raise found["error"]
+                raise found["error"] from ProcessError("in another process:\n" + found["traceback"])
             return Measurement(combination, f"{type(found['error']).__name__}: {found['error']}")
         if row.is_plain:
             differences = found.pop("differences")

@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from html import escape
 
+from codipy.laboratory.axes import said, ticks
+
 __all__ = ["svg"]
 
 _WIDTH, _HEIGHT = 640, 360
-_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 14, 14, 44
+_LEFT, _RIGHT, _TOP, _BOTTOM = 70, 28, 14, 44
 _LINE = 16      # of the legend
 _COLOURS = 10      # that the page has
 
@@ -36,12 +38,12 @@ class _Lines:
     def body(self):
         """Axes and what is on them."""
         parts = [_frame(self.bottom)]
-        for value in self.x.ticks():
-            parts.append(_text(self.x(value), self.bottom + 16, _short(value, self.figure.x), "middle"))
-        for value in self.y.ticks():
+        for value in ticks(self.x.low, self.x.high, self.figure.x, self.figure.log):
+            parts.append(_text(self.x(value), self.bottom + 16, said(value, self.figure.x), "middle"))
+        for value in ticks(self.y.low, self.y.high, self.figure.y, self.figure.log):
             parts.append(f'<line class="grid" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{self.y(value):.1f}" '
                          f'y2="{self.y(value):.1f}"/>')
-            parts.append(_text(_LEFT - 6, self.y(value) + 4, _short(value, self.figure.y), "end"))
+            parts.append(_text(_LEFT - 6, self.y(value) + 4, said(value, self.figure.y), "end"))
         parts.append(_text((_LEFT + _WIDTH) / 2, self.bottom + 36, self.figure.x, "middle"))
         parts.append(f'<text transform="translate(12 {self.bottom / 2:.0f}) rotate(-90)" text-anchor="middle">'
                      f'{escape(self.figure.y)}</text>')
@@ -59,10 +61,10 @@ class _Lines:
             text += f'<polyline class="{_class(one)}" fill="none"{dash} points="{path}"/>'
         if one.dots:
             for (x, y), (a, b) in zip(spots, one.points):
-                said = f"{one.label}: {_short(a, self.figure.x)}, {_short(b, self.figure.y)}"
+                title = f"{one.label}: {said(a, self.figure.x)}, {said(b, self.figure.y)}"
                 hollow = " hollow" if one.dashed else ""
-                text += f'<circle class="{_class(one)}{hollow}" cx="{x:.1f}" cy="{y:.1f}" r="4"><title>{escape(said)}' \
-                        "</title></circle>"
+                text += (f'<circle class="{_class(one)}{hollow}" cx="{x:.1f}" cy="{y:.1f}" r="4">'
+                         f"<title>{escape(title)}</title></circle>")
         return text
 
 
@@ -80,10 +82,10 @@ class _Bars:
     def body(self):
         """Titles, bars and the axis below."""
         parts = []
-        for value in self.x.ticks():
+        for value in ticks(self.x.low, self.x.high, self.figure.y, False):
             x = self.x(value)
             parts.append(f'<line class="grid" x1="{x:.1f}" x2="{x:.1f}" y1="{_TOP}" y2="{self.bottom}"/>')
-            parts.append(_text(x, self.bottom + 16, _short(value, self.figure.y), "middle"))
+            parts.append(_text(x, self.bottom + 16, said(value, self.figure.y), "middle"))
         parts.append(_text((self._text + _WIDTH) / 2, self.bottom + 34, self.figure.y, "middle"))
         for k, title in enumerate(self.figure.bars):
             top, done = _TOP + self._row * k + 3, 0
@@ -94,7 +96,7 @@ class _Bars:
                     left, right = self.x(done), self.x(done + height)
                     parts.append(f'<rect class="{_class(one)}" x="{left:.1f}" y="{top}" width="{right - left:.1f}" '
                                  f'height="{self._row - 6}"><title>{escape(title)}, {escape(one.label)}: '
-                                 f"{_short(height, self.figure.y)}</title></rect>")
+                                 f"{said(height, self.figure.y)}</title></rect>")
                     done += height
         return "".join(parts)
 
@@ -119,15 +121,6 @@ class _Axis:
         else:
             part = (value - self.low) / (self.high - self.low)
         return self.first + part * (self.last - self.first)
-
-    def ticks(self):
-        """Round numbers within."""
-        if self.log:
-            powers = range(math.ceil(math.log10(self.low) - 1e-9), math.floor(math.log10(self.high) + 1e-9) + 1)
-            return [10.0**power for power in powers] if len(powers) > 1 else [self.low, self.high]
-        step = 10.0 ** math.floor(math.log10((self.high - self.low) / 3))
-        step *= next(factor for factor in (1, 2, 5, 10) if (self.high - self.low) / (factor * step) <= 6)
-        return [step * k for k in range(math.ceil(self.low / step), math.floor(self.high / step + 1e-9) + 1)]
 
 
 def _class(one):
@@ -158,23 +151,3 @@ def _legend(figure, top):
         parts.append(f'<line class="{_class(one)}" stroke-width="4"{dash} x1="{x}" x2="{x + 22}" y1="{y - 4}" '
                      f'y2="{y - 4}"/>' + _text(x + 28, y, one.label, "start"))
     return "".join(parts)
-
-
-def _short(value, axis):
-    """A number as the axis has it."""
-    if axis.endswith("bytes"):
-        return _scaled(value, 1024, ("B", "KB", "MB", "GB", "TB"))
-    if axis.endswith("seconds"):
-        if value == 0:
-            return "0"
-        unit, factor = ("s", 1) if value >= 1 else ("ms", 1e3) if value >= 1e-3 else ("us", 1e6)
-        return f"{value * factor:.3g} {unit}"
-    return f"{value:.3g}" if abs(value) < 1e5 else _scaled(value, 1000, ("", "k", "M", "G", "T"))
-
-
-def _scaled(value, base, units):
-    for unit in units[:-1]:
-        if abs(value) < base:
-            return f"{value:.3g} {unit}".rstrip()
-        value /= base
-    return f"{value:.3g} {units[-1]}"

@@ -14,7 +14,8 @@ from codipy.laboratory.process import ProcessError, measured
 from codipy.laboratory.source import Given
 from tests.laboratory import models
 
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the kernel's mark is read from /proc")
+pytestmark = [pytest.mark.release,      # a sanitizer keeps what is freed
+              pytest.mark.skipif(sys.platform != "linux", reason="the kernel's mark is read from /proc")]
 MB = 1 << 20
 
 

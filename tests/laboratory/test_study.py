@@ -1,10 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """codipy.study: which rows there are, and that their figures are those that a tape gives."""
 
+import pickle
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 import codipy
+from codipy.laboratory import worker
+from codipy.laboratory.plan import Combination, Point
+from codipy.laboratory.source import Given
 from codipy.tools.measuring import StatefulError
 from tests.laboratory import models
 from tests.strategies import AS_VALUES, COMPARED
@@ -53,6 +60,46 @@ def test_times_are_there_for_what_a_way_can_do(found):
         assert len(row.plain) == 2 and all(len(taken) == 2 and min(taken) > 0.0 for taken in row.seconds.values())
         assert row.combination.strategy == "forward" or row.sweep_rate > 0.0 and row.copy_rate > 0.0
         assert set(row.seconds) | set(row.refused) == {"record", "reverse", "forward", "replay"}
+
+
+@pytest.mark.parametrize("way", [("plain", "-"), *COMPARED[:1], COMPARED[-1]])
+def test_what_a_process_answers(way, tmp_path, monkeypatch):
+    """The work of a process, done here: the same figures as in a study."""
+    monkeypatch.setenv(worker.RUNNING, "")
+    request = {"source": Given(models.heat, None), "combination": Combination(Point("n=10", 10), *way), "repeat": 2,
+               "rebind": True, "gradient": str(tmp_path / "g.npy"), "cold": str(tmp_path / "cold")}
+    worker.answer(request, tmp_path / "answer")
+    found = pickle.loads((tmp_path / "answer").read_bytes())
+    expected = codipy.value_and_grad(models.heat)(models.heat.x0(10))
+    assert found["value"] == expected[0] and (tmp_path / "cold").exists() and len(found["plain"]) == 2
+    if way[0] == "plain":
+        assert np.allclose(found["differences"].values, expected[1], atol=1e-7)
+    else:
+        assert np.allclose(np.load(tmp_path / "g.npy"), expected[1], rtol=1e-14)
+        assert found["timeline"][-1][1] == found["statements"]
+
+
+def test_a_study_within_a_process_of_a_study_is_refused(monkeypatch):
+    """A script without a guard would start studies for ever."""
+    monkeypatch.setenv(worker.RUNNING, "1")
+    with pytest.raises(codipy.laboratory.StudyError, match="under if __name__ == '__main__'"):
+        codipy.study(models.products, [1.0, 2.0])
+
+
+def test_importing_codipy_does_not_import_the_laboratory():
+    script = "import codipy, sys; print([name for name in sys.modules if 'laboratory' in name])"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+
+
+def test_scripts_are_measured_in_fresh_processes(tmp_path):
+    path = tmp_path / "script.py"
+    path.write_text("import codipy\n\ndef f(x):\n    return x[0] * x[1]\n\nif __name__ == '__main__':\n"
+                    "    ways = {'strategies': 'jacobian', 'granularities': 'statement'}\n"
+                    "    found = codipy.study(f, [2.0, 3.0], **ways, repeat=1)\n"
+                    "    print([row.process for row in found.rows], found.agree)\n")
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("['fresh', 'fresh'] True\n", "")
 
 
 def test_lambdas_and_closures_are_measured_in_copies_of_this_process():
@@ -107,8 +154,9 @@ def test_what_a_strategy_cannot_do_is_a_row_with_the_reason():
      (models.returns_text, TypeError, "must return one real number")],
 )  # fmt: skip
 def test_what_the_plain_run_raises_is_raised(function, error, said):
-    with pytest.raises(error, match=said):
+    with pytest.raises(error, match=said) as caught:
         codipy.study(function, [2.0, 3.0], strategies="primal", repeat=1)
+    assert "in another process" in str(caught.value.__cause__)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,8 @@ import pytest
 
 @pytest.mark.parametrize(
     "name",
-    ["testing", "tools.compare", "tools.drivers", "tools.pool", "tools.report", "tools.table", "tools.trees"],
+    ["laboratory.axes", "laboratory.run",
+     "testing", "tools.compare", "tools.drivers", "tools.pool", "tools.report", "tools.table", "tools.trees"],
 )
 def test_examples(name):
     result = doctest.testmod(importlib.import_module(f"codipy.{name}"))
