@@ -13,7 +13,8 @@ cdef class Buffer:
     cdef double* data
     cdef readonly Py_ssize_t size        # doubles
     cdef readonly object array           # a NumPy array that owns the memory, or None: it is ours
-    cdef public int64_t walk             # the last one that counted what tapes keep: see tape/held.py
+    cdef public int64_t walk             # the last one that counted what tapes keep: see tape/held.py. Negative: a
+                                         # recording that keeps nothing would keep this one, so nobody owns it alone
 
 
 cdef inline void reach(int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, Py_ssize_t offset,

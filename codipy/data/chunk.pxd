@@ -22,6 +22,9 @@ cdef class Block:
 cdef Block new_block(size_t nbytes)
 # Bytes of a block for `capacity` items of the given field sizes, each array padded to 64; -1: over the limit.
 cdef Py_ssize_t block_bytes(Py_ssize_t capacity, const Py_ssize_t* sizes, int count) noexcept nogil
+# How many items chunk number `chunk` takes, `n` of them at least, and its bytes; `fixed` items, 0: chunks grow.
+cdef Py_ssize_t chunk_capacity(Py_ssize_t n, Py_ssize_t chunk, Py_ssize_t fixed, const Py_ssize_t* sizes, int count,
+                               Py_ssize_t* nbytes) except -1
 # Makes `chunk` use `block` (NULL: none) from its start, and drops the reference to the one it had.
 cdef void install(Chunk* chunk, PyObject* block, Py_ssize_t capacity, const Py_ssize_t* sizes, int count) noexcept
 # True when a view of the chunk's memory is alive.

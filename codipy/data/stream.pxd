@@ -4,6 +4,7 @@
 cimport cython
 
 from codipy.data.chunk cimport Chunk
+from codipy.data.counted cimport Counted
 from codipy.data.position cimport Place, Position
 
 cdef enum:
@@ -48,6 +49,7 @@ cdef class Stream:
     cdef long long generation           # root only: rollbacks so far
     cdef long long emptied              # root only: the generation that the last full reset began
     cdef list rollbacks                 # root only: (generation, position) of the partial ones since, see reset_to
+    cdef Counted counted                # None: items are kept
     cdef Py_ssize_t mark                # Python's reservation: items before it ...
     cdef Py_ssize_t reserved            # ... and its size
 
@@ -71,7 +73,8 @@ cdef class Stream:
 
     # Internal
     cdef Place place(self) noexcept                     # of this stream, in the stored form
-    cdef Py_ssize_t capacity_for(self, Py_ssize_t n, Py_ssize_t chunk, Py_ssize_t* nbytes) except -1
+    cdef int count_on(self, Py_ssize_t n) except -1
+    cdef int demand_kept(self) except -1
     cdef int make_room(self, Py_ssize_t chunk) except -1
     cdef void enter(self, Py_ssize_t chunk, Py_ssize_t used) noexcept
     cdef void give_back(self) noexcept

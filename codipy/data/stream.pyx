@@ -11,14 +11,11 @@ from operator import itemgetter
 import numpy as np
 
 from codipy.data cimport pool
-from codipy.data.chunk cimport Block, Chunk, block_bytes, install, is_viewed, new_block
+from codipy.data.chunk cimport Block, Chunk, chunk_capacity, install, is_viewed, new_block
+from codipy.data.counted cimport Counted
 from codipy.data.position cimport Place, Position, compare_places, new_position
 from codipy.data.arguments import field_arrays, field_bytes, valid_chunk_size, valid_dtypes, valid_name
 from codipy.errors import TapeError
-
-cdef enum:
-    FIRST_BLOCK = 1024        # bytes of a growing stream's first chunk; each later one has twice the bytes
-    DOUBLINGS = 14            # until 16 MB: above, fewer chunks gain nothing and the last one's waste grows
 
 cdef long long last_serial = 0
 
@@ -98,6 +95,8 @@ cdef class Stream:
         cdef Block block
         if root.locks:
             raise TapeError("a sweep is reading this tape; record after it ends")
+        if self.counted is not None:
+            return self.count_on(n)
         try:
             # An open chunk without items is used again, so that every chunk but the current one has some.
             if self.cursor.used > 0:
@@ -105,7 +104,7 @@ cdef class Stream:
             self.make_room(target)
             chunk = &self.table.chunks[target]
             if chunk.block == NULL or chunk.capacity < n or is_viewed(chunk):
-                capacity = self.capacity_for(n, target, &nbytes)
+                capacity = chunk_capacity(n, target, self.fixed, self.sizes, self.field_count, &nbytes)
                 block = new_block(nbytes)
                 install(chunk, <PyObject*>block, capacity, self.sizes, self.field_count)
         except MemoryError:
@@ -123,22 +122,39 @@ cdef class Stream:
         self.enter(target, 0)
         return 0
 
-    cdef Py_ssize_t capacity_for(self, Py_ssize_t n, Py_ssize_t chunk, Py_ssize_t* nbytes) except -1:
-        # By the chunk's index, not by the last chunk's size: one large reservation must not make all later ones large.
-        cdef Py_ssize_t capacity = max(self.fixed, n)
-        cdef Py_ssize_t wanted
-        nbytes[0] = block_bytes(capacity, self.sizes, self.field_count)
-        if nbytes[0] < 0:
-            raise MemoryError(f"{self.name}: no memory for a chunk of {capacity} items")
-        if not self.fixed:
-            wanted = <Py_ssize_t>FIRST_BLOCK << min(chunk, <Py_ssize_t>DOUBLINGS)
-            if nbytes[0] <= wanted:
-                # Whole powers of two, padding included, so that streams of all item sizes share the pool.
-                nbytes[0] = wanted
-                capacity = max(n, wanted // self.item_bytes)
-                while block_bytes(capacity, self.sizes, self.field_count) > wanted:
-                    capacity -= 1
-        return capacity
+    cdef int count_on(self, Py_ssize_t n) except -1:
+        """Room for n items where nothing is kept: in the one chunk that there is, over what was pushed before."""
+        cdef Py_ssize_t nbytes = 0, capacity
+        cdef Chunk* chunk
+        cdef Block block
+        self.make_room(0)
+        chunk = &self.table.chunks[0]
+        if chunk.capacity < n:
+            capacity = chunk_capacity(n, 0, 0, self.sizes, self.field_count, &nbytes)
+            block = new_block(nbytes)
+            self.counted.add(self.cursor.used)
+            self.cursor.used = 0
+            install(chunk, <PyObject*>block, capacity, self.sizes, self.field_count)
+            self.table.count = 1
+        self.counted.add(self.cursor.used)
+        self.cursor.used = 0
+        chunk.limit = min(chunk.capacity, self.counted.open(n, self.sizes, self.field_count))
+        self.enter(0, 0)
+        return 0
+
+    def count_only(self, chunk_sizes=()):
+        """
+        Keep nothing from now on: count the items, and the chunks that they would take.
+
+        Parameters
+        ----------
+        chunk_sizes : sequence of int or None
+            For which sizes the chunks are counted, beside the stream's own.
+        """
+        if self.table.count or self.counted is not None:
+            raise TapeError(f"{self.name!r} has items: a stream counts from its beginning")
+        sizes = [self.chunk_size, *[valid_chunk_size(size) for size in chunk_sizes]]
+        self.counted = Counted([size or 0 for size in sizes])
 
     cdef int make_room(self, Py_ssize_t chunk) except -1:
         cdef Py_ssize_t old = self.table.room, room, width = self.depth * sizeof(Place)
@@ -192,6 +208,8 @@ cdef class Stream:
 
     cdef Place place(self) noexcept:
         cdef Place place
+        if self.counted is not None:
+            return self.counted.place(self.cursor.used)
         place.chunk = self.table.current
         place.item = self.cursor.used
         if place.item == 0 and place.chunk > 0:
@@ -230,6 +248,7 @@ cdef class Stream:
     cpdef int reset_to(self, Position position) except -1:
         """Drop what was recorded after the position; chunks are kept, views of what is dropped keep their values."""
         cdef Stream root = self.root(), stream
+        root.demand_kept()
         if root.locks:
             raise TapeError("a sweep is reading this tape; reset after it ends")
         root.check_position(position)
@@ -247,6 +266,7 @@ cdef class Stream:
     cpdef int reset(self) except -1:
         """Drop the recording; chunks are kept, and views of what is dropped keep their values."""
         cdef Stream root = self.root(), stream = root
+        root.demand_kept()
         if root.locks:
             raise TapeError("a sweep is reading this tape; reset after it ends")
         root.generation += 1
@@ -294,11 +314,17 @@ cdef class Stream:
     cpdef int lock(self) except -1:
         """Make every reservation and reset of the nest fail until `unlock`; may be called several times."""
         cdef Stream stream = self.root()
+        stream.demand_kept()
         stream.locks += 1
         while stream is not None:
             stream.cursor.limit = 0
             stream.reserved = 0
             stream = stream.nested
+        return 0
+
+    cdef int demand_kept(self) except -1:
+        if self.counted is not None:
+            raise TapeError("this stream counts its items and keeps none: there is nothing to read, nor to return to")
         return 0
 
     cpdef int unlock(self) except -1:
@@ -329,6 +355,8 @@ cdef class Stream:
     def items(self):
         """Items recorded."""
         cdef Py_ssize_t c, total = self.cursor.used
+        if self.counted is not None:
+            return self.counted.items + total
         for c in range(self.table.current):
             total += self.table.chunks[c].used
         return total
@@ -342,6 +370,8 @@ cdef class Stream:
     @property
     def chunks_allocated(self):
         """Chunks that have memory: those that hold items and those kept for the next recording."""
+        if self.counted is not None:
+            return self.counted_chunks(0)[0]
         return sum([self.table.chunks[c].block != NULL for c in range(self.table.count)])
 
     @property
@@ -352,6 +382,8 @@ cdef class Stream:
     @property
     def bytes_allocated(self):
         """Bytes of all chunks that have memory, padding between fields included."""
+        if self.counted is not None:
+            return self.counted_chunks(0)[2]
         return sum([(<Block>self.table.chunks[c].block).nbytes
                     for c in range(self.table.count) if self.table.chunks[c].block != NULL])
 
@@ -359,6 +391,24 @@ cdef class Stream:
     def bytes_tables(self):
         """Bytes of the tables that describe the chunks, beside `bytes_allocated`."""
         return self.table.room * (sizeof(Chunk) + self.depth * sizeof(Place))
+
+    def counted_chunks(self, Py_ssize_t k):
+        """
+        What a stream that counts would have.
+
+        Parameters
+        ----------
+        k : int
+            0: with chunks of the stream's own size, else of number ``k - 1`` of those given to `count_only`.
+
+        Returns
+        -------
+        tuple of int
+            How many chunks there would be, how many of them would hold items, and the bytes of all.
+        """
+        if self.counted is None:
+            raise TapeError(f"{self.name!r} keeps its items: read chunks and bytes_allocated")
+        return self.counted.chunks(k, self.cursor.used)
 
     def __repr__(self):
         return f"Stream({self.name!r}, items={self.items}, chunks={self.chunks}, level={self.level})"
@@ -381,6 +431,7 @@ cdef class Stream:
         """
         cdef Py_ssize_t used
         cdef int k
+        self.demand_kept()
         if not 0 <= i < self.chunks:
             raise IndexError(f"i must be 0 or more and less than the {self.chunks} chunks that hold items, not {i}")
         cdef Chunk* chunk = &self.table.chunks[i]
