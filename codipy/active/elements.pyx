@@ -92,7 +92,8 @@ cdef object element(Array a, Py_ssize_t offset):
         if identifier >= r.primals_size:
             tape.demand_idle("taking an element of an Array")
             grow_primals(r, identifier)
-        if not tape.replay.begun:        # else the next evaluate_primal() writes it, if the last one has not
+        # After an evaluate_primal() the next one writes it, if the last one has not.
+        if not tape.replay.begun and not r.counts:
             r.primals[identifier] = value
     storage.hand_out(tape, offset)
     return new_identified(value, r.epoch, identifier, flags | OWNS if r.reuse else flags, kind)

@@ -58,7 +58,7 @@ cdef bint owns_array(Buffer buffer) noexcept
 
 cdef inline bint owns_buffer(Storage s) noexcept:
     """Whether nobody else reads the values: no other storage, expression, record or plain array."""
-    return Py_REFCNT(<PyObject*>s.buffer) == 1 and (s.buffer.array is None or owns_array(s.buffer))
+    return Py_REFCNT(<PyObject*>s.buffer) == 1 and s.buffer.walk >= 0 and (s.buffer.array is None or owns_array(s.buffer))
 
 
 cdef inline bint owns_block(Storage s) noexcept:

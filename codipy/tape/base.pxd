@@ -17,6 +17,7 @@ cdef class BaseTape:
     cdef Recorder recorder
     cdef readonly Strategy store                # streams, identifiers and sweeps of the strategy
     cdef readonly Records records               # steps that are not scalar statements
+    cdef readonly object counting               # a Counting where records are counted and dropped, else None
     cdef readonly Replay replay                 # what evaluate_primal() made of them
     cdef readonly AdjointVector adjoint_vector  # the tape's own adjoints, width 1
     cdef readonly str strategy                  # its name: what `stored_as` makes of it says how
@@ -52,6 +53,8 @@ cdef class BaseTape:
     cdef int demand_idle(self, str action) except -1
     cdef int demand_recording(self, str action) except -1
     cdef int demand_recorded(self, str action) except -1
+    cdef int demand_kept(self, str action) except -1
+    cdef Py_ssize_t recorded(self)              # how many records
     cdef int demand_forward(self, str variable, int64_t epoch) except -1
     cdef int32_t new_input(self, double value) except -1
     cdef int32_t new_copy(self, int32_t source, double value) except -1

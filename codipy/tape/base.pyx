@@ -87,7 +87,7 @@ cdef class BaseTape:
 
     def __dealloc__(self):
         activity.unregister_tape(self.serial)
-        PyMem_RawFree(self.recorder.primals)
+        PyMem_RawFree(self.recorder.window if self.recorder.window != NULL else self.recorder.primals)
 
     # ---- Epochs: which variables are in force ----
 
@@ -170,9 +170,17 @@ cdef class BaseTape:
 
     cdef int demand_recorded(self, str action) except -1:
         """An error where nothing is kept."""
+        self.demand_kept(action)
         if self.recorder.carries:
             raise TapeError(f"{action}: a tape of strategy='forward' keeps nothing to sweep over. Set x.tangent of an input "
                             "before it is used and read y.tangent of a result, or take another strategy")
+        return 0
+
+    cdef int demand_kept(self, str action) except -1:
+        """An error where a recording is counted instead of kept."""
+        if self.recorder.counts:
+            raise TapeError(f"{action}: this recording is counted and not kept, so it can neither be swept nor taken back. "
+                            "What sweeps over its own recording has to be measured: see codipy.compare")
         return 0
 
     cdef int demand_forward(self, str variable, int64_t epoch) except -1:
@@ -255,7 +263,9 @@ cdef class BaseTape:
 
     cdef int withdraw_record(self, int32_t before) except -1:
         """The last push_record() was in vain."""
-        if not self.recorder.carries:
+        if self.recorder.counts:
+            self.counting.withdraw()
+        elif not self.recorder.carries:
             self.records.items.pop()
         return self.withdraw_block(before)
 
@@ -267,12 +277,23 @@ cdef class BaseTape:
             return record.forward(self.adjoint_vector)
         cdef Records records = self.records
         cdef Cursor* cursor = self.recorder.statements
+        cdef Py_ssize_t statements
+        if self.recorder.counts:         # where the cursor is, others may have been before
+            statements = self.store.statements()
+            if records.last is None or records.used != statements:
+                records.last, records.used = self.store.root.position(), statements
+            record.place, record.before, record.after = records.last, before, self.largest()
+            self.counting.push(record)
+            return 0
         if records.last is None or records.chunk != cursor.fields[0] or records.used != cursor.used:
             records.last = self.store.root.position()
             records.chunk, records.used = cursor.fields[0], cursor.used
         record.place, record.before, record.after = records.last, before, self.largest()
         records.items.append(record)
         return 0
+
+    cdef Py_ssize_t recorded(self):
+        return self.counting.records if self.recorder.counts else len(self.records.items)
 
     cdef bint names_live(self, Record record):
         """For assertions: whether nobody else may be given what a record names as result or argument now."""
@@ -344,7 +365,7 @@ cdef class BaseTape:
         cdef int64_t epoch = self.recorder.epoch
         # A new epoch tells the variables of before from those of after, so that a reset to here finds the stale ones.
         self.draw_epoch()
-        return make_position(self.store.root.position(), len(self.records.items), self.largest(), epoch, self.first_generation)
+        return make_position(self.store.root.position(), self.recorded(), self.largest(), epoch, self.first_generation)
 
     cdef TapePosition checked(self, position, str name):
         if type(position) is not TapePosition:
@@ -453,6 +474,7 @@ cdef class BaseTape:
             Where to return to. Variables made after it become stale: using them is an error.
         """
         self.demand_idle("reset()")
+        self.demand_kept("reset()")
         cdef TapePosition place
         if position is not None:
             self.demand_recorded("reset(position)")
@@ -476,6 +498,7 @@ cdef class BaseTape:
     def reset_hard(self):
         """Drop the recording and give its memory back, adjoints and primal values included."""
         self.demand_idle("reset_hard()")
+        self.demand_kept("reset_hard()")
         self.recorder.tangents, self.recorder.tangents_size = NULL, 0
         self.store.root.reset_hard()
         self.adjoint_vector.release()
@@ -514,6 +537,31 @@ cdef class BaseTape:
         self.adjoint_vector.release()
         self.numbers = False
 
+    # ---- Counting ----
+
+    def _count_only(self, chunk_sizes=()):
+        """
+        Keep nothing of what is recorded from now on: count what it would take, which `statistics` then says.
+
+        Parameters
+        ----------
+        chunk_sizes : sequence of int or None
+            For which sizes the chunks are counted, beside the tape's own.
+
+        Raises
+        ------
+        TapeError
+            If anything is recorded, or the tape is recording.
+        """
+        self.demand_recorded("counting")
+        if self.statements or self.recordings or self.resets:
+            raise TapeError("a tape counts from its beginning: take a new one")
+        from codipy.tape.counting import Counting
+        for stream in self.store.streams:
+            stream.count_only(chunk_sizes)
+        self.counting = Counting()
+        self.recorder.counts = True
+
     # ---- What it is ----
 
     @property
@@ -542,7 +590,7 @@ cdef class BaseTape:
     @property
     def statements(self):
         """Statements on the tape, those of arrays among them."""
-        return self.store.statements() + len(self.records.items)
+        return self.store.statements() + self.recorded()
 
     def statistics(self):
         """Where the tape's memory goes, to the byte.
@@ -560,8 +608,10 @@ cdef class BaseTape:
         """(used, allocated) bytes of the primal values."""
         if self.recorder.kind != PRIMAL:
             return 0, self.recorder.primals_size * sizeof(double)
-        return (min(self.largest(), self.recorder.primals_size) * sizeof(double),
-                self.recorder.primals_size * sizeof(double))
+        cdef Py_ssize_t size = self.recorder.primals_size
+        if self.recorder.window != NULL:
+            size = self.recorder.primals_counted
+        return min(self.largest(), size) * sizeof(double), size * sizeof(double)
 
     @property
     def _identifiers(self):

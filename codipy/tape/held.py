@@ -27,7 +27,15 @@ class Held:
     correct when a record gets another field.
 
     People ask when memory has run out, so a walk needs next to none, however long the recording is: it remembers only
-    those of which not all references were found yet, and a Buffer itself knows the last walk that counted it.
+    those of which not all references were found yet, and a Buffer itself knows the last walk that counted it. But what
+    a recording that counts has marked (see `Counting`) stays marked, and is remembered here.
+
+    Parameters
+    ----------
+    records : list of Record
+    constants : dict
+    counting : Counting, optional
+        What was counted of records that are gone, in the place of a list.
 
     Attributes
     ----------
@@ -39,11 +47,12 @@ class Held:
         Bytes of the values, and of the memory behind them.
     """
 
-    def __init__(self, records, constants):
-        self.objects = self.nbytes = self.owners = self.used = self.allocated = 0
-        self._walk = next(_walks)
-        self._found = {}     # by address, of those that are shared: references found; negative once it is counted
-        self._count(records)
+    def __init__(self, records, constants, counting=None):
+        self._begin()
+        if counting is not None:
+            self._go_on(counting)
+        else:
+            self._count(records)
         self._count(constants)
         for i in range(len(records)):
             self._follow([records[i]])
@@ -52,13 +61,25 @@ class Held:
             del key     # a reference that is not theirs
             self._follow(entry)
 
+    def _begin(self):
+        self.objects = self.nbytes = self.owners = self.used = self.allocated = 0
+        self._walk = next(_walks)
+        self._found = {}     # by address, of those that are shared: references found; negative once it is counted
+        self._marked = {}    # Buffers that other recordings have marked, by their address
+        self._counting = None
+
+    def _go_on(self, counting):
+        counting.settle()
+        self.objects, self.nbytes = counting.objects, counting.nbytes
+        self.owners, self.used, self.allocated = counting.owners, counting.used, counting.allocated
+        self._counting = counting
+
     def _follow(self, waiting):
         """Count what these references, which are handed over, lead to."""
         while waiting:
             item = waiting.pop()
             if type(item) is Buffer:
-                if item.walk != self._walk:
-                    item.walk = self._walk
+                if self._is_first(item):
                     self._count(item)
                     waiting.append(item.array)
             elif item is not None:
@@ -66,6 +87,16 @@ class Held:
                 if self._is_new(item, references):
                     self._count(item)
                     waiting += _references(item)
+
+    def _is_first(self, buffer):
+        if buffer.walk == self._walk or self._counting is not None and buffer.walk == self._counting.mark:
+            return False
+        if buffer.walk >= 0:
+            buffer.walk = self._walk
+            return True
+        first = id(buffer) not in self._marked
+        self._marked[id(buffer)] = buffer
+        return first
 
     def _is_new(self, item, references):
         """Whether it is the moment to count it: of what nobody else can have, when the last reference is found."""

@@ -62,6 +62,11 @@ cdef struct Recorder:
     PyObject* replay         # its Replay, what evaluate_primal() made of them
     PyObject* tangent_vector # FORWARD: the AdjointVector that `tangents` lie in
     PyObject* tape           # the tape that this recorder is part of
+    # Behind what statements need: see BaseTape._count_only.
+    bint counts              # nothing is kept: the streams count, and records are counted and dropped
+    double* window           # PRIMAL that counts, linear: the slots of the last identifiers. `primals` lies so far before it
+                             # that theirs are in it; a recording reads no other ...
+    Py_ssize_t primals_counted   # ... and so many would be allocated
 
 
 # Slow paths, in recorder.pyx: open chunks, innermost stream first, and grow the primal vector.

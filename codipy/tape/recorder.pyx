@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The slow paths of recording: opening chunks, growing the vectors of values and of tangents."""
 from libc.string cimport memset
-from cpython.mem cimport PyMem_RawRealloc
+from cpython.mem cimport PyMem_RawMalloc, PyMem_RawRealloc
 
 from libc.stdint cimport int32_t
 
@@ -21,18 +21,38 @@ cdef int make_room(Recorder* r, Py_ssize_t arguments, Py_ssize_t constants) exce
     return 0
 
 
+cdef inline Py_ssize_t larger_size(Py_ssize_t size, Py_ssize_t identifier) noexcept:
+    # Doubling keeps the cost per statement constant.
+    return max(2 * size, identifier + 1, <Py_ssize_t>128)
+
+
 cdef int grow_primals(Recorder* r, Py_ssize_t identifier) except -1:
-    """Make room for the primal value of `identifier`; doubling keeps the cost per statement constant."""
-    cdef Py_ssize_t size = 2 * r.primals_size
-    if size < identifier + 1:
-        size = identifier + 1
-    if size < 128:
-        size = 128
+    """Make room for the primal value of `identifier`."""
+    cdef Py_ssize_t size = larger_size(r.primals_size, identifier)
+    if r.counts and not r.reuse:
+        return slide_primals(r, identifier)
     cdef double* larger = <double*>PyMem_RawRealloc(r.primals, size * sizeof(double))
     if larger == NULL:
         raise MemoryError(f"no memory for {size} primal values")
     memset(larger + r.primals_size, 0, (size - r.primals_size) * sizeof(double))
     r.primals, r.primals_size = larger, size
+    return 0
+
+
+cdef enum:
+    WINDOW = 512             # identifiers
+
+
+cdef int slide_primals(Recorder* r, Py_ssize_t identifier) except -1:
+    """The same where values are counted: identifiers grow, and a recording reads none of their values."""
+    if r.window == NULL:
+        r.window = <double*>PyMem_RawMalloc(WINDOW * sizeof(double))
+        if r.window == NULL:
+            raise MemoryError(f"no memory for {WINDOW} primal values")
+    if identifier >= r.primals_counted:
+        r.primals_counted = larger_size(r.primals_counted, identifier)
+    r.primals = <double*>(<size_t>r.window - identifier * sizeof(double))
+    r.primals_size = min(identifier + WINDOW, r.primals_counted)
     return 0
 
 

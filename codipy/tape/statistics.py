@@ -152,8 +152,11 @@ def readable(size):
     return f"{size:.2f} GB"
 
 
-def collect(tape):
-    """The Statistics of a BaseTape, read from its streams, vectors and identifiers."""
+def collect(tape, layout=0):
+    """The Statistics of a BaseTape, read from its streams, vectors and identifiers.
+
+    Of a tape that counts with the chunks of number `layout`: see `Stream.counted_chunks`.
+    """
     vector, manager = tape.adjoint_vector, tape._identifiers
     used, allocated = tape._primal_vector_bytes
     stored = getattr(manager, "stored_free", 0)
@@ -171,21 +174,28 @@ def collect(tape):
         replayed = 8 * tape.replay.slots
         sections.append(Section("replayed values", {"number of values": tape.replay.slots}, Amount(replayed, replayed)))
     sections += [
-        Section(stream.name, {"number of chunks": stream.chunks, "number of items": stream.items},
-                Amount(stream.bytes_used, stream.bytes_allocated))
+        _section_of(stream, stream.counted_chunks(layout) if tape.counting is not None else None)
         for stream in reversed(tape.store.streams)]
-    if len(tape.records):
+    if tape.counting.records if tape.counting is not None else len(tape.records):
         sections += _array_sections(tape)
     return Statistics(f"{tape.strategy}, {tape.granularity}", sections)
 
 
+def _section_of(stream, counted):
+    _, chunks, allocated = counted or (None, stream.chunks, stream.bytes_allocated)
+    return Section(stream.name, {"number of chunks": chunks, "number of items": stream.items},
+                   Amount(stream.bytes_used, allocated))
+
+
 def recorded_bytes(tape):
     """Bytes in use by the records of arrays and the values they keep."""
-    return sum(section.memory.used for section in _array_sections(tape)) if len(tape.records) else 0
+    some = tape.counting is not None or len(tape.records)
+    return sum(section.memory.used for section in _array_sections(tape)) if some else 0
 
 
 def _array_sections(tape):
-    held = Held(tape.records.items, tape.constants)
-    return [Section("array statements", {"number of statements": len(tape.records), "number of objects": held.objects},
+    held = Held(tape.records.items, tape.constants, tape.counting)
+    records = len(tape.records) if tape.counting is None else tape.counting.records
+    return [Section("array statements", {"number of statements": records, "number of objects": held.objects},
                     Amount(held.nbytes, held.nbytes)),
             Section("array values", {"number of arrays": held.owners}, Amount(held.used, held.allocated))]

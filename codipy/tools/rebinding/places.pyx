@@ -112,7 +112,8 @@ cdef class Place:
     cdef bint is_unchanged(self) noexcept:
         """Whether the values are in the user's own memory, and nothing else reads them there."""
         cdef PyObject* buffer = <PyObject*>self.array.storage.buffer
-        return self.array.storage.buffer.array is self.plain and Py_REFCNT(buffer) == 1
+        return (self.array.storage.buffer.array is self.plain and Py_REFCNT(buffer) == 1
+                and self.array.storage.buffer.walk >= 0)
 
     cdef bint undo(self) except -1:
         """Give the user's array back, with the values of the Array; tell whether the place can be forgotten."""
