@@ -12,6 +12,7 @@ from codipy.active import Adjoints as Adjoints
 from codipy.active import Real as Real
 from codipy.active import Tape as Tape
 from codipy.active.array import Array as Array
+from codipy.laboratory import predict as predict
 from codipy.laboratory import study as study
 from codipy.numpy.primitive import Primitive as Primitive
 from codipy.patterns import Sparsity as Sparsity

@@ -12,6 +12,7 @@ from codipy.errors import ActiveError, TapeError
 from codipy.laboratory import StudyError
 from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study
 from codipy.laboratory.memory import measure
+from codipy.laboratory.predicting import add_predict
 from codipy.tape.base import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare
 from codipy.tools.compare import StatefulError
@@ -36,7 +37,8 @@ def main(argv=None):
     Returns
     -------
     int
-        Exit status: 0, 1 if a strategy disagrees, 2 if nothing could be measured, 130 after Ctrl-C.
+        Exit status: 0, 1 if a strategy disagrees or none fits a budget, 2 if nothing could be measured, 130 after
+        Ctrl-C.
     """
     options = _parser().parse_args(argv)
     try:
@@ -79,10 +81,11 @@ def _parser():
                          help="measure the resident memory of each strategy in a process of its own")
     command = add_study(commands)
     _add_function(command, needed=False)
+    _add_function(add_predict(commands), measured=False)
     return parser
 
 
-def _add_function(command, needed=True):
+def _add_function(command, needed=True, measured=True):
     """What all commands say about a function and how it is measured."""
     command.add_argument("target", metavar="FILE.py:FUNCTION", nargs=None if needed else "?",
                          help="or FILE.py:CLASS.METHOD; the point is FUNCTION.x0 or x0 of the file")
@@ -90,7 +93,8 @@ def _add_function(command, needed=True):
     command.add_argument("--strategy", action="append", choices=(*STRATEGIES, FORWARD_STRATEGY),
                          help="only this one; may be repeated")
     command.add_argument("--granularity", action="append", choices=GRANULARITIES, help="only this one")
-    command.add_argument("--repeat", type=_positive, default=7, metavar="N", help="interleaved measurements (7)")
+    if measured:
+        command.add_argument("--repeat", type=_positive, default=7, metavar="N", help="interleaved measurements (7)")
     command.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="of what is printed (text)")
 
 

@@ -9,7 +9,7 @@ from codipy.active.functions import extend_later
 
 _MODULES = ["implicit", "laboratory", "math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
-    "laboratory": ["study"],
+    "laboratory": ["predict", "study"],
     "numpy.primitive": ["Primitive"],
     "patterns": ["Sparsity"],
     "testing": ["check_derivatives"],

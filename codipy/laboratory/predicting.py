@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``codipy predict``."""
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from codipy.laboratory.command import AGREE, DISAGREE
+from codipy.laboratory.prediction import bytes_of, predict
+from codipy.tools.progress import shown_progress
+from codipy.tools.settings import settings
+from codipy.tools.target import TargetError, demand_writable, load
+
+__all__ = ["add_predict"]
+
+
+def add_predict(commands):
+    """Add the command to a parser's; what it says of the function is the caller's."""
+    command = commands.add_parser(
+        "predict", help="count the bytes of a recording under every taping strategy, and store nothing",
+        description="Count the bytes that a recording would take under every taping strategy, in runs that store "
+        "nothing. Exit status 1 if none fits the budget.")
+    command.set_defaults(run=_run)
+    command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
+    command.add_argument("--chunk-size", type=_positive, metavar="N", action="append",
+                         help="items per chunk of the data streams; may be repeated")
+    command.add_argument("--width", type=_positive, default=1, metavar="K", help="directions of the sweep (1)")
+    command.add_argument("--budget", type=_bytes, metavar="BYTES", help="say what fits: 2GiB, 500MB or a number")
+    command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
+    return command
+
+
+def _run(options):
+    demand_writable(options.json)
+    function, arguments, place = load(options.target, options.at, options.x0)
+    try:
+        settings(options.strategy, options.granularity, True)
+    except ValueError as error:
+        raise TargetError(str(error)) from None
+    with shown_progress("count") as progress:
+        found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
+                        chunk_sizes=options.chunk_size, width=options.width, budget=options.budget, progress=progress)
+    found = replace(found, point=place)
+    if options.json is not None:
+        options.json.write_text(found.to_json(), encoding="utf-8")
+    return found.text(options.format), AGREE if found.fitting else DISAGREE
+
+
+def _positive(text):
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    return number
+
+
+def _bytes(text):
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None

@@ -1,0 +1,275 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The bytes of a tape under every strategy, from runs that store nothing."""
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from codipy.active import Tape
+from codipy.tape.base import FORWARD_STRATEGY
+from codipy.tape.statistics import Statistics, collect, readable
+from codipy.tools.callee import check_result, name_of
+from codipy.tools.problem import Problem, Weighted
+from codipy.tools.settings import settings
+from codipy.tools.table import Table, line_width
+
+__all__ = ["Predicted", "Prediction", "bytes_of", "predict"]
+
+_AMOUNT = re.compile(r"\s*(\d+(?:\.\d*)?)\s*([kmgt]?)(i?b)?\s*", re.IGNORECASE)
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
+
+
+def predict(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | None = None,
+            granularities: str | Sequence[str] | None = None,
+            chunk_sizes: int | None | Sequence[int | None] = None, width: int = 1, budget: int | str | None = None,
+            rebind: bool = True, progress: Callable[[int, int], object] | None = None) -> Prediction:
+    """Count the bytes that a recording of a function would take, without keeping it.
+
+    The function runs plainly once and then once for each strategy and granularity, which gives the bytes for all
+    chunk sizes. Such a run needs memory for what is alive in the program and nothing for the tape: it says which
+    strategies fit before any of them is tried.
+
+    Parameters
+    ----------
+    f : callable
+        Plain Python and NumPy; returns numbers and arrays in any form.
+    *x : number, ndarray, list, tuple, dict or dataclass
+        Its arguments; all are differentiated by.
+    strategies, granularities : str or sequence of str, optional
+        What to predict; default is all there is. The strategy 'forward' keeps nothing: its row is what it has at the
+        end.
+    chunk_sizes : int, None, or sequence of them
+        Items per chunk of the data streams; None, the default: chunks grow.
+    width : int
+        Directions of the sweep, for the adjoint vector.
+    budget : int or str, optional
+        Bytes that a tape may take, as a number or as ``"2 GiB"``, ``"500 MB"`` (powers of 1024 either way).
+    rebind : bool
+        Record `codipy.rebind(f)`.
+    progress : callable, optional
+        Called with (runs done, runs in all).
+
+    Returns
+    -------
+    Prediction
+        Printable, with ``rows``, ``fitting``, ``table()``, ``to_dict()`` and ``to_json()``.
+
+    Raises
+    ------
+    TypeError, ValueError
+        An option that is none, or an argument or result that is no real number or array of floats.
+    TapeError
+        `f` sweeps over the recording that it is part of, or takes some of it back: there is none.
+
+    Examples
+    --------
+    >>> import codipy
+    >>> found = codipy.predict(lambda x: x[0] * x[1], [2.0, 3.0], strategies=["jacobian", "primal"],
+    ...                        granularities="statement")
+    >>> [(row.strategy, row.streams, row.used) for row in found.rows][0]
+    ('jacobian', {'statement entries': 4, 'Jacobian entries': 36}, 72)
+    """
+    if isinstance(width, bool) or not isinstance(width, int) or width < 1:
+        raise ValueError(f"width must be an int of at least 1, got {width!r}")
+    limit = None if budget is None else bytes_of(budget)
+    sizes = [chunk_sizes] if chunk_sizes is None or isinstance(chunk_sizes, int) else list(dict.fromkeys(chunk_sizes))
+    if not sizes:
+        raise ValueError("chunk_sizes must name one at least")
+    pairs = settings(strategies, granularities, True)
+    problem = Weighted(f, x, rebind)
+    record = Problem.record if _is_one_number(problem.result, f) else Weighted.record
+    rows = []
+    for done, pair in enumerate(pairs, start=1):
+        rows += _rows(problem, record, pair, sizes, width, limit)
+        if progress is not None:
+            progress(done, len(pairs))
+    return Prediction(name_of(f), problem.point.size, width, limit, rows)
+
+
+def _is_one_number(result, f):
+    """Whether drivers of functions that return one number take it."""
+    try:
+        check_result(result, f)
+    except TypeError:
+        return False
+    return True
+
+
+def _rows(problem, record, pair, sizes, width, limit):
+    """What one run on a tape that counts says, for each chunk size."""
+    tape = Tape(*pair, sizes[0])
+    if tape.strategy == FORWARD_STRATEGY:
+        kept = record(problem, tape, np.ones(problem.point.size))
+        statistics, adjoints = [tape.statistics()] * len(sizes), 0
+    else:
+        tape._count_only(sizes[1:])
+        kept = record(problem, tape)      # inputs and outputs are alive when a tape is swept, and have identifiers
+        statistics = [collect(tape, layout) for layout in range(len(sizes))]
+        adjoints = 8 * width * (tape.identifiers - tape.store.first)
+    rows = []
+    for size, found in zip(sizes, statistics):
+        fits = None if limit is None else found.total.allocated + adjoints <= limit
+        rows.append(Predicted(*pair, size, tape.statements, found, adjoints, fits))
+    del kept
+    return rows
+
+
+def bytes_of(amount: int | str) -> int:
+    """
+    Bytes as a number.
+
+    Parameters
+    ----------
+    amount : int or str
+        A number, or text as "2 GiB" or "500 MB"; as everywhere here the units are powers of 1024.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> bytes_of("1.5 KiB")
+    1536
+    """
+    if isinstance(amount, int) and not isinstance(amount, bool) and amount >= 0:
+        return amount
+    found = _AMOUNT.fullmatch(amount) if isinstance(amount, str) else None
+    if found is None:
+        raise ValueError(f"a number of bytes is expected, like 1000000, '500 MB' or '2 GiB', got {amount!r}")
+    return int(float(found[1]) * 1024 ** _POWERS[found[2].lower()])
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """One way to record.
+
+    Attributes
+    ----------
+    strategy, granularity : str
+    chunk_size : int or None
+        Items per chunk of the data streams; None: they grow.
+    statements : int
+        Those of arrays among them.
+    statistics : Statistics
+        What ``tape.statistics()`` would say behind the recording. All sections are exact but for "array statements",
+        Python's objects, which may be off by a few percent.
+    adjoints : int
+        Bytes of the adjoint vector of a sweep.
+    fits : bool or None
+        Whether recording and sweep take no more than the budget; None where there is none.
+    """
+
+    strategy: str
+    granularity: str
+    chunk_size: int | None
+    statements: int
+    statistics: Statistics
+    adjoints: int
+    fits: bool | None
+
+    @property
+    def used(self) -> int:
+        """Bytes of recording and adjoint vector."""
+        return self.statistics.total.used + self.adjoints
+
+    @property
+    def allocated(self) -> int:
+        """Bytes of the memory behind them."""
+        return self.statistics.total.allocated + self.adjoints
+
+    @property
+    def streams(self) -> dict[str, int]:
+        """Used bytes of each data stream."""
+        return {section.title: section.memory.used for section in self._streams}
+
+    @property
+    def arrays(self) -> int:
+        """Used bytes of array statements and of the values that they keep."""
+        return sum(section.memory.used for section in self.statistics.sections if section.title.startswith("array "))
+
+    @property
+    def _streams(self):
+        return [section for section in self.statistics.sections if "number of chunks" in section.counts]
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in types that JSON has."""
+        return {"strategy": self.strategy, "granularity": self.granularity, "chunk_size": self.chunk_size,
+                "statements": self.statements, "used": self.used, "allocated": self.allocated,
+                "adjoints": self.adjoints, "fits": self.fits, "sections": self.statistics.to_dict()}
+
+
+@dataclass(frozen=True, repr=False)
+class Prediction:
+    """The bytes of a function's tape under several strategies.
+
+    Attributes
+    ----------
+    function : str
+        Its name.
+    numbers : int
+        How many it is differentiated by.
+    width : int
+        Directions of the sweep.
+    budget : int or None
+        Bytes.
+    rows : list of Predicted
+        One for each strategy, granularity and chunk size.
+    point : str
+        Where it comes from, on the command line.
+    """
+
+    function: str
+    numbers: int
+    width: int
+    budget: int | None
+    rows: list[Predicted]
+    point: str = ""
+
+    @property
+    def fitting(self) -> list[Predicted]:
+        """The rows that fit the budget, the smallest first; all where there is none."""
+        return sorted((row for row in self.rows if row.fits is not False), key=lambda row: row.allocated)
+
+    def table(self, form: str = "text") -> str:
+        """The rows as text, folded where a line is too narrow, or as "markdown" or "latex"."""
+        several = len({row.chunk_size for row in self.rows}) > 1
+        header = ["strategy", "granularity", *(["chunk"] if several else []), "statements", "streams", "arrays",
+                  "adjoints", "allocated", *(["fits"] if self.budget is not None else [])]
+        found = Table("", header, [
+            [row.strategy, row.granularity, *([str(row.chunk_size or "grows")] if several else []), str(row.statements),
+             _short(sum(row.streams.values())), _short(row.arrays), _short(row.adjoints), _short(row.allocated),
+             *(["yes" if row.fits else "no"] if self.budget is not None else [])] for row in self.rows], texts=2)
+        return "\n".join(found.lines(form, line_width()))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in types that JSON has."""
+        return {"function": self.function, "numbers": self.numbers, "width": self.width, "budget": self.budget,
+                "point": self.point, "rows": [row.to_dict() for row in self.rows]}
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    def __repr__(self):
+        return self.text()
+
+    def text(self, form: str = "text") -> str:
+        """The table with a line about the function, and one about the budget."""
+        point = f" at {self.point}" if self.point else ""
+        lines = [f"{self.function}: {self.numbers} numbers{point}; bytes of a recording and of a sweep in {self.width} "
+                 f"direction{'s' if self.width > 1 else ''}, counted and not kept.", "", self.table(form)]
+        if self.budget is not None:
+            rows = self.fitting
+            lines += ["", f"{len(rows)} of {len(self.rows)} fit {readable(self.budget)}"
+                      + (f", the smallest is {rows[0].strategy}, {rows[0].granularity}." if rows else ".")]
+        return "\n".join(lines)
+
+
+def _short(size):
+    return readable(size).replace(".00 B", " B")

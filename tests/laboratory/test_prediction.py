@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`codipy.predict`: what each strategy's tape then takes, for the examples too; budgets, text, JSON and the command."""
+
+import json
+import sys
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy import cli
+from codipy.errors import TapeError
+from codipy.laboratory.prediction import bytes_of
+from codipy.tape.base import GRANULARITIES, STRATEGIES
+from codipy.tools.problem import Problem
+from tests.laboratory.counted import OBJECTS, unlike
+from tests.strategies import COMPARED, VARIANTS
+from tests.test_examples import load
+
+
+def burgers(u, steps=8):
+    for _ in range(steps):
+        new = u.copy()
+        new[1:] = u[1:] - 0.1 * u[1:] * (u[1:] - u[:-1])
+        u = new
+    return np.sum(u**2)
+
+
+def product(x):
+    return x[0] * x[1] + np.sin(x[0])
+
+
+def demand_what_tapes_take(f, x, sizes=(4, None)):
+    """Every row says what a tape then takes that a driver of functions of one number records on and sweeps."""
+    rows = iter(codipy.predict(f, x, chunk_sizes=sizes).rows)
+    problem = Problem(f, (x,))
+    for strategy, granularity in COMPARED:
+        for size in sizes:
+            row, tape = next(rows), codipy.Tape(strategy, granularity, size)
+            assert (row.strategy, row.granularity, row.chunk_size) == (strategy, granularity, size)
+            forward = strategy == "forward"
+            kept = problem.record(tape, np.ones(problem.point.size) if forward else None)
+            assert list(unlike(row.statistics, tape.statistics())) == []
+            if not forward:
+                problem.pull(tape, kept[1], kept[0])
+            total, objects = tape.statistics().total.used, row.arrays and tape.statistics()[OBJECTS].memory.used
+            assert row.statements == tape.statements
+            assert row.used - total == (row.statistics[OBJECTS].memory.used - objects if row.arrays else 0)
+            del kept
+    assert next(rows, None) is None
+
+
+@pytest.mark.parametrize(("name", "function"), [
+    ("adaptive_quadrature", "integral"), ("lynx_hare", "misfit"), ("newton_solver", "eccentric_anomaly")])  # fmt: skip
+def test_examples(name, function):
+    example = load(name)
+    demand_what_tapes_take(getattr(example, function), example.x0)
+
+
+def test_example_of_arrays():
+    example = load("option_greeks")
+    normals = np.random.default_rng(1).standard_normal(400)
+    demand_what_tapes_take(lambda x: example.batch_price(x, normals), example.x0)
+
+
+def test_functions():
+    demand_what_tapes_take(product, [2.0, 3.0])
+    demand_what_tapes_take(burgers, np.linspace(0.0, 1.0, 700))
+    demand_what_tapes_take(lambda x: 2.0 if x > 0.0 else x, 1.0)  # depends on nothing
+
+
+def test_results_of_any_form():
+    """As a driver of such functions records them: every leaf of the result is an output."""
+
+    def f(x, scale):
+        return {"state": np.sin(x) * scale, "energy": np.sum(x * x)}
+
+    x = np.linspace(0.0, 1.0, 50)
+    for row in codipy.predict(f, x, 2.0, granularities="statement").rows:
+        tape = codipy.Tape(row.strategy)
+        with tape:
+            u, s = tape.register_input(x), tape.register_input(2.0)
+            if row.strategy == "forward":
+                u.tangent, s.tangent = np.ones(50), 1.0
+            result = codipy.rebind(f)(u, s)
+            outputs = [tape.register_output(y.copy() if type(y) is codipy.Array else y) for y in result.values()]
+        assert list(unlike(row.statistics, tape.statistics())) == []
+        del outputs
+
+
+def test_what_fits():
+    found = codipy.predict(burgers, np.linspace(0.0, 1.0, 1000), budget="300 KiB")
+    assert found.budget == 307200
+    assert {row.fits for row in found.rows} == {True, False}
+    for row in found.rows:
+        assert row.fits == (row.allocated <= 307200)
+    assert [row.allocated for row in found.fitting] == sorted(row.allocated for row in found.rows if row.fits)
+    assert all(row.fits is None for row in codipy.predict(product, [2.0, 3.0]).rows)
+    assert codipy.predict(product, [2.0, 3.0], budget=1).fitting == []
+    narrow = codipy.predict(burgers, np.linspace(0.0, 1.0, 1000), strategies="primal")
+    wide = codipy.predict(burgers, np.linspace(0.0, 1.0, 1000), strategies="primal", width=4)
+    assert [row.adjoints for row in wide.rows] == [4 * row.adjoints for row in narrow.rows]
+
+
+@pytest.mark.parametrize(("text", "expected"), [
+    (100, 100), ("100", 100), ("2 GiB", 2 << 30), ("2gb", 2 << 30), ("1.5 k", 1536), (" 3 MB ", 3 << 20), ("7 B", 7),
+    ("1TiB", 1 << 40)])  # fmt: skip
+def test_bytes(text, expected):
+    assert bytes_of(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "GB", "-1", -1, 1.5, True, None, "2 GiBs", "1e3", "2 EB"])
+def test_what_are_no_bytes(text):
+    with pytest.raises(ValueError, match="number of bytes is expected"):
+        bytes_of(text)
+
+
+def test_the_table_says_what_the_rows_hold():
+    found = codipy.predict(product, [2.0, 3.0], budget=2500)
+    text = repr(found)
+    assert text.startswith("product: 2 numbers; bytes of a recording and of a sweep in 1 direction")
+    assert f"{len(found.fitting)} of {len(found.rows)} fit 2.44 KB, the smallest is" in text
+    names = (*STRATEGIES, "forward")
+    lines = [line.split() for line in found.table("markdown").replace("|", "").splitlines()]
+    lines = [line for line in lines if line[0] in names]
+    assert [(line[0], line[1], line[2]) for line in lines] == [
+        (row.strategy, row.granularity, str(row.statements)) for row in found.rows]  # fmt: skip
+    assert found.table("markdown").startswith("| strategy | granularity |")
+    assert "chunk" in codipy.predict(product, [2.0, 3.0], chunk_sizes=[4, None]).table()
+    assert json.loads(found.to_json()) == found.to_dict()
+    assert found.to_dict()["rows"][0]["sections"]["total"]["used"] == found.rows[0].statistics.total.used
+
+
+def test_choices():
+    chosen = {"strategies": ["primal", "jacobian"], "granularities": "operation", "chunk_sizes": 4}
+    found = codipy.predict(product, [2.0, 3.0], **chosen)
+    assert [(row.strategy, row.granularity, row.chunk_size) for row in found.rows] == [
+        ("primal", "operation", 4), ("jacobian", "operation", 4)]  # fmt: skip
+    steps = []
+    codipy.predict(product, [2.0, 3.0], progress=lambda *step: steps.append(step))
+    assert steps == [(k + 1, len(COMPARED)) for k in range(len(COMPARED))]
+    both = {"strategies": "simple", "granularities": GRANULARITIES[0]}
+    for wrong in (both, {"strategies": "best"}, {"chunk_sizes": 0}, {"chunk_sizes": []}, {"width": 0}, {"width": True},
+                  {"budget": "much"}):  # fmt: skip
+        with pytest.raises(ValueError):
+            codipy.predict(product, [2.0, 3.0], **wrong)
+    with pytest.raises(TypeError, match="argument 0"):
+        codipy.predict(product, "no point")
+
+
+def test_a_function_that_sweeps_its_own_recording_is_refused():
+    def f(x):
+        y = x * x
+        tape = codipy.active_tape()
+        if tape is not None:
+            tape.register_output(y)
+            y.gradient = 1.0
+            tape.evaluate()
+        return y
+
+    def caught(x):
+        try:
+            return f(x)
+        except Exception:
+            return x
+
+    for refused in (f, caught):
+        with pytest.raises(TapeError, match="counted and not kept"):
+            codipy.predict(refused, 2.0, strategies="jacobian")
+
+
+FILE = """
+x0 = [1.0, 2.0, 3.0]
+
+def cost(x):
+    return sum(number * number for number in x)
+
+def fails(x):
+    return [][len(x)]
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    path = tmp_path / "model.py"
+    path.write_text(FILE)
+    return path
+
+
+def test_the_command(file, tmp_path, capsys):
+    assert cli.main(["predict", f"{file}:cost", "--json", str(tmp_path / "a.json"), "--chunk-size", "4"]) == 0
+    out, err = capsys.readouterr()
+    assert err == "" and len([line for line in out.splitlines() if line.startswith(STRATEGIES)]) == len(VARIANTS)
+    found = json.loads((tmp_path / "a.json").read_text())
+    tape = codipy.Tape("jacobian", chunk_size=4)
+    with tape:
+        x = [tape.register_input(v) for v in (1.0, 2.0, 3.0)]
+        y = tape.register_output(sum(number * number for number in x))
+    y.gradient = 1.0
+    tape.evaluate()
+    row = next(row for row in found["rows"] if (row["strategy"], row["granularity"]) == ("jacobian", "statement"))
+    assert (row["used"], row["allocated"]) == tuple(tape.statistics().total)
+
+
+def test_the_budget_of_the_command(file, capsys):
+    assert cli.main(["predict", f"{file}:cost", "--budget", "1 MB"]) == 0
+    assert cli.main(["predict", f"{file}:cost", "--budget", "10"]) == 1
+    assert "0 of 13 fit 10.00 B." in capsys.readouterr().out
+    with pytest.raises(SystemExit):
+        cli.main(["predict", f"{file}:cost", "--budget", "much"])
+    assert "a number of bytes is expected" in capsys.readouterr().err
+    assert cli.main(["predict", f"{file}:fails"]) == 2
+    assert "IndexError" in capsys.readouterr().err
