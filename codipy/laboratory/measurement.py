@@ -151,6 +151,13 @@ class Measurement:
         return [sum(parts) for parts in zip(recorded, self.seconds.get("reverse", [0.0] * len(recorded)))]
 
     @property
+    def arguments_each(self):
+        """Arguments of a scalar statement, None where there is none."""
+        statements = next((self.streams[title]["items"] for title in ("statement entries", "operator data")
+                           if title in self.streams), 0)
+        return self.arguments / statements if statements else None
+
+    @property
     def swept_bytes(self):
         """Bytes that a reverse sweep reads: those of what was recorded."""
         return sum(stream["used"] for stream in self.streams.values())
@@ -185,6 +192,8 @@ class Measurement:
                     yield f"{part} by stream", title, "", stream[part], "B"
             for name in ("statements", "arguments"):
                 yield "recorded", name, "", getattr(self, name), "1"
+            if self.arguments_each is not None:
+                yield "recorded", "arguments a scalar statement", "", self.arguments_each, "1"
             for name, count in (("live", self.live), ("peak live", self.peak_live), ("largest", self.largest)):
                 yield "identifiers", name, "", count, "1"
         for name, size in (("baseline", self.baseline), ("peak", self.peak), ("growth", self.growth),

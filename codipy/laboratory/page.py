@@ -70,7 +70,7 @@ def page(study):
     """The text of the page."""
     title = f"Study of {study.function}"
     header = "".join(f"<dt>{escape(str(name))}</dt><dd>{escape(str(value))}</dd>"
-                     for name, value in study.header.items() if value is not None)
+                     for name, value in study.header.items() if value is not None and name != "points")
     said = "".join(f'<li{_wrong(study, line)}>{escape(line)}</li>' for line in study.findings())
     drawn = "".join(f'<figure id="{figure.name}"><figcaption>{escape(figure.title)}</figcaption>{svg(figure)}</figure>'
                     for figure in figures(study))

@@ -127,9 +127,10 @@ class Study:
         """Lines that say what was measured, where, and how."""
         made = self.header
         plain = {row.combination.point.label: row for row in self.rows if row.is_plain and row.error is None}
+        places = made.get("points") or {}
         return [
             f"{self.function}: " + "; ".join(
-                f"{label}: value {row.value:.12g}, {row.numbers} numbers, plain run "
+                f"{label}{_place(places.get(label))}: value {row.value:.12g}, {row.numbers} numbers, plain run "
                 f"{readable_seconds(row.plain_seconds)}" for label, row in plain.items()),
             f"codipy {made.get('codipy')}, Python {made.get('python')}, NumPy {made.get('numpy')}, "
             f"{made.get('processor')}, {made.get('system')}, {made.get('date')}; time is {made.get('clock')}",
@@ -180,8 +181,10 @@ class Study:
                 f"{row.swept_bytes / row.statements:.1f} B" if row.statements else "-"]),
             made("Bytes used by stream:", streams, lambda row: [
                 readable(row.streams[name]["used"]) if name in row.streams else "-" for name in streams]),
-            made("What was recorded:", ["statements", "arguments", "live", "peak live", "largest"], lambda row: [
-                str(row.statements), str(row.arguments), str(row.live), str(row.peak_live), str(row.largest)]),
+            made("What was recorded; arguments are those of scalar statements:",
+                 ["statements", "arguments", "each", "live", "peak live", "largest"], lambda row: [
+                     str(row.statements), str(row.arguments), _or_dash(row.arguments_each, "{:.2f}".format),
+                     str(row.live), str(row.peak_live), str(row.largest)]),
             made("Reverse sweep beside a copy of memory:", ["bytes", "sweep", "copy"], lambda row: [
                 readable(row.swept_bytes), _or_dash(row.sweep_rate, _rate), _or_dash(row.copy_rate, _rate)]),
             made("Resident memory of the first recording and its sweep:",
@@ -327,6 +330,10 @@ def _marks(rows):
     if kinds == {"VmHWM"}:
         return "the kernel's own high-water mark of the process (VmHWM)."
     return "the largest resident size that the system reports (ru_maxrss)."
+
+
+def _place(place):
+    return f" ({place})" if place else ""
 
 
 def _one_line(value):

@@ -110,7 +110,8 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
     source, points = _source(f, x, sizes, steps, at, x0)
     plan = combinations(points, strategies, granularities, chunk_sizes, widths)
     header = {**environment(), "function": source.name, "repeat": repeat, "rebind": rebind,
-              "clock": clock()[1], "content": _content(f), "chunk sizes": chunk_sizes, "widths": widths}
+              "points": {point.label: source.place(point) for point in points}, "clock": clock()[1],
+              "content": _content(f), "chunk sizes": chunk_sizes, "widths": widths}
     with tempfile.TemporaryDirectory() as temporary:
         kept = _Kept(Path(save) / _KEPT if save is not None else Path(temporary), header, resume)
         run = _Run(source, plan, kept, {"repeat": repeat, "rebind": rebind}, progress)

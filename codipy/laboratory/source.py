@@ -44,6 +44,12 @@ class FromFile:
             return as_steps(found.function, point.steps), found.made(point.size, point.steps)
         return as_steps(found.function, point.steps), found.arguments(at=point.at, text=point.text).arguments
 
+    def place(self, point):
+        """Where a point comes from, None if its label says that."""
+        if point.at is not None or point.text is not None:
+            return None
+        return self._found.place + f" of {self._found.path.name}"
+
     def is_portable(self):
         """Whether another process can have it: files always."""
         return True
@@ -69,6 +75,9 @@ class Given:
             return as_steps(self.f, point.steps), self.points[point.label]
         made = made_by(self.points or self.f.x0, self.f, point.size, point.steps)
         return as_steps(self.f, point.steps), made if isinstance(made, tuple) else (made,)
+
+    def place(self, point):
+        """Nothing to say: the caller passed it."""
 
     def __getstate__(self):
         main = sys.modules.get("__main__")

@@ -76,6 +76,11 @@ class Found(NamedTuple):
             raise TargetError(f"{place} of {self.path.name} is one point: sizes need a function, def x0(n): ...")
         return _arguments(self.function, made_by(maker, self.function, size, steps))
 
+    @property
+    def place(self):
+        """What holds the point, or makes it."""
+        return self._x0()[1]
+
     def _x0(self):
         for holder, place in self.holders:
             if hasattr(holder, "x0"):

@@ -3,6 +3,7 @@
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -77,6 +78,31 @@ def test_sizes(file, capsys):
     assert [round(fit.exponents["size"]) for fit in found.fits() if fit.metric == "bytes used"] == [1]
 
 
+GOLDEN = """\
+cost: x# (cost.x# of model.py): value #, # numbers, plain run #
+codipy #, Python #, NumPy #,
+time is processor time Each combination ran in a process of its own. Times over
+plain: median ± half the distance of the quartiles of # measurements, in turns
+with the plain run. Memory: the kernel's own high-water mark of the process (VmHWM).
+Time over that of the plain run: strategy granularity record reverse forward replay
+primal statement # ± # # ± # # ± # # ± #
+Memory of the tape, and growth of the process over that of the plain run: strategy
+granularity used allocated adjoints peak live over plain primal statement # # # # #
+All gradients agree. The study is in cost-study.
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the mark is that of Linux")
+def test_the_text(file, capsys):
+    """Words and their order; numbers with their units are masked, and what is of this machine is left out."""
+    Path(file).write_text(FILE.replace("cost.x0 = lambda n: [1.0 + k / n for k in range(n)]", "cost.x0 = [1.0, 2.0]"))
+    assert run(f"{file}:cost", "--strategy", "primal", "--granularity", "statement", "--repeat", "1") == 0
+    text = " ".join(capsys.readouterr().out.split())
+    text = re.sub(r"(?<=NumPy )(\S+,) .*? UTC;", r"\1", text)
+    text = re.sub(r"-?\d[\d.]*(e[-+]\d+)?( (B|KB|MB|us|ms|s)\b)?", "#", re.sub(r" -{2,}", "", text))
+    assert text == " ".join(GOLDEN.split())
+
+
 def test_points(file, capsys):
     for words, value in ((["model.py:cost", "--at", "other"], 4.0), (["model.py:cost", "--x0", "[4.0]"], 8.0),
                          (["model.py:Model.run"], 30.0)):
@@ -85,7 +111,8 @@ def test_points(file, capsys):
         assert (plain.value, taped.value) == (value, value)
         for path in sorted(Path("s").rglob("*"), reverse=True):
             path.rmdir() if path.is_dir() else path.unlink()
-    assert "cost: [4.0]: value 8, 1 numbers" in capsys.readouterr().out
+    out = capsys.readouterr().out
+    assert "cost: [4.0]: value 8, 1 numbers" in out and "Model.run: x0 (Model.x0 of model.py): value 30," in out
 
 
 def test_a_folder_is_not_overwritten_and_resume_measures_only_what_is_new(file, capsys):
