@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 from codipy.laboratory.changes import changes
-from codipy.laboratory.result import Study, StudyError
+from codipy.laboratory.result import Study
 from codipy.laboratory.run import study
 from codipy.tools.progress import shown_progress
 from codipy.tools.target import TargetError, demand_writable
@@ -49,8 +49,6 @@ def _run(options):
     if options.json is not None:
         raise TargetError("--json is for --compare: a study writes study.json into its folder, --save DIR")
     folder = options.save or Path(options.target.rpartition(":")[2] + "-study")
-    if (folder / "study.json").exists() and not options.resume:
-        raise StudyError(f"{folder} holds a study: --resume goes on with it, --save DIR takes another folder")
     chosen = {"sizes": options.sizes, "steps": options.steps, "at": options.at, "x0": options.x0,
               "strategies": options.strategy, "granularities": options.granularity, "chunk_sizes": options.chunk_size,
               "widths": options.width}

@@ -86,7 +86,8 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
     TypeError, ValueError
         An option that is none, an argument that is no real number or array of floats, or a result that is no number.
     StudyError
-        The folder holds another study, or this is called while a process of a study imports the script.
+        The folder holds a study and `resume` is false, or it is another study, or nobody can tell; or this is called
+        while a process of a study imports the script.
     StatefulError
         `f` returns another value the second time it is called at one point.
     Exception
@@ -111,7 +112,7 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
     plan = combinations(points, strategies, granularities, chunk_sizes, widths)
     header = {**environment(), "function": source.name, "repeat": repeat, "rebind": rebind,
               "points": {point.label: source.place(point) for point in points}, "clock": clock()[1],
-              "content": _content(f), "chunk sizes": chunk_sizes, "widths": widths}
+              "content": source.content(), "chunk sizes": chunk_sizes, "widths": widths}
     with tempfile.TemporaryDirectory() as temporary:
         kept = _Kept(Path(save) / _KEPT if save is not None else Path(temporary), header, resume)
         run = _Run(source, plan, kept, {"repeat": repeat, "rebind": rebind}, progress)
@@ -162,13 +163,6 @@ def _given(f, x, sized):
     return Given(f, x[0] if x else None)      # a fresh process finds f.x0 itself, be it a lambda
 
 
-def _content(f):
-    """A hash of the file, so that a study does not go on with another function."""
-    if not isinstance(f, str):
-        return None
-    return hashlib.sha256(Path(f.rpartition(":")[0]).read_bytes()).hexdigest()[:16]
-
-
 class _Kept:
     """What is done, in a folder: a line of JSON for each combination, and the gradients."""
 
@@ -182,7 +176,13 @@ class _Kept:
             self._path.touch()
         except OSError as error:
             raise StudyError(f"cannot write {folder.parent}: {error.strerror}") from None
-        if resume and self._path.stat().st_size:
+        if self._path.stat().st_size:
+            if header["content"] is None:
+                raise StudyError(f"{folder.parent} holds a study, and nobody can tell whether it is of this function "
+                                 "at this point: put it into a file, or save into another folder")
+            if not resume:
+                raise StudyError(f"{folder.parent} holds a study: resume it (--resume), or save into another folder "
+                                 "(--save DIR)")
             self._read(header)
         else:
             self._path.write_text(json.dumps(header) + "\n", encoding="utf-8")

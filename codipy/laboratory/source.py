@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 import inspect
 import pickle
 import runpy
 import sys
 import types
+from pathlib import Path
 
 from codipy.tools.callee import name_of
 from codipy.tools.target import find, made_by
@@ -44,6 +46,10 @@ class FromFile:
             return as_steps(found.function, point.steps), found.made(point.size, point.steps)
         return as_steps(found.function, point.steps), found.arguments(at=point.at, text=point.text).arguments
 
+    def content(self):
+        """A hash of the file, so that a study does not go on with another function."""
+        return _hash(Path(self.target.rpartition(":")[0]).read_bytes())
+
     def place(self, point):
         """Where a point comes from, None if its label says that."""
         if point.at is not None or point.text is not None:
@@ -76,6 +82,15 @@ class Given:
         made = made_by(self.points or self.f.x0, self.f, point.size, point.steps)
         return as_steps(self.f, point.steps), made if isinstance(made, tuple) else (made,)
 
+    def content(self):
+        """A hash of the function's text and its points, None where one of them is not to be had."""
+        made = [part for part in (self.points, getattr(self.f, "x0", None)) if callable(part)]
+        try:
+            texts = [inspect.getsource(part) for part in (self.f, *made)]
+            return _hash(repr(texts).encode() + pickle.dumps(None if callable(self.points) else self.points))
+        except Exception:      # no source, or what the user's objects raise when they are pickled
+            return None
+
     def place(self, point):
         """Nothing to say: the caller passed it."""
 
@@ -101,6 +116,10 @@ class Given:
         except Exception:      # pickle raises what the user's objects raise
             return False
         return b"__main__" not in inner or str(getattr(main, "__file__", "")).endswith(".py")
+
+
+def _hash(content):
+    return hashlib.sha256(content).hexdigest()[:16]
 
 
 def as_steps(function, steps):

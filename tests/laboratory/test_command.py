@@ -119,7 +119,7 @@ def test_a_folder_is_not_overwritten_and_resume_measures_only_what_is_new(file, 
     assert run(f"{file}:cost", "--sizes", "4", *FEW) == 0
     kept = Path("cost-study/.measured/rows.jsonl").read_text()
     assert run(f"{file}:cost", "--sizes", "4", *FEW) == 2
-    assert "cost-study holds a study: --resume goes on with it" in capsys.readouterr().err
+    assert "cost-study holds a study: resume it (--resume)" in capsys.readouterr().err
     assert run(f"{file}:cost", "--sizes", "4,8", *FEW, "--resume") == 0
     now = Path("cost-study/.measured/rows.jsonl").read_text()
     assert now.startswith(kept) and now.count("\n") == kept.count("\n") + 2

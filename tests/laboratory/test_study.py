@@ -109,6 +109,20 @@ def test_lambdas_and_closures_are_measured_in_copies_of_this_process():
     assert "Put the function into a module" in str(found).replace("\n  ", " ")
 
 
+def test_a_study_goes_on_with_the_same_function_at_the_same_point_only(tmp_path):
+    options = {"strategies": "primal", "granularities": "statement", "repeat": 1, "save": tmp_path / "study"}
+    found = codipy.study(models.products, [1.5, 2.0], **options)
+    again = codipy.study(models.products, [1.5, 2.0], **options, resume=True)
+    assert again.rows[1].plain == found.rows[1].plain      # measured once
+    with pytest.raises(codipy.laboratory.StudyError, match="study holds a study: resume it"):
+        codipy.study(models.products, [1.5, 2.0], **options)
+    for function, point in ((models.products, [1.5, 3.0]), (models.wrong_under_primal, [1.5, 2.0])):
+        with pytest.raises(codipy.laboratory.StudyError, match="holds another study, of another .*content"):
+            codipy.study(function, point, **options, resume=True)
+    with pytest.raises(codipy.laboratory.StudyError, match="nobody can tell"):
+        codipy.study(eval("lambda x: x[0] * x[1]"), [1.5, 2.0], **options, resume=True)
+
+
 def test_chunk_sizes_and_widths_are_combinations():
     found = codipy.study(models.products, [1.5, 2.0], strategies=["jacobian", "forward"], granularities="statement",
                          chunk_sizes=[4, 1024], widths=[1, 3], repeat=1)
