@@ -64,7 +64,7 @@ cdef extern from "codipy/programs/tiles/together.h" nogil:
 
 cdef extern from "codipy/programs/tiles/second.h" nogil:
     ctypedef enum SecondPart:
-        SECOND_FORWARD, SECOND_BACK, SECOND_CURVED
+        SECOND_FORWARD, SECOND_BACK, SECOND_SMOOTH
     const SecondPlan* second_plan(SecondPlan**, const TileProgram*, uint32_t, SecondPart)
     int second_is_smooth(const TileProgram*)
     void second_free(SecondPlan*)
@@ -73,7 +73,7 @@ cdef extern from "codipy/programs/tiles/second.h" nogil:
 
 cdef enum:
     BRIEF = 2048                 # elements in all directions: below, giving the GIL back and forth costs more than they do
-    MANY = 2048                  # elements: from here on one direction takes the loops of first order, which are compiled
+    MANY = 2048                  # elements: from here on one direction goes by loops that are compiled
 
 
 if tuple(map(int, numpy.__version__.split(".")[:2])) < (2, 3):
@@ -206,18 +206,41 @@ cdef Py_ssize_t size_of(int ndim, const Py_ssize_t* shape) noexcept nogil:
     return size
 
 
+cdef bint is_light(const TileProgram* program) noexcept nogil:
+    """Whether no function is worth computing once for all directions."""
+    cdef int k
+    for k in range(program.steps):
+        if not tile_is_exact[program.step[k].code]:
+            return False
+    return True
+
+
+cdef void show_lane(const TileProgram* program, const Operand* operands, Operand* shown, Py_ssize_t offset) noexcept nogil:
+    """The operands in one direction."""
+    cdef int k
+    for k in range(program.operands):
+        shown[k] = operands[k]
+        if shown[k].adjoint != NULL:
+            shown[k].adjoint += offset
+
+
 cdef int second_tangents(SecondPlan** plans, const TileProgram* program, const Operand* operands, int ndim,
                          const Py_ssize_t* shape, const Lanes* lanes, double* lhs, const Py_ssize_t* lhs_strides) except -1:
+    cdef Operand[MAX_OPERANDS] shown
     cdef const SecondPlan* plan
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
-    cdef int done
-    cdef Py_ssize_t size = size_of(ndim, shape) * lanes.lanes
-    if lanes.lanes == 1 and size >= MANY:
+    cdef int done = 0
+    cdef Py_ssize_t size = size_of(ndim, shape), d
+    if size >= MANY and (lanes.lanes == 1 or is_light(program)):
+        sweep.operand = shown
         with nogil:
-            done = tile_run_tangent(&sweep, lhs, lhs_strides)
+            for d in range(lanes.lanes):
+                show_lane(program, operands, shown, d * lanes.plane)
+                if done == 0:
+                    done = tile_run_tangent(&sweep, lhs + d * lanes.plane, lhs_strides)
         return 0 if done == 0 else no_memory()
     plan = plan_of(plans, program, operands, SECOND_FORWARD)
-    if size < BRIEF:
+    if size * lanes.lanes < BRIEF:
         done = tile_run_second_forward(plan, &sweep, lanes, lhs, lhs_strides)
     else:
         with nogil:
@@ -228,25 +251,25 @@ cdef int second_tangents(SecondPlan** plans, const TileProgram* program, const O
 cdef int second_bars(SecondPlan** plans, const TileProgram* program, const Operand* operands, int ndim,
                      const Py_ssize_t* shape, const Lanes* lanes, const double* bar, const double* lhs,
                      const Py_ssize_t* lhs_strides) except -1:
-    cdef Operand[MAX_OPERANDS] bars
+    cdef Operand[MAX_OPERANDS] shown
     cdef Sweep sweep = _sweep(program, operands, ndim, shape, NULL, NULL)
-    cdef Py_ssize_t size = size_of(ndim, shape) * lanes.lanes
-    cdef bint parted = lanes.lanes == 1 and size >= MANY and second_is_smooth(program)
-    cdef const SecondPlan* plan = plan_of(plans, program, operands, SECOND_CURVED if parted else SECOND_BACK)
-    cdef int k, done = 0
-    if size < BRIEF:
+    cdef Py_ssize_t size = size_of(ndim, shape), d
+    cdef bint singly = size >= MANY and (lanes.lanes == 1 or is_light(program)) and second_is_smooth(program)
+    cdef const SecondPlan* plan = plan_of(plans, program, operands, SECOND_SMOOTH if singly else SECOND_BACK)
+    cdef Lanes lane
+    cdef int done = 0
+    if size * lanes.lanes < BRIEF:
         done = tile_run_second_back(plan, &sweep, lanes, bar, lhs, lhs_strides)
         return 0 if done == 0 else no_memory()
     with nogil:
-        if parted:       # the first-order sweep, of tangents of adjoints
-            for k in range(program.operands):
-                bars[k] = operands[k]
-                if bars[k].adjoint != NULL:
-                    bars[k].adjoint += lanes.bars
-            sweep.operand = bars
-            done = tile_run_reverse(&sweep, <double*>lhs, lhs_strides, True)
-            sweep.operand = operands
-        if done == 0:
+        if singly:       # by loops that are compiled
+            sweep.operand = shown
+            lane.lanes, lane.plane, lane.bars = 1, lanes.plane, lanes.bars
+            for d in range(lanes.lanes):
+                show_lane(program, operands, shown, d * lanes.plane)
+                if done == 0:
+                    done = tile_run_second_back(plan, &sweep, &lane, bar, lhs + d * lanes.plane, lhs_strides)
+        else:
             done = tile_run_second_back(plan, &sweep, lanes, bar, lhs, lhs_strides)
     return 0 if done == 0 else no_memory()
 

@@ -2,6 +2,7 @@
 /* Second order over tiles: tangents forward, and the tangents of adjoints back, several directions at once. */
 #include "codipy/programs/tiles/second.h"
 #include "codipy/operations/clones.h"
+#include "codipy/programs/tiles/compiled.h"
 #include "codipy/programs/tiles/slopes.h"
 #include "codipy/programs/tiles/team.h"
 #include "codipy/programs/tiles/tile.h"
@@ -165,7 +166,7 @@ static void second_find(SecondNeeds *needs, const TileProgram *program, uint32_t
         }
     }
     if (part == SECOND_FORWARD) needs->wanted[root] = 1;
-    needs->dotted[root] = part == SECOND_BACK;
+    needs->dotted[root] = part != SECOND_FORWARD;
     for (int s = 0; s < program->steps; s++) /* an adjoint comes from those of all steps that read the value */
         for (int k = 0; k < 3; k++) {
             const int source = program->step[s].sources[k];
@@ -292,7 +293,7 @@ static TileSecondPlan *second_make(const TileProgram *program, uint32_t active, 
                 if (!flows(program, needs.active, s, j) || !c) continue;
                 const int add = dot[source] != 0, t = tangent[step->sources[j]];
                 if (!add) dot[source] = (int16_t)draft.registers++;
-                if (!pulled && !unit && !needs.sifts[s]) {
+                if (!pulled && !unit && !needs.sifts[s] && part == SECOND_BACK) {
                     draft_loop(&draft, CURVED + add, d, partial[s][k], a, t, c, dot[source]);
                     pulled = 1;
                 } else {
@@ -434,6 +435,89 @@ static void second_actions(const TileRun *run, const TileSecondPlan *plan, int f
     }
 }
 
+/* ---- Compiled loops -------------------------------------------------------------------------------------------------*/
+/* A loop as the action of a first-order sweep that does the same; 0 if there is none. */
+static int as_action(const TileSecondPlan *plan, const SecondAction *action, TileAction *tile)
+{
+    const int16_t *reg = action->reg;
+    const int add = (action->kind - COPY) & 1;
+    memset(tile, 0, sizeof(*tile)); /* a compiled loop is found by all bytes */
+    switch (action->kind) {
+    case SECOND_VALUE:
+        tile->kind = VALUE;
+        if (!tile_is_exact[action->code]) return 0;
+        break;
+    case SECOND_PARTIAL:
+        tile->kind = PULL;
+        tile->argument = action->place;
+        tile->mode = tile_sifts[action->code] == 2 ? 4 : 0;
+        if (tile_auxiliary[action->code][action->place] >= 0) return 0;
+        break;
+    case SUM:
+    case DIFFERENCE:
+        *tile = (TileAction){.kind = VALUE, .code = action->kind == SUM ? OP_ADD : OP_SUBTRACT};
+        tile->x = tile->z = (uint8_t)reg[0];
+        tile->y = (uint8_t)reg[1];
+        tile->w = (uint8_t)reg[OUT];
+        return 1;
+    case COPY: case COPY_ADD: case NEGATE: case NEGATE_ADD:
+        *tile = (TileAction){.kind = PULL, .code = OP_POSITIVE, .mode = (uint8_t)(action->kind - COPY)};
+        tile->x = tile->y = tile->z = tile->w = tile->in = (uint8_t)reg[0];
+        tile->out = (uint8_t)reg[OUT];
+        return 1;
+    case CURVE: case CURVE_ADD:
+        if (reg[1] != reg[2]) return 0; /* else gated on both sides */
+        /* fall through */
+    case PUSH: case PUSH_ADD: case SIFT: case SIFT_ADD:
+        *tile = (TileAction){.kind = PULL, .code = OP_MULTIPLY, .mode = (uint8_t)add};
+        tile->mode |= action->kind == PUSH || action->kind == PUSH_ADD ? 0 : 4;
+        tile->in = (uint8_t)reg[0];
+        tile->x = tile->y = tile->z = tile->w = (uint8_t)reg[1];
+        tile->out = (uint8_t)reg[OUT];
+        return 1;
+    default: return 0;
+    }
+    tile->code = action->code;
+    tile->x = (uint8_t)reg[0];
+    tile->y = (uint8_t)reg[1];
+    tile->z = (uint8_t)reg[2];
+    tile->w = (uint8_t)reg[3];
+    tile->in = (uint8_t)plan->ones;
+    tile->out = (uint8_t)reg[4];
+    return 1;
+}
+
+/* Lets run->action do what the plan does, compiled where that is known; 0 where the plan is too large. What has no such
+   action stays one of the plan, by its number; two actions then name all registers that it reads. */
+static int second_compile(TileRun *run, const TileSecondPlan *plan, int operands)
+{
+    if (run->single || plan->registers > TILE_REGISTERS || 2 * plan->actions > TILE_ACTIONS) return 0;
+    for (int k = 0; k < plan->actions; k++) {
+        const SecondAction *action = &plan->action[k];
+        if (as_action(plan, action, &run->action[run->actions++])) continue;
+        const uint8_t reg[8] = {(uint8_t)action->reg[0], (uint8_t)action->reg[1], (uint8_t)action->reg[2], (uint8_t)action->reg[3],
+            (uint8_t)action->reg[4], (uint8_t)action->reg[5], (uint8_t)action->reg[6], (uint8_t)action->reg[7]};
+        run->action[run->actions - 1] = (TileAction){.kind = LANES, .code = (int16_t)k, .x = reg[0], .y = reg[1], .z = reg[2],
+            .w = reg[3], .in = reg[4], .out = reg[5]};
+        run->action[run->actions++] = (TileAction){.kind = LANES, .code = -1, .x = reg[6], .y = reg[7], .in = (uint8_t)plan->ones};
+    }
+    for (int r = 0; r < operands; r++)
+        if (plan->deposit[r]) run->binding[run->bindings++] = (TileBinding){(uint8_t)plan->deposit[r], 0, DEPOSIT};
+    run_compile(run);
+    return 1;
+}
+
+static void compiled_actions(const TileRun *run, const TileSecondPlan *plan, Py_ssize_t n)
+{
+    for (int k = 0; k < run->actions; k++) {
+        const TileAction *action = &run->action[k];
+        if (action->kind != LANES)
+            run_actions(run, k, k + 1, n);
+        else if (action->code >= 0)
+            second_actions(run, plan, action->code, action->code + 1, run->at, n);
+    }
+}
+
 /* ---- The tiles ------------------------------------------------------------------------------------------------------*/
 static inline void view_shift(TileView *view, Py_ssize_t bytes)
 {
@@ -459,11 +543,12 @@ static int second_run(TileRun *run, const TileSecondPlan *plan, const TileSweep 
 {
     const TileProgram *program = sweep->program;
     const TileOperand *operand = sweep->operand;
-    const int operands = program->operands, dims = sweep->dims, back = bar != NULL, dotted = plan->part == SECOND_BACK;
+    const int operands = program->operands, dims = sweep->dims, back = bar != NULL, dotted = back;
     const Py_ssize_t *shape = sweep->shape;
     const Py_ssize_t unit = sizeof(double), least = (Py_ssize_t)plan->registers * (TILE_SHORT_ROW + TILE_GAP);
     TileWalk *walk = &run->walk;
-    double *at[MOST_SECOND], *own[MOST_SECOND], *room = run->room, *larger = NULL;
+    double *many[MOST_SECOND], *own[MOST_SECOND], *room = run->room, *larger = NULL;
+    double **at = plan->registers <= TILE_REGISTERS ? run->at : many;
     Py_ssize_t space = TILE_ROOM, n;
     uint8_t value_view[TILE_OPERANDS], flow_view[TILE_OPERANDS], bar_view = 0, lhs_view;
     if (!walk_begin(walk, dims, shape)) return 0;
@@ -485,6 +570,7 @@ static int second_run(TileRun *run, const TileSecondPlan *plan, const TileSweep 
     room = (double *)(((uintptr_t)room + 63) & ~(uintptr_t)63);
     for (int k = 0; k < plan->registers; k++) at[k] = own[k] = room + k * distance;
     for (Py_ssize_t i = 0; i < distance; i++) at[plan->ones][i] = 1.0;
+    const int compiled = plan->part == SECOND_SMOOTH && lanes->lanes == 1 && second_compile(run, plan, operands);
     int is_first = 1;
     while ((n = walk_next(walk)) > 0) {
         if (back) at[plan->bar] = lane_read(walk, &walk->view[bar_view], 0, own[plan->bar]);
@@ -506,7 +592,7 @@ static int second_run(TileRun *run, const TileSecondPlan *plan, const TileSweep 
             }
         }
         is_first = 0;
-        second_actions(run, plan, 0, plan->once, at, n);
+        if (!compiled) second_actions(run, plan, 0, plan->once, at, n);
         for (Py_ssize_t lane = 0; lane < lanes->lanes; lane++) {
             const Py_ssize_t off = lane * lanes->plane * unit;
             TileView *result = &walk->view[lhs_view];
@@ -526,7 +612,10 @@ static int second_run(TileRun *run, const TileSecondPlan *plan, const TileSweep 
             for (int r = 0; r < operands; r++)
                 if (plan->tangent[r])
                     at[plan->tangent[r]] = lane_read(walk, &walk->view[flow_view[r]], off, own[plan->tangent[r]]);
-            second_actions(run, plan, plan->once, plan->actions, at, n);
+            if (compiled)
+                compiled_actions(run, plan, n);
+            else
+                second_actions(run, plan, plan->once, plan->actions, at, n);
             if (!back && result->access != IN_PLACE) {
                 view_shift(result, off);
                 view_assign(walk, result, at[plan->lhs]);

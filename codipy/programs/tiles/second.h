@@ -8,10 +8,10 @@
 #define CODIPY_PROGRAMS_TILES_SECOND_H
 #include "codipy/programs/tiles/program.h"
 
-/* SECOND_CURVED: all but what the tangents of the result's adjoints give, which the first-order sweep takes back faster.
-   It does not know that a zero adjoint passes nothing through a partial that is infinite, also where its tangent is none:
-   only for programs that are smooth, whose partials are finite where the values are. */
-typedef enum { SECOND_FORWARD, SECOND_BACK, SECOND_CURVED } SecondPart;
+/* SECOND_SMOOTH: back, by loops that are compiled where there is one direction. They do not know that a zero adjoint passes
+   nothing through a partial that is infinite, also where its tangent is none: only for programs that are smooth, whose
+   partials are finite where the values are. */
+typedef enum { SECOND_FORWARD, SECOND_BACK, SECOND_SMOOTH } SecondPart;
 int second_is_smooth(const TileProgram *program);
 
 /* The plan of a program for the active operands of a sweep; NULL if there is no memory. With the GIL. */
