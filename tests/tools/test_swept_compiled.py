@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Second derivatives of large arrays: loops that are compiled have the bits of those one by one, and differences agree."""
+"""Second derivatives of large arrays: compiled loops have the bits of those one by one, and differences agree."""
 
 import numpy as np
 import pytest
