@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import pickle
 import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -22,7 +21,8 @@ from codipy.laboratory.source import FromFile, Given
 from codipy.laboratory.worker import RUNNING
 from codipy.tools.callee import check_function
 from codipy.tools.measuring import clock
-from codipy.tools.verdict import Verdict
+from codipy.tools.problem import Problem
+from codipy.tools.verdict import Differences, Verdict
 
 __all__ = ["Progress", "study"]
 
@@ -211,7 +211,7 @@ class _Kept:
     def differences(self, combination):
         """The file of the finite differences at the point of a combination."""
         point = Combination(combination.point, "differences")
-        return self.gradient(point).with_suffix(".pickle")
+        return self.gradient(point).with_suffix(".npz")
 
     def add(self, row):
         """Keep a measurement."""
@@ -263,8 +263,7 @@ class _Run:
                 raise found["error"] from ProcessError("in another process:\n" + found["traceback"])
             return Measurement(combination, f"{type(found['error']).__name__}: {found['error']}")
         if row.is_plain:
-            differences = found.pop("differences")
-            self.kept.differences(combination).write_bytes(pickle.dumps(differences))
+            np.savez(self.kept.differences(combination), **found.pop("differences").arrays())
         return Measurement(combination, **found)
 
     def rows(self):
@@ -280,7 +279,10 @@ class _Run:
                      if row.combination.point == plain.combination.point and not row.is_plain]
             if not taped:
                 continue
-            differences = pickle.loads(self.kept.differences(plain.combination).read_bytes())
+            # No pickle: a folder that is resumed may be somebody else's.
+            with np.load(self.kept.differences(plain.combination)) as arrays:
+                names = Problem(*self.source.load(plain.combination.point), rebind=False).names
+                differences = Differences.of(dict(arrays), names)
             gradients = [self._gradient(row) for row in taped]
             verdict = Verdict(gradients, differences, rtol)
             for row, gradient, known in zip(taped, verdict.gradients, gradients):

@@ -49,6 +49,23 @@ class Differences:
         self.count, self.names = len(only), problem.names
 
 
+    def arrays(self):
+        """Everything but the names, by which `of` makes it again."""
+        there = self.directions
+        return {"values": self.values, "errors": self.errors, "count": np.array(self.count),
+                "directions": np.array(there.directions), "along": there.differences, "along_errors": there.errors}
+
+    @classmethod
+    def of(cls, arrays, names):
+        """What `arrays` gave, for a problem whose numbers have these names."""
+        made, there = cls.__new__(cls), Directions.__new__(Directions)
+        made.values, made.errors, made.names = arrays["values"], arrays["errors"], names
+        made.count = int(arrays["count"])
+        there.directions, there.differences = list(arrays["directions"]), arrays["along"]
+        there.errors, made.directions = arrays["along_errors"], there
+        return made
+
+
 class Verdict:
     """Gradients beside their median and finite differences.
 

@@ -13,6 +13,8 @@ from codipy.laboratory import worker
 from codipy.laboratory.plan import Combination, Point
 from codipy.laboratory.source import Given
 from codipy.tools.measuring import StatefulError
+from codipy.tools.problem import Problem
+from codipy.tools.verdict import Differences, Verdict
 from tests.laboratory import models
 from tests.strategies import AS_VALUES, COMPARED
 
@@ -194,3 +196,17 @@ def test_what_the_plain_run_raises_is_raised(function, error, said):
 def test_bad_options_are_refused_before_anything_runs(words, options, error, said):
     with pytest.raises(error, match=said):
         codipy.study(*words, **options)
+
+
+def test_differences_go_through_a_file(tmp_path):
+    problem = Problem(models.heat, (models.heat.x0(30),))
+    for seconds in (1e-6, 1.0):      # the second: some numbers only, and directions
+        found = Differences(problem, seconds)
+        np.savez(tmp_path / "a.npz", **found.arrays())
+        with np.load(tmp_path / "a.npz") as arrays:
+            again = Differences.of(dict(arrays), problem.names)
+        gradient = codipy.grad(models.heat)(models.heat.x0(30))
+        for wrong in (0.0, 1.0):
+            lines = [list(Verdict([gradient + wrong], one, 1e-8).lines(["primal"])) for one in (found, again)]
+            assert lines[0] == lines[1] and bool(lines[0]) == bool(wrong)
+        assert (again.count, len(again.directions)) == (found.count, len(found.directions))
