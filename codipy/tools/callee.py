@@ -9,9 +9,10 @@ from types import FunctionType
 from codipy.active import Real
 from codipy.active.array import Array
 from codipy.active.bulk import as_float
+from codipy.tools.rebinding.unit import WRAPPED
 from codipy.tools.trees import plain_copy
 
-__all__ = ["check_function", "check_result", "name_of", "rebound", "with_aux"]
+__all__ = ["check_function", "check_result", "is_rebound", "name_of", "rebound", "with_aux"]
 
 
 # Of functions of modules, which live anyhow: what a driver that is called once made of them serves the next call. One
@@ -49,6 +50,11 @@ def rebound(f):
 def _is_global(f):
     """Whether a module has a function under its own name."""
     return getattr(sys.modules.get(f.__module__), f.__name__, None) is f
+
+
+def is_rebound(f):
+    """Whether it is what `rebind` returned: nobody else's code runs between the driver and the rebuilt function."""
+    return type(f) is FunctionType and f in WRAPPED
 
 
 def check_result(result, f):

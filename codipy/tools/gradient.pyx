@@ -5,11 +5,13 @@ import numpy as np
 from codipy.active.tape cimport Tape
 from codipy.tape.activity cimport current
 from codipy.tools.driver cimport Driver
-from codipy.tools.pool cimport borrow, give_back
+from codipy.tools.pool cimport borrow, give_back, wait_for_rebound
 
 from codipy.active.bulk import all_floats, value_and_gradient
-from codipy.tools.callee import check_result, rebound, with_aux
+from codipy.tools.callee import check_result, is_rebound, rebound, with_aux
 from codipy.tools.leaves import DOUBLE
+from codipy.tools.lending import Lending, lends
+from codipy.tools.rebinding.filled import filled_parameters
 from codipy.tools.recording import value_and_gradient_of_arrays
 from codipy.tools.swallowed import demand_none_swallowed, raised, said_before
 
@@ -35,10 +37,10 @@ cdef class Gradient(Driver):
 
     What `grad` and `value_and_grad` return; these say what each option means.
     """
-    cdef object run, choice, first
+    cdef object run, choice, first, filled
     cdef Py_ssize_t last
     cdef tuple settings, positions
-    cdef bint has_aux, rebind, with_value, by_name
+    cdef bint has_aux, rebind, with_value, by_name, is_rebound
 
     def __init__(self, maker, f, dict options, str text, choice, bint with_value):
         super().__init__(maker, f, options, text)
@@ -55,6 +57,12 @@ cdef class Gradient(Driver):
             return value, gradient
         return (gradient, value[1]) if self.has_aux else gradient
 
+    cdef bint lends(self, list args, dict kwargs) except -1:
+        if self.filled is None:
+            positions, names = filled_parameters(self.run)
+            self.filled = bool(positions or names)
+        return self.filled is True and lends(self.run, args, kwargs)
+
     cdef tuple of(self, tuple positional, dict kwargs):
         """Value and gradient, or value and second result, and gradient, for the arguments of `f`."""
         cdef Tape tape
@@ -62,6 +70,7 @@ cdef class Gradient(Driver):
         cdef object called, tree = None, trees = None, place = self.first, sweep = of_floats
         if self.run is None:
             self.run = rebound(self.f) if self.rebind else self.f
+            self.is_rebound = is_rebound(self.run)
         if current() != NULL:
             from codipy.tools.nested import value_and_gradient as nested    # not at import: seldom used
             self.choice.check(positional, self.f)
@@ -74,7 +83,12 @@ cdef class Gradient(Driver):
         if place is not None:
             tree = args[self.last]
         # The usual cases, arrays, one list of floats and one float, are not walked.
-        if type(tree) is float or is_array(tree):
+        if self.is_rebound and (len(args) > 1 or kwargs) and self.lends(args, kwargs):
+            trees, leaves, places = self.choice.take(args, kwargs, self.f)
+            place = Lending(self.choice.placer(trees, places, kwargs), self.run, positional, kwargs, leaves, "gradient")
+            if not are_floats(leaves):
+                sweep = of_arrays
+        elif type(tree) is float or is_array(tree):
             leaves, sweep = [tree], of_arrays
         elif type(tree) is list and are_floats(tree):
             leaves = tree
@@ -86,6 +100,8 @@ cdef class Gradient(Driver):
             if not are_floats(leaves):
                 sweep = of_arrays
         tape = borrow(self.settings)
+        if self.is_rebound:
+            wait_for_rebound(tape)
         try:
             value, gradient = sweep(tape, called, args, kwargs, leaves, place, check)
             if errors:

@@ -125,7 +125,7 @@ class Jacobian(Driver):
         if self._run is None:
             self._run = rebound(self.f) if options["rebind"] else self.f
         settings, has_aux = (options["strategy"], options["granularity"]), options["has_aux"]
-        with Run(self.f, self._run, choice, args, kwargs, has_aux, settings, seeded=self._seeds) as run:
+        with Run(self.f, self._run, choice, args, kwargs, has_aux, settings, seeded=self._seeds, kind="object") as run:
             def give(blocks):
                 return choice.give(run.trees, run.leaves, blocks)
 

@@ -4,12 +4,19 @@ from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 
 from codipy.active.tape cimport Tape
+from codipy.tape.activity cimport current, surroundings_of_thread
 
 from codipy.data.pool import clear_pool
 from codipy.tools.swallowed import forget, raised, watch
 
 cdef extern from "Python.h":
     PyObject* PyThreadState_GetDict() noexcept
+
+cdef extern from *:
+    """
+    CODIPY_THREAD_LOCAL void *codipy_waits_for = 0;
+    """
+    void* codipy_waits_for       # the tape of the outermost driver, while it runs what `rebind` returned
 
 cdef list errors = raised
 cdef object KEY = object()       # of our entry in the dict that Python keeps for each thread until it ends
@@ -31,7 +38,10 @@ cdef dict idle():
 
 cpdef Tape borrow(tuple settings):
     """An empty, passive tape that nobody else uses; `settings` is (strategy, granularity), for 'forward' with the width."""
+    global codipy_waits_for
     cdef list tapes
+    if surroundings_of_thread() == NULL:
+        codipy_waits_for = NULL
     try:
         tapes = idle().get(settings)
     except TypeError:      # not hashable, so no settings: Tape says what is wrong with them
@@ -39,6 +49,19 @@ cpdef Tape borrow(tuple settings):
     if tapes:
         return tapes.pop()
     return watch(Tape(*settings[:2], width=settings[2] if len(settings) > 2 else None))
+
+
+cpdef int wait_for_rebound(Tape tape) except -1:
+    """Note that what a driver runs on a tape is rebuilt: if it is the outermost, all that runs below it waits for that."""
+    global codipy_waits_for
+    if surroundings_of_thread() == NULL:
+        codipy_waits_for = <void*>tape
+    return 0
+
+
+cdef bint waits_for_rebound() noexcept:
+    """Whether all functions that run below the driver wait for rebuilt code: no other recording runs on this thread."""
+    return current() != NULL and <void*>current().tape == codipy_waits_for
 
 
 def check_settings(tuple settings, bint forward=False):

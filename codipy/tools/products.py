@@ -58,7 +58,7 @@ def vjp(f, *args, kwargs=None, argnums=None, argnames=None, has_aux=False, strat
     >>> out, pullback(np.array([1.0, 10.0]))
     (array([3., 6.]), (array([ 3., 30.]), 21.0))
     """
-    run = _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind)
+    run = _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind, kind="function")
     pullback = Pullback(run)
     return (run.value, pullback, run.aux) if has_aux else (run.value, pullback)
 
@@ -146,13 +146,13 @@ def linearize(f, *args, kwargs=None, argnums=None, argnames=None, has_aux=False,
     >>> out, push(np.array([1.0, 10.0])), push(np.array([0.0, 1.0]))
     (array([1., 4.]), array([ 2., 40.]), array([0., 4.]))
     """
-    run = _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind, kept=True)
+    run = _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind, kept=True, kind="function")
     push = Pushforward(run)
     return (run.value, push, run.aux) if has_aux else (run.value, push)
 
 
 def _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, rebind, seeded=None, forward=False,
-         kept=False):
+         kept=False, kind=None):
     """The run of which all of them give products."""
     if not callable(f):
         raise TypeError(f"f must be a function, got {type(f).__name__}")
@@ -164,7 +164,8 @@ def _run(f, args, kwargs, argnums, argnames, has_aux, strategy, granularity, reb
     choice = Choice(numbers if numbers != () or argnames is None else None, argnames)
     if kept and (found := gradient_run(f, args, kwargs or {}, choice, has_aux, strategy, granularity)) is not None:
         return found
-    return Run(f, rebound(f) if rebind else f, choice, args, kwargs or {}, has_aux, settings, seeded=seeded)
+    return Run(f, rebound(f) if rebind else f, choice, args, kwargs or {}, has_aux, settings, seeded=seeded,
+               kind=kind)
 
 
 class _Kept:

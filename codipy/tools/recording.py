@@ -125,6 +125,7 @@ class Recording:
         if self.inputs_at is not None:      # what is lent to this recording has identifiers only as long as it runs
             self._aux = [identifiers(leaf) if is_active(leaf) else None for _, leaf in labelled(self.aux, "aux")]
             self.outputs_at = [None if y is None else identifiers(y) for y in self.outputs]
+        self.result = self.value      # the Array of an argument that f filled may not be kept
 
     def _registered(self, leaves):
         return register_leaves(self.tape, leaves)

@@ -6,9 +6,10 @@ from functools import partial
 
 from codipy.tape import active_tape
 from codipy.tape.base import FORWARD_STRATEGY
-from codipy.tools.callee import with_aux
+from codipy.tools.callee import is_rebound, with_aux
 from codipy.tools.leaves import in_dtypes
-from codipy.tools.pool import borrow, give_back
+from codipy.tools.lending import Lending, lends
+from codipy.tools.pool import borrow, give_back, wait_for_rebound
 from codipy.tools.recording import ForwardRun, Recording
 from codipy.tools.trees import labelled, match, plain_copy, value
 
@@ -42,6 +43,8 @@ class Run:
     seeded : callable, optional
         ``seeded(trees, leaves)`` gives tangents of all leaves and how many directions they have, or None and None.
         Where nothing is lent, the run then is one of strategy 'forward'.
+    kind : str or None
+        How the driver was called, see `Lending`.
 
     Attributes
     ----------
@@ -52,10 +55,11 @@ class Run:
         The second result.
     """
 
-    def __init__(self, f, run, choice, args, kwargs, has_aux, settings, *, numbers=False, readable=False, seeded=None):
+    def __init__(self, f, run, choice, args, kwargs, has_aux, settings, *, numbers=False, readable=False, seeded=None,
+                 kind=None):
         nested = active_tape() is not None
         self.choice, self.settings, self.aux = choice, NESTED if nested or readable else settings, None
-        self.tape, self._lends = None, nested or readable
+        self.tape, self._lends, self._kind = None, nested or readable, kind
         try:
             self._record(f, run, args, kwargs, has_aux, nested and not numbers, None if self._lends else seeded)
         except BaseException:
@@ -64,7 +68,7 @@ class Run:
 
     def _record(self, f, run, args, kwargs, has_aux, replayed, seeded):
         self.choice.check(args, f)
-        args, kwargs, origins = list(args), dict(kwargs), None
+        given, args, kwargs, origins = args, list(args), dict(kwargs), None
         if replayed:
             places = self.choice.places(args, kwargs, f)
             origins = [leaf for place in places for _, leaf in labelled(_at(args, kwargs, place), "argument")]
@@ -77,6 +81,10 @@ class Run:
         if seeds is not None:
             self.settings = (FORWARD_STRATEGY, self.settings[1], width)
         self.tape = borrow(self.settings)
+        if is_rebound(run):
+            wait_for_rebound(self.tape)
+            if lends(run, args, kwargs):
+                place = Lending(place, run, given, kwargs, self.leaves, self._kind)
         if self._lends:
             self.tape.loans = []      # to which the enclosing recording lends its variables
         run = Recording if seeds is None else partial(ForwardRun, seeds)

@@ -236,10 +236,10 @@ def test_what_a_library_writes_to_what_an_earlier_recording_showed_it_ends_no_la
 
 
 ROWS = [np.zeros(2), np.zeros(2)]
-FIRST = ROWS[0]
+VIEW = ROWS[0][1:]
 
 
-def test_an_array_in_a_list_that_another_name_has_is_not_filled():
+def test_an_array_in_a_list_of_which_another_name_has_a_view_is_not_filled():
     def filled(x, row):
         ROWS[row][0] = np.square(x)
         return ROWS[row][0]

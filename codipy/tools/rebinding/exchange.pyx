@@ -10,8 +10,10 @@ cimport cython
 from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject
 
+from codipy.active.array_type cimport Array
 from codipy.tools.rebinding.made cimport is_array, records
 from codipy.tools.rebinding.places cimport Place, attribute_of, cell_of, is_tuple, item_of, variable_of
+from codipy.tools.rebinding.together cimport exchanged_here
 
 from codipy.tools.rebinding.containers import origin_of_view
 
@@ -20,8 +22,13 @@ cdef extern from "Python.h":
     object PyObject_GenericGetDict(object o, void* context)
 
 
-cdef bint exchanged(Place place, Py_ssize_t references=0) except -1:
-    return place is not None and place.exchange(references)
+cdef Array exchanged(Place place, Py_ssize_t references=0):
+    """An Array in a place where a plain array stands, and in all others where that stands; None where that cannot be."""
+    if place is None:
+        return None
+    if place.exchange(references):
+        return place.array
+    return exchanged_here(place.held(), references, place.holder)
 
 
 def hold_attribute(o, str name, /):
@@ -75,8 +82,10 @@ def held_item(container, key, /):
     value = container[key]
     if is_array(<PyObject*>value) and records():
         place = item_of(container, key)
-        if place is not None and place.held() == <PyObject*>value and place.exchange(1):      # one is the variable's here
-            return place.array
+        if place is not None and place.held() == <PyObject*>value:
+            array = exchanged(place, 1)      # one is the variable's here
+            if array is not None:
+                return array
     return value
 
 
@@ -207,12 +216,11 @@ def held_default(list value, defaults, /):
         The first item of the list, or an Array.
     """
     cdef PyObject* item = PyList_GET_ITEM(value, 0)
-    cdef Place place
     if type(defaults) is Defaults and is_array(item) and records():
         for holder in ((<Defaults>defaults).f.__defaults__, (<Defaults>defaults).f.__kwdefaults__):
             for key in range(len(holder)) if type(holder) is tuple else list(holder or ()):
                 if holder[key] is <object>item:
-                    place = item_of(holder, key)
-                    if exchanged(place, 1):
-                        return place.array
+                    array = exchanged(item_of(holder, key), 1)
+                    if array is not None:
+                        return array
     return value[0]

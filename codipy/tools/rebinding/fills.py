@@ -223,6 +223,19 @@ class Fills:
         """Whether one of these names is filled, kept or stored."""
         return any(name in (self._marks if "." in name else outer.marks)[kind] for name in names)
 
+    def parameters_filled(self, name, line):
+        """The parameters that the functions of a name fill which begin at a line."""
+        found = set()
+        for outer in self.outer.values():
+            for node in ast.walk(outer.node):
+                if isinstance(node, (*FUNCTIONS, ast.Lambda)) and getattr(node, "name", "<lambda>") == name:
+                    first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
+                    if first == line:
+                        found.update(parameters_of(node))
+                        found = {one for one in found if self.is_marked(outer, FILLED, [one])
+                                 and not self.is_marked(outer, KEPT, [one])}  # fmt: skip
+        return frozenset(found)
+
     def is_kept_argument(self, call, place):
         """Whether a function of the file lets a library, or the module, keep what it is given at a place."""
         return any(self._has_parameter(owner, parameters, place, owner.marks[KEPT] | owner.marks[STORED])

@@ -20,13 +20,18 @@ cdef class Place:
     cdef bint undo(self) except -1
 
 
-
 # Whether a tuple is read as tuples are: a named one, and none with items of its own ways.
 cdef bint is_tuple(object o) except -1
-# The place of an item of a list, a dict or a tuple that is a plain array; None for others. So below.
-cdef Place item_of(object container, object key)
-cdef Place cell_of(object cell)
+# The place of an item of a list, a dict or a tuple that is a plain array, or any array; None for others. So below.
+cdef Place item_of(object container, object key, bint any_array=*)
+cdef Place cell_of(object cell, bint any_array=*)
 # An attribute may be in the `__dict__` of an object, in a slot, in its class, or in a named tuple.
-cdef Place attribute_of(object o, str name)
+cdef Place attribute_of(object o, str name, bint any_array=*)
 # A global variable is known by a view of its module.
-cdef Place variable_of(object view, str name)
+cdef Place variable_of(object view, str name, bint any_array=*)
+# Undo all exchanges of this thread when its recording is over, after `f()`, which undoes those of several places.
+cdef int undo_at_end() except -1
+cdef int before_undoing(object f) except -1
+# Those that hold an Array, and those in which several hold one: what stood in one of them may stand in another by now.
+cdef list places_of_thread()
+cdef list shared_places()

@@ -52,10 +52,11 @@ cdef frozenset MAPPINGS = frozenset((dict, collections.defaultdict, collections.
 
 class _Thread(threading.local):
     def __init__(self):
-        self.places, self.enough = [], MANY
+        self.places, self.shared, self.enough = [], [], MANY
 
 
 cdef object thread = _Thread()
+cdef list before = []            # what is called before places get their arrays back
 
 
 cdef class Place:
@@ -229,13 +230,30 @@ cdef class _Variable(Place):
 cdef int note(Place place) except -1:
     """Remember a place until the recording ends, or until it is over: a recording of many steps may make many."""
     cdef list places = thread.places
-    if not places:
-        at_end(_undo)
-    elif len(places) >= thread.enough:
+    undo_at_end()
+    if len(places) >= thread.enough:
         places[:] = [other for other in places if not (<Place>other).is_over()]
         thread.enough = MANY + 2 * len(places)
     places.append(place)
     return 0
+
+
+cdef int undo_at_end() except -1:
+    at_end(_undo)
+    return 0
+
+
+cdef int before_undoing(object f) except -1:
+    before.append(f)
+    return 0
+
+
+cdef list places_of_thread():
+    return thread.places
+
+
+cdef list shared_places():
+    return thread.shared
 
 
 cdef list moved_along(list places):
@@ -252,7 +270,7 @@ cdef list moved_along(list places):
     for plain, array in pairs.values():
         if Py_REFCNT(<PyObject*>array) == 2:       # by the pair and the variable here
             continue
-        for place in places:
+        for place in places + thread.shared:
             found = place.place_of(array)
             if found is not None:
                 found.plain, found.array = plain, array
@@ -263,9 +281,16 @@ cdef list moved_along(list places):
 
 def _undo():
     """Undo what can be undone on this thread; tell whether something is left."""
-    places, thread.places = thread.places, []
     error = None
-    for place in moved_along(places):
+    for f in before:
+        try:
+            f()
+        except Exception as new:
+            error = new
+    places, thread.places = thread.places, []
+    found = moved_along(places)
+    thread.shared.clear()
+    for place in found:
         try:
             if not (<Place>place).undo():
                 thread.places.append(place)
@@ -276,16 +301,16 @@ def _undo():
     return bool(thread.places)
 
 
-def plain_of(array, /):
-    """plain_of(array, /)
+def plain_in_one_place(array, /):
+    """plain_in_one_place(array, /)
     --
 
-    The user's array for which an Array stands while the recording of this thread runs.
+    The user's array for which an Array stands in one place.
 
     Parameters
     ----------
     array : Array
-        Of which rebuilt code asks what is known by the array that it stands for, such as ``id(array)``.
+        Any.
 
     Returns
     -------
@@ -307,11 +332,15 @@ cdef bint is_tuple(object o) except -1:
         and kind.__iter__ is tuple.__iter__
 
 
-cdef Place item_of(object container, object key):
+cdef inline bint stands(PyObject* o, bint any_array) noexcept:
+    return is_array(o) or (any_array and o != NULL and type(<object>o) is Array)
+
+
+cdef Place item_of(object container, object key, bint any_array=False):
     cdef Py_ssize_t size, index
     container = origin_of_view(container)
     if PyDict_Check(container):
-        if type(container) in MAPPINGS and is_array(PyDict_GetItemWithError(container, key)):
+        if type(container) in MAPPINGS and stands(PyDict_GetItemWithError(container, key), any_array):
             return _DictItem(container, key)
     elif (PyList_CheckExact(container) or is_tuple(container)) and PyIndex_Check(key):
         index, size = PyNumber_AsSsize_t(key, None), len(container)
@@ -319,13 +348,13 @@ cdef Place item_of(object container, object key):
             index += size
         if 0 <= index < size:
             if PyTuple_Check(container):
-                return _TupleItem(container, index) if is_array(PyTuple_GET_ITEM(container, index)) else None
-            return _ListItem(container, index) if is_array(PyList_GET_ITEM(container, index)) else None
+                return _TupleItem(container, index) if stands(PyTuple_GET_ITEM(container, index), any_array) else None
+            return _ListItem(container, index) if stands(PyList_GET_ITEM(container, index), any_array) else None
     return None
 
 
-cdef Place cell_of(object cell):
-    return _Cell(cell) if is_array(PyCell_GET(<PyObject*>cell)) else None
+cdef Place cell_of(object cell, bint any_array=False):
+    return _Cell(cell) if stands(PyCell_GET(<PyObject*>cell), any_array) else None
 
 
 cdef PyObject* attribute_in(object cls, str name) except? NULL:
@@ -344,7 +373,7 @@ cdef bint is_set_as_usual(object cls, str name) except -1:
     return True
 
 
-cdef Place attribute_of(object o, str name):
+cdef Place attribute_of(object o, str name, bint any_array=False):
     cdef PyObject* value
     if not PyType_Check(o):
         try:
@@ -352,25 +381,26 @@ cdef Place attribute_of(object o, str name):
         except AttributeError:
             variables = None
         if variables is not None and PyDict_GetItemWithError(variables, name) != NULL:
-            return _DictItem(variables, name) if is_array(PyDict_GetItemWithError(variables, name)) else None
+            value = PyDict_GetItemWithError(variables, name)
+            return _DictItem(variables, name) if stands(value, any_array) else None
     for cls in (o if PyType_Check(o) else type(o)).__mro__:
         value = attribute_in(cls, name)
-        if is_array(value):
+        if stands(value, any_array):
             return _ClassAttribute(cls, name) if is_set_as_usual(cls, name) else None
         if value != NULL:
             if PyType_Check(o):
                 return None
             if type(<object>value) is MemberDescriptorType:
                 return _Slot(o, <object>value)
-            return named_item(o, name) if PyTuple_Check(o) else None
+            return named_item(o, name, any_array) if PyTuple_Check(o) else None
     return None
 
 
-cdef Place named_item(object o, str name):
+cdef Place named_item(object o, str name, bint any_array):
     """The place of an attribute of a named tuple."""
     names = getattr(type(o), "_fields", ())
-    return item_of(o, names.index(name)) if type(names) is tuple and name in names else None
+    return item_of(o, names.index(name), any_array) if type(names) is tuple and name in names else None
 
 
-cdef Place variable_of(object view, str name):
-    return _Variable(view, name) if is_array(PyDict_GetItemWithError(view.origin, name)) else None
+cdef Place variable_of(object view, str name, bint any_array=False):
+    return _Variable(view, name) if stands(PyDict_GetItemWithError(view.origin, name), any_array) else None

@@ -23,8 +23,8 @@ from codipy.tools.rebinding.hooks import ModuleProxy, origin_of
 from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
 from codipy.tools.rebinding.replacements import replacement
 from codipy.tools.rebinding.sources import filling
-from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Unit, contents, reach
-from codipy.tools.rebinding.view import ATOMS, Restart, View, views_of
+from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Unit, contents, reach, views_of
+from codipy.tools.rebinding.view import ATOMS, Restart, View
 from codipy.tools.rebinding.watch import CellWatch
 from codipy.tools.rebinding.wrapping import DEFAULTS
 

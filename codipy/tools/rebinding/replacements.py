@@ -22,8 +22,8 @@ from codipy.numpy.views import as_strided, lib, stride_tricks
 from codipy.scipy import namespace as scipy_namespace
 from codipy.tools.rebinding.caches import FUNCTOOLS, cache, lru_cache
 from codipy.tools.rebinding.containers import VIEWS
-from codipy.tools.rebinding.places import plain_of
 from codipy.tools.rebinding.sums import COMPENSATED, compensated_sum
+from codipy.tools.rebinding.together import plain_of
 
 __all__ = ["BUILTINS", "MODULES", "replacement"]
 

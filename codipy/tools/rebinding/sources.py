@@ -18,7 +18,7 @@ from codipy.tools.rebinding.fills import Fills
 from codipy.tools.rebinding.foreign import Foreign
 from codipy.tools.rebinding.wrapping import OWN, wrap
 
-__all__ = ["filling"]
+__all__ = ["filled_names", "filling"]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _files: dict = {}  # by name: the lines that were parsed, and a _File
@@ -41,16 +41,43 @@ def filling(f, scope):
         That of `f` itself where there is nothing to wrap, or no source.
     """
     code = f.__code__
-    linecache.checkcache(code.co_filename)
-    lines = linecache.getlines(code.co_filename, f.__globals__)
-    if not lines:
-        return code
     with _lock:
-        known, file = _files.get(code.co_filename, (None, None))
-        if known is not lines:
-            file = _parsed(lines)
-            _files[code.co_filename] = lines, file
+        file = _file_of(f)
         return code if file is None else file.code_for(code, Foreign(f.__globals__, scope))
+
+
+def filled_names(f, scope):
+    """The parameters of a function that it fills and that need not stay NumPy's own.
+
+    Parameters
+    ----------
+    f : function
+        As for `filling`.
+    scope : Scope
+        As for `filling`.
+
+    Returns
+    -------
+    frozenset of str
+        Empty where there is no source.
+    """
+    with _lock:
+        file = _file_of(f)
+        return frozenset() if file is None else file.filled_by(f.__code__, Foreign(f.__globals__, scope))
+
+
+def _file_of(f):
+    """The parsed file of a function; None where there is no source."""
+    name = f.__code__.co_filename
+    linecache.checkcache(name)
+    lines = linecache.getlines(name, f.__globals__)
+    if not lines:
+        return None
+    known, file = _files.get(name, (None, None))
+    if known is not lines:
+        file = _parsed(lines)
+        _files[name] = lines, file
+    return file
 
 
 def _parsed(lines):
@@ -70,6 +97,7 @@ class _File:
         self._fills, self._body = Fills(tree), tree.body
         self._imports = list(_imports(tree))
         self._codes: dict = {}  # by the number of a statement: pairs of codes, by the first one's line
+        self._filled: dict = {}  # by code, the parameters that a function fills
 
     def code_for(self, code, foreign):
         number = self._statement_at(code.co_firstlineno)
@@ -81,6 +109,12 @@ class _File:
             if own == code:
                 return wrapped
         return code
+
+    def filled_by(self, code, foreign):
+        if code not in self._filled:
+            self._fills.search(foreign)
+            self._filled[code] = self._fills.parameters_filled(code.co_name, code.co_firstlineno)
+        return self._filled[code]
 
     def _statement_at(self, line):
         for number, node in enumerate(self._body):

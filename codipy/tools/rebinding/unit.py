@@ -7,11 +7,32 @@ import weakref
 
 from codipy.tools.rebinding.watch import Watch
 
-__all__ = ["EMPTY", "MISSING", "ClassUnit", "Unit", "contents", "reach"]
+__all__ = ["EMPTY", "MISSING", "SCOPES", "VIEWS", "WRAPPED", "ClassUnit", "Unit", "contents", "parts_of_views", "reach",
+           "translations_of", "views_of"]  # fmt: skip
 
 EMPTY = object()
 MISSING = object()
 WRAPPED: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # what `rebind` returned, and what for
+SCOPES: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # and whose functions are rebuilt with it
+
+VIEWS: dict = {}  # by the address of a dict of globals, which each of them keeps: all views that hold its values
+
+
+def views_of(variables):
+    """All views of a dict of globals."""
+    return list(VIEWS.get(id(variables), ()))
+
+
+def parts_of_views():
+    """What all views hold values of globals in, each with these globals."""
+    views = [view for found in list(VIEWS.values()) for view in list(found)]
+    return [(part, view.origin) for view in views for part in (view.fast, view.live, view._used, view.watch.raws)]
+
+
+def translations_of(value, variables):
+    """What stands in rebuilt code for a function, with these globals, or for what is made of one."""
+    units = [view.rebinder.known(value) for view in views_of(variables)]
+    return [unit.new for unit in units if unit is not None and unit.new is not value]
 
 
 def contents(cell):

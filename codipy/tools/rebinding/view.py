@@ -28,10 +28,10 @@ from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import CONTAINERS, make_view
 from codipy.tools.rebinding.hooks import LOOKING_UP, make_builtins
 from codipy.tools.rebinding.replacements import BUILTINS
-from codipy.tools.rebinding.unit import MISSING
+from codipy.tools.rebinding.unit import MISSING, VIEWS, views_of
 from codipy.tools.rebinding.watch import Watch
 
-__all__ = ["ATOMS", "LiveGlobals", "Restart", "View", "views_of"]
+__all__ = ["ATOMS", "LiveGlobals", "Restart", "View"]
 
 _EVALUATES = frozenset(("eval", "exec"))  # what these name, no code object tells
 ATOMS = frozenset((
@@ -52,14 +52,6 @@ class LiveGlobals(dict):
     def __missing__(self, name):
         view = self.view
         return view.rebinder.at_run_time(view.origin[name])
-
-
-_views: dict = {}  # by the address of a dict of globals, which each of them keeps: all that hold its values
-
-
-def views_of(variables):
-    """All views of a dict of globals."""
-    return list(_views.get(id(variables), ()))
 
 
 class View:
@@ -95,7 +87,7 @@ class View:
         for variables in (self.fast, self.live):
             variables["__builtins__"] = make_builtins(self, self._builtins)
         self._used, self._busy, self.proxies = {}, set(), weakref.WeakSet()
-        _views.setdefault(id(origin), weakref.WeakSet()).add(self)
+        VIEWS.setdefault(id(origin), weakref.WeakSet()).add(self)
 
     def variables(self, code):
         """The dict that a function with this code has for globals."""
@@ -186,17 +178,17 @@ class View:
         self._watch()
 
     def references(self, name, value):
-        """How many references to the value of a global variable the module and all views of it have."""
+        """How many references to the value of a global variable the module and all views of it have by its name."""
         count = int(self.origin.get(name) is value)
-        for view in _views[id(self.origin)]:
+        for view in views_of(self.origin):
             count += sum(holder.get(name) is value for holder in (view.fast, view.live, view._used))
-            count += sum(raw is value for raw in view.watch.raws)
+            count += sum(raw is value and key == name for key, raw in zip(view.watch.names, view.watch.raws))
         return count
 
     def exchange(self, name, value):
         """Let a global variable have another value, also in all views of the module."""
         old, self.origin[name] = self.origin[name], value
-        for view in _views[id(self.origin)]:
+        for view in views_of(self.origin):
             for holder in (view.fast, view.live, view._used):
                 if holder.get(name) is old:
                     holder[name] = value

@@ -1,0 +1,338 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Who has an array of the user's: an attribute and another one, a list and a variable, an argument and its caller.
+
+An array that stands in several places can be exchanged only in all of them at once, else one would show other numbers
+than another. So its references are counted: those of places that are found by looking through what the function and its
+callers can reach, and those of the local variables of functions that wait until the driver returns, which see nothing
+meanwhile. Where these are as many as the array has, there is no other one. What is overlooked is one reference that is
+not accounted for, and then nothing is exchanged.
+"""
+import functools
+import gc
+import sys
+from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+
+from cpython.dict cimport PyDict_CheckExact, PyDict_Next
+from cpython.list cimport PyList_CheckExact
+from cpython.object cimport PyObject
+from cpython.tuple cimport PyTuple_Check
+
+from codipy.tools.rebinding.places cimport Place, attribute_of, cell_of, is_tuple, item_of, variable_of
+
+from codipy.tools.rebinding.containers import origin_of_view
+from codipy.tools.rebinding.frames import names_given, unpacks_into_tuple
+from codipy.tools.rebinding.unit import parts_of_views, translations_of, views_of
+
+cdef extern from "Python.h":
+    ctypedef struct TypeObject "PyTypeObject":
+        PyObject* tp_dict
+        Py_ssize_t tp_dictoffset
+    TypeObject* Py_TYPE(PyObject* o) noexcept
+    Py_ssize_t Py_REFCNT(PyObject* o) noexcept
+    bint PyObject_IS_GC(PyObject* o) noexcept
+    bint PyType_Check(object o) noexcept
+    bint PyDict_Check(object o) noexcept
+    PyObject* PyList_GET_ITEM(object o, Py_ssize_t i) noexcept
+    PyObject* PyTuple_GET_ITEM(object o, Py_ssize_t i) noexcept
+    PyObject* PyDict_GetItem(object o, object key) noexcept
+    PyObject* PyCell_GET(PyObject* cell) noexcept
+    object PyObject_GenericGetDict(object o, void* context)
+
+cdef enum:
+    MANY = 20_000                # things that are looked at from the roots, some 2 ms
+    FEW = 500                    # from the variables of one function
+    LONG = 10_000                # items of a list that are
+    OPTIMIZED = 1                # of a code object: local variables stand in the frame and in no dict
+
+cdef dict slots = {}             # by class
+
+
+cdef tuple slots_of(object cls):
+    """The slots of a class and those that it inherits, as descriptors."""
+    found = slots.get(cls)
+    if found is None:
+        if len(slots) > 1000:
+            slots.clear()
+        found = slots[cls] = tuple([value for kind in cls.__mro__ for value in vars(kind).values()
+                                    if type(value) is MemberDescriptorType])
+    return found
+
+
+cdef object dict_of(object o):
+    try:
+        return PyObject_GenericGetDict(o, NULL)
+    except AttributeError:
+        return None
+
+
+cdef bint is_own(object o) except -1:
+    """Whether a class or a function is codipy's."""
+    name = o.__module__
+    return type(name) is str and name.startswith("codipy.")
+
+
+cdef bint is_codipys(frame) except -1:
+    name = frame.f_globals.get("__name__")
+    return type(name) is str and name.startswith("codipy.")
+
+
+cdef class Holders:
+    """What one search found."""
+
+    cdef bint search(self, list roots, list frames, Py_ssize_t first, Py_ssize_t enough, bint asks=True) except -1:
+        """Look for so many references; tell whether just these were found.
+
+        Parameters
+        ----------
+        roots : list
+            Where to begin.
+        frames : list of frame
+            The functions that run, the innermost first.
+        first : int
+            Of those that wait until the driver returns, the first one.
+        enough : int
+            The references.
+        asks : bool
+            Whether Python's collector is asked if they are not found, which takes milliseconds.
+        """
+        cdef Py_ssize_t k
+        self.count = 0
+        self.places, self._waiting, self._seen = [], [], {}
+        self._enough, self._left = enough, MANY
+        for k in range(len(roots)):
+            self._add(PyList_GET_ITEM(roots, k))
+        self._look_through()      # to the end: a call has fewer references than were expected where more are found
+        for k in range(len(frames)):
+            if self.count >= enough:
+                break
+            self._left = FEW
+            self._visit_frame(frames[k], k >= first)
+            if k > first and not is_codipys(frames[k - 1]) and unpacks_into_tuple(frames[k]):
+                self._count_given(frames[k - 1])
+            self._look_through()
+        if self.count < enough and asks:
+            self._ask_collector()
+        self._waiting, self._seen = None, None
+        return self.count == enough
+
+    cdef int _look_through(self) except -1:
+        cdef Py_ssize_t k = 0
+        while k < len(self._waiting) and self._left > 0:
+            self._visit(self._waiting[k])
+            self._left -= 1
+            k += 1
+        self._waiting = []
+        return 0
+
+    cdef int _add(self, PyObject* o) except -1:
+        """Look at something later, once."""
+        if o == NULL or not PyObject_IS_GC(o) or <size_t>o in self._seen:
+            return 0
+        self._seen[<size_t>o] = <object>o
+        self._waiting.append(<object>o)
+        return 0
+
+    cdef int _take(self, object place) except -1:
+        if place is not None and (<Place>place).held() == self.wanted:
+            self.places.append(place)
+            self.count += (<Place>place).count(self.wanted)
+        return 0
+
+    cdef int _visit(self, object o) except -1:
+        cdef Py_ssize_t k
+        kind = type(o)
+        if is_own(kind):
+            return 0
+        if kind is FunctionType:
+            return 0 if is_own(o) else self._visit_function(o)
+        if kind is CellType:
+            if PyCell_GET(<PyObject*>o) == self.wanted:
+                return self._take(cell_of(o, True))
+            return self._add(PyCell_GET(<PyObject*>o))
+        if kind is MethodType:
+            own, function = o.__self__, o.__func__
+            self._add(<PyObject*>own)
+            return self._add(<PyObject*>function)
+        if kind is functools.partial:
+            for part in (o.func, o.args, o.keywords, *translations_of(o, getattr(o.func, "__globals__", None))):
+                self._add(<PyObject*>part)
+            return 0
+        if kind is ModuleType:      # another one, of a library or of one that nothing was rebuilt of, is left out
+            variables = o.__dict__
+            return self._add(<PyObject*>variables) if views_of(variables) else 0
+        origin = origin_of_view(o)
+        if origin is not o:
+            return self._add(<PyObject*>origin)
+        if PyDict_Check(o):
+            self._visit_dict(o)
+        elif PyList_CheckExact(o):
+            for k in range(min(len(<list>o), LONG)):
+                if PyList_GET_ITEM(o, k) == self.wanted:
+                    self._take(item_of(o, k, True))
+                else:
+                    self._add(PyList_GET_ITEM(o, k))
+        elif PyTuple_Check(o) and is_tuple(o):
+            for k in range(min(len(<tuple>o), LONG)):
+                if PyTuple_GET_ITEM(o, k) == self.wanted:
+                    self._take(item_of(o, k, True))
+                else:
+                    self._add(PyTuple_GET_ITEM(o, k))
+        elif PyType_Check(o):
+            return self._visit_class(o)
+        return self._visit_instance(o)
+
+    cdef int _visit_dict(self, object o) except -1:
+        cdef PyObject* key
+        cdef PyObject* value
+        cdef Py_ssize_t position = 0
+        cdef list found = []
+        cdef Py_ssize_t left = LONG
+        while PyDict_Next(o, &position, &key, &value) and left:
+            left -= 1
+            if value == self.wanted:
+                found.append(<object>key)
+            else:
+                self._add(value)
+        if found:
+            views = views_of(o)
+            for name in found:
+                self._take(variable_of(views[0], name, True) if views else item_of(o, name, True))
+        return 0
+
+    cdef int _visit_function(self, object f) except -1:
+        cdef list parts = [f.__closure__, f.__defaults__, f.__kwdefaults__, f.__dict__, *translations_of(f, f.__globals__)]
+        if PyDict_CheckExact(f.__globals__) and views_of(f.__globals__):      # of a module of the user's
+            parts.append(f.__globals__)
+        for part in parts:
+            self._add(<PyObject*>part)
+        return 0
+
+    cdef int _visit_class(self, object cls) except -1:
+        """Attributes of the class itself, and what lists and functions in it have."""
+        cdef PyObject* key
+        cdef PyObject* value
+        cdef Py_ssize_t position = 0
+        cdef PyObject* variables = (<TypeObject*>cls).tp_dict
+        cdef list found = []
+        if variables == NULL:
+            return 0
+        while PyDict_Next(<dict>variables, &position, &key, &value):
+            if value == self.wanted:
+                found.append(<object>key)
+            elif type(<object>value) in (list, dict, tuple, FunctionType):
+                self._add(value)
+        for name in found:
+            self._take(attribute_of(cls, name, True))
+        return 0
+
+    cdef int _visit_instance(self, object o) except -1:
+        cdef TypeObject* kind = Py_TYPE(<PyObject*>o)
+        if kind.tp_dictoffset:
+            variables = dict_of(o)
+            self._add(<PyObject*>variables)
+        if not PyType_Check(o):
+            for descriptor in slots_of(type(o)):
+                self._visit_slot(o, descriptor)
+            self._add(<PyObject*>kind)
+        return 0
+
+    def _visit_slot(self, o, descriptor):
+        try:
+            value = descriptor.__get__(o)
+        except (AttributeError, TypeError):       # nothing is there
+            return
+        if <PyObject*>value != self.wanted:
+            self._add(<PyObject*>value)
+        else:
+            self._take(attribute_of(o, descriptor.__name__, True))
+
+    cdef int _visit_frame(self, object frame, bint waits) except -1:
+        """What a function that is running has in its variables; its own reference counts if it waits."""
+        cdef PyObject* value
+        cdef Py_ssize_t here = 0
+        cdef bint is_traced = sys.gettrace() is not None
+        code = frame.f_code
+        variables = frame.f_locals
+        if not code.co_flags & OPTIMIZED:       # of a module or a class
+            self._add(<PyObject*>variables)
+            return 0
+        # Up to Python 3.12 a dict that stays with the frame; later a view of the frame, which has no references.
+        is_copy = PyDict_CheckExact(variables)
+        cells = frozenset((*code.co_cellvars, *code.co_freevars))
+        for name in list(variables):
+            value = PyDict_GetItem(variables, name) if is_copy else NULL
+            if not is_copy:
+                item = variables[name]
+                value = <PyObject*>item
+            if value == self.wanted:
+                here += name not in cells
+                if is_copy and is_traced and Py_REFCNT(<PyObject*>variables) == 2:
+                    self.count += 1
+            else:
+                self._add(value)
+        item = None
+        if waits:
+            self.count += here
+        if is_copy and not is_traced:     # a tracing function's variables are set by what is there
+            if Py_REFCNT(<PyObject*>variables) == 2:
+                variables.clear()
+            else:       # somebody called locals()
+                self._add(<PyObject*>variables)
+        view = frame.f_builtins.get("__rebound__")
+        module = frame.f_globals if view is None else view.origin
+        if views_of(module):
+            self._add(<PyObject*>module)
+        else:
+            self._scan(module)
+        return 0
+
+    cdef int _count_given(self, object frame) except -1:
+        """Count the references of the tuple that a function was called with, which its caller's stack has."""
+        cdef Py_ssize_t k
+        names, rest = names_given(frame.f_code)
+        variables = frame.f_locals
+        for name in names:
+            if variables.get(name) is <object>self.wanted:
+                self.count += 1
+        given = variables.get(rest) if rest is not None else None
+        if type(given) is tuple:
+            for k in range(len(<tuple>given)):
+                self.count += PyTuple_GET_ITEM(given, k) == self.wanted
+        if PyDict_CheckExact(variables) and Py_REFCNT(<PyObject*>variables) == 2 and sys.gettrace() is None:
+            variables.clear()
+        return 0
+
+    cdef int _scan(self, object o) except -1:
+        """Look at the values of a dict themselves."""
+        if <size_t><PyObject*>o in self._seen:
+            return 0
+        self._seen[<size_t><PyObject*>o] = o
+        found = [name for name in o if PyDict_GetItem(o, name) == self.wanted]
+        for name in found:
+            self._take(item_of(o, name, True))
+        return 0
+
+    cdef int _ask_collector(self) except -1:
+        """Cells of which no function is found, and other holders that Python's collector knows."""
+        for part, module in parts_of_views():        # their references count for the module
+            if <size_t><PyObject*>module not in self._seen:
+                self._seen[<size_t><PyObject*>module] = module
+                self._visit(module)
+            self._seen[<size_t><PyObject*>part] = part
+        others = []
+        for holder in gc.get_referrers(<object>self.wanted):
+            kind = type(holder)
+            if kind is CellType:
+                if <size_t><PyObject*>holder not in self._seen:
+                    self._seen[<size_t><PyObject*>holder] = holder
+                    self._visit(holder)
+            elif kind is list or kind is dict or kind is tuple:
+                others.append(holder)
+            elif not PyType_Check(holder) and kind is not FunctionType and Py_TYPE(<PyObject*>holder).tp_dictoffset:
+                others.append(dict_of(holder))
+        for holder in others:
+            if holder is not None and self.count < self._enough and <size_t><PyObject*>holder not in self._seen:
+                self._seen[<size_t><PyObject*>holder] = holder
+                self._visit(holder)
+        self._waiting = []
+        return 0
