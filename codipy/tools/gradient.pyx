@@ -57,7 +57,7 @@ cdef class Gradient(Driver):
             return value, gradient
         return (gradient, value[1]) if self.has_aux else gradient
 
-    cdef bint lends(self, list args, dict kwargs) except -1:
+    cdef bint fills(self, list args, dict kwargs) except -1:
         if self.filled is None:
             positions, names = filled_parameters(self.run)
             self.filled = bool(positions or names)
@@ -83,7 +83,7 @@ cdef class Gradient(Driver):
         if place is not None:
             tree = args[self.last]
         # The usual cases, arrays, one list of floats and one float, are not walked.
-        if self.is_rebound and (len(args) > 1 or kwargs) and self.lends(args, kwargs):
+        if self.is_rebound and (len(args) > 1 or kwargs) and self.fills(args, kwargs):
             trees, leaves, places = self.choice.take(args, kwargs, self.f)
             place = Lending(self.choice.placer(trees, places, kwargs), self.run, positional, kwargs, leaves, "gradient")
             if not are_floats(leaves):

@@ -134,9 +134,9 @@ def rebind(f: _F, modules: str | ModuleType | Iterable[str | ModuleType] = ()) -
 
     A plain array of floats that a function has just made, and that nobody else has, becomes an Array where it is bound
     to a name, an attribute or an item that is written to: ``u = start.copy(); u[0] = x`` works. In the place of one
-    that was made before, and that only one attribute, item, closure or global variable has, stands an Array while a
-    tape records; then that holds a plain array again, with the values that were written. For this, functions are
-    compiled from their source; without one, writing raises.
+    that was made before, in attributes, items, closures, global variables, and for drivers also in arguments, stands an
+    Array while a tape records; then these hold a plain array again, with the values that were written. For this,
+    functions are compiled from their source; without one, writing raises.
 
     Lists and dicts that hold functions, or instances of the user's classes, are seen through views that translate what
     is read; what is written goes into the list itself. Of a function that numba compiled (of whatever has a

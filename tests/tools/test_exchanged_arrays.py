@@ -297,6 +297,60 @@ def test_arrays_that_changed_places_are_plain_afterwards(program, user_module):
             break
 
 
+# Items that are found otherwise than by an index: in place, by `get`, `match`, in a deque, beside another default.
+FOUND = """
+for k in range(2): L[k] += p\x00return weighted(L[1] * L[0])
+k = -1; L[k] *= p; L[0] -= L[k] * p; return weighted(L[0])
+OWNER.rows[1] += p; return weighted(OWNER.rows[1])
+D.get("a")[0] = p; return weighted(D["a"])
+v = D.get("a"); v[1] = p; v = D.get("b", U0); v[0] = p * p; return weighted(D["a"] * D["b"])
+v = D.get("none"); w = D.get("a"); w[0] = p; return weighted(w) if v is None else p
+match L:\x00    case [u, v]: u[0] = p; v[1] = u[0] * p\x00return weighted(L[0] * L[1])
+match D:\x00    case {"a": u, **rest}: u[0] = p\x00return weighted(D["a"])
+match OWNER:\x00    case Rows(own=u): u[0] = p\x00return weighted(OWNER.own)
+match OWNER.own:\x00    case u: u[0] = p; u[1:] *= p\x00return weighted(OWNER.own)
+Q[0][0] = p; return weighted(Q[0])
+for v in Q: v[0] = p\x00return weighted(Q[1])
+Q[-1][0] = p; Q.rotate(1); Q[0][1] = p; return weighted(Q[0])
+Q[1][0] = p; Q.append(Q.popleft()); return weighted(Q[0])
+return beside(p)
+""".strip().splitlines()
+
+FINDING = """
+class Rows:
+    def __init__(self): self.rows, self.own = [U0 * 1.5, U0 * 2.5], U0 * 3.5
+OWNER = Rows()
+L, D = [U0 * 5.0, U0 * 6.0], {"a": U0 * 7.0, "b": U0 * 8.0}
+Q = collections.deque([U0 * 2.0, U0 * 3.0])
+def helper(u): return u * U0
+def beside(p, out=U0 * 9.0, g=helper):
+    out[0] = p
+    return weighted(g(out))
+def everything(): return [*L, *D.values(), *Q, *OWNER.rows, OWNER.own, beside.__defaults__[0]]
+"""
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("program", FOUND)
+def test_items_that_are_found_by_other_ways(program, strategy, user_module):
+    def fresh():
+        return user_module([(program,)], FINDING)
+
+    module, plain = fresh(), fresh()
+    for repeat in range(2):
+        others = []
+        for x in (0.7 + 1e-6, 0.7 - 1e-6):
+            other = fresh()
+            for _ in range(repeat):
+                other.f0(0.7)
+            others.append(other.f0(x))
+        value, slope = codipy.value_and_grad(module.f0, strategy=strategy)(0.7)
+        assert value == plain.f0(0.7)
+        assert slope == pytest.approx((others[0] - others[1]) / 2e-6, rel=1e-7, abs=1e-7)
+        assert all(type(array) is np.ndarray for array in module.everything())
+        assert all(map(np.array_equal, module.everything(), plain.everything()))
+
+
 UNUSUAL = """
 import ctypes
 class FromOne(tuple):

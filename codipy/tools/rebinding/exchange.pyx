@@ -4,6 +4,7 @@
 ``self.work[0] = x`` writes into an array that was made before. If the attribute has the only reference to it, it gets
 an Array in its place until the recording is over.
 """
+from collections import deque
 from types import ModuleType
 
 cimport cython
@@ -130,7 +131,7 @@ def hold_items(container, /):
     """
     if records():
         holder = origin_of_view(container)
-        if PyList_CheckExact(holder) or is_tuple(holder):
+        if PyList_CheckExact(holder) or is_tuple(holder) or type(holder) is deque:
             for i in range(len(holder)):
                 exchanged(item_of(holder, i))
         elif isinstance(holder, dict):

@@ -25,8 +25,10 @@ from codipy.tools.rebinding.names import (
     FUNCTIONS,
     bindings_in,
     bound_by,
+    captured_by,
     imported_by,
     is_number,
+    item_of,
     last_name,
     mentioned_in,
     names_of,
@@ -148,6 +150,10 @@ class Fills:
             self._mark(outer, FILLED, names_of(node.value))
         elif isinstance(node, ast.Call):
             self._look_at_call(outer, node, own)
+        elif isinstance(node, ast.Match):
+            shown = frozenset(names_of(node.subject))
+            outer.shows.append((frozenset(name for case in node.cases for name in captured_by(case.pattern)),
+                                shown | frozenset(map(item_of, shown))))  # fmt: skip
         self._look_at_bytes(outer, node)
         for targets, field in bindings_in(node):
             value = getattr(node, field)

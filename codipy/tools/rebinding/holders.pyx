@@ -10,6 +10,7 @@ not accounted for, and then nothing is exchanged.
 import functools
 import gc
 import sys
+from collections import deque
 from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
 
 from cpython.dict cimport PyDict_CheckExact, PyDict_Next
@@ -179,7 +180,17 @@ cdef class Holders:
                     self._add(PyTuple_GET_ITEM(o, k))
         elif PyType_Check(o):
             return self._visit_class(o)
+        elif kind is deque:
+            for k in range(min(len(o), LONG)):
+                self._visit_item(o, k)
         return self._visit_instance(o)
+
+    def _visit_item(self, o, k):
+        item = o[k]
+        if <PyObject*>item != self.wanted:
+            self._add(<PyObject*>item)
+        else:
+            self._take(item_of(o, k, True))
 
     cdef int _visit_dict(self, object o) except -1:
         cdef PyObject* key

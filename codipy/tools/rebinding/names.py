@@ -10,9 +10,9 @@ import ast
 import sys
 
 __all__ = [
-    "FUNCTIONS", "HOLDERS", "bindings_in", "bound_by", "imported_by", "is_number", "item_of", "last_name",
-    "mentioned_in", "names_of", "nodes_of", "parameters_of", "places_of", "returned_by", "root_of", "variables_of",
-    "with_variables",
+    "FUNCTIONS", "HOLDERS", "bindings_in", "bound_by", "captured_by", "imported_by", "is_number", "item_of",
+    "last_name", "mentioned_in", "names_of", "nodes_of", "parameters_of", "places_of", "returned_by", "root_of",
+    "variables_of", "with_variables",
 ]  # fmt: skip
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -99,6 +99,14 @@ def bound_by(node):
     elif isinstance(node, (ast.Tuple, ast.List)):
         for item in node.elts:
             yield from bound_by(item)
+
+
+def captured_by(pattern):
+    """The names that a pattern of a ``match`` statement binds."""
+    for node in ast.walk(pattern):
+        name = getattr(node, "rest", None) if isinstance(node, ast.MatchMapping) else getattr(node, "name", None)
+        if name is not None:
+            yield name
 
 
 def is_number(node):

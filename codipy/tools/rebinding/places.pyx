@@ -47,6 +47,7 @@ cdef extern from "Python.h":
 cdef enum:
     MANY = 64                    # places that are remembered before it is looked which are over
 
+cdef object deque = collections.deque, ndarray = np.ndarray
 cdef frozenset MAPPINGS = frozenset((dict, collections.defaultdict, collections.OrderedDict))
 
 
@@ -166,6 +167,25 @@ cdef class _ListItem(Place):
         for i in range(len(<list>self.holder)):
             if PyList_GET_ITEM(self.holder, i) == <PyObject*>array:
                 return _ListItem(self.holder, i)
+        return None
+
+
+cdef class _DequeItem(Place):
+    """An item of a ``collections.deque``."""
+    cdef PyObject* held(self) except? NULL:
+        if not self.key < len(self.holder):
+            return NULL
+        value = self.holder[self.key]
+        return <PyObject*>value       # which the deque keeps
+
+    cdef int put(self, object value) except -1:
+        self.holder[self.key] = value
+        return 0
+
+    cdef Place place_of(self, Array array):
+        for i in range(len(self.holder)):
+            if self.holder[i] is array:
+                return _DequeItem(self.holder, i)
         return None
 
 
@@ -342,6 +362,13 @@ cdef Place item_of(object container, object key, bint any_array=False):
     if PyDict_Check(container):
         if type(container) in MAPPINGS and stands(PyDict_GetItemWithError(container, key), any_array):
             return _DictItem(container, key)
+    elif type(container) is deque and PyIndex_Check(key):
+        index = PyNumber_AsSsize_t(key, None)
+        size = len(container)
+        if index < 0:
+            index += size
+        if 0 <= index < size and (type(container[index]) is ndarray or any_array and type(container[index]) is Array):
+            return _DequeItem(container, index)
     elif (PyList_CheckExact(container) or is_tuple(container)) and PyIndex_Check(key):
         index, size = PyNumber_AsSsize_t(key, None), len(container)
         if index < 0:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import ast
+import copy
 from typing import Any
 
 from codipy.tools.rebinding.fills import ADDING, FILLED, KEPT, STORED, WRITING, Fills
@@ -18,6 +19,7 @@ from codipy.tools.rebinding.names import (
     HOLDERS,
     bindings_in,
     bound_by,
+    captured_by,
     is_number,
     item_of,
     last_name,
@@ -217,6 +219,12 @@ class _Wrapper:
             scopes = (*scopes, None)
         if isinstance(node, (ast.For, ast.comprehension)) and self._exchanges(list(bound_by(node.target))):
             node.iter = self._walked(node.iter)
+        if isinstance(node, ast.Match):
+            self._matched(node)
+        elif isinstance(node, ast.Call):
+            self._asked(node)
+        elif isinstance(node, ast.AugAssign):
+            self._augmented(node.target, scopes)
         holds = self._holding(node)  # by its parts as they are in the source
         for field, value in ast.iter_fields(node):
             if isinstance(value, list):
@@ -238,6 +246,35 @@ class _Wrapper:
             is_filled = self._exchanges(list(map(item_of, names_of(node.value))))
             return (HOLD_ITEM, ast.Constant(node.slice.value)) if is_filled else None
         return None
+
+    def _matched(self, node):
+        """Let what a ``match`` statement takes apart hold Arrays, where it fills the parts."""
+        captured = [name for case in node.cases for name in captured_by(case.pattern)]
+        if isinstance(node.subject, (ast.Name, ast.Attribute, ast.Subscript)) and self._exchanges(captured):
+            for case in node.cases:
+                for pattern in ast.walk(case.pattern):
+                    for name in getattr(pattern, "kwd_attrs", ()):
+                        if pattern is case.pattern:
+                            node.subject = self._call(HOLD_ATTRIBUTE, [node.subject, ast.Constant(name)], node.subject)
+            node.subject = self._call(HOLD_ITEMS, [node.subject], node.subject)
+
+    def _asked(self, node):
+        """Let a dict hold an Array before ``get`` is called, where what that gives is filled."""
+        function = node.func
+        if not isinstance(function, ast.Attribute) or function.attr != "get" or id(node) in self._read:
+            return
+        if node.args and _is_repeatable(node.args[0]) and self._exchanges(list(names_of(function.value))):
+            function.value = self._call(HOLD_ITEM, [function.value, copy.copy(node.args[0])], function.value)
+
+    def _augmented(self, target, scopes):
+        """Let a list that others made hold an Array before an item of it is added to, ``L[k] += x``."""
+        if not isinstance(target, ast.Subscript) or not _is_repeatable(target.slice) or _is_text(target.slice):
+            return
+        root = root_of(target.value)
+        if not isinstance(root, ast.Name) or not scopes or not scopes[-1] or root.id in scopes[-1]:
+            return
+        if self._exchanges(list(map(item_of, names_of(target.value)))):
+            target.value = self._call(HOLD_ITEM, [target.value, copy.copy(target.slice)], target.value)
 
     def _is_held_item(self, node):
         """Whether an item is filled. Of one that is read only, as of a matrix that is a list of lists, none is."""
@@ -317,6 +354,11 @@ def _is_foreign_call(function, is_foreign):
 
 def _is_text(node):
     return isinstance(node, ast.Constant) and isinstance(node.value, str)
+
+
+def _is_repeatable(node):
+    """Whether an index can be evaluated twice: a name, or a constant."""
+    return isinstance(node, ast.Name) or is_number(node)
 
 
 def _with_defaults(arguments):
