@@ -517,3 +517,28 @@ def test_arrays_that_are_only_read_are_given_as_they_are(strategy):
     data = np.ones(3)
     assert codipy.grad(f, strategy=strategy)(0.7, data) == 3.0
     assert seen[0] is data
+
+
+FIRST = np.array([0.5, 1.5])
+SECOND = FIRST
+
+
+def of_itself(x):
+    FIRST[0] = x[1] * x[1]
+    return x[0] + SECOND.sum()
+
+
+@pytest.mark.parametrize("driver", [
+    lambda: codipy.grad(of_itself)(FIRST), lambda: codipy.vjp(of_itself, FIRST),
+    lambda: codipy.jacobian(of_itself)(FIRST),
+    lambda: codipy.jvp(of_itself, (FIRST,), (np.ones(2),)), lambda: codipy.linearize(of_itself, FIRST),
+    lambda: codipy.vjp(lambda t: of_itself(t["a"]), {"a": FIRST}), lambda: codipy.hessian(of_itself)(FIRST),
+    lambda: codipy.jvp(of_itself, HELD, (np.ones(2),)), lambda: codipy.vjp(of_itself, *HELD),
+])  # fmt: skip
+def test_what_is_differentiated_by_is_not_exchanged_elsewhere(driver):
+    with pytest.raises(ActiveError, match="`FIRST` is a plain array"):
+        driver()
+    assert FIRST.tolist() == [0.5, 1.5]
+
+
+HELD = (FIRST,)

@@ -10,7 +10,8 @@ cdef class Holders:
     cdef Py_ssize_t _enough, _left   # references to be found, and things that are still looked at
     cdef list _waiting
     cdef dict _seen                  # by address, what was looked at, which it keeps
-    cdef bint search(self, list roots, list frames, Py_ssize_t first, Py_ssize_t enough, bint asks=*) except -1
+    cdef bint search(self, list roots, list frames, Py_ssize_t first, Py_ssize_t enough, bint asks=*,
+                     bint in_drivers=*) except -1
     cdef int _look_through(self) except -1
     cdef int _add(self, PyObject* o) except -1
     cdef int _take(self, object place) except -1
@@ -22,4 +23,4 @@ cdef class Holders:
     cdef int _visit_frame(self, object frame, bint waits) except -1
     cdef int _count_given(self, object frame) except -1
     cdef int _scan(self, object o) except -1
-    cdef int _ask_collector(self) except -1
+    cdef int _ask_collector(self, bint in_drivers) except -1

@@ -80,7 +80,8 @@ cdef bint is_codipys(frame) except -1:
 cdef class Holders:
     """What one search found."""
 
-    cdef bint search(self, list roots, list frames, Py_ssize_t first, Py_ssize_t enough, bint asks=True) except -1:
+    cdef bint search(self, list roots, list frames, Py_ssize_t first, Py_ssize_t enough, bint asks=True,
+                     bint in_drivers=True) except -1:
         """Look for so many references; tell whether just these were found.
 
         Parameters
@@ -95,6 +96,9 @@ cdef class Holders:
             The references.
         asks : bool
             Whether Python's collector is asked if they are not found, which takes milliseconds.
+        in_drivers : bool
+            Whether what the driver's own functions have is looked at. Without it, what is differentiated by is not
+            found in full: it is another variable in the function than the array that was passed.
         """
         cdef Py_ssize_t k
         self.count = 0
@@ -106,13 +110,15 @@ cdef class Holders:
         for k in range(len(frames)):
             if self.count >= enough:
                 break
+            if not in_drivers and is_codipys(frames[k]):
+                continue
             self._left = FEW
             self._visit_frame(frames[k], k >= first)
             if k > first and not is_codipys(frames[k - 1]) and unpacks_into_tuple(frames[k]):
                 self._count_given(frames[k - 1])
             self._look_through()
         if self.count < enough and asks:
-            self._ask_collector()
+            self._ask_collector(in_drivers)
         self._waiting, self._seen = None, None
         return self.count == enough
 
@@ -323,7 +329,7 @@ cdef class Holders:
             self._take(item_of(o, name, True))
         return 0
 
-    cdef int _ask_collector(self) except -1:
+    cdef int _ask_collector(self, bint in_drivers) except -1:
         """Cells of which no function is found, and other holders that Python's collector knows."""
         for part, module in parts_of_views():        # their references count for the module
             if <size_t><PyObject*>module not in self._seen:
@@ -337,6 +343,8 @@ cdef class Holders:
                 if <size_t><PyObject*>holder not in self._seen:
                     self._seen[<size_t><PyObject*>holder] = holder
                     self._visit(holder)
+            elif not in_drivers:
+                continue
             elif kind is list or kind is dict or kind is tuple:
                 others.append(holder)
             elif not PyType_Check(holder) and kind is not FunctionType and Py_TYPE(<PyObject*>holder).tp_dictoffset:

@@ -141,7 +141,7 @@ cdef list frames_of_errors():
     return frames
 
 
-cdef bint can_stand(PyObject* value, list frames=None, Py_ssize_t first=0) except -1:
+cdef bint can_stand(PyObject* value, list frames=None, Py_ssize_t first=0, bint in_drivers=True) except -1:
     """Whether an Array can stand for a plain array that others have; of a view it must be known who has its memory."""
     cdef Holders holders
     cdef cnp.ndarray plain
@@ -159,7 +159,7 @@ cdef bint can_stand(PyObject* value, list frames=None, Py_ssize_t first=0) excep
             return frames is None
         holders = Holders.__new__(Holders)
         holders.wanted = base
-        if not holders.search([], frames, first, Py_REFCNT(base) - 1) or holders.places:
+        if not holders.search([], frames, first, Py_REFCNT(base) - 1, in_drivers, in_drivers) or holders.places:
             return False
     return cnp.PyArray_ISBEHAVED(plain) and cnp.PyArray_CHKFLAGS(plain if base == NULL else <cnp.ndarray>base,
                                                                  cnp.NPY_ARRAY_OWNDATA)
@@ -186,15 +186,15 @@ def _forget_refused():
 
 
 cdef Array exchanged_together(PyObject* plain, Py_ssize_t references, list roots, list frames, Py_ssize_t first,
-                              bint asks=True):
+                              bint asks=True, bint in_drivers=True):
     cdef Holders holders
     cdef Group group
     cdef list done = []
-    if not can_stand(plain, frames, first):
+    if not can_stand(plain, frames, first, in_drivers):
         return None
     holders = Holders.__new__(Holders)
     holders.wanted = plain
-    if not holders.search(roots, frames, first, Py_REFCNT(plain) - references, asks):
+    if not holders.search(roots, frames, first, Py_REFCNT(plain) - references, asks, in_drivers):
         if len(thread.failures) >= MANY:
             thread.failures.clear()
         thread.failures.setdefault(<size_t>plain, [Py_REFCNT(plain), AGAIN])[0] = Py_REFCNT(plain)
@@ -269,7 +269,7 @@ cdef Array exchanged_here(PyObject* plain, Py_ssize_t references, object holder)
         for k in range(len(frames)):
             if is_rebound(frames[k]):
                 first = k + 1
-    return exchanged_together(plain, references, roots, frames, first, asks_again(plain))
+    return exchanged_together(plain, references, roots, frames, first, asks_again(plain), False)
 
 
 cdef bint is_rebound(frame) except -1:
