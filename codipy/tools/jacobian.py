@@ -2,7 +2,6 @@
 """Jacobians: one recording, then sweeps that carry several directions, backwards or forwards as there are fewer."""
 from __future__ import annotations
 
-import bisect
 import itertools
 import math
 
@@ -172,42 +171,46 @@ def is_reverse(mode, rows, columns):
 
 def matrix_of(recording, leaves, mode, width):
     """All derivatives: a row for each number of the result, a column for each of the argument."""
-    rows = [math.prod(shape) for shape in recording.shapes]
-    columns = [math.prod(shape_of(leaf)) for leaf in leaves]
-    matrix = np.zeros((sum(rows), sum(columns)))
-    if not matrix.size or all(output is None for output in recording.outputs):
-        return matrix
-    if is_reverse(mode, sum(rows), sum(columns)):
-        _sweep(recording, recording.reverse, recording.shapes, matrix, width)
-    else:
-        _sweep(recording, recording.forward, [shape_of(leaf) for leaf in leaves], matrix.T, width)
-    return matrix
+    rows = sum(math.prod(shape) for shape in recording.shapes)
+    columns = sum(math.prod(shape_of(leaf)) for leaf in leaves)
+    if not rows * columns or all(output is None for output in recording.outputs):
+        return np.zeros((rows, columns))
+    if is_reverse(mode, rows, columns):
+        return _columns(recording, recording.reverse, recording.shapes, rows, columns, width).T
+    return _columns(recording, recording.forward, [shape_of(leaf) for leaf in leaves], columns, rows, width)
 
 
-def _sweep(recording, sweep, shapes, matrix, width):
-    """Fill the rows of `matrix`, as many in each sweep as it carries, from seeds of the given shapes."""
-    count, bytes_of_one = len(matrix), 8 * recording.tape.identifiers
+def _columns(recording, sweep, shapes, count, others, width):
+    """A column for each of the numbers that are seeded, of the given shapes: as many in each sweep as it carries."""
+    bytes_of_one = 8 * recording.tape.identifiers
     width = min(width or max(1, min(max(_WIDEST, _NEAR // bytes_of_one), _BYTES // bytes_of_one)), count)
-    adjoints = recording.tape.new_adjoints(width)
     ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
+    adjoints = recording.tape.new_adjoints(width)
+    if width == count:
+        return stack(sweep(adjoints, _units(shapes, ends, range(count), width)), width)
+    found = np.empty((count, others))
     for start in range(0, count, width):
         stop = min(start + width, count)
         adjoints.clear()
-        found = sweep(adjoints, _units(shapes, ends, range(start, stop), width))
-        matrix[start:stop] = stack(found, width)[:, :stop - start].T
+        found[start:stop] = stack(sweep(adjoints, _units(shapes, ends, range(start, stop), width)), width)[
+            :, :stop - start].T
+    return found.T
 
 
 def _units(shapes, ends, numbers, width):
     """Seeds that are 1 for one number in each direction; None for the leaves that have none of the numbers."""
-    seeds = [None] * len(shapes)
-    for direction, number in enumerate(numbers):
-        leaf = bisect.bisect_right(ends, number)
-        size = math.prod(shapes[leaf])
-        if seeds[leaf] is None:
-            seeds[leaf] = np.zeros((size, width))
-        seeds[leaf][number - ends[leaf] + size, direction] = 1.0
+    seeds, begin = [], 0
     columns = (width,) if width > 1 else ()
-    return [None if seed is None else seed.reshape(shape + columns)[()] for seed, shape in zip(seeds, shapes)]
+    for shape, end in zip(shapes, ends):
+        first, last = max(begin, numbers.start), min(end, numbers.stop)
+        seed = None
+        if first < last:
+            seed = np.zeros(shape + columns)
+            diagonal = (first - begin) * width + first - numbers.start
+            seed.reshape(-1)[diagonal:diagonal + (last - first - 1) * (width + 1) + 1:width + 1] = 1.0
+        seeds.append(seed if seed is None else seed[()])
+        begin = end
+    return seeds
 
 
 def _in_form(matrix, recording, leaves, give):
@@ -217,8 +220,9 @@ def _in_form(matrix, recording, leaves, give):
         rows, column, blocks = math.prod(shape), 0, []
         for leaf in leaves:
             columns = math.prod(shape_of(leaf))
-            block = matrix[row:row + rows, column:column + columns].reshape(shape + shape_of(leaf))
-            blocks.append(block.copy() if block.ndim else float(block))
+            block = matrix if matrix.shape == shape + shape_of(leaf) and matrix.flags.c_contiguous else (
+                matrix[row:row + rows, column:column + columns].reshape(shape + shape_of(leaf)))
+            blocks.append(float(block) if not block.ndim else block if block is matrix else block.copy())
             column += columns
         results.append(give(blocks))
         row += rows

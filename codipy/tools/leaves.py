@@ -139,8 +139,8 @@ def cut(matrix, shapes):
 
 def stack(blocks, columns):
     """The inverse of `cut`."""
-    parts = [np.reshape(block, (-1, columns)) for block in blocks]
-    return np.concatenate(parts) if parts else np.zeros((0, columns))
+    parts = [block if np.shape(block)[1:] == (columns,) else np.reshape(block, (-1, columns)) for block in blocks]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts) if parts else np.zeros((0, columns))
 
 
 class Names(Sequence):

@@ -225,8 +225,9 @@ class Recording:
     @staticmethod
     def _seed(adjoints, variables, seeds):
         for variable, seed in zip(variables, seeds):
-            if variable is not None and seed is not None:      # added: the function may return one variable twice
-                adjoints[variable] = adjoints[variable] + seed
+            if variable is not None and seed is not None:
+                # Added: the function may return one variable twice.
+                adjoints[variable] = seed if len(variables) == 1 else adjoints[variable] + seed
 
 
 class ForwardRun(Recording):
