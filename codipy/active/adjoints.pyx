@@ -73,7 +73,7 @@ cdef class Adjoints(AdjointVector):
         self.resets = tape.resets
 
     cdef int ensure(self, int32_t largest) except -1:
-        if self.numbers == NULL:
+        if self.slots == 0:      # all its memory is zero
             self.planes = self.width > 1 and not has_vectors_of(self.width) and self.tape.has_long_arrays()
         return AdjointVector.ensure(self, largest)
 

@@ -16,6 +16,9 @@ def lone(ends: _Ends, indices: _Indices, colours: _Indices, count: int) -> NDArr
 def largest(
     ends: _Ends, indices: _Indices, data: NDArray[np.float64], by_rows: bool, count: int
 ) -> NDArray[np.float64]: ...
+def weights(
+    ends: _Ends, indices: _Indices, data: NDArray[np.float64], by_rows: bool, spread: NDArray[np.float64]
+) -> NDArray[np.float64]: ...
 def refined(
     ends: _Ends, indices: _Indices, colours: _Indices, words: NDArray[np.ulonglong], parts: int, first: _Indices
 ) -> tuple[_Ends, _Indices]: ...

@@ -7,6 +7,7 @@ SIAM Journal on Scientific Computing 29 (2007), 1042-1072.
 """
 import numpy as np
 
+from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t
 
 
@@ -157,6 +158,27 @@ def largest(const int64_t[::1] ends not None, const int32_t[::1] indices not Non
         for p in range(ends[i], ends[i + 1]):
             line = i if by_rows else indices[p]
             found[line] = max(found[line], abs(data[p]) if data[p] == data[p] else 0.0)
+    return found.base
+
+
+def weights(const int64_t[::1] ends not None, const int32_t[::1] indices not None, const double[::1] data not None,
+            bint by_rows, const double[::1] spread not None):
+    """About 1 / the largest element of each column, or row, times `spread`; see `Colouring.scaled`."""
+    cdef double[::1] found = largest(ends, indices, data, by_rows, spread.shape[0])
+    cdef Py_ssize_t i
+    cdef double most = 0.0, least = INFINITY, middle, weight
+    for i in range(found.shape[0]):
+        most = max(most, found[i])
+        if 0.0 < found[i] < least:
+            least = found[i]
+    if not 0.0 < most < INFINITY:
+        return np.array(spread)
+    middle = sqrt(most) * sqrt(least)
+    for i in range(found.shape[0]):
+        weight = middle / max(found[i], least)
+        if found[i] < 0.0:
+            weight *= 1e3
+        found[i] = weight * spread[i]
     return found.base
 
 

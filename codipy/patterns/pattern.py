@@ -3,11 +3,12 @@
 
 from __future__ import annotations
 
+import copy
 import math
 
 import numpy as np
 
-from codipy.patterns.colouring import distance_two, largest, lone, star, transposed
+from codipy.patterns.colouring import distance_two, lone, star, transposed, weights
 
 __all__ = ["Colouring", "Sparsity"]
 
@@ -90,7 +91,7 @@ class Sparsity:
         if symmetric and not (np.array_equal(by_columns[0], self.indptr) and
                               np.array_equal(by_columns[1], self.indices)):
             raise ValueError("the sparsity pattern of a Hessian is symmetric, and this one is not")
-        self._colourings = {}
+        self._colourings, self._template = {}, None
 
     @classmethod
     def _of(cls, shape, ends, indices, symmetric=False):
@@ -260,7 +261,8 @@ class Colouring:
 
     def _set(self, pattern, by, colours, count):
         self._pattern, self._by, self._colours, self._count = pattern, by, frozen(colours), int(count)
-        self._places = self._direction = self._seeds = self._unused = self._spread = None
+        self._places = self._direction = self._seeds = self._seeds_and_direction = None
+        self._unused = self._spread = None
 
     @property
     def pattern(self):
@@ -324,7 +326,7 @@ class Colouring:
         return self._direction
 
     def unused(self):
-        """For each colour and number that its direction gives, whether that is 0, since no element is read there."""
+        """Which of the numbers that the colours' directions give, one after the other, are 0, without an element."""
         if self._unused is not None:
             return self._unused
         pattern, rows = self.pattern, self.pattern.rows()
@@ -333,7 +335,8 @@ class Colouring:
             found[self.colours[rows], pattern.indices] = False
         else:
             found[self.colours[pattern.indices], rows] = False
-        if found.size <= _KEPT:
+        found = np.flatnonzero(found)
+        if self.count * len(self.colours) <= _KEPT:
             self._unused = found
         return found
 
@@ -345,19 +348,17 @@ class Colouring:
         """
         if self._spread is None:
             self._spread = 10.0 ** (6.0 * self.direction() - 9.0)
-        sizes = largest(self.pattern.indptr, self.pattern.indices, data, self.by == "rows", len(self.colours))
-        most = sizes.max(initial=0.0)
-        if not 0.0 < most < math.inf:
-            return self._spread
-        least = sizes[sizes > 0.0].min()
-        middle = math.sqrt(most) * math.sqrt(least)
-        weights = middle / np.maximum(sizes, least)
-        weights[sizes < 0.0] *= 1e3
-        return weights * self._spread
+        return weights(self.pattern.indptr, self.pattern.indices, data, self.by == "rows", self._spread)
 
     def seeds(self, start, stop, width):
         """Directions as columns: 1 for what has the colour, from `start` on; the last is that of `direction`."""
         n = len(self.colours)
+        if width == self.count + 1 and n * width <= _KEPT:
+            if self._seeds_and_direction is None:
+                self._seeds_and_direction = np.zeros((width, n))
+                self._seeds_and_direction[self.colours, np.arange(n)] = 1.0
+                self._seeds_and_direction[-1] = self.direction()
+            return self._seeds_and_direction.T
         if width > 1:
             found = np.zeros((n, width))
             mine = np.flatnonzero((self.colours >= start) & (self.colours < stop))
@@ -460,9 +461,15 @@ def csr(data, pattern):
         from scipy.sparse import csr_array
     except ImportError as error:
         raise ImportError("sparse Jacobians are arrays of SciPy's: install SciPy") from error
-    kind = np.int32 if len(data) < 2**31 and max(pattern.shape) < 2**31 else np.int64
-    found = csr_array((data, pattern.indices.astype(kind), pattern.indptr.astype(kind)), shape=pattern.shape)
-    found.has_sorted_indices = found.has_canonical_format = True
+    if pattern._template is None:     # SciPy's checks take as long as a sweep
+        kind = np.int32 if len(data) < 2**31 and max(pattern.shape) < 2**31 else np.int64
+        like = csr_array((np.zeros(len(data)), pattern.indices.astype(kind), pattern.indptr.astype(kind)),
+                         shape=pattern.shape)
+        like.has_sorted_indices = like.has_canonical_format = True
+        like.data = None
+        pattern._template = like
+    found = copy.copy(pattern._template)
+    found.data, found.indices, found.indptr = data, found.indices.copy(), found.indptr.copy()
     return found
 
 

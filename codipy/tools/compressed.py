@@ -11,13 +11,13 @@ from codipy.active import Real
 from codipy.patterns.colouring import read_off
 from codipy.patterns.pattern import Colouring, Sparsity, csr
 from codipy.tools.leaves import cut, shape_of, stack
+from codipy.tools.pool import borrow_vector, give_back_vector
 from codipy.tools.trees import map_leaves, rebuild
 
 __all__ = ["Compressed", "in_blocks"]
 
 _WIDEST = 16            # directions that one sweep carries
 _BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
-_LONG = 256             # elements of an array, on the average
 _TOLERANCE = 1e-13      # relative, by rows: what differs more is looked at
 _PART = 0.6180339887
 _FEW = 64               # rows that are swept one by one without a further question
@@ -99,25 +99,26 @@ class Compressed:
     def _compressed(self, recording, leaves, colouring):
         """The matrix; and None, or which rows (of a colouring of the rows: columns) disagree with two more sweeps."""
         by_rows, pattern = colouring.by == "rows", colouring.pattern
-        table = np.zeros((colouring.count + 1, pattern.shape[by_rows]))
         inputs, is_active = [shape_of(leaf) for leaf in leaves], any(output is not None for output in recording.outputs)
-        if not table.size or not is_active:
+        if not pattern.shape[by_rows] or not is_active:
             return csr(np.zeros(pattern.nnz), pattern), None
-        _fill(table, recording, inputs, colouring, self._width)
+        table = _table(recording, inputs, colouring, self._width)
         arrays = pattern.indptr, pattern.indices, *colouring.places()
         data, agrees = read_off(table, *arrays, colouring.direction(), by_rows, _TOLERANCE)
-        stray = np.logical_and(table[:-1], colouring.unused())
-        if agrees and not stray.any():
+        unused = colouring.unused()
+        if agrees and not table.ravel()[unused].any():
             # Once more, with large columns made small: what is large hides what it shares a row with.
             first, scaled = table[-1].copy(), colouring.scaled(data)
-            adjoints = recording.tape.new_adjoints(1)
+            adjoints = borrow_vector(recording.tape, 1)
             table[-1] = stack(_swept(recording, inputs, by_rows, adjoints, scaled[:, None]), 1)[:, 0]
+            give_back_vector(adjoints)
             if read_off(table, *arrays, scaled, by_rows, _TOLERANCE)[1]:
                 return csr(data, pattern), None
             products = [(colouring.direction(), first), (scaled, table[-1])]
         else:
             products = [(colouring.direction(), table[-1])]
-        matrix, wrong = csr(data, pattern), stray.any(axis=0)
+        matrix, wrong = csr(data, pattern), np.zeros(pattern.shape[by_rows], bool)
+        wrong[unused[table.ravel()[unused] != 0.0] % len(wrong)] = True
         across = matrix.T if by_rows else matrix
         with np.errstate(all="ignore"):
             for direction, product in products:
@@ -125,18 +126,25 @@ class Compressed:
         return matrix, wrong
 
 
-def _fill(table, recording, inputs, colouring, width):
+def _table(recording, inputs, colouring, width):
     """A row for each colour: what the sweep of its direction gives; and one for the direction of the check."""
-    count = len(table)
+    count, by_rows = colouring.count + 1, colouring.by == "rows"
     width = min(width or _width(recording.tape), count)
-    adjoints = recording.tape.new_adjoints(width)
+    adjoints = borrow_vector(recording.tape, width)
+    if width == count > 1:
+        found = stack(_swept(recording, inputs, by_rows, adjoints, colouring.seeds(0, count, width)), width)
+        give_back_vector(adjoints)
+        return np.ascontiguousarray(found.T)
+    table = np.zeros((count, colouring.pattern.shape[by_rows]))
     for start in range(0, count, width):
         seeds = colouring.seeds(start, min(start + width, count), width)
-        found = _swept(recording, inputs, colouring.by == "rows", adjoints, seeds)
+        found = _swept(recording, inputs, by_rows, adjoints, seeds)
         if width == 1:
             table[start] = found[0].reshape(-1) if len(found) == 1 and np.ndim(found[0]) else stack(found, 1)[:, 0]
         else:
             table[start:start + width] = stack(found, width)[:, :count - start].T
+    give_back_vector(adjoints)
+    return table
 
 
 def _swept(recording, inputs, by_rows, adjoints, seeds):
@@ -207,11 +215,8 @@ def _is_wrong(exact, found, inside, directions, errors, is_even):
 
 
 def _width(tape):
-    """How many directions a sweep carries: long arrays are swept faster one by one, side by side in memory."""
-    identifiers = tape.identifiers
-    if identifiers > _LONG * (len(tape.records) + tape.store.streams[-1].items):
-        return 1
-    return max(1, min(_WIDEST, _BYTES // (8 * max(identifiers, 1))))
+    """How many directions a sweep carries."""
+    return max(1, min(_WIDEST, _BYTES // (8 * max(tape.identifiers, 1))))
 
 
 def _missing(missing):

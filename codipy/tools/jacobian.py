@@ -12,7 +12,7 @@ from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
 from codipy.tools.leaves import shape_of, stack
-from codipy.tools.pool import check_settings
+from codipy.tools.pool import borrow_vector, check_settings, give_back_vector
 from codipy.tools.recording import ForwardRun
 from codipy.tools.run import Run
 
@@ -185,15 +185,18 @@ def _columns(recording, sweep, shapes, count, others, width):
     bytes_of_one = 8 * recording.tape.identifiers
     width = min(width or max(1, min(max(_WIDEST, _NEAR // bytes_of_one), _BYTES // bytes_of_one)), count)
     ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
-    adjoints = recording.tape.new_adjoints(width)
+    adjoints = borrow_vector(recording.tape, width)
     if width == count:
-        return stack(sweep(adjoints, _units(shapes, ends, range(count), width)), width)
+        found = stack(sweep(adjoints, _units(shapes, ends, range(count), width)), width)
+        give_back_vector(adjoints)
+        return found
     found = np.empty((count, others))
     for start in range(0, count, width):
         stop = min(start + width, count)
         adjoints.clear()
         found[start:stop] = stack(sweep(adjoints, _units(shapes, ends, range(start, stop), width)), width)[
             :, :stop - start].T
+    give_back_vector(adjoints)
     return found.T
 
 

@@ -19,6 +19,8 @@ cdef extern from *:
     void* codipy_waits_for       # the tape of the outermost driver, while it runs what `rebind` returned
 
 cdef list errors = raised
+cdef object VECTOR = "adjoints"  # in the place of settings: one adjoint vector
+cdef Py_ssize_t KEPT = 16 << 20  # bytes that it may have
 cdef object KEY = object()       # of our entry in the dict that Python keeps for each thread until it ends
 
 
@@ -93,6 +95,21 @@ cpdef int give_back(tuple settings, Tape tape) except -1:
     else:
         tapes[settings] = [tape]
     return 0
+
+
+def borrow_vector(Tape tape not None, width):
+    """An adjoint vector of a tape, all zero: the one that was given back last, or a new one."""
+    kept = idle().pop(VECTOR, None)
+    if kept is None or kept.tape is not tape or kept.width != width:
+        return tape.new_adjoints(width)
+    kept.clear()
+    return kept
+
+
+def give_back_vector(adjoints):
+    """Keep its memory for the next call: that of large vectors comes from the system page by page."""
+    if adjoints.bytes_allocated <= KEPT:
+        idle()[VECTOR] = adjoints
 
 
 def clear_tapes():

@@ -5,7 +5,8 @@
  * repeated, and flows are multiplied by them in loops over a tile that is so many times as long: all whole vectors, and the
  * bits of one direction. Rejected: direction after direction, which gathers single numbers from all memory each time; to
  * repeat values instead, which divides for each direction; loops of their own that multiply by one partial after the other,
- * which are not compiled together with what comes before and after. */
+ * which are not compiled together with what comes before and after. Long arrays have a plane for each direction instead, and
+ * eight directions are vectors of compiled loops: docs/design/compiled_loops.md. */
 #ifndef CODIPY_PROGRAMS_TILES_LANES_H
 #define CODIPY_PROGRAMS_TILES_LANES_H
 #include "codipy/programs/tiles/tile.h"
