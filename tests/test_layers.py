@@ -57,15 +57,20 @@ def targets(text, module, is_package):
     for names in IMPORT.findall(text):
         words = (name.split()[0] for name in names.split(",") if name.strip())
         yield from (word for word in words if word.split(".")[0] == "codipy")
+    for full, names in from_imports(text, here):
+        for name in names:  # what is no layer is a public name, which the top hands out
+            yield f"{full}.{name}" if full == "codipy" and name in MAY_SEE else full
+
+
+def from_imports(text, here):
+    """The module and the names of each `from ... import` of codipy's own, in the package `here`."""
     for source, names in FROM.findall(text):
         dots = len(source) - len(source.lstrip("."))
         base = here[: len(here) - dots + 1] if dots else []
         full = ".".join([*base, *filter(None, source.lstrip(".").split("."))])
-        if full.split(".")[0] != "codipy":
-            continue
-        for name in re.sub(r"#[^\n]*", "", names).strip("() \n").split(","):
-            if name.strip():  # what is no layer is a public name, which the top hands out
-                yield f"{full}.{name.split()[0]}" if full == "codipy" and name.split()[0] in MAY_SEE else full
+        if full.split(".")[0] == "codipy":
+            words = re.sub(r"#[^\n]*", "", names).strip("() \n").split(",")
+            yield full, [word.split()[0] for word in words if word.strip()]
 
 
 def upward(text, module, is_package=False):
@@ -93,6 +98,60 @@ def test_no_arrow_points_upward():
     for path in sources():
         wrong += upward(path.read_text(encoding="utf-8"), module_of(path), path.stem == "__init__")
     assert not wrong, "\n".join(wrong)
+
+
+def imports():
+    """By module, the modules that it imports, cimports or includes, inside of functions too."""
+    modules = {module_of(path) for path in sources()}
+    found = {name: set() for name in modules}
+    for path in [path for path in sources() if path.suffix != ".pyi"]:  # stubs are never imported
+        text, name = path.read_text(encoding="utf-8"), module_of(path)
+        found[name] |= set(targets(text, name, path.stem == "__init__"))
+        here = name.split(".") if path.stem == "__init__" else name.split(".")[:-1]
+        for source, words in from_imports(STRINGS.sub('""', text).replace("\\\n", " "), here):
+            inner = {f"{source}.{word}" for word in words} & modules
+            if len(inner) == len(words):  # of the folder nothing is meant but modules in it
+                found[name].discard(source)
+            found[name] |= inner
+    return {name: (words & modules) - {name} for name, words in found.items()}
+
+
+def cycles(graph):
+    """The strongly connected parts of a graph that have more than one member (Tarjan's algorithm)."""
+    index, low, stack, found = {}, {}, [], []
+
+    def visit(name):
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in graph[name]:
+            if other not in index:
+                visit(other)
+            if other in stack:
+                low[name] = min(low[name], low[other])
+        if low[name] == index[name]:
+            part = stack[stack.index(name) :]
+            del stack[stack.index(name) :]
+            found.append(sorted(part))
+
+    for name in graph:
+        if name not in index:
+            visit(name)
+    return [part for part in found if len(part) > 1]
+
+
+def test_no_cycle_has_more_than_three_modules():
+    """Whoever reads one of them has to read all."""
+    wrong = [part for part in cycles(imports()) if len(part) > 3]
+    assert not wrong, wrong
+
+
+def test_cycles_are_found():
+    assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set()}) == [["a", "b", "c"]]
+    graph = imports()
+    assert "codipy.active.scalar.base" in graph["codipy.active.real"]  # by cimport
+    assert "codipy.active.flat" in graph["codipy.active.array_type"]  # inside of a function
+    graph["codipy.active.view"].add("codipy.active.tape")
+    assert any(len(part) > 3 for part in cycles(graph))
 
 
 def test_every_file_belongs_to_a_layer():

@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 cimport cython
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array
+from codipy.active.arrays.base cimport BaseArray, is_array
 from codipy.active.expression cimport as_number
 from codipy.active.block cimport Block
 from codipy.active.inputs cimport adjoint_slots, block_of, demand_adjoints, note_seed, tape_of
@@ -87,11 +87,11 @@ cdef class Adjoints(AdjointVector):
         cdef double* numbers
         cdef cnp.ndarray rows
         self.tape.renew(self)
-        if type(x) is Array:
+        if is_array(x):
             demand_adjoints(x, self)
             numbers = side_by_side(self, x)
             if numbers != NULL:
-                size = (<Array>x).geometry.size
+                size = (<BaseArray>x).geometry.size
                 if self.planes:
                     rows = np.empty((self.width, *x.shape))
                     for d in range(self.width):
@@ -119,7 +119,7 @@ cdef class Adjoints(AdjointVector):
         cdef double number
         cdef cnp.ndarray planes
         cdef double* slot
-        if type(x) is Array:
+        if is_array(x):
             seed = np.asarray(seed, dtype=np.float64)
             if seed.ndim <= x.ndim or self.width == 1:
                 seed = np.broadcast_to(seed, x.shape)[..., None]
@@ -131,14 +131,14 @@ cdef class Adjoints(AdjointVector):
             identifiers = None if slot != NULL else self.slots_of(x)
             note_seed(x, self)
             if slot != NULL and self.planes:
-                size = (<Array>x).geometry.size
+                size = (<BaseArray>x).geometry.size
                 planes = np.ascontiguousarray(np.moveaxis(seed, -1, 0))
                 for d in range(self.width):
                     memcpy(slot + d * self.capacity, <double*>cnp.PyArray_DATA(planes) + d * size, size * sizeof(double))
                 return
             if slot != NULL:
                 seed = np.ascontiguousarray(seed)
-                memcpy(slot, cnp.PyArray_DATA(seed), (<Array>x).geometry.size * self.width * sizeof(double))
+                memcpy(slot, cnp.PyArray_DATA(seed), (<BaseArray>x).geometry.size * self.width * sizeof(double))
                 return
             self.write(identifiers, np.ascontiguousarray(seed).reshape(x.size, self.width))
             return
@@ -214,7 +214,7 @@ cdef class Adjoints(AdjointVector):
         return 0
 
 
-cdef double* side_by_side(Adjoints adjoints, Array x) except? NULL:
+cdef double* side_by_side(Adjoints adjoints, BaseArray x) except? NULL:
     """The numbers of an Array whose identifiers follow one another; NULL if they do not, or not all have slots."""
     cdef Block block = block_of(x, "gradient")
     cdef Py_ssize_t first = block.base + x.geometry.offset

@@ -6,11 +6,11 @@ import numpy as np
 from codipy.active.array_type import Array
 from codipy.active.calls import call, saved_apart
 from codipy.active.operators import add_row, learn_temporaries
-from codipy.active.packing import filled, from_ndarray, gather, identifiers, nested_numbers, with_gaps
+from codipy.active.packing import filled, from_ndarray, from_nested, gather, identifiers, nested_numbers, with_gaps
 from codipy.active.real import Real
 from codipy.active.reductions import learn_sums
 
-__all__ = ["Array", "add_row", "call", "filled", "first", "from_ndarray", "from_nested", "gather", "identifiers",
+__all__ = ["Array", "add_row", "call", "filled", "from_ndarray", "from_nested", "gather", "identifiers",
            "is_active", "nested_numbers", "plain", "saved_apart", "with_gaps"]
 
 
@@ -22,37 +22,6 @@ def plain(x):
 def is_active(x):
     """Whether x is an Array or Real that depends on an input."""
     return (type(x) is Array or type(x) is Real) and x.is_active
-
-
-def first(array):
-    """The element of an Array of size 1."""
-    return array.item()
-
-
-def from_nested(tree):
-    """An Array of nested lists of Reals, Arrays and numbers; a plain array where nothing is active.
-
-    Parameters
-    ----------
-    tree : list or tuple
-        Nested as for ``np.array``.
-    """
-    values = np.array(_map(plain, tree))
-    if values.dtype.kind not in "fiub":
-        raise TypeError(f"an Array holds real numbers, got dtype {values.dtype}")
-    if not _any_active(tree):
-        return values
-    wide = values if values.dtype == np.float32 else values.astype(np.float64)
-    moved = gather(wide, np.array(_map(identifiers, tree), dtype=np.int32))
-    return moved
-
-
-def _any_active(tree):
-    return any(map(_any_active, tree)) if isinstance(tree, (list, tuple)) else is_active(tree)
-
-
-def _map(function, tree):
-    return [_map(function, x) for x in tree] if isinstance(tree, (list, tuple)) else function(tree)
 
 
 def _add_variables():

@@ -13,7 +13,7 @@ cimport cython
 from codipy.active.conversion cimport (
     asks_for_product, as_type, converted, copied, demand_passive, instead_of_asarray, nested_lists,
     of_python)
-from codipy.active.elementwise cimport materialise, settle
+from codipy.active.compute cimport materialise, settle
 from codipy.active.expression cimport codipy_is_temporary
 from codipy.active.identified cimport identifiers_of
 from codipy.active.inputs cimport get_gradient, get_tangent, set_gradient, set_tangent
@@ -23,10 +23,10 @@ from codipy.active.operators cimport (
 from codipy.active.packing cimport any_identifier, from_ndarray
 from codipy.active.protocol cimport short_way
 from codipy.active.reductions cimport add_reduce, add_reduce_as_asked
-from codipy.active.storage cimport Storage, new_storage
-from codipy.active.view cimport View, shape_tuple
-from codipy.active.views cimport as_view, ndarray_of
-from codipy.data.buffer cimport new_buffer
+from codipy.active.arrays.base cimport EMPTY, BaseArray, array_type, is_single, new_view
+from codipy.active.plain cimport ndarray_of
+from codipy.active.view cimport shape_tuple
+from codipy.active.views cimport as_view
 from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current, is_passive
@@ -40,23 +40,6 @@ cdef extern from "Python.h":
     void PyType_Modified(PyTypeObject*)
 
 cdef object SUM = np.sum, MEAN = np.mean, ADD = np.add, MATMUL = np.matmul
-
-EMPTY = new_storage(new_buffer(0), None, False)
-
-
-cdef Array new_array(Storage storage, const View* view):
-    cdef Array new = Array.__new__(Array)
-    new.storage = storage
-    new.geometry = view[0]
-    return new
-
-
-cdef Array new_view(Array a, const View* view):
-    cdef Array new = new_array(a.storage, view)
-    new.owner = a if a.owner is None else a.owner
-    new.readonly = a.readonly
-    return new
-
 
 cdef bint shows_memory(Array a):
     """Whether C code may read the values: nothing is active, and no sparse matrix asks, which wants to be refused."""
@@ -80,9 +63,8 @@ cdef object show_to_library(Array a, object values):
 
 @cython.final
 @cython.no_gc
-@cython.freelist(64)
 @cython.c_api_binop_methods(True)
-cdef class Array:
+cdef class Array(BaseArray):
     """Array(value)
     --
 
@@ -121,12 +103,8 @@ cdef class Array:
     __signature__ = Signature()
     __array_priority__ = 1000.0
     __hash__ = None
-    def __cinit__(self):
-        self.storage = EMPTY
-        self.geometry.ndim, self.geometry.shape[0], self.geometry.strides[0] = 1, 0, 1
-
     def __init__(self, value=()):
-        cdef Array source
+        cdef BaseArray source
         if self.storage is not EMPTY or self.pending is not None:
             raise TypeError("an Array is initialised once")
         source = converted(value)
@@ -565,5 +543,6 @@ cdef int install(dict methods) except -1:
     return 0
 
 
+array_type = <PyTypeObject*>Array
 (<dict>(<PyTypeObject*>Array).tp_dict)["__class__"] = ClassOf()
 PyType_Modified(<PyTypeObject*>Array)

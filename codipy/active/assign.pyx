@@ -10,13 +10,15 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcmp
-from cpython.object cimport Py_TYPE, PyObject, PyTypeObject
+from cpython.object cimport PyObject
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.block cimport Block, new_block
-from codipy.active.elements cimport admit_mixed, go_mixed_in_passive, set_element
-from codipy.active.elementwise cimport admit_block, materialise, pending_of
+from codipy.active.compute cimport admit_block, materialise
+from codipy.active.elements cimport admit_mixed, element, go_mixed_in_passive, set_element
+from codipy.active.elementwise cimport pending_of
 from codipy.active.floating cimport report
+from codipy.active.packing cimport from_nested
 from codipy.active.pending cimport Pending
 from codipy.active.renewal cimport moves_slabs, renew
 from codipy.active.statements cimport record, run_recorded, run_values
@@ -48,7 +50,7 @@ cdef bint covers(const View* v, Py_ssize_t size) noexcept:
     return True
 
 
-cdef int demand_writable(Array target) except -1:
+cdef int demand_writable(BaseArray target) except -1:
     """The one check of what may be written through a variable."""
     if target.readonly:
         raise ValueError("assignment destination is read-only")
@@ -66,7 +68,7 @@ cdef bint shows_one_twice(const View* v) except -1:
     return np.unique(places).size < v.size
 
 
-cdef int assign(Array target, object value) except -1:
+cdef int assign(BaseArray target, object value) except -1:
     cdef Recorder* r = current()
     cdef View* v = &target.geometry
     cdef Pending p
@@ -74,13 +76,12 @@ cdef int assign(Array target, object value) except -1:
     cdef int flags, precision
     demand_writable(target)
     if isinstance(value, (list, tuple)):
-        from codipy.active.array import from_nested
         nested = from_nested(value)
     if v.size == 0:
         np.empty(shape_tuple(v))[...] = np.empty(np.shape(value if nested is None else nested))      # or NumPy raises
         return 0
     # The second half of `u[1:-1] += e`, which Python carries out as `u[1:-1] = u[1:-1].__iadd__(e)`.
-    if type(value) is Array and (<Array>value).storage is target.storage and same_view(v, &(<Array>value).geometry):
+    if is_array(value) and (<BaseArray>value).storage is target.storage and same_view(v, &(<BaseArray>value).geometry):
         return 0
     target.storage.begin_write()
     # `value` is never assigned to: Cython would count it once more, and a temporary expression would not look like one.
@@ -105,7 +106,7 @@ cdef int assign(Array target, object value) except -1:
     return 0
 
 
-cdef int store(Recorder* r, Array target, Pending p) except -1:
+cdef int store(Recorder* r, BaseArray target, Pending p) except -1:
     """Compute an expression into its place and record that: the floating-point flags that are up."""
     cdef View* v = &target.geometry
     cdef Storage storage = target.storage, fresh
@@ -202,15 +203,14 @@ cdef bint is_uniform(Buffer buffer) noexcept:
     return memcmp(buffer.data, buffer.data + 1, (buffer.size - 1) * sizeof(double)) == 0
 
 
-cdef int assign_element(Array target, Pending p) except -1:
+cdef int assign_element(BaseArray target, Pending p) except -1:
     """One of many single elements: the storage goes mixed, and their identifiers move."""
     cdef View single = target.geometry
-    cdef Array scalar
+    cdef BaseArray scalar
     single.ndim, single.offset, single.size = 0, 0, 1
     scalar = new_array(None, &single)
     scalar.pending = p
-    from codipy.active.array import first
-    return set_element(target, 0, first(scalar))
+    return set_element(target, 0, element(scalar, 0))
 
 
 cdef bint is_overwritable(Storage storage, const View* v, Pending p) noexcept:
@@ -230,18 +230,18 @@ cdef bint is_overwritable(Storage storage, const View* v, Pending p) noexcept:
     return Py_REFCNT(block) == 1 + readers
 
 
-cdef bint move_into(Recorder* r, Array target, PyObject* value) except -1:
+cdef bint move_into(Recorder* r, BaseArray target, PyObject* value) except -1:
     """Copy values and identifiers of a stored array into a part whose identifiers are explicit; nothing is recorded."""
     cdef Storage storage = target.storage, source
     cdef View* v = &target.geometry
-    cdef Array x
+    cdef BaseArray x
     cdef Py_ssize_t strides[MAX_NDIM]
     cdef bint active
-    if r == NULL or Py_TYPE(<object>value) != <PyTypeObject*>Array:
+    if r == NULL or not is_array(<object>value):
         return False
-    if (<Array>value).pending is not None or (<Array>value).kept is not None or (<Array>value).storage is storage:
+    if (<BaseArray>value).pending is not None or (<BaseArray>value).kept is not None or (<BaseArray>value).storage is storage:
         return False
-    x = <Array>value
+    x = <BaseArray>value
     source = x.storage
     active = source.identifiers != NULL or source.block is not None
     if storage.single and not source.single:
@@ -263,12 +263,12 @@ cdef bint move_into(Recorder* r, Array target, PyObject* value) except -1:
     return True
 
 
-cdef int assign_mixed(Recorder* r, Array target, Pending p, bint active) except -1:
+cdef int assign_mixed(Recorder* r, BaseArray target, Pending p, bint active) except -1:
     """Values are written, identifiers moved: those of a new block with one statement, or 0."""
     cdef Storage storage = target.storage
     cdef View* v = &target.geometry
     cdef View shape = v[0]
-    cdef Array whole
+    cdef BaseArray whole
     if covers(v, storage.buffer.size):
         storage.drop_identifiers()
         if active:
@@ -283,7 +283,7 @@ cdef int assign_mixed(Recorder* r, Array target, Pending p, bint active) except 
     return 0
 
 
-cdef int put_all(Recorder* r, Array target, Storage source, Py_ssize_t place, const Py_ssize_t* strides,
+cdef int put_all(Recorder* r, BaseArray target, Storage source, Py_ssize_t place, const Py_ssize_t* strides,
                  bint active) except -1:
     """Write the elements of another storage, from `place` on by `strides`, into a part of a mixed one."""
     cdef Storage storage = target.storage

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a recording inside of another one borrowed, for those who compute its results again on the enclosing one."""
-from codipy.active.array_type cimport new_array
+from codipy.active.arrays.base cimport new_array
 from codipy.active.real cimport Real
 from codipy.active.storage cimport Storage
 from codipy.active.view cimport View, set_contiguous

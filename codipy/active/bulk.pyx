@@ -8,8 +8,9 @@ from cpython.object cimport PyObject
 
 from codipy.active.expression cimport as_number
 from codipy.active.kinds cimport PYTHON, plain_scalar
-from codipy.active.real cimport IS_INPUT, OF_INPUT, OWNS, Real, new_identified
+from codipy.active.real cimport Real, new_identified
 from codipy.active.tape cimport Tape
+from codipy.active.scalar.base cimport IS_INPUT, OF_INPUT, OWNS
 from codipy.tape.sweep cimport REVERSE, sweep
 
 

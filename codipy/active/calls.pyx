@@ -6,21 +6,23 @@ from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.block cimport Block, new_block
 from codipy.active.constants cimport frozen_copy, is_frozen
-from codipy.active.elementwise cimport admit_block, materialise, operate
+from codipy.active.compute cimport admit_block, materialise
+from codipy.active.elementwise cimport operate
 from codipy.active.elements cimport element
 from codipy.active.expression cimport identify, readmit
 from codipy.active.packing cimport from_ndarray, readable, with_gaps
 from codipy.active.precision cimport is_refused
 from codipy.active.storage cimport Py_REFCNT, Storage
 from codipy.active.kinds cimport SINGLE, kind_of, plain_scalar
-from codipy.active.real cimport OWNS, Real, new_identified
-from codipy.active.views cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
+from codipy.active.real cimport Real, new_identified
+from codipy.active.plain cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
 from codipy.active.view cimport View, is_injective
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.active.over cimport is_over, no_recording
+from codipy.active.scalar.base cimport OWNS
 from codipy.tape.activity cimport at_end, current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport Call, new_call, set_slots
@@ -48,9 +50,9 @@ cdef dict repeated = {}
 cdef object FLOATING = np.floating, FLOAT32 = np.float32     # looked up once
 
 
-cdef Array contiguous_copy(Array x):
+cdef BaseArray contiguous_copy(BaseArray x):
     cdef PyObject* operand = <PyObject*>x
-    cdef Array result = operate(OP_POSITIVE, 1, &operand)
+    cdef BaseArray result = operate(OP_POSITIVE, 1, &operand)
     materialise(result)
     return result
 
@@ -58,8 +60,8 @@ cdef Array contiguous_copy(Array x):
 cdef object call_direct(object primitive, tuple inputs):
     cdef bint active = False
     for x in inputs:
-        if type(x) is Array:
-            active |= (<Array>x).is_active
+        if is_array(x):
+            active |= (<BaseArray>x).is_active
         elif type(x) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
             return NotImplemented
     return call(primitive, inputs) if active and not is_passive() else NotImplemented
@@ -87,7 +89,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
     cdef list values = [], known = None, argnums = None, active = None, blocks = None
     cdef list elements = None
     cdef list lent               # the results that others see as well
-    cdef Array array
+    cdef BaseArray array
     cdef View* v
     cdef Call record
     cdef BaseTape tape
@@ -100,7 +102,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
     kwargs = {name: np.array(x) if isinstance(x, np.ndarray) else x for name, x in kwargs.items()} if kwargs else {}
     for k in range(len(operands)):
         x = kept = operands[k]
-        if type(x) is Array:
+        if is_array(x):
             array = x
             materialise(array)
             array = readable(r, array)
@@ -120,11 +122,11 @@ cpdef object call(object primitive, object args, object kwargs=None):
                 held = held or []
                 held.append(array)
             # As they lie, also where those that are kept are packed.
-            if (<Array>x).storage.single:
+            if (<BaseArray>x).storage.single:
                 spans = {} if spans is None else spans
-                x = singles_of(<Array>x, spans)
+                x = singles_of(<BaseArray>x, spans)
             else:
-                x = ndarray_of(<Array>x)
+                x = ndarray_of(<BaseArray>x)
             if is_apart(operands, k) and primitive.name in PRODUCTS:
                 x = np.array(x)
             kept = x
@@ -168,7 +170,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
     out = primitive.forward(*values, **kwargs) if kwargs else primitive.forward(*values)
     lent = lent_parts(out)
     parts = out if isinstance(out, tuple) else (out,)
-    if any([type(x) is Real or type(x) is Array for x in parts]):
+    if any([type(x) is Real or is_array(x) for x in parts]):
         parts = tuple([plain_result(primitive, x) for x in parts])
         out = parts if isinstance(out, tuple) else parts[0]
     seen = views_of(operands, values, parts)
@@ -215,8 +217,8 @@ cpdef object call(object primitive, object args, object kwargs=None):
     record = new_call(primitive, tuple(argnums), len(argnums), len(shown), dims)
     for k in range(len(argnums)):
         x = active[k]
-        if type(x) is Array:
-            v = &(<Array>x).geometry
+        if is_array(x):
+            v = &(<BaseArray>x).geometry
             set_slots(record, k, (<Block>blocks[k]).base + <int32_t>v.offset, v.ndim, v.shape, v.strides)
         else:
             set_slots(record, k, (<Real>x).identifier, 0, NULL, NULL)
@@ -229,7 +231,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
             k = record.arguments + i
             if seen is not None and seen[i] is not None:
                 continue
-            if type(shown[i]) is Array:
+            if is_array(shown[i]):
                 array = shown[i]
                 v = &array.geometry
                 block = new_block(tape, array.storage.buffer.size)
@@ -243,7 +245,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
         raise
     if elements is not None:
         for k in elements:
-            shown[k] = element(<Array>shown[k], 0)
+            shown[k] = element(<BaseArray>shown[k], 0)
     return packed_like(out, shown)
 
 
@@ -303,10 +305,10 @@ cdef bint has_alone(PyObject* o) noexcept:
     return cnp.PyArray_CheckExact(<object>base) and has_alone(base)
 
 
-cdef int demand_unused(primitive, cnp.ndarray part, Array copied) except -1:
+cdef int demand_unused(primitive, cnp.ndarray part, BaseArray copied) except -1:
     """That a primitive did not overwrite, in memory of its own, a result that is in use: the plain run sees that."""
     cdef size_t address = <size_t>cnp.PyArray_DATA(part)
-    cdef Array last = repeated.get(address)
+    cdef BaseArray last = repeated.get(address)
     if last is not None and Py_REFCNT(<PyObject*>last.storage) > 1:
         before = singles_of(last, {}) if last.storage.single else ndarray_of(last)
         if before.shape != (<object>part).shape or not np.array_equal(before, part, equal_nan=True):
@@ -320,7 +322,7 @@ cdef int demand_unused(primitive, cnp.ndarray part, Array copied) except -1:
 
 
 cdef int forget_unused() except -1:
-    cdef Array last
+    cdef BaseArray last
     for address, x in list(repeated.items()):
         last = x
         if Py_REFCNT(<PyObject*>last.storage) == 1:
@@ -330,12 +332,12 @@ cdef int forget_unused() except -1:
 
 cdef object plain_result(primitive, x):
     """A result that is no variable; what a primitive computes inside is not recorded for it."""
-    if type(x) is not Real and type(x) is not Array:
+    if type(x) is not Real and not is_array(x):
         return x
     if x.is_active:
         raise ActiveError(f"{primitive.name} gave a variable, whose derivative by what was no argument would be lost: pass "
                           "all that it depends on, or take codipy.value(...) inside")
-    return np.array(x.value) if type(x) is Array else x.value
+    return np.array(x.value) if is_array(x) else x.value
 
 
 cdef bint is_apart(tuple operands, Py_ssize_t k):
@@ -343,11 +345,11 @@ cdef bint is_apart(tuple operands, Py_ssize_t k):
 
     A matrix product of `a` and `a.T` adds in another order than one of `a` and `b.T`.
     """
-    cdef Storage storage = (<Array>operands[k]).storage
+    cdef Storage storage = (<BaseArray>operands[k]).storage
     cdef Py_ssize_t i
     for i in range(k):
-        if type(operands[i]) is Array and (<Array>operands[i]).storage is not storage and (
-                (<Array>operands[i]).storage.buffer is storage.buffer):
+        if is_array(operands[i]) and (<BaseArray>operands[i]).storage is not storage and (
+                (<BaseArray>operands[i]).storage.buffer is storage.buffer):
             return True
     return False
 
@@ -368,16 +370,16 @@ cdef list views_of(tuple operands, list values, parts):
         if not cnp.PyArray_Check(part) or cnp.PyArray_BASE(<cnp.ndarray>part) == NULL:
             continue
         for k in range(len(operands)):
-            if type(operands[k]) is Array and is_view_of(part, values[k]):
+            if is_array(operands[k]) and is_view_of(part, values[k]):
                 seen = [None] * len(parts) if seen is None else seen
                 seen[i] = shown_as(operands[k], values[k], part)
                 if seen[i] is not operands[k]:
-                    (<Array>seen[i]).readonly = (<Array>operands[k]).readonly
+                    (<BaseArray>seen[i]).readonly = (<BaseArray>operands[k]).readonly
                 break
     return seen
 
 
-cdef int admit_pending(Array a) except -1:
+cdef int admit_pending(BaseArray a) except -1:
     if current() == NULL and not is_passive() and not is_over(a.pending.epoch):
         raise no_recording(a.pending.epoch, "an active Array is used")
     return 0

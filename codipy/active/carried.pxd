@@ -9,21 +9,21 @@
 #
 # MERGED says that something has read a Real: a seed would come too late.
 from libc.math cimport isfinite
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from cpython.object cimport PyObject
 
-from codipy.active.expression cimport new_real, readmit
-from codipy.active.real cimport MERGED, OWNS, Real
+from codipy.active.expression cimport readmit
+from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, new_real
 from codipy.operations.kernels cimport op_partials
 from codipy.tape.recorder cimport Recorder, assign_identifier, tangents_at, withdraw_identifier
 
 
 cdef inline const double* tangents_of(Recorder* r, PyObject* x) noexcept:
     """Of a Real of this recording."""
-    if (<Real>x).count:
-        return <const double*>(<Real>x).own
-    return tangents_at(r, (<Real>x).identifier)
+    if (<BaseReal>x).count:
+        return <const double*>(<BaseReal>x).own
+    return tangents_at(r, (<BaseReal>x).identifier)
 
 
 cdef inline bint counts(Recorder* r, double partial) noexcept:
@@ -37,8 +37,8 @@ cdef inline PyObject* new_carrier(Recorder* r, double value, int kind, double** 
     cdef int32_t identifier
     if r.carried >= 0:
         x = new_real(value, r.carried, kind)
-        (<Real>x).epoch, (<Real>x).count = r.epoch, 1
-        tangents[0] = <double*>(<Real>x).own
+        (<BaseReal>x).epoch, (<BaseReal>x).count = r.epoch, 1
+        tangents[0] = <double*>(<BaseReal>x).own
         return x
     identifier = assign_identifier(r)
     try:
@@ -46,7 +46,7 @@ cdef inline PyObject* new_carrier(Recorder* r, double value, int kind, double** 
     except BaseException:
         withdraw_identifier(r, identifier)
         raise
-    (<Real>x).epoch, (<Real>x).identifier, (<Real>x).flags = r.epoch, identifier, OWNS
+    (<BaseReal>x).epoch, (<BaseReal>x).identifier, (<BaseReal>x).flags = r.epoch, identifier, OWNS
     tangents[0] = tangents_at(r, identifier)
     return x
 
@@ -65,10 +65,10 @@ cdef inline PyObject* carry(Recorder* r, int code, int n, PyObject** operands, c
     for k in range(n):
         if operands[k] == NULL:
             continue
-        if (<Real>operands[k]).epoch != r.epoch and not readmit(r, <Real>operands[k]):
+        if (<BaseReal>operands[k]).epoch != r.epoch and not readmit(r, <BaseReal>operands[k]):
             operands[k] = NULL
             continue
-        (<Real>operands[k]).flags |= MERGED
+        (<BaseReal>operands[k]).flags |= MERGED
         active = True
     if not active:
         return new_real(value, 0, kind)
@@ -100,12 +100,3 @@ cdef inline PyObject* carried_element(Recorder* r, double value, int kind, int32
     r.steps += 1
     memcpy(target, tangents_at(r, identifier), r.width * sizeof(double))
     return x
-
-
-cdef inline int identify_carrier(Recorder* r, Real x) except -1:
-    """Give a Real an identifier, which takes its tangents over."""
-    cdef int32_t identifier = assign_identifier(r)
-    memcpy(tangents_at(r, identifier), x.own, r.width * sizeof(double))
-    x.identifier, x.count = identifier, 0
-    x.flags |= <uint8_t>(OWNS | MERGED)
-    return 0

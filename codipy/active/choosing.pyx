@@ -7,15 +7,15 @@ from libc.string cimport memcpy, memset
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.block cimport Block, new_block
-from codipy.active.elementwise cimport admit_block, materialise
+from codipy.active.compute cimport admit_block, materialise
 from codipy.active.expression cimport as_number, identify, readmit
 from codipy.active.packing cimport readable
 from codipy.active.real cimport Real
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport MAX_NDIM, View, broadcast_shape, broadcast_strides, is_contiguous, set_contiguous
-from codipy.active.views cimport plain_of
+from codipy.active.plain cimport plain_of
 from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -45,12 +45,12 @@ cdef class Sources:
     cdef bint add(self, Recorder* r, object x) except? True:
         """False where x is nothing that the short way takes."""
         cdef Source* source = self.items + self.count
-        cdef Array array
+        cdef BaseArray array
         source.first = 0
         source.view.ndim, source.view.size, source.view.offset = 0, 1, 0
-        if type(x) is Array:
-            materialise(<Array>x)
-            array = readable(r, <Array>x)
+        if is_array(x):
+            materialise(<BaseArray>x)
+            array = readable(r, <BaseArray>x)
             if array.storage.single or array.pending is not None or not is_contiguous(&array.geometry):
                 return False
             source.view = array.geometry
@@ -156,7 +156,7 @@ cdef object choose_clip(tuple args):
     cdef Choice choice
     cdef Buffer values
     cdef int low = 0, high = 0
-    if r == NULL or len(args) != 3 or type(args[0]) is not Array:
+    if r == NULL or len(args) != 3 or not is_array(args[0]):
         return NotImplemented
     if not sources.add(r, args[0]):
         return NotImplemented

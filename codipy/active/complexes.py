@@ -6,8 +6,12 @@ from __future__ import annotations
 import operator
 
 from codipy.active import slots
-from codipy.active.real import NO_COMPLEX
 from codipy.errors import ActiveError
+
+NO_COMPLEX = (
+    "complex numbers cannot be active: compute with the real and the imaginary part, as two real numbers or arrays, or "
+    "say codipy.value(x) where the derivative is not wanted"
+)
 
 __all__ = ["NO_COMPLEX", "combine", "refuse_complex"]
 

@@ -10,11 +10,11 @@ from libc.string cimport memcmp, memcpy
 from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.arrays.base cimport BaseArray, new_array
 from codipy.active.packing cimport from_ndarray
 from codipy.active.storage cimport new_storage, owns_buffer
 from codipy.active.view cimport MAX_NDIM, View, set_contiguous
-from codipy.active.views cimport doubles_of, shown_as
+from codipy.active.plain cimport doubles_of, shown_as
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -30,7 +30,7 @@ cdef enum:
     MOST_UNUSED = 4              # copies that nobody else holds, and that may be asked for again
 
 
-cdef Array copy_of(cnp.ndarray values):
+cdef BaseArray copy_of(cnp.ndarray values):
     cdef View view
     cdef Buffer buffer
     cdef int k
@@ -54,7 +54,7 @@ cdef bint is_block(cnp.ndarray values) noexcept:
             and cnp.PyArray_NDIM(values) <= MAX_NDIM)
 
 
-cdef Array snapshot(values):
+cdef BaseArray snapshot(values):
     if values.dtype.char in "gF":
         raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
     dtype = np.float32 if values.dtype == np.float32 else np.float64
@@ -80,9 +80,9 @@ cdef bint is_frozen(object values):
     return type(values) is bytes or type(values) is Buffer
 
 
-cdef Array constant(Recorder* r, values):
+cdef BaseArray constant(Recorder* r, values):
     cdef dict known
-    cdef Array copy
+    cdef BaseArray copy
     if r == NULL or cnp.PyArray_TYPE(<cnp.ndarray>values) != cnp.NPY_DOUBLE or values.size < WORTH_COMPARING or (
             is_frozen(values)):
         return snapshot(values)
@@ -90,7 +90,7 @@ cdef Array constant(Recorder* r, values):
     place = <size_t>cnp.PyArray_DATA(<cnp.ndarray>values), values.shape, values.strides
     known = (<BaseTape>r.tape).constants
     found = known.get(place)
-    if found is not None and same_bits(values, doubles_of(<Array>found)):
+    if found is not None and same_bits(values, doubles_of(<BaseArray>found)):
         return found
     copy = snapshot(values)
     known.pop(place, None)
@@ -102,7 +102,7 @@ cdef Array constant(Recorder* r, values):
 
 cdef int drop_unused(dict known) except -1:
     """Forget the copies that neither a record nor an expression holds, but for the youngest ones."""
-    cdef list unused = [place for place, copy in known.items() if owns_buffer((<Array>copy).storage)]
+    cdef list unused = [place for place, copy in known.items() if owns_buffer((<BaseArray>copy).storage)]
     for place in unused[:len(unused) + 1 - MOST_UNUSED]:
         del known[place]
     return 0

@@ -4,32 +4,35 @@ import opcode
 
 import numpy as np
 
-from libc.stdint cimport int64_t
+from cpython.object cimport PyObject
 
-from codipy.active.array_type cimport Array, is_single, new_array
-from codipy.active.elementwise cimport materialise
+from codipy.active.arrays.base cimport BaseArray, epoch_of_array, is_array, is_single, new_array
+from codipy.active.compute cimport materialise
+from codipy.active.elementwise cimport array_of, keep_order, pending_of
 from codipy.active.kinds cimport PYTHON
-from codipy.active.packing cimport from_ndarray
-from codipy.active.precision cimport rounded
+from codipy.active.packing cimport from_ndarray, from_nested
+from codipy.active.pending cimport Pending
 from codipy.active.real cimport Real
 from codipy.active.storage cimport Storage, new_storage
-from codipy.active.view cimport is_contiguous
+from codipy.active.view cimport View, is_contiguous, set_contiguous
 from codipy.active.views cimport moved
 from codipy.active.over cimport may_leave
+from codipy.programs.tiles cimport ROUND_RESULT
+from codipy.tape.activity cimport current
+from codipy.tape.recorder cimport Recorder
 
 from codipy.active.callers import refusal
 from codipy.active.doors import door
 from codipy.errors import ActiveError
 
 
-cdef Array converted(object value):
+cdef BaseArray converted(object value):
     """Array(value): a copy of what is array_like; Reals and Arrays in nested lists stay active."""
-    if type(value) is Array:
-        return copied(<Array>value, "K")
+    if is_array(value):
+        return copied(<BaseArray>value, "K")
     if isinstance(value, (list, tuple)):
-        from codipy.active.array import from_nested
         value = from_nested(value)
-        if type(value) is Array:
+        if is_array(value):
             return value
     if not isinstance(value, np.ndarray):
         value = np.asarray(value)
@@ -38,7 +41,7 @@ cdef Array converted(object value):
     return from_ndarray(np.array(value, dtype=np.float32 if value.dtype == np.float32 else np.float64))
 
 
-cdef Array copied(Array a, str order):
+cdef BaseArray copied(BaseArray a, str order):
     """Values and identifiers are shared until one of the two is written to."""
     cdef Storage storage
     materialise(a)
@@ -49,9 +52,9 @@ cdef Array copied(Array a, str order):
     return moved(a, order)
 
 
-cdef object as_type(Array a, object dtype, str order, str casting, bint subok, bint copy):
+cdef object as_type(BaseArray a, object dtype, str order, str casting, bint subok, bint copy):
     dtype = np.dtype(dtype)
-    cdef Array result
+    cdef BaseArray result
     if dtype == np.float64 or dtype == np.float32:
         if is_single(a) == (dtype == np.float32):
             return copied(a, order) if copy else a
@@ -70,13 +73,24 @@ cdef object as_type(Array a, object dtype, str order, str casting, bint subok, b
     return a.value.astype(dtype, order, casting, subok, copy)
 
 
-cdef object nested_lists(Array a):
+cdef BaseArray rounded(BaseArray a):
+    """The same elements in float32, as an expression."""
+    cdef Recorder* r = current()
+    cdef View shape = a.geometry
+    set_contiguous(&shape)
+    cdef Pending p = pending_of(r, <PyObject*>a, &shape)
+    p.single = ROUND_RESULT
+    keep_order(1, &a.geometry.strides, &shape)
+    return array_of(r, p, &shape)
+
+
+cdef object nested_lists(BaseArray a):
     """Nested lists of Reals that stand for floats of Python, of floats where nothing is active."""
     if not a.is_active or may_leave(epoch_of_array(a)):
         return a.value.tolist()
     if a.geometry.ndim == 0:
         return of_python(a[()])
-    return [nested_lists(x) if type(x) is Array else of_python(x) for x in a]
+    return [nested_lists(x) if is_array(x) else of_python(x) for x in a]
 
 
 cdef object of_python(element):
@@ -85,14 +99,7 @@ cdef object of_python(element):
     return element
 
 
-cdef int64_t epoch_of_array(Array a):
-    """Of the recording in which an active array was made."""
-    if a.pending is not None:
-        return a.pending.epoch
-    return a.storage.block.epoch if a.storage.identifiers == NULL else a.storage.epoch
-
-
-cdef int demand_passive(Array a, str what, str instead) except -1:
+cdef int demand_passive(BaseArray a, str what, str instead) except -1:
     """Refuse what would lose the derivative of an active array: `what` it is, and what to do instead."""
     if a.is_active and not may_leave(epoch_of_array(a)):
         raise ActiveError(refusal(what, instead))

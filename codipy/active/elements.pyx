@@ -6,16 +6,17 @@ from libc.stdint cimport int32_t
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 
-from codipy.active.array_type cimport Array
-from codipy.active.elementwise cimport admit_block, materialise
-from codipy.active.expression cimport as_number, codipy_new_reference, identify, new_real, readmit
+from codipy.active.arrays.base cimport BaseArray
+from codipy.active.compute cimport admit_block, materialise
+from codipy.active.expression cimport as_number, identify, readmit
 from codipy.active.block cimport is_of_input
 from codipy.active.carried cimport carried_element
 from codipy.active.kinds cimport DOUBLE, SINGLE
 from codipy.active.lending cimport lend_mixed, lender
-from codipy.active.real cimport OF_ARRAY, OF_INPUT, OWNS, Real, new_identified
+from codipy.active.real cimport Real, new_identified
 from codipy.active.storage cimport Storage
 from codipy.active.over cimport is_over, is_past, no_recording
+from codipy.active.scalar.base cimport OF_ARRAY, OF_INPUT, OWNS, codipy_new_reference, new_real
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder, grow_primals
@@ -55,7 +56,7 @@ cdef int32_t copy_slot(Recorder* r, int32_t identifier, double value) except -1:
     return (<BaseTape>r.tape).new_element(identifier, value)
 
 
-cdef object element(Array a, Py_ssize_t offset):
+cdef object element(BaseArray a, Py_ssize_t offset):
     cdef Recorder* r = current()
     cdef Storage storage
     cdef BaseTape tape
@@ -109,7 +110,7 @@ cdef int go_mixed_in_passive(Storage storage) except -1:
     return 0
 
 
-cdef int set_element(Array a, Py_ssize_t offset, object value) except -1:
+cdef int set_element(BaseArray a, Py_ssize_t offset, object value) except -1:
     """Write one element of a stored array; the identifier moves, nothing is recorded."""
     cdef Recorder* r = current()
     cdef Storage storage = a.storage

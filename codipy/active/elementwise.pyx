@@ -1,70 +1,38 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Elementwise operations on arrays: pending expressions, and the statements they become."""
+"""Elementwise operations on arrays become pending expressions."""
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int32_t
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from codipy.active.array_type cimport Array, is_single, new_array
-from codipy.active.block cimport Block, new_block
+from codipy.active.arrays.base cimport BaseArray, is_array, is_single, new_array
+from codipy.active.compute cimport admit_block, is_lent, materialise, revive
 from codipy.active.constants cimport constant, snapshot
 from codipy.active.elements cimport element
 from codipy.active.expression cimport as_number, codipy_is_temporary, identify, readmit
-from codipy.active.floating cimport may_wait, report, rules_in_force
-from codipy.active.packing cimport readable
+from codipy.active.floating cimport may_wait, rules_in_force
+from codipy.active.packing cimport from_nested, readable
 from codipy.active.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.precision cimport (
     DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, strength_of, strength_of_real)
 from codipy.active.real cimport Real, apply1, apply2, apply3, apply_with_ufunc
-from codipy.active.statements cimport Loaded, record_loaded, run_loaded, run_values
-from codipy.active.storage cimport Storage, new_storage
+from codipy.active.storage cimport Storage
 from codipy.active.view cimport (
     MAX_NDIM, View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
-from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.programs.tiles cimport ROUND_NONE, ROUND_STEPS, Step, tiles_slow
-from codipy.active.lending cimport lend_block, lender
-from codipy.active.over cimport is_over, is_past, no_recording
-from codipy.tape.activity cimport current, is_passive, tape_of_epoch
+from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
 
-import codipy.active as codipy_active
-
-from codipy.active.earlier import from_earlier
-from codipy.errors import TapeError
 from codipy.operations import TABLE
 
 cdef enum:
     WORTH_KEEPING = 256          # elements: values that a sweep would compute again slowly are kept instead
 
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
-
-
-cdef int admit_block(Recorder* r, Storage storage) except -1:
-    cdef Block block = storage.block
-    if r != NULL and block is not None and block.epoch == r.epoch:
-        return 1
-    if r != NULL and lender(r, block.epoch) is not None:
-        lend_block(r, storage)
-        return 1
-    return admit_owner(r, block)
-
-
-cdef int admit_owner(Recorder* r, Block block) except -1:
-    if r == NULL:
-        if is_passive() or is_over(block.epoch):
-            return 0
-        raise no_recording(block.epoch, "an active Array is used in an operation")
-    if (<BaseTape>r.tape).is_valid(block.epoch):
-        return 1
-    what = ("an Array is from before a reset of its tape: compute it again, or register it again with "
-            "tape.register_input()" if block.epoch >> 32 == (<BaseTape>r.tape).serial else
-            "an Array belongs to another tape or to a finished recording: take codipy.value(x), or register it with the "
-            "recording tape's register_input()")
-    raise TapeError(from_earlier(what) if is_past(block.epoch) else what)
 
 
 cdef int keep(PyObject** kept, object x) except -1:
@@ -81,14 +49,14 @@ cdef int keep(PyObject** kept, object x) except -1:
 cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
     """What an operand is; 0 where it is no array of numbers and no number. What is made for it is kept in a list."""
     source.array, source.real, source.strength = NULL, NULL, WEAK
-    if Py_TYPE(<object>o) == <PyTypeObject*>Array:
-        if (<Array>o).kept is not None:
-            revive(current(), <Array>o)
-        source.strength = SINGLE if is_single(<Array>o) else DOUBLE
-        if (<Array>o).geometry.ndim:
+    if is_array(<object>o):
+        if (<BaseArray>o).kept is not None:
+            revive(current(), <BaseArray>o)
+        source.strength = SINGLE if is_single(<BaseArray>o) else DOUBLE
+        if (<BaseArray>o).geometry.ndim:
             source.array = o
             return 1
-        x = element(<Array>o, 0)
+        x = element(<BaseArray>o, 0)
         keep(kept, x)
         o = <PyObject*>x
     if PyFloat_CheckExact(<object>o):
@@ -113,14 +81,14 @@ cdef int take(PyObject* o, Source* source, PyObject** kept) except -1:
         source.array, source.strength = <PyObject*>x, strength_of(<object>o)
         return 1
     if isinstance(<object>o, (list, tuple)):
-        x = codipy_active.array.from_nested(<object>o)
-        x = x if type(x) is Array else snapshot(x)
+        x = from_nested(<object>o)
+        x = x if is_array(x) else snapshot(x)
         keep(kept, x)
         return take(<PyObject*>x, source, kept)
     return 0
 
 
-cdef int leaf_of(Recorder* r, Array x, const View* shape, Leaf* leaf, PyObject** kept) except -1:
+cdef int leaf_of(Recorder* r, BaseArray x, const View* shape, Leaf* leaf, PyObject** kept) except -1:
     """A leaf that reads a stored array, as part of an expression of the given shape; it borrows."""
     cdef Storage storage = x.storage
     cdef View* view = &x.geometry
@@ -191,9 +159,9 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
         any_single |= sources[k].strength == SINGLE
         if sources[k].array != NULL:
             any_array = True
-            if not broadcast_shape(&shape, &(<Array>sources[k].array).geometry, &wider):
+            if not broadcast_shape(&shape, &(<BaseArray>sources[k].array).geometry, &wider):
                 raise ValueError("operands could not be broadcast together with shapes " + " ".join(
-                    [str(shape_tuple(&(<Array>sources[a].array).geometry)) if sources[a].array != NULL else "()"
+                    [str(shape_tuple(&(<BaseArray>sources[a].array).geometry)) if sources[a].array != NULL else "()"
                      for a in range(n)]))
             shape = wider
     if any_single and is_single_result(code, n, sources, operands):
@@ -204,10 +172,10 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     waits = may_wait(rules)
     for k in range(n):
         merged[k] = False
-        if sources[k].array != NULL and (<Array>sources[k].array).pending is not None:
-            part = (<Array>sources[k].array).pending
+        if sources[k].array != NULL and (<BaseArray>sources[k].array).pending is not None:
+            part = (<BaseArray>sources[k].array).pending
             if (waits and spare[k] and part.single == single and part.rules is rules
-                    and same_shape(&shape, &(<Array>sources[k].array).geometry)
+                    and same_shape(&shape, &(<BaseArray>sources[k].array).geometry)
                     and not (r != NULL and (<BaseTape>r.tape).by_value and shape.size > WORTH_KEEPING
                              and tiles_slow(part.steps[part.step_count - 1].code))
                     and leaves + part.leaf_count + n <= MOST_LEAVES and steps + part.step_count <= MOST_STEPS
@@ -216,18 +184,18 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
                 leaves += part.leaf_count
                 steps += part.step_count
                 continue
-            materialise(<Array>sources[k].array)
+            materialise(<BaseArray>sources[k].array)
         leaves += 1
     p = new_pending(leaves, steps)
     for k in range(n):
         if not merged[k]:
             if sources[k].array != NULL:
-                leaf_of(r, <Array>sources[k].array, &shape, &leaf, kept)
+                leaf_of(r, <BaseArray>sources[k].array, &shape, &leaf, kept)
             else:
                 scalar_leaf(r, sources + k, &leaf)
             place[k] = p.append(&leaf, shape.ndim)
             continue
-        part = (<Array>sources[k].array).pending
+        part = (<BaseArray>sources[k].array).pending
         for a in range(part.leaf_count):
             moved[a] = p.append(part.leaves + a, shape.ndim)
         for a in range(part.step_count):
@@ -252,8 +220,8 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     return array_of(r, p, &shape)
 
 
-cdef Array array_of(Recorder* r, Pending p, View* shape):
-    cdef Array result
+cdef BaseArray array_of(Recorder* r, Pending p, View* shape):
+    cdef BaseArray result
     if p.rules is None:
         p.rules = rules_in_force()
         p.waits = may_wait(p.rules)
@@ -272,7 +240,7 @@ cdef void order_as_operands(int n, const Source* sources, View* shape) noexcept:
     cdef int k, count = 0
     for k in range(n):
         if sources[k].array != NULL:
-            view = &(<Array>sources[k].array).geometry
+            view = &(<BaseArray>sources[k].array).geometry
             broadcast_strides(view, view.strides, shape, strides[count])
             count += 1
     keep_order(count, strides, shape)
@@ -323,7 +291,7 @@ cdef object scalars(int code, int n, PyObject** operands, list elements, int sin
     cdef int k, used = 0
     for k in range(n):
         numbers[k] = operands[k]
-        if Py_TYPE(<object>operands[k]) == <PyTypeObject*>Array:
+        if is_array(<object>operands[k]):
             numbers[k] = <PyObject*>elements[used]
             used += 1
         take(numbers[k], &source, NULL)
@@ -354,13 +322,13 @@ cdef Pending single(Recorder* r, PyObject* x, View* shape, PyObject** kept):
     if not take(x, &source, kept):
         return None
     if source.array != NULL:
-        p = (<Array>source.array).pending
+        p = (<BaseArray>source.array).pending
         if p is not None:
-            if (p.waits and codipy_is_temporary(x) and same_shape(shape, &(<Array>source.array).geometry)
+            if (p.waits and codipy_is_temporary(x) and same_shape(shape, &(<BaseArray>source.array).geometry)
                     and may_wait(rules_in_force()) and not is_lent(r, p)):
                 return p
-            materialise(<Array>source.array)
-        leaf_of(r, <Array>source.array, shape, &leaf, kept)
+            materialise(<BaseArray>source.array)
+        leaf_of(r, <BaseArray>source.array, shape, &leaf, kept)
     else:
         scalar_leaf(r, &source, &leaf)
     p = new_pending(1, 1)
@@ -368,130 +336,3 @@ cdef Pending single(Recorder* r, PyObject* x, View* shape, PyObject** kept):
     p.steps[0].code, p.steps[0].sources[0], p.steps[0].sources[1], p.steps[0].sources[2] = OP_POSITIVE, 0, 0, 0
     p.step_count = 1
     return p
-
-
-# ---- From expression to statement ----
-
-cdef inline bint is_lent(Recorder* r, Pending p) except -1:
-    """Whether an expression waits for an enclosing recording, on whose tape it goes before this one uses it."""
-    return p.active and r != NULL and p.epoch != r.epoch and lender(r, p.epoch) is not None
-
-
-cdef int revive(Recorder* r, Array a) except -1:
-    """After a reset to a position between the making and the computing of an array's expression it is pending again."""
-    if a.storage.overwritten or a.storage.identifiers != NULL or a.storage.block is None:
-        a.kept = None
-    elif r != NULL and not (<BaseTape>r.tape).is_valid(a.storage.block.epoch) and (
-            lender(r, a.storage.block.epoch) is None):
-        a.storage = new_storage(a.storage.buffer, None, a.storage.single)
-        a.pending, a.kept = a.kept, None
-    return 0
-
-
-cdef int settle(Array a) except -1:
-    if a.pending is not None and a.storage is None:
-        try:
-            materialise(a)
-        except TapeError:
-            told(a, a.pending, compute(a))
-    return 0
-
-
-cdef int check_owners(Recorder* r, Pending p) except -1:
-    """Identifiers of an expression that was made earlier must still be on the tape."""
-    cdef int k
-    cdef PyObject* owner
-    if r != NULL and p.epoch >> 32 != (<BaseTape>r.tape).serial and p.epoch:
-        # Its identifiers may be those of a recording inside of this one, to which its owners were lent.
-        raise TapeError(from_earlier("an array expression belongs to another tape or to a finished recording: compute it "
-                                     "again, or take codipy.value(x) while that records"))
-    for k in range(p.leaf_count):
-        owner = p.leaves[k].owner
-        if owner == NULL:
-            continue
-        if Py_TYPE(<object>owner) == <PyTypeObject*>Block:
-            admit_owner(r, <Block>owner)
-        elif (<Real>owner).identifier != p.leaves[k].identifier or not readmit(r, <Real>owner):
-            raise TapeError("a Real in an array expression was registered anew before the expression was computed: "
-                            "compute the expression again")
-    return 0
-
-
-cdef int compute(Array a) except -1:
-    """The values: the flags that are up."""
-    cdef Buffer buffer
-    cdef int flags = 0
-    if a.storage is None:
-        buffer = new_buffer(a.geometry.size)
-        flags = run_values(a.pending, &a.geometry, buffer.data, a.geometry.strides)
-        a.storage = new_storage(buffer, None, a.pending.single != ROUND_NONE)
-    if a.pending is not None and not a.pending.active:
-        a.pending = None
-    return flags
-
-
-cdef inline int told(Array a, Pending p, int flags) except -1:
-    if flags:
-        report(p, &a.geometry, flags)
-    return 0
-
-
-cdef int materialise(Array a) except -1:
-    return materialise_on(current(), a)
-
-
-cdef int materialise_in_passive(Array a) except -1:
-    """Inside passive(), before an active array is written to: on the tape that records around it."""
-    cdef PyObject* tape
-    cdef int k
-    for k in range(a.pending.leaf_count if a.pending is not None else 0):
-        if a.pending.leaves[k].owner != NULL:
-            tape = tape_of_epoch(epoch_of(a.pending.leaves[k].owner))
-            if tape != NULL and (<BaseTape>tape).recordings:
-                return materialise_on(&(<BaseTape>tape).recorder, a)
-    return materialise(a)
-
-
-cdef inline int64_t epoch_of(PyObject* owner):
-    return (<Block>owner).epoch if Py_TYPE(<object>owner) == <PyTypeObject*>Block else (<Real>owner).epoch
-
-
-cdef int materialise_on(Recorder* r, Array a) except -1:
-    cdef Pending p = a.pending
-    if p is None and a.kept is not None:
-        revive(r, a)
-        p = a.pending
-    if p is None:
-        return 0
-    if is_lent(r, p):
-        # What it reads may be lent by now, under other identifiers; it has those of the enclosing recording.
-        return push_pending(&lender(r, p.epoch).recorder, a, p)
-    if p.active:
-        check_owners(r, p)       # where no tape records, what goes on lives in passive() alone
-    if not p.active or r == NULL:
-        return told(a, p, compute(a))
-    return push_pending(r, a, p)
-
-
-cdef int push_pending(Recorder* r, Array a, Pending p) except -1:
-    """Put an active expression on a tape, and compute it where that was not done."""
-    cdef Loaded loaded
-    cdef Buffer buffer
-    cdef Block block
-    cdef BaseTape tape = <BaseTape>r.tape
-    cdef int32_t before
-    cdef int flags = 0
-    tape.demand_idle("an array operation")
-    p.load(&loaded.program, loaded.operands, a.geometry.ndim)
-    if a.storage is None:
-        buffer = new_buffer(a.geometry.size)
-        flags = run_loaded(&loaded, &a.geometry, buffer.data, a.geometry.strides)
-        a.storage = new_storage(buffer, None, p.single != ROUND_NONE)
-    before = tape.largest()
-    block = new_block(tape, a.geometry.size)
-    record_loaded(r, p, &loaded, &a.geometry, block.base, a.geometry.strides, before)
-    a.storage.block = block
-    a.pending = None
-    if p.epoch != r.epoch:
-        a.kept = p
-    return told(a, p, flags)

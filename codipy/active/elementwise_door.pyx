@@ -2,9 +2,10 @@
 """The operations of the table by name, on Arrays, for Python code."""
 from cpython.object cimport PyObject
 
-from codipy.active.array_type cimport Array
-from codipy.active.elementwise cimport operate, settle
-from codipy.active.views cimport doubles_of, plain_of
+from codipy.active.arrays.base cimport BaseArray, is_array
+from codipy.active.compute cimport settle
+from codipy.active.elementwise cimport operate
+from codipy.active.plain cimport doubles_of, plain_of
 
 from codipy.operations import BY_NAME
 
@@ -51,10 +52,10 @@ def overlap(function, a, b, *args, **kwargs):
     bool
         Two Arrays that share values until one of them is written to have no memory in common.
     """
-    if type(a) is Array and type(b) is Array:
-        settle(<Array>a)
-        settle(<Array>b)
-        if (<Array>a).storage is not (<Array>b).storage:
+    if is_array(a) and is_array(b):
+        settle(<BaseArray>a)
+        settle(<BaseArray>b)
+        if (<BaseArray>a).storage is not (<BaseArray>b).storage:
             return False
-        a, b = doubles_of(<Array>a), doubles_of(<Array>b)
+        a, b = doubles_of(<BaseArray>a), doubles_of(<BaseArray>b)
     return function(plain_of(a), plain_of(b), *args, **kwargs)

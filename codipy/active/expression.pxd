@@ -9,20 +9,16 @@
 # birth less), because what looks temporary may be held by NumPy's object loops, and a wrong hint would then be a
 # wrong derivative instead of a slower one.
 from libc.stdint cimport int32_t, uint8_t
-from cpython.object cimport PyObject, PyTypeObject
+from cpython.object cimport PyObject
 
-from codipy.active.real cimport MERGED, OWNS, Real, identify_plain
+from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, new_real
 from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.operations.kernels cimport op_partials
 from codipy.programs.program cimport ARGUMENT, CONSTANT, MAX_LEAVES, intern_program
 from codipy.tape.recorder cimport Entry, Recorder
 
-cdef extern from "codipy/active/object.h":
-    PyObject* codipy_birth(PyTypeObject* type, size_t entry, int size) except NULL
-    void codipy_death(PyObject* o, int size) noexcept
-    int codipy_clear_free_lists() noexcept
+cdef extern from "codipy/active/scalar/object.h":
     bint codipy_is_temporary(PyObject* o) noexcept
-    object codipy_new_reference(PyObject* o)
 
 cdef enum:
     FEW_ENTRIES = 4              # of size class 1; size class 2 holds MAX_LEAVES
@@ -30,13 +26,15 @@ cdef enum:
 
 # Slow paths, in expression.pyx.
 # Push the pending expression of x. identify_new: of a result just made, which dies if that fails.
-cdef int identify(Recorder* r, Real x) except -1
+cdef int identify(Recorder* r, BaseReal x) except -1
 cdef int identify_new(Recorder* r, PyObject* x) except -1
+# `identify` for a plain recorder (see Recorder).
+cdef int identify_plain(Recorder* r, PyObject* x) except -1
 # Whether x takes part in the recording r (NULL: none): 1 yes, 0 as a passive value (inside passive()); else an error.
-cdef int readmit(Recorder* r, Real x) except -1
+cdef int readmit(Recorder* r, BaseReal x) except -1
 # Give back what x holds on its tape.
-cdef void make_passive(Real x) noexcept
-cdef void release_uses(Real x) noexcept
+cdef void make_passive(BaseReal x) noexcept
+cdef void release_uses(BaseReal x) noexcept
 # Python's own callable for each row of the table, or None.
 cdef object callable_of(int code)
 # The value of an operation by Python's own callable: its exceptions, infinities and NaN, and rows without a C twin.
@@ -46,22 +44,7 @@ cdef double python_value(int code, int n, double x, double y, double z) except? 
 cdef int as_number(PyObject* o, double* number) except -1
 
 
-cdef inline PyObject* new_real(double value, int size, int kind) except NULL:
-    """A passive Real of a size class; a new reference."""
-    cdef PyObject* x = codipy_birth(<PyTypeObject*>Real, sizeof(Entry), size)
-    (<Real>x).primal = value
-    (<Real>x).epoch = 0
-    (<Real>x).made = 0
-    (<Real>x).identifier = 0
-    (<Real>x).count = 0
-    (<Real>x).kept = 0
-    (<Real>x).size = <uint8_t>size
-    (<Real>x).flags = 0
-    (<Real>x).kind = <uint8_t>kind
-    return x
-
-
-cdef inline void release_here(Recorder* r, Real x) noexcept:
+cdef inline void release_here(Recorder* r, BaseReal x) noexcept:
     """A reuse manager no longer counts x, whose epoch is the recorder's."""
     cdef Entry* entries = x.own
     cdef int i
@@ -85,25 +68,25 @@ cdef inline int admit(Recorder* r, PyObject** operand, bint plain) except -1:
     cdef PyObject* x = operand[0]
     if x == NULL:
         return 0
-    if r == NULL or (<Real>x).epoch != r.epoch:
-        if not readmit(r, <Real>x):
+    if r == NULL or (<BaseReal>x).epoch != r.epoch:
+        if not readmit(r, <BaseReal>x):
             operand[0] = NULL
             return 0
-    if (<Real>x).count == 0:
+    if (<BaseReal>x).count == 0:
         return 1
     if codipy_is_temporary(x):
-        return (<Real>x).count
+        return (<BaseReal>x).count
     if plain:
         identify_plain(r, x)
     else:
-        identify(r, <Real>x)
+        identify(r, <BaseReal>x)
     return 1
 
 
 cdef inline int32_t program_of_operand(PyObject* x) noexcept:
     if x == NULL:
         return CONSTANT
-    return (<Real>x).program if (<Real>x).count else <int32_t>ARGUMENT
+    return (<BaseReal>x).program if (<BaseReal>x).count else <int32_t>ARGUMENT
 
 
 cdef inline Entry* merge(bint jacobian, Entry* entries, PyObject* x, double partial, double u) noexcept:
@@ -114,13 +97,13 @@ cdef inline Entry* merge(bint jacobian, Entry* entries, PyObject* x, double part
         if not jacobian:
             entries.number, entries.identifier = u, 0
             entries += 1
-    elif (<Real>x).count == 0:
-        entries.number, entries.identifier = partial if jacobian else u, (<Real>x).identifier
+    elif (<BaseReal>x).count == 0:
+        entries.number, entries.identifier = partial if jacobian else u, (<BaseReal>x).identifier
         entries += 1
     else:
-        (<Real>x).flags |= MERGED
-        source = (<Real>x).own
-        end = source + (<Real>x).count
+        (<BaseReal>x).flags |= MERGED
+        source = (<BaseReal>x).own
+        end = source + (<BaseReal>x).count
         while source < end:
             entries.number = scaled(partial, source.number) if jacobian else source.number
             entries.identifier = source.identifier
@@ -159,29 +142,29 @@ cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands,
     if total > MAX_LEAVES or (program == 0 and not jacobian):
         total = 0
         for k in range(n):
-            if operands[k] != NULL and (<Real>operands[k]).count:
-                identify(r, <Real>operands[k])
+            if operands[k] != NULL and (<BaseReal>operands[k]).count:
+                identify(r, <BaseReal>operands[k])
             total += not jacobian or operands[k] != NULL
         if not jacobian:
             program = intern_program(code, program_of_operand(operands[0]),
                                      program_of_operand(operands[1]) if n > 1 else 0,
                                      program_of_operand(operands[2]) if n > 2 else 0)
     result = new_real(value, (total > 1) + (total > FEW_ENTRIES), kind)
-    (<Real>result).epoch = r.epoch
-    (<Real>result).program = program
-    (<Real>result).count = <uint8_t>total
+    (<BaseReal>result).epoch = r.epoch
+    (<BaseReal>result).program = program
+    (<BaseReal>result).count = <uint8_t>total
     if jacobian:
         op_partials(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0, value, partials)
     else:
         partials[0] = partials[1] = partials[2] = 0.0
-    entries = merge(jacobian, (<Real>result).own, operands[0], partials[0], u[0])
+    entries = merge(jacobian, (<BaseReal>result).own, operands[0], partials[0], u[0])
     if n > 1:
         entries = merge(jacobian, entries, operands[1], partials[1], u[1])
     if n > 2:
         entries = merge(jacobian, entries, operands[2], partials[2], u[2])
     if not plain and r.reuse:
-        (<Real>result).flags |= OWNS
-        end, entries = entries, (<Real>result).own
+        (<BaseReal>result).flags |= OWNS
+        end, entries = entries, (<BaseReal>result).own
         while entries < end:
             if entries.identifier:
                 (<ReuseIdentifiers>r.reusing).retain(entries.identifier)

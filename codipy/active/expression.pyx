@@ -4,20 +4,20 @@ import numbers
 
 import numpy as np
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
-from codipy.active.carried cimport identify_carrier
-from codipy.active.real cimport MERGED, OWNS, Real, described
+from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, described
 from codipy.operations.kernels cimport op_value_any
 from codipy.active.lending cimport lend_real, lender
 from codipy.active.over cimport is_over, is_past, no_recording
 from codipy.tape.activity cimport is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Entry, Recorder, push_expression
+from codipy.tape.recorder cimport Entry, Recorder, assign_identifier, push_expression, push_jacobian, tangents_at
 
 from codipy.active.earlier import from_earlier
 from codipy.errors import TapeError
@@ -28,7 +28,7 @@ cdef extern from "codipy/inline.h":
     pass
 
 
-cdef int identify(Recorder* r, Real x) except -1:
+cdef int identify(Recorder* r, BaseReal x) except -1:
     if r.carries:
         return identify_carrier(r, x)
     cdef int32_t identifier = push_expression(r, x.own, x.count, x.program, x.primal)
@@ -45,16 +45,33 @@ cdef int identify(Recorder* r, Real x) except -1:
     return 0
 
 
+cdef int identify_carrier(Recorder* r, BaseReal x) except -1:
+    """Of a Real that carries its tangents: the identifier takes them over."""
+    cdef int32_t identifier = assign_identifier(r)
+    memcpy(tangents_at(r, identifier), x.own, r.width * sizeof(double))
+    x.identifier, x.count = identifier, 0
+    x.flags |= <uint8_t>(OWNS | MERGED)
+    return 0
+
+
 cdef int identify_new(Recorder* r, PyObject* x) except -1:
     try:
-        identify(r, <Real>x)
+        identify(r, <BaseReal>x)
     except BaseException:
-        Py_DECREF(<Real>x)
+        Py_DECREF(<BaseReal>x)
         raise
     return 0
 
 
-cdef int readmit(Recorder* r, Real x) except -1:
+cdef int identify_plain(Recorder* r, PyObject* x) except -1:
+    if (<BaseReal>x).epoch != r.epoch:
+        return identify(r, <BaseReal>x)
+    (<BaseReal>x).identifier = push_jacobian(r, (<BaseReal>x).own, (<BaseReal>x).count, True)
+    (<BaseReal>x).count = 0
+    return 0
+
+
+cdef int readmit(Recorder* r, BaseReal x) except -1:
     if r == NULL:
         if is_passive() or (is_over(x.epoch) and (not x.kept or is_over(x.made))):
             return 0
@@ -83,7 +100,7 @@ cdef int readmit(Recorder* r, Real x) except -1:
     raise TapeError(from_earlier(what, x) if is_past(x.epoch) else what)
 
 
-cdef void release_uses(Real x) noexcept:
+cdef void release_uses(BaseReal x) noexcept:
     """A reuse manager no longer counts x; called when x dies or leaves its tape."""
     cdef PyObject* found = tape_of_epoch(x.epoch)
     cdef Entry* entries = x.own
@@ -97,7 +114,7 @@ cdef void release_uses(Real x) noexcept:
             (<BaseTape>found).release_identifier(entries[i].identifier)
 
 
-cdef void make_passive(Real x) noexcept:
+cdef void make_passive(BaseReal x) noexcept:
     if x.flags & OWNS:
         release_uses(x)
     x.epoch, x.made, x.identifier, x.program, x.count, x.kept, x.flags = 0, 0, 0, 0, 0, 0, 0

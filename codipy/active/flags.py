@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``array.flags``: what NumPy says of a plain array that is laid out likewise; whether it may be written to."""
 
-from codipy.active.views import stand_in
+from codipy.active.plain import stand_in
 
 __all__ = ["Flags"]
 

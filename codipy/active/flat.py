@@ -5,6 +5,8 @@ import functools
 
 import numpy as np
 
+from codipy.active.packing import from_nested
+
 __all__ = ["Flat", "one_number"]
 
 
@@ -31,8 +33,6 @@ def _stacked(value):
     """Lists and tuples as an array."""
     if not isinstance(value, (list, tuple)):
         return value
-    from codipy.active.array import from_nested
-
     return from_nested(value)
 
 

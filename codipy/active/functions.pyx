@@ -25,7 +25,7 @@ from codipy.active.doors import door
 from codipy.active.given import number_of
 from codipy.active.identified import identifier_of
 from codipy.active.kinds import ClassOf
-from codipy.active.scalar import METHODS
+from codipy.active.scalar.methods import METHODS
 from codipy.operations import BY_NAME, TABLE
 
 cdef extern from "Python.h":

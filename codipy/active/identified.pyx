@@ -7,13 +7,14 @@ cimport cython
 cimport numpy as cnp
 
 from codipy.active.adjoints cimport Adjoints
-from codipy.active.array_type cimport Array
+from codipy.active.arrays.base cimport BaseArray
 from codipy.active.block cimport Block, is_of_input
 from codipy.active.expression cimport identify, readmit
 from codipy.active.inputs cimport adjoint_slots, block_of
-from codipy.active.real cimport MERGED, OF_ARRAY, OF_INPUT, OWNS, Real, demand_own
+from codipy.active.real cimport Real, demand_own
 from codipy.active.storage cimport Storage
 from codipy.active.tape cimport Tape
+from codipy.active.scalar.base cimport MERGED, OF_ARRAY, OF_INPUT, OWNS
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -88,7 +89,7 @@ def identifier_of(Real x):
     return x.identifier
 
 
-cdef object identifiers_of(Array array):
+cdef object identifiers_of(BaseArray array):
     cdef Block block
     cdef Told told
     cdef Storage storage

@@ -7,14 +7,15 @@ from libc.string cimport memcpy
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.array_type cimport EMPTY, Array
+from codipy.active.arrays.base cimport EMPTY, BaseArray, is_array
 from codipy.active.block cimport Block, is_of_input, new_block
-from codipy.active.elementwise cimport materialise
+from codipy.active.compute cimport materialise
 from codipy.active.packing cimport gather, identifiers
 from codipy.active.constants cimport copy_of, snapshot
+from codipy.active.conversion cimport converted
 from codipy.active.storage cimport Storage, is_unread
 from codipy.active.view cimport is_contiguous, is_injective, shape_tuple
-from codipy.active.views cimport ndarray_of
+from codipy.active.plain cimport ndarray_of
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
@@ -27,27 +28,27 @@ from codipy.tape.forward import TOO_LATE, seed_rows
 cnp.import_array()
 
 
-cdef Array register_array(BaseTape tape, object x):
+cdef BaseArray register_array(BaseTape tape, object x):
     """Make an Array, or of a plain array a new one, an input: identifiers of its own."""
-    cdef Array array, copy
+    cdef BaseArray array, copy
     cdef Storage storage
     cdef Block block
     cdef int32_t before
     tape.demand_recording("register_input()")
     try:
-        if type(x) is Array:
+        if is_array(x):
             array = x
         elif cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE and cnp.PyArray_IS_C_CONTIGUOUS(x):
             array = copy_of(x)
         elif cnp.PyArray_TYPE(x) == cnp.NPY_DOUBLE or cnp.PyArray_TYPE(x) == cnp.NPY_FLOAT:
             array = snapshot(x)
         else:
-            array = Array(x)
+            array = converted(x)
     except TypeError as error:
         raise TypeError(f"x: {error}") from error
     materialise(array)
     if array.storage is EMPTY or array.geometry.size != array.storage.buffer.size:     # a view: what is registered is a storage of its own
-        copy = Array(array.value)
+        copy = converted(array.value)
         array.storage, array.geometry, array.owner = copy.storage, copy.geometry, None
     storage = array.storage
     before = tape.largest()
@@ -67,9 +68,9 @@ cdef Array register_array(BaseTape tape, object x):
     return array
 
 
-cdef Array output_array(BaseTape tape, Array y):
+cdef BaseArray output_array(BaseTape tape, BaseArray y):
     """Give a result identifiers of its own, which no later array uses."""
-    cdef Array copy
+    cdef BaseArray copy
     tape.demand_recording("register_output()")
     materialise(y)
     if y.geometry.size == 0:        # no element, no identifier
@@ -92,14 +93,14 @@ cdef Array output_array(BaseTape tape, Array y):
     return y
 
 
-cdef int demand_stored(Array array, str what) except -1:
+cdef int demand_stored(BaseArray array, str what) except -1:
     if array.pending is not None:
         raise TapeError(f"the Array has no {what} of its own, it is part of a larger statement: call "
                         "tape.register_output() on it while recording")
     return 0
 
 
-cdef Block block_of(Array array, str what):
+cdef Block block_of(BaseArray array, str what):
     """The identifiers where adjoints and values are read and set, or an error that says what is missing."""
     cdef Storage storage
     cdef Block block
@@ -131,7 +132,7 @@ cdef BaseTape tape_of(Block block):
     return <BaseTape>tape_of_epoch(block.epoch)
 
 
-cdef tuple adjoint_slots(Array array):
+cdef tuple adjoint_slots(BaseArray array):
     """The tape and the identifiers where the adjoints of an array are read and set."""
     cdef Block block = block_of(array, "gradient")
     if not is_injective(&array.geometry):
@@ -140,7 +141,7 @@ cdef tuple adjoint_slots(Array array):
     return tape_of(block), places_of(array) + np.int32(block.base)
 
 
-cdef object places_of(Array array):
+cdef object places_of(BaseArray array):
     """Where in the storage the elements stand."""
     if is_contiguous(&array.geometry):
         return np.arange(array.geometry.offset, array.geometry.offset + array.geometry.size, dtype=np.int32)
@@ -150,7 +151,7 @@ cdef object places_of(Array array):
     return np.ascontiguousarray(index).reshape(-1)
 
 
-cdef int demand_adjoints(Array array, AdjointVector adjoints) except -1:
+cdef int demand_adjoints(BaseArray array, AdjointVector adjoints) except -1:
     cdef Block block
     demand_stored(array, "gradient")     # a statement made now would have none, whatever the larger one had
     adjoints.consumed.demand_swept()
@@ -162,7 +163,7 @@ cdef int demand_adjoints(Array array, AdjointVector adjoints) except -1:
     return 0
 
 
-cdef int note_seed(Array array, AdjointVector adjoints) except -1:
+cdef int note_seed(BaseArray array, AdjointVector adjoints) except -1:
     cdef Block block
     cdef BaseTape tape
     if array.geometry.size == 0:
@@ -176,7 +177,7 @@ cdef int note_seed(Array array, AdjointVector adjoints) except -1:
     return 0
 
 
-cdef object get_gradient(Array array):
+cdef object get_gradient(BaseArray array):
     """A new array of the adjoints in the tape's own vector."""
     demand_stored(array, "gradient")     # as there
     cdef Block block = block_of(array, "gradient")
@@ -194,7 +195,7 @@ cdef object get_gradient(Array array):
 
 # ---- Tangents, on a tape of the strategy `forward` ----
 
-cdef BaseTape forward_tape_of(Array a):
+cdef BaseTape forward_tape_of(BaseArray a):
     cdef Storage storage = a.storage
     cdef PyObject* found
     cdef int64_t epoch
@@ -208,7 +209,7 @@ cdef BaseTape forward_tape_of(Array a):
     return <BaseTape>found
 
 
-cdef object get_tangent(Array a):
+cdef object get_tangent(BaseArray a):
     """A new array; of what was written in place since: what stands there now."""
     cdef Storage storage
     cdef BaseTape tape
@@ -226,7 +227,7 @@ cdef object get_tangent(Array a):
     return tape.adjoint_vector.read(places).reshape(shape_tuple(&a.geometry) + ((width,) if width > 1 else ()))
 
 
-cdef int set_tangent(Array a, object seed) except -1:
+cdef int set_tangent(BaseArray a, object seed) except -1:
     cdef BaseTape tape
     demand_stored(a, "tangent")
     if a.storage.input is None:
@@ -242,7 +243,7 @@ cdef int set_tangent(Array a, object seed) except -1:
     return 0
 
 
-cdef int set_gradient(Array a, object seed) except -1:
+cdef int set_gradient(BaseArray a, object seed) except -1:
     tape, ids = adjoint_slots(a)
     rows = np.ascontiguousarray(np.broadcast_to(np.asarray(seed, dtype=np.float64), a.shape)).reshape(-1, 1)
     (<BaseTape>tape).demand_idle("setting a gradient")

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `a[index]` and `a[index] = value` do.
-from codipy.active.array_type cimport Array
+from codipy.active.arrays.base cimport BaseArray
 
-cdef object get_item(Array a, object index)
-cdef int set_item(Array a, object index, object value) except -1
+cdef object get_item(BaseArray a, object index)
+cdef int set_item(BaseArray a, object index, object value) except -1
 # ndarray.item: the element at a flat index or a tuple of them.
-cdef object item_at(Array a, tuple args)
+cdef object item_at(BaseArray a, tuple args)

@@ -7,10 +7,10 @@ import numpy as np
 
 from cpython.long cimport PyLong_AsSsize_t, PyLong_CheckExact
 
-from codipy.active.array_type cimport Array, new_array, new_view
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array, new_view
 from codipy.active.assign cimport assign, demand_writable
 from codipy.active.elements cimport element, set_element
-from codipy.active.elementwise cimport materialise, materialise_in_passive
+from codipy.active.compute cimport materialise, materialise_in_passive
 from codipy.active.indexing cimport select
 from codipy.active.real cimport Real
 from codipy.active.storage cimport new_storage, owns_block
@@ -22,7 +22,7 @@ from codipy.tape.activity cimport is_passive
 from codipy.errors import ActiveError
 
 
-cdef object get_item(Array a, object index):
+cdef object get_item(BaseArray a, object index):
     cdef View view
     cdef bint single = False
     cdef Py_ssize_t i
@@ -46,9 +46,9 @@ cdef object get_item(Array a, object index):
     return take(a, index)
 
 
-cdef int set_item(Array a, object index, object value) except -1:
+cdef int set_item(BaseArray a, object index, object value) except -1:
     cdef View view
-    cdef Array target
+    cdef BaseArray target
     cdef bint single = False
     if a.pending is not None or a.kept is not None:
         if is_passive():
@@ -61,7 +61,7 @@ cdef int set_item(Array a, object index, object value) except -1:
         return scatter(a, index, value)
     target = new_view(a, &view)
     demand_writable(target)
-    if type(value) is Array and (<Array>value).storage is a.storage and PyLong_CheckExact(index):
+    if is_array(value) and (<BaseArray>value).storage is a.storage and PyLong_CheckExact(index):
         demand_statement()
     if single and is_scalar(value) and goes_alone(a):
         return set_element(target, 0, value)
@@ -83,16 +83,16 @@ cdef int demand_statement() except -1:
 
 cdef bint is_scalar(object value):
     # By type first: `isinstance` asks a Real for its `__class__`, which in rebound code is not answered at once.
-    return type(value) is Real or (type(value) is not Array and not isinstance(value, (np.ndarray, list, tuple)))
+    return type(value) is Real or (not is_array(value) and not isinstance(value, (np.ndarray, list, tuple)))
 
 
-cdef bint goes_alone(Array a) noexcept:
+cdef bint goes_alone(BaseArray a) noexcept:
     """Whether one element is written by identifier: of a clean storage that makes every element's explicit."""
     return (a.storage.identifiers != NULL or a.storage.block is None or a.storage.buffer.size <= 32
             or not owns_block(a.storage))
 
 
-cdef object item_at(Array a, tuple args):
+cdef object item_at(BaseArray a, tuple args):
     """ndarray.item: the element at a flat index or a tuple of them."""
     if len(args) == 1 and isinstance(args[0], tuple):
         args = args[0]

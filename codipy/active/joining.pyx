@@ -12,9 +12,9 @@ from cpython.object cimport Py_TYPE, PyObject, PyTypeObject
 cimport cython
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array, new_array, new_view
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array, new_view
 from codipy.active.block cimport Block, new_block
-from codipy.active.elementwise cimport admit_block, materialise
+from codipy.active.compute cimport admit_block, materialise
 from codipy.active.expression cimport identify, readmit
 from codipy.active.floating cimport may_wait, report, rules_in_force
 from codipy.active.packing cimport readable
@@ -82,22 +82,22 @@ cdef class Pieces:
         cdef Pending p
         cdef PyObject* owner
         cdef int k
-        if type(x) is not Array or (<Array>x).pending is None or (<Array>x).storage is not None:
+        if not is_array(x) or (<BaseArray>x).pending is None or (<BaseArray>x).storage is not None:
             return None
-        p = (<Array>x).pending
+        p = (<BaseArray>x).pending
         if not p.active or not p.waits or p.single or p.epoch != self.recorder.epoch:
             return None
-        if (<Array>x).geometry.size == 0 or not is_contiguous(&(<Array>x).geometry) or not may_wait(rules_in_force()):
+        if (<BaseArray>x).geometry.size == 0 or not is_contiguous(&(<BaseArray>x).geometry) or not may_wait(rules_in_force()):
             return None
         for k in range(p.leaf_count):
             owner = p.leaves[k].owner
             if owner != NULL and Py_TYPE(<object>owner) != <PyTypeObject*>Block and (
                     (<Real>owner).identifier != p.leaves[k].identifier):
                 return None              # the Real was registered anew: an error, which materialise() tells
-        view[0] = (<Array>x).geometry
+        view[0] = (<BaseArray>x).geometry
         return p
 
-    cdef int add_expression(self, Array x, Pending p) except -1:
+    cdef int add_expression(self, BaseArray x, Pending p) except -1:
         self.add(NULL, 0, x.geometry.size)
         self.items[self.count - 1].array, self.items[self.count - 1].waiting = <PyObject*>x, <PyObject*>p
         self.held += (x, p)
@@ -106,12 +106,12 @@ cdef class Pieces:
 
     cdef bint part(self, object x, View* view, const double** data, int32_t* first) except? True:
         """Where the elements of x are; False if they are no row of numbers."""
-        cdef Array array
+        cdef BaseArray array
         cdef int k
         first[0] = 0
-        if type(x) is Array:
-            materialise(<Array>x)
-            array = readable(self.recorder, <Array>x)
+        if is_array(x):
+            materialise(<BaseArray>x)
+            array = readable(self.recorder, <BaseArray>x)
             if array.storage.single or array.pending is not None or not is_contiguous(&array.geometry):
                 return False
             view[0] = array.geometry
@@ -166,10 +166,10 @@ cdef object join(object func, tuple args, dict kwargs):
     return result
 
 
-cdef Array joined(Recorder* r, Pieces pieces, const View* shape):
+cdef BaseArray joined(Recorder* r, Pieces pieces, const View* shape):
     cdef BaseTape tape = <BaseTape>r.tape
     cdef Buffer values = new_buffer(shape.size)
-    cdef Array result, x
+    cdef BaseArray result, x
     cdef Block block
     cdef Py_ssize_t k, at = 0, begin = 0, place = 0
     cdef int32_t before
@@ -177,7 +177,7 @@ cdef Array joined(Recorder* r, Pieces pieces, const View* shape):
     for k in range(pieces.count):
         piece = pieces.items + k
         if piece.waiting != NULL:
-            x = <Array>piece.array
+            x = <BaseArray>piece.array
             piece.flags = run_values(<Pending>piece.waiting, &x.geometry, values.data + at, x.geometry.strides)
         elif piece.data == NULL:
             memset(values.data + at, 0, piece.size * sizeof(double))
@@ -194,7 +194,7 @@ cdef Array joined(Recorder* r, Pieces pieces, const View* shape):
             piece = pieces.items + k
             at += piece.size
             if piece.waiting != NULL:
-                x = <Array>piece.array
+                x = <BaseArray>piece.array
                 if begin < k:
                     tape.push_record(movement(r, pieces, begin, k, values.data + place, block.base + <int32_t>place), before)
                     before = tape.largest()
@@ -229,13 +229,13 @@ cdef Gather movement(Recorder* r, Pieces pieces, Py_ssize_t begin, Py_ssize_t en
 cdef int settle(Pieces pieces, Buffer values, Block block) except -1:
     """What was computed into the result shares its memory and identifiers, as a copy would: who writes has its own."""
     cdef Py_ssize_t k, at = 0
-    cdef Array x
+    cdef BaseArray x
     cdef View shape
     cdef Piece* piece
     for k in range(pieces.count):
         piece = pieces.items + k
         if piece.waiting != NULL:
-            x = <Array>piece.array
+            x = <BaseArray>piece.array
             if <PyObject*>x.pending == piece.waiting:       # it may stand there twice
                 x.storage, x.pending = new_storage(values, block, False), None
                 x.geometry.offset = at
@@ -243,7 +243,7 @@ cdef int settle(Pieces pieces, Buffer values, Block block) except -1:
     for k in range(pieces.count):
         piece = pieces.items + k
         if piece.flags:
-            shape = (<Array>piece.array).geometry
+            shape = (<BaseArray>piece.array).geometry
             report(<Pending>piece.waiting, &shape, piece.flags)
     return 0
 
@@ -328,7 +328,7 @@ cdef bint roll(Pieces pieces, View* shape, tuple args, dict kwargs) except? True
     if not 2 <= len(args) <= 3 or len(kwargs) > (len(args) == 2) or kwargs and "axis" not in kwargs:
         return False
     chosen = args[2] if len(args) == 3 else kwargs.get("axis")
-    if type(args[0]) is not Array or type(args[1]) is not int or not pieces.part(args[0], shape, &data, &first):
+    if not is_array(args[0]) or type(args[1]) is not int or not pieces.part(args[0], shape, &data, &first):
         return False
     if shape.size == 0:
         return False
@@ -356,12 +356,12 @@ cdef bint pad(Pieces pieces, View* shape, tuple args, dict kwargs) except? True:
     cdef Py_ssize_t i, rows, columns, before, behind, above = 0, below = 0
     cdef const double* data
     cdef int32_t first
-    if kwargs or not 2 <= len(args) <= 3 or len(args) == 3 and args[2] != "constant" or type(args[0]) is not Array:
+    if kwargs or not 2 <= len(args) <= 3 or len(args) == 3 and args[2] != "constant" or not is_array(args[0]):
         return False
-    widths = widths_of(args[1], (<Array>args[0]).geometry.ndim)
+    widths = widths_of(args[1], (<BaseArray>args[0]).geometry.ndim)
     if widths is None:
         return False
-    if len(widths) == 1 and not is_small((<Array>args[0]).geometry.size, (<Array>args[0]).geometry.size + sum(widths[0])):
+    if len(widths) == 1 and not is_small((<BaseArray>args[0]).geometry.size, (<BaseArray>args[0]).geometry.size + sum(widths[0])):
         waiting = pieces.expression(args[0], shape)
     if waiting is None and not pieces.part(args[0], shape, &data, &first):
         return False

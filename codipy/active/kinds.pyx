@@ -14,10 +14,11 @@ from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject, PyObject_RichCompare, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_DECREF
 
-from codipy.active.expression cimport as_number, callable_of, codipy_new_reference
+from codipy.active.expression cimport as_number, callable_of
 from codipy.active.real cimport Real, apply_with_value, combine_any
 from codipy.operations.kernels cimport *
 from codipy.programs.program cimport OF_SINGLE
+from codipy.active.scalar.base cimport codipy_new_reference
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.recorder cimport Recorder
 
@@ -300,10 +301,8 @@ cdef object apply_to_list(int code, int n, PyObject* x, PyObject* y):
     if code == OP_MULTIPLY:                  # which is to repeat the list, says NumPy
         return NotImplemented
     if current() != NULL:
-        from codipy.active.elementwise_door import elementwise       # which needs this module first
-        return elementwise(TABLE[code].name, <object>x, <object>y)
-    from codipy.active.array import from_nested
-    made = from_nested(other)
+        return door("elementwise")(TABLE[code].name, <object>x, <object>y)
+    made = door("from_nested")(other)
     if one is <object>x:
         return callable_of(code)(one, made)
     return callable_of(code)(made, one)

@@ -2,7 +2,7 @@
 # Variables of an enclosing recording inside of one that a driver began: lent to it as inputs, and given back at its end.
 from libc.stdint cimport int64_t
 
-from codipy.active.real cimport Real
+from codipy.active.scalar.base cimport BaseReal
 from codipy.active.storage cimport Storage
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -11,6 +11,6 @@ from codipy.tape.recorder cimport Recorder
 cdef BaseTape lender(Recorder* r, int64_t epoch)
 # From now on, until the recording of `r` ends, these are inputs of it. What waits was pushed before. `lend_block` is for
 # storages that are clean.
-cdef int lend_real(Recorder* r, Real x) except -1
+cdef int lend_real(Recorder* r, BaseReal x) except -1
 cdef int lend_block(Recorder* r, Storage storage) except -1
 cdef int lend_mixed(Recorder* r, Storage storage) except -1

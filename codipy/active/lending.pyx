@@ -14,7 +14,7 @@ from cpython.object cimport PyObject
 cimport cython
 
 from codipy.active.block cimport Block, new_block
-from codipy.active.real cimport IS_INPUT, OF_INPUT, Real
+from codipy.active.scalar.base cimport IS_INPUT, OF_INPUT, BaseReal
 from codipy.active.storage cimport Storage, new_storage
 from codipy.data.buffer cimport Buffer
 from codipy.tape.activity cimport tape_of_epoch
@@ -48,13 +48,13 @@ cdef class RealLoan(Loan):
     cdef int kept, flags
 
     cdef int end(self) noexcept:
-        cdef Real x = self.origin
+        cdef BaseReal x = self.origin
         x.epoch, x.made, x.identifier = self.epoch, self.made, self.identifier
         x.kept, x.flags, x.count = self.kept, self.flags, 0
         return 0
 
 
-cdef int lend_real(Recorder* r, Real x) except -1:
+cdef int lend_real(Recorder* r, BaseReal x) except -1:
     cdef RealLoan loan = RealLoan.__new__(RealLoan)
     cdef BaseTape tape = <BaseTape>r.tape
     loan.origin, loan.size = x, 1

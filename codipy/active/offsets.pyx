@@ -6,7 +6,7 @@ from libc.stdint cimport uint64_t
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array
+from codipy.active.arrays.base cimport BaseArray
 from codipy.active.storage cimport is_small
 from codipy.active.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
 from codipy.tape.loops cimport loop_places
@@ -147,7 +147,7 @@ cdef Py_ssize_t offset_within(const View* v, int first, int last, Py_ssize_t num
     return offset
 
 
-cdef object offsets_of(Array a, index):
+cdef object offsets_of(BaseArray a, index):
     """Where in the storage the elements are that a view shows at an index of NumPy's: an array of int64.
 
     One gather for each axis, on a range that is stretched over the others without memory: what is not asked for costs

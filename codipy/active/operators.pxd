@@ -2,11 +2,11 @@
 # The operators of arrays.
 from cpython.object cimport PyObject
 
-from codipy.active.array_type cimport Array
+from codipy.active.arrays.base cimport BaseArray
 from codipy.active.elementwise cimport operate
 
 # `a op= other`: 1 if done, 0 where the operand is no number or array.
-cdef int in_place(int code, Array a, PyObject* other) except -1
+cdef int in_place(int code, BaseArray a, PyObject* other) except -1
 # A ufunc of the operations table on the operands that NumPy gave to the method of `asked`; NotImplemented for others.
 cdef object apply_row(object ufunc, tuple operands, PyObject* asked)
 # a ** y, with NumPy's own short cuts for scalar exponents.
@@ -16,9 +16,9 @@ cdef object floor_divide(PyObject* x, PyObject* y)
 cdef object both(PyObject* x, PyObject* y)
 cdef object matmul(object x, object y)
 # The Array after `a = function(a, other)` in place, for the operators that are no row; NotImplemented as above.
-cdef object written(Array a, object function, object other)
+cdef object written(BaseArray a, object function, object other)
 # What `a < other` and its like give, by their number in Python; NotImplemented where the other object is to say.
-cdef object compared(Array a, object other, int op)
+cdef object compared(BaseArray a, object other, int op)
 # x * y, which for a sparse matrix of SciPy is the matrix product.
 cdef object times(PyObject* x, PyObject* y)
 # An operation that met what is no real number: done where it is complex, else NotImplemented.

@@ -8,14 +8,15 @@ from cpython.complex cimport PyComplex_Check
 from cpython.object cimport PyObject, PyObject_RichCompare
 from cpython.ref cimport Py_REFCNT
 
-from codipy.active.array_type cimport Array
+from codipy.active.arrays.base cimport BaseArray, is_array
 from codipy.active.assign cimport assign
 from codipy.active.calls cimport call_direct
 from codipy.active.elementwise cimport operate, operate_on
 from codipy.active.expression cimport as_number
 from codipy.active.real cimport Real
 from codipy.active.view cimport same_shape
-from codipy.active.views cimport plain_of, second
+from codipy.active.plain cimport plain_of
+from codipy.active.views cimport second
 from codipy.operations.kernels cimport (
     OP_MOD, OP_MULTIPLY, OP_POSITIVE, OP_POWER, OP_RECIPROCAL, OP_SQRT, OP_SQUARE, op_arity)
 
@@ -37,7 +38,7 @@ cdef object of_complex(int code, PyObject* x, PyObject* y):
 cdef bint is_known(object x) except -1:
     """Whether NumPy's rules for numbers and arrays say what an operator does."""
     cdef double number
-    if type(x) is Array or type(x) is Real or isinstance(x, (np.ndarray, list, tuple)):
+    if is_array(x) or type(x) is Real or isinstance(x, (np.ndarray, list, tuple)):
         return True
     return as_number(<PyObject*>x, &number) == 1
 
@@ -55,13 +56,13 @@ cdef object both(PyObject* x, PyObject* y):
 
 
 cdef object matmul(object x, object y):
-    if type(x) is not Array or is_known(y):
+    if not is_array(x) or is_known(y):
         return np.matmul(x, y)
     found = door("operate")(np.matmul, x, y)
     return np.matmul(x, y) if found is NotImplemented and not hasattr(type(y), "__rmatmul__") else found
 
 
-cdef object written(Array a, object function, object other):
+cdef object written(BaseArray a, object function, object other):
     if not is_known(other) and not PyComplex_Check(other):
         other = door("in_place")(a, other)
         if other is NotImplemented:
@@ -73,17 +74,17 @@ cdef object written(Array a, object function, object other):
     return a
 
 
-cdef object compared(Array a, object other, int op):
+cdef object compared(BaseArray a, object other, int op):
     """A comparison, of values; an object that asks for it sees the Array."""
     if not is_known(other) and door("compares")(a, other, op):
         return NotImplemented
     return PyObject_RichCompare(plain_of(a), plain_of(other), op)
 
 
-cdef int in_place(int code, Array a, PyObject* other) except -1:
+cdef int in_place(int code, BaseArray a, PyObject* other) except -1:
     """1 if done, 0 where the operand is no number or array."""
     cdef PyObject* operands[2]
-    cdef Array now
+    cdef BaseArray now
     if a.readonly:
         raise ValueError("output array is read-only")
     now = second(a)
@@ -101,7 +102,7 @@ cdef int in_place(int code, Array a, PyObject* other) except -1:
             raise TypeError(f"Cannot cast ufunc output from complex128 to {a.dtype} with casting rule 'same_kind'")
         found = door("in_place")(a, <object>other)
         return 0 if found is NotImplemented else in_place(code, a, <PyObject*>found)
-    if type(result) is Array and not same_shape(&(<Array>result).geometry, &a.geometry):
+    if is_array(result) and not same_shape(&(<BaseArray>result).geometry, &a.geometry):
         raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the broadcast shape "
                          f"{result.shape}")
     assign(a, result)
@@ -110,7 +111,7 @@ cdef int in_place(int code, Array a, PyObject* other) except -1:
 
 cdef int power_code(y, double* exponent) except -2:
     """NumPy's own short cuts for scalar exponents: the operation, or -1."""
-    if type(y) is Real or type(y) is Array or as_number(<PyObject*>y, exponent) != 1:
+    if type(y) is Real or is_array(y) or as_number(<PyObject*>y, exponent) != 1:
         return -1
     if isinstance(y, np.ndarray) and y.ndim:
         return -1
@@ -127,7 +128,7 @@ cdef int power_code(y, double* exponent) except -2:
 
 cdef object power(PyObject* x, PyObject* y):
     cdef double exponent
-    cdef int code = power_code(<object>y, &exponent) if type(<object>x) is Array else -1
+    cdef int code = power_code(<object>y, &exponent) if is_array(<object>x) else -1
     return apply2(OP_POWER, x, y) if code < 0 else apply1(code, x)
 
 

@@ -7,17 +7,18 @@ from libc.string cimport memcpy, memset
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.block cimport Block, block_on, moved_block, part_of_block
 from codipy.active.elements cimport admit_mixed, copy_slot
-from codipy.active.elementwise cimport admit_block, materialise
+from codipy.active.compute cimport admit_block, materialise
 from codipy.active.expression cimport identify, readmit
 from codipy.active.kinds cimport SINGLE, kind_of
-from codipy.active.real cimport OWNS, Real, new_identified
+from codipy.active.real cimport Real, new_identified
 from codipy.active.storage cimport Storage, is_small, new_storage
-from codipy.active.views cimport shown_as, stand_in
+from codipy.active.plain cimport plain_of, shown_as, stand_in
 from codipy.active.view cimport MAX_NDIM, View, is_contiguous, same_view, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer, reach, wrap_array
+from codipy.active.scalar.base cimport OWNS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -56,7 +57,7 @@ cdef inline void next_offset(Offsets* at, const View* v) noexcept:
         at.index[k] = 0
 
 
-cdef Array readable(Recorder* r, Array x):
+cdef BaseArray readable(Recorder* r, BaseArray x):
     cdef Storage storage = x.storage
     cdef bint small = x.geometry.size > 0 and is_small(x.geometry.size, storage.buffer.size)
     if storage.identifiers == NULL:
@@ -86,7 +87,7 @@ cdef inline bint is_of_now(Storage storage) noexcept:
     return storage.part.block.epoch == storage.block.epoch
 
 
-cdef Array span_of(Array x):
+cdef BaseArray span_of(BaseArray x):
     """The view on a copy of the part of a clean or passive storage that it spans; None where that is much more.
 
     The copy reaches a little farther on both sides, and serves until the storage is written to: shifted slices of a row
@@ -116,7 +117,7 @@ cdef Array span_of(Array x):
     return new_array(storage.part, &shifted)
 
 
-cdef Array part_of(Recorder* r, Array x):
+cdef BaseArray part_of(Recorder* r, BaseArray x):
     """A copy of the elements that a view shows, laid out as they lie but without gaps.
 
     r is NULL for the values alone. Else the copy that was made last serves again until the storage is written to.
@@ -196,7 +197,7 @@ cdef void compact(View* packed, View* by_memory) noexcept:
         by_memory.shape[k], by_memory.strides[k] = packed.shape[order[k]], strides[order[k]]
 
 
-cdef bint any_identifier(Array x) noexcept:
+cdef bint any_identifier(BaseArray x) noexcept:
     cdef Offsets at
     cdef Py_ssize_t _i
     first_offset(&at, &x.geometry)
@@ -207,7 +208,7 @@ cdef bint any_identifier(Array x) noexcept:
     return False
 
 
-cdef int identifiers_of(Recorder* r, Array x, int32_t* identifiers) except -1:
+cdef int identifiers_of(Recorder* r, BaseArray x, int32_t* identifiers) except -1:
     cdef Storage storage = x.storage
     cdef Offsets at
     cdef Py_ssize_t i
@@ -257,25 +258,25 @@ cpdef object identifiers(x):
         if (<Real>x).count:
             identify(r, <Real>x)
         return np.array((<Real>x).identifier, np.int32)
-    if type(x) is not Array:
+    if not is_array(x):
         return np.zeros(np.shape(x), np.int32)
-    materialise(<Array>x)
-    result = np.empty((<Array>x).shape, np.int32)
-    if (<Array>x).pending is None or r != NULL:
-        identifiers_of(r, <Array>x, numbers_of(result))
+    materialise(<BaseArray>x)
+    result = np.empty((<BaseArray>x).shape, np.int32)
+    if (<BaseArray>x).pending is None or r != NULL:
+        identifiers_of(r, <BaseArray>x, numbers_of(result))
     else:
         result[...] = 0
     return result
 
 
-cpdef Array from_ndarray(values):
+cpdef BaseArray from_ndarray(values):
     """A passive Array on a float64 array that nobody else writes to, or of the values of another; float32 stays so.
 
     It is laid out as the values are in memory, on which the order of sums depends, and has no gaps. As of the values,
     `base` is None or not.
     """
     cdef View view
-    cdef Array result
+    cdef BaseArray result
     cdef cnp.ndarray array
     cdef int k
     cdef bint borrowed = isinstance(values, np.ndarray) and (<object>values).base is not None
@@ -299,7 +300,7 @@ cpdef Array from_ndarray(values):
     return result
 
 
-cpdef Array with_gaps(cnp.ndarray values):
+cpdef BaseArray with_gaps(cnp.ndarray values):
     """Like from_ndarray(), but a view with gaps or backwards stays one: whether it can be seen flat depends on it.
 
     Parameters
@@ -309,7 +310,7 @@ cpdef Array with_gaps(cnp.ndarray values):
     """
     cdef Py_ssize_t first = 0, last = 0, step
     cdef int k
-    cdef Array span
+    cdef BaseArray span
     for k in range(cnp.PyArray_NDIM(values) if cnp.PyArray_SIZE(values) else 0):
         step = cnp.PyArray_STRIDE(values, k)
         if step % cnp.PyArray_ITEMSIZE(values):
@@ -386,7 +387,7 @@ cpdef object gather(values, identifiers):
     """
     cdef Recorder* r = current()
     cdef BaseTape tape
-    cdef Array result
+    cdef BaseArray result
     cdef int k
     identifiers = np.asarray(identifiers, dtype=np.int32, order="C")
     if r == NULL or not identifiers.any():
@@ -406,6 +407,40 @@ cpdef object gather(values, identifiers):
     return result
 
 
+cpdef object from_nested(tree):
+    """An Array of nested lists of Reals, Arrays and numbers; a plain array where nothing is active.
+
+    Parameters
+    ----------
+    tree : list or tuple
+        Nested as for ``np.array``.
+    """
+    values = np.array(nested_values(tree))
+    if values.dtype.kind not in "fiub":
+        raise TypeError(f"an Array holds real numbers, got dtype {values.dtype}")
+    if not any_active(tree):
+        return values
+    wide = values if values.dtype == np.float32 else values.astype(np.float64)
+    return gather(wide, np.array(nested_identifiers(tree), dtype=np.int32))
+
+
+cdef bint any_active(x) except -1:
+    if not isinstance(x, (list, tuple)):
+        return (is_array(x) or type(x) is Real) and x.is_active
+    for item in x:
+        if any_active(item):
+            return True
+    return False
+
+
+cdef object nested_values(x):
+    return [nested_values(item) for item in x] if isinstance(x, (list, tuple)) else plain_of(x)
+
+
+cdef object nested_identifiers(x):
+    return [nested_identifiers(item) for item in x] if isinstance(x, (list, tuple)) else identifiers(x)
+
+
 def nested_numbers(tree):
     """An Array of nested lists of Reals and numbers, as ``np.array`` makes it.
 
@@ -418,7 +453,7 @@ def nested_numbers(tree):
     cdef BaseTape tape
     cdef View shape
     cdef Buffer values
-    cdef Array result
+    cdef BaseArray result
     cdef Leaves leaves
     level = tree
     shape.ndim, shape.size, shape.offset = 0, 1, 0

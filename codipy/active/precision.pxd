@@ -1,8 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-# float32 and float64: which of them a result is, and values in float32.
+# float32 and float64: which of them a result is.
 from cpython.object cimport PyObject
-
-from codipy.active.array_type cimport Array
 
 # What an operand says of the result's dtype, by NumPy's rules (NEP 50).
 cdef enum Strength:
@@ -27,5 +25,3 @@ cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands
 cdef object single_value(int code, int n, const double* values)
 # Arrays whose operators mean something else: matrices and masked arrays.
 cdef bint is_refused(object x)
-# The same elements in float32, as an expression.
-cdef Array rounded(Array a)

@@ -5,23 +5,13 @@ import sys
 import numpy as np
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
-from codipy.active.array_type cimport Array
-from codipy.active.elementwise cimport array_of, keep_order, pending_of
 from codipy.active cimport kinds
-from codipy.active.pending cimport Pending
 from codipy.active.real cimport Real
-from codipy.active.view cimport View, set_contiguous
 from codipy.operations.kernels cimport OP_SCALE, op_value_any
-from codipy.programs.tiles cimport ROUND_RESULT
-from codipy.tape.activity cimport current
-from codipy.tape.recorder cimport Recorder
 
 from codipy.operations import TABLE
 from codipy.programs.tiles import ufunc_of
-
-cnp.import_array()
 
 
 cdef Strength strength_of(x):
@@ -64,13 +54,3 @@ cdef bint is_refused(object x):
     # Nobody has a masked array before this module is imported, which takes longer than all of codipy's array layer.
     masked = sys.modules.get("numpy.ma")
     return isinstance(x, np.matrix) or masked is not None and isinstance(x, masked.MaskedArray)
-
-
-cdef Array rounded(Array a):
-    cdef Recorder* r = current()
-    cdef View shape = a.geometry
-    set_contiguous(&shape)
-    cdef Pending p = pending_of(r, <PyObject*>a, &shape)
-    p.single = ROUND_RESULT
-    keep_order(1, &a.geometry.strides, &shape)
-    return array_of(r, p, &shape)

@@ -8,12 +8,12 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array
+from codipy.active.arrays.base cimport BaseArray
 from codipy.active.block cimport Block
 from codipy.active.inputs cimport block_of, tape_of
 from codipy.active.real cimport Real
 from codipy.active.view cimport MAX_NDIM, View
-from codipy.active.views cimport ndarray_of
+from codipy.active.plain cimport ndarray_of
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.base cimport BaseTape
 from codipy.tape.mark cimport Mark
@@ -44,14 +44,14 @@ cdef object record_of(BaseTape tape, int32_t identifier):
     return None
 
 
-cdef Block checked(BaseTape tape, Array x):
+cdef Block checked(BaseTape tape, BaseArray x):
     cdef Block block = block_of(x, "value on the tape")
     if tape_of(block) is not tape:
         raise TapeError("x is an Array of another tape, not a variable of this one: register it first")
     return block
 
 
-cdef int set_values(BaseTape tape, Array x, object value) except -1:
+cdef int set_values(BaseTape tape, BaseArray x, object value) except -1:
     cdef Block block = checked(tape, x)
     cdef Buffer new
     cdef Mark mark
@@ -75,7 +75,7 @@ cdef int set_values(BaseTape tape, Array x, object value) except -1:
     return 0
 
 
-cdef object get_values(BaseTape tape, Array x):
+cdef object get_values(BaseTape tape, BaseArray x):
     cdef Block block = checked(tape, x)
     cdef Replay replay = tape.replay
     if x.storage.input is not None:

@@ -9,14 +9,14 @@ import numpy as np
 
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array
+from codipy.active.arrays.base cimport BaseArray, is_array
 from codipy.active.calls cimport call
 from codipy.active.choosing cimport choose_clip, choose_where
 from codipy.active.joining cimport join
-from codipy.active.elementwise cimport settle
+from codipy.active.compute cimport settle
 from codipy.active.packing cimport any_identifier, from_ndarray, gather, identifiers, with_gaps
 from codipy.active.real cimport Real
-from codipy.active.views cimport is_view_of, plain_of, shown_as, stand_in
+from codipy.active.plain cimport is_view_of, plain_of, shown_as, stand_in
 from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.doors import door
@@ -47,7 +47,7 @@ cdef object short_way(object func, tuple args, dict kwargs):
         result = choose_where(args) if func is WHERE else choose_clip(args)
         if result is not NotImplemented:
             return result
-    if func is DIFF and not kwargs and len(args) == 1 and type(args[0]) is Array and (<Array>args[0]).geometry.ndim:
+    if func is DIFF and not kwargs and len(args) == 1 and is_array(args[0]) and (<BaseArray>args[0]).geometry.ndim:
         return args[0][BEHIND] - args[0][BEFORE]
     result = join(func, args, kwargs)
     if result is not NotImplemented:
@@ -67,8 +67,8 @@ cdef object short_way(object func, tuple args, dict kwargs):
     if type(known) is str:
         return NotImplemented
     for x in args:
-        if type(x) is Array:
-            active |= is_active(<Array>x)
+        if is_array(x):
+            active |= is_active(<BaseArray>x)
         elif type(x) is Real:
             active |= (<Real>x).epoch != 0
         elif type(x) not in PLAIN and not is_of_numbers(x) and not is_numeric(x):
@@ -105,9 +105,9 @@ cdef object of_values(object func, tuple args, dict kwargs, object known):
             continue
         if multiplies and (type(x) is list or type(x) is tuple):
             return NotImplemented
-        if multiplies and type(x) is Array:
+        if multiplies and is_array(x):
             for y in args[:len(values)]:
-                if type(y) is Array and shares_values(<Array>x, <Array>y):
+                if is_array(y) and shares_values(<BaseArray>x, <BaseArray>y):
                     return NotImplemented
         values.append(values_of(x))
     if plain:
@@ -129,7 +129,7 @@ cdef object of_values(object func, tuple args, dict kwargs, object known):
     return with_gaps(<cnp.ndarray>found)
 
 
-cdef bint shares_values(Array a, Array b) except? True:
+cdef bint shares_values(BaseArray a, BaseArray b) except? True:
     """Whether two variables have the same memory here, though they may have none in common in the plain run."""
     settle(a)
     settle(b)
@@ -138,8 +138,8 @@ cdef bint shares_values(Array a, Array b) except? True:
 
 cdef object seen(object func, tuple args, dict kwargs):
     """What NumPy gives views of its stand-in for, as views of the Array; all else goes the long way."""
-    cdef Array a
-    if len(args) == 0 or type(args[0]) is not Array or not is_active(<Array>args[0]):
+    cdef BaseArray a
+    if len(args) == 0 or not is_array(args[0]) or not is_active(<BaseArray>args[0]):
         return NotImplemented
     for x in args[1:]:
         if type(x) not in PLAIN and not is_of_numbers(x):
@@ -157,7 +157,7 @@ cdef object seen(object func, tuple args, dict kwargs):
     return type(found)([shown_as(a, plain, part) for part in found])
 
 
-cdef bint is_active(Array a) noexcept:
+cdef bint is_active(BaseArray a) noexcept:
     if a.pending is not None:
         return a.pending.active
     return any_identifier(a) if a.storage.identifiers != NULL else a.storage.block is not None
@@ -203,13 +203,13 @@ cdef object moved(object func, tuple places, tuple args, dict kwargs):
     if type(found) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>found) not in (cnp.NPY_DOUBLE, cnp.NPY_FLOAT):
         return NotImplemented
     result = gather(found, func(*numbers, **kwargs))
-    return result if type(result) is Array else from_ndarray(found)
+    return result if is_array(result) else from_ndarray(found)
 
 
 cdef bint has_active(object x, bint* active) except? True:
     """Whether x is a tree of what moves; and whether something in it is active."""
-    if type(x) is Array:
-        active[0] |= is_active(<Array>x)
+    if is_array(x):
+        active[0] |= is_active(<BaseArray>x)
     elif type(x) is Real:
         active[0] |= (<Real>x).epoch != 0
     elif type(x) is list or type(x) is tuple:
@@ -231,6 +231,6 @@ cdef object numbers_of(object x):
     """Identifiers instead of elements."""
     if type(x) is list or type(x) is tuple:
         return [numbers_of(item) for item in x]
-    if type(x) is Array or type(x) is Real:
+    if is_array(x) or type(x) is Real:
         return identifiers(x)
     return np.zeros((<object>x).shape, np.int32) if type(x) is np.ndarray else 0

@@ -15,29 +15,36 @@ cimport cython
 
 from codipy.active.carried cimport carry, tangents_of
 from codipy.active.expression cimport (
-    as_number, codipy_clear_free_lists, codipy_death, codipy_new_reference, combine, identify, new_real,
-    python_value, readmit, release_here, release_uses)
+    as_number, combine, identify, python_value, readmit, release_here, release_uses)
 from codipy.active.kinds cimport (
     DOUBLE, PYTHON, SINGLE, apply_mixed, apply_to_list, compare, formats, is_of_python, kind_of, numpy_value, operand_kind,
     plain_operation, plain_scalar, record)
 from codipy.operations.kernels cimport *
 from codipy.active.over cimport may_leave
+from codipy.active.scalar.base cimport (
+    BaseReal, IS_INPUT, MERGED, OF_ARRAY, OF_INPUT, OWNS, codipy_new_reference, described, new_real, real_type)
 from codipy.programs.program cimport OF_NUMPY
 from codipy.programs.tiles cimport tiles_exact
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport Recorder, push_jacobian, tangents_at
+from codipy.tape.recorder cimport Recorder, tangents_at
 
 from codipy.active.callers import in_rebound_code, refusal
+from codipy.active.complexes import NO_COMPLEX, combine as combine_complex
 from codipy.active.doors import door
 from codipy.active.dropped import refuse_dropped
 from codipy.errors import ActiveError, TapeError
+from codipy.operations import TABLE
 from codipy.tape.forward import TOO_LATE, seed_rows
 from codipy.tape.signatures import Signature
 
 cdef extern from "codipy/inline.h":
     pass
+
+cdef extern from "codipy/active/scalar/object.h":
+    void codipy_death(PyObject* o, int size) noexcept
+    int codipy_clear_free_lists() noexcept
 
 cdef extern from "Python.h":
     ctypedef struct WeakType "PyTypeObject":
@@ -68,9 +75,7 @@ cdef object of_complex(int code, int n, PyObject* x, PyObject* y):
     """The operation where an operand is complex; NotImplemented for all else that is no real number."""
     if n != 2 or not (PyComplex_Check(<object>x) or PyComplex_Check(<object>y)):
         return NotImplemented
-    from codipy.active.complexes import combine      # a layer of Python, which needs this module first
-    from codipy.operations import TABLE
-    return combine(TABLE[code].name, <object>x, <object>y)
+    return combine_complex(TABLE[code].name, <object>x, <object>y)
 
 
 cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z, bint of_math):
@@ -172,14 +177,6 @@ cdef inline object recorded(int code, int n, PyObject** operands, const double* 
     return codipy_new_reference(combine_any(r, code, n, operands, u, value, kind))
 
 
-cdef int identify_plain(Recorder* r, PyObject* x) except -1:
-    if (<Real>x).epoch != r.epoch:
-        return identify(r, <Real>x)
-    (<Real>x).identifier = push_jacobian(r, (<Real>x).own, (<Real>x).count, True)
-    (<Real>x).count = 0
-    return 0
-
-
 cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
                            int kind) except NULL:
     if r != NULL and r.carries:
@@ -233,26 +230,11 @@ cdef Real new_identified(double value, int64_t epoch, int32_t identifier, int fl
     return x
 
 
-NO_COMPLEX = ("complex numbers cannot be active: compute with the real and the imaginary part, as two real numbers or "
-              "arrays, or say codipy.value(x) where the derivative is not wanted")
 cdef bint as_value(PyObject* o, double* number) except -1:
     if Py_TYPE(<object>o) != <PyTypeObject*>Real:
         return as_number(o, number)
     number[0] = (<Real>o).primal
     return True
-
-
-cdef object described(Real x):
-    """What messages call x: its value and its tape."""
-    if not x.epoch:
-        return f"Real({x})"
-    cdef PyObject* found = tape_of_epoch(x.epoch)
-    if found == NULL:
-        return f"Real({x}, active on a tape that is gone)"
-    cdef BaseTape tape = <BaseTape>found
-    if not tape.is_valid(x.epoch) and not (x.kept and tape.is_valid(x.made)):
-        return f"Real({x}, active before a reset of its tape)"
-    return f"Real({x}, active on {tape.strategy} tape {tape.serial})"
 
 
 cdef int refuse_if_active(Real x, str what, str instead) except -1:
@@ -307,7 +289,7 @@ cdef double* seed_slot(BaseTape tape, AdjointVector adjoints, Real x) except NUL
 
 @cython.final
 @cython.c_api_binop_methods(True)
-cdef class Real:
+cdef class Real(BaseReal):
     """Real(value=0.0)
     --
 
@@ -596,6 +578,7 @@ cdef class Real:
         return door("function")(function, types, arguments, options)
 
 
+real_type = <PyTypeObject*>Real
 numbers.Real.register(Real)
 
 

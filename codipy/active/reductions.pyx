@@ -8,22 +8,23 @@ from libc.string cimport memcpy
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.block cimport Block, new_block
-from codipy.active.elementwise cimport admit_block, check_owners, materialise
+from codipy.active.compute cimport admit_block, check_owners, materialise
 from codipy.active.elements cimport element
 from codipy.active.floating cimport report
 from codipy.active.kinds cimport DOUBLE, SINGLE
 from codipy.active.over cimport is_over, no_recording
 from codipy.active.packing cimport from_ndarray, readable
 from codipy.active.pending cimport Pending
-from codipy.active.real cimport OWNS, Real, new_identified
+from codipy.active.real cimport Real, new_identified
 from codipy.active.statements cimport Loaded, run_loaded, run_values, value_statement
 from codipy.active.storage cimport Py_REFCNT, new_storage
 from codipy.active.view cimport MAX_NDIM, View, is_contiguous
-from codipy.active.views cimport ndarray_of
+from codipy.active.plain cimport ndarray_of
 from codipy.data.buffer cimport new_buffer
 from codipy.programs.tiles cimport ROUND_NONE
+from codipy.active.scalar.base cimport OWNS
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport in_silence
@@ -79,7 +80,7 @@ cdef object add_reduce_as_asked(tuple args, dict kwargs, bint mean, int door):
     cdef Py_ssize_t count = len(args), known = 0
     cdef PyObject* first
     axis, keepdims = None, False
-    if not 1 <= count <= 2 or type(args[0]) is not Array:
+    if not 1 <= count <= 2 or not is_array(args[0]):
         return NotImplemented
     if count == 2:
         axis = args[1]
@@ -92,10 +93,10 @@ cdef object add_reduce_as_asked(tuple args, dict kwargs, bint mean, int door):
     first = PyTuple_GET_ITEM(args, 0)
     if seen is not None:
         seen.append(Py_REFCNT(first))
-    return add_reduce(<Array>first, axis, keepdims, mean, Py_REFCNT(first) == temporary_count[door])
+    return add_reduce(<BaseArray>first, axis, keepdims, mean, Py_REFCNT(first) == temporary_count[door])
 
 
-cdef bint is_summed_at_once(Recorder* r, Array a, axis) noexcept:
+cdef bint is_summed_at_once(Recorder* r, BaseArray a, axis) noexcept:
     """Whether a waiting expression is summed without a place of its own on the tape.
 
     Its elements then need no identifiers, and back every element takes the adjoint of its sum from one place: of large
@@ -109,13 +110,13 @@ cdef bint is_summed_at_once(Recorder* r, Array a, axis) noexcept:
     return a.geometry.size > SHORT or a.geometry.size > 0 and axis is None
 
 
-cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare):
+cdef object add_reduce(BaseArray a, axis, bint keepdims, bint mean, bint spare):
     cdef Recorder* r = current()
     cdef BaseTape tape
     cdef Reduction record
     cdef Pending waiting = None
     cdef Block block
-    cdef Array shown, source = a
+    cdef BaseArray shown, source = a
     cdef object value = None
     cdef Py_ssize_t count = 1, size = 1
     cdef int32_t before
@@ -199,9 +200,9 @@ cdef object add_reduce(Array a, axis, bint keepdims, bint mean, bint spare):
     return element(shown, 0) if single else shown
 
 
-cdef Array values_of(Recorder* r, Array a):
+cdef BaseArray values_of(Recorder* r, BaseArray a):
     """The values of what waits, as a passive array that nobody else has."""
-    cdef Array values
+    cdef BaseArray values
     cdef int flags
     check_owners(r, a.pending)
     (<BaseTape>r.tape).demand_idle("an array operation")
@@ -212,7 +213,7 @@ cdef Array values_of(Recorder* r, Array a):
     return values
 
 
-cdef object sums_of_parts(Recorder* r, Array a, object axis, bint keepdims):
+cdef object sums_of_parts(Recorder* r, BaseArray a, object axis, bint keepdims):
     """The sums of what waits along an axis that is not the first, a few rows after the other; None where NumPy is to sum all.
 
     So values that only sums need never leave the cache. Each sum is NumPy's of the same elements in the same order.
@@ -256,7 +257,7 @@ cdef object sums_of_parts(Recorder* r, Array a, object axis, bint keepdims):
     return found
 
 
-cdef Statement sum_of(Pending p, Reduction sums, Array a):
+cdef Statement sum_of(Pending p, Reduction sums, BaseArray a):
     """The statement whose result is summed, instead of a statement and this record of its sums."""
     cdef Loaded loaded
     cdef Statement statement

@@ -18,7 +18,7 @@ import numpy as np
 
 from cpython.object cimport PyObject
 
-from codipy.active.array_type cimport Array, new_array
+from codipy.active.arrays.base cimport BaseArray, new_array
 from codipy.active.storage cimport Storage, on_death, shown
 from codipy.active.view cimport View
 from codipy.data.buffer cimport reach
@@ -101,7 +101,7 @@ cdef int look_for_doubles(Copy copy) except -1:
     return 0
 
 
-def show(Array array, values, /):
+def show(BaseArray array, values, /):
     """show(array, values, /)
     --
 

@@ -8,12 +8,13 @@ from cpython.object cimport PyObject
 cimport cython
 
 from codipy.active.adjoints cimport Adjoints
-from codipy.active.array_type cimport Array
+from codipy.active.arrays.base cimport is_array
 from codipy.active.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.inputs cimport output_array, register_array
 from codipy.active.kinds cimport kind_of
 from codipy.active.primals cimport demand_known, get_values, set_values
-from codipy.active.real cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, Real, described, new_identified
+from codipy.active.real cimport Real, new_identified
+from codipy.active.scalar.base cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, described
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry
 from codipy.tape.simple cimport is_unknown
@@ -94,7 +95,7 @@ cdef class Tape(BaseTape):
         """
         cdef double number
         cdef int32_t identifier
-        if type(x) is Array or isinstance(x, np.ndarray) and x.ndim:
+        if is_array(x) or isinstance(x, np.ndarray) and x.ndim:
             return register_array(self, x)
         if type(x) is not Real:
             if as_number(<PyObject*>x, &number) != 1:
@@ -129,7 +130,7 @@ cdef class Tape(BaseTape):
         """
         cdef double number
         cdef int32_t identifier, source = 0
-        if type(y) is Array:
+        if is_array(y):
             return output_array(self, y)
         if type(y) is not Real:
             if as_number(<PyObject*>y, &number) != 1:
@@ -263,7 +264,7 @@ cdef class Tape(BaseTape):
         """
         cdef double number
         self.demand_recorded("set_primal()")
-        if type(x) is Array:
+        if is_array(x):
             self.demand_values()
             set_values(self, x, value)
             return
@@ -296,7 +297,7 @@ cdef class Tape(BaseTape):
             ended before `x`.
         """
         self.demand_recorded("get_primal()")
-        if type(x) is Array:
+        if is_array(x):
             self.demand_values()
             return get_values(self, x)
         cdef double value = self.primal_slot(self.identifier_of(x, "x"))[0]

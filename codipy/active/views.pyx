@@ -1,153 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Between Arrays and plain arrays: the same elements seen as the other."""
+"""Views of Arrays, copies of their elements, and writing to elements that an index selects."""
 import numpy as np
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
-from codipy.active.array_type cimport Array, new_array, new_view
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.assign cimport demand_writable
 from codipy.active.block cimport Block, new_block
 from codipy.active.elements cimport admit_mixed, go_mixed_in_passive
-from codipy.active.elementwise cimport admit_block, materialise, settle
-from codipy.active.kinds cimport plain_scalar
+from codipy.active.compute cimport admit_block, materialise
 from codipy.active.offsets cimport all_differ, integers_of, offsets_of
-from codipy.active.packing cimport from_ndarray, gather, identifiers
+from codipy.active.packing cimport from_ndarray, from_nested, gather, identifiers
+from codipy.active.plain cimport doubles_of, is_view_of, ndarray_of, plain_index, plain_of, shown_as, stand_in
 from codipy.active.real cimport Real
 from codipy.active.storage cimport Storage, new_storage
 from codipy.active.view cimport MAX_NDIM, View, broadcast_strides, is_contiguous, set_contiguous, shape_tuple
-from codipy.data.buffer cimport Buffer, new_buffer, reach
+from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport Gather, gather_apart, gather_of_runs
 from codipy.tape.loops cimport loop_take
 from codipy.tape.recorder cimport Recorder
 
-from codipy.errors import ActiveError
-
 cnp.import_array()
 
-cdef object ndarray_of(Array a):
-    """A read-only plain array of the values of a stored array, which stay as they are."""
-    return singles_of(a, {}) if a.storage.single else doubles_of(a)
 
-
-cdef object singles_of(Array a, dict spans):
-    """A copy of the part of the storage that a view spans, with the view's strides: sums depend on them."""
-    cdef View* v = &a.geometry
-    cdef Py_ssize_t first, last
-    cdef int k
-    reach(v.ndim, v.shape, v.strides, v.offset, &first, &last)
-    known = first, last, a.storage.buffer
-    span = spans.get(known)
-    if span is None:
-        span = spans[known] = single_copy(a.storage.buffer.data + first, last + 1 - first)
-    shown = np.ndarray(shape_tuple(v), np.float32, span, 4 * (v.offset - first),
-                       tuple([4 * v.strides[k] for k in range(v.ndim)]))
-    shown.flags.writeable = False
-    return shown
-
-
-cdef object single_copy(const double* values, Py_ssize_t count):
-    copy = np.empty(count, np.float32)
-    cdef float* to = <float*>cnp.PyArray_DATA(<cnp.ndarray>copy)
-    cdef Py_ssize_t i
-    for i in range(count):
-        to[i] = <float>values[i]
-    return copy
-
-
-cdef object doubles_of(Array a):
-    """A read-only plain array over the values of a stored array."""
-    cdef cnp.npy_intp shape[MAX_NDIM]
-    cdef cnp.npy_intp strides[MAX_NDIM]
-    cdef int k
-    for k in range(a.geometry.ndim):
-        shape[k] = a.geometry.shape[k]
-        strides[k] = a.geometry.strides[k] * <Py_ssize_t>sizeof(double)
-    cdef void* data = a.storage.buffer.data     # NULL where an array without elements came from outside
-    if data != NULL:
-        data = a.storage.buffer.data + a.geometry.offset
-    elif a.geometry.size == 0:
-        return np.empty(shape_tuple(&a.geometry))
-    result = cnp.PyArray_New(np.ndarray, a.geometry.ndim, shape, cnp.NPY_DOUBLE, strides, data, 0, 0, <object>NULL)
-    Py_INCREF(a.storage.buffer)
-    cnp.PyArray_SetBaseObject(result, a.storage.buffer)
-    return result
-
-
-cpdef object stand_in(Array a):
-    """A plain array in the place of an Array: of its values, dtype, layout and flags.
-
-    Parameters
-    ----------
-    a : Array
-        Computed if it is not yet.
-
-    Returns
-    -------
-    ndarray
-        For functions that do not write into it: the values may be shared with other arrays.
-    """
-    materialise(a)
-    plain = ndarray_of(a)
-    if not a.readonly:
-        cnp.PyArray_ENABLEFLAGS(<cnp.ndarray>plain, cnp.NPY_ARRAY_WRITEABLE)
-    return plain
-
-
-cpdef Array shown_as(Array a, object plain, object shown):
-    """The view of an Array that a view of its stand-in is.
-
-    Parameters
-    ----------
-    a : Array
-        What the view is of.
-    plain : ndarray
-        Its stand-in.
-    shown : ndarray
-        A view of `plain`, or `plain` itself, for which `a` itself is returned.
-
-    Returns
-    -------
-    Array
-        Read-only where `shown` is.
-    """
-    cdef View view
-    cdef Array result
-    cdef Py_ssize_t itemsize = plain.itemsize
-    cdef int k
-    if shown is plain:
-        return a
-    if shown.ndim > MAX_NDIM:
-        raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions, got {shown.ndim}")
-    view.ndim, view.size, view.offset = shown.ndim, shown.size, a.geometry.offset
-    if view.size:
-        view.offset += (<char*>cnp.PyArray_DATA(shown) - <char*>cnp.PyArray_DATA(plain)) // itemsize
-    cdef Py_ssize_t low, high
-    for k in range(view.ndim):
-        view.shape[k] = shown.shape[k]
-        view.strides[k] = cnp.PyArray_STRIDE(shown, k) // itemsize
-        if view.strides[k] * itemsize != cnp.PyArray_STRIDE(shown, k):
-            raise ValueError(f"an Array has strides of whole elements, got {shown.strides} bytes")
-    reach(view.ndim, view.shape, view.strides, view.offset, &low, &high)
-    if view.size and (low < 0 or high >= a.storage.buffer.size):
-        raise ValueError("the view would reach out of the memory of the Array")
-    result = new_view(a, &view)
-    result.readonly = not cnp.PyArray_ISWRITEABLE(shown)
-    return result
-
-
-cdef Array second(Array a):
+cdef BaseArray second(BaseArray a):
     """Another variable on the same view, so that an expression reads what it shows now."""
     materialise(a)
     return new_array(a.storage, &a.geometry)
 
 
-cdef Array as_view(Array a, str name, tuple args, dict kwargs):
+cdef BaseArray as_view(BaseArray a, str name, tuple args, dict kwargs):
     plain = stand_in(a)
     shown = getattr(plain, name)(*args, **kwargs)
     if is_view_of(shown, plain):
@@ -160,25 +47,12 @@ cdef Array as_view(Array a, str name, tuple args, dict kwargs):
     return take_flat(a, getattr(positions, name)(*args, **kwargs), shown)
 
 
-cpdef bint is_view_of(object shown, object plain) except -1:
-    """Whether a result is a view of a stand-in, or that itself, and not a view of a copy that was made on the way.
-
-    Memory does not tell: two Arrays may share it until one of them is written to.
-    """
-    span = plain.base if isinstance(plain.base, np.ndarray) else plain      # NumPy skips what is a view itself
-    while shown is not None:
-        if shown is plain or shown is span:
-            return True
-        shown = getattr(shown, "base", None)
-    return False
-
-
-cdef Array moved(Array a, str order):
+cdef BaseArray moved(BaseArray a, str order):
     plain = doubles_of(a)
     return take_flat(a, np.arange(plain.size).reshape(plain.shape), plain.copy(order))
 
 
-cdef object take(Array a, index):
+cdef object take(BaseArray a, index):
     index = plain_index(index)
     found = take_rows(a, index)
     if found is not None:
@@ -192,7 +66,7 @@ cdef object take(Array a, index):
     return made_of(a, identifiers_at(a, offsets_of(a, index)) if a.is_active else None, shown)
 
 
-cdef Array take_rows(Array a, index):
+cdef BaseArray take_rows(BaseArray a, index):
     """a[index] of integers along the first axis, or of a mask, where identifiers are those of one block; else None.
 
     Values and identifiers go in one pass, and nothing is looked up in tables of positions.
@@ -205,7 +79,7 @@ cdef Array take_rows(Array a, index):
     cdef Block block
     cdef Gather record
     cdef BaseTape tape
-    cdef Array result
+    cdef BaseArray result
     cdef Storage storage
     cdef Py_ssize_t row = 1
     cdef int32_t before, base
@@ -296,7 +170,7 @@ cdef bint copy_rows(const View* view, Py_ssize_t row, cnp.ndarray places, const 
     return True
 
 
-cdef object identifiers_at(Array a, offsets):
+cdef object identifiers_at(BaseArray a, offsets):
     """The identifiers of an active array's elements at offsets in its storage, in the recording of this thread."""
     cdef Recorder* r = current()
     cdef Storage storage = a.storage
@@ -311,35 +185,20 @@ cdef object identifiers_at(Array a, offsets):
     return np.zeros(np.shape(offsets), np.int32)
 
 
-cdef object plain_of(x):
-    if type(x) is Array:
-        settle(<Array>x)         # values alone: they are read after the recording too
-        return ndarray_of(<Array>x)
-    return plain_scalar(<Real>x) if type(x) is Real else x
-
-
-cdef object plain_index(index):
-    if type(index) is tuple:
-        return tuple([plain_index(i) for i in index])
-    if type(index) is list:
-        return [plain_index(i) for i in index]
-    return plain_of(index)
-
-
-cdef Array take_flat(Array a, index, values):
+cdef BaseArray take_flat(BaseArray a, index, values):
     """The elements at flat positions `index` of a, whose values are `values`: a movement."""
     return made_of(a, identifiers(a).reshape(-1)[index] if a.is_active else None, values)
 
 
-cdef Array made_of(Array a, places, values):
+cdef BaseArray made_of(BaseArray a, places, values):
     """Elements of a with these identifiers and values, in its precision."""
     found = values if places is None else gather(values, places)
-    cdef Array result = found if type(found) is Array else from_ndarray(found)
+    cdef BaseArray result = found if is_array(found) else from_ndarray(found)
     result.storage.single = a.storage.single
     return result
 
 
-cdef int scatter(Array a, index, value) except -1:
+cdef int scatter(BaseArray a, index, value) except -1:
     """a[index] = value for indices that are no views: values and identifiers move, nothing is recorded."""
     cdef Recorder* r = current()
     cdef Storage storage = a.storage
@@ -350,9 +209,8 @@ cdef int scatter(Array a, index, value) except -1:
     cdef Py_ssize_t i
     demand_writable(a)
     if isinstance(value, (list, tuple)):
-        from codipy.active.array import from_nested
         value = from_nested(value)
-    if storage.single and type(value) is Array:
+    if storage.single and is_array(value):
         value = value.astype(np.float32)
     index = plain_index(index)
     if type(index) is np.ndarray and index.dtype == bool and index.ndim == a.geometry.ndim and np.ndim(value) > 1:
@@ -360,7 +218,7 @@ cdef int scatter(Array a, index, value) except -1:
                         f"{np.ndim(value)} dimensions")
     offsets = offsets_of(a, index)
     cdef bint active = r != NULL and (storage.identifiers != NULL or storage.block is not None
-                                      or type(value) in (Array, Real) and value.is_active)
+                                      or (is_array(value) or type(value) is Real) and value.is_active)
     if active and not all_differ(offsets, size):
         values = np.array(ndarray_of(a))     # NumPy says which of several values an element gets
         ids = identifiers(a)
@@ -386,7 +244,7 @@ cdef int scatter(Array a, index, value) except -1:
     return 0
 
 
-cdef bint scatter_active(Recorder* r, Array a, offsets, value) except? True:
+cdef bint scatter_active(Recorder* r, BaseArray a, offsets, value) except? True:
     """Write an Array of float64 to offsets that are all different; False for what is no such Array or does not fit."""
     cdef Storage storage = a.storage, source
     cdef BaseTape tape = <BaseTape>r.tape
@@ -398,11 +256,11 @@ cdef bint scatter_active(Recorder* r, Array a, offsets, value) except? True:
     cdef int k
     cdef View shape
     cdef View* shown
-    cdef Array x
+    cdef BaseArray x
     cdef bint moves
     cdef double* numbers
     cdef int32_t* slots
-    if type(value) is not Array or storage.single or cnp.PyArray_NDIM(at) > MAX_NDIM:
+    if not is_array(value) or storage.single or cnp.PyArray_NDIM(at) > MAX_NDIM:
         return False
     x = value
     materialise(x)
@@ -463,16 +321,16 @@ cdef int put_at(Recorder* r, Storage storage, offsets, value) except -1:
     cdef Py_ssize_t i, place
     cdef int32_t identifier = 0
     places = np.zeros(offsets.shape, np.int64)
-    if type(value) is Array:
-        materialise(<Array>value)
-        source = (<Array>value).storage
+    if is_array(value):
+        materialise(<BaseArray>value)
+        source = (<BaseArray>value).storage
         if not (admit_mixed(r, source) if source.identifiers != NULL
                 else source.block is not None and admit_block(r, source)):
             source = None
-        if is_contiguous(&(<Array>value).geometry) and (<Array>value).shape == offsets.shape:
-            places = np.arange((<Array>value).geometry.offset, (<Array>value).geometry.offset + places.size)
+        if is_contiguous(&(<BaseArray>value).geometry) and (<BaseArray>value).shape == offsets.shape:
+            places = np.arange((<BaseArray>value).geometry.offset, (<BaseArray>value).geometry.offset + places.size)
         else:
-            places[...] = offsets_of(<Array>value, ...)
+            places[...] = offsets_of(<BaseArray>value, ...)
     elif type(value) is Real:
         identifier = identifiers(value)
     storage.make_mixed(tape)

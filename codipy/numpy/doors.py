@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What Arrays and Reals leave to this layer, by the names that they ask for it: see `codipy.active.doors`."""
 
-from codipy.active.array import Array
+from codipy.active.array import Array, from_nested
+from codipy.active.elementwise_door import elementwise
 from codipy.active.flags import Flags
 from codipy.active.flat import Flat
 from codipy.active.given import number_of
@@ -32,5 +33,5 @@ DOORS = {
     "array": array_of,
     # what operators and conversions leave to Python
     "boxed": boxed, "compares": compares, "fillable": fillable, "given": given, "in_place": in_place,
-    "number": number_of, "operate": operate, "times": times,
+    "elementwise": elementwise, "from_nested": from_nested, "number": number_of, "operate": operate, "times": times,
 }  # fmt: skip
