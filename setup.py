@@ -70,10 +70,12 @@ def write_kernels():
 
 
 def remove_older_output():
-    """Remove what builds used to write beside the sources, where it would be found first."""
+    """Remove what older builds left beside the sources, where it would be found first: C, and modules that moved."""
     operations = Path("codipy", "operations")
     older = [operations / name for name in ("kernels.h", "kernels.pxd", "tiles.h", "formulas.h")]
     older += [] if TRACE else [pyx.with_suffix(".c") for pyx in Path("codipy").rglob("*.pyx")]
+    libraries = [path for suffix in ("so", "pyd") for path in Path("codipy").rglob(f"*.{suffix}")]
+    older += [path for path in libraries if not path.with_name(path.name.split(".")[0] + ".pyx").exists()]
     for path in older:
         path.unlink(missing_ok=True)
 

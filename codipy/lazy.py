@@ -5,7 +5,7 @@ import importlib
 import sys
 
 from codipy.active.doors import find_later
-from codipy.active.functions import extend_later
+from codipy.active.scalar.functions import extend_later
 
 _MODULES = ["implicit", "laboratory", "math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {

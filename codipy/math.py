@@ -35,7 +35,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from codipy.active import FUNCTIONS, Real
-from codipy.active.functions import extend
+from codipy.active.scalar.functions import extend
 from codipy.operations import PASSIVE, TABLE
 from codipy.operations.callables import python_callable
 from codipy.tape import active_tape

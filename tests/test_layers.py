@@ -148,9 +148,9 @@ def test_no_cycle_has_more_than_three_modules():
 def test_cycles_are_found():
     assert cycles({"a": {"b"}, "b": {"c"}, "c": {"a", "d"}, "d": set()}) == [["a", "b", "c"]]
     graph = imports()
-    assert "codipy.active.scalar.base" in graph["codipy.active.real"]  # by cimport
-    assert "codipy.active.flat" in graph["codipy.active.array_type"]  # inside of a function
-    graph["codipy.active.view"].add("codipy.active.tape")
+    assert "codipy.active.scalar.base" in graph["codipy.active.scalar.real"]  # by cimport
+    assert "codipy.active.arrays.flat" in graph["codipy.active.array_type"]  # inside of a function
+    graph["codipy.active.storage.view"].add("codipy.active.tape")
     assert any(len(part) > 3 for part in cycles(graph))
 
 
@@ -180,11 +180,11 @@ def test_the_reader_sees_the_arrows_that_are_there():
         ("codipy.operations.table", "import numpy, codipy.programs.program"),
         ("codipy.programs.program", "    from codipy import (\n        errors,\n        tape,\n    )"),
         ("codipy.programs.program", "from codipy import errors, \\\n    tape"),
-        ("codipy.tape.tape", 'cdef extern from "codipy/active/real.h" nogil:'),
-        ("codipy.tape.kernels", '#include "codipy/active/real.h"'),
-        ("codipy.tape.kernels", '#include "../active/real.h"'),
-        ("codipy.tape.tape", 'real = importlib.import_module("codipy.active.real")'),
-        ("codipy.active.real", "from codipy.tools.drivers import grad"),
+        ("codipy.tape.tape", 'cdef extern from "codipy/active/scalar/real.h" nogil:'),
+        ("codipy.tape.kernels", '#include "codipy/active/scalar/real.h"'),
+        ("codipy.tape.kernels", '#include "../active/scalar/real.h"'),
+        ("codipy.tape.tape", 'real = importlib.import_module("codipy.active.scalar.real")'),
+        ("codipy.active.scalar.real", "from codipy.tools.drivers import grad"),
         ("codipy.tools.drivers", "import codipy"),
         ("codipy.tools.drivers", "from codipy import testing"),
         ("codipy.tools.drivers", "from codipy import Tape"),

@@ -44,7 +44,7 @@ def made_by(folder, *command):
 def test_a_wheel_holds_what_runs_and_what_types_it(tmp_path):
     """Beside the extension modules: no sources of Cython or C, which no document offers to anybody, and no tests."""
     found = [name for name in made_by(tmp_path, "build_py", "--build-lib", str(tmp_path)) if name.startswith("codipy/")]
-    assert {"codipy/py.typed", "codipy/active/real.pyi", "codipy/tools/rebinding/__init__.py"} <= set(found)
+    assert {"codipy/py.typed", "codipy/active/scalar/real.pyi", "codipy/tools/rebinding/__init__.py"} <= set(found)
     assert [name for name in found if "_testing" in name or not name.endswith((".py", ".pyi", "/py.typed"))] == []
 
 

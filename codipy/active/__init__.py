@@ -5,6 +5,6 @@
 import numpy as _numpy
 
 from codipy.active.adjoints import Adjoints as Adjoints
-from codipy.active.functions import FUNCTIONS as FUNCTIONS
-from codipy.active.real import Real as Real
+from codipy.active.scalar.functions import FUNCTIONS as FUNCTIONS
+from codipy.active.scalar.real import Real as Real
 from codipy.active.tape import Tape as Tape

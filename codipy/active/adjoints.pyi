@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from codipy.active.array_type import Array
 from codipy.active.identified import AdjointsAt
-from codipy.active.real import Real
+from codipy.active.scalar.real import Real
 from codipy.active.tape import Tape
 from codipy.tape.adjoints import AdjointVector
 

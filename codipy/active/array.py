@@ -4,11 +4,19 @@
 import numpy as np
 
 from codipy.active.array_type import Array
-from codipy.active.calls import call, saved_apart
+from codipy.active.arrays.calls import call, saved_apart
+from codipy.active.arrays.packing import (
+    filled,
+    from_ndarray,
+    from_nested,
+    gather,
+    identifiers,
+    nested_numbers,
+    with_gaps,
+)
+from codipy.active.arrays.reductions import learn_sums
 from codipy.active.operators import add_row, learn_temporaries
-from codipy.active.packing import filled, from_ndarray, from_nested, gather, identifiers, nested_numbers, with_gaps
-from codipy.active.real import Real
-from codipy.active.reductions import learn_sums
+from codipy.active.scalar.real import Real
 
 __all__ = ["Array", "add_row", "call", "filled", "from_ndarray", "from_nested", "gather", "identifiers",
            "is_active", "nested_numbers", "plain", "saved_apart", "with_gaps"]

@@ -7,9 +7,9 @@ from typing import Any, TypeAlias, final
 import numpy as np
 from numpy.typing import ArrayLike, DTypeLike, NDArray
 
-from codipy.active.flags import Flags
-from codipy.active.flat import Flat
-from codipy.active.real import Real
+from codipy.active.arrays.flags import Flags
+from codipy.active.arrays.flat import Flat
+from codipy.active.scalar.real import Real
 
 # Array_like, Reals and Arrays among its elements.
 _Values: TypeAlias = Array | Real | ArrayLike | list[Any] | tuple[Any, ...]

@@ -10,30 +10,30 @@ from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 cimport cython
 
-from codipy.active.conversion cimport (
+from codipy.active.arrays.conversion cimport (
     asks_for_product, as_type, converted, copied, demand_passive, instead_of_asarray, nested_lists,
     of_python)
-from codipy.active.compute cimport materialise, settle
-from codipy.active.expression cimport codipy_is_temporary
+from codipy.active.arrays.compute cimport materialise, settle
+from codipy.active.scalar.expression cimport codipy_is_temporary
 from codipy.active.identified cimport identifiers_of
 from codipy.active.inputs cimport get_gradient, get_tangent, set_gradient, set_tangent
 from codipy.active.items cimport get_item, item_at, set_item
 from codipy.active.operators cimport (
     apply1, apply2, apply_row, both, compared, floor_divide, in_place, matmul, power, times, written)
-from codipy.active.packing cimport any_identifier, from_ndarray
-from codipy.active.protocol cimport short_way
-from codipy.active.reductions cimport add_reduce, add_reduce_as_asked
+from codipy.active.arrays.packing cimport any_identifier, from_ndarray
+from codipy.active.arrays.protocol cimport short_way
+from codipy.active.arrays.reductions cimport add_reduce, add_reduce_as_asked
 from codipy.active.arrays.base cimport EMPTY, BaseArray, array_type, is_single, new_view
-from codipy.active.plain cimport ndarray_of
-from codipy.active.view cimport shape_tuple
-from codipy.active.views cimport as_view
+from codipy.active.arrays.plain cimport ndarray_of
+from codipy.active.storage.view cimport shape_tuple
+from codipy.active.arrays.views cimport as_view
 from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current, is_passive
 
-from codipy.active.callers import in_rebound_code
+from codipy.active.messages.callers import in_rebound_code
 from codipy.active.doors import door, method as ndarray_method
-from codipy.active.kinds import ClassOf
+from codipy.active.scalar.kinds import ClassOf
 from codipy.tape.signatures import Signature
 
 cdef extern from "Python.h":
@@ -57,7 +57,7 @@ cdef object show_to_library(Array a, object values):
     """What a library gets that asked for the values of an array, of which these are a copy."""
     if not stands_for_plain(a):
         return values
-    from codipy.active.shown import show
+    from codipy.active.arrays.shown import show
     return show(a, values)
 
 
@@ -346,7 +346,7 @@ cdef class Array(BaseArray):
 
     def fill(self, value):
         """Write one value into all elements."""
-        from codipy.active.flat import one_number       # not with `import codipy`
+        from codipy.active.arrays.flat import one_number       # not with `import codipy`
         self[...] = one_number(value, np.empty(()).fill)
 
     @property
@@ -511,7 +511,7 @@ cdef class Array(BaseArray):
             demand_passive(self, f"{name} of an active Array", f"take codipy.value(x).{name}")
             values = show_to_library(self, np.array(self.value) if name == "ctypes" else self.value)
             if name == "ctypes" and stands_for_plain(self):
-                from codipy.active.shown import keep
+                from codipy.active.arrays.shown import keep
                 keep(values)
             return getattr(values, name)
         if name == "__array_interface__" and shows_memory(self):

@@ -3,7 +3,7 @@
 
 from collections.abc import Callable
 
-from codipy.active.real import Real
+from codipy.active.scalar.real import Real
 from codipy.active.tape import Tape
 
 def all_floats(numbers: list[object]) -> bool: ...

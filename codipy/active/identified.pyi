@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codipy.active.adjoints import Adjoints
-from codipy.active.real import Real
+from codipy.active.scalar.real import Real
 
 def identifier_of(x: Real) -> int: ...
 @final

@@ -8,14 +8,14 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from codipy.active.arrays.base cimport EMPTY, BaseArray, is_array
-from codipy.active.block cimport Block, is_of_input, new_block
-from codipy.active.compute cimport materialise
-from codipy.active.packing cimport gather, identifiers
-from codipy.active.constants cimport copy_of, snapshot
-from codipy.active.conversion cimport converted
-from codipy.active.storage cimport Storage, is_unread
-from codipy.active.view cimport is_contiguous, is_injective, shape_tuple
-from codipy.active.plain cimport ndarray_of
+from codipy.active.storage.block cimport Block, is_of_input, new_block
+from codipy.active.arrays.compute cimport materialise
+from codipy.active.arrays.packing cimport gather, identifiers
+from codipy.active.arrays.constants cimport copy_of, snapshot
+from codipy.active.arrays.conversion cimport converted
+from codipy.active.storage.storage cimport Storage, is_unread
+from codipy.active.storage.view cimport is_contiguous, is_injective, shape_tuple
+from codipy.active.arrays.plain cimport ndarray_of
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape

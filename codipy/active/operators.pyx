@@ -9,14 +9,14 @@ from cpython.object cimport PyObject, PyObject_RichCompare
 from cpython.ref cimport Py_REFCNT
 
 from codipy.active.arrays.base cimport BaseArray, is_array
-from codipy.active.assign cimport assign
-from codipy.active.calls cimport call_direct
-from codipy.active.elementwise cimport operate, operate_on
-from codipy.active.expression cimport as_number
-from codipy.active.real cimport Real
-from codipy.active.view cimport same_shape
-from codipy.active.plain cimport plain_of
-from codipy.active.views cimport second
+from codipy.active.arrays.assign cimport assign
+from codipy.active.arrays.calls cimport call_direct
+from codipy.active.arrays.elementwise cimport operate, operate_on
+from codipy.active.scalar.expression cimport as_number
+from codipy.active.scalar.real cimport Real
+from codipy.active.storage.view cimport same_shape
+from codipy.active.arrays.plain cimport plain_of
+from codipy.active.arrays.views cimport second
 from codipy.operations.kernels cimport (
     OP_MOD, OP_MULTIPLY, OP_POSITIVE, OP_POWER, OP_RECIPROCAL, OP_SQRT, OP_SQUARE, op_arity)
 
@@ -31,7 +31,7 @@ cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for r
 cdef object of_complex(int code, PyObject* x, PyObject* y):
     if not (PyComplex_Check(<object>x) or PyComplex_Check(<object>y)):
         return door("operate")(ufuncs[code], <object>x, <object>y) if ufuncs[code] is not None else NotImplemented
-    from codipy.active.complexes import combine      # it needs this module first
+    from codipy.active.scalar.complexes import combine      # it needs this module first
     return combine(TABLE[code].name, <object>x, <object>y)
 
 

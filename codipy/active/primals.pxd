@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # Values of Arrays on the tape: new ones for inputs, and those that a replay computed.
 from codipy.active.arrays.base cimport BaseArray
-from codipy.active.real cimport Real
+from codipy.active.scalar.real cimport Real
 from codipy.tape.base cimport BaseTape
 
 cdef int set_values(BaseTape tape, BaseArray x, object value) except -1

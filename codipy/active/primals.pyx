@@ -9,11 +9,11 @@ from libc.string cimport memcpy
 cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray
-from codipy.active.block cimport Block
+from codipy.active.storage.block cimport Block
 from codipy.active.inputs cimport block_of, tape_of
-from codipy.active.real cimport Real
-from codipy.active.view cimport MAX_NDIM, View
-from codipy.active.plain cimport ndarray_of
+from codipy.active.scalar.real cimport Real
+from codipy.active.storage.view cimport MAX_NDIM, View
+from codipy.active.arrays.plain cimport ndarray_of
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.tape.base cimport BaseTape
 from codipy.tape.mark cimport Mark

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from codipy.active.adjoints import Adjoints
 from codipy.active.array_type import Array
-from codipy.active.real import Real
+from codipy.active.scalar.real import Real
 from codipy.tape.base import BaseTape
 
 class Tape(BaseTape):

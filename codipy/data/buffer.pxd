@@ -7,7 +7,7 @@ cimport cython
 
 # Immutable as soon as it is shared: whoever wants to write, and is not the only holder, writes into a new one. So
 # nothing ever needs to be told that what it reads has changed. Every holder has a reference, so Python's reference
-# count is the count of holders (owns_buffer in active/storage.pxd).
+# count is the count of holders (owns_buffer in active/storage/storage.pxd).
 @cython.final
 cdef class Buffer:
     cdef double* data

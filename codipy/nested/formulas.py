@@ -14,7 +14,7 @@ import math
 import numpy as np
 
 from codipy.active.array import Real, call, is_active, plain
-from codipy.active.elementwise_door import elementwise
+from codipy.active.arrays.elementwise_door import elementwise
 from codipy.nested.polygamma import POLYGAMMA
 from codipy.operations import TABLE
 

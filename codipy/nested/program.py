@@ -16,8 +16,8 @@ from bisect import bisect_right
 import numpy as np
 
 from codipy.active.array import Array, Real, call, is_active, plain
-from codipy.active.borrowed import origins
-from codipy.active.kinds import converted
+from codipy.active.recordings.borrowed import origins
+from codipy.active.scalar.kinds import converted
 from codipy.errors import UndifferentiableError
 from codipy.nested.expressions import Expression
 from codipy.nested.slots import Flows, Slots, reach

@@ -18,8 +18,8 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import Array, filled, from_ndarray, gather, identifiers, nested_numbers, plain
-from codipy.active.complexes import NO_COMPLEX
-from codipy.active.given import method_of
+from codipy.active.scalar.complexes import NO_COMPLEX
+from codipy.active.scalar.given import method_of
 from codipy.errors import ActiveError
 from codipy.numpy.views import Shown
 from codipy.tape import active_tape

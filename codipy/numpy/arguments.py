@@ -8,10 +8,10 @@ from functools import cache
 
 import numpy as np
 
-from codipy.active import slots
 from codipy.active.array import Array, Real, gather, identifiers, plain, with_gaps
-from codipy.active.callers import refused_out
-from codipy.active.elementwise_door import overlap
+from codipy.active.arrays.elementwise_door import overlap
+from codipy.active.messages.callers import refused_out
+from codipy.active.recordings import status
 from codipy.errors import ActiveError
 
 __all__ = [
@@ -45,7 +45,7 @@ def holds_active(tree):
 
     Inside ``codipy.passive()`` nothing is active.
     """
-    return _holds(tree) and not slots.in_passive()
+    return _holds(tree) and not status.in_passive()
 
 
 def rebuilt(tree, leaf):
@@ -197,7 +197,7 @@ def fillable(values):
     if isinstance(values, (list, tuple)):
         made = map(fillable, values)
         return type(values)(*made) if hasattr(values, "_fields") else type(values)(made)
-    if isinstance(values, np.ndarray) and values.dtype in (np.float64, np.float32) and slots.recording() is not None:
+    if isinstance(values, np.ndarray) and values.dtype in (np.float64, np.float32) and status.recording() is not None:
         made = with_gaps(values)
         if not values.flags.writeable:
             made.flags.writeable = False

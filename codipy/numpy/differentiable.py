@@ -9,7 +9,7 @@ from functools import partial, reduce
 import numpy as np
 
 from codipy.active.array import Array, Real, call, from_nested
-from codipy.active.complexes import NO_COMPLEX
+from codipy.active.scalar.complexes import NO_COMPLEX
 
 from . import registry
 from .arguments import PLAIN, assign, bind, holds_active, parameters, refuse, value_tree

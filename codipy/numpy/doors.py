@@ -2,10 +2,10 @@
 """What Arrays and Reals leave to this layer, by the names that they ask for it: see `codipy.active.doors`."""
 
 from codipy.active.array import Array, from_nested
-from codipy.active.elementwise_door import elementwise
-from codipy.active.flags import Flags
-from codipy.active.flat import Flat
-from codipy.active.given import number_of
+from codipy.active.arrays.elementwise_door import elementwise
+from codipy.active.arrays.flags import Flags
+from codipy.active.arrays.flat import Flat
+from codipy.active.scalar.given import number_of
 from codipy.numpy.allocation import given
 from codipy.numpy.arguments import fillable
 from codipy.numpy.functions import SHORT, array_function

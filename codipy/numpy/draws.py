@@ -13,7 +13,7 @@ import math
 import numpy as np
 
 from codipy.active.array import Array, Real, call
-from codipy.active.kinds import converted, type_of
+from codipy.active.scalar.kinds import converted, type_of
 from codipy.numpy.allocation import asarray, holds_movable
 from codipy.numpy.arguments import PLAIN, assign, holds_active, refuse, value_tree
 from codipy.numpy.elementary import elementwise_primitive

@@ -7,8 +7,8 @@ from functools import cache, reduce
 
 import numpy as np
 
-from codipy.active import slots
 from codipy.active.array import Array
+from codipy.active.recordings import status
 
 from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
 from .arguments import apart, assign, bind, call_with, holds_active, parameters, refuse, value_tree
@@ -76,7 +76,7 @@ def _moving(name):
     return tuple(known.positional.index(one) for one in names), set(names)
 
 
-# What needs nobody to look into its arguments: `active/protocol.pyx` goes a shorter way with most calls of them.
+# What needs nobody to look into its arguments: `active/arrays/protocol.pyx` goes a shorter way with most calls of them.
 SHORT = {
     _found(name): registry.PRIMITIVES[name]
     for name, handler in SETS["differentiable"].items()
@@ -147,7 +147,7 @@ def array_function(func, types, args, kwargs):
         bound = apart(bound) if name in _PRODUCTS else bound
         return assign(shown.results(call_with(func, bound, shown.tree)), out)
     if handler is None:
-        if name in _SAVING and slots.recording() is None:
+        if name in _SAVING and status.recording() is None:
             return func(*value_tree(args), **value_tree(kwargs))
         refuse(name, _reason(name) or f"codipy has no derivative for it: {_WRITE}")
     return handler(func, args, kwargs)

@@ -8,8 +8,8 @@ import itertools
 
 import numpy as np
 
-from codipy.active import slots
 from codipy.active.array import plain
+from codipy.active.recordings import status
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
 from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse, value_tree
 
@@ -44,7 +44,7 @@ class vectorize(np.vectorize):
     """``numpy.vectorize``: while a tape records, the function sees Reals and the results are Arrays."""
 
     def _vectorize_call(self, func, args):
-        if slots.recording() is None or not args:
+        if status.recording() is None or not args:
             return super()._vectorize_call(func, args)
         if self.signature is not None:
             if any(map(holds_movable, args)):
@@ -105,7 +105,7 @@ class _Joiner:
         return 0
 
     def __getitem__(self, key):
-        if slots.recording() is None or isinstance(key, str):
+        if status.recording() is None or isinstance(key, str):
             return self._original[key]
         items = [_item(x) for x in (key if isinstance(key, tuple) else (key,))]
         if items and isinstance(items[0], str) and items[0] in ("r", "c") and any(map(holds_movable, items)):

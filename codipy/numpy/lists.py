@@ -9,10 +9,10 @@ from types import ModuleType
 import numpy as np
 
 from codipy.active.array_type import Array
-from codipy.active.given import method_of
-from codipy.active.listed import Listed
-from codipy.active.real import Real
-from codipy.active.reductions import learn_sums, summed
+from codipy.active.arrays.listed import Listed
+from codipy.active.arrays.reductions import learn_sums, summed
+from codipy.active.scalar.given import method_of
+from codipy.active.scalar.real import Real
 from codipy.numpy import allocation
 from codipy.numpy.allocation import asarray, given, holds_movable
 from codipy.numpy.functions import SETS

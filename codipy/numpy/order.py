@@ -6,7 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.active.array import Array, identifiers, plain
-from codipy.active.dropped import refuse_left_out, runs_poly1d
+from codipy.active.messages.dropped import refuse_left_out, runs_poly1d
 
 from .arguments import assign, gather_tree, identifier_tree, value_tree
 from .views import Shown

@@ -13,7 +13,7 @@ import types
 import numpy as np
 
 from codipy.active.array import Array, Real, from_nested
-from codipy.active.callers import is_of_library
+from codipy.active.messages.callers import is_of_library
 from codipy.numpy import sparse
 from codipy.numpy.allocation import given, holds_movable
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.elementwise_door import overlap
+from codipy.active.arrays.elementwise_door import overlap
 
 from .arguments import assign, bind, call_with, value_tree
 

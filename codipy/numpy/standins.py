@@ -14,8 +14,8 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import Array
-from codipy.active.given import number_of
-from codipy.active.kinds import converted, show_classes, type_of
+from codipy.active.scalar.given import number_of
+from codipy.active.scalar.kinds import converted, show_classes, type_of
 from codipy.numpy.allocation import asarray, fresh, holds_movable
 
 __all__ = [

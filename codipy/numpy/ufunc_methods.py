@@ -8,8 +8,8 @@ import math
 import numpy as np
 
 from codipy.active.array import Array, call, from_nested, plain
-from codipy.active.constants import places_along
-from codipy.active.offsets import distinct
+from codipy.active.arrays.constants import places_along
+from codipy.active.arrays.offsets import distinct
 from codipy.tape.loops import taken
 
 from . import differentiable, registry

@@ -8,8 +8,8 @@ import numbers
 import numpy as np
 
 from codipy.active.array import Array, Real, call, identifiers, plain
-from codipy.active.complexes import NO_COMPLEX
-from codipy.active.elementwise_door import elementwise
+from codipy.active.arrays.elementwise_door import elementwise
+from codipy.active.scalar.complexes import NO_COMPLEX
 
 from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import apart, assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree

@@ -13,7 +13,7 @@ from types import ModuleType
 import numpy as np
 
 from codipy.active.array import Array
-from codipy.active.plain import is_view_of, shown_as, stand_in
+from codipy.active.arrays.plain import is_view_of, shown_as, stand_in
 
 from .arguments import fillable, gather_tree, rebuilt, value_leaf
 

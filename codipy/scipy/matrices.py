@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse.linalg
 
 from codipy.active.array import Array
-from codipy.active.callers import refusal
+from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 
 __all__ = ["FUNCTIONS", "linalg", "sparse"]

@@ -64,7 +64,7 @@ cdef class BaseTape:
     cdef public bint recycle                    # identifiers are linear, but blocks of dead arrays serve new ones of
                                                 # the same size; tests turn it off: gradients are the same to the bit
     cdef public bint twice                      # until the reset second derivatives are swept: no identifier serves twice
-    cdef readonly dict constants                # copies of plain arrays in use: see active/constants.pyx
+    cdef readonly dict constants                # copies of plain arrays in use: see active/arrays/constants.pyx
     cdef WaitingBlocks waiting                  # those blocks
     cdef bint shared                            # an identifier serves for more than one value: adjoints cannot be kept
 

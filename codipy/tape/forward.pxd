@@ -2,7 +2,7 @@
 # The strategy `forward`: nothing is recorded, tangents are computed at once.
 #
 # An operation on Reals makes one that carries its tangents where others have a pending expression; no identifier takes
-# part (active/carried.pxd). What has an identifier, arrays first of all, has its tangents in one vector, which grows
+# part (active/scalar/carried.pxd). What has an identifier, arrays first of all, has its tangents in one vector, which grows
 # with what lives: identifiers are those of the reuse strategies. A record is run forward when it is made, and dropped.
 from libc.stdint cimport int32_t, int64_t
 

@@ -9,7 +9,7 @@ import numpy as np
 from codipy.active import Real
 from codipy.active.array import Array, gather, identifiers, is_active, plain
 from codipy.active.bulk import all_floats, as_float, register_floats
-from codipy.active.kinds import converted
+from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.leaves import shape_of

@@ -17,7 +17,7 @@ import sys
 import weakref
 
 from codipy import errors
-from codipy.active.callers import is_users, place, top
+from codipy.active.messages.callers import is_users, place, top
 from codipy.errors import ActiveError, TapeError
 from codipy.tape.activity import active_tape
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.active import callers
+from codipy.active.messages import callers
 from codipy.errors import ActiveError
 
 

@@ -97,7 +97,7 @@ def test_import_loads_numpy_first_and_little_else():
     code = """
 import sys, codipy
 names = list(sys.modules)
-late = {"codipy.numpy", "codipy.active.flat", "codipy.tools"}
+late = {"codipy.numpy", "codipy.active.arrays.flat", "codipy.tools"}
 print(names.index("numpy") < names.index("codipy.data"), late & {*names})
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -11,7 +11,7 @@ import pytest
 import codipy
 from codipy import Real
 from codipy import math as cm
-from codipy.active.real import clear_free_lists
+from codipy.active.scalar.real import clear_free_lists
 from tests.strategies import each_counting, each_strategy
 
 FREE_LISTS = 3 * 256  # the most dead Reals that are kept, in three sizes

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import codipy
-from codipy.active.packing import identifiers
+from codipy.active.arrays.packing import identifiers
 from tests.active.recording import dot, each_variant, new_tape, record, seeds_for
 
 X = np.linspace(0.1, 1.3, 12)

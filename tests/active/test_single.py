@@ -9,7 +9,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import codipy
-from codipy.active.elementwise_door import elementwise
+from codipy.active.arrays.elementwise_door import elementwise
 from codipy.operations import TABLE
 from codipy.programs.tiles import ufunc_of
 from tests.active.catalogue import CASES

@@ -34,37 +34,41 @@ def one(file, right, wrong, *options, tests=""):
 MISTAKES = {
     # Identifiers and values that somebody else holds still
     "an element of a block is not lent": one(
-        "active/block.pyx", "            owner.lent = True\n", "            pass\n"
+        "active/storage/block.pyx", "            owner.lent = True\n", "            pass\n"
     ),
     "lent blocks serve again": one("tape/base.pyx", "elif self.recycle and not lent and", "elif self.recycle and"),
-    "shared values are overwritten": one("active/storage.pyx", "        if owns_buffer(self):\n", "        if True:\n"),
+    "shared values are overwritten": one(
+        "active/storage/storage.pyx", "        if owns_buffer(self):\n", "        if True:\n"
+    ),
     "values that an expression reads are overwritten as a whole": one(
-        "active/assign.pyx", "copied = not owns_buffer(storage)      #", "copied = False      #"
+        "active/arrays/assign.pyx", "copied = not owns_buffer(storage)      #", "copied = False      #"
     ),
     "shared identifiers are overwritten": one(
-        "active/renewal.pyx", "cdef bint fresh = not in_place,", "cdef bint fresh = False,"
+        "active/arrays/renewal.pyx", "cdef bint fresh = not in_place,", "cdef bint fresh = False,"
     ),
     "identifiers of a part are overwritten while others read them": one(
-        "active/assign.pyx", "    return Py_REFCNT(block) == 1 + readers\n", "    return True\n"
+        "active/arrays/assign.pyx", "    return Py_REFCNT(block) == 1 + readers\n", "    return True\n"
     ),
     "a part's copy outlives a write": Mistake(
-        "codipy/active/storage.pyx",
+        "codipy/active/storage/storage.pyx",
         (
             ("        self.overwritten = True\n        self.part = None\n", "        self.overwritten = True\n"),
             ("        cdef Buffer old, new\n        self.part = None\n", "        cdef Buffer old, new\n"),
         ),
     ),
     "an element of a mixed storage is not counted": one(
-        "active/storage.pyx", "        if identifier and tape.recorder.reuse:\n", "        if False:\n"
+        "active/storage/storage.pyx", "        if identifier and tape.recorder.reuse:\n", "        if False:\n"
     ),
     "a plain array is not compared with its copy": one(
-        "active/constants.pyx",
+        "active/arrays/constants.pyx",
         "    if found is not None and same_bits(values, doubles_of(<Array>found)):\n",
         "    if found is not None:\n",
         "--only=from_outside",
     ),
     # Aliasing, layout, flags
-    "an index array reads what it has written": one("active/views.pyx", "    if source is storage: ", "    if False: "),
+    "an index array reads what it has written": one(
+        "active/arrays/views.pyx", "    if source is storage: ", "    if False: "
+    ),
     "ravel is always a copy": one(
         "active/array_type.pyx",
         'return as_view(self, "ravel", (order,), {})',
@@ -76,7 +80,7 @@ MISTAKES = {
         "            view = shown_as(array, plain, leaf).copy()\n",
     ),
     "a writable view of what may not be written to": one(
-        "active/views.pyx",
+        "active/arrays/views.pyx",
         "    result.readonly = not cnp.PyArray_ISWRITEABLE(shown)\n",
         "    result.readonly = False\n",
     ),
@@ -96,13 +100,13 @@ MISTAKES = {
     ),
     # Numbers as keys, random numbers, contexts
     "active numbers are keys by identity": one(
-        "active/real.pyx",
+        "active/scalar/real.pyx",
         "        if self.epoch and not may_leave(self.epoch):\n            raise ActiveError(",
         "        if self.epoch and not may_leave(self.epoch):\n"
         "            return id(self)\n            raise ActiveError(",
     ),
     "active numbers are keys by value": one(
-        "active/real.pyx",
+        "active/scalar/real.pyx",
         "        if self.epoch and not may_leave(self.epoch):\n            raise ActiveError(",
         "        if False:\n            raise ActiveError(",
         tests="tests/active/test_kinds.py",
@@ -122,23 +126,26 @@ MISTAKES = {
         "    return getattr(loc, 'value', loc) + scale * rng.standard_normal(shape)\n",
     ),
     "expressions wait while NumPy raises": one(
-        "active/floating.pyx", "    return patient and began != NULL and", "    return began != NULL and"
+        "active/arrays/floating.pyx", "    return patient and began != NULL and", "    return began != NULL and"
     ),
     "expressions wait while warnings are listened to": one(
-        "active/floating.pyx", "not (<Surroundings>began).strict and (<Surroundings>began).hold()", "True"
+        "active/arrays/floating.pyx", "not (<Surroundings>began).strict and (<Surroundings>began).hold()", "True"
     ),
     # Kinds of numbers
     "elements of arrays are Python's floats": one(
-        "active/elements.pyx", "    kind = SINGLE if storage.single else DOUBLE\n", "    kind = 0\n"
+        "active/arrays/elements.pyx", "    kind = SINGLE if storage.single else DOUBLE\n", "    kind = 0\n"
     ),
     "elements of float32 arrays are doubles": one(
-        "active/elements.pyx", "    kind = SINGLE if storage.single else DOUBLE\n", "    kind = DOUBLE\n", "--single"
+        "active/arrays/elements.pyx",
+        "    kind = SINGLE if storage.single else DOUBLE\n",
+        "    kind = DOUBLE\n",
+        "--single",
     ),
     "expressions of float32 are not rounded": one(
-        "active/elementwise.pyx", "        single = ROUND_STEPS\n", "        single = ROUND_NONE\n", "--single"
+        "active/arrays/elementwise.pyx", "        single = ROUND_STEPS\n", "        single = ROUND_NONE\n", "--single"
     ),
     "elements that are written are not rounded": one(
-        "active/elements.pyx", "= <float>number if storage.single else number", "= number", "--single"
+        "active/arrays/elements.pyx", "= <float>number if storage.single else number", "= number", "--single"
     ),
     "sums of floats are compensated where Python's are not, or not where they are": one(
         "tools/rebinding/sums.py",
@@ -197,7 +204,7 @@ MISTAKES = {
         tests="tests/nested/test_zero_flows.py",
     ),
     "what is lent is not given back": one(
-        "active/lending.pyx",
+        "active/recordings/lending.pyx",
         "        x.epoch, x.made, x.identifier = self.epoch, self.made, self.identifier\n",
         "",
         tests="tests/nested/test_nested.py",
@@ -210,7 +217,7 @@ MISTAKES = {
     ),
     # Tangents that are computed at once
     "an input that was read is seeded": one(
-        "active/expression.pyx",
+        "active/scalar/expression.pyx",
         "        if r.carries:\n            x.flags |= MERGED\n",
         "",
         tests="tests/tape/test_forward.py",

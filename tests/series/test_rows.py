@@ -10,7 +10,7 @@ import pytest
 
 import codipy
 from codipy.active.array import is_active
-from codipy.active.elementwise_door import elementwise
+from codipy.active.arrays.elementwise_door import elementwise
 from codipy.operations import TABLE
 
 ORDER = 7

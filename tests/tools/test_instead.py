@@ -17,7 +17,7 @@ import scipy.spatial
 import scipy.stats
 
 import codipy
-from codipy.active.instead import _INSTEAD, _REBUILT
+from codipy.active.messages.instead import _INSTEAD, _REBUILT
 from codipy.errors import ActiveError
 
 MATRIX = np.array([[3.0, 0.4, 0.2], [0.4, 2.0, 0.1], [0.2, 0.1, 4.0]])

@@ -112,7 +112,7 @@ ROWS = [row for row in TABLE if row.name not in ("single", "mantissa", "fraction
 
 @pytest.mark.parametrize("row", ROWS, ids=[row.name for row in ROWS])
 def test_every_operation(row):
-    from codipy.active.elementwise_door import elementwise
+    from codipy.active.arrays.elementwise_door import elementwise
 
     rng = np.random.default_rng(row.code)
     free = [k for k in range(row.arity) if k not in row.constant]

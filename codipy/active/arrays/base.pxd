@@ -4,9 +4,9 @@
 from libc.stdint cimport int64_t
 from cpython.object cimport PyTypeObject, Py_TYPE
 
-from codipy.active.pending cimport Pending
-from codipy.active.storage cimport Storage
-from codipy.active.view cimport View
+from codipy.active.arrays.pending cimport Pending
+from codipy.active.storage.storage cimport Storage
+from codipy.active.storage.view cimport View
 
 
 # Two states:   stored    pending None

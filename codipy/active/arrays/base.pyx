@@ -4,8 +4,8 @@ from libc.stdint cimport int64_t
 from cpython.object cimport PyTypeObject
 cimport cython
 
-from codipy.active.storage cimport Storage, new_storage
-from codipy.active.view cimport View
+from codipy.active.storage.storage cimport Storage, new_storage
+from codipy.active.storage.view cimport View
 from codipy.data.buffer cimport new_buffer
 
 cdef extern from "Python.h":

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a Real holds: a float, its identifier on a tape, and the expression that is not on the tape yet. Operators and
-# methods stand above what works on these fields, in codipy/active/real.pyx.
+# methods stand above what works on these fields, in codipy/active/scalar/real.pyx.
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 

@@ -2,25 +2,25 @@
 """What a NumPy scalar can do and a float cannot, for the Reals that stand for one: elements, sums, results of ufuncs.
 
 A Real that stands for a float of Python has none of it, as ``hasattr(x, "shape")`` has to say what it says in the plain
-run. `codipy.active.functions` puts these into the type's dictionary, so that no other look-up takes longer. Rejected:
-``__getattr__``, which every attribute of Real would be looked up through.
+run. `codipy.active.scalar.functions` puts these into the type's dictionary, so that no other look-up takes longer.
+Rejected: ``__getattr__``, which every attribute of Real would be looked up through.
 """
 
 import sys
 
 import numpy as np
 
-from codipy.active import slots
-from codipy.active.callers import refusal
 from codipy.active.doors import door
-from codipy.active.kinds import converted, type_of
+from codipy.active.messages.callers import refusal
+from codipy.active.recordings import status
+from codipy.active.scalar.kinds import converted, type_of
 from codipy.errors import ActiveError
 
 __all__ = ["METHODS"]
 
 
 def _demand_passive(x, what, instead):
-    if x.is_active and not slots.may_be_plain(x):
+    if x.is_active and not status.may_be_plain(x):
         raise ActiveError(refusal(f"{what} of an active Real", instead))
 
 
@@ -175,7 +175,7 @@ class _AsArray:
     """
 
     def __get__(self, x, owner=None):
-        plain = None if x is None else slots.is_plain(x)
+        plain = None if x is None else status.is_plain(x)
         if plain:
             return lambda dtype=None, copy=None: np.array(x.value, dtype)
         if plain is False:

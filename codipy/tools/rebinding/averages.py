@@ -16,7 +16,7 @@ from types import ModuleType
 import numpy as np
 
 from codipy.active import Real
-from codipy.active.kinds import converted
+from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.math import _handmade
 from codipy.numpy.arguments import holds_active

@@ -11,7 +11,7 @@ import types
 import numpy as np
 
 from codipy.active.array_type import Array
-from codipy.active.real import Real
+from codipy.active.scalar.real import Real
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.exchange import (

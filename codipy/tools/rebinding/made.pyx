@@ -3,8 +3,8 @@
 cimport numpy as cnp
 from cpython.object cimport PyObject
 
-from codipy.active.packing cimport with_gaps
-from codipy.active.view cimport MAX_NDIM
+from codipy.active.arrays.packing cimport with_gaps
+from codipy.active.storage.view cimport MAX_NDIM
 from codipy.tape.activity cimport current, is_passive
 
 cnp.import_array()

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from numpy.polynomial.polyutils import trimseq as plain
 
-from codipy.active.dropped import refuse_left_out
+from codipy.active.messages.dropped import refuse_left_out
 from codipy.numpy.arguments import value_tree
 
 __all__ = ["FUNCTIONS"]

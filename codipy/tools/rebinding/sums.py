@@ -8,7 +8,7 @@ import math
 import struct
 
 from codipy.active import Real
-from codipy.active.kinds import type_of
+from codipy.active.scalar.kinds import type_of
 from codipy.tape import active_tape
 
 __all__ = ["COMPENSATED", "compensated_sum"]

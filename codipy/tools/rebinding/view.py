@@ -23,7 +23,7 @@ from types import FunctionType, GetSetDescriptorType, MethodType, ModuleType
 import numpy as np
 
 from codipy.active.array_type import Array
-from codipy.active.real import Real
+from codipy.active.scalar.real import Real
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import CONTAINERS, make_view
 from codipy.tools.rebinding.hooks import LOOKING_UP, make_builtins

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain arrays beside Arrays: copies of what they hold now, one for as long as they hold it.
+
+The caller may write into a plain array before the expression is computed, or before the sweep. So it is copied; what is
+used again is compared with its copy, which is used again too where nothing has changed.
+"""
+import numpy as np
+
+from libc.string cimport memcmp, memcpy
+from cpython.ref cimport Py_INCREF
+cimport numpy as cnp
+
+from codipy.active.arrays.base cimport BaseArray, new_array
+from codipy.active.arrays.packing cimport from_ndarray
+from codipy.active.storage.storage cimport new_storage, owns_buffer
+from codipy.active.storage.view cimport MAX_NDIM, View, set_contiguous
+from codipy.active.arrays.plain cimport doubles_of, shown_as
+from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.tape.activity cimport current
+from codipy.tape.base cimport BaseTape
+from codipy.tape.loops cimport loop_places, loop_within
+from codipy.tape.recorder cimport Recorder
+
+from codipy.errors import ActiveError
+
+cnp.import_array()
+
+cdef enum:
+    WORTH_COMPARING = 64         # elements: a copy of fewer costs less than to look for one
+    MOST_UNUSED = 4              # copies that nobody else holds, and that may be asked for again
+
+
+cdef BaseArray copy_of(cnp.ndarray values):
+    cdef View view
+    cdef Buffer buffer
+    cdef int k
+    if cnp.PyArray_NDIM(values) > MAX_NDIM:
+        raise ActiveError(f"x: an Array has at most {MAX_NDIM} dimensions, got {cnp.PyArray_NDIM(values)}")
+    if not cnp.PyArray_ISCARRAY_RO(values):
+        values = np.array(values, dtype=np.float64, order="C")
+    view.ndim = cnp.PyArray_NDIM(values)
+    for k in range(view.ndim):
+        view.shape[k] = cnp.PyArray_DIM(values, k)
+    set_contiguous(&view)
+    buffer = new_buffer(view.size)
+    if view.size:
+        memcpy(buffer.data, cnp.PyArray_DATA(values), view.size * sizeof(double))
+    return new_array(new_storage(buffer, None, False), &view)
+
+
+cdef bint is_block(cnp.ndarray values) noexcept:
+    """Whether the values lie as in an Array of one's own."""
+    return (cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE and cnp.PyArray_ISCARRAY_RO(values)
+            and cnp.PyArray_NDIM(values) <= MAX_NDIM)
+
+
+cdef BaseArray snapshot(values):
+    if values.dtype.char in "gF":
+        raise TypeError("long double arrays beside an Array are not supported: use astype(float)")
+    dtype = np.float32 if values.dtype == np.float32 else np.float64
+    if is_block(values) and not is_frozen(values):
+        return copy_of(values)
+    if values.flags.c_contiguous:
+        return from_ndarray(values if is_frozen(values) else np.array(values, dtype=dtype, order="C"))
+    # Laid out as it is: NumPy's loops and the order of the result, and so of sums over it, depend on that.
+    back = tuple([slice(None, None, -1 if stride < 0 else None) for stride in values.strides])
+    kept = from_ndarray(np.array(values[back], dtype=dtype, order="K"))
+    plain = doubles_of(kept)
+    turned = shown_as(kept, plain, plain[back])
+    turned.owner, turned.readonly = None, False      # nobody else has what it shows
+    return turned
+
+
+cdef bint is_frozen(object values):
+    while isinstance(values, np.ndarray):
+        if values.flags.writeable:
+            return False
+        values = values.base
+    # Not of memory that an array owns: its flag may be set back, and views made before it was set can write.
+    return type(values) is bytes or type(values) is Buffer
+
+
+cdef BaseArray constant(Recorder* r, values):
+    cdef dict known
+    cdef BaseArray copy
+    if r == NULL or cnp.PyArray_TYPE(<cnp.ndarray>values) != cnp.NPY_DOUBLE or values.size < WORTH_COMPARING or (
+            is_frozen(values)):
+        return snapshot(values)
+    # The address may be another array's by now. That does no harm, since it is the numbers that are compared.
+    place = <size_t>cnp.PyArray_DATA(<cnp.ndarray>values), values.shape, values.strides
+    known = (<BaseTape>r.tape).constants
+    found = known.get(place)
+    if found is not None and same_bits(values, doubles_of(<BaseArray>found)):
+        return found
+    copy = snapshot(values)
+    known.pop(place, None)
+    if len(known) >= MOST_UNUSED:
+        drop_unused(known)
+    known[place] = copy
+    return copy
+
+
+cdef int drop_unused(dict known) except -1:
+    """Forget the copies that neither a record nor an expression holds, but for the youngest ones."""
+    cdef list unused = [place for place, copy in known.items() if owns_buffer((<BaseArray>copy).storage)]
+    for place in unused[:len(unused) + 1 - MOST_UNUSED]:
+        del known[place]
+    return 0
+
+
+cdef bint same_bits(cnp.ndarray a, cnp.ndarray b):
+    if cnp.PyArray_ISCARRAY_RO(a) and cnp.PyArray_ISCARRAY_RO(b):
+        return memcmp(cnp.PyArray_DATA(a), cnp.PyArray_DATA(b), cnp.PyArray_NBYTES(a)) == 0
+    return np.array_equal((<object>a).view(np.int64), (<object>b).view(np.int64))
+
+
+cdef object frozen_copy(Recorder* r, cnp.ndarray values):
+    return doubles_of(constant(r, values)) if is_block(values) else np.array(values)
+
+
+def places_along(Py_ssize_t size, index):
+    """The elements that an index of a vector chooses, by positions that are not negative.
+
+    Parameters
+    ----------
+    size : int
+        Of the vector.
+    index : ndarray of int
+        As NumPy takes it.
+
+    Returns
+    -------
+    ndarray of intp
+        Read-only, in memory that nobody can write to: it need not be copied where it is kept. One for all uses of an
+        index that holds the same numbers.
+
+    Raises
+    ------
+    IndexError
+        As NumPy's, where an index is out of bounds.
+    """
+    cdef cnp.ndarray integers = np.ascontiguousarray(index, np.intp)
+    cdef const Py_ssize_t* given = <const Py_ssize_t*>cnp.PyArray_DATA(integers)
+    cdef Py_ssize_t count = cnp.PyArray_SIZE(integers)
+    cdef Buffer places
+    if count >= WORTH_COMPARING and loop_within(given, count, size):
+        return frozen_copy(current(), (<object>integers).view(np.float64)).view(np.intp)
+    places = new_buffer(count)
+    if not loop_places(given, count, size, <Py_ssize_t*>places.data):
+        np.empty(size, bool)[index]
+    result = cnp.PyArray_New(np.ndarray, cnp.PyArray_NDIM(integers), cnp.PyArray_DIMS(integers), cnp.NPY_INTP, NULL,
+                             places.data, 0, cnp.NPY_ARRAY_CARRAY_RO, <object>NULL)
+    Py_INCREF(places)
+    cnp.PyArray_SetBaseObject(result, places)
+    return result

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""float32 and float64: which of them a result is, and values in float32."""
+import sys
+
+import numpy as np
+
+from cpython.object cimport PyObject
+
+from codipy.active.scalar cimport kinds
+from codipy.active.scalar.real cimport Real
+from codipy.operations.kernels cimport OP_SCALE, op_value_any
+
+from codipy.operations import TABLE
+from codipy.programs.tiles import ufunc_of
+
+
+cdef Strength strength_of(x):
+    dtype = getattr(x, "dtype", None)
+    if dtype is None:
+        return WEAK
+    return SINGLE if dtype.char == "f" else WEAK if dtype.char in "?bBhHe" else DOUBLE
+
+
+cdef Strength strength_of_real(PyObject* x) noexcept:
+    cdef int kind = (<Real>x).kind
+    return WEAK if kind == kinds.PYTHON else SINGLE if kind == kinds.SINGLE else DOUBLE
+
+
+cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands):
+    """Of ldexp the first operand alone has a say."""
+    cdef int k
+    cdef bint single = False
+    for k in range(1 if code == OP_SCALE else n):
+        if sources[k].strength == UNKNOWN:
+            sources[k].strength = strength_of(<object>operands[k])
+        if sources[k].strength == DOUBLE:
+            return False
+        single |= sources[k].strength == SINGLE
+    return single
+
+
+cdef object single_value(int code, int n, const double* values):
+    ufunc = ufunc_of(TABLE[code])
+    if ufunc is None:
+        return np.float32(op_value_any(code, values[0], values[1] if n > 1 else 0.0, values[2] if n > 2 else 0.0))
+    if code == OP_SCALE:
+        return ufunc(np.float32(values[0]), int(values[1]))
+    return ufunc(*[np.float32(values[k]) for k in range(n)])
+
+
+cdef bint is_refused(object x):
+    if type(x) is np.ndarray or not isinstance(x, np.ndarray):
+        return False
+    # Nobody has a masked array before this module is imported, which takes longer than all of codipy's array layer.
+    masked = sys.modules.get("numpy.ma")
+    return isinstance(x, np.matrix) or masked is not None and isinstance(x, masked.MaskedArray)

@@ -1,0 +1,350 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Views of Arrays, copies of their elements, and writing to elements that an index selects."""
+import numpy as np
+
+from libc.stdint cimport int32_t
+from libc.string cimport memcpy
+from cpython.mem cimport PyMem_Free, PyMem_Malloc
+cimport numpy as cnp
+
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array
+from codipy.active.arrays.assign cimport demand_writable
+from codipy.active.storage.block cimport Block, new_block
+from codipy.active.arrays.elements cimport admit_mixed, go_mixed_in_passive
+from codipy.active.arrays.compute cimport admit_block, materialise
+from codipy.active.arrays.offsets cimport all_differ, integers_of, offsets_of
+from codipy.active.arrays.packing cimport from_ndarray, from_nested, gather, identifiers
+from codipy.active.arrays.plain cimport doubles_of, is_view_of, ndarray_of, plain_index, plain_of, shown_as, stand_in
+from codipy.active.scalar.real cimport Real
+from codipy.active.storage.storage cimport Storage, new_storage
+from codipy.active.storage.view cimport MAX_NDIM, View, broadcast_strides, is_contiguous, set_contiguous, shape_tuple
+from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.tape.activity cimport current
+from codipy.tape.base cimport BaseTape
+from codipy.tape.gather cimport Gather, gather_apart, gather_of_runs
+from codipy.tape.loops cimport loop_take
+from codipy.tape.recorder cimport Recorder
+
+cnp.import_array()
+
+
+cdef BaseArray second(BaseArray a):
+    """Another variable on the same view, so that an expression reads what it shows now."""
+    materialise(a)
+    return new_array(a.storage, &a.geometry)
+
+
+cdef BaseArray as_view(BaseArray a, str name, tuple args, dict kwargs):
+    plain = stand_in(a)
+    shown = getattr(plain, name)(*args, **kwargs)
+    if is_view_of(shown, plain):
+        return shown_as(a, plain, shown)
+    # Positions laid out as the view is, since order="K" asks for that.
+    strides = [stride * 8 // plain.itemsize for stride in plain.strides]
+    positions = np.lib.stride_tricks.as_strided(
+        np.empty(a.storage.buffer.size, np.int64)[a.geometry.offset if plain.size else 0:], plain.shape, strides)
+    positions[...] = np.arange(plain.size).reshape(plain.shape)
+    return take_flat(a, getattr(positions, name)(*args, **kwargs), shown)
+
+
+cdef BaseArray moved(BaseArray a, str order):
+    plain = doubles_of(a)
+    return take_flat(a, np.arange(plain.size).reshape(plain.shape), plain.copy(order))
+
+
+cdef object take(BaseArray a, index):
+    index = plain_index(index)
+    found = take_rows(a, index)
+    if found is not None:
+        return found
+    plain = stand_in(a)
+    shown = plain[index]
+    if not isinstance(shown, np.ndarray):
+        return a[tuple([int(i) for i in index])] if isinstance(index, tuple) else a[int(index)]
+    if is_view_of(shown, plain):
+        return shown_as(a, plain, shown)
+    return made_of(a, identifiers_at(a, offsets_of(a, index)) if a.is_active else None, shown)
+
+
+cdef BaseArray take_rows(BaseArray a, index):
+    """a[index] of integers along the first axis, or of a mask, where identifiers are those of one block; else None.
+
+    Values and identifiers go in one pass, and nothing is looked up in tables of positions.
+    """
+    cdef Recorder* r = current()
+    cdef View view
+    cdef View shape
+    cdef cnp.ndarray places
+    cdef Buffer values
+    cdef Block block
+    cdef Gather record
+    cdef BaseTape tape
+    cdef BaseArray result
+    cdef Storage storage
+    cdef Py_ssize_t row = 1
+    cdef int32_t before, base
+    cdef int32_t* numbers
+    cdef int32_t* taken
+    cdef int k
+    if r == NULL:
+        return None
+    materialise(a)
+    storage = a.storage
+    if storage.identifiers != NULL or storage.block is None or storage.single or not admit_block(r, storage):
+        return None
+    view = a.geometry
+    places = integers_along(&view, index)
+    if places is None or view.ndim > 1 and not is_contiguous(&view):
+        return None
+    shape.ndim = cnp.PyArray_NDIM(places) + view.ndim - 1
+    if shape.ndim > MAX_NDIM:
+        return None
+    for k in range(shape.ndim):
+        shape.shape[k] = (cnp.PyArray_DIM(places, k) if k < cnp.PyArray_NDIM(places)
+                          else view.shape[k - cnp.PyArray_NDIM(places) + 1])
+    set_contiguous(&shape)
+    for k in range(1, view.ndim):
+        row *= view.shape[k]
+    if shape.size == 0:
+        return None
+    tape = <BaseTape>r.tape
+    tape.demand_recording("an array operation")
+    values = new_buffer(shape.size)
+    base = storage.block.base + <int32_t>view.offset
+    numbers = <int32_t*>PyMem_Malloc(cnp.PyArray_SIZE(places) * (1 if view.ndim == 1 else 2) * sizeof(int32_t))
+    if numbers == NULL:
+        raise MemoryError(f"no memory for {cnp.PyArray_SIZE(places)} identifiers")
+    before = tape.largest()
+    try:
+        if not copy_rows(&view, row, places, storage.buffer.data + view.offset, base, values.data, numbers):
+            return None          # an index out of bounds: NumPy says so
+        result = new_array(new_storage(values, None, False), &shape)
+        block = new_block(tape, shape.size)
+        if view.ndim == 1:
+            taken, numbers = numbers, NULL       # the record has it, or it is freed
+            record = gather_apart(taken, shape.size, block.base, r.keeps_values)
+        else:
+            record = gather_of_runs(numbers, cnp.PyArray_SIZE(places), values.data if r.keeps_values else NULL,
+                                    shape.size, block.base)
+        tape.push_record(record, before)
+    except BaseException:
+        tape.withdraw_block(before)
+        raise
+    finally:
+        PyMem_Free(numbers)
+    result.storage.block = block
+    return result
+
+
+cdef cnp.ndarray integers_along(View* view, index):
+    """The index as integers along the first axis; None for any other. A mask is one along the view seen flat."""
+    cdef cnp.ndarray array
+    if view.ndim == 0:
+        return None
+    if type(index) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>index) == cnp.NPY_BOOL:
+        array = index
+        if (<object>array).shape != shape_tuple(view) or view.ndim > 1 and not is_contiguous(view):
+            return None
+        if view.ndim > 1:
+            view.ndim, view.shape[0], view.strides[0] = 1, view.size, 1
+        return np.flatnonzero(array)
+    array = integers_of(index)
+    if array is None or cnp.PyArray_NDIM(array) == 0 or not cnp.PyArray_ISCARRAY_RO(array):
+        return None
+    return array
+
+
+cdef bint copy_rows(const View* view, Py_ssize_t row, cnp.ndarray places, const double* data, int32_t first, double* to,
+                    int32_t* numbers) noexcept:
+    """Values and identifiers: of a vector one for each place, else runs of a row; False where a place is out of bounds."""
+    cdef const Py_ssize_t* at = <const Py_ssize_t*>cnp.PyArray_DATA(places)
+    cdef Py_ssize_t i, place, n = view.shape[0], count = cnp.PyArray_SIZE(places)
+    if view.ndim == 1:
+        return loop_take(data, at, count, n, view.strides[0], first, to, numbers)
+    for i in range(count):
+        place = at[i] + (n if at[i] < 0 else 0)
+        if not 0 <= place < n:
+            return False
+        memcpy(to + i * row, data + place * row, row * sizeof(double))
+        numbers[2 * i], numbers[2 * i + 1] = first + <int32_t>(place * row), <int32_t>row
+    return True
+
+
+cdef object identifiers_at(BaseArray a, offsets):
+    """The identifiers of an active array's elements at offsets in its storage, in the recording of this thread."""
+    cdef Recorder* r = current()
+    cdef Storage storage = a.storage
+    cdef cnp.npy_intp size = storage.buffer.size
+    if a.pending is not None and r == NULL:
+        return np.zeros(np.shape(offsets), np.int32)
+    materialise(a)
+    if storage.identifiers != NULL and admit_mixed(r, storage):
+        return cnp.PyArray_SimpleNewFromData(1, &size, cnp.NPY_INT32, storage.identifiers)[offsets]
+    if storage.identifiers == NULL and storage.block is not None and admit_block(r, storage):
+        return (offsets + storage.block.base).astype(np.int32)
+    return np.zeros(np.shape(offsets), np.int32)
+
+
+cdef BaseArray take_flat(BaseArray a, index, values):
+    """The elements at flat positions `index` of a, whose values are `values`: a movement."""
+    return made_of(a, identifiers(a).reshape(-1)[index] if a.is_active else None, values)
+
+
+cdef BaseArray made_of(BaseArray a, places, values):
+    """Elements of a with these identifiers and values, in its precision."""
+    found = values if places is None else gather(values, places)
+    cdef BaseArray result = found if is_array(found) else from_ndarray(found)
+    result.storage.single = a.storage.single
+    return result
+
+
+cdef int scatter(BaseArray a, index, value) except -1:
+    """a[index] = value for indices that are no views: values and identifiers move, nothing is recorded."""
+    cdef Recorder* r = current()
+    cdef Storage storage = a.storage
+    cdef cnp.npy_intp size = storage.buffer.size
+    cdef cnp.ndarray at, given
+    cdef const Py_ssize_t* places
+    cdef const double* doubles
+    cdef Py_ssize_t i
+    demand_writable(a)
+    if isinstance(value, (list, tuple)):
+        value = from_nested(value)
+    if storage.single and is_array(value):
+        value = value.astype(np.float32)
+    index = plain_index(index)
+    if type(index) is np.ndarray and index.dtype == bool and index.ndim == a.geometry.ndim and np.ndim(value) > 1:
+        raise TypeError("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
+                        f"{np.ndim(value)} dimensions")
+    offsets = offsets_of(a, index)
+    cdef bint active = r != NULL and (storage.identifiers != NULL or storage.block is not None
+                                      or (is_array(value) or type(value) is Real) and value.is_active)
+    if active and not all_differ(offsets, size):
+        values = np.array(ndarray_of(a))     # NumPy says which of several values an element gets
+        ids = identifiers(a)
+        ids[index] = identifiers(value)
+        values[index] = plain_of(value)
+        a[...] = gather(values, ids)
+        return 0
+    if active and scatter_active(r, a, offsets, value):
+        return 0
+    numbers = np.empty(offsets.shape, np.float32 if storage.single else np.float64)
+    numbers[...] = plain_of(value)           # a copy: it may show what is written to
+    settle_before_writing(r, storage)
+    at, given = np.ascontiguousarray(offsets, np.intp), np.ascontiguousarray(numbers, np.float64)
+    places, doubles = <const Py_ssize_t*>cnp.PyArray_DATA(at), <const double*>cnp.PyArray_DATA(given)
+    storage.own_values(offsets.size)         # what may fail comes before values and identifiers change
+    if active:
+        put_at(r, storage, at, value)
+        storage.part = None                  # a value that shows a part of this storage has been read since
+    for i in range(cnp.PyArray_SIZE(at)):
+        storage.buffer.data[places[i]] = doubles[i]
+        if r == NULL and storage.identifiers != NULL:
+            storage.make_passive(places[i])
+    return 0
+
+
+cdef bint scatter_active(Recorder* r, BaseArray a, offsets, value) except? True:
+    """Write an Array of float64 to offsets that are all different; False for what is no such Array or does not fit."""
+    cdef Storage storage = a.storage, source
+    cdef BaseTape tape = <BaseTape>r.tape
+    cdef cnp.ndarray at = np.ascontiguousarray(offsets, np.intp)
+    cdef const Py_ssize_t* places = <const Py_ssize_t*>cnp.PyArray_DATA(at)
+    cdef Py_ssize_t i, n = cnp.PyArray_SIZE(at), place
+    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef Py_ssize_t index[MAX_NDIM]
+    cdef int k
+    cdef View shape
+    cdef View* shown
+    cdef BaseArray x
+    cdef bint moves
+    cdef double* numbers
+    cdef int32_t* slots
+    if not is_array(value) or storage.single or cnp.PyArray_NDIM(at) > MAX_NDIM:
+        return False
+    x = value
+    materialise(x)
+    shown, shape.ndim = &x.geometry, cnp.PyArray_NDIM(at)
+    for k in range(shape.ndim):
+        shape.shape[k] = cnp.PyArray_DIM(at, <int>k)
+    set_contiguous(&shape)
+    if x.storage.single or not broadcast_strides(shown, shown.strides, &shape, strides):
+        return False
+    settle_before_writing(r, storage)
+    source = x.storage
+    moves = source.identifiers != NULL or source.block is not None
+    if moves:
+        moves = admit_mixed(r, source) if source.identifiers != NULL else admit_block(r, source)
+    numbers = <double*>PyMem_Malloc(n * (sizeof(double) + sizeof(int32_t)) + 1)
+    if numbers == NULL:
+        raise MemoryError(f"no memory for {n} elements that are written")
+    slots = <int32_t*>(numbers + n)
+    try:
+        storage.own_values(n)        # what may fail comes before values and identifiers change
+        storage.make_mixed(tape)
+        place = shown.offset
+        for k in range(shape.ndim):
+            index[k] = 0
+        for i in range(n):           # all of them are read before one is written: the value may show what is written to
+            numbers[i] = source.buffer.data[place]
+            slots[i] = source.hand_out(tape, place) if moves else 0
+            for k in range(shape.ndim - 1, -1, -1):
+                index[k] += 1
+                place += strides[k]
+                if index[k] < shape.shape[k]:
+                    break
+                place -= index[k] * strides[k]
+                index[k] = 0
+        for i in range(n):
+            storage.buffer.data[places[i]] = numbers[i]
+            storage.put(tape, places[i], slots[i])
+        storage.part = None          # a value that shows a part of this storage has been read since
+    finally:
+        PyMem_Free(numbers)
+    return True
+
+
+cdef int settle_before_writing(Recorder* r, Storage storage) except -1:
+    """What a storage still has of a recording that is over, or outside of one, goes before a part is written."""
+    if storage.block is not None and not admit_block(r, storage):
+        go_mixed_in_passive(storage)
+    if storage.identifiers != NULL and not admit_mixed(r, storage) and r != NULL:
+        storage.drop_identifiers()
+    storage.begin_write()
+
+
+cdef int put_at(Recorder* r, Storage storage, offsets, value) except -1:
+    """Copy the identifiers of a value, which broadcasts, to offsets that are all different."""
+    cdef BaseTape tape = <BaseTape>r.tape
+    cdef Storage source = None
+    cdef cnp.ndarray at, sources
+    cdef Py_ssize_t i, place
+    cdef int32_t identifier = 0
+    places = np.zeros(offsets.shape, np.int64)
+    if is_array(value):
+        materialise(<BaseArray>value)
+        source = (<BaseArray>value).storage
+        if not (admit_mixed(r, source) if source.identifiers != NULL
+                else source.block is not None and admit_block(r, source)):
+            source = None
+        if is_contiguous(&(<BaseArray>value).geometry) and (<BaseArray>value).shape == offsets.shape:
+            places = np.arange((<BaseArray>value).geometry.offset, (<BaseArray>value).geometry.offset + places.size)
+        else:
+            places[...] = offsets_of(<BaseArray>value, ...)
+    elif type(value) is Real:
+        identifier = identifiers(value)
+    storage.make_mixed(tape)
+    if source is storage:                    # an element may be handed out after it was written to
+        source = new_storage(storage.buffer, None, storage.single)
+        source.make_mixed(tape)
+        for place in places.reshape(-1).tolist():
+            source.put(tape, place, storage.hand_out(tape, place))
+    at = np.ascontiguousarray(offsets, np.intp)
+    sources = np.ascontiguousarray(places, np.intp)
+    for i in range(cnp.PyArray_SIZE(at)):
+        if source is not None:
+            identifier = source.hand_out(tape, (<const Py_ssize_t*>cnp.PyArray_DATA(sources))[i])
+        elif identifier and r.reuse:
+            tape.store.reusing.retain(identifier)
+        storage.put(tape, (<const Py_ssize_t*>cnp.PyArray_DATA(at))[i], identifier)
+    return 0

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The slow paths of expressions: pushing, readmitting, conversion of operands, values that Python defines."""
+import numbers
+
+import numpy as np
+
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy
+from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
+from cpython.long cimport PyLong_AsDouble, PyLong_Check
+from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
+
+from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, described
+from codipy.operations.kernels cimport op_value_any
+from codipy.active.recordings.lending cimport lend_real, lender
+from codipy.active.recordings.over cimport is_over, is_past, no_recording
+from codipy.tape.activity cimport is_passive, tape_of_epoch
+from codipy.tape.base cimport BaseTape
+from codipy.tape.recorder cimport Entry, Recorder, assign_identifier, push_expression, push_jacobian, tangents_at
+
+from codipy.active.messages.earlier import from_earlier
+from codipy.errors import TapeError
+from codipy.operations import TABLE
+from codipy.operations.callables import python_callable
+
+cdef extern from "codipy/inline.h":
+    pass
+
+
+cdef int identify(Recorder* r, BaseReal x) except -1:
+    if r.carries:
+        return identify_carrier(r, x)
+    cdef int32_t identifier = push_expression(r, x.own, x.count, x.program, x.primal)
+    if x.epoch == r.epoch:
+        if r.reuse:
+            release_here(r, x)
+    else:
+        # The expression is older than the last position. A reset to there drops the statement but not the variable,
+        # which is then pushed again from the entries that it keeps: see readmit.
+        x.made = x.epoch
+        x.kept = x.count
+        x.epoch = r.epoch
+    x.identifier, x.count = identifier, 0
+    return 0
+
+
+cdef int identify_carrier(Recorder* r, BaseReal x) except -1:
+    """Of a Real that carries its tangents: the identifier takes them over."""
+    cdef int32_t identifier = assign_identifier(r)
+    memcpy(tangents_at(r, identifier), x.own, r.width * sizeof(double))
+    x.identifier, x.count = identifier, 0
+    x.flags |= <uint8_t>(OWNS | MERGED)
+    return 0
+
+
+cdef int identify_new(Recorder* r, PyObject* x) except -1:
+    try:
+        identify(r, <BaseReal>x)
+    except BaseException:
+        Py_DECREF(<BaseReal>x)
+        raise
+    return 0
+
+
+cdef int identify_plain(Recorder* r, PyObject* x) except -1:
+    if (<BaseReal>x).epoch != r.epoch:
+        return identify(r, <BaseReal>x)
+    (<BaseReal>x).identifier = push_jacobian(r, (<BaseReal>x).own, (<BaseReal>x).count, True)
+    (<BaseReal>x).count = 0
+    return 0
+
+
+cdef int readmit(Recorder* r, BaseReal x) except -1:
+    if r == NULL:
+        if is_passive() or (is_over(x.epoch) and (not x.kept or is_over(x.made))):
+            return 0
+        raise no_recording(x.epoch, f"{described(x)} is used in an operation")
+    cdef BaseTape tape = <BaseTape>r.tape
+    if tape.is_valid(x.epoch):
+        if r.carries:
+            x.flags |= MERGED
+        return 1
+    if x.kept and tape.is_valid(x.made):
+        if x.flags & OWNS:
+            tape.release_identifier(x.identifier)
+        x.identifier, x.count, x.kept = 0, x.kept, 0
+        x.epoch, x.made = x.made, 0
+        return 1
+    lender_of_x = lender(r, x.epoch)
+    if lender_of_x is not None:
+        if x.count:
+            identify(&(<BaseTape>lender_of_x).recorder, x)
+        lend_real(r, x)
+        return 1
+    what = (f"{described(x)} is from before a reset of its tape: compute it again, or register it again with "
+            "tape.register_input()" if x.epoch >> 32 == tape.serial else
+            f"{described(x)} belongs to another tape or to a finished recording: take codipy.value(x), or register it "
+            "with the recording tape's register_input()")
+    raise TapeError(from_earlier(what, x) if is_past(x.epoch) else what)
+
+
+cdef void release_uses(BaseReal x) noexcept:
+    """A reuse manager no longer counts x; called when x dies or leaves its tape."""
+    cdef PyObject* found = tape_of_epoch(x.epoch)
+    cdef Entry* entries = x.own
+    cdef int i
+    if found == NULL or not (<BaseTape>found).owns(x.epoch):
+        return
+    if x.identifier:
+        (<BaseTape>found).release_identifier(x.identifier)
+    for i in range(x.count + x.kept):
+        if entries[i].identifier:
+            (<BaseTape>found).release_identifier(entries[i].identifier)
+
+
+cdef void make_passive(BaseReal x) noexcept:
+    if x.flags & OWNS:
+        release_uses(x)
+    x.epoch, x.made, x.identifier, x.program, x.count, x.kept, x.flags = 0, 0, 0, 0, 0, 0, 0
+
+
+# ---- Values and operands ----
+
+cdef tuple callables = tuple([python_callable(row.python) for row in TABLE])
+
+
+cdef object callable_of(int code):
+    return callables[code]
+
+
+cdef double python_value(int code, int n, double x, double y, double z) except? -1.0:
+    function = callables[code]
+    if function is None:
+        return op_value_any(code, x, y, z)
+    if n == 1:
+        result = function(x)
+    elif n == 2:
+        result = function(x, y)
+    else:
+        result = function(x, y, z)
+    if type(result) is complex:
+        arguments = ", ".join(map(repr, (x, y, z)[:n]))
+        raise ValueError(f"{TABLE[code].name}({arguments}) is complex ({result}): "
+                         "codipy differentiates real functions; keep the argument in the real domain")
+    return result
+
+
+cdef int as_number(PyObject* o, double* number) except -1:
+    if PyFloat_Check(<object>o):
+        number[0] = PyFloat_AS_DOUBLE(<object>o)
+    elif PyLong_Check(<object>o):
+        number[0] = PyLong_AsDouble(<object>o)
+    elif isinstance(<object>o, (np.floating, np.integer, np.bool_, numbers.Rational)):
+        number[0] = float(<object>o)
+    elif isinstance(<object>o, np.ndarray) and (<object>o).ndim == 0 and (<object>o).dtype.kind in "fiub":
+        number[0] = float(<object>o)
+    else:
+        return 0
+    return 1
