@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # External adjoint vectors, indexed by variables.
-from codipy.tape.adjoints cimport AdjointVector
 from codipy.active.tape cimport Tape
+from codipy.tape.adjoints cimport AdjointVector
 cimport cython
 
 

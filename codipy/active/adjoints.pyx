@@ -9,12 +9,12 @@ cimport cython
 cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray, is_array
-from codipy.active.scalar.expression cimport as_number
-from codipy.active.storage.block cimport Block
 from codipy.active.inputs cimport adjoint_slots, block_of, demand_adjoints, note_seed, tape_of
-from codipy.active.tape cimport Tape
+from codipy.active.scalar.expression cimport as_number
 from codipy.active.scalar.real cimport Real, demand_adjoint, seed_slot
+from codipy.active.storage.block cimport Block
 from codipy.active.storage.view cimport is_contiguous
+from codipy.active.tape cimport Tape
 from codipy.tape.adjoints cimport AdjointVector
 
 from codipy.errors import TapeError

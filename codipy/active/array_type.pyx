@@ -10,23 +10,23 @@ from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 cimport cython
 
+from codipy.active.arrays.base cimport EMPTY, BaseArray, array_type, is_single, new_view
+from codipy.active.arrays.compute cimport materialise, settle
 from codipy.active.arrays.conversion cimport (
     asks_for_product, as_type, converted, copied, demand_passive, instead_of_asarray, nested_lists,
     of_python)
-from codipy.active.arrays.compute cimport materialise, settle
-from codipy.active.scalar.expression cimport codipy_is_temporary
+from codipy.active.arrays.packing cimport any_identifier, from_ndarray
+from codipy.active.arrays.plain cimport ndarray_of
+from codipy.active.arrays.protocol cimport short_way
+from codipy.active.arrays.reductions cimport add_reduce, add_reduce_as_asked
+from codipy.active.arrays.views cimport as_view
 from codipy.active.identified cimport identifiers_of
 from codipy.active.inputs cimport get_gradient, get_tangent, set_gradient, set_tangent
 from codipy.active.items cimport get_item, item_at, set_item
 from codipy.active.operators cimport (
     apply1, apply2, apply_row, both, compared, floor_divide, in_place, matmul, power, times, written)
-from codipy.active.arrays.packing cimport any_identifier, from_ndarray
-from codipy.active.arrays.protocol cimport short_way
-from codipy.active.arrays.reductions cimport add_reduce, add_reduce_as_asked
-from codipy.active.arrays.base cimport EMPTY, BaseArray, array_type, is_single, new_view
-from codipy.active.arrays.plain cimport ndarray_of
+from codipy.active.scalar.expression cimport codipy_is_temporary
 from codipy.active.storage.view cimport shape_tuple
-from codipy.active.arrays.views cimport as_view
 from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current, is_passive

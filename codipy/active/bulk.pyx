@@ -6,11 +6,11 @@ from libc.stdint cimport int32_t
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 
+from codipy.active.scalar.base cimport IS_INPUT, OF_INPUT, OWNS
 from codipy.active.scalar.expression cimport as_number
 from codipy.active.scalar.kinds cimport PYTHON, plain_scalar
 from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.tape cimport Tape
-from codipy.active.scalar.base cimport IS_INPUT, OF_INPUT, OWNS
 from codipy.tape.sweep cimport REVERSE, sweep
 
 

@@ -8,13 +8,13 @@ cimport numpy as cnp
 
 from codipy.active.adjoints cimport Adjoints
 from codipy.active.arrays.base cimport BaseArray
-from codipy.active.storage.block cimport Block, is_of_input
-from codipy.active.scalar.expression cimport identify, readmit
 from codipy.active.inputs cimport adjoint_slots, block_of
+from codipy.active.scalar.base cimport MERGED, OF_ARRAY, OF_INPUT, OWNS
+from codipy.active.scalar.expression cimport identify, readmit
 from codipy.active.scalar.real cimport Real, demand_own
+from codipy.active.storage.block cimport Block, is_of_input
 from codipy.active.storage.storage cimport Storage
 from codipy.active.tape cimport Tape
-from codipy.active.scalar.base cimport MERGED, OF_ARRAY, OF_INPUT, OWNS
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder

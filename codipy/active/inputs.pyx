@@ -2,20 +2,20 @@
 """Arrays as inputs and outputs of a recording, and their gradients."""
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 from libc.string cimport memcpy
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from codipy.active.arrays.base cimport EMPTY, BaseArray, is_array
-from codipy.active.storage.block cimport Block, is_of_input, new_block
 from codipy.active.arrays.compute cimport materialise
-from codipy.active.arrays.packing cimport gather, identifiers
 from codipy.active.arrays.constants cimport copy_of, snapshot
 from codipy.active.arrays.conversion cimport converted
+from codipy.active.arrays.packing cimport gather, identifiers
+from codipy.active.arrays.plain cimport ndarray_of
+from codipy.active.storage.block cimport Block, append_block, is_of_input, new_block
 from codipy.active.storage.storage cimport Storage, is_unread
 from codipy.active.storage.view cimport is_contiguous, is_injective, shape_tuple
-from codipy.active.arrays.plain cimport ndarray_of
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
@@ -33,7 +33,6 @@ cdef BaseArray register_array(BaseTape tape, object x):
     cdef BaseArray array, copy
     cdef Storage storage
     cdef Block block
-    cdef int32_t before
     tape.demand_recording("register_input()")
     try:
         if is_array(x):
@@ -51,16 +50,11 @@ cdef BaseArray register_array(BaseTape tape, object x):
         copy = converted(array.value)
         array.storage, array.geometry, array.owner = copy.storage, copy.geometry, None
     storage = array.storage
-    before = tape.largest()
-    block = new_block(tape, storage.buffer.size, True)
-    try:
-        if tape.recorder.carries:
-            (<Forward>tape.store).note_input(&tape.recorder, block.base)
-        else:
-            tape.push_record(new_mark(block.base, storage.buffer if tape.recorder.keeps_values else None), before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
+    if tape.recorder.carries:
+        block = new_block(tape, storage.buffer.size, True)
+        (<Forward>tape.store).note_input(&tape.recorder, block.base)
+    else:
+        block = append_block(tape, new_mark(storage.buffer if tape.recorder.keeps_values else None), storage.buffer.size, True)
     storage.drop_identifiers()
     storage.block = storage.input = block
     storage.output = None

@@ -8,15 +8,15 @@ from cpython.complex cimport PyComplex_Check
 from cpython.object cimport PyObject, PyObject_RichCompare
 from cpython.ref cimport Py_REFCNT
 
-from codipy.active.arrays.base cimport BaseArray, is_array
 from codipy.active.arrays.assign cimport assign
+from codipy.active.arrays.base cimport BaseArray, is_array
 from codipy.active.arrays.calls cimport call_direct
 from codipy.active.arrays.elementwise cimport operate, operate_on
+from codipy.active.arrays.plain cimport plain_of
+from codipy.active.arrays.views cimport second
 from codipy.active.scalar.expression cimport as_number
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.view cimport same_shape
-from codipy.active.arrays.plain cimport plain_of
-from codipy.active.arrays.views cimport second
 from codipy.operations.kernels cimport (
     OP_MOD, OP_MULTIPLY, OP_POSITIVE, OP_POWER, OP_RECIPROCAL, OP_SQRT, OP_SQUARE, op_arity)
 

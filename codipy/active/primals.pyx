@@ -6,15 +6,15 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
-cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray
-from codipy.active.storage.block cimport Block
+from codipy.active.arrays.plain cimport ndarray_of
 from codipy.active.inputs cimport block_of, tape_of
 from codipy.active.scalar.real cimport Real
-from codipy.active.storage.view cimport MAX_NDIM, View
-from codipy.active.arrays.plain cimport ndarray_of
+from codipy.active.storage.block cimport Block
+from codipy.active.storage.view cimport View
 from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.data.plain cimport plain_array
 from codipy.tape.base cimport BaseTape
 from codipy.tape.mark cimport Mark
 from codipy.tape.record cimport Record
@@ -22,17 +22,9 @@ from codipy.tape.replay cimport Replay
 
 from codipy.errors import TapeError
 
-cnp.import_array()
 
-
-cdef object shown(double* data, const View* v, int flags):
-    """A view of some memory as an array."""
-    cdef cnp.npy_intp shape[MAX_NDIM]
-    cdef cnp.npy_intp strides[MAX_NDIM]
-    cdef int k
-    for k in range(v.ndim):
-        shape[k], strides[k] = v.shape[k], v.strides[k] * <Py_ssize_t>sizeof(double)
-    return cnp.PyArray_New(np.ndarray, v.ndim, shape, cnp.NPY_DOUBLE, strides, data + v.offset, 0, flags, <object>NULL)
+cdef object shown(double* data, const View* v, bint writable):
+    return plain_array(data + v.offset, v.ndim, v.shape, v.strides, 1, writable, None)
 
 
 cdef object record_of(BaseTape tape, int32_t identifier):
@@ -69,7 +61,7 @@ cdef int set_values(BaseTape tape, BaseArray x, object value) except -1:
         mark = record_of(tape, block.base)
         new = new_buffer(block.size)     # the present one is the Array's own
         memcpy(new.data, mark.values.data, block.size * sizeof(double))
-        shown(new.data, &x.geometry, cnp.NPY_ARRAY_WRITEABLE)[...] = given
+        shown(new.data, &x.geometry, True)[...] = given
         mark.values = new
     tape.replay.changed = True
     return 0
@@ -81,7 +73,7 @@ cdef object get_values(BaseTape tape, BaseArray x):
     if x.storage.input is not None:
         if x.geometry.size == 0:
             return np.empty(x.shape)
-        return shown((<Mark>record_of(tape, block.base)).values.data, &x.geometry, 0).astype(x.dtype)
+        return shown((<Mark>record_of(tape, block.base)).values.data, &x.geometry, False).astype(x.dtype)
     if x.storage.block is None:
         raise TapeError("the Array has no value on the tape: it is passive since all of it was overwritten")
     replay.demand_whole()
@@ -89,7 +81,7 @@ cdef object get_values(BaseTape tape, BaseArray x):
         return np.array(ndarray_of(x))
     if block.epoch > replay.epoch:
         raise behind()
-    return shown((tape.recorder.primals if replay.own == NULL else replay.own) + block.base, &x.geometry, 0).astype(
+    return shown((tape.recorder.primals if replay.own == NULL else replay.own) + block.base, &x.geometry, False).astype(
         x.dtype)
 
 

@@ -9,12 +9,12 @@ cimport cython
 
 from codipy.active.adjoints cimport Adjoints
 from codipy.active.arrays.base cimport is_array
-from codipy.active.scalar.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.inputs cimport output_array, register_array
-from codipy.active.scalar.kinds cimport kind_of
 from codipy.active.primals cimport demand_known, get_values, set_values
-from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.scalar.base cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, described
+from codipy.active.scalar.expression cimport as_number, identify, make_passive, readmit
+from codipy.active.scalar.kinds cimport kind_of
+from codipy.active.scalar.real cimport Real, new_identified
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry
 from codipy.tape.simple cimport is_unknown

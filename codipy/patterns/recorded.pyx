@@ -8,6 +8,7 @@ from libc.string cimport memcpy, memset
 from codipy.data.region cimport Regions, regions_between
 from codipy.data.position cimport Position
 from codipy.programs.program cimport INPUT, Program, program_at, program_blocks
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.base cimport BaseTape
 from codipy.tape.record cimport Record
 from codipy.tape.recorder cimport PRIMAL
@@ -17,7 +18,6 @@ from codipy.patterns.structure import call_structure, handle_structure, tiles_st
 from codipy.tape.reading import step_of
 
 cdef enum:
-    MOST_DIMS = 8
     SCALARS = 0                  # statements a to b, the first of which has identifier c
     ARRAY = 1                    # areas a (the result), and b to c (arguments); pairs of program d
     MOVE = 2                     # block a, of which the elements are copies of sources b to c
@@ -29,8 +29,8 @@ cdef enum:
 cdef struct Area:
     int64_t first
     int64_t ndim
-    int64_t shape[MOST_DIMS]
-    int64_t strides[MOST_DIMS]
+    int64_t shape[MAX_DIMS]
+    int64_t strides[MAX_DIMS]
 
 
 cdef class Ints:
@@ -93,7 +93,7 @@ cdef inline void line(uint64_t* words, uint64_t* at, Py_ssize_t n, Py_ssize_t st
 
 cdef void walk(uint64_t* words, uint64_t* bits, const Area* area, int action) noexcept nogil:
     """One action over an area, whose elements stand in `words` in the order of C."""
-    cdef Py_ssize_t index[MOST_DIMS]
+    cdef Py_ssize_t index[MAX_DIMS]
     cdef Py_ssize_t lines = 1, n = 1, step = 0, offset = area.first, i
     cdef int k, last = <int>area.ndim - 1
     if last >= 0:
@@ -155,7 +155,7 @@ cdef class Recorded:
         if tape.recorder.kind != PRIMAL or tape.recorder.reuse:
             raise TapeError("patterns are read from a tape of strategy='primal' only")
         self.read(tape)
-        self.area_numbers = np.array(self.areas, np.int64).reshape(-1, 2 + 2 * MOST_DIMS)
+        self.area_numbers = np.array(self.areas, np.int64).reshape(-1, 2 + 2 * MAX_DIMS)
         self.area = <Area*>(<size_t>self.area_numbers.ctypes.data)
         ends = np.cumsum([0, *map(len, self.pairs_of)])
         self.pair_ends = np.asarray(ends, np.int32)
@@ -185,7 +185,7 @@ cdef class Recorded:
             if n > 1:
                 low, high = (low, high + (n - 1) * step) if step > 0 else (low + (n - 1) * step, high)
         self.size = max(self.size, high + 1)
-        self.areas.append([first, ndim, *shape, *[1] * (MOST_DIMS - ndim), *strides, *[0] * (MOST_DIMS - ndim)])
+        self.areas.append([first, ndim, *shape, *[1] * (MAX_DIMS - ndim), *strides, *[0] * (MAX_DIMS - ndim)])
         return len(self.areas) - 1
 
     cdef int32_t program_number(self, tuple pairs):

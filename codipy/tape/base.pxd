@@ -75,7 +75,10 @@ cdef class BaseTape:
     cdef int withdraw_block(self, int32_t before) except -1
     cdef int withdraw_record(self, int32_t before) except -1
     cdef bint names_live(self, Record record)
-    cdef int push_record(self, Record record, int32_t before) except -1
+    # The one way onto the tape for what is no scalar statement. `before` is `largest()` from before it took identifiers for
+    # its results: where it fails, they go back.
+    cdef int append(self, Record record, int32_t before) except -1
+    cdef int place(self, Record record, int32_t before) except -1
     cdef TapePosition checked(self, position, str name)
     cdef AdjointVector checked_adjoints(self, adjoints)
     cdef void renew(self, AdjointVector adjoints) noexcept

@@ -262,16 +262,22 @@ cdef class BaseTape:
         return 0
 
     cdef int withdraw_record(self, int32_t before) except -1:
-        """The last push_record() was in vain."""
+        """The last append() was in vain."""
         if self.recorder.counts:
             self.counting.withdraw()
         elif not self.recorder.carries:
             self.records.items.pop()
         return self.withdraw_block(before)
 
-    cdef int push_record(self, Record record, int32_t before) except -1:
-        """Put a record on the tape; `before` is `largest()` from before it took its results' identifiers."""
+    cdef int append(self, Record record, int32_t before) except -1:
         assert self.names_live(record), "a record names an identifier that is free"
+        try:
+            return self.place(record, before)
+        except BaseException:
+            self.withdraw_block(before)
+            raise
+
+    cdef int place(self, Record record, int32_t before) except -1:
         if self.recorder.carries:
             self.recorder.steps += 1
             return record.forward(self.adjoint_vector)

@@ -6,11 +6,11 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
-from cpython.ref cimport Py_INCREF
 cimport cython
 cimport numpy as cnp
 
 from codipy.data.buffer cimport Buffer, in_order
+from codipy.data.plain cimport NUMPY_DIMS, plain_array
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.loops cimport loop_add
 from codipy.tape.products cimport (
@@ -24,7 +24,6 @@ from codipy.errors import TapeError
 cnp.import_array()
 
 cdef enum:
-    MOST_DIMS = 64               # as many as NumPy has; of what is active 8
     FEW = 512                    # elements: below, a loop of ours takes less than a call of NumPy
     FEW_PRODUCTS = 2048          # of single elements, in a product of matrices: likewise
 
@@ -397,7 +396,7 @@ cdef class Call(Record):
         """Add a cotangent to the adjoints of an argument."""
         cdef Slots* slots = self.slots + k
         cdef cnp.ndarray given
-        cdef Py_ssize_t steps[MOST_DIMS]
+        cdef Py_ssize_t steps[NUMPY_DIMS]
         cdef Py_ssize_t size = 1
         cdef int i
         if slots.ndim == 0 and isinstance(bar, float):
@@ -457,7 +456,7 @@ cdef class Call(Record):
             elif type((<object>args[i]).base) is Buffer:
                 args[i] = kept[i] = refreshed(replay, args[i], slots)
             else:       # the rules do not read it
-                args[i] = view_of(replay.values, slots, 1, 0)
+                args[i] = view_of(replay.values, slots, 1, False)
         out = self.primitive.forward(*args, **self.kwargs)
         parts = list(out) if isinstance(out, tuple) else [out]
         if len(parts) != self.results:
@@ -471,7 +470,7 @@ cdef class Call(Record):
             if np.shape(parts[k]) != shape_of(slots):
                 raise TapeError(f"evaluate_primal(): a result of {self.primitive.name} had the shape {shape_of(slots)} "
                                 f"when it was recorded, and has {np.shape(parts[k])} now: record again")
-            view_of(replay.values, slots, 1, cnp.NPY_ARRAY_WRITEABLE)[...] = parts[k]
+            view_of(replay.values, slots, 1, True)[...] = parts[k]
             if not isinstance(old, np.ndarray):
                 parts[k] = type(old)(replay.values[slots.first])
             elif type((<object>old).base) is Buffer:
@@ -624,29 +623,23 @@ cdef object in_silence(object rule, tuple arguments, dict names=None):
 
 cdef object adjoint_view(double* origin, const Slots* slots, Py_ssize_t width):
     """One direction of some identifiers' adjoints as an array; None where there is no derivative."""
-    return None if slots.ndim < 0 else view_of(origin, slots, width, cnp.NPY_ARRAY_WRITEABLE)
+    return None if slots.ndim < 0 else view_of(origin, slots, width, True)
 
 
-cdef object view_of(double* origin, const Slots* slots, Py_ssize_t width, int flags):
+cdef object view_of(double* origin, const Slots* slots, Py_ssize_t width, bint writable):
     """What a vector holds for some identifiers, `width` numbers for each, as an array of every first number."""
-    cdef cnp.npy_intp strides[MOST_DIMS]
-    cdef int k
-    for k in range(slots.ndim):
-        strides[k] = slots.strides[k] * width * <Py_ssize_t>sizeof(double)
-    return cnp.PyArray_New(np.ndarray, slots.ndim, <cnp.npy_intp*>slots.shape, cnp.NPY_DOUBLE, strides, origin + slots.first * width, 0,
-                           flags, <object>NULL)
+    return plain_array(origin + slots.first * width, slots.ndim, slots.shape, slots.strides, width, writable, None)
 
 
 cdef object directions_of(double* origin, const Slots* slots, Py_ssize_t width):
     """All directions of some identifiers' adjoints, as the first axis of an array."""
-    cdef cnp.npy_intp shape[MOST_DIMS]
-    cdef cnp.npy_intp strides[MOST_DIMS]
+    cdef Py_ssize_t shape[NUMPY_DIMS]
+    cdef Py_ssize_t strides[NUMPY_DIMS]
     cdef int k
-    shape[0], strides[0] = width, sizeof(double)
+    shape[0], strides[0] = width, 1
     for k in range(slots.ndim):
-        shape[k + 1], strides[k + 1] = slots.shape[k], slots.strides[k] * width * <Py_ssize_t>sizeof(double)
-    return cnp.PyArray_New(np.ndarray, slots.ndim + 1, shape, cnp.NPY_DOUBLE, strides, origin + slots.first * width, 0,
-                           cnp.NPY_ARRAY_WRITEABLE, <object>NULL)
+        shape[k + 1], strides[k + 1] = slots.shape[k], slots.strides[k] * width
+    return plain_array(origin + slots.first * width, slots.ndim + 1, shape, strides, 1, True, None)
 
 
 cdef bint is_nonzero(const double* origin, const Slots* slots, Py_ssize_t width) noexcept:
@@ -701,15 +694,15 @@ cdef object refreshed(Replay replay, cnp.ndarray plain, const Slots* slots):
     """The array that a record keeps, laid out as before on a Buffer with the values of now."""
     cdef Buffer old = (<object>plain).base, new
     cdef Py_ssize_t offset
+    cdef Py_ssize_t strides[NUMPY_DIMS]
+    cdef int k
     if cnp.PyArray_SIZE(plain) == 0:
         return plain
     offset = <double*>cnp.PyArray_DATA(plain) - old.data
     new = replay.refreshed(old, offset, slots.first, slots.ndim, slots.shape, slots.strides)
-    result = cnp.PyArray_New(np.ndarray, slots.ndim, cnp.PyArray_DIMS(plain), cnp.NPY_DOUBLE, cnp.PyArray_STRIDES(plain),
-                             new.data + offset, 0, 0, <object>NULL)
-    Py_INCREF(new)
-    cnp.PyArray_SetBaseObject(result, new)
-    return result
+    for k in range(slots.ndim):
+        strides[k] = cnp.PyArray_STRIDE(plain, k) // <Py_ssize_t>sizeof(double)
+    return plain_array(new.data + offset, slots.ndim, slots.shape, strides, 1, False, new)
 
 
 cdef Call new_call(object primitive, tuple argnums, Py_ssize_t arguments, Py_ssize_t results, Py_ssize_t dims):

@@ -4,17 +4,17 @@ from libc.stdint cimport int32_t, uint8_t
 cimport cython
 
 from codipy.data.buffer cimport Buffer
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.record cimport Record
 
 cdef enum:
     MOST_CHOICES = 3
-    CHOICE_DIMS = 8
 
 
 # An active operand: its first identifier, and strides in elements that read it in the shape of the result.
 cdef struct Operand:
     int32_t first                    # 0: passive
-    Py_ssize_t strides[CHOICE_DIMS]
+    Py_ssize_t strides[MAX_DIMS]
 
 
 @cython.final
@@ -23,7 +23,7 @@ cdef class Choice(Record):
     cdef Py_ssize_t size
     cdef int ndim
     cdef int count                   # of operands
-    cdef Py_ssize_t shape[CHOICE_DIMS]
+    cdef Py_ssize_t shape[MAX_DIMS]
     cdef Operand operands[MOST_CHOICES]
     cdef Buffer memory               # of ...
     cdef uint8_t* chosen             # ... the operand of each element

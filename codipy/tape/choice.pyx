@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elements chosen from several arrays, place by place."""
-from libc.stdint cimport uint8_t
+from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 cimport cython
 
@@ -18,6 +18,10 @@ cdef class Choice(Record):
 
     One choice among arrays; arrays make it. What was not chosen gets nothing, whatever the adjoint is.
     """
+    cdef int name_result(self, int32_t first) except -1:
+        self.base = first
+        return 0
+
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
         cdef Py_ssize_t width = adjoints.width, d
         cdef double* origin = adjoints.origin()
@@ -83,7 +87,7 @@ cdef class Choice(Record):
 cdef void walk(Choice c, const Operand* operand, int k, double* target, double* result, Py_ssize_t width,
                bint back) noexcept nogil:
     """Add bars to an operand's elements where they were chosen, or copy its tangents from there."""
-    cdef Py_ssize_t index[CHOICE_DIMS]
+    cdef Py_ssize_t index[MAX_DIMS]
     cdef Py_ssize_t i, offset = 0
     cdef int j
     memset(index, 0, sizeof(index))

@@ -20,8 +20,8 @@ cdef class Gather(Record):
     cdef Py_ssize_t passive(self) noexcept
 
 # `values` of all elements where the tape can be replayed, else NULL.
-cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssize_t size, int32_t base)
+cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssize_t size)
 # The same of runs: pairs of the first identifier, 0 for passive elements, and how many there are.
-cdef Gather gather_of_runs(const int32_t* runs, Py_ssize_t count, const double* values, Py_ssize_t size, int32_t base)
+cdef Gather gather_of_runs(const int32_t* runs, Py_ssize_t count, const double* values, Py_ssize_t size)
 # Of identifiers none of which is 0, in memory of PyMem_Malloc's that the record takes over, whatever happens.
-cdef Gather gather_apart(int32_t* identifiers, Py_ssize_t size, int32_t base, bint replays)
+cdef Gather gather_apart(int32_t* identifiers, Py_ssize_t size, bint replays)

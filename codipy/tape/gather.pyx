@@ -22,6 +22,10 @@ cdef class Gather(Record):
     def __dealloc__(self):
         PyMem_Free(self.sources)
 
+    cdef int name_result(self, int32_t first) except -1:
+        self.base = first
+        return 0
+
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
         cdef Py_ssize_t width = adjoints.width, i, r, n
         cdef double* origin = adjoints.origin()
@@ -125,13 +129,13 @@ cdef inline bint follows(int32_t identifier, int32_t previous) noexcept nogil:
     return identifier == previous + 1 if previous else identifier == 0
 
 
-cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssize_t size, int32_t base):
+cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssize_t size):
     cdef Gather new = Gather.__new__(Gather)
     cdef Py_ssize_t i, r = -1, runs = size > 0, passive = 0
     cdef double* constants
     for i in range(1, size):
         runs += not follows(identifiers[i], identifiers[i - 1])
-    new.base, new.size, new.replays = base, size, values != NULL
+    new.size, new.replays = size, values != NULL
     if new.replays:
         for i in range(size):
             passive += identifiers[i] == 0
@@ -156,11 +160,11 @@ cdef Gather new_gather(const int32_t* identifiers, const double* values, Py_ssiz
     return new
 
 
-cdef Gather gather_of_runs(const int32_t* runs, Py_ssize_t count, const double* values, Py_ssize_t size, int32_t base):
+cdef Gather gather_of_runs(const int32_t* runs, Py_ssize_t count, const double* values, Py_ssize_t size):
     cdef Gather new = Gather.__new__(Gather)
     cdef Py_ssize_t r, i = 0, passive = 0
     cdef double* constants
-    new.base, new.size, new.runs, new.replays = base, size, count, values != NULL
+    new.size, new.runs, new.replays = size, count, values != NULL
     for r in range(count if new.replays else 0):
         passive += runs[2 * r + 1] if runs[2 * r] == 0 else 0
     new.sources = <int32_t*>PyMem_Malloc(sources_bytes(2 * count, passive))
@@ -176,17 +180,17 @@ cdef Gather gather_of_runs(const int32_t* runs, Py_ssize_t count, const double* 
     return new
 
 
-cdef Gather gather_apart(int32_t* identifiers, Py_ssize_t size, int32_t base, bint replays):
+cdef Gather gather_apart(int32_t* identifiers, Py_ssize_t size, bint replays):
     cdef Gather new
     cdef Py_ssize_t i, runs = size > 0
     try:
         for i in range(1, size):
             runs += identifiers[i] != identifiers[i - 1] + 1
         if 2 * runs <= size:
-            new = new_gather(identifiers, NULL, size, base)
+            new = new_gather(identifiers, NULL, size)
         else:
             new = Gather.__new__(Gather)
-            new.base, new.size = base, size
+            new.size = size
             new.sources, identifiers = identifiers, NULL
         new.replays = replays
         return new

@@ -13,4 +13,4 @@ cdef class Mark(Record):
     cdef Buffer values           # of the input at the next replay; None where the tape cannot be replayed
     cdef Buffer last             # those that the records read now
 
-cdef Mark new_mark(int32_t base, Buffer values)
+cdef Mark new_mark(Buffer values)

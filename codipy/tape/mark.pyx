@@ -19,6 +19,10 @@ cdef class Mark(Record):
     The place where an array took the identifiers of an input; arrays make it.
     """
 
+    cdef int name_result(self, int32_t first) except -1:
+        self.base = first
+        return 0
+
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
         return 0
 
@@ -39,7 +43,7 @@ cdef class Mark(Record):
         return "<input>"
 
 
-cdef Mark new_mark(int32_t base, Buffer values):
+cdef Mark new_mark(Buffer values):
     cdef Mark new = Mark.__new__(Mark)
-    new.base, new.values, new.last = base, values, values
+    new.values = new.last = values
     return new

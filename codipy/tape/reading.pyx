@@ -7,9 +7,9 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
-from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
+from codipy.data.plain cimport plain_array
 from codipy.data.position cimport Position
 from codipy.data.region cimport Regions, regions_between
 from codipy.operations.kernels cimport OP_IDENTITY
@@ -157,10 +157,9 @@ cdef tuple identifiers_of(int32_t first, int ndim, const Py_ssize_t* shape, cons
 
 cdef tuple of_statement(Statement record):
     cdef Py_ssize_t* strides = record.shape + 2 * record.ndim
-    cdef cnp.npy_intp steps[8]
     cdef Argument* argument
     cdef list operands = []
-    cdef int k, i
+    cdef int k
     for k in range(record.count):
         argument = record.arguments + k
         if argument.identifier:
@@ -168,13 +167,7 @@ cdef tuple of_statement(Statement record):
         elif argument.data == NULL:
             operands.append(argument.number)
         else:
-            for i in range(record.ndim):
-                steps[i] = strides[i] * sizeof(double)
-            view = cnp.PyArray_New(np.ndarray, record.ndim, <cnp.npy_intp*>record.shape, cnp.NPY_DOUBLE, steps,
-                                   <void*>argument.data, 0, 0, <object>NULL)
-            Py_INCREF(<object>argument.owner)
-            cnp.PyArray_SetBaseObject(view, <object>argument.owner)
-            operands.append(view)
+            operands.append(plain_array(argument.data, record.ndim, record.shape, strides, 1, False, <object>argument.owner))
         strides += record.ndim
     return ("array", identifiers_of(record.identifier, record.ndim, record.shape, record.shape + record.ndim),
             record.program, operands)

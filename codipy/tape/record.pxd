@@ -29,6 +29,8 @@ cdef class Record:
     cdef bint carries_rows(self) except? True
     # Compute the results' values again, from replay.values to replay.values, and renew what the sweeps read.
     cdef int primal(self, Replay replay) except -1
+    # The first identifier of the result, where one block has them all.
+    cdef int name_result(self, int32_t first) except -1
     # What it refers to; the collector, which otherwise could say, does not track most records.
     cdef list references(self)
 

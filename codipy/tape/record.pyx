@@ -43,6 +43,9 @@ cdef class Record:
     cdef int primal(self, Replay replay) except -1:
         raise TapeError(f"evaluate_primal() cannot recompute {type(self).__name__}: record again")
 
+    cdef int name_result(self, int32_t first) except -1:
+        raise NotImplementedError
+
     cdef list references(self):
         return [self.place, *gc.get_referents(self)]
 

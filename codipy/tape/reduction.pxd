@@ -3,11 +3,9 @@
 from libc.stdint cimport int32_t
 cimport cython
 
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record
-
-cdef enum:
-    MOST_DIMS = 8
 
 
 @cython.final
@@ -18,9 +16,9 @@ cdef class Reduction(Record):
     cdef Py_ssize_t size                       # elements of the result, which are contiguous
     cdef bint single                           # the values are those of float32
     cdef double scale                          # 1 for a sum, 1 / n for a mean
-    cdef Py_ssize_t shape[MOST_DIMS]
-    cdef Py_ssize_t strides[MOST_DIMS]         # of the argument, in elements ...
-    cdef Py_ssize_t result_strides[MOST_DIMS]  # ... and of the result, 0 along the axes that are summed
+    cdef Py_ssize_t shape[MAX_DIMS]
+    cdef Py_ssize_t strides[MAX_DIMS]         # of the argument, in elements ...
+    cdef Py_ssize_t result_strides[MAX_DIMS]  # ... and of the result, 0 along the axes that are summed
 
     cdef int sweep(self, AdjointVector adjoints, bint reverse, bint keep) except -1
     cdef void run_all(self, double* origin, Py_ssize_t width, bint reverse, bint keep) noexcept nogil

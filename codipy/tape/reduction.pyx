@@ -2,16 +2,15 @@
 """Sums and means over axes."""
 import numpy as np
 
+from libc.stdint cimport int32_t
 from libc.string cimport memset
 cimport cython
-cimport numpy as cnp
 
+from codipy.data.plain cimport plain_array
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.record cimport Record, ends_of
 from codipy.tape.replay cimport Replay
 from codipy.tape.walk cimport NUMBERS_WITH_THE_GIL
-
-cnp.import_array()
 
 from codipy.errors import TapeError
 
@@ -24,6 +23,10 @@ cdef class Reduction(Record):
 
     One sum; arrays make it.
     """
+
+    cdef int name_result(self, int32_t first) except -1:
+        self.result = first
+        return 0
 
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
         return self.sweep(adjoints, True, keep)
@@ -59,8 +62,8 @@ cdef class Reduction(Record):
 
     cdef int primal(self, Replay replay) except -1:
         # NumPy's order of summation depends on the strides, and those of identifiers are those of values.
-        cdef cnp.npy_intp shape[MOST_DIMS]
-        cdef cnp.npy_intp strides[MOST_DIMS]
+        cdef Py_ssize_t shape[MAX_DIMS]
+        cdef Py_ssize_t strides[MAX_DIMS]
         cdef Py_ssize_t count = 1
         cdef list axes = []
         cdef int k, kept = 0
@@ -69,27 +72,23 @@ cdef class Reduction(Record):
         if self.single:
             raise TapeError("evaluate_primal() cannot recompute a sum of float32 values: record again")
         for k in range(self.ndim):
-            shape[k], strides[k] = self.shape[k], self.strides[k] * <Py_ssize_t>sizeof(double)
             if self.result_strides[k] == 0:
                 axes.append(k)
                 count *= self.shape[k]
-        plain = cnp.PyArray_New(np.ndarray, self.ndim, shape, cnp.NPY_DOUBLE, strides, replay.values + self.argument,
-                                0, 0, <object>NULL)
+        plain = plain_array(replay.values + self.argument, self.ndim, self.shape, self.strides, 1, False, None)
         value = np.add.reduce(plain, tuple(axes))
         if self.scale != 1.0:
             value = value / count
         for k in range(self.ndim):
             if self.result_strides[k]:
-                shape[kept], strides[kept] = self.shape[k], self.result_strides[k] * <Py_ssize_t>sizeof(double)
+                shape[kept], strides[kept] = self.shape[k], self.result_strides[k]
                 kept += 1
-        shown = cnp.PyArray_New(np.ndarray, kept, shape, cnp.NPY_DOUBLE, strides, replay.values + self.result, 0,
-                                cnp.NPY_ARRAY_WRITEABLE, <object>NULL)
-        shown[...] = value
+        plain_array(replay.values + self.result, kept, shape, strides, 1, True, None)[...] = value
         return 0
 
     cdef void run(self, double* argument, double* result, Py_ssize_t width, bint reverse) noexcept nogil:
         """One direction: add the result's numbers to the argument's, or the other way."""
-        cdef Py_ssize_t index[MOST_DIMS]
+        cdef Py_ssize_t index[MAX_DIMS]
         cdef Py_ssize_t i, n = 1, step = 0, stride = 0
         cdef int k, last = self.ndim - 1
         cdef double number

@@ -17,6 +17,7 @@ cimport cython
 cimport numpy as cnp
 
 from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.data.plain cimport plain_array
 from codipy.data.position cimport Position
 from codipy.data.region cimport Span, regions_between
 from codipy.operations.kernels cimport op_active, op_arity, op_curved, op_partials_any, op_second_any, op_sifts
@@ -304,14 +305,9 @@ cdef Buffer zeros(Py_ssize_t size):
 
 
 cdef object view_of(double* origin, const Slots* slots):
-    cdef cnp.npy_intp strides[64]
-    cdef int k
     if slots.ndim < 0:
         return None
-    for k in range(slots.ndim):
-        strides[k] = slots.strides[k] * <Py_ssize_t>sizeof(double)
-    return cnp.PyArray_New(np.ndarray, slots.ndim, <cnp.npy_intp*>slots.shape, cnp.NPY_DOUBLE, strides,
-                           origin + slots.first, 0, cnp.NPY_ARRAY_WRITEABLE, <object>NULL)
+    return plain_array(origin + slots.first, slots.ndim, slots.shape, slots.strides, 1, True, None)
 
 
 cdef int statement(Statement record, Second* second, bint reverse) except -1:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Array statements: the sweeps over the elements of one recorded expression."""
+from libc.stdint cimport int32_t
 from libc.string cimport memset
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
@@ -125,6 +126,10 @@ cdef class Statement(Record):
             PyMem_Free(room)
         if reverse and not keep:
             memset(sums, 0, self.sums * width * sizeof(double))
+        return 0
+
+    cdef int name_result(self, int32_t first) except -1:
+        self.identifier = first
         return 0
 
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:

@@ -13,7 +13,6 @@ from libc.string cimport memcmp
 from cpython.object cimport PyObject
 
 from codipy.active.arrays.base cimport BaseArray, is_array, new_array
-from codipy.active.storage.block cimport Block, new_block
 from codipy.active.arrays.compute cimport admit_block, materialise
 from codipy.active.arrays.elements cimport admit_mixed, element, go_mixed_in_passive, set_element
 from codipy.active.arrays.elementwise cimport pending_of
@@ -22,11 +21,12 @@ from codipy.active.arrays.packing cimport from_nested
 from codipy.active.arrays.pending cimport Pending
 from codipy.active.arrays.renewal cimport moves_slabs, renew
 from codipy.active.arrays.statements cimport record, run_recorded, run_values
+from codipy.active.storage.block cimport Block, new_block
 from codipy.active.storage.storage cimport Py_REFCNT, Storage, is_small, owns_block, owns_buffer
 from codipy.active.storage.view cimport (
-    MAX_NDIM, View, broadcast_strides, is_contiguous, is_injective, same_view, set_contiguous, shape_tuple)
+    View, broadcast_strides, is_contiguous, is_injective, same_view, set_contiguous, shape_tuple)
 from codipy.data.buffer cimport Buffer, new_buffer, reach
-from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT
+from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -158,8 +158,8 @@ cdef int store(Recorder* r, BaseArray target, Pending p) except -1:
 
 cdef bint sets_again(Storage storage, const View* v) noexcept:
     """Whether identifiers of a fresh block would be set twice, by the elements that stay and then by this part."""
-    cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t first[MAX_NDIM]
+    cdef Py_ssize_t shape[MAX_DIMS]
+    cdef Py_ssize_t first[MAX_DIMS]
     return not covers(v, storage.buffer.size) and not moves_slabs(v, storage.buffer.size, shape, first)
 
 
@@ -235,7 +235,7 @@ cdef bint move_into(Recorder* r, BaseArray target, PyObject* value) except -1:
     cdef Storage storage = target.storage, source
     cdef View* v = &target.geometry
     cdef BaseArray x
-    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_DIMS]
     cdef bint active
     if r == NULL or not is_array(<object>value):
         return False
@@ -288,7 +288,7 @@ cdef int put_all(Recorder* r, BaseArray target, Storage source, Py_ssize_t place
     """Write the elements of another storage, from `place` on by `strides`, into a part of a mixed one."""
     cdef Storage storage = target.storage
     cdef View* v = &target.geometry
-    cdef Py_ssize_t index[MAX_NDIM]
+    cdef Py_ssize_t index[MAX_DIMS]
     cdef Py_ssize_t offset = v.offset, _i
     cdef int k
     storage.own_values(v.size)

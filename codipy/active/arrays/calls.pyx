@@ -7,22 +7,23 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray, is_array, new_array
-from codipy.active.storage.block cimport Block, new_block
-from codipy.active.arrays.constants cimport frozen_copy, is_frozen
 from codipy.active.arrays.compute cimport admit_block, materialise
-from codipy.active.arrays.elementwise cimport operate
+from codipy.active.arrays.constants cimport frozen_copy, is_frozen
 from codipy.active.arrays.elements cimport element
-from codipy.active.scalar.expression cimport identify, readmit
+from codipy.active.arrays.elementwise cimport operate
 from codipy.active.arrays.packing cimport from_ndarray, readable, with_gaps
-from codipy.active.arrays.precision cimport is_refused
-from codipy.active.storage.storage cimport Py_REFCNT, Storage
-from codipy.active.scalar.kinds cimport SINGLE, kind_of, plain_scalar
-from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.arrays.plain cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
-from codipy.active.storage.view cimport View, is_injective
-from codipy.operations.kernels cimport OP_POSITIVE
+from codipy.active.arrays.precision cimport is_refused
 from codipy.active.recordings.over cimport is_over, no_recording
 from codipy.active.scalar.base cimport OWNS
+from codipy.active.scalar.expression cimport identify, readmit
+from codipy.active.scalar.kinds cimport SINGLE, kind_of, plain_scalar
+from codipy.active.scalar.real cimport Real, new_identified
+from codipy.active.storage.block cimport Block, new_block
+from codipy.active.storage.storage cimport Py_REFCNT, Storage
+from codipy.active.storage.view cimport View, is_injective
+from codipy.data.plain cimport NUMPY_DIMS, plain_array
+from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.tape.activity cimport at_end, current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport Call, new_call, set_slots
@@ -38,7 +39,6 @@ cdef extern from "Python.h":
 cnp.import_array()
 
 cdef enum:
-    NUMPY_DIMS = 64              # no array has more
     MOST_DEEP = 8                # lists in lists
     MOST_REPEATED = 16           # arrays that are kept though nobody may use them
 
@@ -239,7 +239,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
                 set_slots(record, k, block.base + <int32_t>v.offset, v.ndim, v.shape, v.strides)
             elif type(shown[i]) is Real:
                 set_slots(record, k, (<Real>shown[i]).identifier, 0, NULL, NULL)
-        tape.push_record(record, before)
+        tape.append(record, before)
     except BaseException:
         tape.withdraw_block(before)
         raise
@@ -418,11 +418,11 @@ cdef object in_double(x):
 
 def hollow(x):
     """Zeros of the shape of an array that take no memory; anything else unchanged."""
-    cdef cnp.npy_intp strides[NUMPY_DIMS]
+    cdef Py_ssize_t strides[NUMPY_DIMS]
     cdef int k
     if not cnp.PyArray_Check(x) or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
         return x
     for k in range(cnp.PyArray_NDIM(<cnp.ndarray>x)):
         strides[k] = 0
-    return cnp.PyArray_New(np.ndarray, cnp.PyArray_NDIM(<cnp.ndarray>x), cnp.PyArray_DIMS(<cnp.ndarray>x),
-                           cnp.NPY_DOUBLE, strides, &zero, 0, 0, <object>NULL)
+    return plain_array(&zero, cnp.PyArray_NDIM(<cnp.ndarray>x), <Py_ssize_t*>cnp.PyArray_DIMS(<cnp.ndarray>x), strides, 1,
+                       False, None)

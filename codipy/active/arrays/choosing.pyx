@@ -8,15 +8,17 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray, is_array, new_array
-from codipy.active.storage.block cimport Block, new_block
 from codipy.active.arrays.compute cimport admit_block, materialise
-from codipy.active.scalar.expression cimport as_number, identify, readmit
 from codipy.active.arrays.packing cimport readable
-from codipy.active.scalar.real cimport Real
-from codipy.active.storage.storage cimport Storage, new_storage
-from codipy.active.storage.view cimport MAX_NDIM, View, broadcast_shape, broadcast_strides, is_contiguous, set_contiguous
 from codipy.active.arrays.plain cimport plain_of
+from codipy.active.scalar.expression cimport as_number, identify, readmit
+from codipy.active.scalar.real cimport Real
+from codipy.active.storage.block cimport append_block
+from codipy.active.storage.storage cimport Storage, new_storage
+from codipy.active.storage.view cimport (
+    View, broadcast_shape, broadcast_strides, is_contiguous, set_contiguous)
 from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.choice cimport MOST_CHOICES, Choice, new_choice
@@ -31,7 +33,7 @@ cdef struct Source:
     double number                    # what `data` shows of a scalar
     int32_t first                    # identifier of the first element; 0: passive
     View view
-    Py_ssize_t strides[MAX_NDIM]     # in the shape of the result
+    Py_ssize_t strides[MAX_DIMS]     # in the shape of the result
 
 
 cdef class Sources:
@@ -101,7 +103,7 @@ cdef class Sources:
 
 cdef bint shape_of(cnp.ndarray x, View* view) noexcept:
     cdef int k
-    if cnp.PyArray_NDIM(x) > MAX_NDIM:
+    if cnp.PyArray_NDIM(x) > MAX_DIMS:
         return False
     view.ndim = cnp.PyArray_NDIM(x)
     for k in range(view.ndim):
@@ -128,7 +130,7 @@ cdef object choose_where(tuple args):
     cdef Choice choice
     cdef Buffer values
     cdef View condition
-    cdef Py_ssize_t steps[3][MAX_NDIM]
+    cdef Py_ssize_t steps[3][MAX_DIMS]
     cdef const uint8_t* holds
     if r == NULL or len(args) != 3 or type(args[0]) is not np.ndarray:
         return NotImplemented
@@ -198,8 +200,6 @@ cdef object recorded(Recorder* r, Sources sources, Choice choice, Buffer values)
     """The Array of what was chosen; passive where nothing active was."""
     cdef BaseTape tape = <BaseTape>r.tape
     cdef Storage storage = new_storage(values, None, False)
-    cdef Block block
-    cdef int32_t before
     cdef int k, j
     if not any_active(sources, choice):
         return new_array(storage, &sources.shape)
@@ -208,15 +208,7 @@ cdef object recorded(Recorder* r, Sources sources, Choice choice, Buffer values)
         choice.operands[k].first = sources.items[k].first
         for j in range(sources.shape.ndim):
             choice.operands[k].strides[j] = sources.items[k].strides[j]
-    before = tape.largest()
-    block = new_block(tape, choice.size)
-    choice.base = block.base
-    try:
-        tape.push_record(choice, before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
-    storage.block = block
+    storage.block = append_block(tape, choice, choice.size)
     return new_array(storage, &sources.shape)
 
 

@@ -1,17 +1,17 @@
 # SPDX-License-Identifier: Apache-2.0
 """From pending array expressions to values, and to statements on the tape."""
-from libc.stdint cimport int32_t, int64_t
+from libc.stdint cimport int64_t
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 
 from codipy.active.arrays.base cimport BaseArray
-from codipy.active.storage.block cimport Block, new_block
-from codipy.active.scalar.expression cimport readmit
 from codipy.active.arrays.floating cimport report
+from codipy.active.arrays.pending cimport Pending
+from codipy.active.arrays.statements cimport Loaded, run_loaded, run_values, statement_of
 from codipy.active.recordings.lending cimport lend_block, lender
 from codipy.active.recordings.over cimport is_over, is_past, no_recording
-from codipy.active.arrays.pending cimport Pending
 from codipy.active.scalar.base cimport BaseReal
-from codipy.active.arrays.statements cimport Loaded, record_loaded, run_loaded, run_values
+from codipy.active.scalar.expression cimport readmit
+from codipy.active.storage.block cimport Block, append_block
 from codipy.active.storage.storage cimport Storage, new_storage
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport ROUND_NONE
@@ -148,9 +148,7 @@ cdef int push_pending(Recorder* r, BaseArray a, Pending p) except -1:
     """Put an active expression on a tape, and compute it where that was not done."""
     cdef Loaded loaded
     cdef Buffer buffer
-    cdef Block block
     cdef BaseTape tape = <BaseTape>r.tape
-    cdef int32_t before
     cdef int flags = 0
     tape.demand_idle("an array operation")
     p.load(&loaded.program, loaded.operands, a.geometry.ndim)
@@ -158,10 +156,7 @@ cdef int push_pending(Recorder* r, BaseArray a, Pending p) except -1:
         buffer = new_buffer(a.geometry.size)
         flags = run_loaded(&loaded, &a.geometry, buffer.data, a.geometry.strides)
         a.storage = new_storage(buffer, None, p.single != ROUND_NONE)
-    before = tape.largest()
-    block = new_block(tape, a.geometry.size)
-    record_loaded(r, p, &loaded, &a.geometry, block.base, a.geometry.strides, before)
-    a.storage.block = block
+    a.storage.block = append_block(tape, statement_of(r, p, &loaded, &a.geometry, a.geometry.strides), a.geometry.size)
     a.pending = None
     if p.epoch != r.epoch:
         a.kept = p

@@ -12,10 +12,11 @@ cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray, new_array
 from codipy.active.arrays.packing cimport from_ndarray
-from codipy.active.storage.storage cimport new_storage, owns_buffer
-from codipy.active.storage.view cimport MAX_NDIM, View, set_contiguous
 from codipy.active.arrays.plain cimport doubles_of, shown_as
+from codipy.active.storage.storage cimport new_storage, owns_buffer
+from codipy.active.storage.view cimport View, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.loops cimport loop_places, loop_within
@@ -34,8 +35,8 @@ cdef BaseArray copy_of(cnp.ndarray values):
     cdef View view
     cdef Buffer buffer
     cdef int k
-    if cnp.PyArray_NDIM(values) > MAX_NDIM:
-        raise ActiveError(f"x: an Array has at most {MAX_NDIM} dimensions, got {cnp.PyArray_NDIM(values)}")
+    if cnp.PyArray_NDIM(values) > MAX_DIMS:
+        raise ActiveError(f"x: an Array has at most {MAX_DIMS} dimensions, got {cnp.PyArray_NDIM(values)}")
     if not cnp.PyArray_ISCARRAY_RO(values):
         values = np.array(values, dtype=np.float64, order="C")
     view.ndim = cnp.PyArray_NDIM(values)
@@ -51,7 +52,7 @@ cdef BaseArray copy_of(cnp.ndarray values):
 cdef bint is_block(cnp.ndarray values) noexcept:
     """Whether the values lie as in an Array of one's own."""
     return (cnp.PyArray_TYPE(values) == cnp.NPY_DOUBLE and cnp.PyArray_ISCARRAY_RO(values)
-            and cnp.PyArray_NDIM(values) <= MAX_NDIM)
+            and cnp.PyArray_NDIM(values) <= MAX_DIMS)
 
 
 cdef BaseArray snapshot(values):

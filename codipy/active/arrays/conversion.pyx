@@ -9,14 +9,14 @@ from cpython.object cimport PyObject
 from codipy.active.arrays.base cimport BaseArray, epoch_of_array, is_array, is_single, new_array
 from codipy.active.arrays.compute cimport materialise
 from codipy.active.arrays.elementwise cimport array_of, keep_order, pending_of
-from codipy.active.scalar.kinds cimport PYTHON
 from codipy.active.arrays.packing cimport from_ndarray, from_nested
 from codipy.active.arrays.pending cimport Pending
+from codipy.active.arrays.views cimport moved
+from codipy.active.recordings.over cimport may_leave
+from codipy.active.scalar.kinds cimport PYTHON
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.storage cimport Storage, new_storage
 from codipy.active.storage.view cimport View, is_contiguous, set_contiguous
-from codipy.active.arrays.views cimport moved
-from codipy.active.recordings.over cimport may_leave
 from codipy.programs.tiles cimport ROUND_RESULT
 from codipy.tape.activity cimport current
 from codipy.tape.recorder cimport Recorder

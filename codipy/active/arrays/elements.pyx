@@ -8,15 +8,15 @@ from cpython.object cimport PyObject
 
 from codipy.active.arrays.base cimport BaseArray
 from codipy.active.arrays.compute cimport admit_block, materialise
-from codipy.active.scalar.expression cimport as_number, identify, readmit
-from codipy.active.storage.block cimport is_of_input
-from codipy.active.scalar.carried cimport carried_element
-from codipy.active.scalar.kinds cimport DOUBLE, SINGLE
 from codipy.active.recordings.lending cimport lend_mixed, lender
-from codipy.active.scalar.real cimport Real, new_identified
-from codipy.active.storage.storage cimport Storage
 from codipy.active.recordings.over cimport is_over, is_past, no_recording
 from codipy.active.scalar.base cimport OF_ARRAY, OF_INPUT, OWNS, codipy_new_reference, new_real
+from codipy.active.scalar.carried cimport carried_element
+from codipy.active.scalar.expression cimport as_number, identify, readmit
+from codipy.active.scalar.kinds cimport DOUBLE, SINGLE
+from codipy.active.scalar.real cimport Real, new_identified
+from codipy.active.storage.block cimport is_of_input
+from codipy.active.storage.storage cimport Storage
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder, grow_primals

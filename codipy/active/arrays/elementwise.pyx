@@ -11,18 +11,18 @@ from codipy.active.arrays.base cimport BaseArray, is_array, is_single, new_array
 from codipy.active.arrays.compute cimport admit_block, is_lent, materialise, revive
 from codipy.active.arrays.constants cimport constant, snapshot
 from codipy.active.arrays.elements cimport element
-from codipy.active.scalar.expression cimport as_number, codipy_is_temporary, identify, readmit
 from codipy.active.arrays.floating cimport may_wait, rules_in_force
 from codipy.active.arrays.packing cimport from_nested, readable
 from codipy.active.arrays.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.arrays.precision cimport (
     DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, strength_of, strength_of_real)
+from codipy.active.scalar.expression cimport as_number, codipy_is_temporary, identify, readmit
 from codipy.active.scalar.real cimport Real, apply1, apply2, apply3, apply_with_ufunc
 from codipy.active.storage.storage cimport Storage
 from codipy.active.storage.view cimport (
-    MAX_NDIM, View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
+    View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
 from codipy.operations.kernels cimport OP_POSITIVE
-from codipy.programs.tiles cimport ROUND_NONE, ROUND_STEPS, Step, tiles_slow
+from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE, ROUND_STEPS, Step, tiles_slow
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -113,7 +113,7 @@ cdef int scalar_leaf(Recorder* r, Source* source, Leaf* leaf) except -1:
     cdef int k
     leaf.buffer, leaf.owner, leaf.data, leaf.identifier = NULL, NULL, NULL, 0
     leaf.number = source.number
-    for k in range(MAX_NDIM):
+    for k in range(MAX_DIMS):
         leaf.strides[k] = 0
     if source.real != NULL and readmit(r, <Real>source.real):
         if (<Real>source.real).count:
@@ -235,7 +235,7 @@ cdef BaseArray array_of(Recorder* r, Pending p, View* shape):
 
 cdef void order_as_operands(int n, const Source* sources, View* shape) noexcept:
     """Of the operands of this operation, as they are: leaves may be packed copies, or those of several operations."""
-    cdef Py_ssize_t strides[3][MAX_NDIM]
+    cdef Py_ssize_t strides[3][MAX_DIMS]
     cdef View* view
     cdef int k, count = 0
     for k in range(n):
@@ -250,7 +250,7 @@ cdef void keep_order(int count, Strides* operands, View* shape) noexcept:
     """Lay the result out as its operands lie where they agree, as NumPy does (order "K"); else in C order."""
     cdef Py_ssize_t* strides
     cdef Py_ssize_t stride = 1
-    cdef int order[MAX_NDIM]         # the axes, the innermost first
+    cdef int order[MAX_DIMS]         # the axes, the innermost first
     cdef int k, a, b, axis, other, place
     cdef bint reordered = False, compared, before
     if shape.ndim < 2:

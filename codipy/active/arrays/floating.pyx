@@ -10,10 +10,10 @@ import warnings
 import numpy as np
 
 from cpython.object cimport PyObject
-cimport numpy as cnp
 
 from codipy.active.arrays.pending cimport Leaf, Pending
-from codipy.active.storage.view cimport MAX_NDIM, View
+from codipy.active.storage.view cimport View
+from codipy.data.plain cimport plain_array
 from codipy.operations.kernels cimport op_arity
 from codipy.programs.tiles cimport ROUND_RESULT, ROUND_STEPS
 from codipy.tape.activity cimport surroundings_of_thread
@@ -28,8 +28,6 @@ cdef extern from "codipy/programs/flags.h":
 cdef extern from "Python.h":
     int PyContextVar_Get(object variable, PyObject* default, PyObject** value) except -1
     void release "Py_DECREF"(PyObject* x)
-
-cnp.import_array()
 
 cdef object RULES = getattr(vars(np)["_core"].umath, "_extobj_contextvar", None)      # no public name
 cdef dict KINDS = {"divide": FE_DIVBYZERO, "over": FE_OVERFLOW, "under": FE_UNDERFLOW, "invalid": FE_INVALID}
@@ -107,12 +105,7 @@ cdef int repeat(Pending p, const View* shape) except -1:
 
 cdef object leaf_value(const Leaf* leaf, const View* shape, bint single):
     """A number, or a view of the memory that the leaf reads, which lives as long as the expression; or its float32."""
-    cdef cnp.npy_intp extent[MAX_NDIM]
-    cdef cnp.npy_intp strides[MAX_NDIM]
-    cdef int k
     if leaf.buffer == NULL:
         return leaf.number if single else np.float64(leaf.number)
-    for k in range(shape.ndim):
-        extent[k], strides[k] = shape.shape[k], leaf.strides[k] * <Py_ssize_t>sizeof(double)
-    found = cnp.PyArray_New(np.ndarray, shape.ndim, extent, cnp.NPY_DOUBLE, strides, <void*>leaf.data, 0, 0, <object>NULL)
+    found = plain_array(leaf.data, shape.ndim, shape.shape, leaf.strides, 1, False, None)
     return found.astype(np.float32) if single else found

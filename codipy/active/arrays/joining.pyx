@@ -13,17 +13,18 @@ cimport cython
 cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray, is_array, new_array, new_view
-from codipy.active.storage.block cimport Block, new_block
 from codipy.active.arrays.compute cimport admit_block, materialise
-from codipy.active.scalar.expression cimport identify, readmit
 from codipy.active.arrays.floating cimport may_wait, report, rules_in_force
 from codipy.active.arrays.packing cimport readable
 from codipy.active.arrays.pending cimport Pending
-from codipy.active.scalar.real cimport Real
 from codipy.active.arrays.statements cimport record, run_values
+from codipy.active.scalar.expression cimport identify, readmit
+from codipy.active.scalar.real cimport Real
+from codipy.active.storage.block cimport Block, new_block
 from codipy.active.storage.storage cimport is_small, new_storage
-from codipy.active.storage.view cimport MAX_NDIM, View, is_contiguous, set_contiguous
+from codipy.active.storage.view cimport View, is_contiguous, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport Gather, gather_of_runs
@@ -133,7 +134,7 @@ cdef class Pieces:
             x = np.array(x, np.float64)
         if type(x) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
             return False
-        if not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>x) or cnp.PyArray_NDIM(<cnp.ndarray>x) > MAX_NDIM:
+        if not cnp.PyArray_ISCARRAY_RO(<cnp.ndarray>x) or cnp.PyArray_NDIM(<cnp.ndarray>x) > MAX_DIMS:
             return False
         view.ndim, view.size = cnp.PyArray_NDIM(<cnp.ndarray>x), cnp.PyArray_SIZE(<cnp.ndarray>x)
         for k in range(view.ndim):
@@ -196,13 +197,12 @@ cdef BaseArray joined(Recorder* r, Pieces pieces, const View* shape):
             if piece.waiting != NULL:
                 x = <BaseArray>piece.array
                 if begin < k:
-                    tape.push_record(movement(r, pieces, begin, k, values.data + place, block.base + <int32_t>place), before)
+                    tape.append(movement(r, pieces, begin, k, values.data + place, block.base + <int32_t>place), before)
                     before = tape.largest()
                 record(r, <Pending>piece.waiting, &x.geometry, block.base + <int32_t>(at - piece.size), x.geometry.strides, before)
                 before, begin, place = tape.largest(), k + 1, at
         if begin < pieces.count:
-            tape.push_record(movement(r, pieces, begin, pieces.count, values.data + place,
-                                      block.base + <int32_t>place), before)
+            tape.append(movement(r, pieces, begin, pieces.count, values.data + place, block.base + <int32_t>place), before)
     except BaseException:
         tape.withdraw_block(before)      # nothing, if a record has named some of it
         raise
@@ -214,6 +214,7 @@ cdef BaseArray joined(Recorder* r, Pieces pieces, const View* shape):
 cdef Gather movement(Recorder* r, Pieces pieces, Py_ssize_t begin, Py_ssize_t end, const double* values, int32_t base):
     """The record of some of the pieces, `base` their first identifier in the result."""
     cdef Py_ssize_t k, size = 0
+    cdef Gather gathered
     cdef int32_t* runs = <int32_t*>PyMem_Malloc(2 * (end - begin) * sizeof(int32_t))
     if runs == NULL:
         raise MemoryError(f"no memory for {end - begin} pieces of an array")
@@ -221,7 +222,9 @@ cdef Gather movement(Recorder* r, Pieces pieces, Py_ssize_t begin, Py_ssize_t en
         runs[2 * (k - begin)], runs[2 * (k - begin) + 1] = pieces.items[k].first, <int32_t>pieces.items[k].size
         size += pieces.items[k].size
     try:
-        return gather_of_runs(runs, end - begin, values if r.keeps_values else NULL, size, base)
+        gathered = gather_of_runs(runs, end - begin, values if r.keeps_values else NULL, size)
+        gathered.name_result(base)
+        return gathered
     finally:
         PyMem_Free(runs)
 
@@ -281,7 +284,7 @@ cdef bint concatenate(Pieces pieces, View* shape, object func, tuple args, dict 
         if k == 0:
             shape[0] = view
             axis += (view.ndim + stacks) if axis < 0 else 0
-            if not 0 <= axis < view.ndim + stacks or view.ndim + stacks > MAX_NDIM:
+            if not 0 <= axis < view.ndim + stacks or view.ndim + stacks > MAX_DIMS:
                 return False
             for d in range(axis):
                 outer *= view.shape[d]

@@ -8,7 +8,8 @@ cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray
 from codipy.active.storage.storage cimport is_small
-from codipy.active.storage.view cimport MAX_NDIM, View, is_contiguous, set_contiguous, shape_tuple
+from codipy.active.storage.view cimport View, is_contiguous, set_contiguous, shape_tuple
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.loops cimport loop_places
 
 cnp.import_array()
@@ -64,7 +65,7 @@ cdef object offsets_across(const View* v, tuple index):
     last, together.ndim = first, 0
     while last < len(index) and not is_whole(index[last]):
         x = integers_in(index[last], v.shape[last])
-        if x is None or cnp.PyArray_NDIM(x) > MAX_NDIM or not cnp.PyArray_ISBEHAVED_RO(x):
+        if x is None or cnp.PyArray_NDIM(x) > MAX_DIMS or not cnp.PyArray_ISBEHAVED_RO(x):
             return None
         arrays.append(x)
         together.ndim = max(together.ndim, cnp.PyArray_NDIM(x))
@@ -73,7 +74,7 @@ cdef object offsets_across(const View* v, tuple index):
         if not is_whole(index[d]):
             return None
     shape.ndim = first + together.ndim + v.ndim - last
-    if not arrays or shape.ndim > MAX_NDIM:
+    if not arrays or shape.ndim > MAX_DIMS:
         return None
     for d in range(together.ndim):
         together.shape[d] = 1

@@ -8,17 +8,18 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray, is_array, new_array
-from codipy.active.storage.block cimport Block, block_on, moved_block, part_of_block
-from codipy.active.arrays.elements cimport admit_mixed, copy_slot
 from codipy.active.arrays.compute cimport admit_block, materialise
+from codipy.active.arrays.elements cimport admit_mixed, copy_slot
+from codipy.active.arrays.plain cimport plain_of, shown_as, stand_in
+from codipy.active.scalar.base cimport OWNS
 from codipy.active.scalar.expression cimport identify, readmit
 from codipy.active.scalar.kinds cimport SINGLE, kind_of
 from codipy.active.scalar.real cimport Real, new_identified
+from codipy.active.storage.block cimport Block, block_on, moved_block, part_of_block
 from codipy.active.storage.storage cimport Storage, is_small, new_storage
-from codipy.active.arrays.plain cimport plain_of, shown_as, stand_in
-from codipy.active.storage.view cimport MAX_NDIM, View, is_contiguous, same_view, set_contiguous
+from codipy.active.storage.view cimport View, is_contiguous, same_view, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer, reach, wrap_array
-from codipy.active.scalar.base cimport OWNS
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
@@ -36,7 +37,7 @@ cdef int32_t* numbers_of(cnp.ndarray identifiers) noexcept:
 # The offsets of a view's elements, in C order.
 cdef struct Offsets:
     Py_ssize_t offset
-    Py_ssize_t index[MAX_NDIM]
+    Py_ssize_t index[MAX_DIMS]
 
 
 cdef inline void first_offset(Offsets* at, const View* v) noexcept:
@@ -179,8 +180,8 @@ cdef void copy_values(Storage storage, const View* v, double* to) noexcept:
 
 cdef void compact(View* packed, View* by_memory) noexcept:
     """Of two copies of a view: strides that leave no gaps for the first, the axes as they lie in memory for the second."""
-    cdef int order[MAX_NDIM]             # the axes, the outermost in memory first
-    cdef Py_ssize_t strides[MAX_NDIM]
+    cdef int order[MAX_DIMS]             # the axes, the outermost in memory first
+    cdef Py_ssize_t strides[MAX_DIMS]
     cdef Py_ssize_t stride = 1
     cdef int k, j
     for k in range(packed.ndim):
@@ -285,8 +286,8 @@ cpdef BaseArray from_ndarray(values):
             values):
         values = np.array(values, dtype=np.float64, order="K")
     array = values
-    if cnp.PyArray_NDIM(array) > MAX_NDIM:
-        raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions, got {values.ndim}")
+    if cnp.PyArray_NDIM(array) > MAX_DIMS:
+        raise ActiveError(f"an Array has at most {MAX_DIMS} dimensions, got {values.ndim}")
     view.ndim = cnp.PyArray_NDIM(array)
     for k in range(view.ndim):
         view.shape[k] = cnp.PyArray_DIM(array, k)
@@ -350,7 +351,7 @@ cpdef object filled(shape, number):
     cdef Py_ssize_t i, size = 1
     if type(shape) is int:
         shape = (shape,)
-    if type(shape) is not tuple or len(shape) > MAX_NDIM:
+    if type(shape) is not tuple or len(shape) > MAX_DIMS:
         return None
     view.ndim = len(shape)
     for i in range(view.ndim):
@@ -458,7 +459,7 @@ def nested_numbers(tree):
     level = tree
     shape.ndim, shape.size, shape.offset = 0, 1, 0
     while type(level) is list or type(level) is tuple:
-        if shape.ndim == MAX_NDIM or len(level) == 0:
+        if shape.ndim == MAX_DIMS or len(level) == 0:
             return None
         shape.shape[shape.ndim] = len(level)
         shape.ndim += 1

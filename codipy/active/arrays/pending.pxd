@@ -7,9 +7,9 @@ from libc.stdint cimport int32_t, int64_t
 from cpython.object cimport PyObject
 cimport cython
 
-from codipy.active.storage.view cimport MAX_NDIM, View
+from codipy.active.storage.view cimport View
 from codipy.data.buffer cimport Buffer
-from codipy.programs.tiles cimport Operand, Step, TileProgram
+from codipy.programs.tiles cimport MAX_DIMS, Operand, Step, TileProgram
 from codipy.tape.recorder cimport Recorder
 
 cdef enum:
@@ -23,7 +23,7 @@ cdef struct Leaf:
     const double* data
     double number
     int32_t identifier           # of the first element; 0: passive
-    Py_ssize_t strides[MAX_NDIM]
+    Py_ssize_t strides[MAX_DIMS]
 
 # In a step of a pending expression a source k >= 0 is a leaf, and k < 0 the step number -k - 1.
 @cython.final

@@ -2,15 +2,16 @@
 """Between Arrays and plain arrays: the same elements seen as the other."""
 import numpy as np
 
-from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray, is_array, new_view
 from codipy.active.arrays.compute cimport materialise, settle
 from codipy.active.scalar.kinds cimport plain_scalar
 from codipy.active.scalar.real cimport Real
-from codipy.active.storage.view cimport MAX_NDIM, View, shape_tuple
+from codipy.active.storage.view cimport View, shape_tuple
 from codipy.data.buffer cimport reach
+from codipy.data.plain cimport plain_array
+from codipy.programs.tiles cimport MAX_DIMS
 
 from codipy.errors import ActiveError
 
@@ -49,21 +50,10 @@ cdef object single_copy(const double* values, Py_ssize_t count):
 
 cdef object doubles_of(BaseArray a):
     """A read-only plain array over the values of a stored array."""
-    cdef cnp.npy_intp shape[MAX_NDIM]
-    cdef cnp.npy_intp strides[MAX_NDIM]
-    cdef int k
-    for k in range(a.geometry.ndim):
-        shape[k] = a.geometry.shape[k]
-        strides[k] = a.geometry.strides[k] * <Py_ssize_t>sizeof(double)
-    cdef void* data = a.storage.buffer.data     # NULL where an array without elements came from outside
-    if data != NULL:
-        data = a.storage.buffer.data + a.geometry.offset
-    elif a.geometry.size == 0:
-        return np.empty(shape_tuple(&a.geometry))
-    result = cnp.PyArray_New(np.ndarray, a.geometry.ndim, shape, cnp.NPY_DOUBLE, strides, data, 0, 0, <object>NULL)
-    Py_INCREF(a.storage.buffer)
-    cnp.PyArray_SetBaseObject(result, a.storage.buffer)
-    return result
+    cdef View* v = &a.geometry
+    if a.storage.buffer.data == NULL and v.size == 0:       # without elements, from outside
+        return np.empty(shape_tuple(v))
+    return plain_array(a.storage.buffer.data + v.offset, v.ndim, v.shape, v.strides, 1, False, a.storage.buffer)
 
 
 cpdef object stand_in(BaseArray a):
@@ -109,8 +99,8 @@ cpdef BaseArray shown_as(BaseArray a, object plain, object shown):
     cdef int k
     if shown is plain:
         return a
-    if shown.ndim > MAX_NDIM:
-        raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions, got {shown.ndim}")
+    if shown.ndim > MAX_DIMS:
+        raise ActiveError(f"an Array has at most {MAX_DIMS} dimensions, got {shown.ndim}")
     view.ndim, view.size, view.offset = shown.ndim, shown.size, a.geometry.offset
     if view.size:
         view.offset += (<char*>cnp.PyArray_DATA(shown) - <char*>cnp.PyArray_DATA(plain)) // itemsize

@@ -9,22 +9,22 @@ from cpython.object cimport PyObject
 cimport numpy as cnp
 
 from codipy.active.arrays.base cimport BaseArray, is_array, new_array
-from codipy.active.storage.block cimport Block, new_block
 from codipy.active.arrays.compute cimport admit_block, check_owners, materialise
 from codipy.active.arrays.elements cimport element
 from codipy.active.arrays.floating cimport report
-from codipy.active.scalar.kinds cimport DOUBLE, SINGLE
-from codipy.active.recordings.over cimport is_over, no_recording
 from codipy.active.arrays.packing cimport from_ndarray, readable
 from codipy.active.arrays.pending cimport Pending
-from codipy.active.scalar.real cimport Real, new_identified
-from codipy.active.arrays.statements cimport Loaded, run_loaded, run_values, value_statement
-from codipy.active.storage.storage cimport Py_REFCNT, new_storage
-from codipy.active.storage.view cimport MAX_NDIM, View, is_contiguous
 from codipy.active.arrays.plain cimport ndarray_of
-from codipy.data.buffer cimport new_buffer
-from codipy.programs.tiles cimport ROUND_NONE
+from codipy.active.arrays.statements cimport Loaded, run_loaded, run_values, value_statement
+from codipy.active.recordings.over cimport is_over, no_recording
 from codipy.active.scalar.base cimport OWNS
+from codipy.active.scalar.kinds cimport DOUBLE, SINGLE
+from codipy.active.scalar.real cimport Real, new_identified
+from codipy.active.storage.block cimport append_block
+from codipy.active.storage.storage cimport Py_REFCNT, new_storage
+from codipy.active.storage.view cimport View, is_contiguous
+from codipy.data.buffer cimport new_buffer
+from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport in_silence
@@ -115,13 +115,11 @@ cdef object add_reduce(BaseArray a, axis, bint keepdims, bint mean, bint spare):
     cdef BaseTape tape
     cdef Reduction record
     cdef Pending waiting = None
-    cdef Block block
     cdef BaseArray shown, source = a
     cdef object value = None
     cdef Py_ssize_t count = 1, size = 1
-    cdef int32_t before
     cdef int k, j
-    cdef bint summed[MAX_NDIM]
+    cdef bint summed[MAX_DIMS]
     if spare and is_summed_at_once(r, a, axis):
         waiting = a.pending
         value = sums_of_parts(r, a, axis, keepdims)
@@ -179,7 +177,7 @@ cdef object add_reduce(BaseArray a, axis, bint keepdims, bint mean, bint spare):
         result = new_identified(value, r.epoch, tape.new_copy(0, value), OWNS if r.reuse else 0,
                                 SINGLE if record.single else DOUBLE)
         record.result = (<Real>result).identifier
-        tape.push_record(record if waiting is None else sum_of(waiting, record, source), tape.largest())
+        tape.append(record if waiting is None else sum_of(waiting, record, source), tape.largest())
         return result
     # Where sweeps compute the scalars' values again, a Real's is a constant that a replay has to renew: an element's.
     shown = from_ndarray(np.array(value) if single else value)
@@ -188,15 +186,7 @@ cdef object add_reduce(BaseArray a, axis, bint keepdims, bint mean, bint spare):
         if not summed[k]:
             record.result_strides[k] = shown.geometry.strides[j]
         j += keepdims or not summed[k]
-    before = tape.largest()
-    block = new_block(tape, size)
-    try:
-        record.result = block.base
-        tape.push_record(record if waiting is None else sum_of(waiting, record, source), before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
-    shown.storage.block = block
+    shown.storage.block = append_block(tape, record if waiting is None else sum_of(waiting, record, source), size)
     return element(shown, 0) if single else shown
 
 

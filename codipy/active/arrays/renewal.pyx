@@ -7,13 +7,14 @@ slabs around the hole that the assignment fills.
 from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 
-from codipy.active.storage.block cimport Block, new_block
 from codipy.active.arrays.pending cimport Leaf, Pending, new_pending
 from codipy.active.arrays.statements cimport record, run_values
+from codipy.active.storage.block cimport Block, new_block
 from codipy.active.storage.storage cimport Storage, is_small, new_storage, owns_buffer
-from codipy.active.storage.view cimport MAX_NDIM, View, set_contiguous
+from codipy.active.storage.view cimport View, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_POSITIVE
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
 
@@ -46,8 +47,8 @@ cdef Storage renew(Recorder* r, Storage storage, const View* hole, bint in_place
     cdef Block old = storage.block, block = old
     cdef Buffer values = storage.buffer, buffer = values
     cdef BaseTape tape = <BaseTape>r.tape
-    cdef Py_ssize_t shape[MAX_NDIM]
-    cdef Py_ssize_t first[MAX_NDIM]
+    cdef Py_ssize_t shape[MAX_DIMS]
+    cdef Py_ssize_t first[MAX_DIMS]
     cdef Py_ssize_t n, size = values.size
     cdef int32_t before = tape.largest()
     cdef View slab

@@ -25,5 +25,5 @@ cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, c
 cdef int run_recorded(Recorder* r, Pending p, const View* shape, double* out, const Py_ssize_t* strides,
                       int32_t before) except -1
 cdef int run_loaded(const Loaded* loaded, const View* shape, double* out, const Py_ssize_t* strides) except -1
-cdef int record_loaded(Recorder* r, Pending p, const Loaded* loaded, const View* shape, int32_t identifier,
-                       const Py_ssize_t* strides, int32_t before) except -1
+# The statement whose result lies so; its identifiers are to be named.
+cdef Statement statement_of(Recorder* r, Pending p, const Loaded* loaded, const View* shape, const Py_ssize_t* strides)

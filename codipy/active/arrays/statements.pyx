@@ -6,12 +6,12 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
 from codipy.active.arrays.pending cimport Leaf, Pending
-from codipy.active.storage.view cimport MAX_NDIM, View, set_contiguous
+from codipy.active.storage.view cimport View, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_ADD, OP_MULTIPLY
 from codipy.programs.interned cimport intern_tiles
 from codipy.programs.tiles cimport (
-    MAX_OPERANDS, ROUND_NONE, Operand, TileProgram, tiles_jacobians, tiles_values)
+    MAX_DIMS, MAX_OPERANDS, ROUND_NONE, Operand, TileProgram, tiles_jacobians, tiles_values)
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.statement cimport Argument, Statement, new_statement
@@ -29,7 +29,7 @@ cdef int run_values(Pending p, const View* shape, double* out, const Py_ssize_t*
 
 
 cdef int run_loaded(const Loaded* loaded, const View* shape, double* out, const Py_ssize_t* strides) except -1:
-    cdef Py_ssize_t out_strides[MAX_NDIM]
+    cdef Py_ssize_t out_strides[MAX_DIMS]
     cdef int k
     for k in range(shape.ndim):
         out_strides[k] = strides[k] * sizeof(double)
@@ -45,8 +45,16 @@ cdef int run_loaded(const Loaded* loaded, const View* shape, double* out, const 
 cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, const Py_ssize_t* strides,
                 int32_t before) except -1:
     cdef Loaded loaded
+    cdef Statement statement
+    cdef BaseTape tape = <BaseTape>r.tape
     p.load(&loaded.program, loaded.operands, shape.ndim)
-    return record_loaded(r, p, &loaded, shape, identifier, strides, before)
+    try:
+        statement = statement_of(r, p, &loaded, shape, strides)
+    except BaseException:
+        tape.withdraw_block(before)
+        raise
+    statement.identifier = identifier
+    return tape.append(statement, before)
 
 
 cdef int run_recorded(Recorder* r, Pending p, const View* shape, double* out, const Py_ssize_t* strides,
@@ -59,23 +67,15 @@ cdef int run_recorded(Recorder* r, Pending p, const View* shape, double* out, co
         raise
 
 
-cdef int record_loaded(Recorder* r, Pending p, const Loaded* loaded, const View* shape, int32_t identifier,
-                       const Py_ssize_t* strides, int32_t before) except -1:
+cdef Statement statement_of(Recorder* r, Pending p, const Loaded* loaded, const View* shape, const Py_ssize_t* strides):
     cdef Statement statement
-    cdef BaseTape tape = <BaseTape>r.tape
-    try:
-        if tape.by_value or not p.active:
-            statement = value_statement(p, &loaded.program, shape, r.keeps_values)
-        else:
-            statement = jacobian_statement(p, &loaded.program, loaded.operands, shape)
-        statement.identifier = identifier
-        memcpy(statement.shape, shape.shape, shape.ndim * sizeof(Py_ssize_t))
-        memcpy(statement.shape + shape.ndim, strides, shape.ndim * sizeof(Py_ssize_t))
-        tape.push_record(statement, before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
-    return 0
+    if (<BaseTape>r.tape).by_value or not p.active:
+        statement = value_statement(p, &loaded.program, shape, r.keeps_values)
+    else:
+        statement = jacobian_statement(p, &loaded.program, loaded.operands, shape)
+    memcpy(statement.shape, shape.shape, shape.ndim * sizeof(Py_ssize_t))
+    memcpy(statement.shape + shape.ndim, strides, shape.ndim * sizeof(Py_ssize_t))
+    return statement
 
 
 cdef Statement value_statement(Pending p, const TileProgram* program, const View* shape, bint replays):

@@ -7,18 +7,19 @@ from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.arrays.assign cimport demand_writable
-from codipy.active.storage.block cimport Block, new_block
-from codipy.active.arrays.elements cimport admit_mixed, go_mixed_in_passive
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.arrays.compute cimport admit_block, materialise
+from codipy.active.arrays.elements cimport admit_mixed, go_mixed_in_passive
 from codipy.active.arrays.offsets cimport all_differ, integers_of, offsets_of
 from codipy.active.arrays.packing cimport from_ndarray, from_nested, gather, identifiers
 from codipy.active.arrays.plain cimport doubles_of, is_view_of, ndarray_of, plain_index, plain_of, shown_as, stand_in
 from codipy.active.scalar.real cimport Real
+from codipy.active.storage.block cimport append_block
 from codipy.active.storage.storage cimport Storage, new_storage
-from codipy.active.storage.view cimport MAX_NDIM, View, broadcast_strides, is_contiguous, set_contiguous, shape_tuple
+from codipy.active.storage.view cimport View, broadcast_strides, is_contiguous, set_contiguous, shape_tuple
 from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport Gather, gather_apart, gather_of_runs
@@ -76,13 +77,12 @@ cdef BaseArray take_rows(BaseArray a, index):
     cdef View shape
     cdef cnp.ndarray places
     cdef Buffer values
-    cdef Block block
     cdef Gather record
     cdef BaseTape tape
     cdef BaseArray result
     cdef Storage storage
     cdef Py_ssize_t row = 1
-    cdef int32_t before, base
+    cdef int32_t base
     cdef int32_t* numbers
     cdef int32_t* taken
     cdef int k
@@ -97,7 +97,7 @@ cdef BaseArray take_rows(BaseArray a, index):
     if places is None or view.ndim > 1 and not is_contiguous(&view):
         return None
     shape.ndim = cnp.PyArray_NDIM(places) + view.ndim - 1
-    if shape.ndim > MAX_NDIM:
+    if shape.ndim > MAX_DIMS:
         return None
     for k in range(shape.ndim):
         shape.shape[k] = (cnp.PyArray_DIM(places, k) if k < cnp.PyArray_NDIM(places)
@@ -114,25 +114,18 @@ cdef BaseArray take_rows(BaseArray a, index):
     numbers = <int32_t*>PyMem_Malloc(cnp.PyArray_SIZE(places) * (1 if view.ndim == 1 else 2) * sizeof(int32_t))
     if numbers == NULL:
         raise MemoryError(f"no memory for {cnp.PyArray_SIZE(places)} identifiers")
-    before = tape.largest()
     try:
         if not copy_rows(&view, row, places, storage.buffer.data + view.offset, base, values.data, numbers):
             return None          # an index out of bounds: NumPy says so
-        result = new_array(new_storage(values, None, False), &shape)
-        block = new_block(tape, shape.size)
         if view.ndim == 1:
             taken, numbers = numbers, NULL       # the record has it, or it is freed
-            record = gather_apart(taken, shape.size, block.base, r.keeps_values)
+            record = gather_apart(taken, shape.size, r.keeps_values)
         else:
-            record = gather_of_runs(numbers, cnp.PyArray_SIZE(places), values.data if r.keeps_values else NULL,
-                                    shape.size, block.base)
-        tape.push_record(record, before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
+            record = gather_of_runs(numbers, cnp.PyArray_SIZE(places), values.data if r.keeps_values else NULL, shape.size)
     finally:
         PyMem_Free(numbers)
-    result.storage.block = block
+    result = new_array(new_storage(values, None, False), &shape)
+    result.storage.block = append_block(tape, record, shape.size)
     return result
 
 
@@ -251,8 +244,8 @@ cdef bint scatter_active(Recorder* r, BaseArray a, offsets, value) except? True:
     cdef cnp.ndarray at = np.ascontiguousarray(offsets, np.intp)
     cdef const Py_ssize_t* places = <const Py_ssize_t*>cnp.PyArray_DATA(at)
     cdef Py_ssize_t i, n = cnp.PyArray_SIZE(at), place
-    cdef Py_ssize_t strides[MAX_NDIM]
-    cdef Py_ssize_t index[MAX_NDIM]
+    cdef Py_ssize_t strides[MAX_DIMS]
+    cdef Py_ssize_t index[MAX_DIMS]
     cdef int k
     cdef View shape
     cdef View* shown
@@ -260,7 +253,7 @@ cdef bint scatter_active(Recorder* r, BaseArray a, offsets, value) except? True:
     cdef bint moves
     cdef double* numbers
     cdef int32_t* slots
-    if not is_array(value) or storage.single or cnp.PyArray_NDIM(at) > MAX_NDIM:
+    if not is_array(value) or storage.single or cnp.PyArray_NDIM(at) > MAX_DIMS:
         return False
     x = value
     materialise(x)

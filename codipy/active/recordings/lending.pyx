@@ -13,13 +13,12 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 cimport cython
 
-from codipy.active.storage.block cimport Block, new_block
 from codipy.active.scalar.base cimport IS_INPUT, OF_INPUT, BaseReal
+from codipy.active.storage.block cimport Block, append_block, moved_block
 from codipy.active.storage.storage cimport Storage, new_storage
 from codipy.data.buffer cimport Buffer
 from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
-from codipy.tape.gather cimport new_gather
 from codipy.tape.loan cimport Loan
 from codipy.tape.mark cimport new_mark
 from codipy.tape.recorder cimport Recorder
@@ -84,13 +83,7 @@ cdef class BlockLoan(Loan):
 cdef Block take(Loan loan, Recorder* r, Buffer values):
     """The identifiers of the inner recording's input that stands for what is lent."""
     cdef BaseTape tape = <BaseTape>r.tape
-    cdef int32_t before = tape.largest()
-    cdef Block inner = new_block(tape, values.size, True)
-    try:
-        tape.push_record(new_mark(inner.base, values if r.keeps_values else None), before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
+    cdef Block inner = append_block(tape, new_mark(values if r.keeps_values else None), values.size, True)
     loan.first = inner.base
     (<list>tape.loans).append(loan)
     return inner
@@ -145,7 +138,6 @@ cdef int lend_mixed(Recorder* r, Storage storage) except -1:
     cdef BaseTape outer = <BaseTape>tape_of_epoch(storage.epoch)
     cdef MixedLoan loan = MixedLoan.__new__(MixedLoan)
     cdef Py_ssize_t i, size = storage.buffer.size
-    cdef int32_t before
     cdef Block block, inner
     loan.storage, loan.size, loan.epoch = storage, size, storage.epoch
     loan.own = <int32_t*>PyMem_Malloc((size + 1) * sizeof(int32_t))
@@ -153,14 +145,7 @@ cdef int lend_mixed(Recorder* r, Storage storage) except -1:
         raise MemoryError(f"no memory for {size} identifiers")
     memcpy(loan.own, storage.identifiers, size * sizeof(int32_t))
     # A movement on the enclosing recording gives the elements a Block, which stays what it is whatever is written.
-    before = outer.largest()
-    block = new_block(outer, size)
-    try:
-        outer.push_record(new_gather(storage.identifiers, storage.buffer.data if outer.recorder.keeps_values else NULL,
-                                     size, block.base), before)
-    except BaseException:
-        outer.withdraw_block(before)
-        raise
+    block = moved_block(outer, storage.identifiers, storage.buffer.data, size)
     loan.origin = new_storage(storage.buffer, block, storage.single)
     inner = take(loan, r, storage.buffer)
     for i in range(size):

@@ -11,10 +11,10 @@ from cpython.long cimport PyLong_AsDouble, PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
-from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, described
-from codipy.operations.kernels cimport op_value_any
 from codipy.active.recordings.lending cimport lend_real, lender
 from codipy.active.recordings.over cimport is_over, is_past, no_recording
+from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, described
+from codipy.operations.kernels cimport op_value_any
 from codipy.tape.activity cimport is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry, Recorder, assign_identifier, push_expression, push_jacobian, tangents_at

@@ -13,6 +13,9 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE, PyObject_RichCompare, destructor
 cimport cython
 
+from codipy.active.recordings.over cimport may_leave
+from codipy.active.scalar.base cimport (
+    BaseReal, IS_INPUT, MERGED, OF_ARRAY, OF_INPUT, OWNS, codipy_new_reference, described, new_real, real_type)
 from codipy.active.scalar.carried cimport carry, tangents_of
 from codipy.active.scalar.expression cimport (
     as_number, combine, identify, python_value, readmit, release_here, release_uses)
@@ -20,9 +23,6 @@ from codipy.active.scalar.kinds cimport (
     DOUBLE, PYTHON, SINGLE, apply_mixed, apply_to_list, compare, formats, is_of_python, kind_of, numpy_value, operand_kind,
     plain_operation, plain_scalar, record)
 from codipy.operations.kernels cimport *
-from codipy.active.recordings.over cimport may_leave
-from codipy.active.scalar.base cimport (
-    BaseReal, IS_INPUT, MERGED, OF_ARRAY, OF_INPUT, OWNS, codipy_new_reference, described, new_real, real_type)
 from codipy.programs.program cimport OF_NUMPY
 from codipy.programs.tiles cimport tiles_exact
 from codipy.tape.activity cimport current, tape_of_epoch

@@ -7,10 +7,10 @@ import numpy as np
 
 from cpython.object cimport PyObject
 
+from codipy.active.recordings.over cimport is_over
 from codipy.active.scalar.expression cimport as_number
 from codipy.active.scalar.kinds cimport plain_scalar
 from codipy.active.scalar.real cimport Real, apply_with_ufunc, apply_with_value
-from codipy.active.recordings.over cimport is_over
 from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.doors import door

@@ -4,6 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 cimport cython
 
 from codipy.tape.base cimport BaseTape
+from codipy.tape.record cimport Record
 
 
 # Holders are the storages and pending expressions that have a reference to the Block, so Python's reference count is
@@ -37,6 +38,8 @@ cdef inline bint is_of_input(Block block) noexcept:
 
 
 cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=*)
+# A Block for the result of a record, which goes on the tape; nothing of the two stays where memory runs out.
+cdef Block append_block(BaseTape tape, Record record, Py_ssize_t size, bint is_input=*)
 # A Block for copies of other identifiers, 0 for a passive one, and the record of that movement; the values serve a
 # replay. Nothing of it stays where memory runs out.
 cdef Block moved_block(BaseTape tape, const int32_t* sources, const double* values, Py_ssize_t size)

@@ -7,6 +7,7 @@ cimport cython
 from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport new_gather
+from codipy.tape.record cimport Record
 
 
 @cython.final
@@ -44,15 +45,16 @@ cdef Block new_block(BaseTape tape, Py_ssize_t size, bint is_input=False):
     return block
 
 
-cdef Block moved_block(BaseTape tape, const int32_t* sources, const double* values, Py_ssize_t size):
+cdef Block append_block(BaseTape tape, Record record, Py_ssize_t size, bint is_input=False):
     cdef int32_t before = tape.largest()
-    cdef Block block = new_block(tape, size)
-    try:
-        tape.push_record(new_gather(sources, values if tape.recorder.keeps_values else NULL, size, block.base), before)
-    except BaseException:
-        tape.withdraw_block(before)
-        raise
+    cdef Block block = new_block(tape, size, is_input)
+    record.name_result(block.base)
+    tape.append(record, before)
     return block
+
+
+cdef Block moved_block(BaseTape tape, const int32_t* sources, const double* values, Py_ssize_t size):
+    return append_block(tape, new_gather(sources, values if tape.recorder.keeps_values else NULL, size), size)
 
 
 cdef Block part_of_block(Block parent, Py_ssize_t offset, Py_ssize_t size):

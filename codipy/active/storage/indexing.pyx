@@ -3,7 +3,8 @@
 from cpython.long cimport PyLong_CheckExact, PyLong_AsSsize_t
 from cpython.slice cimport PySlice_AdjustIndices, PySlice_Check, PySlice_Unpack
 
-from codipy.active.storage.view cimport MAX_NDIM, View
+from codipy.active.storage.view cimport View
+from codipy.programs.tiles cimport MAX_DIMS
 
 import operator
 
@@ -36,16 +37,16 @@ cdef int select(const View* view, object index, View* result, bint* single) exce
     for i in range(n):
         item = items[i]
         if item is None:
-            if result.ndim == MAX_NDIM:
-                raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions")
+            if result.ndim == MAX_DIMS:
+                raise ActiveError(f"an Array has at most {MAX_DIMS} dimensions")
             single[0] = False
             result.shape[result.ndim], result.strides[result.ndim] = 1, 0
             result.ndim += 1
         elif item is Ellipsis:
             skipped = view.ndim - used
             for _ in range(skipped):
-                if result.ndim == MAX_NDIM:
-                    raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions")
+                if result.ndim == MAX_DIMS:
+                    raise ActiveError(f"an Array has at most {MAX_DIMS} dimensions")
                 result.shape[result.ndim], result.strides[result.ndim] = view.shape[source], view.strides[source]
                 result.size *= view.shape[source]
                 result.ndim += 1
@@ -54,8 +55,8 @@ cdef int select(const View* view, object index, View* result, bint* single) exce
             PySlice_Unpack(item, &start, &stop, &step)
             count = PySlice_AdjustIndices(view.shape[source], &start, &stop, step)
             single[0] = False
-            if result.ndim == MAX_NDIM:
-                raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions")
+            if result.ndim == MAX_DIMS:
+                raise ActiveError(f"an Array has at most {MAX_DIMS} dimensions")
             if count:
                 result.offset += start * view.strides[source]
             result.shape[result.ndim], result.strides[result.ndim] = count, step * view.strides[source]
@@ -72,8 +73,8 @@ cdef int select(const View* view, object index, View* result, bint* single) exce
             source += 1
     if not ellipsis:
         while source < view.ndim:
-            if result.ndim == MAX_NDIM:
-                raise ActiveError(f"an Array has at most {MAX_NDIM} dimensions")
+            if result.ndim == MAX_DIMS:
+                raise ActiveError(f"an Array has at most {MAX_DIMS} dimensions")
             result.shape[result.ndim], result.strides[result.ndim] = view.shape[source], view.strides[source]
             result.size *= view.shape[source]
             result.ndim += 1

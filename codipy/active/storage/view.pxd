@@ -1,17 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shape and strides: which elements of a storage an array shows.
 from codipy.data.buffer cimport in_order
+from codipy.programs.tiles cimport MAX_DIMS
 
-cdef enum:
-    MAX_NDIM = 8                 # NumPy allows 64; an Array with more than this is refused
-
+# NumPy allows 64 dimensions; an Array with more than MAX_DIMS is refused.
 # Strides count elements, not bytes.
 cdef struct View:
     Py_ssize_t offset
     Py_ssize_t size
     int ndim
-    Py_ssize_t shape[MAX_NDIM]
-    Py_ssize_t strides[MAX_NDIM]
+    Py_ssize_t shape[MAX_DIMS]
+    Py_ssize_t strides[MAX_DIMS]
 
 
 cdef inline void set_contiguous(View* v) noexcept nogil:

@@ -39,7 +39,7 @@ cdef bint is_injective(const View* v) noexcept:
     """Whether no two elements of a view are the same; may say no where they are not."""
     cdef Py_ssize_t smaller = 0
     cdef int k, j
-    cdef bint done[MAX_NDIM]
+    cdef bint done[MAX_DIMS]
     if v.size == 0 or is_contiguous(v):
         return True
     for k in range(v.ndim):

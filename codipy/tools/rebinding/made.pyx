@@ -4,7 +4,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 
 from codipy.active.arrays.packing cimport with_gaps
-from codipy.active.storage.view cimport MAX_NDIM
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current, is_passive
 
 cnp.import_array()
@@ -92,7 +92,7 @@ cdef object array_of(object o):
     cdef cnp.ndarray value = o
     cdef PyObject* base = cnp.PyArray_BASE(value)
     cdef int kind = cnp.PyArray_TYPE(value)
-    if kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT or cnp.PyArray_NDIM(value) > MAX_NDIM:
+    if kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT or cnp.PyArray_NDIM(value) > MAX_DIMS:
         return value
     if not cnp.PyArray_ISBEHAVED(value):       # read-only, not aligned or of another byte order
         return value

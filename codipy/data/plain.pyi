@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain arrays of doubles over memory of codipy's own."""
