@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.active.elementwise_door import elementwise
+from codipy.active.arrays.elementwise_door import elementwise
 from codipy.operations import TABLE
 from codipy.tape.together import _together_from
 from tests.strategies import AS_VALUES
