@@ -18,8 +18,8 @@ class Counting(Held):
 
     What several of them share is counted once, for as long as anybody has it: a Buffer carries a mark, of a plain array
     there is a weak reference. The mark also tells whoever wants to overwrite the values that a record would read them
-    (`owns_buffer` in active/storage.pxd), so the run makes the copies that it makes where they are kept. Anything else
-    is counted if all references to it are of one record.
+    (`owns_buffer` in active/storage/storage.pxd), so the run makes the copies that it makes where they are kept.
+    Anything else is counted if all references to it are of one record.
 
     Attributes
     ----------
