@@ -14,8 +14,8 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 
 from codipy.active.array_type cimport Array
-from codipy.active.packing cimport from_ndarray
-from codipy.active.view cimport MAX_NDIM
+from codipy.active.arrays.packing cimport from_ndarray
+from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport at_end
 from codipy.tools.pool cimport waits_for_rebound
 from codipy.tools.rebinding.holders cimport Holders
@@ -151,7 +151,7 @@ cdef bint can_stand(PyObject* value, list frames=None, Py_ssize_t first=0, bint 
         return False
     plain = <object>value
     kind = cnp.PyArray_TYPE(plain)
-    if kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT or cnp.PyArray_NDIM(plain) > MAX_NDIM:
+    if kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT or cnp.PyArray_NDIM(plain) > MAX_DIMS:
         return False
     base = cnp.PyArray_BASE(plain)
     if base != NULL and not has_references(base, 1):
