@@ -47,6 +47,9 @@ def main(argv=None):
         print(f"codipy {options.command}: {error}", file=sys.stderr)
     except KeyboardInterrupt:
         return INTERRUPTED
+    except SystemExit as error:      # its status is not that of this command, which has nothing to show
+        print(f"codipy {options.command}: the program called exit({error.code!r}) while it ran: return from the "
+              "function instead", file=sys.stderr)
     except Exception as error:      # the user's file may raise anything
         print(user_traceback(error, options.target or ""), end="", file=sys.stderr)
     else:

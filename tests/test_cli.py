@@ -287,3 +287,12 @@ def test_memory(file, tmp_path, capsys):
         assert row["peak"] >= row["baseline"] > 10 << 20 and row["growth"] == row["peak"] - row["baseline"]
         assert row["over_plain"] == row["growth"] - rows[0]["growth"]
         assert row["warning"] is None and row["mark"] in ("VmHWM", "ru_maxrss")
+
+
+def test_a_function_that_exits_is_no_success(tmp_path, capsys):
+    path = tmp_path / "exits.py"
+    path.write_text("import sys\nx0 = 1.0\ndef f(x):\n    sys.exit(0)\n")
+    for command in ("compare", "predict"):
+        assert cli.main([command, f"{path}:f"]) == 2
+        out, err = capsys.readouterr()
+        assert out == "" and err.startswith(f"codipy {command}: the program called exit(0) while it ran")
