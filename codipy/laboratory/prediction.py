@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,9 +15,10 @@ from codipy.active import Tape
 from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tape.statistics import Statistics, collect, readable
 from codipy.tools.callee import check_result, name_of
+from codipy.tools.measuring import StatefulError, stateful
 from codipy.tools.problem import Problem, Weighted
 from codipy.tools.settings import settings
-from codipy.tools.table import Table, line_width
+from codipy.tools.table import Table, as_comments, line_width
 
 __all__ = ["Predicted", "Prediction", "bytes_of", "predict"]
 
@@ -63,6 +65,8 @@ def predict(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
     ------
     TypeError, ValueError
         An option that is none, or an argument or result that is no real number or array of floats.
+    StatefulError
+        `f` does not return in a recording what it returned before.
     TapeError
         `f` sweeps over the recording that it is part of, or takes some of it back: there is none.
 
@@ -105,10 +109,12 @@ def _rows(problem, record, pair, sizes, width, limit):
     tape = Tape(*pair, sizes[0])
     if tape.strategy == FORWARD_STRATEGY:
         kept = record(problem, tape, np.ones(problem.point.size))
+        _demand_the_same(problem, kept)
         statistics, adjoints = [tape.statistics()] * len(sizes), 0
     else:
         tape._count_only(sizes[1:])
         kept = record(problem, tape)      # inputs and outputs are alive when a tape is swept, and have identifiers
+        _demand_the_same(problem, kept)
         statistics = [collect(tape, layout) for layout in range(len(sizes))]
         adjoints = 8 * width * (tape.identifiers - tape.store.first)
     rows = []
@@ -117,6 +123,14 @@ def _rows(problem, record, pair, sizes, width, limit):
         rows.append(Predicted(*pair, size, tape.statements, found, adjoints, fits))
     del kept
     return rows
+
+
+def _demand_the_same(problem, kept):
+    """Raise unless a recording has the plain run's value: of a function that draws numbers each counts another one."""
+    result = kept[1].value if isinstance(kept, tuple) else kept.value
+    plain, here = problem.values(problem.result), problem.values(result)
+    if not np.array_equal(plain, here, equal_nan=True):
+        raise StatefulError(stateful(problem.f, problem.result, result))
 
 
 def bytes_of(amount: int | str) -> int:
@@ -172,6 +186,12 @@ class Predicted:
     statistics: Statistics
     adjoints: int
     fits: bool | None
+
+    @property
+    def title(self) -> str:
+        """What sentences call it."""
+        chunk = "" if self.chunk_size is None else f", chunks of {self.chunk_size}"
+        return f"{self.strategy}, {self.granularity}{chunk}"
 
     @property
     def used(self) -> int:
@@ -244,7 +264,8 @@ class Prediction:
         found = Table("", header, [
             [row.strategy, row.granularity, *([str(row.chunk_size or "grows")] if several else []), str(row.statements),
              _short(sum(row.streams.values())), _short(row.arrays), _short(row.adjoints), _short(row.allocated),
-             *(["yes" if row.fits else "no"] if self.budget is not None else [])] for row in self.rows], texts=2)
+             *(["yes" if row.fits else "no"] if self.budget is not None else [])] for row in self.rows],
+            texts=2 + several)      # what tells rows apart stands in each part of a table that folds
         return "\n".join(found.lines(form, line_width()))
 
     def to_dict(self) -> dict[str, Any]:
@@ -262,13 +283,17 @@ class Prediction:
     def text(self, form: str = "text") -> str:
         """The table with a line about the function, and one about the budget."""
         point = f" at {self.point}" if self.point else ""
-        lines = [f"{self.function}: {self.numbers} numbers{point}; bytes of a recording and of a sweep in {self.width} "
-                 f"direction{'s' if self.width > 1 else ''}, counted and not kept.", "", self.table(form)]
+        said = [f"{self.function}: {self.numbers} numbers{point}; bytes of a recording and of a sweep in {self.width} "
+                f"direction{'s' if self.width > 1 else ''}, counted and not kept."]
         if self.budget is not None:
             rows = self.fitting
-            lines += ["", f"{len(rows)} of {len(self.rows)} fit {readable(self.budget)}"
-                      + (f", the smallest is {rows[0].strategy}, {rows[0].granularity}." if rows else ".")]
-        return "\n".join(lines)
+            said.append(f"{len(rows)} of {len(self.rows)} fit {readable(self.budget)}"
+                        + (f", the smallest is {rows[0].title}." if rows else "."))
+        if form == "text":
+            said = ["\n".join(textwrap.wrap(line, line_width())) for line in said]
+        if form == "latex":
+            said = as_comments(said)
+        return "\n\n".join([said[0], self.table(form), *said[1:]])
 
 
 def _short(size):

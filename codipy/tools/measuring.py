@@ -15,7 +15,7 @@ from codipy.tools.callee import name_of
 from codipy.tools.leaves import join, shape_of
 from codipy.tools.threads import get_num_threads
 
-__all__ = ["NO_VALUES", "PHASES", "Looked", "StatefulError", "TimedTape", "clock", "demand_the_same",
+__all__ = ["NO_VALUES", "PHASES", "Looked", "StatefulError", "TimedTape", "clock", "demand_the_same", "stateful",
            "no_garbage_collection", "runs_for", "time_plain"]
 
 NO_VALUES = "the tape keeps no values"      # why it cannot be run again
@@ -36,12 +36,15 @@ def demand_the_same(problem, value):
     """Raise unless the function returns again what it returned: each strategy would be given another one."""
     again = problem.value(problem.point)
     if again != value and not (math.isnan(again) and math.isnan(value)):
-        raise StatefulError(
-            f"{name_of(problem.f)} returns {value} when it is called first and {again} when it is called again with "
-            "the same arguments, so nothing can be compared: it keeps something between calls (an attribute, a global "
+        raise StatefulError(stateful(problem.f, value, again))
+
+
+def stateful(f, value, again):
+    """What is said of a function that returns something else at its second call."""
+    return (f"{name_of(f)} returns {value} when it is called first and {again} when it is called again with the same "
+            "arguments, so nothing can be compared: it keeps something between calls (an attribute, a global "
             "variable), or draws random numbers. Make what it keeps anew in each call, in a function that makes the "
-            "object and calls it, and seed the numbers there"
-        )
+            "object and calls it, and seed the numbers there")
 
 
 def runs_for(seconds):

@@ -6,7 +6,7 @@ import shutil
 import textwrap
 from dataclasses import dataclass
 
-__all__ = ["FORMATS", "Table", "line_width", "table"]
+__all__ = ["FORMATS", "Table", "as_comments", "line_width", "table"]
 
 FORMATS = ("text", "markdown", "latex")
 _GAP = "  "
@@ -67,6 +67,11 @@ def _folded(widths, texts, width):
 def line_width():
     """Letters in a line of the terminal, 80 where there is none."""
     return shutil.get_terminal_size().columns
+
+
+def as_comments(lines):
+    """Sentences as comments of LaTeX; one that has several lines, as errors may, is several comments."""
+    return [f"% {part}".rstrip() for line in lines for part in line.splitlines() or [""]]
 
 
 @dataclass(frozen=True)

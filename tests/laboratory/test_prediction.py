@@ -12,6 +12,7 @@ from codipy import cli
 from codipy.errors import TapeError
 from codipy.laboratory.prediction import bytes_of
 from codipy.tape.base import GRANULARITIES, STRATEGIES
+from codipy.tools.measuring import StatefulError
 from codipy.tools.problem import Problem
 from tests.laboratory.counted import OBJECTS, unlike
 from tests.strategies import COMPARED, VARIANTS
@@ -212,3 +213,38 @@ def test_the_budget_of_the_command(file, capsys):
     assert "a number of bytes is expected" in capsys.readouterr().err
     assert cli.main(["predict", f"{file}:fails"]) == 2
     assert "IndexError" in capsys.readouterr().err
+
+
+def test_functions_that_do_not_return_the_same_twice_are_refused():
+    """Each run would count another recording."""
+    calls = []
+
+    def counts(x):
+        calls.append(x)
+        return x[0] * len(calls)
+
+    def several(x):
+        return {"a": np.sum(x), "b": x[0] * np.random.default_rng().random()}
+
+    for refused in (counts, several):
+        with pytest.raises(StatefulError, match=f"{refused.__name__} returns .* when it is called again"):
+            codipy.predict(refused, np.array([1.0, 2.0]))
+    assert len(codipy.predict(lambda x: {"a": x * np.nan, "b": 2.0}, 1.0).rows) == len(COMPARED)
+
+
+def test_each_part_of_a_table_that_folds_tells_chunk_sizes_apart(monkeypatch):
+    monkeypatch.setenv("COLUMNS", "50")
+    found = codipy.predict(product, [2.0, 3.0], strategies="primal", granularities="operation", chunk_sizes=[4, 9],
+                           budget="1 MB")
+    parts = [part.splitlines() for part in found.table().split("\n\n")]
+    assert len(parts) > 1 and all(part[2:][k].split()[2] == size for part in parts for k, size in enumerate("49"))
+    assert max(map(len, repr(found).splitlines())) <= 50
+    assert ", operation, chunks of " in " ".join(repr(found).splitlines()[-2:])
+
+
+def test_what_is_said_beside_a_table_of_latex_is_a_comment():
+    text = codipy.predict(product, [2.0, 3.0], strategies="primal", budget=1000).text("latex")
+    before, _, rest = text.partition("\\begin{table}")
+    after = rest.partition("\\end{table}")[2]
+    lines = [line for line in (before + after).splitlines() if line]
+    assert len(lines) == 2 and all(line.startswith("% ") for line in lines)
