@@ -9,16 +9,17 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from codipy.laboratory.fits import LEAST_GROWTH
-from codipy.laboratory.result import Study
+from codipy.laboratory.result import Study, StudyError
 from codipy.tape.statistics import readable
 from codipy.tools.measuring import PHASES
 from codipy.tools.report import readable_seconds
-from codipy.tools.table import Table, line_width
+from codipy.tools.table import Table, as_comments, line_width
 
 __all__ = ["Change", "Changes", "changes"]
 
 _SURE = 3.5      # standard deviations: a study has some hundred numbers, and noise must not make one of them a change
 _LEAST = 0.02      # of a time: less is the compiler's and the memory's layout, whatever the spread says
+_ROUNDING = 1e-12      # of a value: another machine's functions round otherwise
 _SECTIONS = ("codipy", "python", "numpy", "system", "processor", "clock", "content", "repeat", "rebind")
 _EXACT = ("used", "allocated", "adjoint_bytes", "statements", "arguments", "peak_live", "largest")
 
@@ -34,7 +35,7 @@ class Change:
     quantity : str
         Which number.
     unit : str
-        'B', 's', '1' of counts or 'x' of times over the plain run.
+        'B', 's', '1' of counts, 'x' of times over the plain run, or '' of the function's value.
     before, after : float
     noise : float
         By which part of itself it may differ without meaning anything; 0 of bytes and counts, which have none.
@@ -55,12 +56,16 @@ class Change:
         """After over before."""
         return self.after / self.before if self.before else math.inf if self.after else 1.0
 
+    def _percent(self):
+        if math.isfinite(self.ratio):
+            return f"{100.0 * (self.ratio - 1.0):+.1f} %"
+        return "-" if self.before else "from 0"      # of a value that is infinite or no number
+
     def cells(self):
         """As the table has it."""
-        say = {"B": readable, "s": readable_seconds, "1": str, "x": "{:.2f}".format}[self.unit]
+        say = {"B": readable, "s": readable_seconds, "1": str, "x": "{:.2f}".format, "": repr}[self.unit]
         noise = "-" if self.unit in "B1" and not self.noise else f"± {100.0 * self.noise:.1f} %"
-        ratio = f"{100.0 * (self.ratio - 1.0):+.1f} %" if math.isfinite(self.ratio) else "from 0"
-        return [self.title, self.quantity, say(self.before), say(self.after), ratio, noise]
+        return [self.title, self.quantity, say(self.before), say(self.after), self._percent(), noise]
 
 
 @dataclass
@@ -74,6 +79,8 @@ class Changes:
         Changed or not.
     only_before, only_after : list of str
         Combinations that one of the two has.
+    wrong_before, wrong_after : list of str
+        What failed or disagreed in one of the two.
     circumstances : dict
         What is not the same about how they were measured: name to both.
     """
@@ -83,7 +90,14 @@ class Changes:
     compared: list[Change]
     only_before: list[str]
     only_after: list[str]
+    wrong_before: list[str]
+    wrong_after: list[str]
     circumstances: dict[str, Any]
+
+    @property
+    def is_worse(self) -> bool:
+        """Whether something fails or disagrees after, and not before."""
+        return not set(self.wrong_after) <= set(self.wrong_before)
 
     @property
     def changed(self) -> list[Change]:
@@ -93,6 +107,7 @@ class Changes:
     def to_dict(self) -> dict[str, Any]:
         """Everything but the studies, in types that JSON has."""
         return {"circumstances": self.circumstances, "only before": self.only_before, "only after": self.only_after,
+                "wrong before": self.wrong_before, "wrong after": self.wrong_after,
                 "compared": [{**asdict(change), "ratio": change.ratio} for change in self.compared]}
 
     def __str__(self) -> str:
@@ -106,6 +121,8 @@ class Changes:
         lines += [f"Not the same: {name}, {one!r} -> {other!r}" for name, (one, other) in self.circumstances.items()]
         for said, titles in (("before", self.only_before), ("after", self.only_after)):
             lines += [f"Only {said}: {'; '.join(titles)}"] if titles else []
+        for said, wrong in (("before", self.wrong_before), ("after", self.wrong_after)):
+            lines += [f"Wrong {said}: {line}" for line in wrong]
         times = [change for change in self.compared if change.unit in "xs"]
         if times:
             usual = statistics.median(change.noise for change in times)
@@ -116,6 +133,8 @@ class Changes:
                 f"of a tape have no noise, the memory of a process has {readable(LEAST_GROWTH)}.")
         if format == "text":
             lines = [part for line in lines for part in textwrap.wrap(line, width)]
+        if format == "latex":
+            lines = as_comments(lines)
         if changed:
             table = Table("", ["combination", "what", "before", "after", "change", "noise"],
                           [change.cells() for change in changed], 2)
@@ -134,7 +153,16 @@ def changes(before: Study, after: Study) -> Changes:
     -------
     Changes
         Printable.
+
+    Raises
+    ------
+    StudyError
+        The two have no combination in common.
     """
+    asked = [{row.combination.key for row in study.rows} for study in (before, after)]
+    if not asked[0] & asked[1]:
+        raise StudyError(f"nothing can be compared: the studies share no combination. One has {_points(before)}, the "
+                         f"other {_points(after)}")
     rows = [{row.combination.key: row for row in study.rows if row.error is None} for study in (before, after)]
     shared = [key for key in rows[0] if key in rows[1]]
     between = [_between(study) for study in (before, after)]
@@ -147,9 +175,18 @@ def changes(before: Study, after: Study) -> Changes:
                      if before.header.get(name) != after.header.get(name)}
     if before.function != after.function:
         circumstances["function"] = [before.function, after.function]
-    only_before, only_after = ([rows[k][key].combination.title for key in rows[k] if key not in rows[1 - k]]
+    only_before, only_after = ([rows[k][key].combination.title for key in rows[k] if key not in asked[1 - k]]
                                for k in (0, 1))
-    return Changes(before, after, compared, only_before, only_after, circumstances)
+    return Changes(before, after, compared, only_before, only_after, _wrong(before), _wrong(after), circumstances)
+
+
+def _points(study):
+    return ", ".join(dict.fromkeys(row.combination.point.label for row in study.rows)) or "none"
+
+
+def _wrong(study):
+    return [*(f"{row.combination.title} failed: {row.error}" for row in study.rows if row.error),
+            *study.disagreements]
 
 
 def _compared(one, other, between):
@@ -170,7 +207,12 @@ def _compared(one, other, between):
 
 
 def _plain(before, after, point):
-    """The plain run in seconds, over all processes that measured it."""
+    """The plain run: its value, and its seconds over all processes that measured it."""
+    values = [next((row.value for row in study.rows if row.is_plain and row.combination.point == point
+                    and row.error is None), None) for study in (before, after)]
+    if None not in values:
+        same = math.isclose(*values, rel_tol=_ROUNDING) or all(map(math.isnan, values))
+        yield Change(f"plain at {point.label}", "value", "", *values, _ROUNDING, not same)
     taken = [[row.plain_seconds for row in study.rows if row.combination.point == point and row.plain]
              for study in (before, after)]
     if all(taken):

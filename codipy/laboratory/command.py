@@ -23,7 +23,7 @@ def add_study(commands):
         "study", help="measure every taping strategy over sizes, each in a process of its own",
         description="Measure every taping strategy on one function, over its sizes, chunk sizes and widths, each in a "
         "process of its own: time, memory, growth. Exit status 1 if a strategy disagrees or fails, and "
-        "with --compare if anything changed.")
+        "with --compare if anything changed, or is wrong that was not.")
     command.set_defaults(run=_run)
     command.add_argument("--sizes", type=_numbers, metavar="N,N", help="points are x0(N) of the file: 1e3,1e4,1e5")
     command.add_argument("--steps", type=_numbers, metavar="K,K",
@@ -72,7 +72,7 @@ def _compare(options):
     found = changes(*map(Study.load, options.compare))
     if options.json is not None:
         options.json.write_text(json.dumps(found.to_dict(), indent=1), encoding="utf-8")
-    return found.table(options.format), DISAGREE if found.changed else AGREE
+    return found.table(options.format), DISAGREE if found.changed or found.is_worse else AGREE
 
 
 def _numbers(text):

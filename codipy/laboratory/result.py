@@ -17,7 +17,7 @@ from codipy.laboratory.resident import EXTRA
 from codipy.tape.statistics import readable
 from codipy.tools.measuring import PHASES
 from codipy.tools.report import readable_seconds
-from codipy.tools.table import Table, line_width
+from codipy.tools.table import Table, as_comments, line_width
 
 __all__ = ["COLUMNS", "Study", "StudyError"]
 
@@ -112,7 +112,7 @@ class Study:
         if format == "text":
             said = [part for line in said for part in textwrap.wrap(line, width, subsequent_indent="  ") or [""]]
         if format == "latex":
-            lines, said = ([f"% {line}".rstrip() for line in part] for part in (lines, said))
+            lines, said = (as_comments(part) for part in (lines, said))
         return "\n".join([*lines, *tables, *said])
 
     def to_latex(self) -> str:

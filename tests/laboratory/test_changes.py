@@ -6,7 +6,8 @@ import copy
 import numpy as np
 import pytest
 
-from codipy.laboratory import Study, changes
+from codipy import cli
+from codipy.laboratory import Study, StudyError, changes
 from codipy.laboratory.measurement import Measurement
 from codipy.laboratory.plan import PLAIN, Combination, Point
 
@@ -82,3 +83,54 @@ def test_forms(form):
     after.rows[2].used *= 2
     assert "+100.0" in changes(before, after).table(form, 80)
     assert changes(before, after).to_dict()["compared"][0]["unit"] == "B"
+
+
+def test_what_fails_after_is_said_and_no_success(tmp_path, capsys):
+    before = made_up(np.random.default_rng(7))
+    after = copy.deepcopy(before)
+    after.rows[1] = Measurement(after.rows[1].combination, error="ValueError: no")
+    after.disagreements = ["primal, statement disagrees"]
+    found = changes(before, after)
+    assert found.only_before == found.only_after == found.changed == found.wrong_before == []
+    assert found.wrong_after == ["jacobian, statement at n=10 failed: ValueError: no", "primal, statement disagrees"]
+    assert found.is_worse and not changes(after, after).is_worse and not changes(after, before).is_worse
+    assert "Wrong after: primal, statement disagrees" in str(found)
+    for name, study in (("a", before), ("b", after)):
+        (tmp_path / name).write_text(study.to_json())
+    assert cli.main(["study", "--compare", str(tmp_path / "a"), str(tmp_path / "b")]) == 1
+    assert cli.main(["study", "--compare", str(tmp_path / "b"), str(tmp_path / "b")]) == 0
+    assert "Wrong before: primal, statement disagrees" in capsys.readouterr().out
+
+
+def test_another_value_is_a_change():
+    before = made_up(np.random.default_rng(8))
+    before.rows[0].value = 2.0
+    after = copy.deepcopy(before)
+    after.rows[0].value = 2.0 * (1.0 + 1e-15)      # another machine's rounding
+    assert changes(before, after).changed == []
+    for value in (2.0 + 1e-9, float("nan"), float("inf"), -2.0):
+        after.rows[0].value = value
+        changed = changes(before, after).changed
+        assert [(change.title, change.quantity) for change in changed] == [("plain at n=10", "value")]
+        assert repr(value) in str(changes(before, after))
+        assert "nan" not in "".join(changed[0].cells()[4:])
+        assert changes(after, after).changed == []
+
+
+def test_studies_of_other_sizes_are_not_the_same():
+    before = made_up(np.random.default_rng(9))
+    after = copy.deepcopy(before)
+    before.rows, after.rows = before.rows[:5], after.rows[5:]
+    with pytest.raises(StudyError, match="share no combination. One has n=10, the other n=100"):
+        changes(before, after)
+
+
+def test_sentences_beside_a_table_of_latex_are_comments():
+    before = made_up(np.random.default_rng(10))
+    after = copy.deepcopy(before)
+    after.rows[1].used += 1
+    after.disagreements = ["two\nlines of 5 %"]
+    text, _, rest = changes(before, after).table("latex").partition("\\begin{table}")
+    assert "% lines of 5 %" in text and rest and all(not line or line[0] == "%" for line in text.splitlines())
+    after.rows[2] = Measurement(after.rows[2].combination, error="ValueError: two\nlines_ of it")
+    assert "\n% lines_ of it" in after.to_latex()
