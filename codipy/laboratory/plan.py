@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
 
+import numpy as np
+
 from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tools.settings import settings
 
@@ -94,9 +96,10 @@ def combinations(points, strategies=None, granularities=None, chunk_sizes=None, 
 def whole_numbers(name, given):
     """A list of positive ints, each once."""
     numbers = [given] if isinstance(given, int) or not isinstance(given, Iterable) else list(given)
-    for number in numbers:
-        if isinstance(number, bool) or not isinstance(number, int):
+    for k, number in enumerate(numbers):
+        if isinstance(number, bool) or not isinstance(number, (int, np.integer)):
             raise TypeError(f"{name} must be ints, got {type(number).__name__} {number!r}")
+        numbers[k] = int(number)      # JSON has no NumPy ones
         if number < 1:
             raise ValueError(f"{name} must be positive, got {number}")
     if not numbers:

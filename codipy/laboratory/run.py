@@ -86,8 +86,8 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
     TypeError, ValueError
         An option that is none, an argument that is no real number or array of floats, or a result that is no number.
     StudyError
-        The folder holds a study and `resume` is false, or it is another study, or nobody can tell; or this is called
-        while a process of a study imports the script.
+        The folder holds a study and `resume` is false, or it is another study, or nobody can tell; or the file is
+        changed while it is studied; or this is called while a process of a study imports the script.
     StatefulError
         `f` returns another value the second time it is called at one point.
     Exception
@@ -109,13 +109,15 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
     if repeat < 1:
         raise ValueError(f"repeat must be at least 1, got {repeat}")
     source, points = _source(f, x, sizes, steps, at, x0)
+    chunk_sizes = None if chunk_sizes is None else whole_numbers("chunk_sizes", chunk_sizes)
+    widths = None if widths is None else whole_numbers("widths", widths)
     plan = combinations(points, strategies, granularities, chunk_sizes, widths)
     header = {**environment(), "function": source.name, "repeat": repeat, "rebind": rebind,
               "points": {point.label: source.place(point) for point in points}, "clock": clock()[1],
               "content": source.content(), "chunk sizes": chunk_sizes, "widths": widths}
     with tempfile.TemporaryDirectory() as temporary:
         kept = _Kept(Path(save) / _KEPT if save is not None else Path(temporary), header, resume)
-        run = _Run(source, plan, kept, {"repeat": repeat, "rebind": rebind}, progress)
+        run = _Run(source, plan, kept, {"repeat": repeat, "rebind": rebind}, progress, header["content"])
         header["finished"] = run.all()
         made = Study(source.name, header, run.rows(), run.compared(rtol))
     if save is not None:
@@ -148,7 +150,8 @@ def _source(f, x, sizes, steps, at, text):
 
 def _label(size, steps, name, text):
     parts = [*([f"n={size}"] if size is not None else []), *([name] if name is not None else []),
-             *([text] if text is not None else []), *([f"steps={steps}"] if steps is not None else [])]
+             *([" ".join(text.split())] if text is not None else []),
+             *([f"steps={steps}"] if steps is not None else [])]
     return " ".join(parts) or "x0"
 
 
@@ -188,8 +191,11 @@ class _Kept:
             self._path.write_text(json.dumps(header) + "\n", encoding="utf-8")
 
     def _read(self, header):
-        first, *lines = self._path.read_text(encoding="utf-8").splitlines() or ["{}"]
-        before = json.loads(first)
+        first, *lines = self._path.read_text(encoding="utf-8").split("\n")
+        try:
+            before = dict(json.loads(first))
+        except (TypeError, ValueError):
+            raise StudyError(f"{self._path} is damaged: choose another folder, or remove that file") from None
         other = [name for name in self.MUST_BE_EQUAL if before.get(name) != header[name]]
         if other:
             raise StudyError(f"{self.folder.parent} holds another study, of another {', '.join(other)}: choose another "
@@ -198,7 +204,7 @@ class _Kept:
         for line in lines:
             try:
                 row = Measurement.of(json.loads(line))
-            except ValueError:      # the line that a kill has cut
+            except (KeyError, TypeError, ValueError):      # the line that a kill has cut
                 break
             whole.append(line)
             self.rows[row.combination.key] = row
@@ -223,8 +229,9 @@ class _Kept:
 class _Run:
     """The combinations of a plan, one after the other."""
 
-    def __init__(self, source, plan, kept, options, progress):
+    def __init__(self, source, plan, kept, options, progress, content):
         self.source, self.plan, self.kept, self.options, self.progress = source, plan, kept, options, progress
+        self.content = content
 
     def all(self):
         """Measure what is not there yet; False after Ctrl-C."""
@@ -253,6 +260,7 @@ class _Run:
         row = Measurement(combination)
         try:
             found = measured(request, tick)
+            self._demand_the_same_program()
         except ProcessError as error:
             if row.is_plain:
                 raise StudyError(str(error)) from None
@@ -265,6 +273,18 @@ class _Run:
         if row.is_plain:
             np.savez(self.kept.differences(combination), **found.pop("differences").arrays())
         return Measurement(combination, **found)
+
+    def _demand_the_same_program(self):
+        """Raise if the file is another one now: rows of two programs are no study."""
+        if not self.source.is_portable():      # copies of this process have what this one has
+            return
+        try:
+            same = self.source.content() == self.content
+        except OSError:
+            same = False
+        if not same:
+            raise StudyError(f"the file of {self.source.name} was changed while it was studied: what was measured "
+                             "before is kept, and --resume goes on with it once the file is again what it was")
 
     def rows(self):
         """The measurements that are there, in the order of the plan."""

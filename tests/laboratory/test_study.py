@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """codipy.study: which rows there are, and that their figures are those that a tape gives."""
 
+import json
 import pickle
 import subprocess
 import sys
@@ -9,7 +10,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.laboratory import worker
+from codipy.laboratory import StudyError, worker
 from codipy.laboratory.plan import Combination, Point
 from codipy.laboratory.source import Given
 from codipy.tools.measuring import StatefulError
@@ -210,3 +211,41 @@ def test_differences_go_through_a_file(tmp_path):
             lines = [list(Verdict([gradient + wrong], one, 1e-8).lines(["primal"])) for one in (found, again)]
             assert lines[0] == lines[1] and bool(lines[0]) == bool(wrong)
         assert (again.count, len(again.directions)) == (found.count, len(found.directions))
+
+
+def test_a_file_that_changes_while_it_is_studied_is_an_error(tmp_path):
+    """Rows of two programs under one title would be compared as if they were one."""
+    path = tmp_path / "edited.py"
+    text = "def f(x):\n    return x[0] * x[1]\nx0 = [2.0, 3.0]\n"
+    path.write_text(text)
+    chosen = {"strategies": ["jacobian", "primal"], "granularities": "statement", "repeat": 1}
+
+    def edit(done, total, what):
+        if done == 1:
+            path.write_text(text.replace("x[1]", "x[1] * 1.0"))
+
+    with pytest.raises(StudyError, match="was changed while it was studied"):
+        codipy.study(f"{path}:f", save=tmp_path / "kept", progress=edit, **chosen)
+    path.write_text(text)
+    found = codipy.study(f"{path}:f", save=tmp_path / "kept", resume=True, **chosen)
+    assert found.agree and {row.statements for row in found.taped} == {4}
+
+
+def test_what_is_kept_may_be_damaged(tmp_path):
+    chosen = {"strategies": "jacobian", "granularities": "statement", "repeat": 1, "save": tmp_path}
+    codipy.study(models.heat, np.ones(8), **chosen)
+    kept = tmp_path / ".measured" / "rows.jsonl"
+    header, *rows = kept.read_text().splitlines()
+    kept.write_text("\n".join([header, rows[0], "[]", rows[1]]))      # what follows is measured again
+    assert len(codipy.study(models.heat, np.ones(8), resume=True, **chosen).taped) == 1
+    for first in (header[:50], "[1]", ""):
+        kept.write_text("\n".join([first, *rows]))
+        with pytest.raises(StudyError, match="is damaged"):
+            codipy.study(models.heat, np.ones(8), resume=True, **chosen)
+
+
+def test_sizes_may_be_numpys():
+    found = codipy.study(models.heat, sizes=np.array([8, 10]), chunk_sizes=range(4, 6), strategies="jacobian",
+                         granularities="statement", repeat=1)
+    assert [(row.size, row.combination.chunk_size) for row in found.taped] == [(8, 4), (8, 5), (10, 4), (10, 5)]
+    assert json.loads(found.to_json())["header"]["chunk sizes"] == [4, 5]
