@@ -111,6 +111,8 @@ def _positive(text):
 def _compare(options):
     for path in (options.json, options.csv):
         demand_writable(path)
+    if options.json is not None and options.json == options.csv:
+        raise TargetError(f"--json and --csv are one file, {options.json}: name two")
     function, arguments, place = load(options.target, options.at, options.x0)
     try:
         pairs = settings(options.strategy, options.granularity, True)

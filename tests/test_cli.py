@@ -296,3 +296,29 @@ def test_a_function_that_exits_is_no_success(tmp_path, capsys):
         assert cli.main([command, f"{path}:f"]) == 2
         out, err = capsys.readouterr()
         assert out == "" and err.startswith(f"codipy {command}: the program called exit(0) while it ran")
+
+
+def test_one_file_cannot_hold_both(file, tmp_path, capsys):
+    assert run(f"{file}:cost", "--json", tmp_path / "a", "--csv", tmp_path / "a") == 2
+    assert "--json and --csv are one file" in capsys.readouterr().err and not (tmp_path / "a").exists()
+
+
+def test_names_are_normalised_as_python_does_it(tmp_path, capsys):
+    path = tmp_path / "names.py"
+    path.write_text("x0 = 1.0\ndef cost_in_\u00b5s(x):\n    return x * x\n", encoding="utf-8")      # the micro sign
+    assert cli.main(["predict", f"{path}:cost_in_\u00b5s"]) == 0
+
+
+@pytest.mark.parametrize("has_rich", [True, False])
+def test_progress_shows_any_text_on_a_narrow_terminal(has_rich, capsys, monkeypatch):
+    if has_rich:
+        pytest.importorskip("rich")
+    else:
+        without = types.SimpleNamespace(find_spec=lambda _: None)
+        monkeypatch.setattr(progress, "importlib", types.SimpleNamespace(util=without))
+    monkeypatch.setattr(sys.stderr, "isatty", lambda: True, raising=False)
+    monkeypatch.setenv("COLUMNS", "40")
+    with progress.shown_progress("study") as show:
+        show(1, 2, "plain at [/b] [red] and what is far too long for one line of such a terminal")
+    drawn = capsys.readouterr().err
+    assert "plain at [/b]" in drawn and (has_rich or max(map(len, drawn.split("\r"))) < 40)

@@ -6,6 +6,8 @@ import importlib.util
 import sys
 from contextlib import contextmanager
 
+from codipy.tools.table import line_width
+
 __all__ = ["shown_progress"]
 
 
@@ -27,7 +29,7 @@ def _bar(title):
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    columns = TextColumn("{task.description}"), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
+    columns = TextColumn("{task.description}", markup=False), BarColumn(), TaskProgressColumn(), TimeRemainingColumn()
     with Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False) as bar:
         task = bar.add_task(title, total=None)
 
@@ -44,7 +46,7 @@ def _text(title):
 
     def progress(done, total, what=""):
         nonlocal longest
-        line = f"{title} {done}/{total} {what}".rstrip()
+        line = f"{title} {done}/{total} {what}".rstrip()[:line_width() - 1]      # a line that wraps stays
         longest = max(longest, len(line))
         sys.stderr.write("\r" + line.ljust(longest))
         sys.stderr.flush()

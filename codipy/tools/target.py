@@ -8,6 +8,7 @@ import inspect
 import re
 import sys
 import traceback
+import unicodedata
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
@@ -66,7 +67,8 @@ class Found(NamedTuple):
         else:
             point, place = self._x0()
             if callable(point):
-                raise TargetError(f"{place} makes points of a size: say which, --sizes 10,100 of codipy study")
+                raise TargetError(f"{place} makes points of a size: say which, --sizes 10,100 of codipy study "
+                                  "or --size 10 of codipy predict")
         return Target(self.function, _arguments(self.function, point), f"{place} of {self.path.name}")
 
     def made(self, size, steps=None):
@@ -118,6 +120,7 @@ def find(target):
         Whatever the file raises.
     """
     text, colon, name = target.rpartition(":")
+    name = unicodedata.normalize("NFKC", name)      # as Python does with names
     path, parts = Path(text), name.split(".")
     if not colon or not all(part.isidentifier() for part in parts) or path.suffix != ".py":
         raise TargetError(f"{target!r} is not of the form FILE.py:FUNCTION")
