@@ -12,7 +12,7 @@ from codipy.laboratory.run import study
 from codipy.tools.progress import shown_progress
 from codipy.tools.target import TargetError, demand_writable
 
-__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study"]
+__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "numbers_of"]
 
 AGREE, DISAGREE, FAILED, INTERRUPTED = 0, 1, 2, 130      # exit status; the last is the shell's for Ctrl-C
 
@@ -25,13 +25,13 @@ def add_study(commands):
         "process of its own: time, memory, growth. Exit status 1 if a strategy disagrees or fails, and "
         "with --compare if anything changed, or is wrong that was not.")
     command.set_defaults(run=_run)
-    command.add_argument("--sizes", type=_numbers, metavar="N,N", help="points are x0(N) of the file: 1e3,1e4,1e5")
-    command.add_argument("--steps", type=_numbers, metavar="K,K",
+    command.add_argument("--sizes", type=numbers_of, metavar="N,N", help="points are x0(N) of the file: 1e3,1e4,1e5")
+    command.add_argument("--steps", type=numbers_of, metavar="K,K",
                          help="beside each size: handed to x0(N, K) or to the function's parameter steps")
     command.add_argument("--at", action="append", metavar="NAME",
                          help="take the point from this variable of the file; may be repeated")
-    command.add_argument("--chunk-size", type=_numbers, metavar="N,N", help="items per chunk of the data streams")
-    command.add_argument("--width", type=_numbers, metavar="K,K", help="directions of a sweep: 1,4,8")
+    command.add_argument("--chunk-size", type=numbers_of, metavar="N,N", help="items per chunk of the data streams")
+    command.add_argument("--width", type=numbers_of, metavar="K,K", help="directions of a sweep: 1,4,8")
     command.add_argument("--save", type=Path, metavar="DIR", help="the folder of the study (FUNCTION-study)")
     command.add_argument("--resume", action="store_true", help="go on with what the folder holds")
     command.add_argument("--compare", nargs=2, metavar=("A", "B"),
@@ -75,7 +75,7 @@ def _compare(options):
     return found.table(options.format), DISAGREE if found.changed or found.is_worse else AGREE
 
 
-def _numbers(text):
+def numbers_of(text):
     """Whole numbers with commas between them, 1e3 for a thousand."""
     numbers = []
     for part in text.split(","):

@@ -6,11 +6,13 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from codipy.laboratory.command import AGREE, DISAGREE
+from codipy.laboratory.command import AGREE, DISAGREE, numbers_of
 from codipy.laboratory.prediction import bytes_of, predict
+from codipy.laboratory.source import as_steps
+from codipy.tools.callee import name_of
 from codipy.tools.progress import shown_progress
 from codipy.tools.settings import settings
-from codipy.tools.target import TargetError, demand_writable, load
+from codipy.tools.target import TargetError, demand_writable, find
 
 __all__ = ["add_predict"]
 
@@ -22,6 +24,9 @@ def add_predict(commands):
         description="Count the bytes that a recording would take under every taping strategy, in runs that store "
         "nothing. Exit status 1 if none fits the budget.")
     command.set_defaults(run=_run)
+    command.add_argument("--size", type=_size, metavar="N", help="the point is x0(N) of the file: 1e6")
+    command.add_argument("--steps", type=_size, metavar="K",
+                         help="handed to x0(N, K) or to the function's parameter steps")
     command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
     command.add_argument("--chunk-size", type=_positive, metavar="N", action="append",
                          help="items per chunk of the data streams; may be repeated")
@@ -33,7 +38,7 @@ def add_predict(commands):
 
 def _run(options):
     demand_writable(options.json)
-    function, arguments, place = load(options.target, options.at, options.x0)
+    function, name, arguments, place = _at_the_point(options)
     try:
         settings(options.strategy, options.granularity, True)
     except ValueError as error:
@@ -41,10 +46,35 @@ def _run(options):
     with shown_progress("count") as progress:
         found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                         chunk_sizes=options.chunk_size, width=options.width, budget=options.budget, progress=progress)
-    found = replace(found, point=place)
+    found = replace(found, function=name, point=place)
     if options.json is not None:
         options.json.write_text(found.to_json(), encoding="utf-8")
     return found.text(options.format), AGREE if found.fitting else DISAGREE
+
+
+def _at_the_point(options):
+    """The function, its name, its arguments, and where these come from."""
+    if (options.size is not None) + (options.at is not None) + (options.x0 is not None) > 1:
+        raise TargetError("--size, --at and --x0 exclude one another")
+    found = find(options.target)
+    function = as_steps(found.function, options.steps)
+    if options.size is not None:
+        place = f"{found.place}({options.size}) of {found.path.name}"
+        arguments = found.made(options.size, options.steps)
+    else:
+        _, arguments, place = found.arguments(options.at, options.x0)
+        if options.steps is not None and function is found.function:
+            raise TargetError(f"nothing takes the number of steps: give {found.name} a parameter steps=")
+    steps = "" if options.steps is None else f", {options.steps} steps"
+    return function, name_of(found.function), arguments, place + steps
+
+
+def _size(text):
+    """One whole number, 1e3 for a thousand."""
+    number, *more = numbers_of(text)
+    if more:
+        raise argparse.ArgumentTypeError(f"{text!r} is more than one number")
+    return number
 
 
 def _positive(text):

@@ -248,3 +248,28 @@ def test_what_is_said_beside_a_table_of_latex_is_a_comment():
     after = rest.partition("\\end{table}")[2]
     lines = [line for line in (before + after).splitlines() if line]
     assert len(lines) == 2 and all(line.startswith("% ") for line in lines)
+
+
+def test_the_sizes_of_the_command(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    path = tmp_path / "sized.py"
+    path.write_text("import numpy as np\ndef f(x, steps=2):\n    for _ in range(steps):\n        x = x * x\n"
+                    "    return np.sum(x)\ndef x0(n):\n    return np.ones(n)\n")
+    few = f"{path}:f", "--strategy", "primal", "--granularity", "operation"
+    for words, place, numbers, statements in (
+            (["--size", "1e2"], "x0(100) of sized.py", 100, 6),
+            (["--size", "5", "--steps", "7"], "x0(5) of sized.py, 7 steps", 5, 11)):
+        assert cli.main(["predict", *few, *words, "--json", str(tmp_path / "a.json")]) == 0
+        found = json.loads((tmp_path / "a.json").read_text())
+        assert (found["point"], found["numbers"]) == (place, numbers)
+        assert found["rows"][0]["statements"] == statements and found["function"] == "f"
+    capsys.readouterr()
+    for words, said in ((["--size", "5", "--x0", "[1.0]"], "exclude one another"),
+                        ([], "or --size 10 of codipy predict"),
+                        (["--x0", "[1.0]", "--steps", "3"], "nothing takes the number of steps")):
+        target = f"{path}:x0" if "--steps" in words else few[0]
+        assert cli.main(["predict", target, *words]) == 2
+        assert said in " ".join(capsys.readouterr().err.split())
+    for wrong in ("0", "1,2", "x"):
+        with pytest.raises(SystemExit):
+            cli.main(["predict", *few, "--size", wrong])
