@@ -141,7 +141,8 @@ def rebind(f: _F, modules: str | ModuleType | Iterable[str | ModuleType] = ()) -
     Lists and dicts that hold functions, or instances of the user's classes, are seen through views that translate what
     is read; what is written goes into the list itself. Of a function that numba compiled (of whatever has a
     ``py_func``), the Python code runs while something active is among its arguments. Keys of `functools.lru_cache`
-    that are active count as the same only if they are one variable.
+    that are active count as the same only if they are one variable; what plain calls have left in such a cache is
+    taken.
 
     Left alone: coroutines; functions that delete a global; functions in sets; instances with ``__slots__``; classes
     with a metaclass, such as enumerations; exceptions. What is left alone calls NumPy's own functions: these refuse

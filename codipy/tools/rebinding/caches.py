@@ -2,17 +2,19 @@
 """`functools.lru_cache` in rebound code: keyed by identity where a key is active.
 
 By value, the first of two equal keys would get the derivative of both, so `hash` of an active Real raises. A cache of
-rebound code is for one run, and within it the same variable gives the same result, of the same variables.
+rebound code is for one run, and within it the same variable gives the same result, of the same variables. What the
+user's own cache has by then, such as random numbers that were drawn once, is what the plain run would get.
 """
 
 from __future__ import annotations
 
 import functools
+import gc
 from types import ModuleType
 
 from codipy.active import Real
 
-__all__ = ["FUNCTOOLS", "cache", "identity_cache", "lru_cache"]
+__all__ = ["FUNCTOOLS", "cache", "entry_of", "identity_cache", "lru_cache"]
 
 
 class _Same:
@@ -46,10 +48,34 @@ def _from_key(key):
     return tuple(map(_from_key, key)) if type(key) is tuple else key
 
 
-def identity_cache(f, maxsize=128, typed=False):
-    """A cache of `f` as `functools.lru_cache` makes it, whose keys may be active."""
+def _entries(cache):
+    """The dict in which a cache has its results by keys; None where Python does not show it."""
+    for part in gc.get_referents(cache):
+        if type(part) is dict and part is not cache.__dict__:
+            return part
+    return None
+
+
+def entry_of(cache, args, kwargs):
+    """What a cache of `functools` has for some arguments, in a tuple; None where it would have to be computed."""
+    entries, args = _entries(cache), tuple(args)
+    if not entries:
+        return None
+    probe = functools.lru_cache(None, cache.cache_parameters()["typed"])(lambda *args, **kwargs: None)
+    probe(*args, **kwargs)  # which makes the key as all caches do
+    return (cache(*args, **kwargs),) if any(key in entries for key in _entries(probe)) else None
+
+
+def identity_cache(f, maxsize=128, typed=False, found=None):
+    """A cache of `f` as `functools.lru_cache` makes it, whose keys may be active.
+
+    What it lacks it asks ``found(args, kwargs)`` for, which gives the result that is there in a tuple, or None.
+    """
 
     def called(*args, **kwargs):
+        result = None if found is None else found(args, kwargs)
+        if result is not None:
+            return result[0]
         return f(*map(_from_key, args), **{name: _from_key(key) for name, key in kwargs.items()})
 
     cached = functools.lru_cache(maxsize, typed)(called)

@@ -122,6 +122,7 @@ class Twins:
 
     def __init__(self, rebinder):
         self.rebinder, self._seen = rebinder, weakref.WeakValueDictionary()
+        self._originals = weakref.WeakValueDictionary()
 
     def of_class(self, cls):
         """The unit of a class, whose `new` is the class itself if no method needs to be rebuilt; None for others'."""
@@ -204,10 +205,18 @@ class Twins:
             object.__setattr__(seen, "__dict__", vars(instance))
             with contextlib.suppress(TypeError):  # there are no weak references to it
                 self._seen[id(vars(instance))] = seen
+        with contextlib.suppress(TypeError):
+            self._originals[id(vars(instance))] = instance
         unit = Unit(seen)
         unit.links.append(class_unit)
         self.rebinder.remember(instance, unit)
         return unit
+
+    def original_of(self, seen):
+        """The instance that is seen through a twin; `seen` itself if it was made of the twin."""
+        variables = getattr(seen, "__dict__", None)
+        original = self._originals.get(id(variables))
+        return original if original is not None and vars(original) is variables else seen
 
 
 def _same(self, other):

@@ -14,7 +14,7 @@ from types import CellType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from codipy.tools.rebinding.caches import identity_cache
+from codipy.tools.rebinding.caches import entry_of, identity_cache
 from codipy.tools.rebinding.classes import Twins
 from codipy.tools.rebinding.code import is_async, is_generator, scan
 from codipy.tools.rebinding.containers import CONTAINERS, make_view, origin_of_view
@@ -244,10 +244,18 @@ class Rebinder:
         return unit
 
     def _cached(self, cache):
-        """A cache of the rebuilt function: results of one are no results of the other, and keys may be active."""
+        """A cache of the rebuilt function, whose keys may be active; what the user's own has is rebuilt and taken."""
         unit = Unit(cache)
+
+        def original_of(x):
+            return self.original_of(x) if origin_of(type(x)) is type(x) else self.twins.original_of(x)
+
+        def found(args, kwargs):
+            entry = entry_of(cache, map(original_of, args), {name: original_of(x) for name, x in kwargs.items()})
+            return entry and (self.at_run_time(entry[0]),)
+
         f = self.translate(cache.__wrapped__, unit)
-        unit.new = unit.cache = identity_cache(f, **cache.cache_parameters())
+        unit.new = unit.cache = identity_cache(f, **cache.cache_parameters(), found=found)
         self.remember(cache, unit)
         return unit
 
