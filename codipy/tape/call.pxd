@@ -6,14 +6,7 @@ cimport cython
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.products cimport Gemm, Stack
 from codipy.tape.record cimport Record
-
-
-# The identifiers of an argument or a result: the first, and as of a View shape and strides, in elements.
-cdef struct Slots:
-    int32_t first
-    int32_t ndim                     # -1: a result without derivative
-    Py_ssize_t* shape
-    Py_ssize_t* strides
+from codipy.tape.slots cimport Slots
 
 
 # A product of matrices or of stacks of them: the operands' values, flows in several directions, which of those are of the
@@ -62,5 +55,3 @@ cdef Call new_call(object primitive, tuple argnums, Py_ssize_t arguments, Py_ssi
 # Fill one of them, in order; shape and strides lie behind those of the one before.
 cdef int set_slots(Call call, Py_ssize_t k, int32_t first, int ndim, const Py_ssize_t* shape,
                    const Py_ssize_t* strides) except -1
-# What a rule returns, without NumPy's warnings.
-cdef object in_silence(object rule, tuple arguments, dict names=*)

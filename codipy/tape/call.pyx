@@ -3,9 +3,8 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
-from libc.string cimport memcpy, memset
+from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
-from cpython.object cimport PyObject
 cimport cython
 cimport numpy as cnp
 
@@ -18,6 +17,9 @@ from codipy.tape.products cimport (
     matrix_of, stack_of, turned)
 from codipy.tape.record cimport Record, ends_of
 from codipy.tape.replay cimport Replay
+from codipy.tape.silence cimport in_silence
+from codipy.tape.slots cimport (
+    Slots, adjoint_view, clear, clear_all, directions_of, is_nonzero, shape_of, view_of)
 
 from codipy.errors import TapeError
 
@@ -575,91 +577,6 @@ cdef bint is_finite(cnp.ndarray x) except? True:
     return bool(np.isfinite(x).all())
 
 
-cdef int clear_all(double* origin, const Slots* slots, Py_ssize_t width) except -1:
-    """Zeros in all directions."""
-    cdef Py_ssize_t d, size = width
-    cdef int k
-    if slots.ndim >= 0 and in_order(slots.ndim, slots.shape, slots.strides, 1):
-        for k in range(slots.ndim):
-            size *= slots.shape[k]
-        memset(origin + slots.first * width, 0, size * sizeof(double))
-        return 0
-    for d in range(width):
-        clear(origin + d, slots, width)
-    return 0
-
-
-cdef tuple shape_of(const Slots* slots):
-    return tuple([slots.shape[k] for k in range(slots.ndim)])
-
-
-# NumPy's own rules for floating-point errors are a context variable, and its object for "ignore" everywhere never
-# changes: np.errstate makes it anew at each entry, and takes as long as a product of two 4 x 4 matrices. Where NumPy
-# has another variable it is np.errstate's business.
-cdef object rules = getattr(np._core.umath, "_extobj_contextvar", None), ignoring = None
-
-
-cdef extern from "Python.h":
-    object PyContextVar_Set(object variable, object value)
-    int PyContextVar_Reset(object variable, object token) except -1
-    object PyObject_Call(object function, object arguments, PyObject* names)
-
-
-cdef object in_silence(object rule, tuple arguments, dict names=None):
-    """What a rule returns, without NumPy's warnings."""
-    global ignoring
-    if ignoring is None:
-        with np.errstate(all="ignore"):
-            ignoring = False if rules is None else rules.get()
-    if ignoring is False:
-        with np.errstate(all="ignore"):
-            return rule(*arguments) if names is None else rule(*arguments, **names)
-    token = PyContextVar_Set(rules, ignoring)
-    try:
-        return PyObject_Call(rule, arguments, <PyObject*>names if names is not None else NULL)
-    finally:
-        PyContextVar_Reset(rules, token)
-
-
-cdef object adjoint_view(double* origin, const Slots* slots, Py_ssize_t width):
-    """One direction of some identifiers' adjoints as an array; None where there is no derivative."""
-    return None if slots.ndim < 0 else view_of(origin, slots, width, True)
-
-
-cdef object view_of(double* origin, const Slots* slots, Py_ssize_t width, bint writable):
-    """What a vector holds for some identifiers, `width` numbers for each, as an array of every first number."""
-    return plain_array(origin + slots.first * width, slots.ndim, slots.shape, slots.strides, width, writable, None)
-
-
-cdef object directions_of(double* origin, const Slots* slots, Py_ssize_t width):
-    """All directions of some identifiers' adjoints, as the first axis of an array."""
-    cdef Py_ssize_t shape[NUMPY_DIMS]
-    cdef Py_ssize_t strides[NUMPY_DIMS]
-    cdef int k
-    shape[0], strides[0] = width, 1
-    for k in range(slots.ndim):
-        shape[k + 1], strides[k + 1] = slots.shape[k], slots.strides[k] * width
-    return plain_array(origin + slots.first * width, slots.ndim + 1, shape, strides, 1, True, None)
-
-
-cdef bint is_nonzero(const double* origin, const Slots* slots, Py_ssize_t width) noexcept:
-    """Whether an adjoint is not zero; NaN is not."""
-    return slots.ndim >= 0 and differs(origin + slots.first * width, slots.ndim, slots.shape, slots.strides, width)
-
-
-cdef bint differs(const double* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides,
-                  Py_ssize_t width) noexcept:
-    cdef Py_ssize_t i
-    if ndim == 0:
-        return data[0] != 0.0
-    for i in range(shape[0]):
-        if ndim == 1 and data[i * strides[0] * width] != 0.0:
-            return True
-        if ndim > 1 and differs(data + i * strides[0] * width, ndim - 1, shape + 1, strides + 1, width):
-            return True
-    return False
-
-
 cdef void add_strided(double* to, const char* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* steps,
                       const Py_ssize_t* bytes) noexcept:
     """Add numbers; `steps` count numbers, `bytes` bytes."""
@@ -674,20 +591,6 @@ cdef void add_strided(double* to, const char* data, int ndim, const Py_ssize_t* 
     else:
         for i in range(shape[0]):
             add_strided(to + i * steps[0], data + i * bytes[0], ndim - 1, shape + 1, steps + 1, bytes + 1)
-
-
-cdef int clear(double* origin, const Slots* slots, Py_ssize_t width) except -1:
-    cdef Py_ssize_t size = 1
-    cdef int k
-    if slots.ndim < 0:
-        return 0
-    if width > 1 or not in_order(slots.ndim, slots.shape, slots.strides, 1):
-        adjoint_view(origin, slots, width)[...] = 0.0
-        return 0
-    for k in range(slots.ndim):
-        size *= slots.shape[k]
-    memset(origin + slots.first, 0, size * sizeof(double))
-    return 0
 
 
 cdef object refreshed(Replay replay, cnp.ndarray plain, const Slots* slots):

@@ -17,7 +17,6 @@ cimport cython
 cimport numpy as cnp
 
 from codipy.data.buffer cimport Buffer, new_buffer
-from codipy.data.plain cimport plain_array
 from codipy.data.position cimport Position
 from codipy.data.region cimport Span, regions_between
 from codipy.operations.kernels cimport op_active, op_arity, op_curved, op_partials_any, op_second_any, op_sifts
@@ -26,12 +25,13 @@ from codipy.programs.program cimport (
 from codipy.programs.tiles cimport MAX_OPERANDS, Lanes, Operand, second_bars, second_tangents
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
-from codipy.tape.call cimport Call, Slots
+from codipy.tape.call cimport Call
 from codipy.tape.gather cimport Gather
 from codipy.tape.mark cimport Mark
 from codipy.tape.record cimport Record
 from codipy.tape.recorder cimport PRIMAL
 from codipy.tape.reduction cimport Reduction
+from codipy.tape.slots cimport adjoint_view
 from codipy.tape.statement cimport Argument, Statement
 from codipy.tape.sweep cimport REVERSE, sweep
 from codipy.tape.walk cimport Sweep, walk_regions
@@ -281,19 +281,19 @@ cdef class SecondOrder:
     cdef int bend(self, Call call, Second* second, Py_ssize_t number) except -1:
         """Add what flows through the rule of a call because its arguments move."""
         cdef Py_ssize_t d, k
-        cdef list bars = [view_of(<double*>second.bars, call.slots + call.arguments + k) for k in range(call.results)]
+        cdef list bars = [adjoint_view(<double*>second.bars, call.slots + call.arguments + k, 1) for k in range(call.results)]
         if not any([bar is not None and np.any(bar) for bar in bars]):
             return 0
         for d in range(second.lanes.lanes):
-            dots = [view_of(second.dots + d * second.lanes.plane, call.slots + k) for k in range(call.arguments)]
+            dots = [adjoint_view(second.dots + d * second.lanes.plane, call.slots + k, 1) for k in range(call.arguments)]
             if not any([np.any(dot) for dot in dots]):
                 continue
             found = self.curved(number, call.primitive, call.args, call.kwargs, call.argnums, call.out, bars, dots,
-                                [view_of(second.dots + d * second.lanes.plane, call.slots + call.arguments + k)
+                                [adjoint_view(second.dots + d * second.lanes.plane, call.slots + call.arguments + k, 1)
                                  for k in range(call.results)])
             for k in range(call.arguments):
                 if found[k] is not None:
-                    view = view_of(second.dots + d * second.lanes.plane + second.lanes.bars, call.slots + k)
+                    view = adjoint_view(second.dots + d * second.lanes.plane + second.lanes.bars, call.slots + k, 1)
                     view += found[k]
         return 0
 
@@ -302,12 +302,6 @@ cdef Buffer zeros(Py_ssize_t size):
     cdef Buffer new = new_buffer(size)       # of the pool: what is not warm costs as much as the sweeps
     memset(new.data, 0, size * sizeof(double))
     return new
-
-
-cdef object view_of(double* origin, const Slots* slots):
-    if slots.ndim < 0:
-        return None
-    return plain_array(origin + slots.first, slots.ndim, slots.shape, slots.strides, 1, True, None)
 
 
 cdef int statement(Statement record, Second* second, bint reverse) except -1:

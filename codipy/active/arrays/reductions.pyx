@@ -27,7 +27,7 @@ from codipy.data.buffer cimport new_buffer
 from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
-from codipy.tape.call cimport in_silence
+from codipy.tape.silence cimport in_silence
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.reduction cimport Reduction
 from codipy.tape.statement cimport Statement
