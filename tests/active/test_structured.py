@@ -11,7 +11,9 @@ from codipy.errors import ActiveError
 
 FIELDS = np.dtype([("u", float), ("v", float)])
 OUTSIDE = np.ones(3, FIELDS)
-PLAIN = ALSO = np.ones(3)  # two variables have it
+PLAIN = np.ones(3)
+HELD = np.array([None])
+HELD[0] = PLAIN  # who has it there is not seen
 X = np.array([0.5, 2.0, 3.0])
 
 

@@ -7,9 +7,7 @@ import pytest
 
 
 @pytest.fixture(scope="package", autouse=True)
-def _old_objects_are_frozen():
-    """A collection looks at what these tests make: of the whole suite's objects one takes a third of a second."""
+def _older_objects_stay():
+    """Take what other tests have left out of later collections, as `tests/conftest.py` does with the tests."""
     gc.collect()
     gc.freeze()
-    yield
-    gc.unfreeze()
