@@ -57,7 +57,7 @@ class Measurement:
     process : str
         'fresh' or 'forked'.
     warning : str or None
-        Where the two witnesses of the peak do not agree.
+        Where the two witnesses of the peak do not agree, or the first recording and the last.
     gradient_difference, finite_difference : float or None
         Largest difference from the median of all rows of the point, and from finite differences, over the largest
         component.

@@ -41,8 +41,8 @@ def measured(request, tick=None):
     dict
         See `codipy.laboratory.worker`; beside that ``process`` ('fresh' or 'forked'), ``curve`` (seconds from the
         beginning and bytes, while the recording and its sweep run), ``sampled`` (the largest of them, None without
-        memory-profiler) and ``warning``, where the two witnesses of the peak do not agree. Of a failure ``error`` and
-        ``traceback``.
+        memory-profiler) and ``warning``, where recordings or the two witnesses of the peak do not agree. Of a failure
+        ``error`` and ``traceback``.
 
     Raises
     ------
@@ -120,7 +120,7 @@ def _watched(found, samples):
     sampled = max((size for _, size in curve), default=None)
     return {"curve": [list(point) for point in thinned(curve)], "sampled": sampled,
             "marks": {name: moment - start for name, moment in marks.items()},
-            "warning": _disagreement(sampled, found["peak"], end - start)}
+            "warning": found.get("warning") or _disagreement(sampled, found["peak"], end - start)}
 
 
 def _disagreement(sampled, peak, seconds):

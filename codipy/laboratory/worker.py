@@ -97,9 +97,15 @@ def _measure_taped(problem, asked, request):
     looked = Looked(gradient, output.value, tape.tape, adjoints)
     del inputs, output, adjoints
     tape.tape.reset()
-    return {**found, "value": looked.value, "numbers": problem.point.size, **_figures(looked),
-            **_slope(problem, tape, looked, request["gradient"]), **_times(problem, tape, request["repeat"]),
-            "timeline": _timeline(tape)}
+    found |= {"value": looked.value, "numbers": problem.point.size, **_figures(looked),
+              **_slope(problem, tape, looked, request["gradient"]), **_times(problem, tape, request["repeat"]),
+              "timeline": _timeline(tape)}
+    last = found["timeline"][-1][1]
+    if last != looked.statements:
+        found["warning"] = (f"the first recording has {looked.statements} statements and the last {last}, so times are "
+                            "not those of the recording whose bytes stand here: does the function keep something "
+                            "between calls?")
+    return found
 
 
 def _slope(problem, tape, looked, path):

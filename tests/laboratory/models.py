@@ -105,3 +105,15 @@ def chain(x):
     for _ in range(20_000):
         value = value * 0.5 + value * value * 0.1
     return value
+
+
+_calls = [0]
+
+
+def grows(x):
+    """Does more at each call, and returns the same."""
+    _calls[0] += 1
+    y = x[0]
+    for _ in range(_calls[0]):
+        y = y * 2.0
+    return x[0] * x[1] + 0.0 * y

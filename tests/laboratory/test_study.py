@@ -249,3 +249,10 @@ def test_sizes_may_be_numpys():
                          granularities="statement", repeat=1)
     assert [(row.size, row.combination.chunk_size) for row in found.taped] == [(8, 4), (8, 5), (10, 4), (10, 5)]
     assert json.loads(found.to_json())["header"]["chunk sizes"] == [4, 5]
+
+
+def test_recordings_that_grow_are_said():
+    """The value is the same each time, so nothing else tells."""
+    found = codipy.study(models.grows, [2.0, 3.0], strategies="jacobian", granularities="statement", repeat=1)
+    assert [row.warning is None for row in found.rows] == [True, False]
+    assert "the first recording has" in str(found) and "keep something" in " ".join(str(found).split())
