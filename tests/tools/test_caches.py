@@ -42,6 +42,11 @@ def number(n, k=1):
     return float(RNG.random()) * n * k
 
 
+@functools.lru_cache
+def table(n):
+    return {"rate": RNG.random() * n}
+
+
 @functools.cache
 def wave(n):
     return lambda x: math.sin(n * x)
@@ -80,6 +85,10 @@ def numbers_before(x):
     return number(2) * x + number(2, k=3) * x * x + number(2.0) * math.sin(x)
 
 
+def dicts_before(x):
+    return table(2.0)["rate"] * x + table(3.0)["rate"] * x * x
+
+
 def waves_before(x):
     return wave(2)(x)
 
@@ -88,7 +97,10 @@ def methods_before(x):
     return MODEL.energy(x) * made().energy(x)
 
 
-@pytest.mark.parametrize("f", [drawn_before, numbers_before, waves_before, methods_before], ids=lambda f: f.__name__)
+BEFORE = [drawn_before, numbers_before, dicts_before, waves_before, methods_before]
+
+
+@pytest.mark.parametrize("f", BEFORE, ids=lambda f: f.__name__)
 def test_what_a_plain_call_left_in_a_cache_is_what_the_gradient_takes(f):
     value = f(0.5)
     slope = (f(0.5 + 1e-6) - f(0.5 - 1e-6)) / 2e-6

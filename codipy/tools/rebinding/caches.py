@@ -14,7 +14,7 @@ from types import ModuleType
 
 from codipy.active import Real
 
-__all__ = ["FUNCTOOLS", "cache", "entry_of", "identity_cache", "lru_cache"]
+__all__ = ["FUNCTOOLS", "cache", "entries_of", "entry_of", "identity_cache", "lru_cache"]
 
 
 class _Same:
@@ -48,22 +48,23 @@ def _from_key(key):
     return tuple(map(_from_key, key)) if type(key) is tuple else key
 
 
-def _entries(cache):
-    """The dict in which a cache has its results by keys; None where Python does not show it."""
+def entries_of(cache):
+    """The dict in which a cache has its results by keys, as long as it lives; None where Python does not show it."""
+    found = None
     for part in gc.get_referents(cache):
         if type(part) is dict and part is not cache.__dict__:
-            return part
-    return None
+            found = part  # the last: what came before are results that are dicts
+    return found
 
 
-def entry_of(cache, args, kwargs):
+def entry_of(cache, entries, args, kwargs):
     """What a cache of `functools` has for some arguments, in a tuple; None where it would have to be computed."""
-    entries, args = _entries(cache), tuple(args)
     if not entries:
         return None
+    args = tuple(args)
     probe = functools.lru_cache(None, cache.cache_parameters()["typed"])(lambda *args, **kwargs: None)
     probe(*args, **kwargs)  # which makes the key as all caches do
-    return (cache(*args, **kwargs),) if any(key in entries for key in _entries(probe)) else None
+    return (cache(*args, **kwargs),) if any(key in entries for key in entries_of(probe)) else None
 
 
 def identity_cache(f, maxsize=128, typed=False, found=None):

@@ -14,7 +14,7 @@ from types import CellType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from codipy.tools.rebinding.caches import entry_of, identity_cache
+from codipy.tools.rebinding.caches import entries_of, entry_of, identity_cache
 from codipy.tools.rebinding.classes import Twins
 from codipy.tools.rebinding.code import is_async, is_generator, scan
 from codipy.tools.rebinding.containers import CONTAINERS, make_view, origin_of_view
@@ -245,13 +245,14 @@ class Rebinder:
 
     def _cached(self, cache):
         """A cache of the rebuilt function, whose keys may be active; what the user's own has is rebuilt and taken."""
-        unit = Unit(cache)
+        unit, entries = Unit(cache), entries_of(cache)
 
         def original_of(x):
             return self.original_of(x) if origin_of(type(x)) is type(x) else self.twins.original_of(x)
 
         def found(args, kwargs):
-            entry = entry_of(cache, map(original_of, args), {name: original_of(x) for name, x in kwargs.items()})
+            named = {name: original_of(x) for name, x in kwargs.items()}
+            entry = entry_of(cache, entries, map(original_of, args), named)
             return entry and (self.at_run_time(entry[0]),)
 
         f = self.translate(cache.__wrapped__, unit)
