@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
+import signal
+import threading
+from contextlib import contextmanager
 from pathlib import Path
 
 from codipy.laboratory.changes import changes
@@ -52,7 +55,7 @@ def _run(options):
     chosen = {"sizes": options.sizes, "steps": options.steps, "at": options.at, "x0": options.x0,
               "strategies": options.strategy, "granularities": options.granularity, "chunk_sizes": options.chunk_size,
               "widths": options.width}
-    with shown_progress("study") as progress:
+    with shown_progress("study") as progress, _ended_as_by_ctrl_c():
         try:
             found = study(options.target, **chosen, repeat=options.repeat, save=folder, resume=options.resume,
                           progress=progress)
@@ -63,6 +66,21 @@ def _run(options):
         said[-1] += " The same command with --resume goes on with it."
         return "\n".join(said), INTERRUPTED
     return "\n".join(said), AGREE if found.agree else DISAGREE
+
+
+@contextmanager
+def _ended_as_by_ctrl_c():
+    """A terminal that is closed and `kill` end a study as Ctrl-C does, and its process with it, which would go on."""
+    ends = [getattr(signal, name) for name in ("SIGHUP", "SIGTERM") if hasattr(signal, name)]
+    before = {}
+    if threading.current_thread() is threading.main_thread():      # no other may
+        before = {end: signal.signal(end, signal.default_int_handler) for end in ends
+                  if signal.getsignal(end) == signal.SIG_DFL}      # `nohup` ignores the first
+    try:
+        yield
+    finally:
+        for end, handler in before.items():
+            signal.signal(end, handler)
 
 
 def _compare(options):

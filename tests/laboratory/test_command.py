@@ -139,7 +139,9 @@ def test_a_line_that_was_cut_is_measured_again(file, capsys):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")
-def test_ctrl_c_keeps_what_is_done(file):
+@pytest.mark.parametrize("end", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_ctrl_c_keeps_what_is_done(file, end):
+    """The others are `kill` and a terminal that is closed."""
     words = [sys.executable, "-m", "codipy", "study", f"{file}:slow", "--x0", "[1.0, 2.0]", "--repeat", "1"]
     process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
     rows = Path("slow-study/.measured/rows.jsonl")
@@ -147,7 +149,7 @@ def test_ctrl_c_keeps_what_is_done(file):
         if rows.exists() and rows.read_text().count("\n") >= 2:
             break
         time.sleep(0.05)
-    os.kill(process.pid, signal.SIGINT)
+    os.kill(process.pid, getattr(signal, end))
     out, err = process.communicate(timeout=30)
     found = Study.load("slow-study")
     assert process.returncode == 130 and "Traceback" not in err
