@@ -7,12 +7,15 @@ import json
 import signal
 import threading
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from codipy.laboratory.changes import changes
+from codipy.laboratory.prediction import predict
 from codipy.laboratory.result import Study
-from codipy.laboratory.run import study
+from codipy.laboratory.run import sourced, study
 from codipy.tools.progress import shown_progress
+from codipy.tools.settings import settings
 from codipy.tools.target import TargetError, demand_writable
 
 __all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "numbers_of"]
@@ -41,6 +44,8 @@ def add_study(commands):
                          help="say what changed between two studies, folders or their study.json; runs nothing")
     command.add_argument("--json", type=Path, metavar="F", help="write what changed to this file too")
     command.add_argument("--details", action="store_true", help="print all tables")
+    command.add_argument("--predict", action="store_true",
+                         help="count the bytes at each point in runs that store nothing; nothing is timed or kept")
     return command
 
 
@@ -51,6 +56,8 @@ def _run(options):
         raise TargetError("which function? codipy study FILE.py:FUNCTION")
     if options.json is not None:
         raise TargetError("--json is for --compare: a study writes study.json into its folder, --save DIR")
+    if options.predict:
+        return _predict(options)
     folder = options.save or Path(options.target.rpartition(":")[2] + "-study")
     chosen = {"sizes": options.sizes, "steps": options.steps, "at": options.at, "x0": options.x0,
               "strategies": options.strategy, "granularities": options.granularity, "chunk_sizes": options.chunk_size,
@@ -66,6 +73,26 @@ def _run(options):
         said[-1] += " The same command with --resume goes on with it."
         return "\n".join(said), INTERRUPTED
     return "\n".join(said), AGREE if found.agree else DISAGREE
+
+
+def _predict(options):
+    """What `codipy predict` says of each point, and of each width."""
+    if options.save is not None or options.resume or options.details:
+        raise TargetError("--predict keeps no study: leave --save, --resume and --details out")
+    try:
+        source, points = sourced(options.target, (), options.sizes, options.steps, options.at, options.x0)
+        settings(options.strategy, options.granularity, True)
+    except (TypeError, ValueError) as error:
+        raise TargetError(str(error)) from None
+    said = []
+    for point in points:
+        function, arguments = source.load(point)
+        for width in options.width or [1]:
+            with shown_progress("count") as progress:
+                found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
+                                chunk_sizes=options.chunk_size, width=width, progress=progress)
+            said.append(replace(found, function=source.name, point=point.label).text(options.format))
+    return "\n\n".join(said), AGREE
 
 
 @contextmanager

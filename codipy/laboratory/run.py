@@ -24,7 +24,7 @@ from codipy.tools.measuring import clock
 from codipy.tools.problem import Problem
 from codipy.tools.verdict import Differences, Verdict
 
-__all__ = ["Progress", "study"]
+__all__ = ["Progress", "sourced", "study"]
 
 _KEPT = ".measured"      # the folder of what is done, inside of that of the study
 _ROWS = "rows.jsonl"
@@ -108,7 +108,7 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
         raise TypeError(f"repeat must be an int, got {type(repeat).__name__}")
     if repeat < 1:
         raise ValueError(f"repeat must be at least 1, got {repeat}")
-    source, points = _source(f, x, sizes, steps, at, x0)
+    source, points = sourced(f, x, sizes, steps, at, x0)
     chunk_sizes = None if chunk_sizes is None else whole_numbers("chunk_sizes", chunk_sizes)
     widths = None if widths is None else whole_numbers("widths", widths)
     plan = combinations(points, strategies, granularities, chunk_sizes, widths)
@@ -125,8 +125,8 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
     return made
 
 
-def _source(f, x, sizes, steps, at, text):
-    """What other processes get the function from, and the points."""
+def sourced(f, x=(), sizes=None, steps=None, at=None, text=None):
+    """What other processes get the function from, and the points; the parameters are those of `study`."""
     sizes = [None] if sizes is None else whole_numbers("sizes", sizes)
     steps = [None] if steps is None else whole_numbers("steps", steps)
     named = [at] if at is None or isinstance(at, str) else list(dict.fromkeys(at))

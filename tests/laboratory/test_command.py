@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+import codipy
 from codipy import cli
 from codipy.laboratory import Study
 
@@ -76,6 +77,29 @@ def test_sizes(file, capsys):
         (n, strategy) for n in (4, 10) for strategy in ("plain", "jacobian")]
     assert found.rows[0].value == sum(0.5 * (1.0 + k / 4) ** 2 for k in range(4))
     assert [round(fit.exponents["size"]) for fit in found.fits() if fit.metric == "bytes used"] == [1]
+
+
+def test_predictions_of_all_sizes(file, capsys):
+    """They are those of `codipy predict`, size by size and width by width; nothing is kept."""
+    few = "--strategy", "jacobian", "--granularity", "statement"
+    assert run(f"{file}:cost", "--predict", "--sizes", "4,1e3", "--width", "1,3", *few) == 0
+    out = capsys.readouterr().out
+    assert not Path("cost-study").exists()
+    for size in (4, 1000):
+        x = [1.0 + k / size for k in range(size)]
+        for width in (1, 3):
+            found = codipy.predict(cost, x, strategies="jacobian", granularities="statement", width=width)
+            assert found.table() in out
+            assert f"cost: {size} numbers at n={size};" in out
+    assert run(f"{file}:cost", "--predict", "--sizes", "4", "--resume") == 2
+    assert "leave --save, --resume and --details out" in capsys.readouterr().err
+
+
+def cost(x):
+    total = 0.0
+    for number in x:
+        total = total + number * number * 0.5
+    return total
 
 
 GOLDEN = """\
