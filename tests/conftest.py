@@ -26,6 +26,13 @@ def pytest_collection_finish(session):
     gc.freeze()
 
 
+@pytest.fixture(scope="module")
+def older_objects_stay():
+    """Take what other tests have left out of later collections, too: where each test asks the collector, it adds up."""
+    gc.collect()
+    gc.freeze()
+
+
 MOST_CASES = 24  # of one test function while lines are counted
 
 

@@ -17,6 +17,8 @@ from tests.laboratory.counted import differences, run, unlike
 from tests.namespaces import active
 from tests.strategies import VARIANTS, each_pair
 
+pytestmark = pytest.mark.usefixtures("older_objects_stay")
+
 PROGRAMS, PARTS = 240, 6
 EACH = 10  # of so many programs one runs under every strategy
 

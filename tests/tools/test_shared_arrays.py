@@ -12,6 +12,8 @@ import codipy
 from codipy.errors import ActiveError
 from tests.strategies import STRATEGIES, each_strategy
 
+pytestmark = pytest.mark.usefixtures("older_objects_stay")
+
 # Arrays that two names, attributes or items have, and each other thing that a program may have them in.
 SHARED = """
 W[0] = p; return weighted(W) * V[0]
