@@ -10,7 +10,7 @@ from pathlib import Path
 
 from codipy.errors import ActiveError, TapeError
 from codipy.laboratory import StudyError
-from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study
+from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study, positive
 from codipy.laboratory.memory import measure
 from codipy.laboratory.predicting import add_predict
 from codipy.tape.base import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
@@ -77,7 +77,7 @@ def _parser():
     command.set_defaults(run=_compare)
     _add_function(command)
     command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
-    command.add_argument("--chunk-size", type=_positive, metavar="N", help="items per chunk of the data streams")
+    command.add_argument("--chunk-size", type=positive, metavar="N", help="items per chunk of the data streams")
     command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
     command.add_argument("--csv", type=Path, metavar="F", help="write the rows to this file")
     command.add_argument("--memory", action="store_true",
@@ -97,15 +97,8 @@ def _add_function(command, needed=True, measured=True):
                          help="only this one; may be repeated")
     command.add_argument("--granularity", action="append", choices=GRANULARITIES, help="only this one")
     if measured:
-        command.add_argument("--repeat", type=_positive, default=7, metavar="N", help="interleaved measurements (7)")
+        command.add_argument("--repeat", type=positive, default=7, metavar="N", help="interleaved measurements (7)")
     command.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="of what is printed (text)")
-
-
-def _positive(text):
-    number = int(text) if text.isdecimal() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return number
 
 
 def _compare(options):

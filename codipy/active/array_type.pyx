@@ -41,6 +41,7 @@ cdef extern from "Python.h":
 
 cdef object SUM = np.sum, MEAN = np.mean, ADD = np.add, MATMUL = np.matmul
 
+
 cdef bint shows_memory(Array a):
     """Whether C code may read the values: nothing is active, and no sparse matrix asks, which wants to be refused."""
     if a.is_active and not is_passive():

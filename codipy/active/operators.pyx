@@ -21,6 +21,7 @@ from codipy.operations.kernels cimport (
     OP_MOD, OP_MULTIPLY, OP_POSITIVE, OP_POWER, OP_RECIPROCAL, OP_SQRT, OP_SQUARE, op_arity)
 
 from codipy.active.doors import door
+from codipy.active.scalar.complexes import combine
 
 from codipy.operations import BY_NAME, TABLE
 
@@ -31,7 +32,6 @@ cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for r
 cdef object of_complex(int code, PyObject* x, PyObject* y):
     if not (PyComplex_Check(<object>x) or PyComplex_Check(<object>y)):
         return door("operate")(ufuncs[code], <object>x, <object>y) if ufuncs[code] is not None else NotImplemented
-    from codipy.active.scalar.complexes import combine      # it needs this module first
     return combine(TABLE[code].name, <object>x, <object>y)
 
 

@@ -18,7 +18,7 @@ from codipy.tools.progress import shown_progress
 from codipy.tools.settings import settings
 from codipy.tools.target import TargetError, demand_writable
 
-__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "numbers_of"]
+__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "numbers_of", "positive"]
 
 AGREE, DISAGREE, FAILED, INTERRUPTED = 0, 1, 2, 130      # exit status; the last is the shell's for Ctrl-C
 
@@ -132,3 +132,11 @@ def numbers_of(text):
             raise argparse.ArgumentTypeError(f"{part!r} is not a positive whole number")
         numbers.append(int(number))
     return numbers
+
+
+def positive(text):
+    """A whole number of at least 1, in digits."""
+    number = int(text) if text.isdecimal() else 0
+    if number < 1:
+        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
+    return number

@@ -6,7 +6,7 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from codipy.laboratory.command import AGREE, DISAGREE, numbers_of
+from codipy.laboratory.command import AGREE, DISAGREE, numbers_of, positive
 from codipy.laboratory.prediction import bytes_of, predict
 from codipy.laboratory.source import as_steps
 from codipy.tools.callee import name_of
@@ -28,9 +28,9 @@ def add_predict(commands):
     command.add_argument("--steps", type=_size, metavar="K",
                          help="handed to x0(N, K) or to the function's parameter steps")
     command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
-    command.add_argument("--chunk-size", type=_positive, metavar="N", action="append",
+    command.add_argument("--chunk-size", type=positive, metavar="N", action="append",
                          help="items per chunk of the data streams; may be repeated")
-    command.add_argument("--width", type=_positive, default=1, metavar="K", help="directions of the sweep (1)")
+    command.add_argument("--width", type=positive, default=1, metavar="K", help="directions of the sweep (1)")
     command.add_argument("--budget", type=_bytes, metavar="BYTES", help="say what fits: 2GiB, 500MB or a number")
     command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
     return command
@@ -74,13 +74,6 @@ def _size(text):
     number, *more = numbers_of(text)
     if more:
         raise argparse.ArgumentTypeError(f"{text!r} is more than one number")
-    return number
-
-
-def _positive(text):
-    number = int(text) if text.isdecimal() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
     return number
 
 

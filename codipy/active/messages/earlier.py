@@ -10,6 +10,7 @@ import textwrap
 import types
 
 from codipy.active.messages.callers import frames_of_users, place, runs_recorded
+from codipy.active.recordings.status import is_from_earlier
 
 __all__ = ["from_earlier"]
 
@@ -39,8 +40,6 @@ def from_earlier(plain, x=None):
 
 
 def _explained(plain, frame, x):
-    from codipy.active.recordings.status import is_from_earlier  # needs the modules that need this one
-
     frames = frames_of_users(frame)
     if not frames:
         return None
