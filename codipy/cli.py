@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-import json
+import contextlib
 import os
 import sys
 from pathlib import Path
@@ -16,6 +16,7 @@ from codipy.laboratory.predicting import add_predict
 from codipy.tape.base import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare
 from codipy.tools.compare import StatefulError
+from codipy.tools.json_text import json_text
 from codipy.tools.progress import shown_progress
 from codipy.tools.settings import settings
 from codipy.tools.table import FORMATS
@@ -23,7 +24,6 @@ from codipy.tools.target import TargetError, demand_writable, load, user_traceba
 from codipy.version import __version__
 
 __all__ = ["main"]
-
 
 
 def main(argv=None):
@@ -42,7 +42,8 @@ def main(argv=None):
     """
     options = _parser().parse_args(argv)
     try:
-        text, status = options.run(options)
+        with contextlib.redirect_stdout(sys.stderr):      # what the user's program prints is no part of a table
+            text, status, files = options.run(options)
     except (ActiveError, StatefulError, StudyError, TapeError, TargetError) as error:      # these name the line
         print(f"codipy {options.command}: {error}", file=sys.stderr)
     except KeyboardInterrupt:
@@ -53,8 +54,8 @@ def main(argv=None):
     except Exception as error:      # the user's file may raise anything
         print(user_traceback(error, options.target or ""), end="", file=sys.stderr)
     else:
-        _print(text)
-        return status
+        _print(text)      # before what a full disk may refuse
+        return status if _write(options.command, files) else FAILED
     return FAILED
 
 
@@ -64,6 +65,19 @@ def _print(text):
         print(text, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())      # the interpreter flushes once more
+
+
+def _write(command, files):
+    """Whether all files could be written; those that nobody asked for are None."""
+    written = True
+    for path, text in files.items():
+        try:
+            if path is not None:
+                path.write_text(text, encoding="utf-8")
+        except OSError as error:
+            print(f"codipy {command}: cannot write {path}: {error.strerror}", file=sys.stderr)
+            written = False
+    return written
 
 
 def _parser():
@@ -118,7 +132,5 @@ def _compare(options):
     if options.memory:
         with shown_progress("memory") as progress:
             result.memory = measure(options.target, options.at, pairs, options.chunk_size, progress, options.x0)
-    for path, text in ((options.json, json.dumps(result.to_dict(), indent=1)), (options.csv, result.to_csv())):
-        if path is not None:
-            path.write_text(text, encoding="utf-8")
-    return result.table(options.format), AGREE if result.agree else DISAGREE
+    files = {options.json: json_text(result.to_dict()), options.csv: result.to_csv()}
+    return result.table(options.format), AGREE if result.agree else DISAGREE, files

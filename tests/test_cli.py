@@ -3,6 +3,7 @@
 import csv
 import importlib.util
 import json
+import os
 import subprocess
 import sys
 import types
@@ -93,6 +94,22 @@ def test_files_hold_what_the_table_says(file, tmp_path, capsys):
     tape.evaluate()
     assert found["rows"][3]["strategy"] == "jacobian"
     assert found["rows"][3]["allocated"] == tape.statistics().total.allocated
+
+
+def test_what_the_program_prints_is_not_in_the_tables(file, capsys):
+    with open(file, "a") as text:
+        text.write("\ndef loud(x):\n    print('| loud |')\n    return x[0] * x[1]\n")
+    for words in (["compare", "--repeat", "1"], ["predict"]):
+        assert cli.main([*words, f"{file}:loud", "--strategy", "jacobian", "--format", "markdown"]) == 0
+        out, err = capsys.readouterr()
+        assert "| loud |" in err and "| loud |" not in out and "jacobian" in out
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device here is always full")
+def test_a_full_disk_does_not_lose_the_table(file, capsys):
+    assert run(f"{file}:cost", "--strategy", "jacobian", "--json", "/dev/full") == 2
+    out, err = capsys.readouterr()
+    assert "All gradients agree." in out and "cannot write /dev/full: No space left" in err
 
 
 def test_the_point(file, capsys):

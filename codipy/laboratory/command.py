@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import signal
 import threading
 from contextlib import contextmanager
@@ -14,6 +13,7 @@ from codipy.laboratory.changes import changes
 from codipy.laboratory.prediction import predict
 from codipy.laboratory.result import Study
 from codipy.laboratory.run import sourced, study
+from codipy.tools.json_text import json_text
 from codipy.tools.progress import shown_progress
 from codipy.tools.settings import settings
 from codipy.tools.target import TargetError, demand_writable
@@ -71,8 +71,8 @@ def _run(options):
     said = [found.table(options.format, details=options.details), "", f"The study is in {folder}."]
     if not found.header["finished"]:
         said[-1] += " The same command with --resume goes on with it."
-        return "\n".join(said), INTERRUPTED
-    return "\n".join(said), AGREE if found.agree else DISAGREE
+        return "\n".join(said), INTERRUPTED, {}
+    return "\n".join(said), AGREE if found.agree else DISAGREE, {}
 
 
 def _predict(options):
@@ -92,7 +92,7 @@ def _predict(options):
                 found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                                 chunk_sizes=options.chunk_size, width=width, progress=progress)
             said.append(replace(found, function=source.name, point=point.label).text(options.format))
-    return "\n\n".join(said), AGREE
+    return "\n\n".join(said), AGREE, {}
 
 
 @contextmanager
@@ -115,9 +115,8 @@ def _compare(options):
         raise TargetError("--compare runs nothing: leave the function out")
     demand_writable(options.json)
     found = changes(*map(Study.load, options.compare))
-    if options.json is not None:
-        options.json.write_text(json.dumps(found.to_dict(), indent=1), encoding="utf-8")
-    return found.table(options.format), DISAGREE if found.changed or found.is_worse else AGREE
+    status = DISAGREE if found.changed or found.is_worse else AGREE
+    return found.table(options.format), status, {options.json: json_text(found.to_dict())}
 
 
 def numbers_of(text):

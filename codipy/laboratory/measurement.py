@@ -7,10 +7,13 @@ import statistics
 from dataclasses import asdict, dataclass, field
 
 from codipy.laboratory.plan import PLAIN, Combination
+from codipy.tools.json_text import with_numbers
 from codipy.tools.measuring import PHASES
 from codipy.tools.report import Times
 
 __all__ = ["Measurement"]
+
+_TEXTS = ("combination", "error", "mark", "process", "refused", "warning")
 
 
 @dataclass
@@ -100,7 +103,8 @@ class Measurement:
     @classmethod
     def of(cls, stored):
         """What `to_dict` gave."""
-        return cls(**{**stored, "combination": Combination.of(stored["combination"])})
+        numbers = {name: value if name in _TEXTS else with_numbers(value) for name, value in dict(stored).items()}
+        return cls(**{**numbers, "combination": Combination.of(stored["combination"])})
 
     def to_dict(self):
         """In types that JSON has."""

@@ -47,9 +47,7 @@ def _run(options):
         found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                         chunk_sizes=options.chunk_size, width=options.width, budget=options.budget, progress=progress)
     found = replace(found, function=name, point=place)
-    if options.json is not None:
-        options.json.write_text(found.to_json(), encoding="utf-8")
-    return found.text(options.format), AGREE if found.fitting else DISAGREE
+    return found.text(options.format), AGREE if found.fitting else DISAGREE, {options.json: found.to_json()}
 
 
 def _at_the_point(options):

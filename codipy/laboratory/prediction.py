@@ -2,7 +2,6 @@
 """The bytes of a tape under every strategy, from runs that store nothing."""
 from __future__ import annotations
 
-import json
 import re
 import textwrap
 from collections.abc import Callable, Sequence
@@ -15,6 +14,7 @@ from codipy.active import Tape
 from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tape.statistics import Statistics, collect, readable
 from codipy.tools.callee import check_result, name_of
+from codipy.tools.json_text import json_text
 from codipy.tools.measuring import StatefulError, stateful
 from codipy.tools.problem import Problem, Weighted
 from codipy.tools.settings import settings
@@ -275,7 +275,7 @@ class Prediction:
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), indent=1)
+        return json_text(self.to_dict())
 
     def __repr__(self):
         return self.text()

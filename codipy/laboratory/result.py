@@ -15,6 +15,7 @@ from codipy.laboratory.fits import METRICS, Fit, Overtaking, fits_of, overtaking
 from codipy.laboratory.measurement import Measurement
 from codipy.laboratory.resident import EXTRA
 from codipy.tape.statistics import readable
+from codipy.tools.json_text import json_text
 from codipy.tools.measuring import PHASES
 from codipy.tools.report import readable_seconds
 from codipy.tools.table import Table, as_comments, line_width
@@ -221,7 +222,7 @@ class Study:
 
     def to_json(self) -> str:
         """Everything as JSON text, which `Study.load` reads."""
-        return json.dumps(self.to_dict(), indent=1)
+        return json_text(self.to_dict())
 
     @classmethod
     def from_dict(cls, stored: dict[str, Any]) -> Study:

@@ -20,6 +20,7 @@ from codipy.laboratory.result import Study, StudyError
 from codipy.laboratory.source import FromFile, Given
 from codipy.laboratory.worker import RUNNING
 from codipy.tools.callee import check_function
+from codipy.tools.json_text import json_text
 from codipy.tools.measuring import clock
 from codipy.tools.problem import Problem
 from codipy.tools.verdict import Differences, Verdict
@@ -118,7 +119,11 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
     with tempfile.TemporaryDirectory() as temporary:
         kept = _Kept(Path(save) / _KEPT if save is not None else Path(temporary), header, resume)
         run = _Run(source, plan, kept, {"repeat": repeat, "rebind": rebind}, progress, header["content"])
-        header["finished"] = run.all()
+        try:
+            header["finished"] = run.all()
+        except BaseException:
+            kept.leave()
+            raise
         made = Study(source.name, header, run.rows(), run.compared(rtol))
     if save is not None:
         made.save(save)
@@ -172,8 +177,9 @@ class _Kept:
     MUST_BE_EQUAL = ("codipy", "python", "numpy", "processor", "function", "content", "repeat", "rebind")
 
     def __init__(self, folder, header, resume):
-        self.folder, self.rows = folder, {}
+        self.folder, self.rows, self._header = folder, {}, header
         self._path = folder / _ROWS
+        self._made = [one for one in (folder, folder.parent) if not one.exists()]
         try:
             folder.mkdir(parents=True, exist_ok=True)
             self._path.touch()
@@ -187,8 +193,6 @@ class _Kept:
                 raise StudyError(f"{folder.parent} holds a study: resume it (--resume), or save into another folder "
                                  "(--save DIR)")
             self._read(header)
-        else:
-            self._path.write_text(json.dumps(header) + "\n", encoding="utf-8")
 
     def _read(self, header):
         first, *lines = self._path.read_text(encoding="utf-8").split("\n")
@@ -223,7 +227,18 @@ class _Kept:
         """Keep a measurement."""
         self.rows[row.combination.key] = row
         with open(self._path, "a", encoding="utf-8") as file:
-            file.write(json.dumps(row.to_dict()) + "\n")
+            if file.tell() == 0:
+                file.write(json_text(self._header, None) + "\n")
+            file.write(json_text(row.to_dict(), None) + "\n")
+
+
+    def leave(self):
+        """Leave no folder behind that holds nothing and would stand in the way of the next study."""
+        if self._path.stat().st_size == 0:
+            for path in [self._path] if self.folder not in self._made else list(self.folder.iterdir()):
+                path.unlink()
+            for folder in self._made:
+                folder.rmdir()
 
 
 class _Run:

@@ -207,6 +207,29 @@ def test_what_cannot_be_run_is_exit_status_2(file, words, said, capsys):
     assert not Path("cost-study").exists()
 
 
+def test_a_study_that_could_not_begin_leaves_no_folder(file, capsys):
+    for _ in range(2):      # the second time nothing stands in the way
+        assert run(f"{file}:fails", "--x0", "[1.0]", *FEW) == 2
+        assert "IndexError" in capsys.readouterr().err and not Path("fails-study").exists()
+    Path("fails-study").mkdir()
+    Path("fails-study", "mine").touch()
+    assert run(f"{file}:fails", "--x0", "[1.0]", *FEW) == 2
+    assert [path.name for path in Path("fails-study").iterdir()] == ["mine"]
+
+
+def test_a_study_with_no_number_is_json_that_all_readers_take(file, capsys):
+    def refuse(word):
+        raise ValueError(word)
+
+    assert run(f"{file}:cost", "--x0", "[1e300]", *FEW) == 0      # its square is infinite
+    text = Path("cost-study", "study.json").read_text()
+    rows = json.loads(text, parse_constant=refuse)["rows"]
+    assert [row["value"] for row in rows] == ["Infinity"] * 2
+    assert [row.value for row in Study.load("cost-study").rows] == [float("inf")] * 2
+    assert run(f"{file}:cost", "--x0", "[1e300]", "--resume", *FEW) == 0      # what is kept is read back
+    assert json.loads(Path("cost-study", "study.json").read_text())["rows"] == rows
+
+
 @pytest.mark.parametrize("words", [["--sizes", "0"], ["--sizes", "1,x"], ["--width", "1.5"], ["--sizes", "nan"]])
 def test_bad_numbers_name_themselves(file, words, capsys):
     with pytest.raises(SystemExit) as caught:
