@@ -45,28 +45,51 @@ def check(tape, origin):
     strategy = stored_as(tape.strategy)
     kind = strategy.removesuffix("-reuse")
     steps = steps_of(tape)
-    needs, arguments, results = _READERS[kind](fields, identifiers.largest, steps)
+    needs, arguments, results = READERS[kind](fields, identifiers.largest, steps)
     _check_counts(store, origin, needs)
     check_records(tape, steps, origin, identifiers.largest)
-    per_statement = needs[0] if kind == "jacobian" else needs[1] - (kind == "simple")
-    users = np.repeat(results, per_statement)
-    lowest = 1 - (kind == "simple")        # simple stores passive arguments too, as identifier 0
-    _demand(np.all(arguments >= lowest), f"arguments are identifiers from {lowest} on")
-    _demand(np.all(arguments <= identifiers.largest), "arguments were handed out by the identifier manager")
-    _demand(np.all(results >= 1), "no statement has the passive identifier 0 as its result")
-    _demand(np.all(results <= identifiers.largest), "results were handed out by the identifier manager")
-    if strategy.endswith("-reuse"):
-        # An argument outlives the push of its statement, so the result cannot have been given its identifier.
-        _demand(np.all(arguments != users), "no argument shares the identifier of its own result")
-    else:
-        _demand(np.all(arguments < users), "arguments were created before the result of their statement")
-        _demand(np.all(np.diff(results) > 0), "results grow with the statements")
+    check_statements(strategy, needs, arguments, results, identifiers.largest)
     if kind == "primal":
         values = tape._primal_vector_bytes[1] // 8
         # Elements of arrays have no value here: an argument may be one.
         of_arrays = steps or strategy.endswith("-reuse")
         largest = results.max(initial=0) if of_arrays else identifiers.largest
         _demand(largest == 0 or values > largest, "every identifier has a primal value")
+
+
+def check_statements(strategy, needs, arguments, results, largest):
+    """Verify what holds for the identifiers of scalar statements in every strategy.
+
+    Parameters
+    ----------
+    strategy : str
+        As `stored_as` says it.
+    needs : list of ndarray
+        Items that each statement has in each stream, the root first.
+    arguments, results : ndarray
+        Identifiers, as the statements name them.
+    largest : int
+        The largest identifier handed out.
+
+    Raises
+    ------
+    CorruptTape
+        Naming the broken invariant.
+    """
+    kind = strategy.removesuffix("-reuse")
+    per_statement = needs[0] if kind == "jacobian" else needs[1] - (kind == "simple")
+    users = np.repeat(results, per_statement)
+    lowest = 1 - (kind == "simple")        # simple stores passive arguments too, as identifier 0
+    _demand(np.all(arguments >= lowest), f"arguments are identifiers from {lowest} on")
+    _demand(np.all(arguments <= largest), "arguments were handed out by the identifier manager")
+    _demand(np.all(results >= 1), "no statement has the passive identifier 0 as its result")
+    _demand(np.all(results <= largest), "results were handed out by the identifier manager")
+    if strategy.endswith("-reuse"):
+        # An argument outlives the push of its statement, so the result cannot have been given its identifier.
+        _demand(np.all(arguments != users), "no argument shares the identifier of its own result")
+    else:
+        _demand(np.all(arguments < users), "arguments were created before the result of their statement")
+        _demand(np.all(np.diff(results) > 0), "results grow with the statements")
 
 
 def _demand(holds, invariant):
@@ -157,4 +180,4 @@ def _read_simple(fields, largest, steps):
     return [counts, counts + 1, np.ones_like(counts)], identifiers[~is_result], identifiers[is_result]
 
 
-_READERS = {"jacobian": _read_jacobian, "primal": _read_primal, "simple": _read_simple}
+READERS = {"jacobian": _read_jacobian, "primal": _read_primal, "simple": _read_simple}
