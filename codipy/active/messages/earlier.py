@@ -69,8 +69,15 @@ def _said(plain, frame, test):
     if stored:
         constant = f"the call that stores it may end with `{stored} = codipy.value({stored}){_copied(value)}`"
     return (f"{what} is from an earlier call or recording ({place(frame)}), and its derivative would be lost: "
-            f"compute it again in each call; or, if it is a constant for the next ones, {constant}. "
+            f"compute it again in each call; or, if it is a constant for the next ones, {constant}{_given_back()}. "
             f"In the words of tapes: {plain}")
+
+
+def _given_back():
+    """The other cure, for programs that may need it."""
+    if "codipy.tools.preaccumulate" not in sys.modules:
+        return ""
+    return "; or, if a function that was given to codipy.preaccumulate computed it, let that return it"
 
 
 def _copied(value):

@@ -2,7 +2,7 @@
 """What records on this thread, for Python code."""
 from libc.stdint cimport int64_t
 
-from codipy.active.arrays.base cimport epoch_of_array, is_array
+from codipy.active.arrays.base cimport BaseArray, epoch_of_array, is_array
 from codipy.active.recordings.over cimport is_past, may_leave
 from codipy.active.scalar.base cimport BaseReal, is_real
 from codipy.tape.activity cimport current, is_passive
@@ -28,6 +28,19 @@ def is_from_earlier(x):
         return False
     epoch = epoch_of_array(x) if is_array(x) else (<BaseReal>x).epoch
     return is_past(epoch) and not (is_real(x) and (<BaseReal>x).kept and not is_past((<BaseReal>x).made))
+
+
+def is_left(x):
+    """Whether `x` is an Array in memory of a recording that is over, be its elements active or not."""
+    cdef BaseArray a
+    cdef int64_t epoch
+    if not is_array(x):
+        return False
+    a = x
+    if a.pending is None and a.storage.identifiers == NULL and a.storage.block is None:
+        return False
+    epoch = epoch_of_array(a)
+    return epoch != 0 and is_past(epoch)
 
 
 def is_plain(BaseReal x):
