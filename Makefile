@@ -13,7 +13,7 @@ PRELOAD = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-n
 SANITIZE_ENV = CODIPY_SANITIZE=1 PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD="$(PRELOAD)"
 
-.PHONY: help venv build demo test bench bench-peers debug sanitize coverage clean
+.PHONY: help venv build demo test bench bench-peers study debug sanitize coverage clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | expand -t 14
@@ -37,6 +37,8 @@ bench: build  ## every figure with its target
 bench-peers: build  ## the same work under other packages (downloads them)
 	$(PY) -m pip install -q --no-build-isolation -e ".[bench]"
 	$(PY) benchmarks/run.py --peers
+study: build  ## the studies of docs/studies.md, to build/studies/ and docs/studies/: half an hour
+	$(PY) benchmarks/studies.py
 debug: venv  ## the suite with bounds checks, assertions and line tracing
 	$(COPY) && export CODIPY_DEBUG=1 CODIPY_TRACE=1 && $(PY) $(BUILD) && $(PY) $(PYTEST)
 sanitize: venv  ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer

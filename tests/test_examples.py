@@ -24,7 +24,8 @@ def load(name):
     return module
 
 
-@pytest.mark.parametrize("name", ["option_greeks", "newton_solver", "adaptive_quadrature", "what_fits"])
+@pytest.mark.parametrize("name", [
+    "option_greeks", "newton_solver", "adaptive_quadrature", "what_fits", "burgers", "libor"])  # fmt: skip
 def test_example_agrees_with_the_known_answer(name, capsys):
     load(name).main()
     last = capsys.readouterr().out.strip().splitlines()[-1]

@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Makes the studies that docs/studies.md explains: a fit, Burgers' equation in loops and in arrays, swaptions.
+
+`make study` runs it. Each study goes to build/studies/NAME (study.html, study.csv, study.json and more), a small table
+of it to docs/studies/NAME.csv. Words name the studies to make; `--quick` takes few sizes and leaves docs/ alone.
+"""
+import argparse
+import csv
+import importlib.util
+import shutil
+from pathlib import Path
+
+import codipy
+from codipy.tools.progress import shown_progress
+from codipy.tools.report import PHASES
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD, TABLES = ROOT / "build" / "studies", ROOT / "docs" / "studies"
+STUDIES = {      # file and function; what is studied, and what of it in a hurry; sizes too large, which are predicted
+    "lynx-hare": ("lynx_hare.py:misfit", {}, {}, None),
+    "burgers-loops": ("burgers.py:loops", {"sizes": [26, 51, 101], "steps": [8, 16, 32], "repeat": 3},
+                      {"sizes": [11], "steps": [2]}, (201, 32)),
+    "burgers-arrays": ("burgers.py:arrays", {"sizes": [51, 101, 201, 401], "steps": [8, 16, 32, 64], "repeat": 3},
+                       {"sizes": [21], "steps": [2]}, (801, 64)),
+    "swaptions": ("libor.py:portfolio", {"steps": [10, 20, 40]}, {"steps": [2]}, None),
+}
+COLUMNS = ("point", "strategy", "granularity", "predicted", "statements", "arguments", "bytes_a_statement", "used",
+           "allocated", "adjoints", "peak_live", "over_plain", *(f"{phase}_over_plain" for phase in PHASES))
+
+
+def make(name, quick=False, build=BUILD, tables=TABLES):
+    """Make one study, and return it with the lines of its small table."""
+    place, whole, few, larger = STUDIES[name]
+    target, folder = str(ROOT / "examples" / place), build / name
+    shutil.rmtree(folder, ignore_errors=True)
+    with shown_progress(name) as progress:
+        chosen = {**few, "repeat": 1} if quick else whole
+        study = codipy.study(target, **chosen, save=folder, progress=progress)
+    rows = [line_of(study, row) for row in study.taped]
+    if larger is not None and not quick:
+        rows += predicted(target, *larger)
+    tables.mkdir(parents=True, exist_ok=True)
+    with open(tables / f"{name}.csv", "w", newline="", encoding="utf-8") as file:
+        for key in ("function", "codipy", "python", "numpy", "processor", "date", "repeat", "clock"):
+            file.write(f"# {key}: {study.header[key]}\n")
+        writer = csv.DictWriter(file, COLUMNS, lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+    return study
+
+
+def line_of(study, row):
+    """What the small table says of a combination."""
+    asked = row.combination
+    times = {f"{phase}_over_plain": f"{row.times(phase).median:.3g}" for phase in PHASES if row.times(phase)}
+    return {"point": asked.point.label, "strategy": asked.strategy, "granularity": asked.granularity, "predicted": "",
+            "statements": row.statements, "arguments": row.arguments, "used": row.used, "allocated": row.allocated,
+            "bytes_a_statement": f"{row.swept_bytes / row.statements:.2f}" if row.statements else "",
+            "adjoints": row.adjoint_bytes, "peak_live": row.peak_live, "over_plain": study.over_plain(row), **times}
+
+
+def predicted(target, size, steps):
+    """Lines of a size that is counted and not recorded."""
+    path, _, name = target.partition(":")
+    spec = importlib.util.spec_from_file_location("studied", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    function = getattr(module, name)
+    point = getattr(function, "x0", module.x0)(size)
+
+    def run(*fields):
+        return function(*fields, steps=steps)
+
+    point = point if isinstance(point, tuple) else (point,)
+    with shown_progress(f"{name} n={size}") as progress:
+        found = codipy.predict(run, *point, granularities="statement", progress=progress)
+    return [{"point": f"n={size} steps={steps}", "strategy": row.strategy, "granularity": row.granularity,
+             "predicted": "yes", "statements": row.statements, "used": row.used, "allocated": row.allocated,
+             "adjoints": row.adjoints} for row in found.rows]
+
+
+def main():
+    """Make those that the command line names."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("names", nargs="*", metavar="NAME", help=", ".join(STUDIES))
+    parser.add_argument("--quick", action="store_true", help="few sizes, one measurement; the tables go to build/ too")
+    options = parser.parse_args()
+    unknown = sorted(set(options.names) - set(STUDIES))
+    if unknown:
+        parser.error(f"there is no study {unknown[0]!r}: there are {', '.join(STUDIES)}")
+    for name in options.names or STUDIES:
+        study = make(name, options.quick, tables=BUILD if options.quick else TABLES)
+        print(study.table(), end="\n\n")
+
+
+if __name__ == "__main__":
+    main()
