@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What stands for a Python function of SciPy: SciPy itself where nothing is active, a rule or a refusal where it is."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+import numpy as np
+
+from codipy.active.array import call
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import holds_active, refuse, value_tree
+
+__all__ = ["LOOP", "of_active", "recorded", "refused"]
+
+LOOP = "of stacks of matrices with active values there is no derivative: loop over the stack"
+
+
+def of_active(original):
+    """Decorate what is called in the place of a function of SciPy where an argument is active."""
+
+    def decorated(function):
+        @functools.wraps(original)
+        def chosen(*args, **kwargs):
+            if holds_active(args) or holds_active(kwargs):
+                return function(*args, **kwargs)
+            return original(*value_tree(args), **value_tree(kwargs))
+
+        return chosen
+
+    return decorated
+
+
+def recorded(original, primitive, arrays=1, *, without=(), stacks=False):
+    """The function that records a primitive: its first arguments are arrays, the others are options.
+
+    Parameters
+    ----------
+    original : callable
+        SciPy's.
+    primitive : Primitive
+        Takes the arrays, and the options by name but those that only save memory or time (``overwrite_*``).
+    arrays : int
+        How many arguments are arrays.
+    without : tuple of str
+        Options that active values do not allow to be other than SciPy's default.
+    stacks : bool
+        Whether the rules know stacks of matrices.
+    """
+    signature = inspect.signature(original)
+    name = primitive.name
+
+    @of_active(original)
+    def function(*args, **kwargs):
+        bound = signature.bind(*args, **kwargs)
+        given = list(bound.arguments.items())
+        operands = tuple(asarray(value) for _, value in given[:arrays])
+        if not stacks and np.ndim(operands[0]) > 2:
+            refuse(name, LOOP)
+        options = {key: value for key, value in given[arrays:] if not key.startswith("overwrite_")}
+        for key in without:
+            if key in options and options.pop(key) is not signature.parameters[key].default:
+                refuse(name, f"with {key}= it has no derivative by active values: leave {key} out")
+        if holds_active(options):
+            refuse(name, "only its arrays can be active, not its options: say codipy.value(x) for those")
+        return call(primitive, operands, options)
+
+    return function
+
+
+def refused(original, name, instead):
+    """The function that says what to write instead where an argument is active."""
+
+    @of_active(original)
+    def function(*args, **kwargs):
+        refuse(name, f"codipy has no derivative for it: {instead}; where none is wanted, say codipy.value(x)")
+
+    return function

@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Renders what SciPy's functions do with active values as a page: `python -m codipy.scipy.reference FILE`."""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from pathlib import Path
+
+import scipy.linalg
+
+from codipy.scipy import algebra
+
+__all__ = ["render"]
+
+HEAD = """\
+<!-- SPDX-License-Identifier: Apache-2.0 -->
+# SciPy functions on Arrays
+
+In rebound code `import scipy` is `codipy.scipy`, which is SciPy itself where nothing is active. This page is made from
+the tables in `codipy/scipy` by `python -m codipy.scipy.reference`. What stands on no list raises for an active Array.
+
+## scipy.linalg
+
+Values are SciPy's, to the last bit; derivatives are those of what SciPy reads: of one triangle where it reads one. They
+are of any order, in both directions, of single matrices (`det`, `norm` and `expm` of stacks too). `eig`, `eigvals` and
+complex matrices are `np.linalg`'s.
+
+| | functions |
+|---|---|
+"""
+
+
+def _names(names):
+    return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def render():
+    """The page as Markdown."""
+    functions = {name for name in scipy.linalg.__all__ if inspect.isfunction(getattr(scipy.linalg, name))}
+    refused = functions & set(algebra.REFUSED)
+    works = functions & set(algebra.FUNCTIONS) - refused
+    rows = "".join(f"| `{name}` | {algebra.REFUSED[name]} |\n" for name in sorted(refused))
+    return (f"{HEAD}| differentiable ({len(works)}) | {_names(works)} |\n"
+            f"| passive: no argument has a derivative | {_names(functions & algebra.PASSIVE)} |\n"
+            f"\n| refused ({len(refused)}) | with the advice |\n|---|---|\n{rows}"
+            "\n## Elsewhere\n\n`scipy.special`: [NumPy functions](numpy.md#ufuncs), and `logsumexp`, `softmax`, "
+            "`log_softmax`. `scipy.sparse`: products with a plain\nmatrix. Other modules: "
+            "`codipy.rebind(f, modules=[\"scipy\"])` rebuilds what is Python in them, and messages say what to\nwrite "
+            "in the place of what is not.\n")  # fmt: skip
+
+
+if __name__ == "__main__":
+    Path(sys.argv[1]).write_text(render(), encoding="utf-8")

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Derivative rules of SciPy's functions, one file per family."""

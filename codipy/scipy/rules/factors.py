@@ -1,0 +1,242 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of scipy.linalg's factorisations by Cholesky and by elimination, and of solving with their factors.
+
+For A = L L^T: dL = L half(inv(L) dA inv(L)^T), where half keeps the lower triangle and half the diagonal. For
+P A = L U: dL = L lower(F), dU = upper(F) U with F = inv(L) P dA inv(U). (S. Walter and
+L. Lehmann, "Algorithmic differentiation of linear algebra functions", 2010.)
+"""
+
+import numpy as np
+import scipy.linalg
+
+from codipy.active.array import call
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import refuse, value_tree
+from codipy.numpy.primitive import Primitive
+from codipy.numpy.rules.matrices import diagonal_matrix, folded, mirrored, mT
+from codipy.scipy.calls import LOOP, of_active, recorded
+from codipy.scipy.rules.solving import outer, solve_triangular
+
+__all__ = ["FUNCTIONS"]
+
+
+# ---- Cholesky: one triangle is read; cho_factor leaves in the other what stands there --------------------------------
+def _factor(out, lower):
+    """L, from a triangle that may have anything beside it."""
+    return np.tril(out) if lower else mT(np.triu(out))
+
+
+def _half(a):
+    return np.tril(a) - diagonal_matrix(np.linalg.diagonal(a)) / 2
+
+
+def _cholesky_vjp(g, out, args, kwargs, argnums):
+    lower = kwargs.get("lower", False)
+    factor = _factor(out, lower)
+    middle = _half(mT(factor) @ np.tril(g if lower else mT(g)))
+    left = solve_triangular(factor, middle + mT(middle), lower=True, trans=1)
+    bar = mT(solve_triangular(factor, mT(left), lower=True, trans=1)) / 2
+    return [folded(bar, lower)]
+
+
+def _cholesky_jvp(tangents, out, args, kwargs):
+    lower = kwargs.get("lower", False)
+    factor = _factor(out, lower)
+    left = solve_triangular(factor, mirrored(tangents[0], lower), lower=True)
+    slope = factor @ _half(solve_triangular(factor, mT(left), lower=True))
+    return slope if lower else mT(slope)
+
+
+def _beside(a, lower):
+    """The triangle that is not read."""
+    return np.triu(a, 1) if lower else np.tril(a, -1)
+
+
+def _cho_factor(a, **options):
+    return scipy.linalg.cho_factor(a, **options)[0]
+
+
+def _cho_factor_vjp(g, out, args, kwargs, argnums):
+    return [_cholesky_vjp(g, out, args, kwargs, argnums)[0] + _beside(g, kwargs.get("lower", False))]
+
+
+def _cho_factor_jvp(tangents, out, args, kwargs):
+    return _cholesky_jvp(tangents, out, args, kwargs) + _beside(tangents[0], kwargs.get("lower", False))
+
+
+_CHOLESKY = Primitive("scipy.linalg.cholesky", scipy.linalg.cholesky, _cholesky_vjp, _cholesky_jvp, keep_args=False)
+_CHO_FACTOR = Primitive("scipy.linalg.cho_factor", _cho_factor, _cho_factor_vjp, _cho_factor_jvp, keep_args=False)
+cholesky = recorded(scipy.linalg.cholesky, _CHOLESKY)
+
+
+@of_active(scipy.linalg.cho_factor)
+def cho_factor(a, lower=False, overwrite_a=False, check_finite=True):
+    """Of an active matrix."""
+    _demand_matrix("cho_factor", a)
+    return call(_CHO_FACTOR, (asarray(a),), {"lower": bool(lower), "check_finite": check_finite}), bool(lower)
+
+
+def _demand_matrix(name, a):
+    if np.ndim(a) != 2:
+        refuse(f"scipy.linalg.{name}", LOOP)
+
+
+def _cho_solve(c, b, *, lower, check_finite=True):
+    return scipy.linalg.cho_solve((c, lower), b, check_finite=check_finite)
+
+
+def _cho_solve_vjp(g, out, args, kwargs, argnums):
+    c, lower = args[0], kwargs["lower"]
+    g_b, bars = cho_solve((c, lower), g), {}
+    if 0 in argnums:
+        bar = outer(g_b, out)
+        bar = bar + mT(bar)
+        bars[0] = -np.tril(bar @ _factor(c, lower)) if lower else -np.triu(mT(_factor(c, lower)) @ bar)
+    return [g_b if k else bars[0] for k in argnums]
+
+
+def _cho_solve_jvp(tangents, out, args, kwargs):
+    c, lower = args[0], kwargs["lower"]
+    right = tangents.get(1, 0.0)
+    if 0 in tangents:
+        half = _factor(tangents[0], lower) @ mT(_factor(c, lower))
+        right = right - (half + mT(half)) @ out
+    return cho_solve((c, lower), right)
+
+
+_CHO_SOLVE = Primitive("scipy.linalg.cho_solve", _cho_solve, _cho_solve_vjp, _cho_solve_jvp, linear=(1,))
+
+
+@of_active(scipy.linalg.cho_solve)
+def cho_solve(c_and_lower, b, overwrite_b=False, check_finite=True):
+    """With an active factor or right-hand side."""
+    c, lower = c_and_lower
+    _demand_matrix("cho_solve", c)
+    return call(_CHO_SOLVE, (asarray(c), asarray(b)), {"lower": bool(lower), "check_finite": check_finite})
+
+
+# ---- elimination -----------------------------------------------------------------------------------------------------
+def _order(pivots):
+    """The rows of the matrix in the order of the factors, from LAPACK's exchanges."""
+    order = np.arange(len(pivots))
+    for k, other in enumerate(pivots):
+        order[k], order[other] = order[other], order[k]
+    return order
+
+
+def _parts(lu):
+    return np.tril(lu, -1) + np.eye(np.shape(lu)[0]), np.triu(lu)
+
+
+def _eliminated_bar(g_l, g_u, lower, upper):
+    """The cotangent of L U: inv(L)^T (lower(L^T g_L) + upper(g_U U^T)) inv(U)^T."""
+    middle = np.tril(mT(lower) @ g_l, -1) + np.triu(g_u @ mT(upper))
+    left = solve_triangular(lower, middle, lower=True, trans=1, unit_diagonal=True)
+    return mT(solve_triangular(upper, mT(left)))
+
+
+def _eliminated(t, lower, upper):
+    """The tangents of L and U for that of L U."""
+    left = solve_triangular(lower, t, lower=True, unit_diagonal=True)
+    middle = mT(solve_triangular(upper, mT(left), trans=1))
+    return lower @ np.tril(middle, -1), np.triu(middle) @ upper
+
+
+def _demand_square(name, a):
+    if np.shape(a)[0] != np.shape(a)[1]:
+        refuse(f"scipy.linalg.{name}", "of a matrix that is not square codipy has no derivative: take np.linalg.qr, or "
+                                       "codipy.value(x) where none is wanted")
+
+
+def _lu_factor_vjp(g, out, args, kwargs, argnums):
+    bar = _eliminated_bar(np.tril(g[0], -1), np.triu(g[0]), *_parts(out[0]))
+    return [bar[np.argsort(_order(out[1]))]]
+
+
+def _lu_factor_jvp(tangents, out, args, kwargs):
+    t_l, t_u = _eliminated(tangents[0][_order(out[1])], *_parts(out[0]))
+    return t_l + t_u, None
+
+
+_LU_FACTOR = Primitive("scipy.linalg.lu_factor", scipy.linalg.lu_factor, _lu_factor_vjp, _lu_factor_jvp,
+                       keep_args=False, located=True)
+
+
+@of_active(scipy.linalg.lu_factor)
+def lu_factor(a, overwrite_a=False, check_finite=True):
+    """Of an active matrix."""
+    _demand_matrix("lu_factor", a)
+    _demand_square("lu_factor", a)
+    return call(_LU_FACTOR, (asarray(a),), {"check_finite": check_finite})
+
+
+def _lu_solve(lu, b, *, pivots, trans=0, check_finite=True):
+    return scipy.linalg.lu_solve((lu, pivots), b, trans, check_finite=check_finite)
+
+
+def _lu_solve_vjp(g, out, args, kwargs, argnums):
+    lu, pivots, trans = args[0], kwargs["pivots"], kwargs["trans"]
+    g_b, bars = lu_solve((lu, pivots), g, trans=0 if trans else 1), {}
+    if 0 in argnums:
+        bar = -(outer(out, g_b) if trans else outer(g_b, out))[_order(pivots)]
+        lower, upper = _parts(lu)
+        bars[0] = np.tril(bar @ mT(upper), -1) + np.triu(mT(lower) @ bar)
+    return [g_b if k else bars[0] for k in argnums]
+
+
+def _lu_solve_jvp(tangents, out, args, kwargs):
+    lu, pivots, trans = args[0], kwargs["pivots"], kwargs["trans"]
+    right = tangents.get(1, 0.0)
+    if 0 in tangents:
+        lower, upper = _parts(lu)
+        moved = (np.tril(tangents[0], -1) @ upper + lower @ np.triu(tangents[0]))[np.argsort(_order(pivots))]
+        right = right - (mT(moved) if trans else moved) @ out
+    return lu_solve((lu, pivots), right, trans=trans)
+
+
+_LU_SOLVE = Primitive("scipy.linalg.lu_solve", _lu_solve, _lu_solve_vjp, _lu_solve_jvp, linear=(1,), located=True)
+
+
+@of_active(scipy.linalg.lu_solve)
+def lu_solve(lu_and_piv, b, trans=0, overwrite_b=False, check_finite=True):
+    """With active factors or an active right-hand side."""
+    lu, pivots = lu_and_piv
+    _demand_matrix("lu_solve", lu)
+    options = {"pivots": np.asarray(value_tree(pivots)), "trans": int(trans), "check_finite": check_finite}
+    return call(_LU_SOLVE, (asarray(lu), asarray(b)), options)
+
+
+def _lu(a, *, check_finite=True):
+    order, lower, upper = scipy.linalg.lu(a, p_indices=True, check_finite=check_finite)
+    return order, lower, upper
+
+
+def _lu_vjp(g, out, args, kwargs, argnums):
+    order, lower, upper = out
+    return [_eliminated_bar(np.tril(g[1], -1), np.triu(g[2]), lower, upper)[order]]
+
+
+def _lu_jvp(tangents, out, args, kwargs):
+    order, lower, upper = out
+    return None, *_eliminated(tangents[0][np.argsort(order)], lower, upper)
+
+
+_LU = Primitive("scipy.linalg.lu", _lu, _lu_vjp, _lu_jvp, keep_args=False, located=True)
+
+
+@of_active(scipy.linalg.lu)
+def lu(a, permute_l=False, overwrite_a=False, check_finite=True, p_indices=False):
+    """Of an active matrix."""
+    _demand_matrix("lu", a)
+    _demand_square("lu", a)
+    order, lower, upper = call(_LU, (asarray(a),), {"check_finite": check_finite})
+    order = np.asarray(value_tree(order))      # a = lower[order] @ upper
+    if permute_l:
+        return lower[order], upper
+    if p_indices:
+        return order, lower, upper
+    return np.eye(len(order))[order], lower, upper
+
+
+FUNCTIONS = {function.__name__: function
+             for function in (cholesky, cho_factor, cho_solve, lu_factor, lu_solve, lu)}  # fmt: skip
