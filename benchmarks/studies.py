@@ -2,7 +2,8 @@
 """Makes the studies that docs/studies.md explains: a fit, Burgers' equation in loops and in arrays, swaptions.
 
 `make study` runs it. Each study goes to build/studies/NAME (study.html, study.csv, study.json and more), a small table
-of it to docs/studies/NAME.csv. Words name the studies to make; `--quick` takes few sizes and leaves docs/ alone.
+of it to docs/studies/NAME.csv, and the page shows some lines of that. Words name the studies to make; `--quick` takes
+few sizes and leaves docs/ alone.
 """
 import argparse
 import csv
@@ -11,6 +12,7 @@ import shutil
 from pathlib import Path
 
 import codipy
+from codipy.tape.statistics import readable
 from codipy.tools.progress import shown_progress
 from codipy.tools.report import PHASES
 
@@ -23,6 +25,13 @@ STUDIES = {      # file and function; what is studied, and what of it in a hurry
     "burgers-arrays": ("burgers.py:arrays", {"sizes": [51, 101, 201, 401], "steps": [8, 16, 32, 64], "repeat": 3},
                        {"sizes": [21], "steps": [2]}, (801, 64)),
     "swaptions": ("libor.py:portfolio", {"steps": [10, 20, 40]}, {"steps": [2]}, None),
+}
+PAGE = ROOT / "docs" / "studies.md"
+SHOWN = {      # the points of each study that the page shows
+    "lynx-hare": ["x0"],
+    "swaptions": ["steps=40"],
+    "burgers-loops": ["n=101 steps=32", "n=201 steps=32"],
+    "burgers-arrays": ["n=201 steps=32", "n=401 steps=64", "n=801 steps=64"],
 }
 COLUMNS = ("point", "strategy", "granularity", "predicted", "statements", "arguments", "bytes_a_statement", "used",
            "allocated", "adjoints", "peak_live", "over_plain", *(f"{phase}_over_plain" for phase in PHASES))
@@ -79,6 +88,31 @@ def predicted(target, size, steps):
              "adjoints": row.adjoints} for row in found.rows]
 
 
+def shown(name, tables=TABLES):
+    """The lines of the table that the page has of a study, in Markdown."""
+    with open(tables / f"{name}.csv", newline="", encoding="utf-8") as file:
+        rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
+    yield f"| {name} | statements | bytes a statement | tape, used | peak live | record | reverse | replay |"
+    yield "|---|---|---|---|---|---|---|---|"
+    for point in SHOWN[name]:
+        for row in rows:
+            if row["point"] != point or (row["granularity"] == "operation") != (row["strategy"] == "simple"):
+                continue
+            title = f"{row['strategy']}, {point}" + (", predicted" if row["predicted"] else "")
+            cells = [title, row["statements"], row["bytes_a_statement"], readable(int(row["used"])), row["peak_live"],
+                     row["record_over_plain"], row["reverse_over_plain"], row["replay_over_plain"]]
+            yield "| " + " | ".join(cell or "-" for cell in cells) + " |"
+
+
+def with_tables(text, tables=TABLES):
+    """The text of the page with the tables that it has between marks."""
+    for name in STUDIES:
+        head, mark, rest = text.partition(f"<!-- table of {name} -->\n")
+        end = rest.index("<!-- end of table -->")
+        text = "".join([head, mark, *(line + "\n" for line in shown(name, tables)), rest[end:]])
+    return text
+
+
 def main():
     """Make those that the command line names."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
@@ -91,6 +125,8 @@ def main():
     for name in options.names or STUDIES:
         study = make(name, options.quick, tables=BUILD if options.quick else TABLES)
         print(study.table(), end="\n\n")
+    if not options.quick:
+        PAGE.write_text(with_tables(PAGE.read_text(encoding="utf-8")), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -76,3 +76,10 @@ def test_the_table_of_the_fit_has_the_bytes_of_today():
         y.gradient = 1.0
         tape.evaluate()
         assert int(row["used"]) == tape.statistics().total.used, row["strategy"]
+
+
+def test_the_page_shows_the_tables():
+    page = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
+    assert studies.with_tables(page) == page, "run `python benchmarks/studies.py NAME`"
+    assert all(f"| {row['strategy']}, {row['point']} |" in page for row in table(studies.TABLES / "lynx-hare.csv")
+               if row["granularity"] == "statement")  # fmt: skip
