@@ -30,6 +30,7 @@ from codipy.active.storage.view cimport shape_tuple
 from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current, is_passive
+from codipy.tape.watching cimport watcher
 
 from codipy.active.messages.callers import in_rebound_code
 from codipy.active.doors import door, method as ndarray_method
@@ -117,7 +118,7 @@ cdef class Array(BaseArray):
     def value(self):
         """ndarray: the plain values, not writable; it does not change when the Array is written to."""
         settle(self)
-        return ndarray_of(self)
+        return ndarray_of(self) if watcher is None else watcher.plain(self, ndarray_of(self))
 
     @property
     def is_active(self):
@@ -528,6 +529,10 @@ cdef class Array(BaseArray):
             return repr(self.value)
         text = repr(self.value).replace("array(", "Array(", 1)
         return f"{text[:len(text) - 1]}, active)" if self.is_active else text
+
+    def _repr_html_(self):
+        from codipy.active.html import array_html      # notebooks alone ask for it
+        return array_html(self.value, self.is_active)
 
     def __str__(self):
         return str(self.value)

@@ -62,6 +62,23 @@ cdef BaseArray register_array(BaseTape tape, object x):
     return array
 
 
+def was_overwritten(BaseArray array not None):
+    """Whether an Array that was registered has been written to since, itself or by a view of it.
+
+    Parameters
+    ----------
+    array : Array
+        An input or an output.
+
+    Returns
+    -------
+    bool
+    """
+    cdef Storage storage = array.storage
+    return (storage.input is not None and storage.block is not storage.input
+            or storage.output is not None and storage.block is not storage.output)
+
+
 cdef BaseArray output_array(BaseTape tape, BaseArray y):
     """Give a result identifiers of its own, which no later array uses."""
     cdef BaseArray copy

@@ -18,6 +18,7 @@ from codipy.active.scalar.real cimport Real, new_identified
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry
 from codipy.tape.simple cimport is_unknown
+from codipy.tape.watching cimport watcher
 
 from codipy.errors import TapeError
 from codipy.tape.signatures import Signature
@@ -96,7 +97,10 @@ cdef class Tape(BaseTape):
         cdef double number
         cdef int32_t identifier
         if is_array(x) or isinstance(x, np.ndarray) and x.ndim:
-            return register_array(self, x)
+            x = register_array(self, x)
+            if watcher is not None:
+                watcher.input(self, x)
+            return x
         if type(x) is not Real:
             if as_number(<PyObject*>x, &number) != 1:
                 raise TypeError(f"x: an input must be a Real or a real number, got {type(x).__name__}")
@@ -130,6 +134,8 @@ cdef class Tape(BaseTape):
         """
         cdef double number
         cdef int32_t identifier, source = 0
+        if watcher is not None:
+            watcher.output(self, y)
         if is_array(y):
             return output_array(self, y)
         if type(y) is not Real:
@@ -305,6 +311,89 @@ cdef class Tape(BaseTape):
         if self.recorder.names_results and is_unknown(value):
             return (<Real>x).primal      # nothing has read or recomputed it since it was recorded
         return value
+
+    def dump(self, limit=10_000):
+        """The recording as text, one statement a line.
+
+        Identifiers are written ``#7``, those of an array ``#2..#11``; under strategies with reuse one may stand for
+        several variables, one after the other. Value strategies (``simple``, ``primal``, ``primal-reuse``) show
+        expressions and values, of arrays those that the statements read; Jacobian strategies show Jacobians. What the
+        tape does not keep is a ``?``.
+
+        Parameters
+        ----------
+        limit : int
+            How many statements are written at most.
+
+        Returns
+        -------
+        str
+
+        Raises
+        ------
+        TapeError
+            If there are more statements, or for strategy 'forward', which keeps none.
+
+        Examples
+        --------
+        >>> import codipy
+        >>> tape = codipy.Tape(strategy="primal")
+        >>> with tape:
+        ...     x = tape.register_input(2.0)
+        ...     y = tape.register_output(x * x + 1.0)
+        >>> print(tape.dump())
+        tape of strategy 'primal', granularity 'statement': 3 statements
+        #1 = input  is 2
+        #2 = #1*#1 + 1  is 5
+        #3 = #2  is 5
+        """
+        from codipy.tape.dump import dump
+        return dump(self, limit)
+
+    def to_graphviz(self, limit=500):
+        """The recording as a graph in the DOT language of Graphviz: a node for each statement, an array is one.
+
+        Parameters
+        ----------
+        limit : int
+            How many statements it may have.
+
+        Returns
+        -------
+        str
+            For ``dot -Tsvg``; the Jacobians of numbers stand at the edges.
+
+        Raises
+        ------
+        TapeError
+            If there are more statements, or for strategy 'forward', which keeps none.
+        """
+        from codipy.tape.graph import graphviz
+        return graphviz(self, limit)
+
+    def to_networkx(self, limit=500):
+        """The same graph for networkx.
+
+        Parameters
+        ----------
+        limit : int
+            How many statements it may have.
+
+        Returns
+        -------
+        networkx.MultiDiGraph
+            Nodes are numbers in the order of recording, with the attributes ``kind``, ``statement``, ``identifiers``,
+            ``shape``, ``value`` and ``label``; edges have ``identifiers`` and ``jacobian``, None for arrays.
+
+        Raises
+        ------
+        ImportError
+            Where networkx is not installed.
+        TapeError
+            As `to_graphviz`.
+        """
+        from codipy.tape.graph import networkx
+        return networkx(self, limit)
 
     cdef int demand_values(self) except -1:
         if not self.store.gather(&self.recorder):

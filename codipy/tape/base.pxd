@@ -63,6 +63,7 @@ cdef class BaseTape:
     cdef bint by_value                          # array statements keep values, not Jacobians
     cdef public bint recycle                    # identifiers are linear, but blocks of dead arrays serve new ones of
                                                 # the same size; tests turn it off: gradients are the same to the bit
+    cdef readonly bint watched                  # made while somebody looked on: it keeps values, operation by operation
     cdef public bint twice                      # until the reset second derivatives are swept: no identifier serves twice
     cdef readonly dict constants                # copies of plain arrays in use: see active/arrays/constants.pyx
     cdef WaitingBlocks waiting                  # those blocks

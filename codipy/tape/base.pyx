@@ -24,6 +24,7 @@ from codipy.tape.recorder cimport Entry, FORWARD, JACOBIAN, PRIMAL, SIMPLE, grow
 from codipy.tape.replay cimport Replay
 from codipy.tape.simple cimport Simple
 from codipy.tape.sweep cimport REVERSE, TANGENTS, VALUES, sweep
+from codipy.tape.watching cimport watcher
 
 from codipy.errors import CorruptTape, TapeError
 
@@ -49,6 +50,9 @@ cdef class BaseTape:
             raise ValueError("granularity: strategy='simple' records single operations; "
                              "leave granularity out or say granularity='operation'")
         self.chunk_size = chunk_size
+        self.watched = watcher is not None and strategy != FORWARD_STRATEGY
+        if self.watched:      # who looks on reads values, and each operation by itself
+            strategy, granularity = "primal", "operation"
         cdef bint reuse = strategy.endswith("-reuse")
         self.recorder.width = check_width(width, strategy == FORWARD_STRATEGY)
         if strategy == FORWARD_STRATEGY:
@@ -59,7 +63,7 @@ cdef class BaseTape:
             self.recorder.kind, self.store = JACOBIAN, Jacobian(reuse, chunk_size)
         else:
             self.recorder.kind, self.store = PRIMAL, Primal(reuse, chunk_size)
-        self.recorder.eager = self.granularity == "operation"
+        self.recorder.eager = granularity == "operation"
         self.recorder.skip_zero = bool(skip_zero_jacobians)
         self.recorder.skip_invalid = bool(skip_invalid_jacobians)
         self.recorder.plain = self.recorder.kind == JACOBIAN and not reuse and not self.recorder.eager
@@ -72,7 +76,7 @@ cdef class BaseTape:
         self.recorder.tape = <PyObject*>self
         self.records, self.replay, self.waiting = Records(), Replay(), WaitingBlocks()
         self.by_value = self.recorder.keeps_values or self.recorder.carries or auto
-        self.recycle = auto
+        self.recycle = auto and not self.watched
         self.recorder.waiting = <PyObject*>self.waiting
         self.recorder.records, self.recorder.replay = <PyObject*>self.records, <PyObject*>self.replay
         self.store.connect(&self.recorder)
@@ -84,6 +88,8 @@ cdef class BaseTape:
         self.adjoint_vector.width = self.recorder.width
         self.recorder.tangent_vector = <PyObject*>self.adjoint_vector
         self.draw_epoch()
+        if watcher is not None:
+            watcher.made(self)
 
     def __dealloc__(self):
         activity.unregister_tape(self.serial)
@@ -330,6 +336,8 @@ cdef class BaseTape:
         activity.activate(self, &self.recorder)
         self.thread = thread
         self.recordings += 1
+        if watcher is not None and self.recordings == 1:
+            watcher.began(self)
 
     def set_passive(self):
         """End the recording that the last ``set_active()`` of this tape began.
@@ -339,8 +347,12 @@ cdef class BaseTape:
         TapeError
             If this tape is not the innermost recording of this thread.
         """
-        activity.deactivate(self)
-        self.recordings -= 1
+        try:
+            if watcher is not None and self.recordings == 1:
+                watcher.ended(self)
+        finally:
+            activity.deactivate(self)
+            self.recordings -= 1
         if self.loans is not None and self.recordings == 0:
             for loan in self.loans:
                 (<Loan>loan).end()
@@ -623,6 +635,26 @@ cdef class BaseTape:
     def _identifiers(self):
         """The manager of the tape's identifiers."""
         return self.store.linear if self.store.reusing is None else self.store.reusing
+
+    def demand_readable(self, str action):
+        """Raise where nothing is kept that could be read.
+
+        Parameters
+        ----------
+        action : str
+            Who wants to read.
+
+        Raises
+        ------
+        TapeError
+            For strategy 'forward', and where a recording is counted.
+        """
+        self.demand_kept(action)
+        if self.recorder.carries:
+            raise TapeError(f"{action}: a tape of strategy='forward' keeps no statements: take another strategy")
+
+    def _repr_html_(self):
+        return self.statistics()._repr_html_()
 
     def __repr__(self):
         from codipy.tape.statistics import recorded_bytes

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from codipy.tape.held import Held
+from codipy.tape.html import html_table
 
 _RULE = 53
 
@@ -118,6 +119,13 @@ class Statistics:
             if title != "tape":
                 for name, value in figures.items():
                     yield f"{title} {name}".replace(",", ""), value
+
+    def _repr_html_(self):
+        rows = [[section.title, ", ".join(f"{count} {name.removeprefix('number of ')}"
+                                          for name, count in section.counts.items()),
+                 readable(section.memory.used), readable(section.memory.allocated)] for section in self.sections]
+        rows.append(["total", "", readable(self.total.used), readable(self.total.allocated)])
+        return html_table(["", "", "used", "allocated"], rows, 2, f"codipy tape ({self.tape})")
 
     def __str__(self):
         lines = [f"codipy tape statistics ({self.tape})", "-" * _RULE]

@@ -13,6 +13,7 @@ from codipy.tape.position cimport TapePosition
 from codipy.tape.replay cimport Replay
 from codipy.tape.underway cimport UnderWay
 from codipy.tape.walk cimport Bounds
+from codipy.tape.watching cimport watcher
 
 from codipy.errors import TapeError
 
@@ -131,6 +132,8 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
             adjoints.consumed.backwards(after, until, now, tape.shares(), keep)
         else:
             adjoints.consumed.begin_forward(after)
+    if watcher is not None and backwards:
+        watcher.sweeps(tape, adjoints, start is None and end is None)
     cdef UnderWay* under_way = &tape.under_way if adjoints is None else &adjoints.under_way
     enter(under_way, tape, adjoints)
     try:

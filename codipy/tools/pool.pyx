@@ -5,6 +5,7 @@ from cpython.object cimport PyObject
 
 from codipy.active.tape cimport Tape
 from codipy.tape.activity cimport current, surroundings_of_thread
+from codipy.tape.watching cimport watcher
 
 from codipy.data.pool import clear_pool
 from codipy.tools.swallowed import forget, raised, watch
@@ -44,6 +45,8 @@ cpdef Tape borrow(tuple settings):
     cdef list tapes
     if surroundings_of_thread() == NULL:
         codipy_waits_for = NULL
+    if watcher is not None:
+        return watch(Tape(*settings[:2], width=settings[2] if len(settings) > 2 else None))
     try:
         tapes = idle().get(settings)
     except TypeError:      # not hashable, so no settings: Tape says what is wrong with them
@@ -86,7 +89,7 @@ cpdef int give_back(tuple settings, Tape tape) except -1:
     cdef dict tapes
     if errors:
         forget(tape)
-    if tape.recordings:      # a function left a recording of its own open above this one: see tape.set_passive()
+    if tape.recordings or tape.watched:      # a function left a recording of its own open above this one: see tape.set_passive()
         return 0
     tape.reset()
     tapes = idle()

@@ -29,6 +29,7 @@ from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder, tangents_at
+from codipy.tape.watching cimport watcher
 
 from codipy.active.messages.callers import in_rebound_code, refusal
 from codipy.active.scalar.complexes import NO_COMPLEX, combine as combine_complex
@@ -335,7 +336,7 @@ cdef class Real(BaseReal):
     @property
     def value(self):
         """float: the plain value; of an element or of what NumPy computed the NumPy scalar that it is."""
-        return plain_scalar(self)
+        return plain_scalar(self) if watcher is None else watcher.plain(self, plain_scalar(self))
 
     @property
     def gradient(self):
@@ -569,6 +570,10 @@ cdef class Real(BaseReal):
 
     def __repr__(self):
         return repr(plain_scalar(self)) if in_rebound_code() else described(self)
+
+    def _repr_html_(self):
+        from codipy.active.html import number_html      # notebooks alone ask for it
+        return number_html(plain_scalar(self), described(self))
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
         from codipy.active.scalar.ufuncs import call_ufunc      # it needs this module first

@@ -1,0 +1,434 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A recording of any strategy as a list of entries, one for each statement, for those who look at it."""
+import numpy as np
+
+from libc.stdint cimport int32_t, uint8_t
+from libc.string cimport memcpy
+cimport numpy as cnp
+
+from codipy.data.plain cimport plain_array
+from codipy.data.position cimport Position
+from codipy.data.region cimport Regions, Span, regions_between
+from codipy.operations.kernels cimport OP_COUNT, op_arity
+from codipy.programs.program cimport (
+    ARGUMENT, BARE, CONSTANT, INPUT, MAX_LEAVES, MAX_LENGTH, Program, intern_program, program_at, program_blocks,
+    program_jacobian, program_value)
+from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.base cimport BaseTape
+from codipy.tape.call cimport Call
+from codipy.tape.choice cimport Choice
+from codipy.tape.gather cimport Gather
+from codipy.tape.mark cimport Mark
+from codipy.tape.record cimport Record
+from codipy.tape.recorder cimport INPUT_TAG, JACOBIAN, PRIMAL, SIMPLE
+from codipy.tape.reduction cimport Reduction
+from codipy.tape.slots cimport Slots as CallSlots
+from codipy.tape.statement cimport Argument, Statement
+
+from codipy.programs.program import instructions
+from codipy.tape.entry import Entry, Operand, Slots
+
+cnp.import_array()
+
+cdef enum:
+    ELEMENT = -1                 # see tape/primal.pyx
+    HANDMADE = -1
+
+
+def entries(BaseTape tape not None):
+    """Every statement of a recording, in order.
+
+    Parameters
+    ----------
+    tape : Tape
+        Of any strategy that keeps a recording.
+
+    Returns
+    -------
+    list of Entry
+        With values where the tape keeps them, and Jacobians of numbers; inputs that have no statement (numbers where
+        identifiers are reused, and under `simple`) come first.
+
+    Raises
+    ------
+    TapeError
+        For strategy 'forward', and where a recording is counted.
+    """
+    cdef list found = []
+    cdef Record record
+    cdef Position here = tape.root_begin
+    tape.demand_recorded("reading the statements of a tape")
+    cdef _Reader reader = _Reader()
+    reader.tape = tape
+    if tape.recorder.reuse and tape.recorder.kind == PRIMAL:
+        reader.restore()
+    for identifier in tape.store.inputs or ():
+        found.append(Entry("input", (Slots(identifier),),
+                           value=tape.recorder.primals[identifier] if tape.recorder.values_by_identifier else None))
+    reader.lhs = tape.store.first - 1
+    if tape.recorder.kind == SIMPLE:
+        tape.store.gather(&tape.recorder)
+        reader.lhs = 0
+    for record in tape.records.items:
+        if record.place is not here:
+            reader.scalars(here, record.place, found)
+            here = record.place
+        if tape.recorder.kind == SIMPLE:
+            reader.inputs_up_to(record.before, found)
+        reader.lhs = record.after
+        entry = entry_of(record, tape)
+        # The number that a sum gives has a statement of its own before it, which only names it.
+        last = found[len(found) - 1] if found else None
+        if last is not None and entry.kind == "sum" and last.record is None and last.results == entry.results:
+            found[len(found) - 1] = last._replace(kind="place")
+        found.append(entry)
+    reader.scalars(here, None, found)
+    if tape.recorder.kind == SIMPLE:
+        reader.inputs_up_to(tape.largest(), found)
+    return found
+
+
+def pull(BaseTape tape not None, Record record not None, AdjointVector adjoints not None, results, bars):
+    """Sweep back over one array's statement.
+
+    Parameters
+    ----------
+    tape : Tape
+    record : Record
+        One of its records.
+    adjoints : Adjoints
+        Of one direction; all are 0.
+    results : ndarray of int
+        The identifiers of its results ...
+    bars : ndarray of float
+        ... and their adjoints, which stay.
+    """
+    adjoints.ensure(tape.largest())
+    adjoints.write(results, bars[:, None])
+    record.reverse(adjoints, True)
+
+
+cdef object entry_of(Record record, BaseTape tape):
+    cdef list results = [], operands = []
+    if type(record) is Statement and not tape.by_value and (<Statement>record).count:
+        return of_jacobians(<Statement>record)
+    if type(record) is Statement:
+        return of_statement(<Statement>record, tape.recorder.keeps_values)
+    if type(record) is Call:
+        return of_call(<Call>record)
+    if type(record) is Reduction:
+        return of_sum(<Reduction>record)
+    if type(record) is Gather:
+        return of_movement(<Gather>record)
+    if type(record) is Choice:
+        return of_choice(<Choice>record)
+    if type(record) is Mark:
+        return of_mark(<Mark>record)
+    named = record.named
+    for lowest, highest in named[0]:
+        results.append(run(lowest, highest + 1 - lowest))
+    for lowest, highest in named[1]:
+        operands.append(Operand(run(lowest, highest + 1 - lowest)))
+    return Entry("record", tuple(results), tuple(operands), name=type(record).__name__, record=record)
+
+
+cdef class _Reader:
+    """_Reader()
+    --
+
+    Where a walk over the scalar statements has come.
+    """
+    cdef BaseTape tape
+    cdef int32_t lhs             # the last identifier, where they are linear
+    cdef object own              # with moving values: those of the arguments and the result of each statement
+    cdef Py_ssize_t next         # of them
+
+    cdef int scalars(self, Position start, Position end, list found) except -1:
+        cdef Regions regions = regions_between(self.tape.store.root, start, end)
+        while regions.next_forward():
+            if self.tape.recorder.kind == JACOBIAN:
+                self.jacobians(regions.spans, found)
+            elif self.tape.recorder.kind == SIMPLE:
+                self.operations(regions.spans, found)
+            else:
+                self.programs(regions.spans, found)
+        return 0
+
+    cdef int jacobians(self, const Span* spans, list found) except -1:
+        cdef const double* jacobians = <const double*>spans[0].fields[0]
+        cdef const int32_t* arguments = <const int32_t*>spans[0].fields[1]
+        cdef const uint8_t* counts = <const uint8_t*>spans[1].fields[0]
+        cdef const int32_t* results = <const int32_t*>spans[1].fields[1]
+        cdef Py_ssize_t a = spans[0].begin, s, i
+        for s in range(spans[1].begin, spans[1].end):
+            self.lhs += 1
+            result = (Slots(results[s] if self.tape.recorder.reuse else self.lhs),)
+            if counts[s] == INPUT_TAG and not self.tape.recorder.reuse:
+                found.append(Entry("input", result))
+                continue
+            found.append(Entry("statement", result, tuple([
+                Operand(Slots(arguments[a + i]), None, jacobians[a + i]) for i in range(counts[s])])))
+            a += counts[s]
+        return 0
+
+    cdef int operations(self, const Span* spans, list found) except -1:
+        cdef const double* primals = <const double*>spans[0].fields[0]
+        cdef const int32_t* identifiers = <const int32_t*>spans[1].fields[0]
+        cdef const int32_t* codes = <const int32_t*>spans[2].fields[0]
+        cdef Py_ssize_t p = spans[0].begin, a = spans[1].begin, s, i, count
+        cdef int32_t parts[3]
+        cdef int32_t code
+        for s in range(spans[2].begin, spans[2].end):
+            code = codes[s] & BARE
+            count = op_arity(code) if code < OP_COUNT else code - OP_COUNT
+            self.inputs_up_to(identifiers[a + count] - 1, found)
+            self.lhs = identifiers[a + count]
+            if code >= OP_COUNT:
+                found.append(handmade(self.lhs, [identifiers[a + i] for i in range(count)],
+                                      [primals[p + i] for i in range(count)], None))
+            else:
+                for i in range(3):
+                    parts[i] = (ARGUMENT if identifiers[a + i] else CONSTANT) if i < count else 0
+                found.append(of_program(intern_program(codes[s], parts[0], parts[1], parts[2]), self.lhs,
+                                        [identifiers[a + i] for i in range(count)], primals + p, None))
+            a += count + 1
+            p += count
+        return 0
+
+    cdef int inputs_up_to(self, int32_t last, list found) except -1:
+        """Inputs of `simple` are identifiers that no operation and no record has made."""
+        cdef double value
+        while self.lhs < last:
+            self.lhs += 1
+            value = self.tape.recorder.primals[self.lhs]
+            found.append(Entry("input", (Slots(self.lhs),), value=value if value == value else None))
+        return 0
+
+    cdef int programs(self, const Span* spans, list found) except -1:
+        cdef const double* constants = <const double*>spans[0].fields[0]
+        cdef const int32_t* arguments = <const int32_t*>spans[1].fields[0]
+        cdef const int32_t* handles = <const int32_t*>spans[2].fields[0]
+        cdef const int32_t* results = <const int32_t*>spans[2].fields[1]
+        cdef Py_ssize_t c = spans[0].begin, a = spans[1].begin, s, i, count
+        cdef const Program* program
+        cdef double leaves[MAX_LEAVES]
+        cdef list identifiers
+        cdef int32_t active, passive
+        for s in range(spans[2].begin, spans[2].end):
+            self.lhs += 1
+            result = results[s] if self.tape.recorder.reuse else self.lhs
+            if handles[s] == INPUT:
+                found.append(Entry("input", (Slots(result),), value=self.value(result)))
+            elif handles[s] == ELEMENT:
+                found.append(Entry("element", (Slots(result),), (Operand(Slots(arguments[a]), constants[c], 1.0),),
+                                   constants[c], name="element"))
+                self.skip(2)
+                a += 1
+                c += 1
+            elif handles[s] < HANDMADE:
+                count = HANDMADE - handles[s]
+                found.append(handmade(result, [arguments[a + i] for i in range(count)],
+                                      [constants[c + i] for i in range(count)], constants[c + count]))
+                self.skip(count + 1)
+                a += count
+                c += count + 1
+            else:
+                program = program_at(program_blocks(), handles[s])
+                identifiers, active, passive = [], 0, 0
+                for i in range(program.leaves):
+                    if program.is_active[i]:
+                        identifiers.append(arguments[a + active])
+                        leaves[i] = self.value(arguments[a + active])
+                        active += 1
+                    else:
+                        identifiers.append(0)
+                        leaves[i] = constants[c + passive]
+                        passive += 1
+                found.append(of_program(handles[s], result, identifiers, leaves, self.value(result)))
+                a += active
+                c += passive
+        return 0
+
+    cdef object value(self, int32_t identifier):
+        if self.own is None:
+            return self.tape.recorder.primals[identifier]
+        self.next += 1
+        return self.own[self.next - 1]
+
+    cdef int skip(self, Py_ssize_t count) except -1:
+        self.next += count
+        return 0
+
+    cdef int restore(self) except -1:
+        """Where values move: those that each statement was given, and gave, from the last back to the first."""
+        cdef Regions regions = regions_between(self.tape.store.root, None, None)
+        cdef Py_ssize_t size = self.tape.recorder.primals_size, a, s, i
+        cdef cnp.ndarray copy = np.empty(size + 1)
+        cdef double* primals = <double*>cnp.PyArray_DATA(copy)
+        cdef const Span* spans
+        cdef const int32_t* arguments
+        cdef int32_t handle, result, count
+        cdef list found = []
+        if size:
+            memcpy(primals, self.tape.recorder.primals, size * sizeof(double))
+        while regions.next_reverse():
+            spans = regions.spans
+            arguments = <const int32_t*>spans[1].fields[0]
+            a = spans[1].end
+            for s in range(spans[2].end - 1, spans[2].begin - 1, -1):
+                handle, result = (<const int32_t*>spans[2].fields[0])[s], (<const int32_t*>spans[2].fields[1])[s]
+                count = (1 if handle == ELEMENT else HANDMADE - handle if handle < HANDMADE else
+                         program_at(program_blocks(), handle).active)
+                found.append(primals[result])
+                primals[result] = (<const double*>spans[2].fields[2])[s]
+                for i in range(1, count + 1):
+                    found.append(primals[arguments[a - i]])
+                a -= count
+        found.reverse()
+        self.own, self.next = found, 0
+        return 0
+
+
+cdef object handmade(int32_t result, list identifiers, list jacobians, value):
+    return Entry("handmade", (Slots(result),), tuple([
+        Operand(Slots(identifier), None, jacobian) for identifier, jacobian in zip(identifiers, jacobians)]), value)
+
+
+cdef object of_program(int32_t handle, int32_t result, list identifiers, const double* leaves, value):
+    """A statement of numbers; its value is computed where it is not known."""
+    cdef const Program* program = program_at(program_blocks(), handle)
+    cdef double registers[MAX_LEAVES + MAX_LENGTH]
+    cdef double jacobian[MAX_LEAVES]
+    cdef double computed
+    cdef int32_t i
+    registers[0] = registers[1] = registers[2] = 0.0
+    for i in range(program.leaves):
+        registers[i] = leaves[i]
+    computed = program_value(program, registers, True)
+    program_jacobian(program, registers, jacobian)
+    return Entry("statement", (Slots(result),), tuple([
+        Operand(Slots(identifier) if identifier else None, leaves[i], jacobian[i] if identifier else None)
+        for i, identifier in enumerate(identifiers)]), computed if value is None else value,
+        [(code, sources) for code, _, sources in instructions(handle)[1]])
+
+
+# ---- Records ----
+
+cdef object run(int32_t first, Py_ssize_t size):
+    return Slots(first, (size,), (1,))
+
+
+cdef object summed_slots(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
+    """Of the result of a sum, in which the axes are left out that are summed: their stride is 0."""
+    cdef list kept = [k for k in range(ndim) if strides[k]]
+    return Slots(first, tuple([shape[k] for k in kept]), tuple([strides[k] for k in kept]))
+
+
+cdef object slots_of(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
+    return Slots(first, tuple([shape[k] for k in range(ndim)]), tuple([strides[k] for k in range(ndim)]))
+
+
+cdef object result_of(Statement record):
+    if record.sums:
+        return summed_slots(record.identifier, record.ndim, record.shape, record.shape + record.ndim)
+    return slots_of(record.identifier, record.ndim, record.shape, record.shape + record.ndim)
+
+
+cdef object values_at(Statement record, int k):
+    """The kept values of an operand; None where there are none."""
+    cdef Argument* argument = record.arguments + k
+    if argument.data == NULL:
+        return None
+    return plain_array(argument.data, record.ndim, record.shape, record.shape + (2 + k) * record.ndim, 1, False,
+                       <object>argument.owner)
+
+
+cdef object active_at(Statement record, int k):
+    cdef Argument* argument = record.arguments + k
+    if not argument.identifier:
+        return None
+    return slots_of(argument.identifier, record.ndim, record.shape, record.shape + (2 + k) * record.ndim)
+
+
+cdef object of_statement(Statement record, bint replays):
+    cdef list operands = []
+    cdef int k
+    for k in range(record.count):
+        values, slots = values_at(record, k), active_at(record, k)
+        # A number has no memory of its own, nor has an array that no sweep reads, of which the number is 0.
+        if values is None and (record.arguments[k].number != 0.0 or replays and slots is None):
+            values = record.arguments[k].number
+        operands.append(Operand(slots, values))
+    return Entry("sum" if record.sums else "statement", (result_of(record),), tuple(operands), steps=record.program.steps,
+                 name=summed(record.scale) if record.sums else "", record=record)
+
+
+cdef object of_jacobians(Statement record):
+    """Of an array statement that keeps partials: see `jacobian_statement`."""
+    cdef int k, half = record.count // 2
+    if active_at(record, half) is None:        # nothing was active, so values were kept
+        return of_statement(record, False)
+    return Entry("sum" if record.sums else "statement", (result_of(record),),
+                 tuple([Operand(active_at(record, half + k), None, values_at(record, k)) for k in range(half)]),
+                 name=summed(record.scale) if record.sums else "", record=record)
+
+
+cdef str summed(double scale):
+    return "sum" if scale == 1.0 else "mean"
+
+
+cdef object of_sum(Reduction record):
+    return Entry("sum", (summed_slots(record.result, record.ndim, record.shape, record.result_strides),),
+                 (Operand(slots_of(record.argument, record.ndim, record.shape, record.strides)),),
+                 name=summed(record.scale), record=record)
+
+
+cdef object of_movement(Gather record):
+    cdef const double* constants = record.constants()
+    cdef Py_ssize_t r, n, passive = 0
+    cdef list operands = []
+    for r in range(record.runs if record.runs else record.size):
+        n = record.sources[2 * r + 1] if record.runs else 1
+        first = record.sources[2 * r if record.runs else r]
+        if first:
+            operands.append(Operand(run(first, n)))
+        else:
+            operands.append(Operand(None, np.array([constants[passive + k] for k in range(n)])
+                                    if record.replays else None))
+            passive += n
+    return Entry("movement", (run(record.base, record.size),), tuple(operands), name="copy", record=record)
+
+
+cdef object of_choice(Choice record):
+    cdef list operands = []
+    cdef int k
+    for k in range(record.count):
+        operands.append(Operand(slots_of(record.operands[k].first, record.ndim, record.shape, record.operands[k].strides)
+                                if record.operands[k].first else None))
+    return Entry("choice", (run(record.base, record.size),), tuple(operands), name="choose", record=record)
+
+
+cdef object of_call(Call record):
+    cdef list slots = [None if record.slots[k].ndim < 0 else of_call_slots(record.slots + k)
+                       for k in range(record.arguments + record.results)]
+    cdef dict active = dict(zip(record.argnums, slots))
+    return Entry("call", tuple(slots[record.arguments:]),
+                 tuple([Operand(active.get(k), known(value)) for k, value in enumerate(record.args)]),
+                 known(record.out), name=record.primitive.name, record=record)
+
+
+cdef object known(value):
+    """A value of a call; None where only its shape is kept, as zeros without memory."""
+    return None if isinstance(value, np.ndarray) and value.ndim and not any(value.strides) and value.size else value
+
+
+cdef object of_call_slots(const CallSlots* slots):
+    return slots_of(slots.first, slots.ndim, slots.shape, slots.strides)
+
+
+cdef object of_mark(Mark record):
+    values = None
+    if record.values is not None:
+        values = np.array([record.values.data[k] for k in range(record.values.size)])
+    return Entry("input", (run(record.base, record.after - record.before if values is None else values.size),),
+                 value=values, record=record)
