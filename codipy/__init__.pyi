@@ -12,8 +12,10 @@ from codipy.active import Adjoints as Adjoints
 from codipy.active import Real as Real
 from codipy.active import Tape as Tape
 from codipy.active.array import Array as Array
+from codipy.laboratory import debug as debug
 from codipy.laboratory import predict as predict
 from codipy.laboratory import study as study
+from codipy.laboratory import timeline as timeline
 from codipy.numpy.primitive import Primitive as Primitive
 from codipy.patterns import Sparsity as Sparsity
 from codipy.tape import active_tape as active_tape

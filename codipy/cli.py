@@ -13,6 +13,7 @@ from codipy.laboratory import StudyError
 from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study, positive
 from codipy.laboratory.memory import measure
 from codipy.laboratory.predicting import add_predict
+from codipy.laboratory.trouble.command import add_debug
 from codipy.tape.base import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare
 from codipy.tools.compare import StatefulError
@@ -37,8 +38,8 @@ def main(argv=None):
     Returns
     -------
     int
-        Exit status: 0, 1 if a strategy disagrees or none fits a budget, 2 if nothing could be measured, 130 after
-        Ctrl-C.
+        Exit status: 0, 1 if a strategy disagrees, none fits a budget or trouble was found, 2 if nothing could be
+        measured, 130 after Ctrl-C.
     """
     options = _parser().parse_args(argv)
     try:
@@ -99,14 +100,17 @@ def _parser():
     command = add_study(commands)
     _add_function(command, needed=False)
     _add_function(add_predict(commands), measured=False)
+    _add_function(add_debug(commands), measured=False, ways=False)
     return parser
 
 
-def _add_function(command, needed=True, measured=True):
-    """What all commands say about a function and how it is measured."""
+def _add_function(command, needed=True, measured=True, ways=True):
+    """What all commands say about a function and how it is measured, those with `ways` under which strategies."""
     command.add_argument("target", metavar="FILE.py:FUNCTION", nargs=None if needed else "?",
                          help="or FILE.py:CLASS.METHOD; the point is FUNCTION.x0 or x0 of the file")
     command.add_argument("--x0", metavar="POINT", help="the point itself, as Python writes it: '[1.0, 2.0]'")
+    if not ways:
+        return
     command.add_argument("--strategy", action="append", choices=(*STRATEGIES, FORWARD_STRATEGY),
                          help="only this one; may be repeated")
     command.add_argument("--granularity", action="append", choices=GRANULARITIES, help="only this one")

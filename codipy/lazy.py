@@ -9,7 +9,7 @@ from codipy.active.scalar.functions import extend_later
 
 _MODULES = ["implicit", "laboratory", "math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
-    "laboratory": ["predict", "study"],
+    "laboratory": ["debug", "predict", "study", "timeline"],
     "numpy.primitive": ["Primitive"],
     "patterns": ["Sparsity"],
     "testing": ["check_derivatives"],

@@ -6,3 +6,7 @@ from codipy.laboratory.prediction import predict as predict
 from codipy.laboratory.result import Study as Study
 from codipy.laboratory.result import StudyError as StudyError
 from codipy.laboratory.run import study as study
+from codipy.laboratory.timeline import Timeline as Timeline
+from codipy.laboratory.timeline import timeline as timeline
+from codipy.laboratory.trouble import Troubles as Troubles
+from codipy.laboratory.trouble import debug as debug

@@ -64,9 +64,9 @@ class Figure:
 
 
 def figures(study):
-    """Those that the study has points for: streams, pareto, size, time, identifiers, resident."""
+    """Those that the study has points for: streams, pareto, size, time, the timelines, resident."""
     rows = _at_the_largest(study)
-    made = [_streams(rows), _pareto(rows), *_over_size(study), _identifiers(rows), *_resident(study, rows)]
+    made = [_streams(rows), _pareto(rows), *_over_size(study), *_timelines(rows), *_resident(study, rows)]
     return [figure for figure in made if figure is not None]
 
 
@@ -141,15 +141,17 @@ def _over_size(study):
             yield Figure(name, title, "size", y, series, log=True)
 
 
-def _identifiers(rows):
-    known = [row for row in rows if len(row.timeline) > 1]
-    if not known:
-        return None
+def _timelines(rows):
+    """What a tape is over the recording: live and largest identifiers, statements, bytes."""
     colours = _colours(rows)
-    series = [Series(title_of(row.way), [(line[0], line[2]) for line in row.timeline], dots=False,
-                     **_style(row, colours)) for row in known]
-    return Figure("identifiers", f"Live identifiers over the recording, {_label(rows)}", "lines of the program",
-                  "live identifiers", series)
+    for name, title, y, place in (("identifiers", "Live identifiers", "live identifiers", 2),
+                                  ("largest", "Largest identifier", "largest identifier", 3),
+                                  ("statements", "Statements", "statements", 1), ("growth", "Bytes", "used bytes", 4)):
+        known = [row for row in rows if len(row.timeline) > 1 and len(row.timeline[0]) > place]
+        if known:
+            series = [Series(title_of(row.way), [(line[0], line[place]) for line in row.timeline], dots=False,
+                             **_style(row, colours)) for row in known]
+            yield Figure(name, f"{title} over the recording, {_label(rows)}", "lines of the program", y, series)
 
 
 def _resident(study, rows):

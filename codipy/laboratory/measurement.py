@@ -56,7 +56,8 @@ class Measurement:
     marks : dict
         Where in these seconds the phases begin.
     timeline : list
-        Lines of the program that ran, statements, live and largest identifiers, over a recording.
+        Lines of the program that ran, statements, live and largest identifiers, used bytes, over a recording: see
+        `codipy.laboratory.sampled.Sample`. Studies of before have no bytes there.
     process : str
         'fresh' or 'forked'.
     warning : str or None

@@ -7,7 +7,7 @@ from html import escape
 from codipy.laboratory.figures import figures
 from codipy.laboratory.svg import svg
 
-__all__ = ["page"]
+__all__ = ["document", "page"]
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #6a737d; --rule: #d5dae0; --band: #f4f6f8;
@@ -75,17 +75,22 @@ def page(study):
     drawn = "".join(f'<figure id="{figure.name}"><figcaption>{escape(figure.title)}</figcaption>{svg(figure)}</figure>'
                     for figure in figures(study))
     tables = "".join(_table(number, one) for number, one in enumerate(study.tables()))
+    return document(title, f"""{"".join(f"<p>{escape(line)}</p>" for line in study.summary())}
+<h2>What it says</h2><ul>{said}</ul>
+<h2>Figures</h2>{drawn}
+<h2>Tables</h2><p>A click on a title sorts.</p>{tables}
+<h2>How it was measured</h2><dl>{header}</dl>
+<script>{_SCRIPT}</script>""")
+
+
+def document(title, body):
+    """A page with what makes it look as studies do; `body` is HTML."""
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
 <title>{escape(title)}</title><style>{_STYLE}</style></head>
 <body><h1>{escape(title)}</h1>
-{"".join(f"<p>{escape(line)}</p>" for line in study.summary())}
-<h2>What it says</h2><ul>{said}</ul>
-<h2>Figures</h2>{drawn}
-<h2>Tables</h2><p>A click on a title sorts.</p>{tables}
-<h2>How it was measured</h2><dl>{header}</dl>
-<script>{_SCRIPT}</script></body></html>
+{body}</body></html>
 """
 
 

@@ -19,6 +19,7 @@ import numpy as np
 from codipy.laboratory.bandwidth import Bandwidth
 from codipy.laboratory.plan import PLAIN
 from codipy.laboratory.resident import Mark, trim
+from codipy.laboratory.sampled import sampled
 from codipy.tools.leaves import join
 from codipy.tools.measuring import Looked, TimedTape, demand_the_same, no_garbage_collection, runs_for, time_plain
 from codipy.tools.problem import Problem
@@ -27,8 +28,6 @@ from codipy.tools.verdict import Differences, random_direction, timed_value
 __all__ = ["RUNNING", "answer"]
 
 RUNNING = "CODIPY_STUDY_PROCESS"      # set in the environment of such a process
-_SAMPLES = 200      # of the timeline of one recording, and at most twice as many
-_LIBRARIES = str(Path(__file__).parents[1]), str(Path(np.__file__).parent)      # whose lines are not the program's
 
 
 def answer(request, path):
@@ -162,42 +161,11 @@ def _times(problem, tape, repeat):
 
 
 def _timeline(tape):
-    """Lines of the program, statements, live and largest identifiers, over one recording more.
-
-    The program is traced line by line, so that the samples are the same in every run: a thread that reads them now and
-    then sees nothing of a short recording on a busy machine.
-    """
-    recording, samples, lines, stride = tape.tape, [], 0, 1
-
-    def sample():
-        counts = recording.statistics()["identifiers"].counts
-        samples.append([lines, recording.statements if recording.can_sweep else 0, counts["live indices"],
-                        counts["largest index"]])
-
-    def trace(frame, event, _):
-        nonlocal lines, stride
-        if event == "call":
-            return None if frame.f_code.co_filename.startswith(_LIBRARIES) else trace
-        if event == "line":
-            lines += 1
-            if lines % stride == 0:
-                sample()
-                if len(samples) == 2 * _SAMPLES:
-                    del samples[::2]
-                    stride *= 2
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
+    """Samples of one recording more."""
     try:
-        kept = tape.record()
-        sys.settrace(before)
-        sample()
-        del kept
+        return [list(sample) for sample in sampled(tape.tape, tape.record)]
     finally:
-        sys.settrace(before)
-        recording.reset()
-    return samples
+        tape.tape.reset()
 
 
 def main():

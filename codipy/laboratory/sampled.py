@@ -1,0 +1,92 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a tape is while it records: samples taken between the lines of the program."""
+from __future__ import annotations
+
+import sys
+from typing import NamedTuple
+
+from codipy.active.messages.callers import is_users
+
+__all__ = ["Sample", "is_program", "sampled"]
+
+
+class Sample(NamedTuple):
+    """A tape at one moment.
+
+    Attributes
+    ----------
+    lines : int
+        Of the program that have run since the recording began; those of installed libraries do not count.
+    statements : int
+        On the tape, those of arrays among them; 0 of strategy 'forward'.
+    live, largest : int
+        Identifiers.
+    used : int
+        Bytes of the tape.
+    """
+
+    lines: int
+    statements: int
+    live: int
+    largest: int
+    used: int
+
+
+def is_program(frame):
+    """Whether a frame runs the program's code: not codipy's, what is installed, or what Python makes of no file."""
+    name = frame.f_code.co_filename
+    return name != "<string>" and not name.startswith("<frozen ") and is_users(frame)
+
+
+def sampled(tape, run, most=200):
+    """Run something and look at a tape meanwhile.
+
+    The program is traced line by line, so that the samples are the same in every run: a thread that reads them now and
+    then sees nothing of a short recording on a busy machine.
+
+    Parameters
+    ----------
+    tape : Tape
+        On which it records.
+    run : callable
+        Without arguments; the tape is looked at once more while what it returns is alive.
+    most : int
+        How many samples are kept, and at most twice as many.
+
+    Returns
+    -------
+    list of Sample
+        After equally many lines each, but for the last one, which is the end.
+    """
+    samples, lines, stride, known = [], 0, 1, {}
+
+    def sample():
+        statistics = tape.statistics()
+        counts = statistics["identifiers"].counts
+        samples.append(Sample(lines, tape.statements if tape.can_sweep else 0, counts["live indices"],
+                              counts["largest index"], statistics.total.used))
+
+    def trace(frame, event, _):
+        nonlocal lines, stride
+        if event == "call":
+            if frame.f_code not in known:
+                known[frame.f_code] = is_program(frame)
+            return trace if known[frame.f_code] else None
+        if event == "line":
+            lines += 1
+            if lines % stride == 0:
+                sample()
+                if len(samples) == 2 * most:
+                    del samples[::2]
+                    stride *= 2
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        kept = run()
+    finally:
+        sys.settrace(before)
+    sample()
+    del kept
+    return samples

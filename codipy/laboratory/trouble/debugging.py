@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`codipy.debug`: look on while code runs, or run a function and follow what it turns into plain numbers."""
+from __future__ import annotations
+
+import sys
+
+from codipy.active import Tape
+from codipy.laboratory.trouble.follow import follow
+from codipy.laboratory.trouble.report import Finding, Troubles
+from codipy.laboratory.trouble.watch import Watcher
+from codipy.tape.dump import brief
+from codipy.tape.watching import watched_by
+from codipy.tools.problem import Weighted
+from codipy.tools.trees import labelled
+
+__all__ = ["debug"]
+
+
+def debug(f=None, *x, rebind=True, show=True):
+    """Find what goes wrong: where numbers stop being finite, where derivatives are lost, where digits are.
+
+    Two forms: ``with codipy.debug() as report:`` looks at all that the block records, with drivers or with tapes, and
+    ``codipy.debug(f, *x)`` runs a function and returns the report.
+
+    Parameters
+    ----------
+    f : callable, optional
+        Plain Python and NumPy; returns numbers and arrays in any form.
+    *x : number, ndarray, list, tuple, dict or dataclass
+        Its arguments; all are differentiated by.
+    rebind : bool
+        Whether `f` runs as ``codipy.rebind(f)``.
+    show : bool
+        Of the block: whether the report is printed to standard error at its end, if anything was found.
+
+    Returns
+    -------
+    Troubles, or a context manager that gives one
+        With ``findings``, ``notes``, ``ok``, ``text()``, ``to_dict()`` and ``to_json()``.
+
+    Raises
+    ------
+    Exception
+        Whatever `f` raises, unless something was found before; then the report has its text.
+
+    Notes
+    -----
+    What is looked for:
+
+    * the first value, and the first adjoint, that is not finite: the line, the operation, its operands;
+    * inputs that no output depends on, and outputs that depend on no input, element by element. A dependence counts
+      where the operations have one, also if its derivative is 0 at this point;
+    * active values that were turned into plain ones (``x.value``, ``codipy.value(x)``) and reach the result.
+      ``codipy.debug(f, *x)`` runs the function again for each such line, with the plain values changed by one
+      millionth, and sees whether the result changes by more than rounding does. The block cannot run its code again: it
+      finds plain values that stand in another statement just as they were;
+    * as hints, arrays that were written to in place while they were registered, and adjoints of which the terms cancel:
+      the sum of their magnitudes over the magnitude of their sum is 1e8 or more. What the elements of one array's
+      statement give to one number comes as one term, and a sum that is exactly 0 is no hint.
+
+    Tapes that are made inside keep values, operation by operation and each under an identifier of its own, whatever
+    their strategy is; what they compute is the same up to rounding. They are slow and large, as every line is traced:
+    take a small problem. Other tracers (debuggers, coverage) see nothing of the block. A tape of strategy 'forward',
+    one that was made before, and sweeps between two positions are not looked at; the report says so.
+
+    Examples
+    --------
+    >>> import codipy, numpy as np
+    >>> def model(p):
+    ...     return np.sqrt(p[0] - p[0]) + p[0]
+    >>> report = codipy.debug(model, np.array([1.0, 2.0]))
+    >>> [finding.kind for finding in report.findings]
+    ['input', 'adjoint']
+    >>> report.ok
+    False
+    """
+    return _Block(show) if f is None else _run(f, x, rebind)
+
+
+class _Block:
+    """What ``with codipy.debug()`` enters."""
+
+    def __init__(self, show):
+        self._show, self.report = show, Troubles()
+
+    def __enter__(self):
+        self._watcher = Watcher(self.report)
+        self._before = watched_by(self._watcher)
+        self._watcher.start(sys._getframe(1))
+        return self.report
+
+    def __exit__(self, *exception):
+        self._watcher.stop()
+        watched_by(self._before)
+        if self._show and self.report.findings:
+            print(self.report, file=sys.stderr)
+        return False
+
+
+def _run(f, x, rebind):
+    report, problem = Troubles(), Weighted(f, x, rebind)
+    names = [path for position, tree in enumerate(x) for path, _ in labelled(tree, f"argument {position}")]
+    watcher = Watcher(report, names)
+    before = watched_by(watcher)
+    watcher.start(sys._getframe(2))
+    try:
+        tape = Tape()
+        recording = problem.record(tape)
+        recording.reverse(tape.new_adjoints(), problem.weights)
+    except Exception as error:
+        if not report.findings:
+            raise
+        report.note(f"what came after: the run ended in {type(error).__name__}: {error}")
+        return report
+    finally:
+        watcher.stop()
+        watched_by(before)
+    for y, (path, leaf) in zip(recording.outputs, labelled(recording.value, "result")):
+        if y is None:
+            report.add(Finding("output", f"{path} is {brief(leaf)}, whatever the inputs are"))
+    follow(report, watcher.plain_lines, problem)
+    return report
