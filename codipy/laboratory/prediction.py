@@ -258,15 +258,20 @@ class Prediction:
 
     def table(self, form: str = "text") -> str:
         """The rows as text, folded where a line is too narrow, or as "markdown" or "latex"."""
+        return "\n".join(self._table().lines(form, line_width()))
+
+    def _repr_html_(self):
+        return self._table().html()
+
+    def _table(self):
         several = len({row.chunk_size for row in self.rows}) > 1
         header = ["strategy", "granularity", *(["chunk"] if several else []), "statements", "streams", "arrays",
                   "adjoints", "allocated", *(["fits"] if self.budget is not None else [])]
-        found = Table("", header, [
+        return Table("", header, [
             [row.strategy, row.granularity, *([str(row.chunk_size or "grows")] if several else []), str(row.statements),
              _short(sum(row.streams.values())), _short(row.arrays), _short(row.adjoints), _short(row.allocated),
              *(["yes" if row.fits else "no"] if self.budget is not None else [])] for row in self.rows],
             texts=2 + several)      # what tells rows apart stands in each part of a table that folds
-        return "\n".join(found.lines(form, line_width()))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON has."""

@@ -14,6 +14,7 @@ from typing import Any
 from codipy.laboratory.fits import METRICS, Fit, Overtaking, fits_of, overtakings_of, title_of
 from codipy.laboratory.measurement import Measurement
 from codipy.laboratory.resident import EXTRA
+from codipy.tape.html import framed
 from codipy.tape.statistics import readable
 from codipy.tools.json_text import json_text
 from codipy.tools.measuring import PHASES
@@ -294,6 +295,9 @@ class Study:
         from codipy.laboratory.page import page
 
         return page(self)
+
+    def _repr_html_(self):
+        return framed(self.to_html())
 
     def plot(self, names: Any = None) -> dict[str, Any]:
         """Figures of matplotlib by name.

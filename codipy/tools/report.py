@@ -7,6 +7,7 @@ import io
 import statistics
 import textwrap
 from dataclasses import asdict, dataclass, field
+from html import escape
 from typing import Any
 
 from codipy.tape.base import FORWARD_STRATEGY
@@ -186,6 +187,10 @@ class Comparison:
         if format == "latex":
             lines = [line if line in tables else f"% {line}".rstrip() for line in lines]
         return "\n".join(lines)
+
+    def _repr_html_(self):
+        said = self.disagreements or ["All gradients agree."]
+        return "".join([*(one.html() for one in self.tables()), *(f"<p>{escape(line)}</p>" for line in said)])
 
     def tables(self) -> list[Table]:
         """The tables: multiples and bytes, seconds, streams, and resident memory where it was asked for."""

@@ -6,6 +6,8 @@ import shutil
 import textwrap
 from dataclasses import dataclass
 
+from codipy.tape.html import html_table
+
 __all__ = ["FORMATS", "Table", "as_comments", "line_width", "table"]
 
 FORMATS = ("text", "markdown", "latex")
@@ -104,6 +106,10 @@ class Table:
         return [r"\begin{table}", r"  \centering", *caption,
                 rf"  \begin{{tabular}}{{{columns}}}", r"    \toprule", f"    {head}", r"    \midrule",
                 *(f"    {line}" for line in body), r"    \bottomrule", r"  \end{tabular}", r"\end{table}"]
+
+    def html(self):
+        """A table of HTML."""
+        return html_table(self.header, self.rows, self.texts, self.title)
 
     def lines(self, form="text", width=None):
         """In one of the FORMATS; `width` is that of text."""
