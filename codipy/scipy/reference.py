@@ -29,6 +29,20 @@ complex matrices are `np.linalg`'s.
 | | functions |
 |---|---|
 """
+TAIL = """
+## scipy.integrate
+
+SciPy's own Python code is rebuilt: `simpson`, `trapezoid`, `romb`, `cumulative_trapezoid`, `cumulative_simpson`,
+`fixed_quad`, `quad_vec`, and `solve_ivp` by RK23, RK45 and DOP853 with `t_eval` and `dense_output`, by parameters and
+initial values: the derivative is that of the steps that were taken. What ends in compiled code (`quad`, `odeint`,
+`LSODA`, implicit methods) raises and says what to write.
+
+## Elsewhere
+
+`scipy.special`: [NumPy functions](numpy.md#ufuncs), and `logsumexp`, `softmax`, `log_softmax`. `scipy.sparse`: products
+with a plain matrix. Other modules: `codipy.rebind(f, modules=["scipy"])` rebuilds what is Python in them, and messages
+say what to write in the place of what is not.
+"""
 
 
 def _names(names):
@@ -44,10 +58,7 @@ def render():
     return (f"{HEAD}| differentiable ({len(works)}) | {_names(works)} |\n"
             f"| passive: no argument has a derivative | {_names(functions & algebra.PASSIVE)} |\n"
             f"\n| refused ({len(refused)}) | with the advice |\n|---|---|\n{rows}"
-            "\n## Elsewhere\n\n`scipy.special`: [NumPy functions](numpy.md#ufuncs), and `logsumexp`, `softmax`, "
-            "`log_softmax`. `scipy.sparse`: products with a plain\nmatrix. Other modules: "
-            "`codipy.rebind(f, modules=[\"scipy\"])` rebuilds what is Python in them, and messages say what to\nwrite "
-            "in the place of what is not.\n")  # fmt: skip
+            f"{TAIL}")
 
 
 if __name__ == "__main__":

@@ -347,8 +347,12 @@ def _is_ours(frame):
     return _HERE in Path(frame.f_code.co_filename).parents
 
 
+_REBUILT_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy._lib")  # no libraries that a user asked for
+
+
 def _is_installed(frame):
-    if frame.f_globals.get("__name__") == "__main__" or "__rebound__" in frame.f_builtins:
+    name = frame.f_globals.get("__name__", "")
+    if name == "__main__" or "__rebound__" in frame.f_builtins and not name.startswith(_REBUILT_ANYHOW):
         return False
     return is_of_library(frame.f_code)
 

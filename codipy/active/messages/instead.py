@@ -49,16 +49,20 @@ _INSTEAD = {
     "sparse.linalg.spsolve": "`np.linalg.solve(A.toarray(), b)`",
     "spatial.distance.cdist": "`np.sqrt(np.sum((a[:, None] - b[None]) ** 2, axis=2))`",
     "spatial.distance.euclidean": "`np.linalg.norm(u - v)`",
-    "integrate.odeint": "`solve_ivp(lambda s, y: func(y, s), (t[0], t[-1]), y0, t_eval=t).y.T` of scipy.integrate, and "
-                        "codipy.rebind(f, modules=[\"scipy\"])",
+    "integrate.odeint": "`solve_ivp(lambda s, y: func(y, s), (t[0], t[-1]), y0, t_eval=t).y.T` of "
+                        "codipy.scipy.integrate",
     "integrate.quad": "a rule of your own, with `s, w = np.polynomial.legendre.leggauss(30)`: "
                       "`(b - a) / 2 * np.sum(w * func((a + b) / 2 + (b - a) / 2 * s))`",
 }  # fmt: skip
 
 
+# What rebound code finds by itself, by module.
+_FOUND = {
+    "integrate": "cumulative_simpson cumulative_trapezoid fixed_quad quad_vec romb simpson solve_ivp trapezoid",
+}
+
 # What is differentiated once SciPy is rebuilt, by module.
 _REBUILT = {
-    "integrate": "cumulative_trapezoid quad_vec simpson solve_ivp trapezoid",
     "interpolate": "BarycentricInterpolator interp1d",
     "optimize": "minimize rosen toms748",
     "signal": "convolve",
@@ -70,7 +74,7 @@ def instead_of(names):
     """The advice for the last of some functions that has one, by their names with modules: the user called it."""
     for name in reversed(names):
         parts = name.removesuffix(".__init__").split(".")
-        if parts[:2] == ["scipy", "linalg"]:      # which rebound code finds by itself
+        if parts[:2] == ["scipy", "linalg"] or parts[0] == "scipy" and parts[-1] in _FOUND.get(parts[1], "").split():
             return f"`codipy.{'.'.join(parts)}` in its place"
         if parts[0] == "scipy" and len(parts) > 2:
             for key in (".".join(parts[1:]), f"{parts[1]}.{parts[-1]}"):

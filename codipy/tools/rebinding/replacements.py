@@ -69,11 +69,14 @@ BUILTINS = {name: new for name, old in vars(builtins).items() for _, new in [_OB
 namespace.LATER["polynomial"] = "codipy.tools.rebinding.library"
 vars(codipy.numpy).pop("polynomial", None)  # somebody may have asked for it before
 
+scipy_namespace.LATER["integrate"] = "codipy.tools.rebinding.integration"
+vars(codipy.scipy).pop("integrate", None)
+
 # Modules that are imported when they are asked for, and what stands for them.
 _LATER = {f"numpy.{name}": place for name, place in namespace.LATER.items() if name != "polynomial"}
 _LATER["statistics"] = "codipy.tools.rebinding.averages"
 _LATER["numpy.polynomial.polyutils"] = "codipy.tools.rebinding.series"
-_LATER |= {f"scipy.{name}": place for name, place in scipy_namespace.LATER.items()}
+_LATER |= {f"scipy.{name}": place for name, place in scipy_namespace.LATER.items() if name != "integrate"}
 _MADE: dict = {}  # by type, what makes the stand-in of an instance
 
 
