@@ -101,7 +101,7 @@ cdef class Gradient(Driver):
                 sweep = of_arrays
         tape = borrow(self.settings)
         if self.is_rebound:
-            wait_for_rebound(tape)
+            wait_for_rebound(tape, leaves)
         try:
             value, gradient = sweep(tape, called, args, kwargs, leaves, place, check)
             if errors:

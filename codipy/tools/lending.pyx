@@ -10,7 +10,7 @@ from cpython.object cimport PyObject
 
 from codipy.tools.driver cimport Driver
 from codipy.tools.pool cimport waits_for_rebound
-from codipy.tools.rebinding.together cimport exchanged_together, running
+from codipy.tools.rebinding.together cimport exchanged_together, is_differentiated_by, running
 
 from codipy.tools.calls import measured
 from codipy.tools.rebinding.filled import filled_parameters
@@ -62,19 +62,17 @@ cdef class Lending:
             self.lend(PyDict_GetItem(self.kwargs, name), roots, frames)
 
     cdef int lend(self, PyObject* plain, list roots, list frames) except -1:
-        cdef Py_ssize_t k, references = 0
+        cdef Py_ssize_t k
+        cdef dict references = {}
         if plain == NULL or type(<object>plain) is not np.ndarray:
             return 0
-        for k in range(len(self.leaves)):
-            if PyList_GET_ITEM(self.leaves, k) == plain:       # two variables, by one of which it is differentiated
-                return 0
+        if is_differentiated_by(plain):       # two variables, by one of which it is differentiated
+            return 0
         if self.kind is not None:
             for k in range(len(<tuple>self.args)):
-                if PyTuple_GET_ITEM(self.args, k) == plain:
-                    references += unseen(self.kind, frames, <object>plain, False)
+                add_unseen(references, PyTuple_GET_ITEM(self.args, k), self.kind, frames, False)
             for name in self.kwargs:
-                if PyDict_GetItem(self.kwargs, name) == plain:
-                    references += unseen(self.kind, frames, <object>plain, True)
+                add_unseen(references, PyDict_GetItem(self.kwargs, name), self.kind, frames, True)
         exchanged_together(plain, references, roots, frames, 0)
         return 0
 
@@ -130,6 +128,14 @@ cdef class Probe(Driver):
     def count(self, tuple args, dict kwargs):
         """The same for what calls this with the arguments that it got."""
         return references_of(args, kwargs)
+
+
+cdef int add_unseen(dict references, PyObject* value, kind, list frames, bint by_name) except -1:
+    """Add what an argument is referred to by the call of a driver to what is known by its address."""
+    if type(<object>value) is np.ndarray:
+        references[<size_t>value] = (references.get(<size_t>value, 0)
+                                     + unseen(kind, frames, <object>value, by_name))
+    return 0
 
 
 cdef Py_ssize_t unseen(kind, list frames, plain, bint by_name) except -1:

@@ -15,9 +15,10 @@ cdef extern from "Python.h":
 
 cdef extern from *:
     """
-    CODIPY_THREAD_LOCAL void *codipy_waits_for = 0;
+    CODIPY_THREAD_LOCAL void *codipy_waits_for = 0, *codipy_leaves = 0;
     """
-    void* codipy_waits_for       # the tape of the outermost driver, while it runs what `rebind` returned
+    void* codipy_waits_for       # the tape of the outermost driver, while it runs what `rebind` returned ...
+    void* codipy_leaves          # ... and the list of what it differentiates by
 
 cdef list errors = raised
 cdef object VECTOR = "adjoints"  # in the place of settings: one adjoint vector
@@ -56,17 +57,25 @@ cpdef Tape borrow(tuple settings):
     return watch(Tape(*settings[:2], width=settings[2] if len(settings) > 2 else None))
 
 
-cpdef int wait_for_rebound(Tape tape) except -1:
-    """Note that what a driver runs on a tape is rebuilt: if it is the outermost, all that runs below it waits for that."""
-    global codipy_waits_for
+cpdef int wait_for_rebound(Tape tape, list leaves) except -1:
+    """Note that what a driver runs on a tape is rebuilt: if it is the outermost, all that runs below it waits for that.
+
+    `leaves` is what it differentiates by, a list that the driver keeps until the function has returned.
+    """
+    global codipy_waits_for, codipy_leaves
     if surroundings_of_thread() == NULL:
-        codipy_waits_for = <void*>tape
+        codipy_waits_for, codipy_leaves = <void*>tape, <void*>leaves
     return 0
 
 
 cdef bint waits_for_rebound() noexcept:
     """Whether all functions that run below the driver wait for rebuilt code: no other recording runs on this thread."""
     return current() != NULL and <void*>current().tape == codipy_waits_for
+
+
+cdef list differentiated_by():
+    """What the driver differentiates by for which `waits_for_rebound` is true."""
+    return <list>codipy_leaves
 
 
 def check_settings(tuple settings, bint forward=False):

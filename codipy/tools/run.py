@@ -82,7 +82,7 @@ class Run:
             self.settings = (FORWARD_STRATEGY, self.settings[1], width)
         self.tape = borrow(self.settings)
         if is_rebound(run):
-            wait_for_rebound(self.tape)
+            wait_for_rebound(self.tape, self.leaves)
             if lends(run, args, kwargs):
                 place = Lending(place, run, given, kwargs, self.leaves, self._kind)
         if self._lends:

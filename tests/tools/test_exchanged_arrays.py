@@ -242,8 +242,8 @@ def test_what_others_keep_of_it_they_go_on_sharing(user_module):
         module.MODEL.kept = None  # then it is exchanged again when the next recording begins or ends
 
 
-@pytest.mark.parametrize("holder", ["VIEW = W[1:]", "REFERENCE = weakref.ref(W)", "VIEW = memoryview(W)",
-                                    "W = W[::2]; OTHER = W.base", "KEPT = (lambda w: (yield w))(W)"])  # fmt: skip
+@pytest.mark.parametrize("holder", ["REFERENCE = weakref.ref(W)", "VIEW = memoryview(W)",
+                                    "KEPT = (lambda w: (yield w))(W)", "VIEW = W.view(np.int64)"])  # fmt: skip
 def test_an_array_that_others_see_in_ways_of_their_own_is_not_exchanged(holder, user_module):
     module = user_module([("W[0] = p", "return W.sum()"), ("u = W", "u *= p", "return u.sum()")],
                          f"import weakref\n{MADE_BEFORE}\n{holder}\n")  # fmt: skip

@@ -132,9 +132,6 @@ s = functools.partial(fill, U0.copy()); s(p); u = s.args[0]
 
 # Plain arrays that others can see too: by another name, a view, a list, a memo, a weak reference, a generator.
 SEEN = """
-u = CACHE.setdefault("u", U0 * 2.0)
-u = kept()
-u = kept_view()
 u = view_of_kept()
 u = watched()
 u = exported()
@@ -142,6 +139,13 @@ u = remembered(2.0)
 u = next(BUFFERS)
 u, v = pair()
 u = np.frombuffer(bytearray(32))
+""".strip().splitlines()
+
+# Those that stand where they are found are filled there.
+FOUND = """
+u = CACHE.setdefault("u", U0 * 2.0)
+u = kept()
+u = kept_view()
 """.strip().splitlines()
 
 SEEING = """
@@ -186,11 +190,40 @@ def test_an_array_that_others_can_see_is_not_filled(way, user_module):
             codipy.grad(f)(0.7)
 
 
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize("way", FOUND)
+def test_an_array_that_stands_where_it_is_found_is_filled_there(way, strategy, user_module):
+    module = user_module([(way, "u[0] = p", "u *= p", "return weighted(u)")], SEEING)
+    check_state(module, strategy)
+
+
+def check_state(module, strategy):
+    """Raise unless value, slope and what stays where it was found are those of the plain run."""
+    found, h = [], 1e-6
+    for p in (0.7 + h, 0.7 - h, 0.7):
+        emptied(module)
+        found.append(module.f0(p))
+    kept = emptied(module)
+    value, slope = codipy.value_and_grad(module.f0, strategy=strategy)(0.7)
+    assert value == found[2]
+    assert slope == pytest.approx((found[0] - found[1]) / (2 * h), rel=1e-7)
+    (left,) = emptied(module)
+    assert type(left) is np.ndarray and np.array_equal(left, kept[0])
+
+
+def emptied(module):
+    """What the function has put away."""
+    kept = [*module.CACHE.values(), *module.KEPT]
+    module.CACHE.clear()
+    module.KEPT.clear()
+    return kept
+
+
 def layout(u):
     return type(u).__name__, u.dtype, u.shape, u.strides, u.base is None, u.flags.writeable, u.flags.owndata
 
 
-@pytest.mark.parametrize("way", [*WAYS, *SEEN[:4], "u = np.ones((2, 3, 4)).transpose(2, 0, 1).copy('K')",
+@pytest.mark.parametrize("way", [*WAYS, *FOUND, *SEEN[:1], "u = np.ones((2, 3, 4)).transpose(2, 0, 1).copy('K')",
                                  "u = np.random.default_rng(0).random((3, 4)).T", "u = np.arange(9.0)[::-2]",
                                  "u = U0.astype(np.float32)", "u = np.arange(4) * 2",
                                  "u = np.float32(1) * np.ones((2, 3), np.float32)[:, ::2]"])  # fmt: skip

@@ -12,7 +12,7 @@ from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject
 
 from codipy.active.array_type cimport Array
-from codipy.tools.rebinding.made cimport is_array, records
+from codipy.tools.rebinding.made cimport array_of, has_references, is_array, records
 from codipy.tools.rebinding.places cimport Place, attribute_of, cell_of, is_tuple, item_of, variable_of
 from codipy.tools.rebinding.together cimport exchanged_here
 
@@ -180,6 +180,73 @@ def hold_global(view, str name, /):
         exchanged(variable_of(view, name))
 
 
+def taken(value, /):
+    """taken(value, /)
+    --
+
+    What a call gave and is filled: as `made` gives it, and an Array in all places of an array that was there before.
+
+    Parameters
+    ----------
+    value : object
+        On the interpreter's stack, and wherever else.
+
+    Returns
+    -------
+    object
+        An Array, or `value` itself.
+    """
+    cdef PyObject* plain = <PyObject*>value
+    if not is_array(plain) or not records():
+        return value
+    if has_references(plain, 1):
+        return array_of(value)
+    array = exchanged_here(plain, 1, None)
+    return value if array is None else array
+
+
+def popped(value, /):
+    """popped(value, /)
+    --
+
+    The same of what was taken out of a list or dict, which may be put back there: an Array until the recording is over.
+
+    Parameters
+    ----------
+    value : object
+        On the interpreter's stack, and wherever else.
+
+    Returns
+    -------
+    object
+        An Array, or `value` itself.
+    """
+    cdef PyObject* plain = <PyObject*>value
+    if not is_array(plain) or not records():
+        return value
+    array = exchanged_here(plain, 1, None)
+    return value if array is None else array
+
+
+def is_plain(value, /):
+    """is_plain(value, /)
+    --
+
+    Whether something is a plain array, while a tape records.
+
+    Parameters
+    ----------
+    value : object
+        Anything.
+
+    Returns
+    -------
+    bool
+        Of instances of subclasses False.
+    """
+    return is_array(<PyObject*>value) and records()
+
+
 @cython.final
 cdef class Defaults:
     """Defaults(f)
@@ -198,11 +265,11 @@ cdef class Defaults:
         self.f = f
 
 
-def held_default(list value, defaults, /):
-    """held_default(value, defaults, /)
+def held_parameter(list value, defaults, /):
+    """held_parameter(value, defaults, /)
     --
 
-    What a parameter has when its function begins: an Array in the place of a plain array that is a default argument.
+    What a parameter has when its function begins: an Array in all places of a plain array, be it a default argument.
 
     Parameters
     ----------
@@ -224,4 +291,8 @@ def held_default(list value, defaults, /):
                     array = exchanged(item_of(holder, key), 1)
                     if array is not None:
                         return array
+    if is_array(item) and records():
+        array = exchanged_here(item, 1, None)
+        if array is not None:
+            return array
     return value[0]

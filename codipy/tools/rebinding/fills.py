@@ -22,6 +22,7 @@ from typing import NamedTuple
 
 from codipy.numpy.writers import FUNCTIONS as WRITERS
 from codipy.tools.rebinding.names import (
+    CALLING,
     FUNCTIONS,
     bindings_in,
     bound_by,
@@ -215,6 +216,24 @@ class Fills:
                 self._mark(outer, FILLED, shown)
             elif shown and callee is not None and place is not None:
                 outer.calls.append(_Call(node.func, callee, place, shown))
+        if isinstance(node.func, ast.Lambda):
+            self._look_at_called(outer, node.func, node.args, node.keywords)
+        elif node.args and (callee == "partial" or callee in CALLING):
+            given = node.args[1:] * 2 if callee == "reduce" else node.args[1:]  # one list for two parameters
+            self._look_at_called(outer, node.args[0], given, node.keywords)
+
+    @staticmethod
+    def _look_at_called(outer, function, given, words):
+        """Note what a function is given by another one, as `map` does with what is in the lists that it walks over."""
+        name = last_name(function)
+        for place, value in [*enumerate(given), *((word.arg, word.value) for word in words)]:
+            shown = frozenset(names_of(value))
+            if isinstance(function, ast.Lambda):
+                names = parameters_of(function)
+                names = names[place : place + 1] if isinstance(place, int) else [place]
+                outer.shows.append((frozenset(filter(None, names)), shown))
+            elif shown and name is not None and place is not None:
+                outer.calls.append(_Call(function, name, place, shown))
 
     def _mark(self, outer, kind, names):
         """Mark names as filled, kept or stored; tell whether that is new."""

@@ -2,23 +2,36 @@
 """Who has an array of the user's: an attribute and another one, a list and a variable, an argument and its caller.
 
 An array that stands in several places can be exchanged only in all of them at once, else one would show other numbers
-than another. So its references are counted: those of places that are found by looking through what the function and its
-callers can reach, and those of the local variables of functions that wait until the driver returns, which see nothing
-meanwhile. Where these are as many as the array has, there is no other one. What is overlooked is one reference that is
-not accounted for, and then nothing is exchanged.
+than another; and so can its views, which show the same memory. They are a **family**: the array that has the memory,
+and its views as far as they are found. The references of each are counted: those of places that are found by looking
+through what the function and its callers can reach, and those of the local variables of functions that wait until the
+driver returns, which see nothing meanwhile. Where these are as many as the array has, there is no other one, and of the
+array that has the memory each view has one too. What is overlooked is one reference that is not accounted for, and then
+nothing is exchanged.
 """
 import functools
 import gc
 import sys
 from collections import deque
-from types import CellType, FunctionType, MemberDescriptorType, MethodType, ModuleType
+from types import CellType, FunctionType, GeneratorType, MemberDescriptorType, MethodType, ModuleType
 
 from cpython.dict cimport PyDict_CheckExact, PyDict_Next
 from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_Check
+cimport numpy as cnp
 
-from codipy.tools.rebinding.places cimport Place, attribute_of, cell_of, is_tuple, item_of, variable_of
+from codipy.active.array_type cimport Array
+from codipy.tools.rebinding.made cimport is_array
+from codipy.tools.rebinding.places cimport (
+    Place,
+    attribute_of,
+    cell_of,
+    is_tuple,
+    item_of,
+    local_of,
+    variable_of,
+)
 
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.frames import names_given, unpacks_into_tuple
@@ -80,9 +93,67 @@ cdef bint is_codipys(frame) except -1:
 cdef class Holders:
     """What one search found."""
 
-    cdef bint search(self, list roots, list frames, Py_ssize_t first, Py_ssize_t enough, bint asks=True,
-                     bint in_drivers=True) except -1:
-        """Look for so many references; tell whether just these were found.
+    cdef int begin(self, PyObject* o, dict references) except -1:
+        """Look for an array and its views, or for an Array; by address, how many references the caller has itself.
+
+        What else is known of the family is for `add_member`.
+        """
+        self.wanted, self._given = o, references
+        self.members, self.counts, self._numbers = [], [], {}
+        self._shows = is_array(o)
+        self.add_member(o)
+        return 0
+
+    cdef int add_member(self, PyObject* o) except -1:
+        """Look for this one too, which the caller has."""
+        self._numbers[<size_t>o] = len(self.members)
+        self.members.append(<object>o)
+        self.counts.append(self._given.get(<size_t>o, 0))
+        return 0
+
+    cdef bint _wants(self, PyObject* o) except -1:
+        """Whether it is one of the family; a view that is new joins it."""
+        if o == self.wanted:
+            return True
+        if o == NULL or Py_TYPE(o) != Py_TYPE(self.wanted):
+            return False
+        if <size_t>o in self._numbers:
+            return True
+        if self._shows:
+            if cnp.PyArray_BASE(<cnp.ndarray>o) != self.wanted:
+                return False
+        elif (<Array>o).pending is not None or (<Array>o).storage is not (<Array>self.wanted).storage:
+            return False
+        self.add_member(o)
+        return True
+
+    cdef int _count(self, PyObject* o, Py_ssize_t references) except -1:
+        self.counts[self._numbers[<size_t>o]] += references
+        return 0
+
+    cdef Py_ssize_t missing(self) except? -2:
+        """How many references are not accounted for; -1 where more were found than there are."""
+        cdef Py_ssize_t k, left, found = 0
+        for k in range(len(self.members)):
+            left = Py_REFCNT(PyList_GET_ITEM(self.members, k)) - 1 - <Py_ssize_t>self.counts[k]      # 1 is the list's
+            if k == 0:
+                left -= self._views()
+            if left < 0:
+                return -1
+            found += left
+        return found
+
+    cdef Py_ssize_t _views(self) except -1:
+        """How many of the family refer to the first as what they are views of."""
+        cdef Py_ssize_t k, count = 0
+        if self._shows:
+            return len(self.members) - 1
+        for k in range(1, len(self.members)):
+            count += <PyObject*>(<Array>self.members[k]).owner == self.wanted
+        return count
+
+    cdef bint search(self, list roots, list frames, Py_ssize_t first, bint asks=True, bint in_drivers=True) except -1:
+        """Look for all references of the family; tell whether just these were found.
 
         Parameters
         ----------
@@ -92,8 +163,6 @@ cdef class Holders:
             The functions that run, the innermost first.
         first : int
             Of those that wait until the driver returns, the first one.
-        enough : int
-            The references.
         asks : bool
             Whether Python's collector is asked if they are not found, which takes milliseconds.
         in_drivers : bool
@@ -101,14 +170,13 @@ cdef class Holders:
             found in full: it is another variable in the function than the array that was passed.
         """
         cdef Py_ssize_t k
-        self.count = 0
-        self.places, self._waiting, self._seen = [], [], {}
-        self._enough, self._left = enough, MANY
+        self.places, self._waiting, self._seen, self._left = [], [], {}, MANY
+        self._seen[<size_t><PyObject*>self.members] = self.members
         for k in range(len(roots)):
             self._add(PyList_GET_ITEM(roots, k))
         self._look_through()      # to the end: a call has fewer references than were expected where more are found
         for k in range(len(frames)):
-            if self.count >= enough:
+            if self.missing() <= 0:
                 break
             if not in_drivers and is_codipys(frames[k]):
                 continue
@@ -117,10 +185,10 @@ cdef class Holders:
             if k > first and not is_codipys(frames[k - 1]) and unpacks_into_tuple(frames[k]):
                 self._count_given(frames[k - 1])
             self._look_through()
-        if self.count < enough and asks:
+        if asks and self.missing() > 0:
             self._ask_collector(in_drivers)
         self._waiting, self._seen = None, None
-        return self.count == enough
+        return self.missing() == 0
 
     cdef int _look_through(self) except -1:
         cdef Py_ssize_t k = 0
@@ -140,9 +208,12 @@ cdef class Holders:
         return 0
 
     cdef int _take(self, object place) except -1:
-        if place is not None and (<Place>place).held() == self.wanted:
-            self.places.append(place)
-            self.count += (<Place>place).count(self.wanted)
+        cdef PyObject* held
+        if place is not None:
+            held = (<Place>place).held()
+            if self._wants(held):
+                self.places.append(place)
+                self._count(held, (<Place>place).count(held))
         return 0
 
     cdef int _visit(self, object o) except -1:
@@ -153,9 +224,13 @@ cdef class Holders:
         if kind is FunctionType:
             return 0 if is_own(o) else self._visit_function(o)
         if kind is CellType:
-            if PyCell_GET(<PyObject*>o) == self.wanted:
+            if self._wants(PyCell_GET(<PyObject*>o)):
                 return self._take(cell_of(o, True))
             return self._add(PyCell_GET(<PyObject*>o))
+        if kind is GeneratorType:
+            if not o.gi_running and o.gi_frame is not None:
+                self._visit_frame(o.gi_frame, False)
+            return 0
         if kind is MethodType:
             own, function = o.__self__, o.__func__
             self._add(<PyObject*>own)
@@ -174,13 +249,13 @@ cdef class Holders:
             self._visit_dict(o)
         elif PyList_CheckExact(o):
             for k in range(min(len(<list>o), LONG)):
-                if PyList_GET_ITEM(o, k) == self.wanted:
+                if self._wants(PyList_GET_ITEM(o, k)):
                     self._take(item_of(o, k, True))
                 else:
                     self._add(PyList_GET_ITEM(o, k))
         elif PyTuple_Check(o) and is_tuple(o):
             for k in range(min(len(<tuple>o), LONG)):
-                if PyTuple_GET_ITEM(o, k) == self.wanted:
+                if self._wants(PyTuple_GET_ITEM(o, k)):
                     self._take(item_of(o, k, True))
                 else:
                     self._add(PyTuple_GET_ITEM(o, k))
@@ -193,7 +268,7 @@ cdef class Holders:
 
     def _visit_item(self, o, k):
         item = o[k]
-        if <PyObject*>item != self.wanted:
+        if not self._wants(<PyObject*>item):
             self._add(<PyObject*>item)
         else:
             self._take(item_of(o, k, True))
@@ -206,7 +281,7 @@ cdef class Holders:
         cdef Py_ssize_t left = LONG
         while PyDict_Next(o, &position, &key, &value) and left:
             left -= 1
-            if value == self.wanted:
+            if self._wants(value):
                 found.append(<object>key)
             else:
                 self._add(value)
@@ -234,7 +309,7 @@ cdef class Holders:
         if variables == NULL:
             return 0
         while PyDict_Next(<dict>variables, &position, &key, &value):
-            if value == self.wanted:
+            if self._wants(value):
                 found.append(<object>key)
             elif type(<object>value) in (list, dict, tuple, FunctionType):
                 self._add(value)
@@ -258,7 +333,7 @@ cdef class Holders:
             value = descriptor.__get__(o)
         except (AttributeError, TypeError):       # nothing is there
             return
-        if <PyObject*>value != self.wanted:
+        if not self._wants(<PyObject*>value):
             self._add(<PyObject*>value)
         else:
             self._take(attribute_of(o, descriptor.__name__, True))
@@ -266,7 +341,7 @@ cdef class Holders:
     cdef int _visit_frame(self, object frame, bint waits) except -1:
         """What a function that is running has in its variables; its own reference counts if it waits."""
         cdef PyObject* value
-        cdef Py_ssize_t here = 0
+        cdef list here = []
         cdef bint is_traced = sys.gettrace() is not None
         code = frame.f_code
         variables = frame.f_locals
@@ -281,20 +356,25 @@ cdef class Holders:
             if not is_copy:
                 item = variables[name]
                 value = <PyObject*>item
-            if value == self.wanted:
-                here += name not in cells
+            if self._wants(value):
+                if name not in cells:
+                    here.append(name)
+                    if waits:
+                        self._count(value, 1)
                 if is_copy and is_traced and Py_REFCNT(<PyObject*>variables) == 2:
-                    self.count += 1
+                    self._count(value, 1)
             else:
                 self._add(value)
         item = None
-        if waits:
-            self.count += here
         if is_copy and not is_traced:     # a tracing function's variables are set by what is there
             if Py_REFCNT(<PyObject*>variables) == 2:
                 variables.clear()
             else:       # somebody called locals()
                 self._add(<PyObject*>variables)
+        variables = None
+        if not waits:
+            for name in here:
+                self._take(local_of(frame, name))
         view = frame.f_builtins.get("__rebound__")
         module = frame.f_globals if view is None else view.origin
         if views_of(module):
@@ -309,12 +389,15 @@ cdef class Holders:
         names, rest = names_given(frame.f_code)
         variables = frame.f_locals
         for name in names:
-            if variables.get(name) is <object>self.wanted:
-                self.count += 1
+            value = variables.get(name)
+            if self._wants(<PyObject*>value):
+                self._count(<PyObject*>value, 1)
+        value = None
         given = variables.get(rest) if rest is not None else None
         if type(given) is tuple:
             for k in range(len(<tuple>given)):
-                self.count += PyTuple_GET_ITEM(given, k) == self.wanted
+                if self._wants(PyTuple_GET_ITEM(given, k)):
+                    self._count(PyTuple_GET_ITEM(given, k), 1)
         if PyDict_CheckExact(variables) and Py_REFCNT(<PyObject*>variables) == 2 and sys.gettrace() is None:
             variables.clear()
         return 0
@@ -324,7 +407,7 @@ cdef class Holders:
         if <size_t><PyObject*>o in self._seen:
             return 0
         self._seen[<size_t><PyObject*>o] = o
-        found = [name for name in o if PyDict_GetItem(o, name) == self.wanted]
+        found = [name for name in o if self._wants(PyDict_GetItem(o, name))]
         for name in found:
             self._take(item_of(o, name, True))
         return 0
@@ -337,7 +420,11 @@ cdef class Holders:
                 self._visit(module)
             self._seen[<size_t><PyObject*>part] = part
         others = []
-        for holder in gc.get_referrers(<object>self.wanted):
+        if not self._shows:
+            for holder in gc.get_referrers(<object>self.wanted):
+                self._wants(<PyObject*>holder)
+            holder = None
+        for holder in gc.get_referrers(*self.members):
             kind = type(holder)
             if kind is CellType:
                 if <size_t><PyObject*>holder not in self._seen:
@@ -350,7 +437,7 @@ cdef class Holders:
             elif not PyType_Check(holder) and kind is not FunctionType and Py_TYPE(<PyObject*>holder).tp_dictoffset:
                 others.append(dict_of(holder))
         for holder in others:
-            if holder is not None and self.count < self._enough and <size_t><PyObject*>holder not in self._seen:
+            if holder is not None and self.missing() > 0 and <size_t><PyObject*>holder not in self._seen:
                 self._seen[<size_t><PyObject*>holder] = holder
                 self._visit(holder)
         self._waiting = []

@@ -15,27 +15,33 @@ from codipy.active.scalar.real import Real
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.exchange import (
-    held_default,
     held_item,
+    held_parameter,
     hold_attribute,
     hold_cell,
     hold_global,
     hold_item,
     hold_items,
+    is_plain,
+    popped,
+    taken,
 )
 from codipy.tools.rebinding.made import made, made_items
 from codipy.tools.rebinding.replacements import BUILTINS, replacement
 from codipy.tools.rebinding.wrapping import (
     CLASS_OF,
-    HELD_DEFAULT,
     HELD_ITEM,
+    HELD_PARAMETER,
     HOLD_ATTRIBUTE,
     HOLD_CELL,
     HOLD_GLOBAL,
     HOLD_ITEM,
     HOLD_ITEMS,
+    IS_PLAIN,
     MADE,
     MADE_ITEMS,
+    POPPED,
+    TAKEN,
 )
 
 __all__ = ["LOOKING_UP", "ModuleProxy", "gives_plain", "make_builtins", "origin_of"]
@@ -193,7 +199,8 @@ def make_builtins(view, mapping):
         return cls
 
     found["__rebound__"] = view  # how a rebuilt function is known
-    found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, HELD_DEFAULT: held_default}
+    found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
+    found |= {IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}

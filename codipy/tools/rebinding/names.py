@@ -10,18 +10,24 @@ import ast
 import sys
 
 __all__ = [
-    "FUNCTIONS", "HOLDERS", "bindings_in", "bound_by", "captured_by", "imported_by", "is_number", "item_of",
-    "last_name", "mentioned_in", "names_of", "nodes_of", "parameters_of", "places_of", "returned_by", "root_of",
-    "variables_of", "with_variables",
+    "CALLING", "FUNCTIONS", "HOLDERS", "WALKING", "bindings_in", "bound_by", "captured_by", "imported_by", "is_number",
+    "item_of", "last_name", "mentioned_in", "names_of", "nodes_of", "parameters_of", "places_of", "returned_by",
+    "root_of", "variables_of", "with_variables",
 ]  # fmt: skip
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 HOLDERS = frozenset(("SimpleNamespace", "defaultdict", "deque", "dict", "list", "partial", "tuple"))
-_SHOWING = HOLDERS | frozenset((
+# What walks over lists and dicts and gives what is in them, beside loops; and what calls a function with it.
+WALKING = frozenset((
+    "chain", "cycle", "enumerate", "filter", "from_iterable", "islice", "items", "iter", "reversed", "sorted", "tee",
+    "values", "zip", "zip_longest",
+))  # fmt: skip
+CALLING = frozenset(("filter", "map", "reduce", "starmap"))
+_SHOWING = HOLDERS | WALKING | frozenset((
     "T", "asanyarray", "asarray", "atleast_1d", "atleast_2d", "atleast_3d", "array_split", "broadcast_to",
-    "diagonal", "dsplit", "enumerate", "expand_dims", "flip", "fliplr", "flipud", "get", "hsplit", "items", "iter",
-    "matrix_transpose", "moveaxis", "next", "nditer", "permute_dims", "pop", "ravel", "reshape", "reversed", "rollaxis",
-    "rot90", "setdefault", "split", "squeeze", "swapaxes", "transpose", "values", "view", "vsplit", "zip",
+    "diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud", "get", "hsplit", "matrix_transpose", "moveaxis",
+    "next", "nditer", "permute_dims", "pop", "popleft", "ravel", "reshape", "rollaxis", "rot90", "setdefault", "split",
+    "squeeze", "swapaxes", "transpose", "view", "vsplit",
 ))  # fmt: skip
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What may hold an array of the user's: items of lists, dicts and tuples, attributes, cells, global variables.
+"""What may hold an array of the user's: items of lists, dicts and tuples, attributes, cells, variables.
 
 While a tape records, such a place can hold an Array instead, if it has the only reference to the array: whoever wants
 the array asks for the place. When the recording is over it gets a plain array back, with the values that were written:
@@ -12,6 +12,7 @@ The Array stays where something else has it by then (a list, a view that was kep
 them. It is tried again whenever a recording of the thread ends.
 """
 import collections
+import sys
 import threading
 from types import MemberDescriptorType
 
@@ -41,6 +42,7 @@ cdef extern from "Python.h":
     PyObject* PyCell_GET(PyObject* cell) noexcept
     bint PyCell_Check(object o) noexcept
     int PyCell_Set(object cell, object value) except -1
+    void PyFrame_LocalsToFast(object frame, int clear) noexcept
     object PyObject_GenericGetDict(object o, void* context)
     bint PyType_Check(object o) noexcept
 
@@ -48,6 +50,8 @@ cdef enum:
     MANY = 64                    # places that are remembered before it is looked which are over
 
 cdef object deque = collections.deque, ndarray = np.ndarray
+# From Python 3.14 on the interpreter's stack lends what stands in a local variable, which no count of references tells.
+cdef bint LENDS = sys.version_info >= (3, 14)
 cdef frozenset MAPPINGS = frozenset((dict, collections.defaultdict, collections.OrderedDict))
 
 
@@ -58,6 +62,7 @@ class _Thread(threading.local):
 
 cdef object thread = _Thread()
 cdef list before = []            # what is called before places get their arrays back
+cdef object others = None        # what is called with a place whose Array something else has by then
 
 
 cdef class Place:
@@ -126,6 +131,12 @@ cdef class Place:
             self.array.value      # computes it
         if Py_REFCNT(value) != self.count(value) + 1 or not self.is_alone():
             return Py_REFCNT(<PyObject*>self.holder) == 1       # nobody else has what held it
+        self.restore()
+        self.put(self.plain)
+        return True
+
+    cdef int restore(self) except -1:
+        """Write the values of the Array into the user's array, or make another one with them."""
         if self.is_unchanged():
             pass
         elif self.array.shape == self.plain.shape and Py_REFCNT(<PyObject*>self.plain) == 1:
@@ -134,8 +145,11 @@ cdef class Place:
             self.plain = np.array(self.array.value, order="K")
         if self.array.readonly:
             self.plain.flags.writeable = False
-        self.put(self.plain)
-        return True
+        return 0
+
+    cdef object root(self):
+        """Where a search finds this place."""
+        return self.holder
 
 
 cdef class _DictItem(Place):
@@ -246,6 +260,39 @@ cdef class _Variable(Place):
         self.holder.exchange(self.key, value)
         return 0
 
+    cdef object root(self):
+        return self.holder.origin
+
+
+cdef class _Local(Place):
+    """A local variable of rebuilt code that is running. It is gone when its function has ended: none is kept."""
+    cdef PyObject* held(self) except? NULL:
+        variables = self.holder.f_locals
+        value = variables.get(self.key)
+        forget_locals(variables)
+        return <PyObject*>value       # which the variable keeps
+
+    cdef int put(self, object value) except -1:
+        variables = self.holder.f_locals
+        if type(variables) is dict and sys.gettrace() is None:
+            variables.clear()
+        variables[self.key] = value
+        if type(variables) is dict:       # up to Python 3.12: a copy
+            PyFrame_LocalsToFast(self.holder, 0)
+            forget_locals(variables)
+        return 0
+
+
+cdef bint is_local(Place place) noexcept:
+    return type(place) is _Local
+
+
+cdef int forget_locals(variables) except -1:
+    """Empty the copy of local variables that a frame keeps, unless somebody else has it."""
+    if type(variables) is dict and Py_REFCNT(<PyObject*>variables) == 2 and sys.gettrace() is None:
+        variables.clear()
+    return 0
+
 
 cdef int note(Place place) except -1:
     """Remember a place until the recording ends, or until it is over: a recording of many steps may make many."""
@@ -265,6 +312,12 @@ cdef int undo_at_end() except -1:
 
 cdef int before_undoing(object f) except -1:
     before.append(f)
+    return 0
+
+
+cdef int when_left(object f) except -1:
+    global others
+    others = f
     return 0
 
 
@@ -312,7 +365,7 @@ def _undo():
     thread.shared.clear()
     for place in found:
         try:
-            if not (<Place>place).undo():
+            if not (<Place>place).undo() and not others(place):
                 thread.places.append(place)
         except Exception as new:      # so that the other places are not left behind
             error = error or new
@@ -382,6 +435,10 @@ cdef Place item_of(object container, object key, bint any_array=False):
 
 cdef Place cell_of(object cell, bint any_array=False):
     return _Cell(cell) if stands(PyCell_GET(<PyObject*>cell), any_array) else None
+
+
+cdef Place local_of(object frame, str name):
+    return _Local(frame, name) if "__rebound__" in frame.f_builtins and not LENDS else None
 
 
 cdef PyObject* attribute_in(object cls, str name) except? NULL:

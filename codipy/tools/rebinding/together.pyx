@@ -3,6 +3,7 @@
 
 As in `places.pyx`, but what is exchanged has a memory of its own, so that records can read it, and when the recording
 is over the user's array gets the values and stands in its places again: it is the same object, since others have it.
+Views of the array that stand somewhere, ``self.inner = self.u[1:-1]``, become views of the Array.
 """
 import gc
 import sys
@@ -15,12 +16,21 @@ from cpython.object cimport PyObject
 
 from codipy.active.array_type cimport Array
 from codipy.active.arrays.packing cimport from_ndarray
+from codipy.active.arrays.plain cimport shown_as
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport at_end
-from codipy.tools.pool cimport waits_for_rebound
+from codipy.tools.pool cimport differentiated_by, waits_for_rebound
 from codipy.tools.rebinding.holders cimport Holders
-from codipy.tools.rebinding.made cimport has_references
-from codipy.tools.rebinding.places cimport Place, before_undoing, places_of_thread, shared_places, undo_at_end
+from codipy.tools.rebinding.made cimport has_references, is_array
+from codipy.tools.rebinding.places cimport (
+    Place,
+    before_undoing,
+    is_local,
+    places_of_thread,
+    shared_places,
+    undo_at_end,
+    when_left,
+)
 
 from codipy.errors import ActiveError
 from codipy.tools.rebinding.places import plain_in_one_place
@@ -30,6 +40,7 @@ cnp.import_array()
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o) noexcept
+    PyObject* PyList_GET_ITEM(object o, Py_ssize_t i) noexcept
 
 cdef enum:
     MANY = 64                    # groups that are remembered before it is looked which are over
@@ -44,39 +55,72 @@ class _Thread(threading.local):
 cdef object thread = _Thread()
 
 
+cdef class Member:
+    """An array of a family, and the Array for which it stands."""
+    cdef object plain
+    cdef Array array
+
+
 cdef class Group:
     """Group()
     --
 
-    The places of one array.
+    The places of one array and of its views.
     """
-    cdef object plain
-    cdef Array array
+    cdef list members                # the first has the memory
     cdef list places, roots
 
+    cdef PyObject* plain(self, Py_ssize_t k) noexcept:
+        cdef Member member = <Member>PyList_GET_ITEM(self.members, k)
+        return <PyObject*>member.plain
+
+    cdef PyObject* array(self, Py_ssize_t k) noexcept:
+        cdef Member member = <Member>PyList_GET_ITEM(self.members, k)
+        return <PyObject*>member.array
+
+    cdef Py_ssize_t holders_of_storage(self) noexcept:
+        cdef Member member = <Member>PyList_GET_ITEM(self.members, 0)
+        return Py_REFCNT(<PyObject*>member.array.storage)
+
     cdef bint is_over(self) noexcept:
-        """Whether nobody else has the Array, or what holds it, so that nothing is to be given back."""
+        """Whether nobody else has the Arrays, or what holds them, so that nothing is to be given back."""
+        cdef Py_ssize_t k, views = len(self.members) - 1
         for place in self.places:
             if not (<Place>place).is_over():
                 return False
-        return Py_REFCNT(<PyObject*>self.plain) == 1
+        for k in range(views + 1):
+            if Py_REFCNT(self.plain(k)) != (1 if k else 1 + views):
+                return False
+        return bool(self.places) or self.is_alone()
 
     cdef int undo(self) except -1:
-        """Give the user's array back, with the values of the Array."""
-        values = self.array.value
-        if values.shape != self.plain.shape:
-            self.plain.shape = values.shape
-        np.copyto(self.plain, values)
+        """Give the user's arrays back, with the values of the Arrays."""
+        cdef Member member
+        if not self.places and self.is_alone():
+            return 0
+        member = self.members[0]
+        values = member.array.value
+        if values.shape != member.plain.shape:
+            member.plain.shape = values.shape
+        np.copyto(member.plain, values)
         values = None
-        if self.array.readonly:
-            self.plain.flags.writeable = False
+        for member in self.members:
+            if member.array.shape != member.plain.shape:
+                member.plain.shape = member.array.shape
+            if member.array.readonly:
+                member.plain.flags.writeable = False
+        member = None
         self.put_back(self.places)
         if self.is_alone():
             return 0
+        if not self.places:
+            self.find_others(False)
+            if self.is_alone():
+                return 0
         gc.collect(1)             # of functions that refer to themselves
         if self.is_alone():
             return 0
-        self.find_others()
+        self.find_others(True)
         if not self.is_alone() and not self.is_left_by_errors():
             raise ActiveError("an array that was there before the recording stands in several places, or the caller has "
                               "it, and the function keeps it, or a view of it, in another place, where it would be "
@@ -84,45 +128,91 @@ cdef class Group:
         return 0
 
     cdef bint is_alone(self) noexcept:
-        return Py_REFCNT(<PyObject*>self.array) == 1 and Py_REFCNT(<PyObject*>self.array.storage) == 1
+        """Whether nobody else has one of the Arrays or a view of one."""
+        cdef Py_ssize_t k, count = len(self.members)
+        for k in range(count):
+            if Py_REFCNT(self.array(k)) != (1 if k else count):       # views have what they are of
+                return False
+        return self.holders_of_storage() == count
 
-    cdef int put_back(self, list places) except -1:
-        for place in places:
-            if (<Place>place).held() == <PyObject*>self.array:
-                (<Place>place).put(self.plain)
+    cdef int exchange(self, Place place) except -1:
+        """Put the Array in a place of the array for which it stands."""
+        cdef PyObject* held = place.held()
+        cdef Py_ssize_t k
+        for k in range(len(self.members)):
+            if held == self.plain(k):
+                place.put(<object>self.array(k))
+                break
         return 0
 
-    cdef int find_others(self) except -1:
-        """Put the user's array where else the Array stands by now."""
+    cdef int put_back(self, list places) except -1:
+        cdef PyObject* held
+        cdef Py_ssize_t k
+        for place in places:
+            held = (<Place>place).held()
+            for k in range(len(self.members)):
+                if held == self.array(k):
+                    (<Place>place).put(<object>self.plain(k))
+                    break
+        return 0
+
+    cdef int find_others(self, bint asks) except -1:
+        """Put the user's arrays where else the Arrays stand by now."""
         cdef Holders holders = Holders.__new__(Holders)
         cdef list holding = [(<Place>place).holder for place in shared_places() + places_of_thread()]
-        holders.wanted = <PyObject*>self.array
-        holders.search(holding + self.roots, frames_of_errors(), 0, Py_REFCNT(<PyObject*>self.array) - 1)
+        cdef Py_ssize_t k
+        holders.begin(self.array(0), {})
+        for k in range(1, len(self.members)):
+            holders.add_member(self.array(k))
+        holders.search(holding + self.roots, frames_of_errors() + running(), 0, asks)
+        for k in range(len(self.members), len(holders.members)):
+            self.add_view(holders.members[k])
+        holders.members.clear()
         return self.put_back(holders.places)
 
+    cdef int add_view(self, Array view) except -1:
+        """Let a view that the function made stand for one of the user's array."""
+        cdef Member member = Member.__new__(Member)
+        cdef Py_ssize_t k
+        plain = <object>self.plain(0)
+        strides = tuple([view.geometry.strides[k] * plain.itemsize for k in range(view.geometry.ndim)])
+        member.array, member.plain = view, np.ndarray(view.shape, plain.dtype, plain.ravel("K"),
+                                                      view.geometry.offset * plain.itemsize, strides)
+        if view.readonly:
+            member.plain.flags.writeable = False
+        self.members.append(member)
+        return 0
+
     cdef bint is_left_by_errors(self) except -1:
-        """Whether only functions that an error has ended have the Array and its views."""
-        cdef Py_ssize_t own = 0, views = 0
-        cdef dict found = {}
+        """Whether only functions that an error has ended have the Arrays and their views."""
+        cdef Py_ssize_t k, count = len(self.members), views = 0
+        cdef list own = [0] * count
+        cdef dict found = {}, numbers = {}
         cdef Array other
+        for k in range(count):
+            numbers[<size_t>self.array(k)] = k
+        storage = (<Array>self.array(0)).storage
         for frame in frames_of_errors():
             code, variables = frame.f_code, frame.f_locals
             for name in list(variables):
                 if type(variables[name]) is Array and name not in code.co_cellvars and name not in code.co_freevars:
                     other = variables[name]
-                    if other is self.array:
-                        own += 1
-                    elif other.storage is self.array.storage:
+                    if <size_t><PyObject*>other in numbers:
+                        own[numbers[<size_t><PyObject*>other]] += 1
+                    elif other.storage is storage:
                         found.setdefault(id(other), [0, other])[0] += 1
             other = None
             if type(variables) is dict and sys.gettrace() is None:
                 variables.clear()
-        for count, view in found.values():
-            if Py_REFCNT(<PyObject*>view) != count + 2:      # by the list and the variable here
+        storage = None
+        for several, view in found.values():
+            if Py_REFCNT(<PyObject*>view) != several + 2:      # by the list and the variable here
                 return False
-            views += (<Array>view).owner is self.array
-        return (Py_REFCNT(<PyObject*>self.array) == 1 + own + views
-                and Py_REFCNT(<PyObject*>self.array.storage) == 1 + len(found))
+            views += (<Array>view).owner is <object>self.array(0)
+        for k in range(count):
+            if Py_REFCNT(self.array(k)) != own[k] + (1 if k else count + views):
+                return False
+        return self.holders_of_storage() == count + len(found)
 
 
 cdef list frames_of_errors():
@@ -141,28 +231,39 @@ cdef list frames_of_errors():
     return frames
 
 
-cdef bint can_stand(PyObject* value, list frames=None, Py_ssize_t first=0, bint in_drivers=True) except -1:
-    """Whether an Array can stand for a plain array that others have; of a view it must be known who has its memory."""
-    cdef Holders holders
-    cdef cnp.ndarray plain
+cdef PyObject* memory_of(PyObject* value) noexcept:
+    """The array that has the memory of a plain array, borrowed; NULL where no Array can stand for that."""
     cdef PyObject* base
     cdef int kind
-    if value == NULL or not has_references(value, Py_REFCNT(value)):
-        return False
-    plain = <object>value
-    kind = cnp.PyArray_TYPE(plain)
-    if kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT or cnp.PyArray_NDIM(plain) > MAX_DIMS:
-        return False
-    base = cnp.PyArray_BASE(plain)
-    if base != NULL and not has_references(base, 1):
-        if frames is None or not has_references(base, Py_REFCNT(base)):
-            return frames is None
-        holders = Holders.__new__(Holders)
-        holders.wanted = base
-        if not holders.search([], frames, first, Py_REFCNT(base) - 1, in_drivers, in_drivers) or holders.places:
-            return False
-    return cnp.PyArray_ISBEHAVED(plain) and cnp.PyArray_CHKFLAGS(plain if base == NULL else <cnp.ndarray>base,
-                                                                 cnp.NPY_ARRAY_OWNDATA)
+    if not is_plain(value):
+        return NULL
+    base = cnp.PyArray_BASE(<cnp.ndarray>value)
+    if base == NULL:
+        base = value
+    elif not is_plain(base):
+        return NULL
+    kind = cnp.PyArray_TYPE(<cnp.ndarray>value)
+    if kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT or not cnp.PyArray_ISBEHAVED(<cnp.ndarray>value):
+        return NULL
+    return base if cnp.PyArray_CHKFLAGS(<cnp.ndarray>base, cnp.NPY_ARRAY_OWNDATA) else NULL
+
+
+cdef bint is_plain(PyObject* value) noexcept:
+    """Whether it is an array without weak references to it."""
+    return value != NULL and has_references(value, Py_REFCNT(value))
+
+
+cdef bint is_differentiated_by(PyObject* plain) except -1:
+    """Whether the driver that runs differentiates by what has the memory of a plain array: that is a variable."""
+    cdef list leaves = differentiated_by()
+    cdef PyObject* memory = memory_of(plain)
+    cdef PyObject* leaf
+    cdef Py_ssize_t k
+    for k in range(len(leaves)):
+        leaf = PyList_GET_ITEM(leaves, k)
+        if leaf == memory or is_array(leaf) and cnp.PyArray_BASE(<cnp.ndarray>leaf) == memory:
+            return True
+    return False
 
 
 cdef bint is_refused(PyObject* value) except -1:
@@ -185,38 +286,69 @@ def _forget_refused():
     thread.refused.clear()
 
 
-cdef Array exchanged_together(PyObject* plain, Py_ssize_t references, list roots, list frames, Py_ssize_t first,
+cdef Array exchanged_together(PyObject* plain, dict references, list roots, list frames, Py_ssize_t first,
                               bint asks=True, bint in_drivers=True):
     cdef Holders holders
     cdef Group group
+    cdef Member member
+    cdef PyObject* memory = memory_of(plain)
     cdef list done = []
-    if not can_stand(plain, frames, first, in_drivers):
+    if memory == NULL:
         return None
     holders = Holders.__new__(Holders)
-    holders.wanted = plain
-    if not holders.search(roots, frames, first, Py_REFCNT(plain) - references, asks, in_drivers):
+    holders.begin(memory, references)
+    if plain != memory:
+        holders.add_member(plain)
+    if not holders.search(roots, frames, first, asks, in_drivers):
         if len(thread.failures) >= MANY:
             thread.failures.clear()
-        thread.failures.setdefault(<size_t>plain, [Py_REFCNT(plain), AGAIN])[0] = Py_REFCNT(plain)
+        thread.failures.setdefault(<size_t>plain, [Py_REFCNT(plain), AGAIN])[0] = Py_REFCNT(plain) - 1
         if not thread.refused:
             at_end(_forget_refused)
-        thread.refused[<size_t>plain] = Py_REFCNT(plain)
+        thread.refused[<size_t>plain] = Py_REFCNT(plain) - 1      # without that of `holders`
         return None
     group = Group.__new__(Group)
-    group.plain, group.places, group.roots = <object>plain, holders.places, roots
-    copied = np.array(group.plain, order="K", subok=False)
-    if copied.strides != group.plain.strides:
+    group.members, group.places, group.roots = family(holders.members), holders.places, roots
+    if group.members is None:
         return None
-    group.array = from_ndarray(copied)
+    holders.members.clear()
     try:
         for place in group.places:
             done.append(place)
-            (<Place>place).put(group.array)
+            group.exchange(place)
     except Exception:             # of a class that lets nobody set its attribute
         group.put_back(done)
         return None
+    group.places = [place for place in group.places if not is_local(place)]
     note(group)
-    return group.array
+    for member in group.members:
+        if <PyObject*>member.plain == plain:
+            return member.array
+    return None
+
+
+cdef list family(list arrays):
+    """A Member for each array, the first of which has the memory; None where no Arrays can show the same."""
+    cdef list members = []
+    cdef Member member
+    for array in arrays:
+        if members and not is_plain(<PyObject*>array) or cnp.PyArray_NDIM(array) > MAX_DIMS:
+            return None
+        if not cnp.PyArray_ISBEHAVED_RO(array) or not (members or cnp.PyArray_ISWRITEABLE(array)):
+            return None
+        if array.dtype != arrays[0].dtype or any([step % array.itemsize for step in array.strides]):
+            return None
+        member = Member.__new__(Member)
+        member.plain = array
+        if members:
+            member.array = shown_as((<Member>members[0]).array, arrays[0], array)
+        else:
+            copied = np.array(array, order="K", subok=False)
+            if copied.strides != array.strides:
+                return None
+            member.array = from_ndarray(copied)
+        members.append(member)
+    return members
 
 
 cdef int note(Group group) except -1:
@@ -247,6 +379,41 @@ def _undo():
 before_undoing(_undo)
 
 
+cdef Py_ssize_t own_base(Array array, Py_ssize_t members) noexcept:
+    """How many Arrays only an Array, as its base, and its views have."""
+    cdef Array base = array.owner
+    if base is None or base.storage is not array.storage:
+        return 0
+    return 1 if Py_REFCNT(<PyObject*>base) == 1 + members else -1      # 1 is the variable's here
+
+
+def _undo_with_others(Place place):
+    """Put the user's array also where else the function put the Array, or a view of it; tell whether that is all."""
+    cdef Holders holders = Holders.__new__(Holders)
+    cdef Group group = Group.__new__(Group)
+    cdef Member member = Member.__new__(Member)
+    cdef Array array = place.array
+    cdef Py_ssize_t k
+    if array.geometry.offset or not (array.flags.c_contiguous or array.flags.f_contiguous):
+        return False
+    holders.begin(<PyObject*>array, {<size_t><PyObject*>array: 2})      # of the place, and of the variable here
+    if (not holders.search([place.root()], frames_of_errors() + running(), 0)
+            or Py_REFCNT(<PyObject*>array.storage) != len(holders.members) + own_base(array, len(holders.members))):
+        holders.members.clear()
+        return False
+    place.restore()
+    member.plain, member.array = place.plain, array
+    group.members, group.places, group.roots = [member], holders.places, []
+    for k in range(1, len(holders.members)):
+        group.add_view(holders.members[k])
+    holders.members.clear()
+    group.put_back(group.places)
+    return True
+
+
+when_left(_undo_with_others)
+
+
 cdef list running():
     """The functions that run on this thread, the innermost first."""
     cdef list frames = []
@@ -260,16 +427,18 @@ cdef list running():
 cdef Array exchanged_here(PyObject* plain, Py_ssize_t references, object holder):
     cdef list frames
     cdef Py_ssize_t first, k
-    if not can_stand(plain) or is_refused(plain):
+    cdef PyObject* memory = memory_of(plain)
+    cdef bint waits = waits_for_rebound()
+    if memory == NULL or is_refused(plain) or waits and is_differentiated_by(plain):
         return None
     frames = running()
     roots = [holder, *[frame.f_builtins["__rebound__"].origin for frame in frames if "__rebound__" in frame.f_builtins]]
     first = len(frames)
-    if waits_for_rebound():      # those that called the driver see nothing before it returns
+    if waits:      # those that called the driver see nothing before it returns
         for k in range(len(frames)):
             if is_rebound(frames[k]):
                 first = k + 1
-    return exchanged_together(plain, references, roots, frames, first, asks_again(plain), False)
+    return exchanged_together(plain, {<size_t>plain: references}, roots, frames, first, asks_again(plain), waits)
 
 
 cdef bint is_rebound(frame) except -1:
@@ -294,6 +463,7 @@ def plain_of(array, /):
         `array` itself where it stands for none.
     """
     for group in thread.groups:
-        if (<Group>group).array is array:
-            return (<Group>group).plain
+        for member in (<Group>group).members:
+            if (<Member>member).array is array:
+                return (<Member>member).plain
     return plain_in_one_place(array)

@@ -3,8 +3,9 @@
 
 ``u = start.copy()`` becomes ``u = made(start.copy())``, see `made.pyx`; ``self.work[0] = x`` becomes
 ``hold_attribute(self, "work").work[0] = x`` and ``rows[k][0] = x`` becomes ``held_item(rows, k)[0] = x``, see
-`exchange.pyx`. A function with a default argument that it fills begins with ``out = held_default([out, out := None],
-...)``. And ``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code.
+`exchange.pyx`; what a call gives, ``getattr(o, "u")[0] = x``, becomes ``taken(getattr(o, "u"))[0] = x``. A function
+that fills a parameter begins with ``out = held_parameter([out, out := None], ...) if is_plain(out) else out``. And
+``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code.
 """
 
 from __future__ import annotations
@@ -15,8 +16,10 @@ from typing import Any
 
 from codipy.tools.rebinding.fills import ADDING, FILLED, KEPT, STORED, WRITING, Fills
 from codipy.tools.rebinding.names import (
+    CALLING,
     FUNCTIONS,
     HOLDERS,
+    WALKING,
     bindings_in,
     bound_by,
     captured_by,
@@ -31,18 +34,21 @@ from codipy.tools.rebinding.names import (
 )
 
 __all__ = [
-    "CLASS_OF", "DEFAULTS", "HELD_DEFAULT", "HELD_ITEM", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM",
-    "HOLD_ITEMS", "MADE", "MADE_ITEMS", "OWN", "wrap",
+    "CLASS_OF", "DEFAULTS", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM",
+    "HOLD_ITEMS", "IS_PLAIN", "MADE", "MADE_ITEMS", "OWN", "POPPED", "TAKEN", "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
 HOLD_ATTRIBUTE, HOLD_ITEM, HOLD_ITEMS = "codipy: hold_attribute", "codipy: hold_item", "codipy: hold_items"
 HOLD_CELL, HOLD_GLOBAL = "codipy: hold_cell", "codipy: hold_global"
-HELD_ITEM, HELD_DEFAULT = "codipy: held_item", "codipy: held_default"
+HELD_ITEM, HELD_PARAMETER, IS_PLAIN = "codipy: held_item", "codipy: held_parameter", "codipy: is_plain"
+TAKEN, POPPED = "codipy: taken", "codipy: popped"
 DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments of the function, see `rebinder.py`
 CLASS_OF = "codipy: class_of"
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
+_WRAPPED = (MADE, MADE_ITEMS, TAKEN, POPPED)
+_POPPING = ("pop", "popleft", "popitem")
 
 
 def wrap(file: Fills, statement: ast.stmt, foreign: Any) -> bool:
@@ -162,26 +168,35 @@ class _Wrapper:
                 return self._call(HOLD_ITEMS, [value], value)
             return value
         if self._fills(target):
-            return self._items(self._called(value, () if isinstance(target, ast.Subscript) else _MAKING))
+            kinds = () if isinstance(target, ast.Subscript) else _MAKING
+            return self._items(self._called(value, kinds, self._exchanges(list(bound_by(target)))))
+        is_popped = isinstance(value, ast.Call) and last_name(value.func) in _POPPING
+        if is_popped and self._exchanges(list(bound_by(target))):  # also what a variable of the module gets
+            return self._wrapped(value, POPPED)
         return self._called(value) if self._is_wanted(target) else value
 
     def _is_wanted(self, target):
         is_given = isinstance(target, ast.Name) and target.id in self._given
         return self._fills(target) or (is_given and not self._keeps([target.id]))
 
-    def _called(self, value, kinds=()):
+    def _called(self, value, kinds=(), is_filled=False):
         """A value that a call may have made just now, or an expression of other kinds.
 
         Where it is not known that the name is filled, only calls count: a loop over floats is to cost nothing more.
+        What is filled may also have been there before.
         """
+        by = MADE
+        if is_filled and _is_of_call(value):
+            by = POPPED if last_name(getattr(value, "func", None)) in _POPPING else TAKEN
         if isinstance(value, (ast.Call, *kinds)):
-            return value if last_name(getattr(value, "func", None)) in (MADE, MADE_ITEMS) else self._wrapped(value)
+            return value if last_name(getattr(value, "func", None)) in _WRAPPED else self._wrapped(value, by)
         if isinstance(value, ast.Attribute) and isinstance(value.value, ast.Call):
-            return self._wrapped(value)
+            return self._wrapped(value, by)
         if isinstance(value, ast.IfExp):
-            value.body, value.orelse = self._called(value.body, kinds), self._called(value.orelse, kinds)
+            value.body = self._called(value.body, kinds, is_filled)
+            value.orelse = self._called(value.orelse, kinds, is_filled)
         elif isinstance(value, ast.BoolOp):
-            value.values = [self._called(item, kinds) for item in value.values]
+            value.values = [self._called(item, kinds, is_filled) for item in value.values]
         return value
 
     def _items(self, value):
@@ -226,6 +241,7 @@ class _Wrapper:
         elif isinstance(node, ast.AugAssign):
             self._augmented(node.target, scopes)
         holds = self._holding(node)  # by its parts as they are in the source
+        is_taken = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _is_of_call(node.value)
         for field, value in ast.iter_fields(node):
             if isinstance(value, list):
                 value[:] = [self._held(item, scopes) for item in value]
@@ -234,6 +250,8 @@ class _Wrapper:
         if holds is not None:
             function, key = holds
             node.value = self._call(function, [node.value, key], node.value)
+        elif is_taken and id(node) not in self._outer.numbered:
+            node.value = self._wrapped(node.value, TAKEN)
 
     def _holding(self, node):
         """What is to be called before an attribute or an item is read, and the name or the key; None for others."""
@@ -259,8 +277,11 @@ class _Wrapper:
             node.subject = self._call(HOLD_ITEMS, [node.subject], node.subject)
 
     def _asked(self, node):
-        """Let a dict hold an Array before ``get`` is called, where what that gives is filled."""
+        """Let a dict hold an Array before ``get`` is called, where what that gives is filled; a list before `map`."""
         function = node.func
+        if last_name(function) in WALKING or last_name(function) in CALLING:
+            node.args = [self._walked(argument) if self._exchanges(list(names_of(argument))) else argument
+                         for argument in node.args]  # fmt: skip
         if not isinstance(function, ast.Attribute) or function.attr != "get" or id(node) in self._read:
             return
         if node.args and _is_repeatable(node.args[0]) and self._exchanges(list(names_of(function.value))):
@@ -301,21 +322,24 @@ class _Wrapper:
         return self._file.is_marked(self._outer, FILLED, [name]) and not self._keeps([name])
 
     def _begin(self, function):
-        """Let a function begin with an Array where a default argument is filled."""
+        """Let a function begin with an Array where it fills a parameter."""
         at = 1 if ast.get_docstring(function, clean=False) is not None else 0
-        for argument in reversed(list(_with_defaults(function.args))):
-            if not self._exchanges([argument.arg]):
+        arguments = function.args
+        for argument in reversed((*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)):
+            if not self._exchanges([argument.arg]) or argument.arg in _of_numbers(arguments):
                 continue
             emptied = _at(argument, ast.NamedExpr(_name(argument, ast.Store()), _at(argument, ast.Constant(None))))
             pair = _at(argument, ast.List([_name(argument, ast.Load()), emptied], ast.Load()))
-            value = self._call(HELD_DEFAULT, [pair, ast.Constant(DEFAULTS)], argument)
+            held = self._call(HELD_PARAMETER, [pair, ast.Constant(DEFAULTS)], argument)
+            plain = self._call(IS_PLAIN, [_name(argument, ast.Load())], argument)
+            value = _at(argument, ast.IfExp(plain, held, _name(argument, ast.Load())))
             function.body.insert(at, _at(argument, ast.Assign([_name(argument, ast.Store())], value)))
 
     def _walked(self, node):
         """What a loop walks over, where it fills the items of lists and dicts."""
         if isinstance(node, (ast.Name, ast.Attribute, ast.Subscript)):
             return self._call(HOLD_ITEMS, [node], node)
-        if isinstance(node, ast.Call) and last_name(node.func) in ("values", "items", "enumerate", "zip", "reversed"):
+        if isinstance(node, ast.Call) and last_name(node.func) in WALKING:
             if isinstance(node.func, ast.Attribute):
                 node.func.value = self._walked(node.func.value)
             node.args = list(map(self._walked, node.args))
@@ -361,11 +385,19 @@ def _is_repeatable(node):
     return isinstance(node, ast.Name) or is_number(node)
 
 
-def _with_defaults(arguments):
-    """The parameters whose defaults are neither None nor another constant that is written out."""
+def _of_numbers(arguments):
+    """The parameters whose defaults are numbers that are written out: no arrays are meant."""
     named = [*arguments.posonlyargs, *arguments.args]
     pairs = [*zip(reversed(named), reversed(arguments.defaults)), *zip(arguments.kwonlyargs, arguments.kw_defaults)]
-    return [argument for argument, default in pairs if default is not None and not is_number(default)]
+    return [argument.arg for argument, default in pairs
+            if default is not None and is_number(default) and getattr(default, "value", 0.0) is not None]  # fmt: skip
+
+
+def _is_of_call(node):
+    """Whether an expression is what a call gives, or an item of that or of the dict of an object's attributes."""
+    while isinstance(node, ast.Subscript):
+        node = node.value
+    return isinstance(node, ast.Call) or isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
 def _name(argument, context):
