@@ -157,3 +157,21 @@ def test_a_family_is_filled_as_in_the_plain_run(number, tmp_path):
             assert all(type(array) is np.ndarray for array in left)
             assert all(np.array_equal(a, b) for a, b in zip(left, arrays))
         assert shared(left) == shared(plain.arrays())
+
+
+def with_work(p, work):
+    work[0] = p
+    return (work * work).sum()
+
+
+def test_a_cell_that_only_the_collector_finds_is_found_again_and_again():
+    gradient = codipy.grad(with_work)
+
+    def several(first):
+        work = np.full(3, first)
+        return list(map(lambda p: (gradient(p, work), work[0]), [0.1 * k for k in range(20)])), work
+
+    for first in (1.0, 2.0):
+        found, work = several(first)
+        assert found == [(pytest.approx(0.2 * k), 0.1 * k) for k in range(20)]
+        assert type(work) is np.ndarray and work.tolist() == [0.1 * 19, first, first]

@@ -12,6 +12,8 @@ nothing is exchanged.
 import functools
 import gc
 import sys
+import threading
+import weakref
 from collections import deque
 from types import CellType, FunctionType, GeneratorType, MemberDescriptorType, MethodType, ModuleType
 
@@ -55,10 +57,24 @@ cdef extern from "Python.h":
 cdef enum:
     MANY = 20_000                # things that are looked at from the roots, some 2 ms
     FEW = 500                    # from the variables of one function
-    LONG = 10_000                # items of a list that are
+    LONG = 10_000                # items of a list that are compared ...
+    DEEP = 256                   # ... and of those that are lists and objects, how many are looked at
+    KNOWN = 64                   # cells that were found, and functions that have them ...
+    SEARCHES = 8                 # ... which are looked for so often for one array
     OPTIMIZED = 1                # of a code object: local variables stand in the frame and in no dict
 
 cdef dict slots = {}             # by class
+
+
+class _Thread(threading.local):
+    def __init__(self):
+        self.cells, self.functions = {}, {}
+
+
+# Asking the collector takes some 14 ms in a process of a million objects. A cell of a comprehension or a lambda function
+# that only the interpreter's stack has is found by that alone; so when the same cell was found twice, the function that
+# has it is remembered by the address of the array, by a weak reference.
+cdef object known = _Thread()
 
 
 cdef tuple slots_of(object cls):
@@ -186,7 +202,9 @@ cdef class Holders:
                 self._count_given(frames[k - 1])
             self._look_through()
         if asks and self.missing() > 0:
-            self._ask_collector(in_drivers)
+            self._visit_known()
+            if self.missing() > 0:
+                self._ask_collector(in_drivers)
         self._waiting, self._seen = None, None
         return self.missing() == 0
 
@@ -251,13 +269,13 @@ cdef class Holders:
             for k in range(min(len(<list>o), LONG)):
                 if self._wants(PyList_GET_ITEM(o, k)):
                     self._take(item_of(o, k, True))
-                else:
+                elif k < DEEP:
                     self._add(PyList_GET_ITEM(o, k))
         elif PyTuple_Check(o) and is_tuple(o):
             for k in range(min(len(<tuple>o), LONG)):
                 if self._wants(PyTuple_GET_ITEM(o, k)):
                     self._take(item_of(o, k, True))
-                else:
+                elif k < DEEP:
                     self._add(PyTuple_GET_ITEM(o, k))
         elif PyType_Check(o):
             return self._visit_class(o)
@@ -412,6 +430,40 @@ cdef class Holders:
             self._take(item_of(o, name, True))
         return 0
 
+    cdef int _visit_known(self) except -1:
+        """Look at the cells of functions in which an array of the family was found before."""
+        cdef Py_ssize_t k
+        for k in range(len(self.members)):
+            found, _ = known.functions.get(<size_t>PyList_GET_ITEM(self.members, k), (None, 0))
+            function = None if found is None else found()
+            if function is not None:
+                self._add(<PyObject*>function.__closure__)
+        function = None
+        self._left = FEW
+        self._look_through()
+        return 0
+
+    cdef int _remember(self, cell) except -1:
+        """Note a cell that only the collector knew: when it is found again, the function that has it."""
+        cdef dict cells = known.cells
+        cdef size_t array = <size_t>PyCell_GET(<PyObject*>cell)
+        if cells.get(array) != <size_t><PyObject*>cell:
+            if len(cells) >= KNOWN:
+                cells.clear()
+                known.functions.clear()
+            cells[array] = <size_t><PyObject*>cell
+            return 0
+        function, searches = known.functions.get(array, (None, 0))
+        if searches == SEARCHES:      # for functions that have died, each of another comprehension at the same address
+            return 0
+        for closure in gc.get_referrers(cell):
+            if type(closure) is tuple:
+                for function in gc.get_referrers(closure):
+                    if type(function) is FunctionType and function.__closure__ is closure:
+                        known.functions[array] = weakref.ref(function), searches + 1
+                        return 0
+        return 0
+
     cdef int _ask_collector(self, bint in_drivers) except -1:
         """Cells of which no function is found, and other holders that Python's collector knows."""
         for part, module in parts_of_views():        # their references count for the module
@@ -430,6 +482,7 @@ cdef class Holders:
                 if <size_t><PyObject*>holder not in self._seen:
                     self._seen[<size_t><PyObject*>holder] = holder
                     self._visit(holder)
+                    self._remember(holder)
             elif not in_drivers:
                 continue
             elif kind is list or kind is dict or kind is tuple:
