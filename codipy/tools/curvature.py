@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from functools import partial
 
 import numpy as np
 
@@ -11,9 +12,10 @@ from codipy.active.array import identifiers
 from codipy.active.bulk import all_floats
 from codipy.tape import active_tape
 from codipy.tape.second import SecondOrder, allow_second, has_second
-from codipy.tools.callee import check_result
+from codipy.tools.callee import check_result, is_rebound
 from codipy.tools.leaves import shape_of
-from codipy.tools.pool import borrow, give_back
+from codipy.tools.lending import Lending, lends
+from codipy.tools.pool import borrow, give_back, wait_for_rebound
 from codipy.tools.recording import register_leaves
 from codipy.tools.swallowed import demand_none_swallowed, said_before
 
@@ -46,13 +48,26 @@ class Curvature:
         ``place(args, inputs)`` puts the inputs into the arguments.
     granularity : str or None
         See `Tape`.
+    given : tuple
+        The arguments as the caller gave them.
+    kind : str or None
+        How the driver was called, see `Lending`.
     """
 
-    def __init__(self, run, f, args, kwargs, leaves, place, granularity):
+    def __init__(self, run, f, args, kwargs, leaves, place, granularity, given, kind):
         self._settings = "primal", granularity or "statement"
-        self.leaves, self._tape = leaves, borrow(self._settings)
+        self.leaves, self._tape, self._lending = leaves, borrow(self._settings), None
         try:
+            if is_rebound(run):
+                wait_for_rebound(self._tape, leaves)
+                if lends(run, args, kwargs):
+                    kwargs = dict(kwargs)
+                    place = self._lending = Lending(partial(_put, place), run, given, kwargs, leaves, kind)
+                    self._lending.remember()
             self._record(run, f, args, kwargs, place)
+            if self._lending is not None and not self.known:      # what runs the function once more
+                self._lending.put_back()
+            self._lending = None
         except BaseException:
             self.close()
             raise
@@ -65,13 +80,7 @@ class Curvature:
                 inputs = register_leaves(tape, self.leaves)
                 # f may overwrite an Array: its derivatives are those by what was registered.
                 known = _identifiers(inputs, self.leaves)
-                if type(place) is int:
-                    args[place] = inputs if type(args[place]) is list else inputs[0]
-                elif type(place) is tuple:
-                    for position, x in zip(place, inputs):
-                        args[position] = x
-                else:
-                    place(args, inputs)
+                _put(place, args, inputs)
                 result = run(*args, **kwargs)
                 output = tape.register_output(result if type(result) is Real else check_result(result, f))
                 output = int(identifiers(output))
@@ -147,6 +156,17 @@ class Curvature:
 
     def __exit__(self, *_):
         self.close()
+
+
+def _put(place, args, inputs):
+    """Put the inputs into the arguments."""
+    if type(place) is int:
+        args[place] = inputs if type(args[place]) is list else inputs[0]
+    elif type(place) is tuple:
+        for position, x in zip(place, inputs):
+            args[position] = x
+    else:
+        place(args, inputs)
 
 
 def _identifiers(inputs, leaves):

@@ -13,6 +13,7 @@ from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
 from codipy.tools.leaves import shape_of, stack
 from codipy.tools.pool import borrow_vector, check_settings, give_back_vector
+from codipy.tools.rebinding.filled import with_own_arrays
 from codipy.tools.recording import ForwardRun
 from codipy.tools.run import Run
 
@@ -120,16 +121,21 @@ class Jacobian(Driver):
         return jacobian_pattern(self._choice, self._run, self.f, args, kwargs, self.options["has_aux"])
 
     def __call__(self, *args, **kwargs):
+        return self.at(args, kwargs)
+
+    def at(self, args, kwargs):
+        """The same for arguments that another driver was called with: one call more would have references to them."""
         choice, options = self._choice, self.options
         if self._run is None:
             self._run = rebound(self.f) if options["rebind"] else self.f
         settings, has_aux = (options["strategy"], options["granularity"]), options["has_aux"]
+        others = with_own_arrays(self._run, args, kwargs) if self._compressed is not None else None
         with Run(self.f, self._run, choice, args, kwargs, has_aux, settings, seeded=self._seeds, kind="object") as run:
             def give(blocks):
                 return choice.give(run.trees, run.leaves, blocks)
 
             if self._compressed is not None:
-                result = self._sparse(run, args, kwargs)
+                result = self._sparse(run, others)
             elif type(run.recording) is ForwardRun:
                 columns = run.tape.parameters["width"]
                 result = _in_form(stack(run.recording.tangents, columns), run.recording, run.leaves, give)
@@ -143,13 +149,14 @@ class Jacobian(Driver):
                 result = run.recording.rebuild([give(blocks) for blocks in rows])
             return (result, run.aux) if has_aux else result
 
-    def _sparse(self, run, args, kwargs):
+    def _sparse(self, run, others):
+        """With `others` for a run that finds the pattern."""
         from codipy.tools.compressed import in_blocks
 
         if run.program is not None:
             raise UndifferentiableError("a sparse Jacobian is a SciPy array of numbers and cannot depend on what is "
                                         "differentiated outside: leave out sparsity=")
-        matrix = self._compressed.matrix(run.recording, run.leaves, lambda: self._found(args, kwargs))
+        matrix = self._compressed.matrix(run.recording, run.leaves, lambda: self._found(*others))
         return in_blocks(matrix, run.recording.result, run.trees, self._choice)
 
     def _seeds(self, trees, leaves):

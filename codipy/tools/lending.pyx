@@ -44,10 +44,20 @@ cdef class Lending:
     """
     cdef object place, run, args, kind
     cdef dict kwargs
-    cdef list leaves
+    cdef list leaves, before
 
     def __init__(self, place, run, args, dict kwargs, list leaves, kind):
         self.place, self.run, self.args, self.kwargs, self.leaves, self.kind = place, run, args, kwargs, leaves, kind
+        self.before = None
+
+    def remember(self):
+        """Keep the values that the arrays have before."""
+        self.before = []
+
+    def put_back(self):
+        """Give the arrays these values again, for another run in the place of this one."""
+        for array, values in self.before:
+            array[...] = values
 
     def __call__(self, list args, inputs):
         self.place(args, inputs)
@@ -73,7 +83,9 @@ cdef class Lending:
                 add_unseen(references, PyTuple_GET_ITEM(self.args, k), self.kind, frames, False)
             for name in self.kwargs:
                 add_unseen(references, PyDict_GetItem(self.kwargs, name), self.kind, frames, True)
-        exchanged_together(plain, references, roots, frames, 0)
+        values = None if self.before is None else (<object>plain).copy()
+        if exchanged_together(plain, references, roots, frames, 0) is not None and values is not None:
+            self.before.append((<object>plain, values))      # not before: that would be another reference
         return 0
 
 

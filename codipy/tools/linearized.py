@@ -46,11 +46,11 @@ class GradientRun:
         f = gradient.f
         choice.check(args, f)
         self.choice, self._lock = choice, threading.Lock()
-        args, kwargs = list(args), dict(kwargs)
+        given, args, kwargs = args, list(args), dict(kwargs)
         self.trees, self.leaves, places = choice.take(args, kwargs, f)
         run = rebound(f) if gradient.options["rebind"] else f
         self._curvature = Curvature(run, f, args, kwargs, self.leaves, choice.placer(self.trees, places, kwargs),
-                                    granularity)
+                                    granularity, given, "function")
         self.known = self._curvature.known
         if self.known:
             self.value = self._given(self._curvature.gradient())

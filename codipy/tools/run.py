@@ -27,7 +27,7 @@ class Run:
     f : callable
         The user's function, for messages.
     run : callable
-        That or what was made of it: what is called.
+        That or what was made of it.
     choice : Choice
         By which arguments it is differentiated.
     args, kwargs : tuple, dict
@@ -45,6 +45,8 @@ class Run:
         Where nothing is lent, the run then is one of strategy 'forward'.
     kind : str or None
         How the driver was called, see `Lending`.
+    called : callable, optional
+        What is called in the place of `run`, with the same arguments, and calls that.
 
     Attributes
     ----------
@@ -56,17 +58,18 @@ class Run:
     """
 
     def __init__(self, f, run, choice, args, kwargs, has_aux, settings, *, numbers=False, readable=False, seeded=None,
-                 kind=None):
+                 kind=None, called=None):
         nested = active_tape() is not None
         self.choice, self.settings, self.aux = choice, NESTED if nested or readable else settings, None
         self.tape, self._lends, self._kind = None, nested or readable, kind
         try:
-            self._record(f, run, args, kwargs, has_aux, nested and not numbers, None if self._lends else seeded)
+            self._record(f, run, called or run, args, kwargs, has_aux, nested and not numbers,
+                         None if self._lends else seeded)
         except BaseException:
             self.close()
             raise
 
-    def _record(self, f, run, args, kwargs, has_aux, replayed, seeded):
+    def _record(self, f, run, called, args, kwargs, has_aux, replayed, seeded):
         self.choice.check(args, f)
         given, args, kwargs, origins = args, list(args), dict(kwargs), None
         if replayed:
@@ -74,7 +77,7 @@ class Run:
             origins = [leaf for place in places for _, leaf in labelled(_at(args, kwargs, place), "argument")]
             for place in places:
                 (kwargs if isinstance(place, str) else args)[place] = value(_at(args, kwargs, place))
-        called, kept = with_aux(run, lambda aux: aux) if has_aux else (run, None)
+        called, kept = with_aux(called, lambda aux: aux) if has_aux else (called, None)
         self.trees, self.leaves, places = self.choice.take(args, kwargs, f)
         place = self.choice.placer(self.trees, places, kwargs)
         seeds, width = seeded(self.trees, self.leaves) if seeded is not None else (None, None)

@@ -107,7 +107,7 @@ class Hessian(Driver):
     def __call__(self, *args, **kwargs):
         swept = not self._sparse and is_swept(self.options["strategy"])
         found = self._swept(args, kwargs) if swept else None
-        return self._jacobian(*args, **kwargs) if found is None else found
+        return self._jacobian.at(args, kwargs) if found is None else found
 
     def _swept(self, args, kwargs):
         """By tangents of the sweep back; None where that does not know the recording."""
@@ -115,19 +115,20 @@ class Hessian(Driver):
         if self._run is None:
             self._run = rebound(self.f) if options["rebind"] else self.f
         choice.check(args, self.f)
-        args = list(args)
+        given, args = args, list(args)
         run, kept = with_aux(self._run) if options["has_aux"] else (self._run, None)
         tree = args[choice.last] if choice.is_number and kept is None else None
         if is_array(tree) or type(tree) is list and all_floats(tree):      # the usual cases are not walked
             leaves = tree if type(tree) is list else [tree]
-            with Curvature(run, self.f, args, kwargs, leaves, choice.last, options["granularity"]) as curvature:
+            with Curvature(run, self.f, args, kwargs, leaves, choice.last, options["granularity"], given,
+                           "object") as curvature:
                 if not curvature.known:
                     return None
                 found = curvature.hessian()
             return found.tolist() if type(tree) is list else found.reshape(2 * tree.shape)
         trees, leaves, places = choice.take(args, kwargs, self.f)
         with Curvature(run, self.f, args, kwargs, leaves, choice.placer(trees, places, kwargs),
-                       options["granularity"]) as curvature:
+                       options["granularity"], given, "object") as curvature:
             if not curvature.known:
                 return None
             form = choice.give(trees, leaves, curvature.cut(curvature.gradient()))
@@ -230,7 +231,7 @@ def _swept(f, args, tangents, kwargs, argnums, argnames, has_aux, granularity, r
     check_settings(("primal", granularity or "statement"))
     if argnums is None and argnames is None and not has_aux and _are_arrays(args, tangents):
         run, places = rebound(f) if rebind else f, tuple(range(len(args)))
-        with Curvature(run, f, list(args), kwargs or {}, list(args), places, granularity) as curvature:
+        with Curvature(run, f, list(args), kwargs or {}, list(args), places, granularity, args, None) as curvature:
             if not curvature.known:
                 return None
             product = curvature.products(join(tangents)[None])[0]
@@ -241,12 +242,13 @@ def _swept(f, args, tangents, kwargs, argnums, argnames, has_aux, granularity, r
     run, kept = rebound(f) if rebind else f, None
     if has_aux:
         run, kept = with_aux(run)
-    args, kwargs, seeds = list(args), dict(kwargs or {}), []
+    given, args, kwargs, seeds = args, list(args), dict(kwargs or {}), []
     trees, leaves, places = choice.take(args, kwargs, f)
     if len(trees) != len(tangents):
         raise ValueError(f"tangents must be one for each of the {len(trees)} arguments, got {len(tangents)}")
     match(list(tangents), trees, "tangents", seeds)
-    with Curvature(run, f, args, kwargs, leaves, choice.placer(trees, places, kwargs), granularity) as curvature:
+    with Curvature(run, f, args, kwargs, leaves, choice.placer(trees, places, kwargs), granularity, given,
+                   None) as curvature:
         if not curvature.known:
             return None
         product = curvature.products(join(seeds)[None])[0]

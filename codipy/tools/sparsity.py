@@ -122,12 +122,12 @@ def hessian_pattern(choice, run, f, args, kwargs, has_aux):
             return check_result(result[0], f), result[1]
         return result if has_aux else check_result(result, f)
 
-    recorded, _, size = _recorded(choice, number, f, args, kwargs, has_aux)
+    recorded, _, size = _recorded(choice, run, f, args, kwargs, has_aux, number)
     return Sparsity._of((size, size), *detected(recorded.second, size, size), symmetric=True)
 
 
-def _recorded(choice, run, f, args, kwargs, has_aux):
+def _recorded(choice, run, f, args, kwargs, has_aux, called=None):
     """What depends on what, and how many numbers the result and the argument have."""
-    with Run(f, run, choice, args, kwargs, has_aux, None, numbers=True, readable=True) as inner:
+    with Run(f, run, choice, args, kwargs, has_aux, None, numbers=True, readable=True, called=called) as inner:
         inputs, outputs = inner.recording.identifiers()
         return Recorded(inner.tape, inputs, outputs), len(outputs), len(inputs)

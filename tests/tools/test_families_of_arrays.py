@@ -169,7 +169,7 @@ def test_a_cell_that_only_the_collector_finds_is_found_again_and_again():
 
     def several(first):
         work = np.full(3, first)
-        return list(map(lambda p: (gradient(p, work), work[0]), [0.1 * k for k in range(20)])), work
+        return [(gradient(0.1 * k, work), work[0]) for k in range(20)], work  # in a cell up to Python 3.11
 
     for first in (1.0, 2.0):
         found, work = several(first)

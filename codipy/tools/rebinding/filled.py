@@ -7,10 +7,13 @@ import functools
 import weakref
 from types import FunctionType, MethodType
 
+import numpy as np
+
+from codipy.tools.driver import Driver
 from codipy.tools.rebinding.sources import filled_names
 from codipy.tools.rebinding.unit import SCOPES, WRAPPED
 
-__all__ = ["filled_parameters"]
+__all__ = ["filled_parameters", "with_own_arrays"]
 
 _NONE: tuple = ((), ())
 _known: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()
@@ -37,8 +40,37 @@ def filled_parameters(run):
     return found
 
 
+def is_of_driver(f):
+    """Whether it is a function of codipy's that calls a driver with its own arguments."""
+    return isinstance(getattr(f, "__wrapped__", None), Driver) and f.__globals__["__name__"].startswith("codipy.")
+
+
+def with_own_arrays(run, args, kwargs):
+    """Arguments for another run of a function, with copies of the arrays that it fills.
+
+    Parameters
+    ----------
+    run : function
+        What a driver runs.
+    args, kwargs : tuple, dict
+        The arguments.
+
+    Returns
+    -------
+    tuple
+        Positional arguments, and those by name.
+    """
+    places, names = filled_parameters(run)
+    if not places and not names:
+        return args, kwargs
+    args = [x.copy() if k in places and type(x) is np.ndarray else x for k, x in enumerate(args)]
+    return tuple(args), {name: x.copy() if name in names and type(x) is np.ndarray else x for name, x in kwargs.items()}
+
+
 def _filled(f, scope):
     bound = 0
+    while isinstance(f, Driver) or is_of_driver(f):  # which takes what its function takes
+        f = f.f if isinstance(f, Driver) else f.__wrapped__
     while not isinstance(f, FunctionType):
         if isinstance(f, MethodType):
             f, bound = f.__func__, bound + 1
