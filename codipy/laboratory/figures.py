@@ -142,15 +142,18 @@ def _over_size(study):
 
 
 def _timelines(rows):
-    """What a tape is over the recording: live and largest identifiers, statements, bytes."""
+    """What a tape is over the recording: live and largest identifiers, statements, bytes, passive operands."""
     colours = _colours(rows)
     for name, title, y, place in (("identifiers", "Live identifiers", "live identifiers", 2),
                                   ("largest", "Largest identifier", "largest identifier", 3),
-                                  ("statements", "Statements", "statements", 1), ("growth", "Bytes", "used bytes", 4)):
-        known = [row for row in rows if len(row.timeline) > 1 and len(row.timeline[0]) > place]
+                                  ("statements", "Statements", "statements", 1), ("growth", "Bytes", "used bytes", 4),
+                                  ("passive", "Share of passive operands", "share", 5)):
+        known = [row for row in rows if len(row.timeline) > 1 and len(row.timeline[0]) > place
+                 and row.timeline[-1][place] is not None]
         if known:
-            series = [Series(title_of(row.way), [(line[0], line[place]) for line in row.timeline], dots=False,
-                             **_style(row, colours)) for row in known]
+            series = [Series(title_of(row.way), [(line[0], line[place]) for line in row.timeline
+                                                 if line[place] is not None], dots=False, **_style(row, colours))
+                      for row in known]
             yield Figure(name, f"{title} over the recording, {_label(rows)}", "lines of the program", y, series)
 
 

@@ -5,9 +5,12 @@ from __future__ import annotations
 import sys
 from typing import NamedTuple
 
-from codipy.active.messages.callers import is_users
+import numpy as np
 
-__all__ = ["Sample", "is_program", "sampled"]
+from codipy.active.messages.callers import is_users
+from codipy.tape.entries import operands
+
+__all__ = ["Sample", "is_program", "passive_shares", "sampled", "totals_of"]
 
 
 class Sample(NamedTuple):
@@ -36,6 +39,19 @@ def is_program(frame):
     """Whether a frame runs the program's code: not codipy's, what is installed, or what Python makes of no file."""
     name = frame.f_code.co_filename
     return name != "<string>" and not name.startswith("<frozen ") and is_users(frame)
+
+
+def totals_of(tape):
+    """For each number of statements on a tape that keeps values: operations, passive and active operands among them."""
+    counts = operands(tape)
+    each = np.column_stack([counts.any(axis=1), counts[:, 1], counts[:, 0]])
+    return np.concatenate([np.zeros((1, 3), np.int64), np.cumsum(each, axis=0)])
+
+
+def passive_shares(tape, samples):
+    """The share of passive operands up to each sample of a tape that keeps values; None before the first operand."""
+    return [passive / (passive + active) if passive + active else None
+            for _, passive, active in totals_of(tape)[[one.statements for one in samples]].tolist()]
 
 
 def sampled(tape, run, most=200):

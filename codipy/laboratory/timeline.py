@@ -12,10 +12,8 @@ from typing import NamedTuple
 from codipy.active import Tape
 from codipy.laboratory.figures import Figure, Series
 from codipy.laboratory.page import document
-from codipy.laboratory.sampled import Sample, sampled
+from codipy.laboratory.sampled import Sample, sampled, totals_of
 from codipy.laboratory.svg import svg
-from codipy.operations import TABLE
-from codipy.tape.entries import entries
 from codipy.tape.html import framed
 from codipy.tape.statistics import readable
 from codipy.tools.callee import name_of, rebound
@@ -220,15 +218,5 @@ def _counted(recorded, x, chosen, samples):
     """Samples of a recording operation by operation without its inputs; passive and active operands up to each."""
     tape = Tape(*_SHARES)
     found = _run(tape, recorded, x, chosen, samples)
-    operations, passive, active = [0], [0], [0]
-    for entry in entries(tape):
-        is_operation = entry.kind not in ("input", "place") and not _is_copy(entry)
-        given = sum(operand.slots is not None for operand in entry.operands)
-        operations.append(operations[-1] + is_operation)
-        active.append(active[-1] + is_operation * given)
-        passive.append(passive[-1] + is_operation * (len(entry.operands) - given))
-    return [_Counts(one.lines, *(column[one.statements] for column in (operations, passive, active))) for one in found]
-
-
-def _is_copy(entry):
-    return entry.steps is not None and [TABLE[code].name for code, _ in entry.steps] == ["identity"]
+    totals = totals_of(tape)
+    return [_Counts(one.lines, *map(int, totals[one.statements])) for one in found]

@@ -19,7 +19,7 @@ import numpy as np
 from codipy.laboratory.bandwidth import Bandwidth
 from codipy.laboratory.plan import PLAIN
 from codipy.laboratory.resident import Mark, trim
-from codipy.laboratory.sampled import sampled
+from codipy.laboratory.sampled import passive_shares, sampled
 from codipy.tools.leaves import join
 from codipy.tools.measuring import Looked, TimedTape, demand_the_same, no_garbage_collection, runs_for, time_plain
 from codipy.tools.problem import Problem
@@ -161,9 +161,11 @@ def _times(problem, tape, repeat):
 
 
 def _timeline(tape):
-    """Samples of one recording more."""
+    """Samples of one recording more, with the shares of passive operands where they are kept."""
     try:
-        return [list(sample) for sample in sampled(tape.tape, tape.record)]
+        samples = sampled(tape.tape, tape.record)
+        shares = passive_shares(tape.tape, samples) if tape.tape.keeps_values else [None] * len(samples)
+        return [[*sample, share] for sample, share in zip(samples, shares)]
     finally:
         tape.tape.reset()
 

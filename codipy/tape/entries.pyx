@@ -2,14 +2,14 @@
 """A recording of any strategy as a list of entries, one for each statement, for those who look at it."""
 import numpy as np
 
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 cimport numpy as cnp
 
 from codipy.data.plain cimport plain_array
 from codipy.data.position cimport Position
 from codipy.data.region cimport Regions, Span, regions_between
-from codipy.operations.kernels cimport OP_COUNT, op_arity
+from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY, op_arity
 from codipy.programs.program cimport (
     ARGUMENT, BARE, CONSTANT, INPUT, MAX_LEAVES, MAX_LENGTH, Program, intern_program, program_at, program_blocks,
     program_jacobian, program_value)
@@ -86,6 +86,62 @@ def entries(BaseTape tape not None):
     if tape.recorder.kind == SIMPLE:
         reader.inputs_up_to(tape.largest(), found)
     return found
+
+
+def operands(BaseTape tape not None):
+    """How many active and passive operands each statement has.
+
+    Parameters
+    ----------
+    tape : Tape
+        Of a strategy that keeps values.
+
+    Returns
+    -------
+    ndarray of int64
+        A row for each statement of the tape, in order: active, passive. Zeros for inputs, and for what only names or copies.
+    """
+    cdef cnp.ndarray found = np.zeros((tape.statements, 2), np.int64)
+    cdef int64_t* row = <int64_t*>cnp.PyArray_DATA(found)
+    cdef Position here = tape.root_begin
+    cdef Record record
+    for record in tape.records.items:
+        if record.place is not here:
+            row = count_operands(tape, here, record.place, row)
+            here = record.place
+        if type(record) is not Mark:
+            for operand in entry_of(record, tape).operands:
+                row[operand.slots is None] += 1
+        row += 2
+    count_operands(tape, here, None, row)
+    return found
+
+
+cdef int64_t* count_operands(BaseTape tape, Position start, Position end, int64_t* row) except NULL:
+    cdef Regions regions = regions_between(tape.store.root, start, end)
+    cdef const int32_t* identifiers
+    cdef const Program* program
+    cdef int32_t code
+    cdef Py_ssize_t a, s, i, count
+    while regions.next_forward():
+        identifiers, a = <const int32_t*>regions.spans[1].fields[0], regions.spans[1].begin
+        for s in range(regions.spans[2].begin, regions.spans[2].end):
+            code = (<const int32_t*>regions.spans[2].fields[0])[s]
+            if tape.recorder.kind == SIMPLE:
+                code &= BARE
+                count = op_arity(code) if code < OP_COUNT else code - OP_COUNT
+                for i in range(count if code != OP_IDENTITY else 0):
+                    row[identifiers[a + i] == 0] += 1
+                a += count + 1
+            elif code < HANDMADE:
+                row[0] += HANDMADE - code
+            elif code >= 0:
+                program = program_at(program_blocks(), code)
+                if program.length and not (program.length == 1 and program.code == OP_IDENTITY):
+                    row[0] += program.active
+                    row[1] += program.passive
+            row += 2
+    return row
 
 
 def pull(BaseTape tape not None, Record record not None, AdjointVector adjoints not None, results, bars):

@@ -3,14 +3,20 @@
 
 import json
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 import codipy
+from codipy.active.array import identifiers
 from codipy.cli import main
+from codipy.laboratory.trouble.recorded import Recorded
+from codipy.tape.second import allow_second
 from codipy.tape.watching import watched_by
+from codipy.tools.problem import Weighted
+from tests.fuzz.generator import constants, write
 from tests.laboratory import troubled
 from tests.strategies import VARIANTS, each_pair
 
@@ -228,6 +234,64 @@ def test_errors_of_the_code_pass_and_nobody_looks_on_any_more(capsys):
     assert sys.gettrace() is before and watched_by(None) is None
     assert "a value that is not finite" in capsys.readouterr().err
     assert not codipy.Tape().watched
+
+
+def test_other_threads_are_left_alone():
+    found = []
+    with codipy.debug(show=False) as report:
+        thread = threading.Thread(target=lambda: found.append(codipy.grad(troubled.healthy)(troubled.healthy.x0)))
+        thread.start()
+        thread.join()
+    assert found[0].tolist() == pytest.approx(codipy.grad(troubled.healthy)(troubled.healthy.x0).tolist())
+    assert report.recordings == 0 and report.notes == ["a recording on another thread"]
+
+
+class Onlooker:
+    """Has tapes watched, and looks at nothing."""
+
+    def began(self, tape):
+        allow_second(tape)
+
+    def plain(self, x, value):
+        return value
+
+    def nothing(self, *_):
+        pass
+
+    made = ended = input = output = sweeps = nothing
+
+
+@QUIET
+@pytest.mark.parametrize("seed", range(40))
+def test_values_and_adjoints_statement_by_statement_are_those_of_the_tape(seed):
+    program = write(f"trouble:{seed}")
+    before = watched_by(Onlooker())
+    try:
+        with np.errstate(all="ignore"):
+            try:
+                problem = Weighted(program.compiled(**constants(program.source)), program.inputs)
+                tape = codipy.Tape()
+                run = problem.record(tape)
+            except Exception:      # what codipy refuses
+                pytest.skip("refused")
+            recorded = Recorded(tape)
+            adjoints = np.zeros(tape.identifiers)
+            for y, weights in zip(run.outputs, problem.weights):
+                if y is not None:
+                    with tape:
+                        ids = np.asarray(identifiers(y))
+                    np.testing.assert_allclose(recorded.values[ids][ids > 0], np.asarray(y.value)[ids > 0], rtol=1e-13)
+                    np.add.at(adjoints, ids, weights)
+            adjoints[0] = 0.0
+            for _ in recorded.pulled(adjoints):
+                pass
+            expected = run.reverse(tape.new_adjoints(), problem.weights)
+    finally:
+        watched_by(before)
+    inputs = [entry.results[0].identifiers() for entry in recorded.entries if entry.kind == "input"]
+    assert recorded.known[1:].all() and len(inputs) == len(expected)
+    for ids, gradient in zip(inputs, expected):
+        np.testing.assert_allclose(adjoints[ids].ravel(), np.ravel(gradient), rtol=1e-10, atol=1e-12)
 
 
 def test_tapes_that_were_watched_never_serve_again():

@@ -8,7 +8,7 @@ import pytest
 
 import codipy
 from codipy.active.array import call
-from codipy.tape.entries import entries
+from codipy.tape.entries import entries, operands
 from tests.strategies import AS_VALUES, STRATEGIES, VARIANTS
 
 
@@ -79,6 +79,23 @@ def test_one_line_for_each_statement_of_arrays(strategy, granularity):
     assert sum("matmul" in line for line in lines) == 1 and sum("sort(" in line for line in lines) == 1
     if strategy.startswith("primal"):
         assert any("exp(" in line and "where" in line for line in lines)
+
+
+@pytest.mark.parametrize(("strategy", "granularity"), [s for s in VARIANTS if s[0] in AS_VALUES])
+@pytest.mark.parametrize("chunk_size", [4, None])
+def test_operands_are_counted_as_entries_have_them(strategy, granularity, chunk_size):
+    for f, values in ((scalars, (0.7, 1.3)), (arrays, (np.array([1.5, 0.5, 2.5]), 2.0))):
+        tape, _, _ = recorded(strategy, granularity, f, *values, chunk_size=chunk_size)
+        expected = []
+        for entry in entries(tape):
+            if entry.kind == "input" and entry.record is None and strategy != "primal":
+                continue      # no statement there
+            given = [operand.slots is None for operand in entry.operands]
+            names = [chr(97 + k) for k in range(len(given))]
+            is_copy = entry.kind == "statement" and entry.text(names) == "a"
+            counted = entry.kind not in ("input", "element", "place") and not is_copy
+            expected.append([given.count(False), given.count(True)] if counted else [0, 0])
+        assert operands(tape).tolist() == expected
 
 
 def test_text_of_numbers_word_by_word():

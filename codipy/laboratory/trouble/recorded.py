@@ -133,4 +133,4 @@ class Recorded:
 def _shaped(value, shape):
     """A value as its identifiers are: a number may stand for an array that was filled with it."""
     value = np.asarray(value, float)
-    return np.reshape(value, shape) if value.size > 1 else np.full(shape, value.reshape(()))
+    return np.full(shape, value.reshape(())) if value.size == 1 else np.reshape(value, shape)

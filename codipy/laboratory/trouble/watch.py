@@ -70,6 +70,8 @@ class Watcher:
             self.report.note("a tape of strategy 'forward', which keeps nothing to look at: take another strategy")
         elif not tape.watched:
             self.report.note("a tape that was made before: make it inside of `with codipy.debug():`")
+        elif threading.get_ident() != self._thread:
+            self.report.note("a recording on another thread")
         elif tape.statements == 0:
             allow_second(tape)      # so that each identifier names one value
             self._runs[id(tape)] = _Run(tape)
@@ -80,10 +82,9 @@ class Watcher:
         if run is None or self._busy:
             return
         with self._looking():
-            if threading.get_ident() == self._thread:
-                self._lines.settle(tape)
+            self._lines.settle(tape)
             self.report.recordings += 1
-            recorded = Recorded(tape)
+            recorded = run.recorded()
             self._look_at_values(recorded)
             self._look_at_written(run)
             if run.outputs:
@@ -113,8 +114,8 @@ class Watcher:
             return
         with self._looking():
             self.report.sweeps += 1
-            recorded, ids = Recorded(tape), np.arange(tape.identifiers)
-            seeds = adjoints.read(ids.astype(np.int32))
+            recorded = run.recorded()
+            seeds = adjoints.read(np.arange(tape.identifiers))
             flowing = np.flatnonzero(np.any(seeds != 0, axis=0))
             if flowing.size > _DIRECTIONS:
                 self.report.note(f"directions of a sweep beyond the first {_DIRECTIONS}")
@@ -313,7 +314,13 @@ class _Run:
     """One recording."""
 
     def __init__(self, tape):
-        self.tape, self.arrays, self.outputs, self.plain = tape, [], [], {}
+        self.tape, self.arrays, self.outputs, self.plain, self._recorded = tape, [], [], {}, None
+
+    def recorded(self):
+        """What is on the tape now."""
+        if self._recorded is None or len(self._recorded.entries) != self.tape.statements:
+            self._recorded = Recorded(self.tape)
+        return self._recorded
 
     def is_active(self, y):
         """Whether an output depends on anything that was recorded."""
