@@ -16,6 +16,43 @@ def log_of_negative(p):
 log_of_negative.x0 = np.array([3.0, 2.5, 1.0])
 
 
+def helped(x):
+    shifted = x - 5.0
+    return shifted
+
+
+def after_a_call(x):
+    big = [helped(k * x) for k in (1.0, 2.0)]
+    return sum(big) * np.log(helped(x) * 1.0)  # value
+
+
+after_a_call.x0 = 2.0
+
+
+def inside_of_a_generator(x):
+    def terms():
+        for k in range(3):
+            yield np.sqrt(x - k)  # value
+
+    return sum(term * 2.0 for term in terms())
+
+
+inside_of_a_generator.x0 = 1.5
+
+
+class Model:
+    """A method."""
+
+    def __init__(self, rate=np.inf):
+        self.rate = rate
+
+    def run(self, x):
+        return (lambda y: y * self.rate)(x) + 1.0  # value
+
+
+model_run = Model().run
+
+
 def scalar_overflow(x):
     y = x
     for _ in range(4):
@@ -67,6 +104,14 @@ def plain_factor(p):
 plain_factor.x0 = np.array([1.5, 2.0])
 
 
+def plain_array(p):
+    weights = codipy.value(p)  # plain
+    return (p * weights).sum()
+
+
+plain_array.x0 = np.array([1.5, 2.0])
+
+
 def plain_twice_removed(p):
     table = [0.0, 0.0]
     table[0] = codipy.value(p[0]) ** 2 + 1.0  # plain
@@ -84,6 +129,14 @@ def plain_but_harmless(p):
 
 
 plain_but_harmless.x0 = np.array([1.5, 2.0])
+
+
+def shifted_exponentials(p):
+    largest = codipy.value(p).max()
+    return np.log(np.exp(p - largest).sum()) + largest
+
+
+shifted_exponentials.x0 = np.array([1.05, 2.8, -0.42, 2.79, 0.25])
 
 
 def written(p):

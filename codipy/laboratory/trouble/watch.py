@@ -25,6 +25,7 @@ __all__ = ["Watcher"]
 
 _DIRECTIONS = 8      # of a sweep that are looked at
 _LOST = 1e8      # the sum of magnitudes over the magnitude of a sum from which on digits are lost
+_DIGITS = 16
 _SHOWN = 3      # adjoints that cancel, the worst
 _COMMON = {0.0, 0.5, 1.0, 2.0}      # constants that stand in programs anyway
 
@@ -86,7 +87,6 @@ class Watcher:
             self.report.recordings += 1
             recorded = run.recorded()
             self._look_at_values(recorded)
-            self._look_at_written(run)
             if run.outputs:
                 self._look_at_dependence(run, recorded, *run.output_identifiers())
             if not self._names:      # else the function runs again with other values, which tells more
@@ -138,7 +138,10 @@ class Watcher:
             if not x.is_active:
                 return value
             self.plain_lines.setdefault(line, value)
-            if (run := self._run_of(tape)) is not None and type(x) is Real and abs(float(value)) not in _COMMON:
+            run = self._run_of(tape)
+            if run is not None and type(x) is Array and np.ndim(value):
+                run.plain_arrays.append((value, line))
+            elif run is not None and abs(float(value)) not in _COMMON:
                 run.plain[float(value)] = line
         return value
 
@@ -166,7 +169,7 @@ class Watcher:
             if run.arrays:
                 self._look_at_written(run, line)
 
-    def _look_at_written(self, run, line=None):
+    def _look_at_written(self, run, line):
         for place in range(len(run.arrays) - 1, -1, -1):
             x, role, registered = run.arrays[place]
             if was_overwritten(x):
@@ -213,7 +216,7 @@ class Watcher:
             number = recorded.maker_of(identifier)
             text = (f"the adjoint of {self._name(recorded, number, identifier)} is {brief(adjoints[identifier])}, the "
                     f"sum of terms whose magnitudes sum up to {brief(sums[identifier])}: about "
-                    f"{int(np.log10(lost[identifier]))} of 16 digits are lost")
+                    f"{min(_DIGITS, int(np.log10(lost[identifier])))} of {_DIGITS} digits are lost")
             self.report.add(Finding("cancel", text, self._line(recorded, number),
                                     *self._said(recorded, recorded.entries[number])))
         return False
@@ -266,10 +269,10 @@ class Watcher:
 
     def _look_at_plain(self, run, recorded):
         """Whether a plain value stands in a statement just as a variable gave it."""
-        for number, entry in enumerate(recorded.entries if run.plain else ()):
+        for number, entry in enumerate(recorded.entries if run.plain or run.plain_arrays else ()):
             for operand in entry.operands:
-                if operand.slots is None and isinstance(operand.value, float) and operand.value in run.plain:
-                    line = run.plain.pop(operand.value)
+                line = run.taken(operand.value) if operand.slots is None else None
+                if line is not None:
                     self.report.add(Finding("plain", f"{brief(operand.value)} stands in another statement, at "
                                             f"{self._line(recorded, number)}, as a constant: its derivative is lost",
                                             str(line), *self._said(recorded, entry)))
@@ -314,7 +317,18 @@ class _Run:
     """One recording."""
 
     def __init__(self, tape):
-        self.tape, self.arrays, self.outputs, self.plain, self._recorded = tape, [], [], {}, None
+        self.tape, self.arrays, self.outputs, self._recorded = tape, [], [], None
+        self.plain, self.plain_arrays = {}, []      # plain values that were taken, and the lines
+
+    def taken(self, value):
+        """The line that took a plain value, once; None if there is none."""
+        if isinstance(value, float):
+            return self.plain.pop(value, None)
+        for place, (array, line) in enumerate(self.plain_arrays):
+            if np.shape(value) == array.shape and np.array_equal(value, array):
+                del self.plain_arrays[place]
+                return line
+        return None
 
     def recorded(self):
         """What is on the tape now."""
