@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from codipy.active.adjoints import Adjoints
 from codipy.active.array_type import Array
+from codipy.active.optimized import OptimizedTape
 from codipy.active.scalar.real import Real
 from codipy.tape.base import BaseTape
 
@@ -33,6 +34,16 @@ class Tape(BaseTape):
     def get_primal(self, x: Array) -> NDArray[np.float64]: ...
     @overload
     def get_primal(self, x: Real) -> float: ...
+    def optimize(
+        self,
+        inputs: Iterable[Real | Array],
+        outputs: Iterable[Real | Array],
+        *,
+        dead: bool = True,
+        equal: bool = True,
+        merge: bool = True,
+        renumber: bool = True,
+    ) -> OptimizedTape: ...
     def dump(self, limit: int = 10_000) -> str: ...
     def to_graphviz(self, limit: int = 500) -> str: ...
     def to_networkx(self, limit: int = 500) -> Any: ...

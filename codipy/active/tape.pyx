@@ -395,6 +395,64 @@ cdef class Tape(BaseTape):
         from codipy.tape.graph import networkx
         return networkx(self, limit)
 
+    def optimize(self, inputs, outputs, *, dead=True, equal=True, merge=True, renumber=True):
+        """A new tape with what some outputs need of this recording, and nothing twice.
+
+        Parameters
+        ----------
+        inputs : sequence of Real and Array
+            Inputs of this tape, of which the new one has variables. All inputs stay on it.
+        outputs : sequence of Real and Array
+            The variables whose derivatives are asked for; each keeps an identifier of its own.
+        dead : bool
+            Drop statements that no output depends on.
+        equal : bool
+            Merge statements that compute the same from the same, and copies with what they copy; array statements as a
+            whole.
+        merge : bool
+            Merge the arguments of a statement that are one variable; where statements store Jacobians.
+        renumber : bool
+            Let an identifier serve again when nobody reads its value any more, which makes adjoint vectors short. A tape of
+            linear identifiers becomes one of a reuse strategy, if it takes fewer bytes then.
+
+        Returns
+        -------
+        OptimizedTape
+            ``tape``, ``inputs`` and ``outputs``, its variables in the order of those given; ``saved`` counts what each pass
+            saved. This tape stays what it is; values of arrays are shared.
+
+        Raises
+        ------
+        TapeError
+            If the tape is recording, keeps nothing (``"forward"``), or a variable is none of this tape or has no identifier
+            of its own.
+        TypeError
+            If something else than a Real or an Array is among them.
+
+        Notes
+        -----
+        Without `equal` and `merge` gradients are those of this tape to the bit. With them a gradient moves by rounding, at
+        most 4 ulp of the sum of the magnitudes that are added up in it.
+
+        Positions of this tape are none of the new one, and no more can be read there than its inputs and outputs. What
+        is recorded on it further comes after what it has.
+
+        Examples
+        --------
+        >>> import codipy
+        >>> with codipy.Tape(strategy="jacobian") as tape:
+        ...     x = tape.register_input(3.0)
+        ...     unused = x / 7.0 + x
+        ...     y = tape.register_output(x * x + x)
+        >>> small, (x,), (y,), saved = tape.optimize([x], [y])
+        >>> y.gradient = 1.0
+        >>> small.evaluate()
+        >>> x.gradient, saved.merged_arguments
+        (7.0, 2)
+        """
+        from codipy.active.optimized import optimize
+        return optimize(self, list(inputs), list(outputs), bool(dead), bool(equal), bool(merge), bool(renumber))
+
     cdef int demand_values(self) except -1:
         if not self.store.gather(&self.recorder):
             raise TapeError("this tape stores no values: use strategy='simple', 'primal' or 'primal-reuse'")

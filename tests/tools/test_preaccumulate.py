@@ -5,7 +5,6 @@ import cmath
 import functools
 import math
 import pickle
-import random
 
 import numpy as np
 import pytest
@@ -13,6 +12,7 @@ import pytest
 import codipy
 from codipy.errors import ActiveError, TapeError
 from tests.fuzz.preaccumulated import judge_preaccumulated
+from tests.fuzz.scalars import Scalars
 from tests.fuzz.suite import refusals
 from tests.strategies import VARIANTS, each_as_values, each_pair, each_strategy, kind_of, new_tape
 
@@ -43,45 +43,6 @@ def swept(tape, inputs, output):
 
 
 # ---- The same gradients ----------------------------------------------------------------------------------------------
-class Scalars:
-    """A random program of floats: some of its statements stand in a function that may be preaccumulated, called twice.
-
-    That function takes some variables and sees all others, and gives back those that are read later.
-    """
-
-    ROWS = ("{a} + {b}", "{a} - 0.5 * {b}", "{a} * {b}", "m.sin({a}) * {b}", "m.exp(-{a} * {a})", "{a}", "0.25",
-            "{a} / (1.5 + {b} * {b})", "m.sqrt({a} * {a} + 1.0)", "m.cos({a} + {b} * {c})")
-
-    def __init__(self, seed):
-        self.draw = random.Random(seed)
-        names, lines = ["x", "y", "z"], []
-        for k in range(self.draw.randint(2, 12)):
-            names.append(f"v{k}")
-            lines.append(f"v{k} = {self.row(names[:-1])}")
-        given = self.draw.sample(names, self.draw.randint(1, 3))
-        inner, steps = list(names), []
-        for k in range(self.draw.randint(1, 12)):
-            steps.append(f"w{k} = {self.row(inner)}")
-            inner.append(f"w{k}")
-        results = self.draw.sample(inner, self.draw.randint(1, 4))
-        tuple_of = "".join(f"{name}, " for name in results)
-        again = "".join(f"r{k}, " for k in range(len(results)))
-        body = [*lines, f"def part({', '.join(given)}):", *("    " + line for line in steps),
-                f"    return {tuple_of}", "part = wrap(part)", f"{again} = part({', '.join(given)})",
-                f"x = {self.row([*names, *again.split(', ')[:-1]])}",
-                f"s = sum(part({', '.join(self.draw.choice(names) for _ in given)}))", f"t = sum([{again}])",
-                "return s * t + x * y - z"]
-        self.source = "def f(x, y, z):\n" + "".join(f"    {line}\n" for line in body)
-
-    def row(self, names):
-        return self.draw.choice(self.ROWS).format(**{k: self.draw.choice(names) for k in "abc"})
-
-    def compiled(self, wrap, m=math):
-        module = {"m": m, "math": math, "wrap": wrap}
-        exec(self.source, module)
-        return module["f"]
-
-
 @pytest.mark.parametrize("seed", range(60))
 def test_random_programs_of_floats_have_the_gradients_of_complex_steps(seed):
     program, point, h = Scalars(seed), [0.7, -0.4, 1.3], 1e-30

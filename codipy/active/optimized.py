@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``tape.optimize()``: a new tape with what some outputs need of a recording, and its variables."""
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from codipy.active.placed import is_variable, placed
+from codipy.errors import TapeError
+from codipy.tape.assemble import fill
+from codipy.tape.dissect import contents_of
+from codipy.tape.optimize import Passes, Saved, optimized
+
+__all__ = ["OptimizedTape", "optimize"]
+
+
+class OptimizedTape(NamedTuple):
+    """What ``tape.optimize()`` gives.
+
+    Attributes
+    ----------
+    tape : Tape
+        The new tape.
+    inputs, outputs : list of Real and Array
+        Its variables, in the order of those that were asked for.
+    saved : Saved
+        What each pass saved.
+    """
+
+    tape: Any
+    inputs: list
+    outputs: list
+    saved: Saved
+
+
+def optimize(tape, inputs, outputs, dead, equal, merge, renumber):
+    """See `Tape.optimize`."""
+    if tape.is_active:
+        raise TapeError("optimize() while the tape records: call it when the recording is over")
+    at = {name: [_identifiers(tape, x, f"{name}[{k}]") for k, x in enumerate(given)]
+          for name, given in (("inputs", inputs), ("outputs", outputs))}
+    contents = contents_of(tape)
+    found = optimized(contents, np.concatenate([np.zeros(0, np.int32), *map(np.ravel, at["outputs"])]),
+                      Passes(dead, equal, merge, renumber))
+    for k, identifiers in enumerate(at["inputs"]):
+        if np.any((found.inputs[identifiers] == 0) & (identifiers != 0)):
+            raise TapeError(f"inputs[{k}] is no input of this tape: register_input() makes one")
+    new = type(tape)(**found.contents.parameters)
+    fill(new, found.contents)
+    variables = {name: [_placed(x, new, numbers[ids][()], name == "inputs", f"{name}[{k}]")
+                        for k, (x, ids) in enumerate(zip(given, at[name]))]
+                 for name, given, numbers in (("inputs", inputs, found.inputs), ("outputs", outputs, found.outputs))}
+    return OptimizedTape(new, **variables, saved=found.saved)
+
+
+def _placed(x, tape, identifiers, is_input, name):
+    try:
+        return placed(x, tape, identifiers, is_input)
+    except TapeError as error:
+        raise TapeError(f"{name}: {error}") from None
+
+
+def _identifiers(tape, x, name):
+    """Those of a variable of the tape, an array of its shape; an error that names the argument."""
+    if not is_variable(x):
+        raise TypeError(f"{name} must be a Real or an Array, got {type(x).__name__}")
+    try:
+        known = np.asarray(x.identifier, np.int32)
+    except TapeError as error:
+        raise TapeError(f"{name}: {error}") from None
+    if not known.any():
+        return known
+    adjoints = tape.new_adjoints()
+    try:
+        adjoints[x]
+    except TapeError as error:
+        raise TapeError(f"{name}: {error}") from None
+    return known

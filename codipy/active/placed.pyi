@@ -1,0 +1,14 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variables of a tape that was put together."""
+
+from typing import TypeVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from codipy.tape.base import BaseTape
+
+_X = TypeVar("_X")
+
+def is_variable(x: object) -> bool: ...
+def placed(x: _X, tape: BaseTape, identifiers: int | NDArray[np.int32], is_input: bool) -> _X: ...

@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Variables of a tape that was put together: like those of another tape, under other identifiers."""
+import numpy as np
+
+from libc.stdint cimport int32_t
+
+from codipy.active.arrays.base cimport BaseArray, is_array, new_array
+from codipy.active.arrays.packing cimport from_ndarray
+from codipy.active.scalar.base cimport IS_INPUT, IS_OUTPUT, OF_INPUT
+from codipy.active.scalar.real cimport Real, new_identified
+from codipy.active.storage.block cimport block_on
+from codipy.active.storage.storage cimport Storage
+from codipy.active.storage.view cimport View
+from codipy.tape.base cimport BaseTape
+
+from codipy.errors import TapeError
+
+
+def is_variable(x):
+    """Whether x is a Real or an Array."""
+    return is_array(x) or type(x) is Real
+
+
+def placed(x, BaseTape tape not None, identifiers, bint is_input):
+    """A variable of a tape.
+
+    Parameters
+    ----------
+    x : Real or Array
+        What it is like: value, dtype, shape. Nothing of it is changed.
+    tape : Tape
+        Whose recording is whole: nobody has got any of the identifiers since.
+    identifiers : int or ndarray of int
+        Of the shape of `x`; 0 where it is passive, then all of them are.
+    is_input : bool
+        Whether it is an input, or an output.
+
+    Returns
+    -------
+    Real or Array
+
+    Raises
+    ------
+    TapeError
+        If the identifiers of an array are not side by side.
+    """
+    cdef int flags = IS_INPUT | OF_INPUT if is_input else IS_OUTPUT
+    cdef BaseArray array
+    cdef Storage storage
+    cdef View view
+    cdef int32_t first
+    cdef int k
+    if not is_array(x):
+        if not identifiers:
+            return Real(x.value)
+        return new_identified((<Real>x).primal, tape.recorder.epoch, identifiers, flags, (<Real>x).kind)
+    values = x.value
+    numbers = np.asarray(identifiers)
+    if not numbers.any():
+        return from_ndarray(np.array(values))
+    first = numbers.min()
+    if numbers.max() - first + 1 != numbers.size or np.unique(numbers).size != numbers.size:
+        raise TapeError("an array is no output as it stands, its identifiers are not side by side: call "
+                        "tape.register_output() on it while recording, or on a copy, y.copy()")
+    lying = np.empty(numbers.size, values.dtype)
+    lying[(numbers - first).reshape(-1)] = values.reshape(-1)
+    array = from_ndarray(lying)
+    storage = array.storage
+    storage.block = block_on(tape, first, numbers.size, tape.recorder.epoch)
+    storage.block.is_input = is_input
+    if is_input:
+        storage.input = storage.block
+    else:
+        storage.output = storage.block
+    view.ndim, view.size, view.offset = values.ndim, numbers.size, <int32_t>numbers.reshape(-1)[0] - first
+    for k in range(view.ndim):
+        view.shape[k] = numbers.shape[k]
+        along = np.moveaxis(numbers, k, 0).reshape(numbers.shape[k], -1)
+        view.strides[k] = along[1, 0] - along[0, 0] if view.shape[k] > 1 else 1
+    return new_array(storage, &view)

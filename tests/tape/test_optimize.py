@@ -1,0 +1,278 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Passes over a recording: a smaller one with the same derivatives, to the bit where nothing is merged."""
+
+import itertools
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy import math
+from codipy.tape.assemble import fill
+from codipy.tape.dissect import contents_of
+from codipy.tape.optimize import Passes, optimized
+from tests.active.recording import is_active, record
+from tests.fuzz.generator import write
+from tests.fuzz.judge import Rebound, quietly
+from tests.fuzz.scalars import Scalars
+from tests.strategies import AS_JACOBIANS, COUNTING, LINEAR, VARIANTS, each_pair, each_strategy, new_tape
+
+ALL = [Passes(*chosen) for chosen in itertools.product([False, True], repeat=4)]
+NONE, DEAD = Passes(False, False, False, False), Passes(True, False, False, False)
+EXACT = [passes for passes in ALL if not passes.equal and not passes.merge]
+ULP = np.finfo(float).eps
+
+
+def made(contents):
+    tape = codipy.Tape(**contents.parameters)
+    fill(tape, contents)
+    tape._check()
+    return tape
+
+
+def numbers(variables):
+    """Identifiers of variables in a row."""
+    return np.concatenate([np.zeros(0, np.int32), *(np.ravel(x.identifier) for x in variables)])
+
+
+def seeded(tape, at, sweep, read):
+    """Adjoints, or tangents, after a sweep from numbers at some identifiers."""
+    quietly(tape.evaluate)  # gives each identifier a slot
+    tape.clear_adjoints()
+    quietly(tape.evaluate)
+    tape.adjoint_vector.write(at, np.linspace(0.5, 1.5, len(at) + 1)[1:, None])
+    quietly(getattr(tape, sweep))
+    return tape.adjoint_vector.read(read).ravel()
+
+
+class Compared:
+    """A recording, and its derivatives after some passes."""
+
+    def __init__(self, tape, inputs, outputs):
+        self.contents = contents_of(tape)
+        self.inputs, self.outputs = numbers(inputs), numbers([y for y in outputs if is_active(y)])
+        self.tape = tape
+
+    def derivatives(self, tape, inputs, outputs):
+        gradient = seeded(tape, outputs[outputs > 0], "evaluate", inputs)
+        return gradient, seeded(tape, inputs, "evaluate_forward", outputs)
+
+    def after(self, passes):
+        found = optimized(self.contents, self.outputs, passes)
+        inputs, outputs = found.inputs[self.inputs], found.outputs[self.outputs]
+        assert np.all(inputs > 0)
+        assert np.array_equal(outputs > 0, self.outputs > 0)
+        assert len(np.unique(outputs[outputs > 0])) == len(np.unique(self.outputs[self.outputs > 0]))
+        return found, self.derivatives(made(found.contents), inputs, outputs)
+
+    def judge(self, chosen):
+        expected = self.derivatives(self.tape, self.inputs, self.outputs)
+        for passes in chosen:
+            _, derivatives = self.after(passes)
+            for x, y in zip(derivatives, expected):
+                if passes in EXACT:
+                    assert np.array_equal(x, y, equal_nan=True), passes
+                else:
+                    scale = 1e-11 * (1.0 + np.max(np.abs(y), initial=0.0))
+                    assert np.allclose(x, y, rtol=1e-11, atol=scale, equal_nan=True), passes
+
+
+def scalars(seed, variant):
+    tape = new_tape(variant, chunk_size=[None, 4, 7][seed % 3])
+    with tape:
+        inputs = [tape.register_input(x) for x in (0.7, -0.4, 1.3)]
+        y = tape.register_output(codipy.rebind(Scalars(seed).compiled(lambda f: f))(*inputs))
+    return tape, inputs, [y]
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_random_programs_of_floats(part):
+    for k in range(part, 90, 6):
+        Compared(*scalars(k, VARIANTS[k % len(VARIANTS)])).judge(ALL if part == 0 else [Passes(), EXACT[-1]])
+
+
+@pytest.mark.parametrize("part", range(6))
+def test_random_programs_of_arrays(part):
+    done = 0
+    for k in range(part, 120, 6):
+        program = write(f"passes:{k}")
+        tape = new_tape(VARIANTS[k % len(VARIANTS)], chunk_size=[None, 4, 7][k % 3])
+        try:
+            recording = quietly(record, tape, Rebound(program), program.inputs)
+        except Exception:
+            continue  # programs that are refused are judged elsewhere
+        compared = Compared(tape, recording.inputs, recording.outputs)
+        named = compared.outputs[compared.outputs > 0]
+        if len(np.unique(named)) == len(named):
+            compared.judge(ALL if part == 0 else [Passes(), EXACT[-1], Passes(renumber=False)])
+            done += 1
+    assert done > 10
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_what_is_merged_moves_a_gradient_by_4_ulp_of_the_sum_of_magnitudes(seed):
+    """The sum of the magnitudes of what is added up is the gradient by statements whose Jacobians are magnitudes."""
+    for granularity in ("statement", "operation"):
+        tape, inputs, outputs = scalars(seed, ("jacobian", granularity))
+        compared = Compared(tape, inputs, outputs)
+        (jacobians, arguments), statements = compared.contents.streams
+        magnitudes = replace(compared.contents, streams=[(np.abs(jacobians), arguments), statements])
+        bound, _ = compared.derivatives(made(magnitudes), compared.inputs, compared.outputs)
+        expected, _ = compared.derivatives(tape, compared.inputs, compared.outputs)
+        _, (gradient, _) = compared.after(Passes())
+        assert np.all(np.abs(gradient - expected) <= 4 * ULP * bound)
+
+
+# ---- What goes, and what stays ----
+def recorded(f, *values, variant=("jacobian", "statement")):
+    tape = codipy.Tape(*variant)
+    with tape:
+        inputs = [tape.register_input(value) for value in values]
+        results = f(*inputs)
+        outputs = [tape.register_output(y) for y in (results if isinstance(results, tuple) else (results,))]
+    return Compared(tape, inputs, outputs)
+
+
+@each_pair()
+def test_what_no_output_depends_on_goes_and_inputs_stay(variant):
+    def f(x, y, u):
+        unused = [math.sin(x) * k for k in range(1, 8)]
+        waste = np.exp(u) * unused[-1]
+        waste @ waste + math.cos(waste[0])
+        return x * 2.0, (u * u).sum(), u[0] * 3.0
+
+    compared = recorded(f, 0.5, 0.7, np.ones(3), variant=variant)
+    found, _ = compared.after(DEAD)
+    assert found.saved.dead_statements >= 2
+    assert found.saved.dead_records >= 1
+    assert found.saved[:3] == (0, 0, 0)
+    assert np.all(found.inputs[compared.inputs] > 0)
+    compared.judge(EXACT)
+    again = optimized(found.contents, found.outputs[compared.outputs], Passes(renumber=False, equal=False, merge=False))
+    assert again.saved[:5] == (0, 0, 0, 0, 0)
+
+
+@pytest.mark.parametrize("variant", [v for v in VARIANTS if v[1] == "operation"], ids="-".join)
+def test_equal_statements_are_one_and_copies_are_what_they_copy(variant):
+    def f(x, y):
+        first, second = math.sin(x) * y, math.sin(x) * y
+        return (first + second) * first, second * y
+
+    found, _ = recorded(f, 0.5, 0.7, variant=variant).after(Passes(False, True, False))
+    assert found.saved.equal_statements >= 2
+    recorded(f, 0.5, 0.7, variant=variant).judge(ALL)
+
+
+@each_strategy
+def test_outputs_are_never_merged(strategy):
+    """Each has a seed of its own: setting one must not set another, nor anything that others read."""
+    def f(x, u):
+        y = x * x
+        return y, x * x, y * 1.0, u * 2.0, u * 2.0
+
+    compared = recorded(f, 3.0, np.ones(2), variant=(strategy, None))
+    compared.judge(ALL)
+    found, _ = compared.after(Passes())
+    outputs = found.outputs[compared.outputs]
+    assert len(set(outputs.tolist())) == len(compared.outputs) == 7
+
+
+@pytest.mark.parametrize("strategy", AS_JACOBIANS)
+def test_equal_arguments_are_one(strategy):
+    compared = recorded(lambda x, y: x * y + x * x - y * x, 3.0, 5.0, variant=(strategy, "statement"))
+    found, (gradient, _) = compared.after(Passes(False, False, True))
+    assert found.saved.merged_arguments == 5      # of six, and the sum for y is 0
+    assert gradient.tolist() == [6.0 * 1.5, 0.0 * 1.5]
+    # What cancels is left out, as zero Jacobians are; the other one is that of the output.
+    assert found.contents.streams[0][0].tolist() == [6.0, 1.0]
+
+
+def test_arguments_that_cancel_stay_where_zero_jacobians_do():
+    tape = codipy.Tape("jacobian", skip_zero_jacobians=False)
+    with tape:
+        x = tape.register_input(3.0)
+        y = tape.register_output(x - x)
+    found, _ = Compared(tape, [x], [y]).after(Passes())
+    assert found.contents.streams[0][0].tolist() == [0.0, 1.0]
+
+
+@each_strategy
+def test_equal_records_are_one(strategy):
+    def f(u, m):
+        first, second = np.exp(u) * u, np.exp(u) * u
+        return (first * second).sum() + (m @ u).sum() * (m @ u)[0] + np.cumsum(u)[1] * np.cumsum(u)[2]
+
+    compared = recorded(f, np.array([0.3, 0.6, 0.9]), np.eye(3) + 0.1, variant=(strategy, None))
+    found, _ = compared.after(Passes(dead=False))
+    assert found.saved.equal_records >= (2 if strategy in LINEAR else 0)
+    compared.judge(ALL)
+
+
+def test_a_record_whose_argument_was_overwritten_since_is_another_one():
+    def f(u):
+        w = u * 1.0
+        first = np.exp(w)
+        w[1] = u[0] * u[1]
+        return (first * np.exp(w)).sum() * np.exp(w)[1]
+
+    for variant in VARIANTS:
+        recorded(f, np.array([0.3, 0.6, 0.9]), variant=variant).judge(ALL)
+
+
+@pytest.mark.parametrize("strategy", [s for s in LINEAR if s != "simple"])
+def test_identifiers_serve_again_where_that_takes_fewer_bytes(strategy):
+    def f(x, y, steps):
+        for _ in range(steps):
+            x, y = x * 0.9 + y, math.sin(y) * x
+        return x
+
+    compared = recorded(lambda x, y: f(x, y, 2000), 0.5, 0.7, variant=(strategy, "statement"))
+    found, _ = compared.after(Passes())
+    assert found.contents.parameters["strategy"] == f"{'primal' if strategy == 'primal' else 'jacobian'}-reuse"
+    assert found.contents.largest <= 8
+    before, after = made(compared.contents), made(found.contents)
+    for tape in (before, after):
+        tape.evaluate()
+    assert after.statistics().total.used < before.statistics().total.used - 8000
+    compared.judge(ALL)
+    few = recorded(lambda x, y: f(x, y, 3), 0.5, 0.7, variant=(strategy, "statement"))
+    assert few.after(Passes())[0].contents.parameters["strategy"] == strategy
+    assert compared.after(Passes(renumber=False))[0].contents.parameters["strategy"] == strategy
+
+
+@pytest.mark.parametrize("strategy", COUNTING)
+def test_no_more_identifiers_than_values_that_are_read_later(strategy):
+    """A list that the function keeps holds all identifiers while it is recorded; nothing reads them."""
+    def f(x):
+        kept = []
+        for _ in range(300):
+            x = math.sin(x) * x
+            kept.append(x)
+        return x
+
+    compared = recorded(f, 0.5, variant=(strategy, "statement"))
+    assert compared.contents.largest >= 300
+    assert compared.after(Passes())[0].contents.largest <= 4
+
+
+@each_pair()
+def test_without_passes_the_recording_is_the_same(variant):
+    tape, inputs, outputs = scalars(7, variant)
+    compared = Compared(tape, inputs, outputs)
+    found, _ = compared.after(NONE)
+    for fields, others in zip(found.contents.streams, compared.contents.streams):
+        assert all(np.array_equal(a, b) for a, b in zip(fields, others))
+    assert found.contents.largest == compared.contents.largest
+    assert found.saved == (0, 0, 0, 0, 0, 0)
+
+
+@each_pair()
+def test_what_is_taken_is_not_changed(variant):
+    tape, inputs, outputs = scalars(11, variant)
+    compared, before = Compared(tape, inputs, outputs), contents_of(tape)
+    for passes in ALL:
+        compared.after(passes)
+    for fields, others in zip(compared.contents.streams, before.streams):
+        assert all(np.array_equal(a, b) for a, b in zip(fields, others))
+    assert np.array_equal(compared.contents.primals, before.primals, equal_nan=True)
