@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Studies and predictions: every way to record a function, measured in processes of their own, or counted."""
 from codipy.laboratory.changes import changes as changes
+from codipy.laboratory.passing import Saving as Saving
+from codipy.laboratory.passing import passes as passes
 from codipy.laboratory.prediction import Prediction as Prediction
 from codipy.laboratory.prediction import predict as predict
 from codipy.laboratory.result import Study as Study

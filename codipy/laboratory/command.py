@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from codipy.laboratory.changes import changes
+from codipy.laboratory.passing import passes
 from codipy.laboratory.prediction import predict
 from codipy.laboratory.result import Study
 from codipy.laboratory.run import sourced, study
@@ -46,6 +47,8 @@ def add_study(commands):
     command.add_argument("--details", action="store_true", help="print all tables")
     command.add_argument("--predict", action="store_true",
                          help="count the bytes at each point in runs that store nothing; nothing is timed or kept")
+    command.add_argument("--passes", action="store_true",
+                         help="say what each pass of tape.optimize() saves at each point; nothing is kept")
     return command
 
 
@@ -56,8 +59,12 @@ def _run(options):
         raise TargetError("which function? codipy study FILE.py:FUNCTION")
     if options.json is not None:
         raise TargetError("--json is for --compare: a study writes study.json into its folder, --save DIR")
+    if options.predict and options.passes:
+        raise TargetError("--predict keeps no recording to run --passes over: ask for one of the two")
     if options.predict:
         return _predict(options)
+    if options.passes:
+        return _passes(options)
     folder = options.save or Path(options.target.rpartition(":")[2] + "-study")
     chosen = {"sizes": options.sizes, "steps": options.steps, "at": options.at, "x0": options.x0,
               "strategies": options.strategy, "granularities": options.granularity, "chunk_sizes": options.chunk_size,
@@ -77,22 +84,40 @@ def _run(options):
 
 def _predict(options):
     """What `codipy predict` says of each point, and of each width."""
-    if options.save is not None or options.resume or options.details:
-        raise TargetError("--predict keeps no study: leave --save, --resume and --details out")
-    try:
-        source, points = sourced(options.target, (), options.sizes, options.steps, options.at, options.x0)
-        settings(options.strategy, options.granularity, True)
-    except (TypeError, ValueError) as error:
-        raise TargetError(str(error)) from None
     said = []
-    for point in points:
-        function, arguments = source.load(point)
+    for source, function, arguments, label in _points(options, "--predict", True):
         for width in options.width or [1]:
             with shown_progress("count") as progress:
                 found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                                 chunk_sizes=options.chunk_size, width=width, progress=progress)
-            said.append(replace(found, function=source.name, point=point.label).text(options.format))
+            said.append(replace(found, function=source.name, point=label).text(options.format))
     return "\n\n".join(said), AGREE, {}
+
+
+def _passes(options):
+    """What each pass saves at each point."""
+    if options.width or options.chunk_size:
+        raise TargetError("--passes sweeps in one direction, over chunks that grow: leave --width and --chunk-size out")
+    said = []
+    for source, function, arguments, label in _points(options, "--passes", False):
+        with shown_progress("sweep") as progress:
+            found = passes(function, *arguments, strategies=options.strategy, granularities=options.granularity,
+                           repeat=options.repeat, progress=progress)
+        said.append(replace(found, function=source.name, point=label).text(options.format))
+    return "\n\n".join(said), AGREE, {}
+
+
+def _points(options, asked, forward):
+    """The source, the function, its arguments and what it is called at each point, for what keeps no study."""
+    if options.save is not None or options.resume or options.details:
+        raise TargetError(f"{asked} keeps no study: leave --save, --resume and --details out")
+    try:
+        source, points = sourced(options.target, (), options.sizes, options.steps, options.at, options.x0)
+        settings(options.strategy, options.granularity, forward)
+    except (TypeError, ValueError) as error:
+        raise TargetError(str(error)) from None
+    for point in points:
+        yield source, *source.load(point), point.label
 
 
 @contextmanager
