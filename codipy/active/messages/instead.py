@@ -8,11 +8,6 @@ __all__ = ["instead_of", "is_rebuilt"]
 _PIECES = ("`k = np.clip(np.searchsorted(s.x, t, 'right') - 1, 0, len(s.x) - 2)`, and then "
            "`sum(s.c[m, k] * (t - s.x[k]) ** (len(s.c) - 1 - m) for m in range(len(s.c)))`")
 _SPLINE = f"`s = PPoly.from_spline(tck)`, with tck the spline, and of its polynomials {_PIECES}"
-_NEWTON = "and then a step of Newton's method from there, which has the derivative of the solution, "
-_ROOT = (f"`z = brentq(lambda z: f(z, codipy.value(p)), a, b)`, {_NEWTON}"
-         "`z - f(z, p) / codipy.grad(f)(z, codipy.value(p))`")
-_ROOTS = (f"`z = fsolve(lambda z: f(z, codipy.value(p)), x0)`, {_NEWTON}"
-          "`z - np.linalg.solve(codipy.jacobian(f)(z, codipy.value(p)), f(z, p))`")
 _ENTRIES = "`np.bincount(i, a * x[j], n)` in the place of the product with x, of the entries a at (i, j)"
 _DIAGONAL = "`x * b` in the place of diags(x) @ b, and x[:, None] * B in that of diags(x) @ B"
 
@@ -30,8 +25,6 @@ _INSTEAD = {
         "len(y) - 2)`, `r = (u - x[i]) / (x[i + 1] - x[i])`, `s = (v - y[j]) / (y[j + 1] - y[j])`, and then "
         "`(1 - r) * ((1 - s) * values[i, j] + s * values[i, j + 1]) + r * ((1 - s) * values[i + 1, j] + "
         "s * values[i + 1, j + 1])`",
-    **{f"optimize.{name}": _ROOT for name in ("brentq", "brenth", "bisect", "ridder", "root_scalar")},
-    **dict.fromkeys(("optimize.fsolve", "optimize.root"), _ROOTS),
     "ndimage.gaussian_filter": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x, and "
                                "of two axes K @ x @ L.T with such matrices",
     "ndimage.gaussian_filter1d": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x",
@@ -59,12 +52,14 @@ _INSTEAD = {
 # What rebound code finds by itself, by module.
 _FOUND = {
     "integrate": "cumulative_simpson cumulative_trapezoid fixed_quad quad_vec romb simpson solve_ivp trapezoid",
+    "optimize": "bisect brenth brentq fixed_point fsolve least_squares minimize minimize_scalar newton ridder root "
+                "root_scalar toms748",
 }
 
 # What is differentiated once SciPy is rebuilt, by module.
 _REBUILT = {
     "interpolate": "BarycentricInterpolator interp1d",
-    "optimize": "minimize rosen toms748",
+    "optimize": "rosen",
     "signal": "convolve",
     "spatial": "cosine",
 }

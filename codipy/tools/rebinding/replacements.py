@@ -70,7 +70,9 @@ namespace.LATER["polynomial"] = "codipy.tools.rebinding.library"
 vars(codipy.numpy).pop("polynomial", None)  # somebody may have asked for it before
 
 scipy_namespace.LATER["integrate"] = "codipy.tools.rebinding.integration"
-vars(codipy.scipy).pop("integrate", None)
+scipy_namespace.LATER["optimize"] = "codipy.implicit.solvers"
+for _name in ("integrate", "optimize"):
+    vars(codipy.scipy).pop(_name, None)
 
 # Modules that are imported when they are asked for, and what stands for them.
 _LATER = {f"numpy.{name}": place for name, place in namespace.LATER.items() if name != "polynomial"}

@@ -1,0 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Solutions of equations as functions: derivatives by the implicit function theorem, not through the solver's steps."""
+from codipy.implicit.solution import fixed_point as fixed_point
+from codipy.implicit.solution import root as root

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``scipy.optimize`` as rebound code has it: SciPy solves with plain numbers, and the solution has its derivative.
+
+Roots, fixed points and minima are differentiated by the implicit function theorem (`codipy.implicit`), not through the
+steps of the solver: those of a minimiser have another derivative than the minimum, to which they come near. Where
+nothing is active the result is SciPy's own. The user's function is run once more, at the solution.
+"""
+
+from __future__ import annotations
+
+import copy
+import functools
+import inspect
+from types import ModuleType
+
+import numpy as np
+import scipy.optimize
+
+from codipy.active.array import is_active, plain
+from codipy.implicit.solution import root as solution_of
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import value_tree
+from codipy.scipy import solvers
+from codipy.tape.activity import depth
+from codipy.tools.drivers import grad
+
+__all__ = ["FUNCTIONS", "optimize"]
+
+# How far a step of Newton's method may move a solution, relative to 1 + its size; minimisers stop earlier.
+_OF_ROOTS, _OF_MINIMA = 1e-6, 1e-4
+# What a result tells of the run alone; numbers beside these would have lost their derivatives.
+_COUNTS = {"converged", "flag", "function_calls", "ier", "iterations", "mesg", "message", "method", "nfev", "nhev",
+           "nit", "njev", "status", "success"}  # fmt: skip
+
+
+def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}):
+    """What is called in the place of a solver.
+
+    Parameters
+    ----------
+    equation_of : callable
+        From the user's function, of the unknown alone, to the one that is zero at the solution.
+    key : str
+        Where an object that SciPy returns has the solution.
+    near : float
+        How exact it must be.
+    answers : callable
+        Other numbers of such an object, as the user's function gives them at the solution.
+    """
+    original = solvers.FUNCTIONS.get(name) or getattr(scipy.optimize, name)
+    signature = inspect.signature(original)
+    [first, *_] = signature.parameters
+
+    @functools.wraps(original)
+    def solver(*positional, **named):
+        bound = signature.bind(*positional, **named)
+        if not depth() or bound.arguments.get("loss", "linear") != "linear" or bound.arguments.get("kwargs"):
+            return original(*positional, **named)
+        function, args = bound.arguments[first], bound.arguments.get("args", ())
+        args = args if isinstance(args, tuple) else (args,)
+        if bound.arguments.get("jac") is True:
+            def number(u, *args):
+                return function(u, *args)[0]
+        else:
+            number = function
+        for parameter in bound.arguments.keys() - {"args"}:
+            given = bound.arguments[parameter]
+            bound.arguments[parameter] = _plain(given) if callable(given) else value_tree(given)
+        found = None
+
+        def solve(*args):
+            nonlocal found
+            bound.arguments["args"] = args
+            found = original(*bound.args, **bound.kwargs)
+            return found[0] if isinstance(found, tuple) else found[key] if isinstance(found, dict) else found
+
+        def equation(u, *args):
+            return equation_of(lambda u: number(u, *args), u)
+
+        equation.__name__ = getattr(function, "__name__", name)
+        u = solution_of(equation, solve, tolerance=near)(*args)
+        if not is_active(u):
+            return found
+        return _with(found, u, {key: u, **(answers(lambda u: number(u, *args), u) if isinstance(found, dict) else {})})
+
+    return solver
+
+
+def _plain(function):
+    """A function of the user's as SciPy's solvers call it: where nothing is recorded it may return variables yet."""
+
+    @functools.wraps(function)
+    def called(*args):
+        found = value_tree(function(*args))
+        if isinstance(found, np.ndarray) and found.dtype == object:
+            return np.array([plain(number) for number in found.flat], np.float64).reshape(found.shape)
+        return found
+
+    return called
+
+
+def _with(found, u, answers):
+    """What SciPy returned, with variables; its other numbers are left out, for they would be constants."""
+    if isinstance(found, tuple):
+        return (u, *(_with(part, u, {"root": u}) if isinstance(part, dict) else part for part in found[1:]))
+    if not isinstance(found, dict):
+        return u
+    kept = copy.copy(found)
+    for key in kept.keys() - _COUNTS:
+        del kept[key]
+    kept.update(answers)
+    return kept
+
+
+def _like(residual, u):
+    """A residual in the shape of the unknown: SciPy takes lists, and arrays of one number for numbers."""
+    if np.ndim(u):
+        return np.reshape(asarray(residual), np.shape(u))
+    return np.reshape(residual, (-1,))[0] if np.ndim(residual) else residual
+
+
+def _root(function, u):
+    return _like(function(u), u)
+
+
+def _fixed_point(function, u):
+    return u - _like(function(u), u)
+
+
+def _minimum(function, u):
+    return grad(lambda u: _like(function(u), 0.0), rebind=False)(u)
+
+
+def _squares(function, u):
+    return grad(lambda u: 0.5 * np.sum(asarray(function(u)) ** 2), rebind=False)(u)
+
+
+def _value(function, u):
+    return {"fun": function(u)}
+
+
+def _residuals(function, u):
+    residuals = asarray(function(u))
+    return {"fun": residuals, "cost": 0.5 * np.dot(residuals, residuals)}
+
+
+FUNCTIONS = {name: _stand_in(name, _root, "root", _OF_ROOTS)
+             for name in ("bisect", "brenth", "brentq", "fsolve", "newton", "ridder", "root_scalar", "toms748")}
+FUNCTIONS |= {
+    "root": _stand_in("root", _root, "x", _OF_ROOTS, _value),
+    "fixed_point": _stand_in("fixed_point", _fixed_point, "x", _OF_ROOTS),
+    "minimize": _stand_in("minimize", _minimum, "x", _OF_MINIMA, _value),
+    "minimize_scalar": _stand_in("minimize_scalar", _minimum, "x", _OF_MINIMA, _value),
+    "least_squares": _stand_in("least_squares", _squares, "x", _OF_MINIMA, _residuals),
+}
+optimize = ModuleType(scipy.optimize.__name__, scipy.optimize.__doc__)
+vars(optimize).update(vars(scipy.optimize) | FUNCTIONS)

@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: Apache-2.0
+"""scipy.optimize in rebound code: SciPy's solutions, and their derivatives by the implicit function theorem."""
+
+import numpy as np
+import pytest
+import scipy.optimize
+from scipy.optimize import brentq
+
+import codipy
+from codipy.errors import ActiveError
+from tests.strategies import each_strategy
+
+P = np.array([1.2, 0.7, 0.9])
+M = np.array([[3.0, 0.4, 0.2], [0.4, 2.0, 0.1], [0.2, 0.1, 4.0]])
+EXACT = {"gtol": 1e-13, "xtol": 1e-13, "ftol": 1e-13}
+
+
+def cubic(z, p):
+    return z**3 + z - p
+
+
+def system(z, p):
+    return z**3 + M @ z - p
+
+
+def quadratic(z, p):
+    return np.sum((z - p) ** 2) + z @ M @ z
+
+
+def both(result):
+    """The root that stands beside the object, and in it."""
+    return result[0] * result[1].root
+
+
+CASES = {
+    "brentq": lambda p: brentq(lambda z: cubic(z, p[0] * p[1]), 0.0, 2.0),
+    "brentq of arguments": lambda p: brentq(cubic, 0, 2, args=(p[0] * p[1],)),
+    "brentq, one argument": lambda p: brentq(cubic, 0, 2, p[0]),
+    "brentq in full": lambda p: both(brentq(cubic, 0, 2, args=(p[0],), full_output=True)),
+    "an active bracket": lambda p: brentq(lambda z: cubic(z, p[0]), p[1] - p[1], p[2] + 2.0),
+    "bisect": lambda p: scipy.optimize.bisect(cubic, 0, 2, args=(p[0],), xtol=1e-13),
+    "brenth": lambda p: scipy.optimize.brenth(cubic, 0, 2, args=(p[0],)),
+    "ridder": lambda p: scipy.optimize.ridder(cubic, 0, 2, args=(p[0],)),
+    "toms748": lambda p: scipy.optimize.toms748(lambda z: cubic(z, p[0]), 0, 2),
+    "newton": lambda p: scipy.optimize.newton(lambda z: cubic(z, p[0]), 1.0),
+    "newton of arrays": lambda p: np.sum(scipy.optimize.newton(lambda z: cubic(z, p), np.ones(3)) * p),
+    "root_scalar": lambda p: scipy.optimize.root_scalar(lambda z: cubic(z, p[0]), bracket=(0, 2)).root,
+    "root_scalar by slopes": lambda p: scipy.optimize.root_scalar(
+        lambda z: cubic(z, p[0]), x0=1.0, fprime=lambda z: 3.0 * z * z + 1.0, method="newton").root,
+    "fsolve": lambda p: np.sum(scipy.optimize.fsolve(lambda z: system(z, p), np.ones(3)) * p),
+    "fsolve of a list": lambda p: np.sum(scipy.optimize.fsolve(
+        lambda z: [z[0] * z[1] - p[0], z[0] - z[1] - p[1]], [1.0, 1.0])),
+    "fsolve of a number": lambda p: scipy.optimize.fsolve(lambda z: z**2 - p[0], 1.0)[0],
+    "root": lambda p: np.sum(scipy.optimize.root(lambda z: system(z, p), np.ones(3)).x),
+    "root of arguments": lambda p: np.sum(scipy.optimize.root(system, np.ones(3), args=(p,), method="lm").x),
+    "fixed_point": lambda p: np.sum(scipy.optimize.fixed_point(lambda z: np.cos(p * z), np.ones(3), xtol=1e-12)),
+    "minimize": lambda p: np.sum(scipy.optimize.minimize(
+        lambda z: (quadratic(z, p), 2.0 * (z - p) + 2.0 * M @ z), np.zeros(3), jac=True, tol=1e-12).x),
+    "the least value": lambda p: scipy.optimize.minimize(
+        lambda z: quadratic(z, p), np.zeros(3), jac=lambda z: 2.0 * (z - p) + 2.0 * M @ z, tol=1e-12).fun,
+    "minimize_scalar": lambda p: scipy.optimize.minimize_scalar(
+        lambda z: (z - p[0]) ** 4 + (z - p[1]) ** 2, tol=1e-12).x,
+    "least_squares": lambda p: np.sum(scipy.optimize.least_squares(
+        lambda z: np.concatenate([M @ z - p, z * p]), np.zeros(3), **EXACT).x),
+    "the least squares": lambda p: scipy.optimize.least_squares(
+        lambda z: np.concatenate([M @ z - p, z * p]), np.zeros(3), **EXACT).cost,
+}  # fmt: skip
+
+
+def differences(f, step=1e-3):
+    """Of fourth order: solvers stop short of rounding."""
+    return np.array([(8 * (f(P + h) - f(P - h)) - (f(P + 2 * h) - f(P - 2 * h))) / (12 * step)
+                     for h in step * np.eye(3)])  # fmt: skip
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_value_and_gradient(name):
+    f = CASES[name]
+    value, gradient = codipy.value_and_grad(f)(P)
+    assert value == f(P)
+    np.testing.assert_allclose(gradient, differences(f), rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_second_order(name):
+    gradient = codipy.grad(CASES[name])
+    np.testing.assert_allclose(codipy.jacobian(gradient)(P), differences(gradient), rtol=1e-4, atol=1e-4)
+
+
+@each_strategy
+def test_each_strategy(strategy):
+    for name in ("brentq", "fsolve", "minimize"):
+        expected = codipy.grad(CASES[name], strategy="jacobian")(P)
+        np.testing.assert_allclose(codipy.grad(CASES[name], strategy=strategy)(P), expected, rtol=1e-10)
+
+
+def test_the_derivative_is_the_minimums_and_not_that_of_the_steps():
+    """A minimiser that stops early has steps whose derivative is far off."""
+    def minimum(p):
+        return scipy.optimize.minimize(lambda z: quadratic(z, p), np.zeros(3)).x
+
+    np.testing.assert_allclose(codipy.jacobian(minimum)(P), np.linalg.inv(np.eye(3) + M), rtol=1e-9)
+
+
+def test_what_is_no_solution_raises():
+    def stopped(p):
+        return scipy.optimize.minimize(lambda z: quadratic(z, p), np.zeros(3), options={"maxiter": 1}).x[0]
+
+    def at_a_bound(p):
+        return scipy.optimize.minimize(lambda z: quadratic(z, p), np.zeros(3), bounds=[(1.0, 2.0)] * 3).x[0]
+
+    for f in (stopped, at_a_bound):
+        with pytest.raises(ArithmeticError, match="no solution"):
+            codipy.grad(f)(P)
+
+
+def test_numbers_of_a_result_that_have_lost_their_derivative_are_not_there():
+    def f(p):
+        found = scipy.optimize.minimize(lambda z: quadratic(z, p), np.zeros(3))
+        assert found.success and found.nit > 0
+        return np.sum(found.jac * p)
+
+    with pytest.raises(AttributeError, match="jac"):
+        codipy.grad(f)(P)
+
+
+def test_nothing_active_is_scipys_own():
+    def f(p):
+        found = scipy.optimize.root(lambda z: system(z, P), np.ones(3))
+        assert found.keys() == scipy.optimize.root(system, np.ones(3), args=(P,)).keys()
+        assert type(brentq(cubic, 0, 2, args=(1.0,))) is float
+        return np.sum(found.x * p)
+
+    np.testing.assert_array_equal(codipy.grad(f)(P), scipy.optimize.root(system, np.ones(3), args=(P,)).x)
+
+
+def test_what_is_not_differentiated_is_refused():
+    for refused in (
+        lambda p: scipy.optimize.least_squares(lambda z: z - p, np.zeros(3), loss="soft_l1").x[0],
+        lambda p: scipy.optimize.nnls(M, p)[0][0],
+        lambda p: scipy.optimize.linprog(p).x[0],
+        lambda p: scipy.optimize.curve_fit(lambda x, a: a * x, P, p)[0][0],
+    ):
+        with pytest.raises(ActiveError):
+            codipy.grad(refused)(P)
