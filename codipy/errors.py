@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every exception that codipy raises on its own account, one sentence each."""
 
-__all__ = ["ActiveError", "CorruptTape", "IdentifierOverflow", "TapeError", "UndifferentiableError"]
+__all__ = ["ActiveError", "CorruptTape", "IdentifierOverflow", "TapeError", "TapeFormatError",
+           "UndifferentiableError"]
 
 
 listeners: list = []  # called with each error that says that a derivative would be lost, and the tape that it is about
@@ -31,6 +32,10 @@ class IdentifierOverflow(OverflowError):
 
 class CorruptTape(RuntimeError):
     """The stored data contradict themselves, so no number computed from them can be trusted."""
+
+
+class TapeFormatError(ValueError):
+    """A file is no tape file, or damaged, or of a version or with a primitive that is not known here."""
 
 
 class UndifferentiableError(TypeError):

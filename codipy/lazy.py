@@ -9,6 +9,7 @@ from codipy.active.scalar.functions import extend_later
 
 _MODULES = ["implicit", "laboratory", "math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
+    "files": ["load_tape"],
     "laboratory": ["debug", "predict", "study", "timeline"],
     "numpy.primitive": ["Primitive"],
     "patterns": ["Sparsity"],
@@ -23,7 +24,11 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 
 # math.log(x, base) as a method of Real, and its like.
 extend_later(lambda: importlib.import_module("codipy.math"))
-find_later(lambda: importlib.import_module("codipy.numpy.doors").DOORS)
+find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save})
+
+
+def _save(*args):
+    importlib.import_module("codipy.files").save(*args)
 
 
 def __getattr__(name):

@@ -74,6 +74,7 @@ cpdef list register_floats(Tape tape, list numbers):
     cdef list inputs = numbers.copy()      # of the right length at once
     cdef double value
     tape.demand_recording("register_floats()")
+    tape.registered_inputs.make_room(tape, len(inputs))
     for i in range(len(inputs)):
         if not PyFloat_CheckExact(inputs[i]):
             raise TypeError(f"numbers must be floats, got {type(inputs[i]).__name__}")
@@ -81,6 +82,8 @@ cpdef list register_floats(Tape tape, list numbers):
         inputs[i] = new_identified(value, tape.recorder.epoch, tape.store.push_input(&tape.recorder, value), flags,
                                    PYTHON)
         (<Real>inputs[i]).made = tape.recorder.steps         # as register_input()
+        if tape.registers:
+            tape.registered_inputs.add_real(tape, inputs[i])
     return inputs
 
 

@@ -2,6 +2,7 @@
 """The tape that people use: it joins recording and sweeps with variables."""
 
 from collections.abc import Iterable
+from os import PathLike
 from typing import Any, SupportsFloat, overload
 
 import numpy as np
@@ -12,8 +13,20 @@ from codipy.active.array_type import Array
 from codipy.active.optimized import OptimizedTape
 from codipy.active.scalar.real import Real
 from codipy.tape.base import BaseTape
+from codipy.tape.position import TapePosition
 
 class Tape(BaseTape):
+    registers: bool
+    positions: tuple[TapePosition, ...]
+    def save(
+        self, path: str | PathLike[str], *, primitives: Iterable[Any] = (), positions: Iterable[TapePosition] = ()
+    ) -> None: ...
+    @property
+    def inputs(self) -> tuple[Real | Array, ...]: ...
+    @property
+    def outputs(self) -> tuple[Real | Array, ...]: ...
+    def set_active(self) -> None: ...
+    def check(self) -> None: ...
     @overload
     def register_input(self, x: Array | NDArray[Any]) -> Array: ...  # type: ignore[overload-overlap]
     @overload

@@ -8,18 +8,21 @@ from cpython.object cimport PyObject
 cimport cython
 
 from codipy.active.adjoints cimport Adjoints
-from codipy.active.arrays.base cimport is_array
+from codipy.active.arrays.base cimport BaseArray, is_array
 from codipy.active.inputs cimport output_array, register_array
+from codipy.active.registered cimport Registered
 from codipy.active.primals cimport demand_known, get_values, set_values
 from codipy.active.scalar.base cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, described
 from codipy.active.scalar.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.scalar.kinds cimport kind_of
 from codipy.active.scalar.real cimport Real, new_identified
+from codipy.tape.activity cimport unregister_tape
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Entry
 from codipy.tape.simple cimport is_unknown
 from codipy.tape.watching cimport watcher
 
+from codipy.active.doors import door
 from codipy.errors import TapeError
 from codipy.tape.signatures import Signature
 
@@ -74,6 +77,113 @@ cdef class Tape(BaseTape):
     """
     __signature__ = Signature()
 
+    def __cinit__(self, *_, **options):
+        self.registered_inputs, self.registered_outputs = Registered(), Registered()
+        self.registered_outputs.holds = True
+        self.registers = not self.recorder.carries
+        self.positions = ()
+
+    def __dealloc__(self):
+        unregister_tape(self.serial)         # what was registered dies after this, and must not find a tape that is gone
+
+    cdef int forget_all(self) except -1:
+        self.registered_inputs.forget()
+        self.registered_outputs.forget()
+        self.sealed, self.positions = False, ()
+        return BaseTape.forget_all(self)
+
+    def set_active(self):
+        """Start or resume recording on this thread; recordings of different tapes nest.
+
+        Raises
+        ------
+        TapeError
+            If the tape records on another thread, or was loaded from a file.
+        """
+        if self.sealed:
+            raise TapeError("this tape was made of a recording that is complete, a file's say, and nothing can be recorded "
+                            "behind it: record on another tape, or call reset() first")
+        BaseTape.set_active(self)
+
+    @property
+    def inputs(self):
+        """tuple of Real and Array: what ``register_input`` made variables of, in order.
+
+        They are variables of their own on the same adjoint slots, with the values that were registered, so it does not
+        matter what became of yours. A reset to a position takes those of after it away.
+
+        Raises
+        ------
+        TapeError
+            On a tape of strategy 'forward', which keeps nothing.
+
+        Examples
+        --------
+        >>> import codipy, numpy as np
+        >>> tape = codipy.Tape()
+        >>> with tape:
+        ...     x = tape.register_input(np.array([1.0, 2.0]))
+        ...     y = tape.register_output((x * x).sum())
+        >>> tape.outputs[0].gradient = 1.0
+        >>> tape.evaluate()
+        >>> tape.inputs[0].gradient
+        array([2., 4.])
+        """
+        self.demand_recorded("tape.inputs")
+        return self.registered_inputs.variables(self)
+
+    @property
+    def outputs(self):
+        """tuple of Real and Array: what was given to ``register_output``, in order, each once.
+
+        As ``inputs``. The slot of an output is its own until the reset, also where identifiers are reused and your
+        variable is gone. What was never registered is not held. An output that depends on nothing has the value alone.
+        """
+        self.demand_recorded("tape.outputs")
+        return self.registered_outputs.variables(self)
+
+    def save(self, path, *, primitives=(), positions=()):
+        """Write the recording to a file, which ``codipy.load_tape(path)`` reads without the program that recorded it.
+
+        The file appears when it is whole: what was at `path` before stays until then.
+
+        Parameters
+        ----------
+        path : path-like
+            Where to.
+        primitives : iterable of Primitive, optional
+            Those of yours that were recorded; who loads the file has to give them too.
+        positions : iterable of TapePosition, optional
+            Positions of this tape that the loaded one shall have in its ``positions``, for sweeps over parts of it.
+
+        Raises
+        ------
+        TapeError
+            On a tape of strategy 'forward', while the tape records, after an ``evaluate_primal()`` that failed, and where a
+            primitive is none that can be found by its name, or keeps what a file cannot hold.
+        OSError
+            If the file cannot be written.
+
+        Examples
+        --------
+        See ``codipy.load_tape``.
+        """
+        door("save")(self, path, primitives, positions)
+
+    def check(self):
+        """Verify every invariant of the recording, slowly, by other means than the sweeps'.
+
+        Raises
+        ------
+        CorruptTape
+            Naming the broken invariant. Then no number of this tape is to be trusted; please report it.
+        """
+        from codipy.tape.dissect import contents_of
+        from codipy.tape.sound import demand_sound
+        self._check()
+        if not self.recorder.carries and not self.recorder.counts:
+            demand_sound(contents_of(self))
+
     def register_input(self, x):
         """Make a variable an input: an independent variable with an identifier of its own.
 
@@ -96,21 +206,28 @@ cdef class Tape(BaseTape):
         """
         cdef double number
         cdef int32_t identifier
+        cdef BaseArray array
         if is_array(x) or isinstance(x, np.ndarray) and x.ndim:
-            x = register_array(self, x)
+            array = register_array(self, x)
+            if self.registers:
+                self.registered_inputs.make_room(self, 1)
+                self.registered_inputs.add_array(self, array)
             if watcher is not None:
-                watcher.input(self, x)
-            return x
+                watcher.input(self, array)
+            return array
         if type(x) is not Real:
             if as_number(<PyObject*>x, &number) != 1:
                 raise TypeError(f"x: an input must be a Real or a real number, got {type(x).__name__}")
             x = Real(x)
         cdef Real variable = x
+        self.registered_inputs.make_room(self, 1)        # now: what was called so far may have registered others
         identifier = self.new_input(variable.primal)
         make_passive(variable)
         variable.identifier, variable.epoch = identifier, self.recorder.epoch
         variable.flags = IS_INPUT | OF_INPUT | (OWNS if self.recorder.reuse else 0)
         variable.made = self.recorder.steps      # see Forward; 0 elsewhere
+        if self.registers:
+            self.registered_inputs.add_real(self, variable)
         return variable
 
     def register_output(self, y):
@@ -137,13 +254,18 @@ cdef class Tape(BaseTape):
         if watcher is not None:
             watcher.output(self, y)
         if is_array(y):
-            return output_array(self, y)
+            y = output_array(self, y)
+            if self.registers:
+                self.registered_outputs.make_room(self, 1)
+                self.registered_outputs.add_array(self, y)
+            return y
         if type(y) is not Real:
             if as_number(<PyObject*>y, &number) != 1:
                 raise TypeError(f"y: an output must be a Real or a real number, got {type(y).__name__}")
             y = Real(y)
         cdef Real variable = y
         self.demand_recording("register_output()")
+        self.registered_outputs.make_room(self, 1)
         if variable.epoch:
             readmit(&self.recorder, variable)
             if variable.count:
@@ -152,12 +274,16 @@ cdef class Tape(BaseTape):
                 if self.recorder.names_results:
                     variable.flags |= IS_OUTPUT
             if variable.flags & (IS_INPUT | IS_OUTPUT) or self.recorder.names_results:
+                if self.registers:
+                    self.registered_outputs.add_real(self, variable)
                 return variable
             source = variable.identifier
         identifier = self.new_copy(source, variable.primal)
         make_passive(variable)
         variable.identifier, variable.epoch = identifier, self.recorder.epoch
         variable.flags = IS_OUTPUT | (OWNS if self.recorder.reuse else 0)
+        if self.registers:
+            self.registered_outputs.add_real(self, variable)
         return variable
 
     def push_statement(self, value, arguments, jacobians):

@@ -26,6 +26,11 @@ cdef class Buffer:
                 pool.release(<char*>self.data, pooled_bytes(self.size))
 
     @property
+    def address(self):
+        """Of the first value."""
+        return <size_t>self.data
+
+    @property
     def bytes_used(self):
         """Bytes of the values."""
         return self.size * sizeof(double)

@@ -5,6 +5,8 @@ import numpy as np
 from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
+from codipy.data.buffer cimport Buffer, wrap_array
+
 cnp.import_array()
 
 
@@ -20,3 +22,55 @@ cdef object plain_array(const double* data, int ndim, const Py_ssize_t* shape, c
         Py_INCREF(owner)
         cnp.PyArray_SetBaseObject(array, owner)
     return array
+
+
+def buffer_of(cnp.ndarray array not None):
+    """A Buffer on a plain array.
+
+    Parameters
+    ----------
+    array : ndarray
+        Of native doubles in one row, side by side and aligned, which nobody will ever write to.
+
+    Returns
+    -------
+    Buffer
+    """
+    if cnp.PyArray_TYPE(array) != cnp.NPY_DOUBLE or cnp.PyArray_NDIM(array) != 1 or not cnp.PyArray_ISCARRAY_RO(array):
+        raise ValueError("values are native doubles in one row, side by side and aligned")
+    return wrap_array(array, <double*>cnp.PyArray_DATA(array), cnp.PyArray_SIZE(array))
+
+
+def array_on(Buffer buffer not None, Py_ssize_t offset, tuple shape not None, tuple strides not None):
+    """A read-only plain array of values in a Buffer, which is its base.
+
+    Parameters
+    ----------
+    buffer : Buffer
+    offset : int
+        Of the first element, in doubles.
+    shape, strides : tuple of int
+        Strides in doubles.
+
+    Returns
+    -------
+    ndarray
+
+    Raises
+    ------
+    ValueError
+        If an element would lie outside.
+    """
+    cdef Py_ssize_t[NUMPY_DIMS] sizes
+    cdef Py_ssize_t[NUMPY_DIMS] steps
+    cdef int k
+    if len(shape) != len(strides) or len(shape) > NUMPY_DIMS or any([abs(n) >= 1 << 40 for n in shape + strides]):
+        raise ValueError("an array has as many strides as dimensions")
+    for k in range(<int>len(shape)):
+        sizes[k], steps[k] = shape[k], strides[k]
+    ways = [(n - 1) * step for n, step in zip(shape, strides)]
+    inside = offset + sum([way for way in ways if way < 0]), offset + sum([way for way in ways if way > 0])
+    if min(shape, default=1) < 0 or not 0 <= offset <= buffer.size or min(shape, default=1) and not (
+            0 <= inside[0] and inside[1] < buffer.size):
+        raise ValueError("an array lies inside of its memory")
+    return plain_array(buffer.data + offset, <int>len(shape), sizes, steps, 1, False, buffer)

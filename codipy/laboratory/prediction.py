@@ -107,6 +107,7 @@ def _is_one_number(result, f):
 def _rows(problem, record, pair, sizes, width, limit):
     """What one run on a tape that counts says, for each chunk size."""
     tape = Tape(*pair, sizes[0])
+    tape.registers = False       # as those of the drivers
     if tape.strategy == FORWARD_STRATEGY:
         kept = record(problem, tape, np.ones(problem.point.size))
         _demand_the_same(problem, kept)

@@ -101,7 +101,7 @@ def _progression_jvp(tangents, out, args, kwargs):
     return tangents.get(0, 0.0) + tangents.get(2, 0.0) * np.arange(out.size)
 
 
-_PROGRESSION = Primitive("arange", _progression, _progression_vjp, _progression_jvp, keep_args=False)
+PROGRESSION = Primitive("arange", _progression, _progression_vjp, _progression_jvp, keep_args=False)
 
 
 def arange(start_or_stop, /, stop=None, step=1, *, dtype=None, device=None, like=None):
@@ -112,7 +112,7 @@ def arange(start_or_stop, /, stop=None, step=1, *, dtype=None, device=None, like
     if dtype is not None and np.dtype(dtype) not in (np.float64, np.float32):
         refuse("arange", f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
     start, stop = (0.0, start_or_stop) if stop is None else (start_or_stop, stop)
-    return call(_PROGRESSION, (start, stop, step))
+    return call(PROGRESSION, (start, stop, step))
 
 
 def _horner(x, c, tensor=True):

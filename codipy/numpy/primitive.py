@@ -62,6 +62,9 @@ class Primitive:
     linear : tuple of int
         The arguments in each of which it is linear while the others stay. Where the rules read no values it is linear
         in all together.
+    version : int
+        What a tape file says beside the name: a file of another version is refused. Count it up when the rules ask for
+        other arguments than before.
 
     Examples
     --------
@@ -93,6 +96,7 @@ class Primitive:
     jvp_batch: Callable | None = None
     pattern: Callable | None = None
     linear: tuple = ()
+    version: int = 1
 
     def at_caller(self):
         """The same primitive for one call, whose errors name the line that called."""

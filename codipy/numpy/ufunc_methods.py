@@ -92,12 +92,12 @@ def _at(ufunc, sign):
         if 2 not in tangents:
             return tangents[0]
         a, b = tangents.get(0, np.zeros(np.shape(out))), tangents[2]
-        return forward(a, args[1], b) if is_plain(a, b) else call(_AT[ufunc], (a, args[1], b))
+        return forward(a, args[1], b) if is_plain(a, b) else call(AT[ufunc], (a, args[1], b))
 
     return Primitive(f"{ufunc.__name__}.at", forward, vjp, jvp, keep_args=False, keep_out=False)
 
 
-_AT = {np.add: _at(np.add, 1.0), np.subtract: _at(np.subtract, -1.0)}
+AT = {np.add: _at(np.add, 1.0), np.subtract: _at(np.subtract, -1.0)}
 
 
 def _places(shape, index):
@@ -124,13 +124,13 @@ def at(ufunc, a, indices, *b):
     b = [x if x.shape == places.shape else move(np.broadcast_to, ("array",), (x, places.shape), {}) for x in b]
     b = [x if x.ndim == 1 else x.reshape(-1) for x in b]
     places = places.reshape(-1)
-    if ufunc in _AT and 4 * places.size >= a.size and (holds_active(a) or holds_active(b)):
-        a[...] = call(_AT[ufunc], (a, places, *b))
+    if ufunc in AT and 4 * places.size >= a.size and (holds_active(a) or holds_active(b)):
+        a[...] = call(AT[ufunc], (a, places, *b))
         return
-    if ufunc in _AT:
+    if ufunc in AT:
         once, ranks = distinct(places)
         where = once if a.ndim == 1 else np.unravel_index(once, a.shape)
-        a[where] = call(_AT[ufunc], (a[where], ranks, *b))
+        a[where] = call(AT[ufunc], (a[where], ranks, *b))
         return
     order = np.argsort(places, kind="stable")
     new = np.append(True, places[order][1:] != places[order][:-1])[: places.size]

@@ -35,7 +35,7 @@ def _float_power_y(x, y, w):
     return np.where(np.equal(x, 0.0) | (np.equal(w, 0.0) & np.greater(x, 0.0)), 0.0, w * np.log(x))
 
 
-_PRIMITIVES = {
+PRIMITIVES = {
     "float_power": elementwise_primitive("float_power", np.float_power, (_float_power_x, _float_power_y)),
     # x moved by one unit in the last place, whatever y is: the slope by which finite differences see it.
     "nextafter": elementwise_primitive(
@@ -58,12 +58,12 @@ def _heaviside(x, y):
 # The second result of the first two, and the first of the third, are whole numbers and passive.
 _CLIP = getattr(vars(np)["_core"].umath, "clip", None)  # np.clip's own ufunc has no public name
 _FUNCTIONS = {
-    np.float_power: lambda x, y: call(_PRIMITIVES["float_power"], (x, y)),
-    np.logaddexp2: lambda x, y: call(_PRIMITIVES["logaddexp2"], (x, y)),
-    np.nextafter: lambda x, y: call(_PRIMITIVES["nextafter"], (x, y)),
+    np.float_power: lambda x, y: call(PRIMITIVES["float_power"], (x, y)),
+    np.logaddexp2: lambda x, y: call(PRIMITIVES["logaddexp2"], (x, y)),
+    np.nextafter: lambda x, y: call(PRIMITIVES["nextafter"], (x, y)),
     np.heaviside: _heaviside,
-    np.modf: lambda x: (call(_PRIMITIVES["fraction"], (x,)), np.modf(plain(x))[1]),
-    np.frexp: lambda x: (call(_PRIMITIVES["mantissa"], (x,)), np.frexp(plain(x))[1]),
+    np.modf: lambda x: (call(PRIMITIVES["fraction"], (x,)), np.modf(plain(x))[1]),
+    np.frexp: lambda x: (call(PRIMITIVES["mantissa"], (x,)), np.frexp(plain(x))[1]),
     np.divmod: lambda x, y: (np.floor_divide(plain(x), plain(y)), elementwise("mod", x, y)),
     _CLIP: lambda x, low, high: clip(x, low, high),
 }

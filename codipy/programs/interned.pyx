@@ -7,7 +7,8 @@ from cpython.bytes cimport PyBytes_FromStringAndSize
 from cpython.object cimport PyObject
 cimport cython
 
-from codipy.programs.tiles cimport ROUND_NONE, ROUND_RESULT, ROUND_STEPS, Step, TileProgram, second_forget, tiles_needed
+from codipy.programs.tiles cimport (
+    MAX_OPERANDS, MAX_STEPS, ROUND_NONE, ROUND_RESULT, ROUND_STEPS, Step, TileProgram, second_forget, tiles_needed)
 
 from codipy.operations import TABLE
 
@@ -66,6 +67,41 @@ cdef class ArrayProgram:
             sources = ", ".join([names[self.tiles.step[k].sources[a]] for a in range(row.arity)])
             names.append(f"{row.name}({sources})")
         return names[len(names) - 1]
+
+
+def array_program(operands, steps, rounded):
+    """The program of an array statement.
+
+    Parameters
+    ----------
+    operands, steps, rounded
+        As the attributes of an ArrayProgram say them.
+
+    Returns
+    -------
+    ArrayProgram
+
+    Raises
+    ------
+    ValueError
+        If it has too many operands or steps, or one of its steps reads what is not before it.
+    """
+    cdef TileProgram program
+    cdef int k, a
+    if not 0 <= operands <= MAX_OPERANDS or not 1 <= len(steps) <= MAX_STEPS or rounded not in (0, 1, 2):
+        raise ValueError(f"there is no program of {operands} operands and {len(steps)} steps, rounded {rounded}")
+    memset(&program, 0, sizeof(program))
+    program.operands, program.steps = operands, <int32_t>len(steps)
+    program.single = ROUND_STEPS if rounded == 1 else ROUND_RESULT if rounded == 2 else ROUND_NONE
+    for k in range(program.steps):
+        code, sources = steps[k]
+        if not 0 <= code < len(TABLE) or len(sources) != TABLE[code].arity or not all(
+                [0 <= source < operands + k for source in sources]):
+            raise ValueError(f"step {k} is no operation on what is before it")
+        program.step[k].code = code
+        for a in range(<int>len(sources)):
+            program.step[k].sources[a] = sources[a]
+    return intern_tiles(&program)
 
 
 cdef ArrayProgram intern_tiles(const TileProgram* program):

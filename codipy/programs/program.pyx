@@ -239,6 +239,70 @@ def instructions(int32_t handle):
               [p.instructions[k].sources[a] for a in range(op_arity(p.instructions[k].code))]) for k in range(p.length)])
 
 
+def parts_of(int32_t handle):
+    """The operation at the root of a program, and the programs of its operands.
+
+    Parameters
+    ----------
+    handle : int
+        Of a program that this process has interned, no leaf.
+
+    Returns
+    -------
+    tuple
+        Code, whether the value is rounded to float32, whether it is that of NumPy's loop, and a list of handles.
+
+    Examples
+    --------
+    >>> from codipy.programs.program import describe, parts_of, program_of_parts
+    >>> handle = program_of_parts(0, False, False, [1, 2])
+    >>> describe(handle), parts_of(handle)
+    ('add(u0, c0)', (0, False, False, [1, 2]))
+    """
+    if not FIRST <= handle < interned:
+        raise ValueError(f"handle must be in {FIRST}..{interned - 1}, got {handle}")
+    cdef const Program* p = program_of(handle)
+    return p.code, bool(p.flags & OF_SINGLE), bool(p.flags & OF_NUMPY), [p.parts[k] for k in range(op_arity(p.code))]
+
+
+def program_of_parts(code, single, of_numpy, parts):
+    """The handle of an operation on programs: `parts_of` the other way.
+
+    Parameters
+    ----------
+    code : int
+        Of the table of operations.
+    single, of_numpy : bool
+        As `parts_of` says them.
+    parts : list of int
+        Handles of programs or of the leaves 1, an active argument, and 2, a passive one.
+
+    Returns
+    -------
+    int
+
+    Raises
+    ------
+    ValueError
+        If there is no such operation or program, or the result would be longer than programs are.
+    """
+    cdef int32_t[3] handles = [0, 0, 0]
+    cdef int32_t handle
+    cdef int k
+    if not 0 <= code < len(TABLE) or len(parts) != TABLE[code].arity:
+        raise ValueError(f"there is no operation {code} of {len(parts)} operands")
+    for k in range(<int>len(parts)):
+        if not ARGUMENT <= parts[k] < interned:
+            raise ValueError(f"there is no program {parts[k]}")
+        handles[k] = parts[k]
+    handle = intern_program(code | (OF_SINGLE if single else 0) | (OF_NUMPY if of_numpy else 0), handles[0], handles[1],
+                            handles[2])
+    if not handle:
+        raise ValueError(f"no program has more than {MAX_LEAVES} leaves or {MAX_LENGTH} operations, and a process has no "
+                         f"more than {most}")
+    return handle
+
+
 def _limit(n=MOST):
     """Set how many programs there may be before expressions of several operations are split, for tests."""
     global most

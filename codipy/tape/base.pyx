@@ -601,6 +601,11 @@ cdef class BaseTape:
         return not self.recorder.carries
 
     @property
+    def epoch(self):
+        """What tells the variables made now from those of before the last position, sweep or reset."""
+        return self.recorder.epoch
+
+    @property
     def keeps_values(self):
         """Whether the values of scalar statements are kept, so that they can be computed again."""
         return bool(self.recorder.keeps_values)

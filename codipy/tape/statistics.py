@@ -45,7 +45,8 @@ class Statistics:
         Strategy and granularity.
     sections : tuple of Section
         Adjoint vector, primal values, identifiers, each data stream; where arrays were recorded their statements, with
-        Python's objects around them, and the values that those keep, each array once.
+        Python's objects around them, and the values that those keep, each array once. What the tape knows of inputs and
+        outputs, ``tape.inputs`` and ``tape.outputs``, is no part of the recording and not in it.
     total : Amount
         Sums over the sections, in bytes.
 

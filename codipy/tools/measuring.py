@@ -148,6 +148,7 @@ class TimedTape:
         self.is_forward = strategy == FORWARD_STRATEGY
         wide = {"width": width} if self.is_forward and width > 1 else {}
         self.tape = Tape(strategy, granularity, chunk_size, **wide)
+        self.tape.registers = False      # as those of the drivers
 
     def record(self):
         """Inputs and output of one recording; of strategy 'forward' along directions of ones."""

@@ -44,6 +44,7 @@ cpdef Tape borrow(tuple settings):
     """An empty, passive tape that nobody else uses; `settings` is (strategy, granularity), for 'forward' with the width."""
     global codipy_waits_for
     cdef list tapes
+    cdef Tape tape
     if surroundings_of_thread() == NULL:
         codipy_waits_for = NULL
     if watcher is not None:
@@ -54,7 +55,9 @@ cpdef Tape borrow(tuple settings):
         tapes = None
     if tapes:
         return tapes.pop()
-    return watch(Tape(*settings[:2], width=settings[2] if len(settings) > 2 else None))
+    tape = Tape(*settings[:2], width=settings[2] if len(settings) > 2 else None)
+    tape.registers = False       # the driver knows its inputs and outputs
+    return watch(tape)
 
 
 cpdef int wait_for_rebound(Tape tape, list leaves) except -1:

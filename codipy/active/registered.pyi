@@ -1,0 +1,7 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The variables that were registered on a tape, in order."""
+
+from typing import final
+
+@final
+class Registered: ...

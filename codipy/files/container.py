@@ -1,0 +1,140 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The outermost shell of a tape file: magic, version, a header of JSON, and arrays behind it, each with a checksum."""
+
+from __future__ import annotations
+
+import json
+import mmap
+import os
+import struct
+import sys
+import tempfile
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from codipy.errors import TapeFormatError
+
+MAGIC = b"\x89CODIPY\n"
+VERSION = 1
+ALIGNMENT = 64  # of each array: whole cache lines
+_PREAMBLE = struct.Struct("<8sIIQQI")  # magic, version, checksum of the header, its length, the file's, of these
+_DTYPES = ("<f8", "<i4", "|u1")  # of arrays that the format names; what primitives keep is bytes
+_MOST = 2**62
+
+
+class Writer:
+    """The arrays of a file to be written, in order; each is known by its number."""
+
+    def __init__(self):
+        self.arrays, self.rows, self._end = [], [], 0
+
+    def add(self, array):
+        """The number of an array in one row; its checksum and place are noted."""
+        array = np.ascontiguousarray(array)
+        array = array.astype(array.dtype.newbyteorder("<"), copy=False)
+        self.rows.append([array.dtype.str, self._end, len(array), zlib.crc32(array.data.cast("B"))])
+        self.arrays.append(array)
+        self._end = aligned(self._end + array.nbytes)
+        return len(self.rows) - 1
+
+    def write(self, path, header):
+        """Write the file, or leave what was at `path` as it is: it appears when it is whole."""
+        text = json.dumps({**header, "arrays": self.rows}, separators=(",", ":"), allow_nan=False).encode()
+        begin = aligned(_PREAMBLE.size + len(text))
+        fields = MAGIC, VERSION, zlib.crc32(text), len(text), begin + self._end
+        preamble = _PREAMBLE.pack(*fields, zlib.crc32(_PREAMBLE.pack(*fields, 0)))
+        path = Path(path)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                file.write(preamble + text)
+                for array, (_, offset, _, _) in zip(self.arrays, self.rows):
+                    file.seek(begin + offset)
+                    file.write(array.data)
+                file.truncate(begin + self._end)
+            os.chmod(temporary, 0o666 & ~_umask())
+            os.replace(temporary, path)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+
+
+class Reader:
+    """A file that was written so, mapped into memory.
+
+    Attributes
+    ----------
+    header : dict
+        As it was given to `Writer.write`; nothing in it is known to be right but that it is a dict.
+    size : int
+        Bytes of the file.
+    """
+
+    def __init__(self, path):
+        with open(path, "rb") as file:
+            size = os.fstat(file.fileno()).st_size
+            preamble = file.read(_PREAMBLE.size)
+            if preamble[: len(MAGIC)] != MAGIC:
+                raise TapeFormatError("it does not begin as tape files do")
+            _demand(len(preamble) == _PREAMBLE.size, "it ends within its first bytes: it was cut off")
+            _, version, checksum, length, whole, own = _PREAMBLE.unpack(preamble)
+            if version != VERSION:
+                raise TapeFormatError(
+                    f"it is of version {version}, and this codipy reads version {VERSION}: take a newer codipy"
+                )
+            _demand(
+                own == zlib.crc32(_PREAMBLE.pack(MAGIC, version, checksum, length, whole, 0)),
+                "its first bytes are damaged",
+            )
+            _demand(size == whole, f"it has {size} bytes instead of {whole}: it was cut off, or something was added")
+            _demand(length <= size - _PREAMBLE.size, "its header is longer than the file")
+            text = file.read(length)
+            # A private copy of what is written to: nobody writes, but a write would not change the file.
+            self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+        self.size = size
+        _demand(zlib.crc32(text) == checksum, "its header is damaged")
+        try:
+            self.header = json.loads(text.decode())
+        except RecursionError:
+            raise TapeFormatError("its header is nested deeper than any that was written") from None
+        _demand(type(self.header) is dict, "its header is no object")
+        self._begin = aligned(_PREAMBLE.size + length)
+        self._rows = self.header["arrays"]
+        _demand(type(self._rows) is list, "there is a list of arrays")
+
+    def array(self, number, dtype, verify=True):
+        """An array of the file, in its memory."""
+        _demand(type(number) is int and 0 <= number < len(self._rows), f"there is an array {number}")
+        kind, offset, count, checksum = self._rows[number]
+        _demand(kind == dtype and kind in _DTYPES, f"array {number} is of type {dtype}")
+        dtype = np.dtype(dtype)
+        _demand(
+            all(type(n) is int and 0 <= n < _MOST for n in (offset, count))
+            and offset % ALIGNMENT == 0
+            and self._begin + offset + count * dtype.itemsize <= len(self._memory),
+            f"array {number} is in the file",
+        )
+        if not count:
+            return np.empty(0, dtype.newbyteorder("="))
+        found = np.frombuffer(self._memory, dtype, count, self._begin + offset)
+        if verify:
+            _demand(zlib.crc32(found.data.cast("B")) == checksum, f"array {number} is not damaged")
+        return found if sys.byteorder == "little" else found.astype(dtype.newbyteorder("="))
+
+
+def aligned(n):
+    """The next place where an array may begin."""
+    return -(-n // ALIGNMENT) * ALIGNMENT
+
+
+def _umask():
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
+
+
+def _demand(holds, what):
+    if not holds:
+        raise TapeFormatError(what)

@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Primitives by name: codipy's own, and those that whoever saves and loads a tape names."""
+
+from __future__ import annotations
+
+import importlib
+
+from codipy.errors import TapeError, TapeFormatError
+from codipy.numpy import composite, registry, special, ufunc_methods, ufuncs
+from codipy.numpy.primitive import Primitive
+
+
+def own(name):
+    """codipy's primitive of a name, or None."""
+    if name in registry.PRIMITIVES:
+        return registry.PRIMITIVES[name]
+    others = [composite.PROGRESSION, *ufunc_methods.AT.values(), *ufuncs.PRIMITIVES.values()]
+    found = next((primitive for primitive in others if primitive.name == name), None)
+    if found is None and name.startswith("scipy.special."):
+        found = _of_scipy(name.removeprefix("scipy.special."))
+    return found
+
+
+def _of_scipy(name):
+    if name not in special.NAMES:
+        return None
+    try:
+        functions = importlib.import_module("scipy.special")
+    except ImportError:
+        raise TapeFormatError(f"it has scipy.special.{name}, and SciPy is not installed: pip install scipy") from None
+    return special.primitive_of(getattr(functions, name, None))
+
+
+def by_name(primitives):
+    """Primitives that were given, by their names.
+
+    Parameters
+    ----------
+    primitives : iterable of Primitive
+
+    Raises
+    ------
+    TypeError, ValueError
+        If one is no Primitive, or two have a name.
+    """
+    found = {}
+    for primitive in primitives:
+        if not isinstance(primitive, Primitive):
+            raise TypeError(f"primitives must be codipy.Primitive objects, got {type(primitive).__name__}")
+        if primitive.name in found:
+            raise ValueError(f"two of the primitives are called {primitive.name!r}")
+        found[primitive.name] = primitive
+    return found
+
+
+def described(primitive, given):
+    """Whose a primitive is, its name and its version.
+
+    Raises
+    ------
+    TapeError
+        If it is neither codipy's own nor among those given.
+    """
+    name = primitive.name
+    if _is(primitive, given.get(name)):
+        return ["given", name, primitive.version]
+    if _is(primitive, own(name)):
+        return ["codipy", name, primitive.version]
+    raise TapeError(
+        f"the primitive {name!r} cannot be found by its name when the file is loaded: if it is a "
+        "codipy.Primitive of yours, say tape.save(path, primitives=[...]); functions made for one call, of "
+        "sparse matrices and of codipy.primitive say, are not saved"
+    )
+
+
+def _is(primitive, known):
+    # One that knows the line of its call is another with the same function.
+    return known is not None and (known is primitive or known.located and known.forward is primitive.forward)
+
+
+def found(whose, name, version, given):
+    """The primitive of such a description.
+
+    Raises
+    ------
+    TapeFormatError
+        If there is none, or it is of another version.
+    """
+    if type(name) is not str or type(version) is not int or whose not in ("given", "codipy"):
+        raise TapeFormatError("a primitive has a name and a version")
+    primitive = given.get(name) if whose == "given" else own(name)
+    if primitive is None:
+        hint = "give it: load_tape(path, primitives=[...])" if whose == "given" else "take a newer codipy"
+        raise TapeFormatError(f"it has the primitive {name!r}, version {version}, which is not known here: {hint}")
+    if primitive.version != version:
+        raise TapeFormatError(
+            f"it has the primitive {name!r} of version {version}, and here is version {primitive.version}"
+        )
+    return primitive
