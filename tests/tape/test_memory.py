@@ -171,7 +171,7 @@ def test_identifiers_come_back(strategy):
         x = x * 1.0
         assert manager.live == 2  # the input lives on in the expression
         del x
-        assert manager.live == 1  # a sweep leaves the input's adjoint in its slot: the tape holds it
+        assert manager.live == 2  # a sweep leaves the input's adjoint in its slot: the tape holds it
     tape.reset()
     assert manager.live == 0
     tape._check()
