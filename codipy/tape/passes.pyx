@@ -19,6 +19,10 @@ from codipy.programs.program cimport ARGUMENT, intern_program
 cnp.import_array()
 
 
+cdef enum:
+    MOST_NAMES = 0x7ffffffe
+
+
 cdef inline int32_t* ints(object array) noexcept:
     return <int32_t*>cnp.PyArray_DATA(<cnp.ndarray>array)
 
@@ -92,6 +96,8 @@ cdef class Statements:
         cdef int32_t* now = ints(current)
         cdef int32_t name = <int32_t>len(pinned)
         cdef Py_ssize_t s, a
+        if len(pinned) + self.size > MOST_NAMES:
+            raise MemoryError("a recording of so many statements is too long for its passes")
         for s in range(self.size):
             for a in range(starts[s], starts[s] + counts[s]):
                 arguments[a] = now[arguments[a]]

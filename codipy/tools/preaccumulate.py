@@ -122,17 +122,16 @@ def preaccumulate(f, *, rebind=True):
 
 
 class Preaccumulated(Driver):
-    """What `preaccumulate` returns.
-
-    Attributes
-    ----------
-    last : Preaccumulation or None
-        Of the last call that was recorded.
-    """
+    """What `preaccumulate` returns."""
 
     def __init__(self, f, options):
         super().__init__(preaccumulate, f, options, getattr(f, "__doc__", None) or "")
-        self.last = self._run = None
+        self._last = self._run = None
+
+    @property
+    def last(self):
+        """What became of the last call that was recorded, a `Preaccumulation`; None before it."""
+        return self._last
 
     def __call__(self, *args, **kwargs):
         tape = active_tape()
@@ -142,7 +141,7 @@ class Preaccumulated(Driver):
             self._run = rebound(self.f) if self.options["rebind"] else self.f
         reason = "" if tape is None else _reason(tape)
         if tape is None or reason:
-            self.last = Preaccumulation(False, reason) if reason else self.last
+            self._last = Preaccumulation(False, reason) if reason else self._last
             return self._run(*args, **kwargs)
         with Apart(self._run, self.f, args, kwargs) as apart:
             return self._on(tape, apart)
@@ -161,10 +160,10 @@ class Preaccumulated(Driver):
             else:
                 kept, record = bytes_of_matrix(matrix, apart.outputs), by_matrix
         if apart.can_be_left and (record is None or kept > recorded):
-            self.last = Preaccumulation(False, "the Jacobian would take more bytes than the steps", columns, apart.rows,
-                                        recorded, kept)
+            self._last = Preaccumulation(False, "the Jacobian would take more bytes than the steps", columns,
+                                         apart.rows, recorded, kept)
             return apart.repeated()
-        self.last = Preaccumulation(True, "", columns, apart.rows, recorded, kept)
+        self._last = Preaccumulation(True, "", columns, apart.rows, recorded, kept)
         parts = apart.inputs(at, matrix)
         return apart.with_results(record(tape, apart.outputs, parts) if parts else list(map(as_passive, apart.outputs)))
 
