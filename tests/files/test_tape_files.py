@@ -15,6 +15,7 @@ from tests.fuzz.generator import write
 from tests.fuzz.judge import Rebound, quietly
 from tests.strategies import VARIANTS, each_as_values, each_pair, each_strategy, new_tape
 from tests.tape.test_contents import INPUTS, example
+from tests.test_examples import load
 
 
 def recorded(variant, chunk_size=4):
@@ -343,3 +344,29 @@ def test_what_is_loaded_may_be_saved_over_its_own_file(tmp_path):
     loaded = saved(tape, path)
     loaded.save(path)
     assert sweeps(loaded) == sweeps(codipy.load_tape(path, verify=False)) == sweeps(tape)
+
+
+def registered(tape, point):
+    """Inputs of an example: numbers in lists, or arrays."""
+    if isinstance(point, list):
+        return [registered(tape, each) for each in point]
+    return tape.register_input(np.array(point) if np.ndim(point) else point)
+
+
+EXAMPLES = {"lynx_hare": "misfit", "burgers": "loops", "libor": "portfolio"}
+
+
+@each_strategy
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_examples(name, strategy, tmp_path):
+    module = load(name)
+    function = getattr(module, EXAMPLES[name])
+    point = getattr(function, "x0", None) or module.x0
+    tape = codipy.Tape(strategy)
+    with tape:
+        tape.register_output(codipy.rebind(function)(registered(tape, point(5) if callable(point) else point)))
+    loaded = saved(tape, tmp_path / "a.tape")
+    for each in (tape, loaded):
+        each.outputs[0].gradient = 1.0
+        each.evaluate()
+    assert [x.gradient for x in loaded.inputs] == [x.gradient for x in tape.inputs]
