@@ -15,7 +15,7 @@ from .arguments import fillable
 from .links import Pairs
 from .primitive import Primitive
 
-__all__ = ["holds_sparse", "product", "times"]
+__all__ = ["holds_sparse", "kept", "product", "times"]
 
 
 def _sparse():
@@ -40,7 +40,7 @@ def _same(a, b):
     return len(parts) > 1 and all(np.array_equal(x, y) for x, y in parts)
 
 
-def _kept(matrix):
+def kept(matrix):
     """A copy of the matrix, one for as long as it does not change: it may be written to before the sweep."""
     key = id(matrix)
     known, copy = _copies.get(key, (None, None))
@@ -75,9 +75,9 @@ def _linear(value, adjoint, matrix, is_left):
 def product(a, b):
     """``a @ b`` where one of the two is sparse."""
     if _is_sparse(a):
-        matrix = _kept(a)
+        matrix = kept(a)
         return fillable(call(_linear(lambda x: matrix @ x, lambda g: matrix.T @ g, matrix, True), (b,)))
-    matrix = _kept(b)
+    matrix = kept(b)
     primitive = _linear(lambda x: np.asarray(x) @ matrix, lambda g: np.asarray(g) @ matrix.T, matrix, False)
     return fillable(call(primitive, (a,)))
 

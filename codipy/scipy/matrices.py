@@ -15,8 +15,9 @@ import scipy.sparse.linalg
 from codipy.active.array import Array
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
+from codipy.scipy import factored
 
-__all__ = ["FUNCTIONS", "linalg", "sparse"]
+__all__ = ["FUNCTIONS", "STANDINS", "linalg", "sparse"]
 
 _SOLVE, _SQUARES = "`np.linalg.solve(A, b)`", "`np.linalg.lstsq(A, b, rcond=None)[0]`"
 _PAIRS = "`np.linalg.eigh(A)`, if A is symmetric, and take those that are wanted"
@@ -49,7 +50,10 @@ def _plain(name, x):
 
 
 _NAMES = {name for name in scipy.sparse.linalg.__all__ if type(getattr(scipy.sparse.linalg, name)) is FunctionType}
+# The solvers of `factored.py` take active right-hand sides.
 FUNCTIONS = {name: _of_ndarrays(name, getattr(scipy.sparse.linalg, name)) for name in sorted(_NAMES - _PASSED_ON)}
+FUNCTIONS |= factored.FUNCTIONS
+STANDINS = factored.STANDINS
 linalg = ModuleType(scipy.sparse.linalg.__name__, scipy.sparse.linalg.__doc__)
 vars(linalg).update(vars(scipy.sparse.linalg) | FUNCTIONS)
 sparse = ModuleType(scipy.sparse.__name__, scipy.sparse.__doc__)

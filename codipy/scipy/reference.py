@@ -49,7 +49,8 @@ and are left out. `nnls`, `curve_fit`, `linprog` raise.
 ## Elsewhere
 
 `scipy.special`: [NumPy functions](numpy.md#ufuncs), and `logsumexp`, `softmax`, `log_softmax`. `scipy.sparse`: products
-with a plain matrix. Other modules: `codipy.rebind(f, modules=["scipy"])` rebuilds what is Python in them, and messages
+with a plain matrix, and equations with one: `splu`, `spilu` (also factors that were kept from before), `factorized`,
+`spsolve`. Other modules: `codipy.rebind(f, modules=["scipy"])` rebuilds what is Python in them, and messages
 say what to write in the place of what is not.
 """
 

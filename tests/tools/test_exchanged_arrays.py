@@ -399,9 +399,10 @@ def test_a_place_that_is_no_more_keeps_no_other_one(user_module):
 
 
 def test_a_module_of_a_library_may_have_a_variable_called_view(user_module, monkeypatch):
-    monkeypatch.setattr("scipy.linalg._view", "front", raising=False)
-    monkeypatch.setattr("scipy.linalg.u", np.ones(3), raising=False)
-    module = user_module([("MODEL.u[0] = p", "return p * scipy.linalg.u.sum()")], MADE_BEFORE)
+    monkeypatch.setattr("scipy.constants._view", "front", raising=False)
+    monkeypatch.setattr("scipy.constants.u", np.ones(3), raising=False)
+    module = user_module([("MODEL.u[0] = p", "return p * scipy.constants.u.sum()")],
+                         f"import scipy.constants\n{MADE_BEFORE}")  # fmt: skip
     assert codipy.grad(module.f0)(0.7) == 3.0
 
 

@@ -55,6 +55,10 @@ class Foreign:
             return not scope.owns_class(value)
         return kind in _COMPILED or issubclass(kind, np.ufunc)
 
+    def is_module(self, name):
+        """Whether it is a module."""
+        return type(self._value(name)) is ModuleType
+
     def has(self, name):
         """Whether it is a variable of the module."""
         return name in self._variables

@@ -41,6 +41,7 @@ from codipy.tools.rebinding.wrapping import (
     MADE,
     MADE_ITEMS,
     POPPED,
+    SOLVE_OF,
     TAKEN,
 )
 
@@ -74,6 +75,15 @@ def _class_of(value):
     """``value.__class__``, of which rebuilt code knows another one: ``v.__class__ is float`` of a plain number."""
     kind = replacement(type)(value) if type(value) in (Real, Array) else value.__class__
     return replacement(kind, kind)
+
+
+def _solve_of(value):
+    """``value.solve``, which of the factors that SciPy has of a sparse matrix takes what is active."""
+    if "scipy.sparse.linalg" not in sys.modules:
+        return value.solve
+    from codipy.scipy.factored import method_of  # here: few programs have any
+
+    return method_of(value)
 
 
 _OWN = frozenset(("value", "identifier", "is_active", "gradient", "tangent"))  # what no float or ndarray has
@@ -200,7 +210,7 @@ def make_builtins(view, mapping):
 
     found["__rebound__"] = view  # how a rebuilt function is known
     found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
-    found |= {IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
+    found |= {SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}

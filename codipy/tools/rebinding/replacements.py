@@ -101,8 +101,8 @@ def replacement(value, default=None):
     if found is not None:
         return found[1]
     made = _MADE.get(type(value))
-    if made is not None:
-        return made(value)
+    if made is not None and (new := made(value)) is not None:
+        return new
     if type(value) is type(sys) and sys.modules.get(value.__name__) is value:
         return MODULES.get(value.__name__, default)
     return default
