@@ -26,6 +26,13 @@ class ActiveError(TypeError):
             listener(self, None)
 
 
+class NoTangent(TapeError, AttributeError):
+    """A variable has no tangent: also an `AttributeError`, so that ``hasattr(x, "tangent")`` says so."""
+
+    def __init__(self, *args):
+        RuntimeError.__init__(self, *args)  # no derivative is lost, and nobody listens
+
+
 class IdentifierOverflow(OverflowError):
     """A recording needs more identifiers than 32 bits can name."""
 

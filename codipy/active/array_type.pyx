@@ -516,6 +516,8 @@ cdef class Array(BaseArray):
                 from codipy.active.arrays.shown import keep
                 keep(values)
             return getattr(values, name)
+        if name == "tangent":
+            return get_tangent(self)      # which has said why there is none
         if name == "__array_interface__" and shows_memory(self):
             return self.value.__array_interface__
         function = None if name.startswith("_") and name != "__array_namespace__" else ndarray_method(name)

@@ -22,7 +22,7 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.forward cimport Forward
 from codipy.tape.mark cimport new_mark
 
-from codipy.errors import TapeError
+from codipy.errors import NoTangent, TapeError
 from codipy.tape.forward import TOO_LATE, seed_rows
 
 cnp.import_array()
@@ -211,11 +211,11 @@ cdef BaseTape forward_tape_of(BaseArray a):
     cdef PyObject* found
     cdef int64_t epoch
     if storage.identifiers == NULL and storage.block is None:
-        raise TapeError("the Array has no tangent, it is passive: it depends on no input")
+        raise NoTangent("the Array has no tangent, it is passive: it depends on no input")
     epoch = storage.epoch if storage.identifiers != NULL else storage.block.epoch
     found = tape_of_epoch(epoch)
     if found == NULL:
-        raise TapeError("the Array has no tangent: its tape no longer exists")
+        raise NoTangent("the Array has no tangent: its tape no longer exists")
     (<BaseTape>found).demand_forward("the Array", epoch)
     return <BaseTape>found
 

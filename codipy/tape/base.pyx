@@ -26,7 +26,7 @@ from codipy.tape.simple cimport Simple
 from codipy.tape.sweep cimport REVERSE, TANGENTS, VALUES, sweep
 from codipy.tape.watching cimport watcher
 
-from codipy.errors import CorruptTape, TapeError
+from codipy.errors import CorruptTape, NoTangent, TapeError
 
 STRATEGIES = ("auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")      # that can be swept
 FORWARD_STRATEGY = "forward"
@@ -192,10 +192,10 @@ cdef class BaseTape:
     cdef int demand_forward(self, str variable, int64_t epoch) except -1:
         """That a variable of this epoch has a tangent."""
         if not self.recorder.carries:
-            raise TapeError(f"{variable} has no tangent, it is on a tape of strategy={self.strategy!r}: take "
+            raise NoTangent(f"{variable} has no tangent, it is on a tape of strategy={self.strategy!r}: take "
                             "strategy='forward', or seed .gradient, call tape.evaluate_forward() and read .gradient")
         if not self.is_valid(epoch):
-            raise TapeError(f"{variable} has no tangent: its tape was reset since; compute it again")
+            raise NoTangent(f"{variable} has no tangent: its tape was reset since; compute it again")
         return 0
 
     cdef int32_t new_input(self, double value) except -1:

@@ -35,6 +35,18 @@ def directions(count, width, seed=0):
     return np.random.default_rng(seed).uniform(-1.0, 1.0, (count, width))
 
 
+@pytest.mark.parametrize("tape", [codipy.Tape(), codipy.Tape("forward"), codipy.Tape("primal-reuse")])
+def test_what_has_no_tangent_says_so_to_hasattr(tape):
+    with tape:
+        x, a = tape.register_input(codipy.Real(2.0)), tape.register_input(codipy.Array(np.ones(2)))
+        for variable in (x, a, x * x, a * 2.0):
+            assert hasattr(variable, "tangent") == (tape.parameters["strategy"] == "forward")
+        for passive in (codipy.Real(1.0), codipy.Array(np.ones(2))):
+            assert getattr(passive, "tangent", None) is None
+            with pytest.raises(TapeError, match="has no tangent"):
+                passive.tangent
+
+
 def swept(f, point, rows, **settings):
     """Tangents of the results, by the sweep over a recording of single operations."""
     tape = codipy.Tape("jacobian", "operation", **settings)

@@ -175,3 +175,126 @@ def test_a_cell_that_only_the_collector_finds_is_found_again_and_again():
         found, work = several(first)
         assert found == [(pytest.approx(0.2 * k), 0.1 * k) for k in range(20)]
         assert type(work) is np.ndarray and work.tolist() == [0.1 * 19, first, first]
+
+
+CACHED = """
+@functools.cache
+def work(n): return np.zeros(n)
+@functools.lru_cache(maxsize=4)
+def bounded(n): return np.zeros(n)
+@functools.lru_cache
+def pair(n): return np.zeros(n), np.ones(n)
+KEPT = work(3)
+@functools.lru_cache
+def named(n): return {"u": np.ones(n), "v": [np.ones(n)]}
+class Owner:
+    @functools.lru_cache(None)
+    def own(self, n): return np.ones(n)
+OWNER = Owner()
+for k in (2, 3):
+    bounded(k), pair(k), named(k), OWNER.own(k)
+
+def whole(p):
+    w = work(3); w[0] = p; w[1:] += p * work(3)[:-1]
+    return (work(3) * w).sum() + KEPT[0]
+
+def several(p):
+    for n in (2, 3):
+        u = bounded(n); u[:] += p * n
+    v, w = pair(2); v[0] = p; w += v
+    OWNER.own(3)[1] = p * bounded(2)[0]
+    return bounded(2).sum() * bounded(3).sum() * pair(2)[1].sum() * OWNER.own(3).sum()
+
+def in_dicts(p):
+    d = named(2); d["u"][0] = p; d["v"][0][:] *= p
+    return named(2)["u"].sum() * named(2)["v"][0].sum()
+
+def cold(p):
+    w = work(7); w[0] += p
+    return (work(7) ** 2).sum()
+
+def left(): return [work(3), KEPT, bounded(2), bounded(3), *pair(2), OWNER.own(3), named(2)["u"], *named(2)["v"]]
+"""
+
+
+@pytest.mark.parametrize("name", ["whole", "several", "in_dicts", "cold"])
+def test_work_arrays_that_a_cache_gives(name, tmp_path):
+    h = 1e-6
+
+    def fresh(strategy):
+        return module_of(tmp_path, f"caches_of_the_user_{strategy.replace('-', '_')}", CACHED)
+
+    found = [getattr(fresh("plain"), name)(p) for p in (0.7 + h, 0.7 - h)]
+    plain = fresh("plain")
+    expected = getattr(plain, name)(0.7)
+    for strategy in STRATEGIES:
+        module = fresh(strategy)
+        value, slope = codipy.value_and_grad(getattr(module, name), strategy=strategy)(0.7)
+        assert value == expected
+        assert slope == pytest.approx((found[0] - found[1]) / (2 * h), rel=1e-7)
+        assert all(type(a) is np.ndarray and np.array_equal(a, b) for a, b in zip(module.left(), plain.left()))
+        assert module.KEPT is module.work(3)
+
+
+# What gives the function its arrays in ways of its own, and what is left in them.
+GIVEN = {
+    "with": """
+POOL = [np.zeros(4), np.zeros(4)]
+@contextlib.contextmanager
+def scratch():
+    w = POOL.pop()
+    try: yield w
+    finally: POOL.append(w)
+def f(p):
+    with scratch() as w:
+        w[:] = p * np.arange(4.0)
+        with scratch() as v:
+            v[:] = w * p
+            return (w * v).sum()
+def left(): return POOL
+""",
+    "loop": """
+A, B = np.zeros(3), np.ones(3)
+class Buffers:
+    def both(self):
+        for w in (A, B): yield w
+def f(p):
+    for w in Buffers().both(): w[0] = p; w[1:] += p * w[:1]
+    return (A * B).sum()
+def left(): return [A, B]
+""",
+    "partialmethod": """
+class Model:
+    def __init__(self): self.w = np.zeros(3)
+    def put(self, k, v): self.w[k] = v
+    first = functools.partialmethod(put, 0)
+MODEL = Model()
+second = functools.partial(MODEL.put, 1)
+def f(p): MODEL.first(p); second(p * p); return (MODEL.w ** 2).sum()
+def left(): return [MODEL.w]
+""",
+    "product": """
+A = scipy.sparse.csr_matrix(np.diag(np.arange(1.0, 5.0)) + np.eye(4, k=1))
+u = np.ones(4)
+def f(p): r = A.dot(u * p); u[:] = r - A.T @ u; return (u * u).sum()
+def left(): return [u]
+""",
+}
+
+
+@pytest.mark.parametrize("name", GIVEN)
+def test_arrays_that_are_given_in_ways_of_their_own(name, tmp_path):
+    h = 1e-6
+
+    def fresh(strategy):
+        return module_of(tmp_path, f"given_{name}_{strategy.replace('-', '_')}", "import contextlib\n" + GIVEN[name])
+
+    found = [fresh("plain").f(p) for p in (0.7 + h, 0.7 - h)]
+    plain = fresh("plain")
+    expected = plain.f(0.7)
+    for strategy in STRATEGIES:
+        module = fresh(strategy)
+        value, slope = codipy.value_and_grad(module.f, strategy=strategy)(0.7)
+        assert value == expected
+        assert slope == pytest.approx((found[0] - found[1]) / (2 * h), rel=1e-7)
+        assert all(type(a) is np.ndarray and np.array_equal(a, b) for a, b in zip(module.left(), plain.left()))

@@ -35,7 +35,7 @@ from codipy.active.messages.callers import in_rebound_code, refusal
 from codipy.active.scalar.complexes import NO_COMPLEX, combine as combine_complex
 from codipy.active.doors import door
 from codipy.active.messages.dropped import refuse_dropped
-from codipy.errors import ActiveError, TapeError
+from codipy.errors import ActiveError, NoTangent, TapeError
 from codipy.operations import TABLE
 from codipy.tape.forward import TOO_LATE, seed_rows
 from codipy.tape.signatures import Signature
@@ -265,9 +265,9 @@ cdef BaseTape forward_tape_of(Real self):
     """The tape of strategy 'forward' that this variable is of."""
     cdef PyObject* found = tape_of_epoch(self.epoch)
     if not self.epoch:
-        raise TapeError(f"{described(self)} has no tangent, it is passive: it depends on no input")
+        raise NoTangent(f"{described(self)} has no tangent, it is passive: it depends on no input")
     if found == NULL:
-        raise TapeError(f"{described(self)} has no tangent: its tape no longer exists")
+        raise NoTangent(f"{described(self)} has no tangent: its tape no longer exists")
     (<BaseTape>found).demand_forward(described(self), self.epoch)
     return <BaseTape>found
 

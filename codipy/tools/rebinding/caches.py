@@ -13,6 +13,7 @@ import gc
 from types import ModuleType
 
 from codipy.active import Real
+from codipy.tools.rebinding.together import standing_for
 
 __all__ = ["FUNCTOOLS", "cache", "entries_of", "entry_of", "identity_cache", "lru_cache"]
 
@@ -84,7 +85,7 @@ def identity_cache(f, maxsize=128, typed=False, found=None):
     def wrapper(*args, **kwargs):
         if kwargs:
             kwargs = {name: _as_key(argument) for name, argument in kwargs.items()}
-        return cached(*map(_as_key, args), **kwargs)
+        return standing_for(cached(*map(_as_key, args), **kwargs))
 
     functools.update_wrapper(wrapper, f)
     wrapper.cache_info, wrapper.cache_clear = cached.cache_info, cached.cache_clear

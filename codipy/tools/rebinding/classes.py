@@ -37,7 +37,7 @@ _HEAP_TYPE = 1 << 9
 _FOREIGN = {"builtins", "typing", "abc"}
 _ORIGIN, _TRANSLATE = "__codipy_origin__", "__codipy_translate__"
 _METHODS = (FunctionType, staticmethod, classmethod, property, functools.cached_property,
-            functools.singledispatchmethod)  # fmt: skip
+            functools.partialmethod, functools.singledispatchmethod)  # fmt: skip
 _KEPT = {"__class_getitem__", "__init_subclass__", "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__",
          "__class__"}  # of a proxy
 
@@ -179,6 +179,9 @@ class Twins:
         if type(value) is functools.cached_property:
             f = translate(value.func, unit)
             return value if f is value.func else functools.cached_property(f)
+        if type(value) is functools.partialmethod:
+            f = translate(value.func, unit)
+            return value if f is value.func else functools.partialmethod(f, *value.args, **value.keywords)
         if type(value) is functools.singledispatchmethod:
             return Overloaded(value, self.rebinder)
         return translate(value, unit)

@@ -20,6 +20,7 @@ _MEMORY = frozenset((  # of NumPy: what shows or writes memory, by another objec
     "asmatrix", "bmat", "ctypeslib", "from_dlpack", "frombuffer", "ma", "matrix", "memmap", "ndarray", "nditer", "rec",
     "recarray",
 ))  # fmt: skip
+_PRODUCTS = ("dot", "multiply", "rmatvec")  # methods of sparse matrices that keep nothing
 _CYTHON = "cython_function_or_method"
 # Of Python's modules, those that keep an object, if at all, as what it is.
 _OBJECTS = frozenset((
@@ -99,6 +100,8 @@ class Foreign:
             return value is memoryview
         if top.lstrip("_") in sys.stdlib_module_names or top in sys.stdlib_module_names:
             return top.lstrip("_") not in _OBJECTS
+        if origin.startswith("scipy.sparse.") and names[0] in _PRODUCTS and hasattr(type(value), "tocsr"):
+            return False
         if self._scope.owns_name(origin, getattr(sys.modules.get(origin), "__file__", None)):
             return False
         found = self._found(function, imports)

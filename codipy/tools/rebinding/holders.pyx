@@ -63,6 +63,7 @@ cdef enum:
     SEARCHES = 8                 # ... which are looked for so often for one array
     OPTIMIZED = 1                # of a code object: local variables stand in the frame and in no dict
 
+cdef object CACHE = type(functools.lru_cache(None)(len))
 cdef dict slots = {}             # by class
 
 
@@ -249,6 +250,9 @@ cdef class Holders:
             if not o.gi_running and o.gi_frame is not None:
                 self._visit_frame(o.gi_frame, False)
             return 0
+        if kind is CACHE:
+            self._visit_cache(o)
+            return 0
         if kind is MethodType:
             own, function = o.__self__, o.__func__
             self._add(<PyObject*>own)
@@ -283,6 +287,25 @@ cdef class Holders:
             for k in range(min(len(o), LONG)):
                 self._visit_item(o, k)
         return self._visit_instance(o)
+
+    def _visit_cache(self, cache):
+        """What a cache of `functools` has: rebuilt code sees it through its own one, which gives the Array."""
+        function = cache.__wrapped__
+        self._add(<PyObject*>function)
+        for new in translations_of(cache, getattr(function, "__globals__", None)):
+            self._add(<PyObject*>new)
+        parts = gc.get_referents(cache)       # with the results of a bounded cache; others have them in a dict, the last
+        own = None
+        for part in parts:
+            if type(part) is dict and part is not cache.__dict__:
+                own = part
+        if own is not None:
+            parts += [result for result in own.values() if type(result).__name__ != "_lru_list_elem"]
+        for part in parts:
+            if self._wants(<PyObject*>part):
+                self._count(<PyObject*>part, 1)
+            elif part is not own:
+                self._add(<PyObject*>part)
 
     def _visit_item(self, o, k):
         item = o[k]
@@ -483,6 +506,10 @@ cdef class Holders:
                     self._seen[<size_t><PyObject*>holder] = holder
                     self._visit(holder)
                     self._remember(holder)
+            elif kind is GeneratorType:
+                if <size_t><PyObject*>holder not in self._seen:
+                    self._seen[<size_t><PyObject*>holder] = holder
+                    self._visit(holder)
             elif not in_drivers:
                 continue
             elif kind is list or kind is dict or kind is tuple:

@@ -96,7 +96,7 @@ cdef class Group:
     cdef int undo(self) except -1:
         """Give the user's arrays back, with the values of the Arrays."""
         cdef Member member
-        if not self.places and self.is_alone():
+        if not self.places and self.is_over():
             return 0
         member = self.members[0]
         values = member.array.value
@@ -467,3 +467,27 @@ def plain_of(array, /):
             if (<Member>member).array is array:
                 return (<Member>member).plain
     return plain_in_one_place(array)
+
+
+def standing_for(array, /):
+    """standing_for(array, /)
+    --
+
+    The Array that stands for a user's array while the recording of this thread runs.
+
+    Parameters
+    ----------
+    array : object
+        What a cache has kept, which is no place where an Array could be put.
+
+    Returns
+    -------
+    Array or object
+        `array` itself where none stands for it.
+    """
+    if is_array(<PyObject*>array):
+        for group in thread.groups:
+            for member in (<Group>group).members:
+                if (<Member>member).plain is array:
+                    return (<Member>member).array
+    return array

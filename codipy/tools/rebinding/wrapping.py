@@ -47,7 +47,8 @@ DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments o
 CLASS_OF, SOLVE_OF = "codipy: class_of", "codipy: solve_of"
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
-_WRAPPED = (MADE, MADE_ITEMS, TAKEN, POPPED)
+_WRAPPED = (MADE, MADE_ITEMS, HOLD_ITEMS, TAKEN, POPPED)
+_COUNTING = ("enumerate", "range", "zip")  # what gives numbers, or more than one thing
 _POPPING = ("pop", "popleft", "popitem")
 
 
@@ -163,7 +164,8 @@ class _Wrapper:
             if plain and isinstance(value, (ast.Tuple, ast.List)) and len(value.elts) == len(target.elts):
                 value.elts = [self._bound(one, item) for one, item in zip(target.elts, value.elts)]
             elif isinstance(value, ast.Call) and any(map(self._is_wanted, target.elts)):
-                return self._wrapped(value, MADE_ITEMS)
+                made = self._wrapped(value, MADE_ITEMS)
+                return self._wrapped(made, HOLD_ITEMS) if self._exchanges(list(bound_by(target))) else made
             elif isinstance(value, (ast.Name, ast.Attribute)) and self._exchanges(list(bound_by(target))):
                 return self._call(HOLD_ITEMS, [value], value)
             return value
@@ -234,6 +236,8 @@ class _Wrapper:
             scopes = (*scopes, None)
         if isinstance(node, (ast.For, ast.comprehension)) and self._exchanges(list(bound_by(node.target))):
             node.iter = self._walked(node.iter)
+        if isinstance(node, (ast.For, ast.With)):
+            self._entered(node)
         if isinstance(node, ast.Match):
             self._matched(node)
         elif isinstance(node, ast.Call):
@@ -264,6 +268,24 @@ class _Wrapper:
             is_filled = self._exchanges(list(map(item_of, names_of(node.value))))
             return (HOLD_ITEM, ast.Constant(node.slice.value)) if is_filled else None
         return None
+
+    def _entered(self, node):
+        """Let the body of a loop or a ``with`` statement begin with an Array where it fills what a call gives it."""
+        given = [(node.target, node.iter)] if isinstance(node, ast.For) else [
+            (item.optional_vars, item.context_expr) for item in node.items]  # fmt: skip
+        for target, value in reversed(given):
+            gives_arrays = _is_of_call(value) and last_name(getattr(value, "func", None)) not in _COUNTING
+            if gives_arrays and isinstance(target, ast.Name) and self._exchanges([target.id]):
+                node.body.insert(0, self._begun(target, target.id))
+
+    def _begun(self, place, name):
+        """A statement that lets a variable hold an Array, where it holds a plain array."""
+        emptied = _at(place, ast.NamedExpr(_name(place, name, ast.Store()), _at(place, ast.Constant(None))))
+        pair = _at(place, ast.List([_name(place, name, ast.Load()), emptied], ast.Load()))
+        held = self._call(HELD_PARAMETER, [pair, ast.Constant(DEFAULTS)], place)
+        plain = self._call(IS_PLAIN, [_name(place, name, ast.Load())], place)
+        value = _at(place, ast.IfExp(plain, held, _name(place, name, ast.Load())))
+        return _at(place, ast.Assign([_name(place, name, ast.Store())], value))
 
     def _matched(self, node):
         """Let what a ``match`` statement takes apart hold Arrays, where it fills the parts."""
@@ -334,12 +356,7 @@ class _Wrapper:
         for argument in reversed((*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)):
             if not self._exchanges([argument.arg]) or argument.arg in _of_numbers(arguments):
                 continue
-            emptied = _at(argument, ast.NamedExpr(_name(argument, ast.Store()), _at(argument, ast.Constant(None))))
-            pair = _at(argument, ast.List([_name(argument, ast.Load()), emptied], ast.Load()))
-            held = self._call(HELD_PARAMETER, [pair, ast.Constant(DEFAULTS)], argument)
-            plain = self._call(IS_PLAIN, [_name(argument, ast.Load())], argument)
-            value = _at(argument, ast.IfExp(plain, held, _name(argument, ast.Load())))
-            function.body.insert(at, _at(argument, ast.Assign([_name(argument, ast.Store())], value)))
+            function.body.insert(at, self._begun(argument, argument.arg))
 
     def _walked(self, node):
         """What a loop walks over, where it fills the items of lists and dicts."""
@@ -408,8 +425,8 @@ def _is_of_call(node):
     return isinstance(node, ast.Call) or isinstance(node, ast.Attribute) and node.attr == "__dict__"
 
 
-def _name(argument, context):
-    return _at(argument, ast.Name(argument.arg, context))
+def _name(place, name, context):
+    return _at(place, ast.Name(name, context))
 
 
 def _cell_of(name):
