@@ -135,9 +135,7 @@ SEEN = """
 u = view_of_kept()
 u = watched()
 u = exported()
-u = remembered(2.0)
 u = next(BUFFERS)
-u, v = pair()
 u = np.frombuffer(bytearray(32))
 """.strip().splitlines()
 
@@ -157,14 +155,10 @@ def kept_view(): u = U0 * 2.0; KEPT.append(u[1:]); return u
 def view_of_kept(): u = U0 * 2.0; KEPT.append(u); return u[::-1]
 def watched(): u = U0 * 2.0; KEPT.append(weakref.ref(u)); return u
 def exported(): u = U0 * 2.0; KEPT.append(memoryview(u)); return u
-@functools.lru_cache
-def remembered(scale): return U0 * scale
 def buffers():
     u = U0.copy()
     while True: yield u
 BUFFERS = buffers()
-PAIR = U0.copy(), U0.copy()
-def pair(): return PAIR
 """
 
 

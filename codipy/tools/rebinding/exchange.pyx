@@ -140,6 +140,25 @@ def hold_items(container, /):
     return container
 
 
+def hold_result(container, /):
+    """hold_result(container, /)
+    --
+
+    The same for all items of what a function returned and is taken apart: of a tuple or a list that is no more than that.
+
+    Parameters
+    ----------
+    container : object
+        Anything else, which may see when it is gone, is left alone.
+
+    Returns
+    -------
+    object
+        `container` itself.
+    """
+    return hold_items(container) if type(container) is tuple or type(container) is list else container
+
+
 def hold_cell(cell, /):
     """hold_cell(cell, /)
     --

@@ -22,6 +22,7 @@ from codipy.tools.rebinding.exchange import (
     hold_global,
     hold_item,
     hold_items,
+    hold_result,
     is_plain,
     popped,
     taken,
@@ -37,6 +38,7 @@ from codipy.tools.rebinding.wrapping import (
     HOLD_GLOBAL,
     HOLD_ITEM,
     HOLD_ITEMS,
+    HOLD_RESULT,
     IS_PLAIN,
     MADE,
     MADE_ITEMS,
@@ -212,6 +214,7 @@ def make_builtins(view, mapping):
     found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
     found |= {SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
+    found |= {HOLD_RESULT: hold_result}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks |= {"__build_class__": __build_class__, "vars": vars_, "setattr": setattr_, "delattr": delattr_}

@@ -142,6 +142,8 @@ cdef class Group:
         for k in range(len(self.members)):
             if held == self.plain(k):
                 place.put(<object>self.array(k))
+                if place.held() != self.array(k):      # a variable of a comprehension, which Python lets nobody set
+                    raise RuntimeError("the place did not take the Array")
                 break
         return 0
 
@@ -202,8 +204,7 @@ cdef class Group:
                     elif other.storage is storage:
                         found.setdefault(id(other), [0, other])[0] += 1
             other = None
-            if type(variables) is dict and sys.gettrace() is None:
-                variables.clear()
+            forget_variables(frame, variables)
         storage = None
         for several, view in found.values():
             if Py_REFCNT(<PyObject*>view) != several + 2:      # by the list and the variable here
@@ -213,6 +214,13 @@ cdef class Group:
             if Py_REFCNT(self.array(k)) != own[k] + (1 if k else count + views):
                 return False
         return self.holders_of_storage() == count + len(found)
+
+
+cdef int forget_variables(frame, variables) except -1:
+    """Empty the copy that a frame keeps of its variables; a tracing function's is what these are set by while it runs."""
+    if type(variables) is dict and (sys.gettrace() is None or frame not in running()):
+        variables.clear()
+    return 0
 
 
 cdef list frames_of_errors():

@@ -35,11 +35,12 @@ from codipy.tools.rebinding.names import (
 
 __all__ = [
     "CLASS_OF", "DEFAULTS", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM",
-    "HOLD_ITEMS", "IS_PLAIN", "MADE", "MADE_ITEMS", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
+    "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "MADE", "MADE_ITEMS", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
 HOLD_ATTRIBUTE, HOLD_ITEM, HOLD_ITEMS = "codipy: hold_attribute", "codipy: hold_item", "codipy: hold_items"
+HOLD_RESULT = "codipy: hold_result"
 HOLD_CELL, HOLD_GLOBAL = "codipy: hold_cell", "codipy: hold_global"
 HELD_ITEM, HELD_PARAMETER, IS_PLAIN = "codipy: held_item", "codipy: held_parameter", "codipy: is_plain"
 TAKEN, POPPED = "codipy: taken", "codipy: popped"
@@ -47,7 +48,7 @@ DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments o
 CLASS_OF, SOLVE_OF = "codipy: class_of", "codipy: solve_of"
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
-_WRAPPED = (MADE, MADE_ITEMS, HOLD_ITEMS, TAKEN, POPPED)
+_WRAPPED = (MADE, MADE_ITEMS, HOLD_RESULT, TAKEN, POPPED)
 _COUNTING = ("enumerate", "range", "zip")  # what gives numbers, or more than one thing
 _POPPING = ("pop", "popleft", "popitem")
 
@@ -165,7 +166,7 @@ class _Wrapper:
                 value.elts = [self._bound(one, item) for one, item in zip(target.elts, value.elts)]
             elif isinstance(value, ast.Call) and any(map(self._is_wanted, target.elts)):
                 made = self._wrapped(value, MADE_ITEMS)
-                return self._wrapped(made, HOLD_ITEMS) if self._exchanges(list(bound_by(target))) else made
+                return self._wrapped(made, HOLD_RESULT) if self._exchanges(list(bound_by(target))) else made
             elif isinstance(value, (ast.Name, ast.Attribute)) and self._exchanges(list(bound_by(target))):
                 return self._call(HOLD_ITEMS, [value], value)
             return value
