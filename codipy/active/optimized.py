@@ -38,6 +38,9 @@ def optimize(tape, inputs, outputs, dead, equal, merge, renumber):
     """See `Tape.optimize`."""
     if tape.is_active:
         raise TapeError("optimize() while the tape records: call it when the recording is over")
+    if not outputs:
+        raise TapeError("optimize() of a tape without outputs would leave nothing: name them, "
+                        "tape.optimize(outputs=[y]), or call register_output() while recording")
     at = {name: [_identifiers(tape, x, f"{name}[{k}]") for k, x in enumerate(given)]
           for name, given in (("inputs", inputs), ("outputs", outputs))}
     contents = contents_of(tape)

@@ -49,8 +49,8 @@ class Tape(BaseTape):
     def get_primal(self, x: Real) -> float: ...
     def optimize(
         self,
-        inputs: Iterable[Real | Array],
-        outputs: Iterable[Real | Array],
+        inputs: Iterable[Real | Array] | None = None,
+        outputs: Iterable[Real | Array] | None = None,
         *,
         dead: bool = True,
         equal: bool = True,

@@ -521,15 +521,15 @@ cdef class Tape(BaseTape):
         from codipy.tape.graph import networkx
         return networkx(self, limit)
 
-    def optimize(self, inputs, outputs, *, dead=True, equal=True, merge=True, renumber=True):
+    def optimize(self, inputs=None, outputs=None, *, dead=True, equal=True, merge=True, renumber=True):
         """A new tape with what some outputs need of this recording, and nothing twice.
 
         Parameters
         ----------
-        inputs : sequence of Real and Array
-            Inputs of this tape, of which the new one has variables. All inputs stay on it.
-        outputs : sequence of Real and Array
-            The variables whose derivatives are asked for; each keeps an identifier of its own.
+        inputs : sequence of Real and Array, optional
+            Inputs of this tape, of which the new one has variables; default is ``tape.inputs``. All inputs stay on it.
+        outputs : sequence of Real and Array, optional
+            The variables whose derivatives are asked for, ``tape.outputs`` by default; each keeps an identifier of its own.
         dead : bool
             Drop statements that no output depends on.
         equal : bool
@@ -544,14 +544,14 @@ cdef class Tape(BaseTape):
         Returns
         -------
         OptimizedTape
-            ``tape``, ``inputs`` and ``outputs``, its variables in the order of those given; ``saved`` counts what each pass
-            saved. This tape stays what it is; values of arrays are shared.
+            ``tape``; ``inputs`` and ``outputs``, its registered variables in the order of those given; ``saved`` counts
+            what each pass saved. This tape stays what it is; values of arrays are shared.
 
         Raises
         ------
         TapeError
-            If the tape is recording, keeps nothing (``"forward"``), or a variable is none of this tape or has no identifier
-            of its own.
+            If the tape is recording, keeps nothing (``"forward"``), has no outputs, or a variable is none of this tape or has
+            no identifier of its own.
         TypeError
             If something else than a Real or an Array is among them.
 
@@ -570,14 +570,26 @@ cdef class Tape(BaseTape):
         ...     x = tape.register_input(3.0)
         ...     unused = x / 7.0 + x
         ...     y = tape.register_output(x * x + x)
-        >>> small, (x,), (y,), saved = tape.optimize([x], [y])
+        >>> small, (x,), (y,), saved = tape.optimize()
         >>> y.gradient = 1.0
         >>> small.evaluate()
         >>> x.gradient, saved.merged_arguments
         (7.0, 2)
         """
         from codipy.active.optimized import optimize
-        return optimize(self, list(inputs), list(outputs), bool(dead), bool(equal), bool(merge), bool(renumber))
+        cdef Registered registered
+        cdef Tape new
+        found = optimize(self, list(self.inputs if inputs is None else inputs),
+                         list(self.outputs if outputs is None else outputs), bool(dead), bool(equal), bool(merge), bool(renumber))
+        new = found.tape
+        for registered, those in ((new.registered_inputs, found.inputs), (new.registered_outputs, found.outputs)):
+            registered.make_room(new, len(those))
+            for x in those:
+                if is_array(x):
+                    registered.add_array(new, x)
+                elif x.is_active:
+                    registered.add_real(new, x)
+        return found
 
     cdef int demand_values(self) except -1:
         if not self.store.gather(&self.recorder):

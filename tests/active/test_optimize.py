@@ -154,8 +154,30 @@ def test_kinds_of_outputs(strategy):
         results[0].gradient
 
 
+@each_strategy
+def test_the_variables_of_the_new_tape_are_registered_there(strategy, tmp_path):
+    tape, inputs, outputs = recorded((strategy, None))
+    expected = gradients(tape, inputs, outputs)
+    del inputs, outputs
+    small, new, results, _ = tape.optimize()
+    assert [type(x) for x in (*small.inputs, *small.outputs)] == [type(x) for x in (*new, *results)]
+    small.check()
+    assert np.allclose(gradients(small, small.inputs, small.outputs), expected, rtol=1e-12)
+    small.save(tmp_path / "small.tape")
+    loaded = codipy.load_tape(tmp_path / "small.tape")
+    assert np.allclose(gradients(loaded, loaded.inputs, loaded.outputs), expected, rtol=1e-12)
+    again = loaded.optimize(equal=False, merge=False)
+    assert np.allclose(gradients(*again[:3]), expected, rtol=1e-12)
+    assert again.saved[:5] == (0, 0, 0, 0, 0)
+    few = tape.optimize(outputs=tape.outputs[:1])
+    assert len(few.tape.inputs) == 3
+    assert len(few.tape.outputs) == 1
+
+
 def test_what_cannot_be_done_is_said():
     tape, inputs, outputs = recorded(("jacobian", "statement"))
+    with pytest.raises(TapeError, match="without outputs would leave nothing"):
+        tape.optimize(outputs=[])
     with tape, pytest.raises(TapeError, match="while the tape records"):
         tape.optimize(inputs, outputs)
     with pytest.raises(TypeError, match=r"outputs\[1\] must be a Real or an Array, got float"):
