@@ -174,6 +174,8 @@ def timeline(f, *x, argnums=None, strategy="auto", granularity=None, chunk_size=
     >>> found.passive[-1]
     0.5
     """
+    if not callable(f):
+        raise TypeError(f"f must be a function, got {type(f).__name__}: say codipy.timeline(f, x)")
     if isinstance(samples, bool) or not isinstance(samples, int) or samples < 1:
         raise ValueError(f"samples must be a positive int, got {samples!r}")
     chosen = range(len(x)) if argnums is None else (argnums,) if isinstance(argnums, int) else tuple(argnums)

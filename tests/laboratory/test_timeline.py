@@ -94,6 +94,10 @@ def test_arguments_stay_as_they_are_and_wrong_ones_are_refused():
     assert not u.any()
     with pytest.raises(ValueError, match="argnums must name some of the 1 arguments"):
         codipy.timeline(fills, u, argnums=1)
+    with pytest.raises(TypeError, match=r"f must be a function, got float: say codipy.timeline\(f, x\)"):
+        codipy.timeline(3.0)
+    with pytest.raises(TypeError, match=r"f must be a function, got float: say codipy.debug\(f, x\)"):
+        codipy.debug(3.0)
     with pytest.raises(ValueError, match="samples must be a positive int"):
         codipy.timeline(fills, u, samples=0)
 

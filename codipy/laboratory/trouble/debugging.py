@@ -40,6 +40,8 @@ def debug(f=None, *x, rebind=True, show=True):
 
     Raises
     ------
+    TypeError
+        `f` is no function, or its arguments or results are no numbers.
     Exception
         Whatever `f` raises, unless something was found before; then the report has its text.
 
@@ -98,6 +100,8 @@ class _Block:
 
 
 def _run(f, x, rebind):
+    if not callable(f):
+        raise TypeError(f"f must be a function, got {type(f).__name__}: say codipy.debug(f, x), or with codipy.debug():")
     report, problem = Troubles(), Weighted(f, x, rebind)
     names = [path for position, tree in enumerate(x) for path, _ in labelled(tree, f"argument {position}")]
     watcher = Watcher(report, names)
