@@ -101,7 +101,7 @@ class _Block:
 
 def _run(f, x, rebind):
     if not callable(f):
-        raise TypeError(f"f must be a function, got {type(f).__name__}: say codipy.debug(f, x), or with codipy.debug():")
+        raise TypeError(f"f must be a function, got {type(f).__name__}: say codipy.debug(f, x)")
     report, problem = Troubles(), Weighted(f, x, rebind)
     names = [path for position, tree in enumerate(x) for path, _ in labelled(tree, f"argument {position}")]
     watcher = Watcher(report, names)
