@@ -11,6 +11,7 @@ from codipy.errors import TapeError
 from codipy.tape.assemble import fill
 from codipy.tape.dissect import contents_of
 from codipy.tape.optimize import Passes, Saved, optimized
+from codipy.tape.watching import unwatched
 
 __all__ = ["OptimizedTape", "optimize"]
 
@@ -49,7 +50,7 @@ def optimize(tape, inputs, outputs, dead, equal, merge, renumber):
     for k, identifiers in enumerate(at["inputs"]):
         if np.any((found.inputs[identifiers] == 0) & (identifiers != 0)):
             raise TapeError(f"inputs[{k}] is no input of this tape: register_input() makes one")
-    new = type(tape)(**found.contents.parameters)
+    new = unwatched(type(tape), **found.contents.parameters)
     fill(new, found.contents)
     variables = {name: [_placed(x, new, numbers[ids][()], name == "inputs", f"{name}[{k}]")
                         for k, (x, ids) in enumerate(zip(given, at[name]))]

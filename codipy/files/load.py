@@ -35,6 +35,7 @@ from codipy.tape.contents import (
 )
 from codipy.tape.dissect import epoch_of
 from codipy.tape.sound import demand_sound, extent
+from codipy.tape.watching import unwatched
 
 # What Python and NumPy raise of what has another type, length or range than it should.
 _WRONG = (ArithmeticError, AssertionError, AttributeError, CorruptTape, LookupError, TypeError, ValueError)
@@ -110,7 +111,7 @@ class _Loaded:
         parameters = self.header["tape"]
         if type(parameters) is not dict or parameters.get("strategy") not in STRATEGIES:
             raise TapeFormatError("its strategy is none that keeps a recording")
-        tape = Tape(**parameters)
+        tape = unwatched(Tape, **parameters)
         contents = self.contents(tape)
         if tape.strategy.endswith("-reuse"):
             most = _ROOM + 16 * self.file.size

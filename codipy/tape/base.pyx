@@ -52,7 +52,8 @@ cdef class BaseTape:
         self.chunk_size = chunk_size
         self.watched = watcher is not None and strategy != FORWARD_STRATEGY
         if self.watched:      # who looks on reads values, and each operation by itself
-            strategy, granularity = "primal", "operation"
+            self.strategy = strategy = "primal"
+            self.granularity = "operation"
         cdef bint reuse = strategy.endswith("-reuse")
         self.recorder.width = check_width(width, strategy == FORWARD_STRATEGY)
         if strategy == FORWARD_STRATEGY:
@@ -63,7 +64,7 @@ cdef class BaseTape:
             self.recorder.kind, self.store = JACOBIAN, Jacobian(reuse, chunk_size)
         else:
             self.recorder.kind, self.store = PRIMAL, Primal(reuse, chunk_size)
-        self.recorder.eager = granularity == "operation"
+        self.recorder.eager = self.granularity == "operation"
         self.recorder.skip_zero = bool(skip_zero_jacobians)
         self.recorder.skip_invalid = bool(skip_invalid_jacobians)
         self.recorder.plain = self.recorder.kind == JACOBIAN and not reuse and not self.recorder.eager

@@ -252,6 +252,31 @@ def test_errors_of_the_code_pass_and_nobody_looks_on_any_more(capsys):
     assert not codipy.Tape().watched
 
 
+def test_tapes_that_are_loaded_or_optimized_inside_are_what_they_were(tmp_path):
+    tape = codipy.Tape("jacobian-reuse")
+    with tape:
+        x = tape.register_input(3.0)
+        y = tape.register_output(x * x + np.sin(x))
+    tape.save(tmp_path / "a.tape")
+    with codipy.debug(show=False) as report:
+        loaded = codipy.load_tape(tmp_path / "a.tape")
+        new = codipy.Tape("jacobian-reuse")
+        with new:
+            u = new.register_input(3.0)
+            v = new.register_output(u * u + np.sin(u))
+        assert (new.strategy, new.granularity, new.watched) == ("primal", "operation", True)
+        new.check()
+        small = new.optimize(inputs=[u], outputs=[v])
+        tape.optimize(inputs=[x], outputs=[y])
+        for kept in (loaded, small.tape):
+            kept.check()
+        loaded.outputs[0].gradient = 1.0
+        loaded.evaluate()
+    assert loaded.strategy == "jacobian-reuse" and not loaded.watched
+    assert loaded.inputs[0].gradient == pytest.approx(6.0 + np.cos(3.0))
+    assert report.recordings == 1
+
+
 def test_other_threads_are_left_alone():
     found = []
     with codipy.debug(show=False) as report:

@@ -60,10 +60,11 @@ def debug(f=None, *x, rebind=True, show=True):
       the sum of their magnitudes over the magnitude of their sum is 1e8 or more. What the elements of one array's
       statement give to one number comes as one term, and a sum that is exactly 0 is no hint.
 
-    Tapes that are made inside keep values, operation by operation and each under an identifier of its own, whatever
-    their strategy is; what they compute is the same up to rounding. They are slow and large, as every line is traced:
-    take a small problem. Other tracers (debuggers, coverage) see nothing of the block. A tape of strategy 'forward',
-    one that was made before, and sweeps between two positions are not looked at; the report says so.
+    Tapes that are made inside are of strategy 'primal', by operation and with an identifier for each value, whatever
+    they were asked to be; what they compute is the same up to rounding. They are slow and large, as every line is
+    traced: take a small problem. Other tracers (debuggers, coverage) see nothing of the block. A tape of strategy
+    'forward', one that was made before, recordings on other threads, and sweeps between two positions are not looked at;
+    the report says so.
 
     Examples
     --------
