@@ -63,7 +63,7 @@ def debug(f=None, *x, rebind=True, show=True):
     Tapes that are made inside are of strategy 'primal', by operation and with an identifier for each value, whatever
     they were asked to be; what they compute is the same up to rounding. They are slow and large, as every line is
     traced: take a small problem. Other tracers (debuggers, coverage) see nothing of the block. A tape of strategy
-    'forward', one that was made before, recordings on other threads, and sweeps between two positions are not looked at;
+    'forward', one that was made before, other threads, and sweeps between two positions are not looked at;
     the report says so.
 
     Examples
