@@ -77,6 +77,7 @@ cpdef list register_floats(Tape tape, list numbers):
     tape.registered_inputs.make_room(tape, len(inputs))
     for i in range(len(inputs)):
         if not PyFloat_CheckExact(inputs[i]):
+            tape.catch_up()
             raise TypeError(f"numbers must be floats, got {type(inputs[i]).__name__}")
         value = PyFloat_AS_DOUBLE(inputs[i])
         inputs[i] = new_identified(value, tape.recorder.epoch, tape.store.push_input(&tape.recorder, value), flags,
@@ -84,6 +85,7 @@ cpdef list register_floats(Tape tape, list numbers):
         (<Real>inputs[i]).made = tape.recorder.steps         # as register_input()
         if tape.registers:
             tape.registered_inputs.add_real(tape, inputs[i])
+    tape.catch_up()
     return inputs
 
 

@@ -5,6 +5,7 @@ from libc.stdint cimport int32_t, int64_t
 from codipy.data.position cimport Position
 from codipy.identifiers.waiting cimport WaitingBlocks
 from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.journal cimport Journal
 from codipy.tape.position cimport TapePosition
 from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Entry, Recorder
@@ -19,6 +20,7 @@ cdef class BaseTape:
     cdef readonly Records records               # steps that are not scalar statements
     cdef readonly object counting               # a Counting where records are counted and dropped, else None
     cdef readonly Replay replay                 # what evaluate_primal() made of them
+    cdef readonly Journal journal               # of a recording that is profiled, else None
     cdef readonly AdjointVector adjoint_vector  # the tape's own adjoints, width 1
     cdef readonly str strategy                  # its name: what `stored_as` makes of it says how
     cdef readonly str granularity
@@ -50,6 +52,9 @@ cdef class BaseTape:
     cdef int look_back(self) except -1
     cdef void hold_for(self, AdjointVector adjoints) noexcept
     cdef void hold(self) noexcept
+    cdef void set_plain(self) noexcept
+    cdef int end_profile(self) except -1
+    cdef int catch_up(self) except -1           # notes what was pushed beside operations, where that is profiled
     cdef int demand_idle(self, str action) except -1
     cdef int demand_recording(self, str action) except -1
     cdef int demand_recorded(self, str action) except -1

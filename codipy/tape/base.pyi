@@ -8,6 +8,7 @@ from typing_extensions import Self
 
 from codipy.tape.adjoints import AdjointVector
 from codipy.tape.counting import Counting
+from codipy.tape.journal import Journal
 from codipy.tape.loan import Loan
 from codipy.tape.position import TapePosition
 from codipy.tape.record import Records
@@ -44,6 +45,8 @@ class BaseTape:
     def watched(self) -> bool: ...
     @property
     def replay(self) -> Replay: ...
+    @property
+    def journal(self) -> Journal | None: ...
     @property
     def constants(self) -> dict[Any, Any]: ...
     @property

@@ -16,6 +16,7 @@ from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector, long_array
 from codipy.tape.forward cimport Forward
 from codipy.tape.jacobian cimport Jacobian
+from codipy.tape.journal cimport Journal, new_journal, profiler
 from codipy.tape.loan cimport Loan
 from codipy.tape.position cimport TapePosition, make_position
 from codipy.tape.primal cimport Primal
@@ -23,6 +24,7 @@ from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Entry, FORWARD, JACOBIAN, PRIMAL, SIMPLE, grow_tangents, is_live, tangents_at
 from codipy.tape.replay cimport Replay
 from codipy.tape.simple cimport Simple
+from codipy.tape.spots cimport Spots
 from codipy.tape.sweep cimport REVERSE, TANGENTS, VALUES, sweep
 from codipy.tape.watching cimport watcher
 
@@ -67,11 +69,10 @@ cdef class BaseTape:
         self.recorder.eager = self.granularity == "operation"
         self.recorder.skip_zero = bool(skip_zero_jacobians)
         self.recorder.skip_invalid = bool(skip_invalid_jacobians)
-        self.recorder.plain = self.recorder.kind == JACOBIAN and not reuse and not self.recorder.eager
         self.recorder.keeps_values = self.recorder.kind == PRIMAL or self.recorder.kind == SIMPLE
         self.recorder.values_by_identifier = self.recorder.kind == PRIMAL
         self.recorder.values_move = self.recorder.kind == PRIMAL and reuse
-        self.recorder.carries = self.recorder.kind == FORWARD
+        self.recorder.carries = self.recorder.apart = self.recorder.kind == FORWARD
         self.recorder.names_results = self.recorder.kind == SIMPLE or self.recorder.kind == FORWARD
         self.recorder.carried = carried_class(self.recorder.width)
         self.recorder.tape = <PyObject*>self
@@ -81,6 +82,7 @@ cdef class BaseTape:
         self.recorder.waiting = <PyObject*>self.waiting
         self.recorder.records, self.recorder.replay = <PyObject*>self.records, <PyObject*>self.replay
         self.store.connect(&self.recorder)
+        self.set_plain()
         self.root_begin = self.store.root.position()
         self.valid, self.constants = [], {}
         self.serial = activity.register_tape(<PyObject*>self)
@@ -162,6 +164,50 @@ cdef class BaseTape:
         if self.store.reusing is not None:
             self.store.reusing.hold()
 
+    # ---- Profiles ----
+
+    def _keep_journal(self, Spots spots, ended=None):
+        """
+        Note the spots of what is recorded from now on.
+
+        Parameters
+        ----------
+        spots : Spots or None
+            Where the program is; None: note no more.
+        ended : callable
+            Called with the tape before all that was recorded is dropped.
+
+        Raises
+        ------
+        TapeError
+            If anything is recorded, or nothing is kept.
+        """
+        cdef Journal journal = None
+        if spots is not None:
+            self.demand_recorded("a profile")
+            if self.statements:
+                raise TapeError("a profile begins with an empty tape: reset it, or take a new one")
+            journal = new_journal(spots, &self.recorder, ended)
+        self.journal = journal
+        self.recorder.journal = <PyObject*>journal if journal is not None else NULL
+        self.recorder.apart = self.recorder.carries or journal is not None
+        self.set_plain()
+
+    cdef void set_plain(self) noexcept:
+        self.recorder.plain = (self.recorder.kind == JACOBIAN and not self.recorder.reuse and not self.recorder.eager
+                               and self.recorder.journal == NULL)
+
+    cdef int catch_up(self) except -1:
+        if self.recorder.journal != NULL:
+            self.journal.catch_up(self.store.statements())
+        return 0
+
+    cdef int end_profile(self) except -1:
+        """The recording is about to be dropped: whoever profiles it reads the journal now."""
+        if self.journal is not None:
+            self.journal.ended(self)
+        return 0
+
     cdef int demand_idle(self, str action) except -1:
         if self.sweeps:
             raise TapeError(f"{action} while a sweep is reading this tape on another thread: wait until it ends")
@@ -201,19 +247,27 @@ cdef class BaseTape:
 
     cdef int32_t new_input(self, double value) except -1:
         self.demand_recording("register_input()")
-        return self.store.push_input(&self.recorder, value)
+        cdef int32_t identifier = self.store.push_input(&self.recorder, value)
+        self.catch_up()
+        return identifier
 
     cdef int32_t new_copy(self, int32_t source, double value) except -1:
         self.demand_recording("register_output()")
-        return self.store.push_copy(&self.recorder, source, value)
+        cdef int32_t identifier = self.store.push_copy(&self.recorder, source, value)
+        self.catch_up()
+        return identifier
 
     cdef int32_t new_element(self, int32_t source, double value) except -1:
         self.demand_recording("taking an element of an Array")
-        return self.store.push_element(&self.recorder, source, value)
+        cdef int32_t identifier = self.store.push_element(&self.recorder, source, value)
+        self.catch_up()
+        return identifier
 
     cdef int32_t new_handmade(self, double value, const Entry* entries, Py_ssize_t count) except -1:
         self.demand_recording("push_statement()")
-        return self.store.push_handmade(&self.recorder, value, entries, count)
+        cdef int32_t identifier = self.store.push_handmade(&self.recorder, value, entries, count)
+        self.catch_up()
+        return identifier
 
     cdef int32_t new_block(self, Py_ssize_t n) except -1:
         """The first of n contiguous identifiers."""
@@ -274,6 +328,8 @@ cdef class BaseTape:
             self.counting.withdraw()
         elif not self.recorder.carries:
             self.records.items.pop()
+            if self.journal is not None:
+                self.journal.record_count -= 1
         return self.withdraw_block(before)
 
     cdef int append(self, Record record, int32_t before) except -1:
@@ -302,7 +358,14 @@ cdef class BaseTape:
             records.last = self.store.root.position()
             records.chunk, records.used = cursor.fields[0], cursor.used
         record.place, record.before, record.after = records.last, before, self.largest()
-        records.items.append(record)
+        if self.journal is not None:
+            self.journal.note_record()
+        try:
+            records.items.append(record)
+        except BaseException:
+            if self.journal is not None:
+                self.journal.record_count -= 1
+            raise
         return 0
 
     cdef Py_ssize_t recorded(self):
@@ -334,6 +397,8 @@ cdef class BaseTape:
             self.draw_epoch()
         if self.numbers or self.other_numbers:
             self.hold()
+        if profiler is not None:
+            profiler(self)
         activity.activate(self, &self.recorder)
         self.thread = thread
         self.recordings += 1
@@ -354,6 +419,8 @@ cdef class BaseTape:
         finally:
             activity.deactivate(self)
             self.recordings -= 1
+        if self.journal is not None:
+            self.journal.spots.switch(0)
         if self.loans is not None and self.recordings == 0:
             for loan in self.loans:
                 (<Loan>loan).end()
@@ -499,6 +566,7 @@ cdef class BaseTape:
             self.demand_recorded("reset(position)")
         self.recorder.tangents_size = 0      # there may be more memory than slots
         if position is None:
+            self.end_profile()
             self.store.root.reset()
             self.forget_all()
         else:
@@ -507,6 +575,8 @@ cdef class BaseTape:
             self.waiting.clear()
             self.replay.torn = self.replay.begun
             self.store.roll_back(&self.recorder, place.streams, place.largest)
+            if self.journal is not None:
+                self.journal.truncate(self.store.statements(), len(self.records.items))
             del self.valid[bisect_left(self.valid, place.epoch) + 1:]
             self.draw_epoch()
         self.adjoint_vector.zero()
@@ -518,6 +588,7 @@ cdef class BaseTape:
         """Drop the recording and give its memory back, adjoints and primal values included."""
         self.demand_idle("reset_hard()")
         self.demand_kept("reset_hard()")
+        self.end_profile()
         self.recorder.tangents, self.recorder.tangents_size = NULL, 0
         self.store.root.reset_hard()
         self.adjoint_vector.release()

@@ -54,8 +54,10 @@ class Held:
         else:
             self._count(records)
         self._count(constants)
+        self._passed()
         for i in range(len(records)):
             self._follow([records[i]])
+            self._passed()
         for key in constants:
             entry = [constants[key], key]
             del key     # a reference that is not theirs
@@ -67,6 +69,9 @@ class Held:
         self._found = {}     # by address, of those that are shared: references found; negative once it is counted
         self._marked = {}    # Buffers that other recordings have marked, by their address
         self._counting = None
+
+    def _passed(self):
+        """What is there before the records was counted, or the next record with all that it leads to."""
 
     def _go_on(self, counting):
         counting.settle()

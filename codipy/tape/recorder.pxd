@@ -41,6 +41,7 @@ cdef struct Recorder:
     bint values_move         # ... which a later owner of the identifier overwrites, so an element gets one of its own
     bint names_results       # every result has an identifier of its own: an output needs no copy
     bint carries             # nothing is recorded: Reals carry their tangents, and a record runs forward at once
+    bint apart               # Reals are made and pushed in other ways: they are carried, or their spots noted
     bint skip_zero           # zero Jacobians are not stored
     bint skip_invalid        # NaN and infinite Jacobians are not stored
     Cursor* statements       # innermost stream: argument counts, program handles or operation codes
@@ -62,6 +63,7 @@ cdef struct Recorder:
     PyObject* replay         # its Replay, what evaluate_primal() made of them
     PyObject* tangent_vector # FORWARD: the AdjointVector that `tangents` lie in
     PyObject* tape           # the tape that this recorder is part of
+    PyObject* journal        # its Journal, or NULL: see BaseTape._keep_journal
     # Behind what statements need: see BaseTape._count_only.
     bint counts              # nothing is kept: the streams count, and records are counted and dropped
     double* window           # PRIMAL that counts, linear: the slots of the last identifiers. `primals` lies so far before it

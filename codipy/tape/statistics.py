@@ -161,10 +161,11 @@ def readable(size):
     return f"{size:.2f} GB"
 
 
-def collect(tape, layout=0):
+def collect(tape, layout=0, held=None):
     """The Statistics of a BaseTape, read from its streams, vectors and identifiers.
 
-    Of a tape that counts with the chunks of number `layout`: see `Stream.counted_chunks`.
+    Of a tape that counts with the chunks of number `layout`: see `Stream.counted_chunks`. `held`: the Held of its records, where
+    somebody has made it.
     """
     vector, manager = tape.adjoint_vector, tape._identifiers
     used, allocated = tape._primal_vector_bytes
@@ -186,7 +187,7 @@ def collect(tape, layout=0):
         _section_of(stream, stream.counted_chunks(layout) if tape.counting is not None else None)
         for stream in reversed(tape.store.streams)]
     if tape.counting.records if tape.counting is not None else len(tape.records):
-        sections += _array_sections(tape)
+        sections += _array_sections(tape, held)
     return Statistics(f"{tape.strategy}, {tape.granularity}", sections)
 
 
@@ -202,8 +203,8 @@ def recorded_bytes(tape):
     return sum(section.memory.used for section in _array_sections(tape)) if some else 0
 
 
-def _array_sections(tape):
-    held = Held(tape.records.items, tape.constants, tape.counting)
+def _array_sections(tape, held=None):
+    held = held or Held(tape.records.items, tape.constants, tape.counting)
     records = len(tape.records) if tape.counting is None else tape.counting.records
     return [Section("array statements", {"number of statements": records, "number of objects": held.objects},
                     Amount(held.nbytes, held.nbytes)),

@@ -7,6 +7,7 @@ from codipy.data.position cimport Position
 from codipy.data.region cimport Regions, regions_between
 from codipy.data.stream cimport Stream
 from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.journal cimport Journal
 from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.replay cimport Replay
@@ -59,6 +60,9 @@ cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bou
     cdef Record record
     cdef list records
     cdef bint apart = adjoints is not None and adjoints.planes
+    cdef Journal journal = <Journal>r.journal if r.journal != NULL and reverse and adjoints is not None else None
+    if journal is not None:
+        journal.begin_sweep()
     if apart:
         sweep.width = 1
     if bounds.first < bounds.last:
@@ -69,6 +73,8 @@ cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bou
                 if here is None or record.place.compare(here):
                     walk_between(root, record.place if reverse else here, here if reverse else record.place, adjoints, kernel,
                                  sweep, reverse)
+                    if journal is not None:
+                        journal.end_statements(bounds.last - i)
                 here = record.place
             if adjoints is None:
                 record.primal(<Replay>r.replay)
@@ -78,9 +84,13 @@ cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bou
                 record.reverse(adjoints, sweep.keep)
             else:
                 record.forward(adjoints)
+            if journal is not None:
+                journal.end_record(bounds.last - 1 - i)
             sweep.lhs = record.before if reverse else record.after
             if i & 0xFF == 0 and not sweep.uninterrupted:
                 PyErr_CheckSignals()
     if here is None or here is not there:
         walk_between(root, there if reverse else here, here if reverse else there, adjoints, kernel, sweep, reverse)
+        if journal is not None:
+            journal.end_statements(bounds.first)
     return 0

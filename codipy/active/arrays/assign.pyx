@@ -29,6 +29,7 @@ from codipy.data.buffer cimport Buffer, new_buffer, reach
 from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
+from codipy.tape.journal cimport begins
 from codipy.tape.recorder cimport Recorder
 
 from codipy.active.doors import door
@@ -74,6 +75,7 @@ cdef int assign(BaseArray target, object value) except -1:
     cdef Pending p
     cdef object nested = None
     cdef int flags, precision
+    begins(r)
     demand_writable(target)
     if isinstance(value, (list, tuple)):
         nested = from_nested(value)

@@ -27,6 +27,7 @@ from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.tape.activity cimport at_end, current, is_passive
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport Call, new_call, set_slots
+from codipy.tape.journal cimport begins
 from codipy.tape.recorder cimport Recorder
 
 from codipy.errors import ActiveError
@@ -99,6 +100,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
     cdef bint single = False, several
     cdef dict spans = None
     cdef tuple operands = args if type(args) is tuple else tuple(args)
+    begins(r)
     kwargs = {name: np.array(x) if isinstance(x, np.ndarray) else x for name, x in kwargs.items()} if kwargs else {}
     for k in range(len(operands)):
         x = kept = operands[k]

@@ -17,7 +17,9 @@ from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport ROUND_NONE
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
+from codipy.tape.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
+from codipy.tape.statement cimport Statement
 
 from codipy.active.messages.earlier import from_earlier
 from codipy.errors import TapeError
@@ -148,6 +150,7 @@ cdef int push_pending(Recorder* r, BaseArray a, Pending p) except -1:
     """Put an active expression on a tape, and compute it where that was not done."""
     cdef Loaded loaded
     cdef Buffer buffer
+    cdef Statement statement
     cdef BaseTape tape = <BaseTape>r.tape
     cdef int flags = 0
     tape.demand_idle("an array operation")
@@ -156,7 +159,10 @@ cdef int push_pending(Recorder* r, BaseArray a, Pending p) except -1:
         buffer = new_buffer(a.geometry.size)
         flags = run_loaded(&loaded, &a.geometry, buffer.data, a.geometry.strides)
         a.storage = new_storage(buffer, None, p.single != ROUND_NONE)
-    a.storage.block = append_block(tape, statement_of(r, p, &loaded, &a.geometry, a.geometry.strides), a.geometry.size)
+    statement = statement_of(r, p, &loaded, &a.geometry, a.geometry.strides)
+    if r.journal != NULL:
+        (<Journal>r.journal).next = p.spot
+    a.storage.block = append_block(tape, statement, a.geometry.size)
     a.pending = None
     if p.epoch != r.epoch:
         a.kept = p

@@ -25,6 +25,7 @@ from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE, ROUND_STEPS, Step, tiles_slow
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
+from codipy.tape.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
 
 from codipy.operations import TABLE
@@ -226,6 +227,8 @@ cdef BaseArray array_of(Recorder* r, Pending p, View* shape):
         p.rules = rules_in_force()
         p.waits = may_wait(p.rules)
     p.epoch = r.epoch if r != NULL else 0
+    if r != NULL and r.journal != NULL:
+        p.spot = (<Journal>r.journal).spots.here()
     result = new_array(None, shape)
     result.pending = p
     if not p.waits or r != NULL and r.eager and p.active:

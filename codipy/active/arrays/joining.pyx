@@ -28,6 +28,7 @@ from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport Gather, gather_of_runs
+from codipy.tape.journal cimport begins
 from codipy.tape.recorder cimport Recorder
 
 cnp.import_array()
@@ -150,6 +151,7 @@ cdef object join(object func, tuple args, dict kwargs):
     cdef View shape
     if func not in KNOWN or r == NULL:
         return NotImplemented
+    begins(r)
     pieces = Pieces.__new__(Pieces)
     pieces.recorder, pieces.held = r, []
     if func is PAD:

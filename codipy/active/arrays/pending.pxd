@@ -38,6 +38,7 @@ cdef class Pending:
     cdef bint waits              # it may be computed in another place than it was written
     cdef int single              # ROUND_*: what is rounded to float32
     cdef int64_t epoch           # of the recording when it was made
+    cdef int32_t spot            # where it was made, in a profiled recording
     cdef object rules            # NumPy's for floating-point errors when it was made; None: those in force
 
     cdef int append(self, const Leaf* leaf, int ndim) except -1

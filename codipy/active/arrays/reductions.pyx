@@ -27,6 +27,7 @@ from codipy.data.buffer cimport new_buffer
 from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
+from codipy.tape.journal cimport begins
 from codipy.tape.silence cimport in_silence
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.reduction cimport Reduction
@@ -120,6 +121,7 @@ cdef object add_reduce(BaseArray a, axis, bint keepdims, bint mean, bint spare):
     cdef Py_ssize_t count = 1, size = 1
     cdef int k, j
     cdef bint summed[MAX_DIMS]
+    begins(r)
     if spare and is_summed_at_once(r, a, axis):
         waiting = a.pending
         value = sums_of_parts(r, a, axis, keepdims)

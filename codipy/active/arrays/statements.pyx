@@ -13,6 +13,7 @@ from codipy.programs.interned cimport intern_tiles
 from codipy.programs.tiles cimport (
     MAX_DIMS, MAX_OPERANDS, ROUND_NONE, Operand, TileProgram, tiles_jacobians, tiles_values)
 from codipy.tape.base cimport BaseTape
+from codipy.tape.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.statement cimport Argument, Statement, new_statement
 
@@ -54,6 +55,8 @@ cdef int record(Recorder* r, Pending p, const View* shape, int32_t identifier, c
         tape.withdraw_block(before)
         raise
     statement.identifier = identifier
+    if r.journal != NULL:
+        (<Journal>r.journal).next = p.spot
     return tape.append(statement, before)
 
 

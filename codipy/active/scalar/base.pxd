@@ -29,6 +29,7 @@ cdef class BaseReal:
     cdef uint8_t size            # size class of the memory: see object.h
     cdef uint8_t flags
     cdef uint8_t kind            # which number of the plain run it stands for: see kinds.pxd
+    cdef uint8_t spot[3]         # pending, of a profiled recording: where it was made. In what was padding
     cdef PyObject* weakrefs
     cdef Entry own[1]            # the first entry; the others lie behind, as the size class allows
 
@@ -45,6 +46,14 @@ cdef enum RealFlags:
 cdef PyTypeObject* real_type
 # What messages call a Real, also in rebound code, where its representation is that of the plain value.
 cdef object described(BaseReal x)
+
+
+cdef inline void set_spot(BaseReal x, int32_t spot) noexcept:
+    x.spot[0], x.spot[1], x.spot[2] = spot & 0xFF, spot >> 8 & 0xFF, spot >> 16
+
+
+cdef inline int32_t spot_of(BaseReal x) noexcept:
+    return x.spot[0] | <int32_t>x.spot[1] << 8 | <int32_t>x.spot[2] << 16
 
 
 cdef inline bint is_real(object x) noexcept:

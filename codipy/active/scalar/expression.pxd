@@ -113,12 +113,12 @@ cdef inline Entry* merge(bint jacobian, Entry* entries, PyObject* x, double part
 
 
 cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
-                              int kind, bint plain) except NULL:
+                              int kind, bint plain, bint noted) except NULL:
     """The Real of one operation, in the recording r (NULL: none).
 
     operands[k] is a Real with an epoch, or NULL for a passive argument of value u[k]. Operators inline it with
     `code`, `n` and `plain` (see Recorder) as literals, so that only their own partials and the path of the default
-    strategy remain; all else goes through one general copy. Written without a loop over the operands: gcc did not
+    strategy remain; all else goes through one general copy. `noted`: the recording is profiled. Written without a loop over the operands: gcc did not
     unroll it, which cost a tenth.
     """
     cdef PyObject* result
@@ -127,11 +127,11 @@ cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands,
     cdef double partials[3]
     cdef int32_t program = 0
     cdef bint jacobian
-    cdef int k, total = admit(r, operands, plain)
+    cdef int k, total = admit(r, operands, plain and not noted)
     if n > 1:
-        total += admit(r, operands + 1, plain)
+        total += admit(r, operands + 1, plain and not noted)
     if n > 2:
-        total += admit(r, operands + 2, plain)
+        total += admit(r, operands + 2, plain and not noted)
     if total == 0:
         return new_real(value, 0, kind)
     jacobian = plain or not r.keeps_values

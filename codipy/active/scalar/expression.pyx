@@ -13,10 +13,11 @@ from cpython.ref cimport Py_DECREF
 
 from codipy.active.recordings.lending cimport lend_real, lender
 from codipy.active.recordings.over cimport is_over, is_past, no_recording
-from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, described
+from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, described, spot_of
 from codipy.operations.kernels cimport op_value_any
 from codipy.tape.activity cimport is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
+from codipy.tape.journal cimport Journal
 from codipy.tape.recorder cimport Entry, Recorder, assign_identifier, push_expression, push_jacobian, tangents_at
 
 from codipy.active.messages.earlier import from_earlier
@@ -29,8 +30,12 @@ cdef extern from "codipy/inline.h":
 
 
 cdef int identify(Recorder* r, BaseReal x) except -1:
-    if r.carries:
-        return identify_carrier(r, x)
+    if r.apart:
+        return identify_carrier(r, x) if r.carries else identify_noted(r, x)
+    return push_pending(r, x)
+
+
+cdef inline int push_pending(Recorder* r, BaseReal x) except -1:
     cdef int32_t identifier = push_expression(r, x.own, x.count, x.program, x.primal)
     if x.epoch == r.epoch:
         if r.reuse:
@@ -42,6 +47,15 @@ cdef int identify(Recorder* r, BaseReal x) except -1:
         x.kept = x.count
         x.epoch = r.epoch
     x.identifier, x.count = identifier, 0
+    return 0
+
+
+cdef int identify_noted(Recorder* r, BaseReal x) except -1:
+    """Of a profiled recording: the statement is one of the spot where the expression was made."""
+    cdef Journal journal = <Journal>r.journal
+    journal.reserve()
+    push_pending(r, x)
+    journal.note(spot_of(x))
     return 0
 
 

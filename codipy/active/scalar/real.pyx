@@ -15,10 +15,10 @@ cimport cython
 
 from codipy.active.recordings.over cimport may_leave
 from codipy.active.scalar.base cimport (
-    BaseReal, IS_INPUT, MERGED, OF_ARRAY, OF_INPUT, OWNS, codipy_new_reference, described, new_real, real_type)
+    BaseReal, IS_INPUT, MERGED, OF_ARRAY, OF_INPUT, OWNS, codipy_new_reference, described, new_real, real_type, set_spot)
 from codipy.active.scalar.carried cimport carry, tangents_of
 from codipy.active.scalar.expression cimport (
-    as_number, combine, identify, python_value, readmit, release_here, release_uses)
+    as_number, combine, identify, identify_new, python_value, readmit, release_here, release_uses)
 from codipy.active.scalar.kinds cimport (
     DOUBLE, PYTHON, SINGLE, apply_mixed, apply_to_list, compare, formats, is_of_python, kind_of, numpy_value, operand_kind,
     plain_operation, plain_scalar, record)
@@ -28,7 +28,9 @@ from codipy.programs.tiles cimport tiles_exact
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
+from codipy.tape.journal cimport Journal
 from codipy.tape.recorder cimport Recorder, tangents_at
+from codipy.tape.spots cimport Spots
 from codipy.tape.watching cimport watcher
 
 from codipy.active.messages.callers import in_rebound_code, refusal
@@ -174,15 +176,73 @@ numpy_operators[<int>OP_ABSOLUTE] = absolute_numpy
 cdef inline object recorded(int code, int n, PyObject** operands, const double* u, double value, int kind):
     cdef Recorder* r = current()
     if r != NULL and r.plain:
-        return codipy_new_reference(combine(r, code, n, operands, u, value, kind, True))
+        return codipy_new_reference(combine(r, code, n, operands, u, value, kind, True, False))
     return codipy_new_reference(combine_any(r, code, n, operands, u, value, kind))
 
 
 cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
                            int kind) except NULL:
-    if r != NULL and r.carries:
-        return carry(r, code, n, operands, u, value, kind)
-    return combine(r, code, n, operands, u, value, kind, False)
+    if r != NULL and r.apart:
+        if r.carries:
+            return carry(r, code, n, operands, u, value, kind)
+        if not (r.keeps_values or r.reuse or r.eager) and code < OP_COUNT and noted_operations[code] != NULL:
+            return noted_operations[code](r, operands, u, value, kind)
+        return combine_noted(r, code, n, operands, u, value, kind)
+    return combine(r, code, n, operands, u, value, kind, False, False)
+
+
+# `combine` for a profiled recording; those of the commonest operations where it would be plain without a profile.
+cdef PyObject* (*noted_operations[OP_COUNT])(Recorder* r, PyObject** operands, const double* u, double value,
+                                             int kind) except NULL
+
+
+cdef PyObject* combine_noted(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
+                             int kind) except NULL:
+    cdef PyObject* result
+    # A rounding is part of the operation before it.
+    cdef Spots spots = (<Journal>r.journal).spots
+    cdef int32_t spot = spots.locate() if code == OP_SINGLE else spots.here()
+    if not r.eager:
+        result = combine(r, code, n, operands, u, value, kind, False, True)
+    else:
+        r.eager = False          # it is pushed below, when its spot is known
+        try:
+            result = combine(r, code, n, operands, u, value, kind, False, True)
+        finally:
+            r.eager = True
+    if (<BaseReal>result).count:
+        set_spot(<BaseReal>result, spot)
+        if r.eager:
+            identify_new(r, result)
+    return result
+
+
+cdef inline PyObject* combine_noted_as(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
+                                       int kind) except NULL:
+    cdef int32_t spot = (<Journal>r.journal).spots.here()
+    cdef PyObject* result = combine(r, code, n, operands, u, value, kind, True, True)
+    set_spot(<BaseReal>result, spot)
+    return result
+
+
+cdef PyObject* noted_add(Recorder* r, PyObject** operands, const double* u, double value, int kind) except NULL:
+    return combine_noted_as(r, OP_ADD, 2, operands, u, value, kind)
+
+
+cdef PyObject* noted_subtract(Recorder* r, PyObject** operands, const double* u, double value, int kind) except NULL:
+    return combine_noted_as(r, OP_SUBTRACT, 2, operands, u, value, kind)
+
+
+cdef PyObject* noted_multiply(Recorder* r, PyObject** operands, const double* u, double value, int kind) except NULL:
+    return combine_noted_as(r, OP_MULTIPLY, 2, operands, u, value, kind)
+
+
+cdef PyObject* noted_divide(Recorder* r, PyObject** operands, const double* u, double value, int kind) except NULL:
+    return combine_noted_as(r, OP_DIVIDE, 2, operands, u, value, kind)
+
+
+noted_operations[<int>OP_ADD], noted_operations[<int>OP_SUBTRACT] = noted_add, noted_subtract
+noted_operations[<int>OP_MULTIPLY], noted_operations[<int>OP_DIVIDE] = noted_multiply, noted_divide
 
 
 cdef inline object unary(int code, PyObject* x):
