@@ -15,6 +15,7 @@ from codipy.active.array import Array as Array
 from codipy.files import load_tape as load_tape
 from codipy.laboratory import debug as debug
 from codipy.laboratory import predict as predict
+from codipy.laboratory import profile as profile
 from codipy.laboratory import study as study
 from codipy.laboratory import timeline as timeline
 from codipy.numpy.primitive import Primitive as Primitive

@@ -13,6 +13,7 @@ from codipy.laboratory import StudyError
 from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study, positive
 from codipy.laboratory.memory import measure
 from codipy.laboratory.predicting import add_predict
+from codipy.laboratory.profile_command import add_profile
 from codipy.laboratory.trouble.command import add_debug
 from codipy.tape.base import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare
@@ -101,6 +102,7 @@ def _parser():
     _add_function(command, needed=False)
     _add_function(add_predict(commands), measured=False)
     _add_function(add_debug(commands), measured=False, ways=False)
+    add_profile(commands)
     return parser
 
 

@@ -10,7 +10,7 @@ from codipy.active.scalar.functions import extend_later
 _MODULES = ["implicit", "laboratory", "math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
     "files": ["load_tape"],
-    "laboratory": ["debug", "predict", "study", "timeline"],
+    "laboratory": ["debug", "predict", "profile", "study", "timeline"],
     "numpy.primitive": ["Primitive"],
     "patterns": ["Sparsity"],
     "testing": ["check_derivatives"],

@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Studies and predictions: every way to record a function, measured in processes of their own, or counted."""
+"""Studies, predictions and profiles: every way to record a function, measured, counted, or told by line."""
 from codipy.laboratory.changes import changes as changes
 from codipy.laboratory.passing import Saving as Saving
 from codipy.laboratory.passing import passes as passes
 from codipy.laboratory.prediction import Prediction as Prediction
 from codipy.laboratory.prediction import predict as predict
+from codipy.laboratory.profiles import Profile as Profile
+from codipy.laboratory.profiles import profile as profile
 from codipy.laboratory.result import Study as Study
 from codipy.laboratory.result import StudyError as StudyError
 from codipy.laboratory.run import study as study

@@ -7,7 +7,7 @@ from html import escape
 from codipy.laboratory.figures import figures
 from codipy.laboratory.svg import svg
 
-__all__ = ["document", "page"]
+__all__ = ["document", "page", "sortable"]
 
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #6a737d; --rule: #d5dae0; --band: #f4f6f8;
@@ -74,23 +74,23 @@ def page(study):
     said = "".join(f'<li{_wrong(study, line)}>{escape(line)}</li>' for line in study.findings())
     drawn = "".join(f'<figure id="{figure.name}"><figcaption>{escape(figure.title)}</figcaption>{svg(figure)}</figure>'
                     for figure in figures(study))
-    tables = "".join(_table(number, one) for number, one in enumerate(study.tables()))
+    tables = "".join(sortable(number, one) for number, one in enumerate(study.tables()))
     return document(title, f"""{"".join(f"<p>{escape(line)}</p>" for line in study.summary())}
 <h2>What it says</h2><ul>{said}</ul>
 <h2>Figures</h2>{drawn}
 <h2>Tables</h2><p>A click on a title sorts.</p>{tables}
 <h2>How it was measured</h2><dl>{header}</dl>
-<script>{_SCRIPT}</script>""")
+""")
 
 
-def document(title, body):
-    """A page with what makes it look as studies do; `body` is HTML."""
+def document(title, body, style=""):
+    """A page of its own: `body` below the title, with what sorts tables; `style` beside that of all pages."""
     return f"""<!DOCTYPE html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<title>{escape(title)}</title><style>{_STYLE}</style></head>
+<title>{escape(title)}</title><style>{_STYLE}{style}</style></head>
 <body><h1>{escape(title)}</h1>
-{body}</body></html>
+{body}<script>{_SCRIPT}</script></body></html>
 """
 
 
@@ -98,7 +98,8 @@ def _wrong(study, line):
     return ' class="wrong"' if line in study.disagreements or " failed: " in line else ""
 
 
-def _table(number, one):
+def sortable(number, one):
+    """A Table as a section of a page; a click on the title of a column sorts."""
     def kind(column):
         return ' class="text"' if column < one.texts else ""
 

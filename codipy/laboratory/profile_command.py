@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``codipy profile``."""
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from codipy.laboratory.command import AGREE, positive
+from codipy.laboratory.profiles import profile
+from codipy.laboratory.profile_stacks import WEIGHTS
+from codipy.tape.base import GRANULARITIES, STRATEGIES
+from codipy.tools.table import FORMATS
+from codipy.tools.target import TargetError, demand_writable, load
+
+__all__ = ["add_profile"]
+
+
+def add_profile(commands):
+    """Add the command to a parser's."""
+    command = commands.add_parser(
+        "profile", help="say which lines put what on the tape, and what they cost",
+        description="Record a function once, sweep back once, and say which lines put how many statements and bytes on the "
+        "tape, and what they cost.")
+    command.set_defaults(run=_run)
+    command.add_argument("target", metavar="FILE.py:FUNCTION",
+                         help="or FILE.py:CLASS.METHOD; the point is FUNCTION.x0 or x0 of the file")
+    command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
+    command.add_argument("--x0", metavar="POINT", help="the point itself, as Python writes it: '[1.0, 2.0]'")
+    command.add_argument("--strategy", choices=STRATEGIES, default="auto", help="of the tape (auto)")
+    command.add_argument("--granularity", choices=GRANULARITIES, help="of the tape")
+    command.add_argument("--chunk-size", type=positive, metavar="N", help="items per chunk of the data streams")
+    command.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="of what is printed (text)")
+    command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
+    command.add_argument("--html", type=Path, metavar="F", help="write a page with the source to this file")
+    command.add_argument("--speedscope", type=Path, metavar="F", help="write a file for https://www.speedscope.app")
+    command.add_argument("--collapsed", type=Path, metavar="F", help="write call paths for programs that draw flame graphs")
+    command.add_argument("--weight", choices=WEIGHTS, default="bytes", help="of the call paths (bytes)")
+    return command
+
+
+def _run(options):
+    paths = [path for path in (options.json, options.html, options.speedscope, options.collapsed) if path is not None]
+    for path in paths:
+        demand_writable(path)
+    if len({path.resolve() for path in paths}) < len(paths):
+        raise TargetError("--json, --html, --speedscope and --collapsed must name different files")
+    function, arguments, place = load(options.target, options.at, options.x0)
+    try:
+        found = profile(function, *arguments, strategy=options.strategy, granularity=options.granularity,
+                        chunk_size=options.chunk_size)
+    except ValueError as error:
+        if "granularity" not in str(error):
+            raise
+        raise TargetError(str(error)) from None
+    for path, form in ((options.json, found.to_json), (options.html, found.to_html),
+                       (options.speedscope, lambda: json.dumps(found.to_speedscope())),
+                       (options.collapsed, lambda: found.collapsed(options.weight))):
+        if path is not None:
+            path.write_text(form() + "\n", encoding="utf-8")
+    return f"{found.text(options.format)}\n\nThe point is {place}.", AGREE

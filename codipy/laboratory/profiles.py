@@ -1,0 +1,323 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where a tape comes from: statements, bytes and seconds by line, function and loop of the user's code."""
+from __future__ import annotations
+
+import json
+import math
+import os
+import sys
+import threading
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from codipy.active import Tape
+from codipy.active.messages.callers import is_of_library
+from codipy.errors import TapeError
+from codipy.laboratory.profile_calls import Calls
+from codipy.laboratory.profile_ledger import Ledger
+from codipy.laboratory.profile_lines import Function, Line, Loop, Tables
+from codipy.laboratory.profile_page import page
+from codipy.laboratory.profile_stacks import WEIGHTS, collapsed, speedscope
+from codipy.laboratory.profile_text import text
+from codipy.tape.base import FORWARD_STRATEGY
+from codipy.tape.journal import profiled_by
+from codipy.tape.spots import Spots
+from codipy.tape.statistics import Amount
+from codipy.tools.callee import name_of
+from codipy.tools.measuring import StatefulError, stateful
+from codipy.tools.problem import Problem
+
+__all__ = ["Profile", "profile"]
+
+_HERE = str(Path(__file__).resolve().parents[1]) + os.sep
+_running: dict[int, Profile] = {}      # by thread
+
+
+def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, chunk_size: int | None = None,
+            rebind: bool = True, calls: bool = False) -> Profile:
+    """Say which lines and functions put what on the tape, and what they cost.
+
+    Called with a function it runs it plainly, to count calls, records it once, sweeps back once and returns the profile.
+    Called without, it is for a ``with`` block: all recordings that begin in the block, on this thread, are profiled,
+    those of drivers too, and the profile is complete when the block ends.
+
+    A statement belongs to the line that wrote its last operation, also if it was pushed later on another line; values
+    that several records keep to the first of them. What libraries and codipy itself do belongs to the line that called
+    them. The lines and `whole` sum to ``tape.statistics()`` to the byte.
+
+    Parameters
+    ----------
+    f : callable, optional
+        Returns one real number.
+    *x : number, ndarray, list, tuple, dict or dataclass
+        Its arguments.
+    strategy, granularity, chunk_size
+        Of the tape: see `Tape`. In a ``with`` block the recordings say it themselves.
+    rebind : bool
+        Record `codipy.rebind(f)`.
+    calls : bool
+        Count calls in a ``with`` block too, which makes its times longer.
+
+    Returns
+    -------
+    Profile
+        Printable, with ``lines``, ``functions``, ``loops``, ``whole``, ``total``, ``to_dict()``, ``to_html()`` and more.
+
+    Raises
+    ------
+    TapeError
+        If this thread is being profiled already, calls are counted and another profiler runs; or of strategy 'forward',
+        which keeps no tape.
+    StatefulError
+        `f` does not return in the recording what it returned before.
+
+    Examples
+    --------
+    >>> import codipy
+    >>> def f(x):
+    ...     y = x[0] * x[1]
+    ...     return y * y
+    >>> found = codipy.profile(f, [2.0, 3.0], strategy="jacobian")
+    >>> [(line.line, line.sums.arguments, line.sums.bytes) for line in found.lines if line.line]
+    [(2, 2, 25), (3, 2, 25)]
+    >>> with codipy.profile(calls=True) as found:
+    ...     gradient = codipy.grad(f)([2.0, 3.0])
+    >>> found.recordings, found.functions[0].name, found.functions[0].calls
+    (1, 'f', 1)
+    """
+    if f is None:
+        return Profile(calls=calls)
+    if strategy == FORWARD_STRATEGY:
+        raise TapeError("strategy='forward' keeps no tape, so no line puts anything on it: profile another strategy")
+    problem, tape = Problem(f, x, rebind), Tape(strategy, granularity, chunk_size)
+    found, counted = Profile(name_of(f)), Calls(_is_users)
+    with counted:
+        value = problem.value(problem.point)
+    with found:
+        inputs, output = problem.record(tape)
+        problem.pull(tape, output, inputs)
+        found._end(counted)      # with the inputs and the output alive
+    if output.value != value and not (math.isnan(value) and math.isnan(output.value)):
+        raise StatefulError(stateful(f, value, output.value))
+    return found
+
+
+class Profile:
+    """What recordings put on their tapes, by line: see `profile`.
+
+    Attributes
+    ----------
+    function : str
+        Name of what was run; empty of a block.
+    recordings : int
+        How many were profiled; all else is the sum over them.
+    missed : int
+        Recordings that had begun before the profile, or that count instead of keeping.
+    lines : list of Line
+        With ``file``, ``line``, ``function``, ``source`` and ``sums``, which has ``statements``, ``arguments``, ``bytes``,
+        ``streams``, ``objects``, ``values``, ``record``, ``reverse`` and ``live``.
+    functions : list of Function
+        With ``calls`` (None where they were not counted), and Sums ``own`` and ``whole``, the latter with what they
+        called; the largest first.
+    loops : list of Loop
+        With ``iterations``, ``each`` (bytes an iteration), ``runs`` and ``sums``; the largest first.
+    whole : dict
+        Title -> Amount of what belongs to the tape and not to a line, memory allocated and not used among it.
+    total : Amount
+        Bytes used and allocated, as ``tape.statistics()`` says them.
+    """
+
+    def __init__(self, function="", calls=False):
+        self.function, self.missed, self._complete, self._tables = function, 0, False, None
+        self._calls = Calls(_is_users) if calls else None
+        self._tapes: list[Tape] = []      # with a journal: they are read when they are reset, or the profile ends
+        self._ledger, self._spots = Ledger(), Spots(_is_users)
+
+    def __enter__(self):
+        thread = threading.get_ident()
+        if self._complete:
+            raise TapeError("this profile is complete: make another with codipy.profile()")
+        if thread in _running:
+            raise TapeError("this thread is being profiled already: one profile at a time")
+        if self._calls is not None:
+            self._calls.__enter__()
+        self._spots.start(1)
+        self._thread = thread
+        _running[thread] = self
+        profiled_by(_begin)
+        return self
+
+    def __exit__(self, *exception):
+        if not self._complete:
+            if self._calls is not None:
+                self._calls.__exit__()
+            self._end(self._calls)
+
+    def _end(self, calls):
+        self._spots.stop()
+        del _running[self._thread]
+        if not _running:
+            profiled_by(None)
+        try:
+            for tape in self._tapes:
+                self._ledger.take(tape)
+        finally:
+            for tape in self._tapes:
+                tape._keep_journal(None)
+            self._tapes.clear()
+            self._complete, self._calls = True, calls
+
+    def _begin(self, tape):
+        """A tape begins to record."""
+        if tape.journal is not None:
+            if tape not in self._tapes:
+                self.missed += 1      # another thread's profile has it
+        elif tape.statements or tape.counting is not None or not tape.can_sweep:
+            self.missed += 1
+        else:
+            self._release()
+            tape._keep_journal(self._spots, self._ended)
+            self._tapes.append(tape)
+
+    def _release(self):
+        """Read the tapes that nobody else has, and give them up: there may be thousands, one after the other."""
+        kept = []
+        while self._tapes:
+            tape = self._tapes.pop()
+            if sys.getrefcount(tape) == _ALONE:
+                self._ended(tape)
+            else:
+                kept.append(tape)
+        self._tapes = kept[::-1]
+
+    def _ended(self, tape):
+        """What a tape has is about to be dropped."""
+        tape_journal = tape.journal
+        if tape_journal is not None:
+            try:
+                self._ledger.take(tape)
+            finally:
+                tape._keep_journal(None)
+                self._tapes = [other for other in self._tapes if other is not tape]
+                self._spots.skip()
+
+    def _demand(self):
+        if not self._complete:
+            raise TapeError("the profile is not complete: read it when its `with` block has ended")
+        if self._tables is None:
+            self._tables = Tables(self._ledger, *self._spots.table(), self._calls)
+        return self._tables
+
+    @property
+    def recordings(self) -> int:
+        return self._ledger.recordings
+
+    @property
+    def strategies(self) -> list[str]:
+        """Of the tapes, as ``statistics().tape`` calls them."""
+        return self._ledger.strategies
+
+    @property
+    def lines(self) -> list[Line]:
+        return self._demand().lines
+
+    @property
+    def functions(self) -> list[Function]:
+        return self._demand().functions
+
+    @property
+    def loops(self) -> list[Loop]:
+        return self._demand().loops
+
+    @property
+    def whole(self) -> dict[str, Amount]:
+        self._demand()
+        return self._ledger.whole
+
+    @property
+    def total(self) -> Amount:
+        self._demand()
+        return self._ledger.total
+
+    def text(self, form: str = "text") -> str:
+        """Functions, loops and lines beside their source, as wide as the terminal; or as "markdown" or "latex"."""
+        self._demand()
+        return text(self, form)
+
+    def __str__(self):
+        return self.text()
+
+    def __repr__(self):
+        if not self._complete:
+            return "<codipy.Profile, not complete>"
+        return f"<codipy.Profile of {self.recordings} recordings, {len(self.lines)} lines, {self.total.used} bytes>"
+
+    def _repr_html_(self):
+        return f"<pre>{escape(self.text())}</pre>"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Everything, in types that JSON has."""
+        return {"function": self.function, "recordings": self.recordings, "missed": self.missed,
+                "strategies": self.strategies, "total": self.total._asdict(),
+                "whole": {title: amount._asdict() for title, amount in self.whole.items()},
+                "lines": [line.to_dict() for line in self.lines],
+                "functions": [function.to_dict() for function in self.functions],
+                "loops": [loop.to_dict() for loop in self.loops]}
+
+    def to_json(self) -> str:
+        """The same as JSON text."""
+        return json.dumps(self.to_dict(), indent=1)
+
+    def to_html(self) -> str:
+        """A page that needs nothing from elsewhere: the source with its heat, functions, loops."""
+        self._demand()
+        return page(self)
+
+    def stacks(self):
+        """(call path, Sums) of all that has something; a path is a list of (function, file, line), the outermost first."""
+        return self._demand().stacks()
+
+    def collapsed(self, weight: str = "bytes") -> str:
+        """Call paths with a number, one a line, as programs that draw flame graphs read them.
+
+        Parameters
+        ----------
+        weight : str
+            "bytes", or microseconds of "record" or "reverse".
+
+        Raises
+        ------
+        ValueError
+            Another weight.
+        """
+        self._demand()
+        if weight not in WEIGHTS:
+            raise ValueError(f"weight must be one of {', '.join(map(repr, WEIGHTS))}, got {weight!r}")
+        return collapsed(self, weight)
+
+    def to_speedscope(self) -> dict[str, Any]:
+        """The same with all weights, as https://www.speedscope.app reads it once it is JSON text."""
+        self._demand()
+        return speedscope(self)
+
+
+def _begin(tape):
+    """Of any thread: only those that are profiled have a Profile."""
+    found = _running.get(threading.get_ident())
+    if found is not None:
+        found._begin(tape)
+
+
+def _is_users(code):
+    """Whether a line of this code is one of the user's: not of codipy, nor of what is installed."""
+    name = code.co_filename
+    return not (name.startswith((_HERE, "<frozen ", "<__array_function__")) or is_of_library(code))
+
+
+def _references(tapes):
+    tape = tapes.pop()
+    return sys.getrefcount(tape)
+
+
+_ALONE = _references([object()])      # references to a tape that only the profile has
