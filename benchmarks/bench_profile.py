@@ -19,7 +19,8 @@ def overhead(title, driver, arguments, target, question):
     found, result = profiled()
     if repr(result) != repr(driver(*arguments)):
         raise AssertionError("a profile changes a gradient")
-    if sum(line.sums.bytes for line in found.lines) + sum(part.used for part in found.whole.values()) != found.total.used:
+    lines, whole = sum(line.sums.bytes for line in found.lines), sum(part.used for part in found.whole.values())
+    if lines + whole != found.total.used:
         raise AssertionError("the lines of a profile do not sum to the tape")
     plain, times = in_turns([lambda: driver(*arguments), profiled], 11)
     reached, detail = ratio(times, plain)

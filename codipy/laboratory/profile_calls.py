@@ -38,8 +38,8 @@ class Calls:
 
     def __enter__(self):
         if sys.getprofile() is not None:
-            raise TapeError("calls cannot be counted while another profiler runs on this thread (sys.setprofile): end it "
-                            "first, or leave calls=True away")
+            raise TapeError("calls cannot be counted while another profiler runs on this thread (sys.setprofile): end "
+                            "it first, or leave calls=True away")
         sys.setprofile(self._told)
         return self
 

@@ -2,13 +2,13 @@
 """The command ``codipy profile``."""
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from codipy.laboratory.command import AGREE, positive
-from codipy.laboratory.profiles import profile
 from codipy.laboratory.profile_stacks import WEIGHTS
+from codipy.laboratory.profiles import profile
 from codipy.tape.base import GRANULARITIES, STRATEGIES
+from codipy.tools.json_text import json_text
 from codipy.tools.table import FORMATS
 from codipy.tools.target import TargetError, demand_writable, load
 
@@ -19,8 +19,8 @@ def add_profile(commands):
     """Add the command to a parser's."""
     command = commands.add_parser(
         "profile", help="say which lines put what on the tape, and what they cost",
-        description="Record a function once, sweep back once, and say which lines put how many statements and bytes on the "
-        "tape, and what they cost.")
+        description="Record a function once, sweep back once, and say which lines put how many statements and bytes on "
+        "the tape, and what they cost.")
     command.set_defaults(run=_run)
     command.add_argument("target", metavar="FILE.py:FUNCTION",
                          help="or FILE.py:CLASS.METHOD; the point is FUNCTION.x0 or x0 of the file")
@@ -33,7 +33,8 @@ def add_profile(commands):
     command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
     command.add_argument("--html", type=Path, metavar="F", help="write a page with the source to this file")
     command.add_argument("--speedscope", type=Path, metavar="F", help="write a file for https://www.speedscope.app")
-    command.add_argument("--collapsed", type=Path, metavar="F", help="write call paths for programs that draw flame graphs")
+    command.add_argument("--collapsed", type=Path, metavar="F",
+                         help="write call paths for programs that draw flame graphs")
     command.add_argument("--weight", choices=WEIGHTS, default="bytes", help="of the call paths (bytes)")
     return command
 
@@ -52,9 +53,7 @@ def _run(options):
         if "granularity" not in str(error):
             raise
         raise TargetError(str(error)) from None
-    for path, form in ((options.json, found.to_json), (options.html, found.to_html),
-                       (options.speedscope, lambda: json.dumps(found.to_speedscope())),
-                       (options.collapsed, lambda: found.collapsed(options.weight))):
-        if path is not None:
-            path.write_text(form() + "\n", encoding="utf-8")
-    return f"{found.text(options.format)}\n\nThe point is {place}.", AGREE
+    files = {options.json: found.to_json(), options.html: found.to_html(),
+             options.speedscope: json_text(found.to_speedscope(), None),
+             options.collapsed: found.collapsed(options.weight)}
+    return f"{found.text(options.format)}\n\nThe point is {place}.", AGREE, files

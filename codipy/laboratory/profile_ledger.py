@@ -112,7 +112,8 @@ class Ledger:
             if section.title in OF_ARRAYS or section.title in streams:
                 self._add_to_whole(NOT_USED, 0, allocated - used)
             if section.title in OF_ARRAYS:
-                by_records = 0 if shares is None else int(shares.by_record()[list(OF_ARRAYS).index(section.title)].sum())
+                share = list(OF_ARRAYS).index(section.title)
+                by_records = 0 if shares is None else int(shares.by_record()[share].sum())
                 title = "lists of records" if section.title == "array statements" else "copies of constants"
                 self._add_to_whole(title, used - by_records, used - by_records)
             elif section.title not in streams:

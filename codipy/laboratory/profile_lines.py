@@ -82,7 +82,9 @@ class Line:
 
 @dataclass
 class Function:
-    """A function of the user's: what it wrote itself, and with what it called; `calls` is None where nobody counted."""
+    """A function of the user's: what it wrote itself, and with what it called.
+
+    `calls` is None where nobody counted, and of what was called before."""
 
     name: str
     file: str
@@ -133,8 +135,8 @@ class Loop:
     def to_dict(self):
         """In types that JSON has."""
         return {"file": self.file, "line": self.line, "last": self.last, "function": self.function,
-                "iterations": self.iterations, "each": self.each, "checkpointed": {"bytes": self.each, "runs": self.runs},
-                **self.sums.to_dict()}
+                "iterations": self.iterations, "each": self.each,
+                "checkpointed": {"bytes": self.each, "runs": self.runs}, **self.sums.to_dict()}
 
 
 class Tables:
@@ -165,7 +167,8 @@ class Tables:
                 first.add(row)
                 record[spot] = elapsed[row] * 1e-9
         record[0] = 0.0      # before, after and between recordings
-        numbers = [column(name).astype(np.int64).tolist() for name in ("statements", "arguments", "objects", "values", "live")]
+        numbers = [column(name).astype(np.int64).tolist()
+                   for name in ("statements", "arguments", "objects", "values", "live")]
         streams = {title: column(title).astype(np.int64).tolist() for title in ledger.streams}
         reverse = (column("reverse") * 1e-9).tolist()
         return [Sums(statements, arguments, {title: sizes[k] for title, sizes in streams.items() if sizes[k]}, objects,
@@ -186,7 +189,8 @@ class Tables:
     def stacks(self):
         """For each spot that has something: the call path as (function, file, line), and its Sums."""
         for spot, sums in enumerate(self._by_spot):
-            frames = [(self._names[self._code(k)], self._code(k).co_filename, self._spots[k][1]) for k in self.path(spot)]
+            frames = [(self._names[self._code(k)], self._code(k).co_filename, self._spots[k][1])
+                      for k in self.path(spot)]
             yield frames or [(OUTSIDE, "", 0)], sums
 
     def _lines(self):
@@ -196,14 +200,14 @@ class Tables:
             key = (code.co_filename, self._spots[spot][1]) if code else ("", 0)
             line = found.setdefault(key, Line(*key, self._names[code] if code else OUTSIDE, Sums()))
             line.sums.add(sums)
-        return [found[key] for key in sorted(found) if _has(found[key].sums) or key != ("", 0)]
+        return [found[key] for key in sorted(found) if _has(found[key].sums)]
 
     def _functions(self):
         found = {}
         for code, _ in self._nodes[1:]:
             key = key_of(code)
             if key not in found:
-                calls = None if self._calls is None else self._calls.functions[key]
+                calls = None if self._calls is None else self._calls.functions[key] or None
                 found[key] = Function(self._names[code], code.co_filename, code.co_firstlineno, calls, Sums(), Sums())
         for spot, sums in enumerate(self._by_spot):
             path = [key_of(self._code(k)) for k in self.path(spot)]
@@ -241,7 +245,7 @@ class Tables:
         return loop if loop is not None and line >= loop.body[0].lineno else None
 
     def _ran(self, spot):
-        """How often a spot ran: by its operations, by calls that were counted, or by what the functions that it called did."""
+        """How often a spot ran: by its operations, by calls that were counted, or by what it called and that did."""
         _, line, _, hits = self._spots[spot]
         if hits:
             return [hits]
@@ -253,7 +257,7 @@ class Tables:
 
 
 def _has(sums):
-    return bool(sums.bytes or sums.statements or sums.live or sums.reverse)
+    return bool(sums.bytes or sums.statements or sums.live or sums.reverse or sums.record)
 
 
 def _mode(numbers):

@@ -8,7 +8,7 @@ from collections import defaultdict
 from html import escape
 
 from codipy.laboratory.page import document, sortable
-from codipy.laboratory.profile_text import bytes_of_whole, function_table, line_rows, loop_table, said, short
+from codipy.laboratory.profile_text import advice, bytes_of_whole, function_table, line_rows, loop_table, said, short
 from codipy.tools.table import Table
 
 __all__ = ["page"]
@@ -29,7 +29,7 @@ def page(profile):
     for line in profile.lines:
         files[line.file][line.line] = line
     most = max([line.sums.bytes for line in profile.lines], default=0) or 1
-    return document(title, f"""{"".join(f"<p>{escape(line)}</p>" for line in said(profile))}
+    return document(title, f"""{"".join(f"<p>{escape(line)}</p>" for line in said(profile) + advice(profile))}
 <h2>Tables</h2><p>A click on a title sorts.</p>
 {"".join(sortable(number, table) for number, table in enumerate(tables))}
 <h2>Lines</h2><p>The redder a line, the more bytes it put on the tape.</p>
@@ -57,8 +57,8 @@ def _file(name, lines, most):
     header = ("line", "statements", "arguments", "streams", "arrays", "record", "reverse", "live", "source")
     head = "".join(f'<th scope="col"{_text(k == 8)}>{title}</th>' for k, title in enumerate(header))
     body = "".join(_row(line, cells, most) for line, cells in zip(shown, line_rows(shown)))
-    return (f"<section><h3>{escape(os.path.basename(name) or 'no file')}</h3><div class=\"wide\"><table><thead><tr>{head}"
-            f"</tr></thead><tbody>{body}</tbody></table></div></section>")
+    return (f"<section><h3>{escape(os.path.basename(name) or 'no file')}</h3><div class=\"wide\"><table><thead>"
+            f"<tr>{head}</tr></thead><tbody>{body}</tbody></table></div></section>")
 
 
 def _text(is_text):

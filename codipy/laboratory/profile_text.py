@@ -11,7 +11,7 @@ from codipy.tape.statistics import readable
 from codipy.tools.report import readable_seconds
 from codipy.tools.table import Table, as_comments, line_width
 
-__all__ = ["bytes_of_whole", "function_table", "line_rows", "loop_table", "said", "short", "text"]
+__all__ = ["advice", "bytes_of_whole", "function_table", "line_rows", "loop_table", "said", "short", "text"]
 
 _SOURCE = 24      # letters of the source that a line must have room for; else columns are left out
 _COLUMNS = ("line", "statements", "arguments", "streams", "arrays", "record", "reverse", "live")
@@ -22,7 +22,7 @@ def text(profile, form):
     """In one of the formats of tables."""
     width = line_width()
     tables = [function_table(profile), *([loop_table(profile)] if profile.loops else []), bytes_of_whole(profile)]
-    lines = said(profile)
+    lines = said(profile) + advice(profile)
     if form == "text":
         lines = [part for line in lines for part in textwrap.wrap(line, width)]
         sources = [line for table in _by_function(profile) for line in ["", *_beside_source(*table, width)]]
@@ -51,10 +51,20 @@ def said(profile):
     return lines
 
 
+def advice(profile):
+    """What checkpoints would save and cost, of the loop with most bytes."""
+    return [f"A checkpoint for each iteration of the loop in {loop.function}, line {loop.line}: "
+            f"{short(loop.sums.bytes)} to {short(loop.each)}, and what an iteration begins with, for {loop.runs:.1f} "
+            "runs."
+            for loop in profile.loops[:1] if loop.iterations > 1]
+
+
 def function_table(profile):
     """The columns that Tapenade's profiler has, and what a function wrote itself."""
-    return Table("Functions, with what they call", ["function", "calls", "taping", "own", "statements", "record", "reverse"], [
-        [f"{function.name} ({os.path.basename(function.file)}:{function.line})", "-" if function.calls is None else str(function.calls),
+    header = ["function", "calls", "taping", "own", "statements", "record", "reverse"]
+    return Table("Functions, with what they call", header, [
+        [f"{function.name} ({os.path.basename(function.file)}:{function.line})",
+         "-" if function.calls is None else str(function.calls),
          short(function.whole.bytes), short(function.own.bytes), str(function.whole.statements),
          readable_seconds(function.whole.record), readable_seconds(function.whole.reverse)]
         for function in profile.functions])

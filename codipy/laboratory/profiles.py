@@ -2,12 +2,10 @@
 """Where a tape comes from: statements, bytes and seconds by line, function and loop of the user's code."""
 from __future__ import annotations
 
-import json
 import math
 import os
 import sys
 import threading
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +19,12 @@ from codipy.laboratory.profile_page import page
 from codipy.laboratory.profile_stacks import WEIGHTS, collapsed, speedscope
 from codipy.laboratory.profile_text import text
 from codipy.tape.base import FORWARD_STRATEGY
+from codipy.tape.html import framed
 from codipy.tape.journal import profiled_by
 from codipy.tape.spots import Spots
 from codipy.tape.statistics import Amount
 from codipy.tools.callee import name_of
+from codipy.tools.json_text import json_text
 from codipy.tools.measuring import StatefulError, stateful
 from codipy.tools.problem import Problem
 
@@ -38,9 +38,9 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
             rebind: bool = True, calls: bool = False) -> Profile:
     """Say which lines and functions put what on the tape, and what they cost.
 
-    Called with a function it runs it plainly, to count calls, records it once, sweeps back once and returns the profile.
-    Called without, it is for a ``with`` block: all recordings that begin in the block, on this thread, are profiled,
-    those of drivers too, and the profile is complete when the block ends.
+    Called with a function it runs it plainly, to count calls, records it once, sweeps back once and returns the
+    profile. Called without, it is for a ``with`` block: all recordings that begin in the block, on this thread, are
+    profiled, those of drivers too, and the profile is complete when the block ends.
 
     A statement belongs to the line that wrote its last operation, also if it was pushed later on another line; values
     that several records keep to the first of them. What libraries and codipy itself do belongs to the line that called
@@ -62,7 +62,8 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
     Returns
     -------
     Profile
-        Printable, with ``lines``, ``functions``, ``loops``, ``whole``, ``total``, ``to_dict()``, ``to_html()`` and more.
+        Printable, with ``lines``, ``functions``, ``loops``, ``whole``, ``total``, ``to_dict()``, ``to_html()`` and
+        more.
 
     Raises
     ------
@@ -83,8 +84,8 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
     [(2, 2, 25), (3, 2, 25)]
     >>> with codipy.profile(calls=True) as found:
     ...     gradient = codipy.grad(f)([2.0, 3.0])
-    >>> found.recordings, found.functions[0].name, found.functions[0].calls
-    (1, 'f', 1)
+    >>> found.recordings, [function.calls for function in found.functions if function.name == "f"]
+    (1, [1])
     """
     if f is None:
         return Profile(calls=calls)
@@ -115,8 +116,8 @@ class Profile:
     missed : int
         Recordings that had begun before the profile, or that count instead of keeping.
     lines : list of Line
-        With ``file``, ``line``, ``function``, ``source`` and ``sums``, which has ``statements``, ``arguments``, ``bytes``,
-        ``streams``, ``objects``, ``values``, ``record``, ``reverse`` and ``live``.
+        With ``file``, ``line``, ``function``, ``source`` and ``sums``, which has ``statements``, ``arguments``,
+        ``bytes``, ``streams``, ``objects``, ``values``, ``record``, ``reverse`` and ``live``.
     functions : list of Function
         With ``calls`` (None where they were not counted), and Sums ``own`` and ``whole``, the latter with what they
         called; the largest first.
@@ -254,7 +255,7 @@ class Profile:
         return f"<codipy.Profile of {self.recordings} recordings, {len(self.lines)} lines, {self.total.used} bytes>"
 
     def _repr_html_(self):
-        return f"<pre>{escape(self.text())}</pre>"
+        return framed(self.to_html())
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON has."""
@@ -267,7 +268,7 @@ class Profile:
 
     def to_json(self) -> str:
         """The same as JSON text."""
-        return json.dumps(self.to_dict(), indent=1)
+        return json_text(self.to_dict())
 
     def to_html(self) -> str:
         """A page that needs nothing from elsewhere: the source with its heat, functions, loops."""
@@ -275,7 +276,7 @@ class Profile:
         return page(self)
 
     def stacks(self):
-        """(call path, Sums) of all that has something; a path is a list of (function, file, line), the outermost first."""
+        """(call path, Sums) of each spot; a path is a list of (function, file, line), the outermost first."""
         return self._demand().stacks()
 
     def collapsed(self, weight: str = "bytes") -> str:

@@ -164,8 +164,8 @@ def readable(size):
 def collect(tape, layout=0, held=None):
     """The Statistics of a BaseTape, read from its streams, vectors and identifiers.
 
-    Of a tape that counts with the chunks of number `layout`: see `Stream.counted_chunks`. `held`: the Held of its records, where
-    somebody has made it.
+    Of a tape that counts with the chunks of number `layout`: see `Stream.counted_chunks`. `held`: the Held of its
+    records, where somebody has made it.
     """
     vector, manager = tape.adjoint_vector, tape._identifiers
     used, allocated = tape._primal_vector_bytes

@@ -8,6 +8,7 @@ import threading
 import time
 from collections import Counter
 from html.parser import HTMLParser
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,11 +20,12 @@ from codipy.tools.measuring import StatefulError
 from tests.strategies import each_strategy
 
 HERE = __file__
+TEXT = Path(__file__).read_text(encoding="utf-8").splitlines()
 
 
 def number_of(text):
     """The line of this file that has a mark."""
-    lines = [k for k, line in enumerate(open(HERE, encoding="utf-8"), 1) if line.rstrip().endswith("# " + text)]
+    lines = [k for k, line in enumerate(TEXT, 1) if line.endswith("# " + text)]
     assert len(lines) == 1, text
     return lines[0]
 
@@ -31,7 +33,7 @@ def number_of(text):
 def statements_of(found):
     """Statements by the mark of their line; those of lines without one together."""
     marks, counted = {}, {}
-    for k, line in enumerate(open(HERE, encoding="utf-8"), 1):
+    for k, line in enumerate(TEXT, 1):
         if "  # " in line:
             marks[k] = line.rsplit("  # ", 1)[1].strip()
     for line in found.lines:
@@ -114,7 +116,7 @@ def everything(x):
 
 
 @pytest.mark.parametrize("rebind", [True, False])
-@pytest.mark.parametrize("strategy", ["simple", "jacobian", "primal-reuse"])
+@each_strategy
 def test_methods_closures_lambdas_generators_and_comprehensions(rebind, strategy):
     found = codipy.profile(everything, 0.5, strategy=strategy, rebind=rebind)
     counted = statements_of(found)

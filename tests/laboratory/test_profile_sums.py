@@ -15,7 +15,7 @@ from tests.fuzz.generator import write
 from tests.fuzz.judge import Rebound, quietly
 from tests.laboratory.counted import run
 from tests.namespaces import active
-from tests.strategies import STRATEGIES, VARIANTS, each_pair
+from tests.strategies import VARIANTS, each_pair, each_strategy
 from tests.test_examples import EXAMPLES, load
 
 pytestmark = pytest.mark.usefixtures("older_objects_stay")
@@ -126,7 +126,7 @@ def test_examples():
         assert any(line.file == str(path) and line.sums.bytes for line in profile.lines), path.name
 
 
-@pytest.mark.parametrize("strategy", STRATEGIES)
+@each_strategy
 @pytest.mark.parametrize("chunk_size", [4, None])
 def test_a_function_and_its_tape(strategy, chunk_size):
     def f(x):

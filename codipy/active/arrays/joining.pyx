@@ -28,7 +28,7 @@ from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport Gather, gather_of_runs
-from codipy.tape.journal cimport begins
+from codipy.tape.journal cimport begins as operation_begins
 from codipy.tape.recorder cimport Recorder
 
 cnp.import_array()
@@ -151,7 +151,7 @@ cdef object join(object func, tuple args, dict kwargs):
     cdef View shape
     if func not in KNOWN or r == NULL:
         return NotImplemented
-    begins(r)
+    operation_begins(r)
     pieces = Pieces.__new__(Pieces)
     pieces.recorder, pieces.held = r, []
     if func is PAD:
