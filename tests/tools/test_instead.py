@@ -91,8 +91,6 @@ USES |= {
     "signal.fftconvolve": (lambda n: scipy.signal.fftconvolve(n["a"], n["b"]), lambda x: {"a": x, "b": GRID}, 1e-9),
     "sparse.diags": (lambda n: scipy.sparse.diags(n["x"]) @ n["b"], lambda x: {"x": x, "b": GRID}, 1e-9),
     "sparse.diags_array": (lambda n: scipy.sparse.diags_array(n["x"]) @ n["b"], lambda x: {"x": x, "b": GRID}, 1e-9),
-    "sparse.linalg.spsolve": (lambda n: scipy.sparse.linalg.spsolve(n["A"], n["b"]),
-                              lambda x: {"A": scipy.sparse.csc_matrix(MATRIX), "b": x}, 1e-9),
     "spatial.distance.cdist": (lambda n: scipy.spatial.distance.cdist(n["a"], n["b"]),
                                lambda x: {"a": x[:, None], "b": LONG[:4, :1] + 3.0}, 1e-9),
     "spatial.distance.euclidean": (lambda n: scipy.spatial.distance.euclidean(n["u"], n["v"]),

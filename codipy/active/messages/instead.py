@@ -39,7 +39,6 @@ _INSTEAD = {
     "sparse.diags": _DIAGONAL,
     "sparse.diags_array": _DIAGONAL,
     **{f"sparse.{kind}_{name}": _ENTRIES for kind in ("csr", "csc", "coo") for name in ("matrix", "array")},
-    "sparse.linalg.spsolve": "`np.linalg.solve(A.toarray(), b)`",
     "spatial.distance.cdist": "`np.sqrt(np.sum((a[:, None] - b[None]) ** 2, axis=2))`",
     "spatial.distance.euclidean": "`np.linalg.norm(u - v)`",
     "integrate.odeint": "`solve_ivp(lambda s, y: func(y, s), (t[0], t[-1]), y0, t_eval=t).y.T` of "
