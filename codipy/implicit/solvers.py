@@ -11,7 +11,6 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from types import ModuleType
 
 import numpy as np
 import scipy.optimize
@@ -20,6 +19,7 @@ from codipy.active.array import is_active, plain
 from codipy.implicit.solution import root as solution_of
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import value_tree
+from codipy.numpy.modules import module_for
 from codipy.scipy import solvers
 from codipy.tape.activity import depth
 from codipy.tools.drivers import grad
@@ -153,5 +153,4 @@ FUNCTIONS |= {
     "minimize_scalar": _stand_in("minimize_scalar", _minimum, "x", _OF_MINIMA, _value),
     "least_squares": _stand_in("least_squares", _squares, "x", _OF_MINIMA, _residuals),
 }
-optimize = ModuleType(scipy.optimize.__name__, scipy.optimize.__doc__)
-vars(optimize).update(vars(scipy.optimize) | FUNCTIONS)
+optimize = module_for(scipy.optimize, FUNCTIONS)

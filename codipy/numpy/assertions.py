@@ -4,11 +4,11 @@
 from __future__ import annotations
 
 import functools
-from types import ModuleType
 
 import numpy.testing
 
 from .arguments import value_tree
+from .modules import module_for
 
 __all__ = ["FUNCTIONS", "testing"]
 
@@ -27,5 +27,4 @@ def _of_values(function):
 
 
 FUNCTIONS = {name: _of_values(getattr(numpy.testing, name)) for name in _NAMES}
-testing = ModuleType(numpy.testing.__name__, numpy.testing.__doc__)
-vars(testing).update(vars(numpy.testing) | FUNCTIONS)
+testing = module_for(numpy.testing, FUNCTIONS)

@@ -11,12 +11,12 @@ from __future__ import annotations
 import copy
 import functools
 import sys
-from types import ModuleType
 
 import numpy as np
 
 from codipy.numpy.allocation import fresh
 from codipy.numpy.draws import draw
+from codipy.numpy.modules import module_for
 from codipy.numpy.standins import StandIn, pass_for
 
 __all__ = ["FUNCTIONS", "STANDINS", "random"]
@@ -111,5 +111,4 @@ FUNCTIONS = {
     if isinstance(getattr(value, "__self__", None), np.random.RandomState)
 }
 FUNCTIONS |= {"default_rng": default_rng, "Generator": Generator, "RandomState": RandomState}
-random = ModuleType(np.random.__name__, np.random.__doc__)
-vars(random).update(vars(np.random) | FUNCTIONS)
+random = module_for(np.random, FUNCTIONS)

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import functools
-from types import ModuleType
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from codipy.active.scalar.real import Real
 from codipy.numpy import allocation
 from codipy.numpy.allocation import asarray, given, holds_movable
 from codipy.numpy.functions import SETS
+from codipy.numpy.modules import module_for
 
 __all__ = ["FUNCTIONS", "LINALG", "UFUNCS", "linalg", "listed"]
 
@@ -105,5 +105,4 @@ learn_sums(1, lambda: FUNCTIONS["sum"](Array()), _sum_variable)
 # The functions of numpy.linalg; `multi_dot` takes a list of arrays, and NumPy looks into it.
 _NAMES = {name.removeprefix("linalg.") for name in _KNOWN if name.startswith("linalg.")} - {"multi_dot"}
 LINALG = {name: _of_arguments(getattr(np.linalg, name)) for name in _NAMES}
-linalg = ModuleType(np.linalg.__name__, np.linalg.__doc__)
-vars(linalg).update(vars(np.linalg) | LINALG)
+linalg = module_for(np.linalg, LINALG)

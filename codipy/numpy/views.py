@@ -8,7 +8,6 @@ Arrays, and each result that is a view of a stand-in is the same view of the Arr
 from __future__ import annotations
 
 from functools import partial, wraps
-from types import ModuleType
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from codipy.active.array import Array
 from codipy.active.arrays.plain import is_view_of, shown_as, stand_in
 
 from .arguments import fillable, gather_tree, rebuilt, value_leaf
+from .modules import module_for
 
 __all__ = ["DATA", "Shown", "as_strided", "lib", "stride_tricks"]
 
@@ -149,11 +149,5 @@ def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
     return shown.view(np.lib.stride_tricks.as_strided(shown.tree(x), shape, strides, subok, writeable))
 
 
-def _module(original, **own):
-    module = ModuleType(original.__name__, original.__doc__)
-    vars(module).update(vars(original) | own)
-    return module
-
-
-stride_tricks = _module(np.lib.stride_tricks, as_strided=as_strided)
-lib = _module(np.lib, stride_tricks=stride_tricks)
+stride_tricks = module_for(np.lib.stride_tricks, {"as_strided": as_strided})
+lib = module_for(np.lib, {"stride_tricks": stride_tricks})

@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from types import FunctionType, ModuleType
+from types import FunctionType
 
 import scipy.linalg
 
+from codipy.numpy.modules import module_for
 from codipy.scipy.calls import refused
 from codipy.scipy.rules import decompositions, equations, factors, functions, solving, structured
 
@@ -74,5 +75,4 @@ def _unknown(name):
 
 FUNCTIONS |= {name: refused(getattr(scipy.linalg, name), f"scipy.linalg.{name}", "it is newer than this table")
               for name in scipy.linalg.__all__ if _unknown(name)}  # fmt: skip
-linalg = ModuleType(scipy.linalg.__name__, scipy.linalg.__doc__)
-vars(linalg).update(vars(scipy.linalg) | FUNCTIONS)
+linalg = module_for(scipy.linalg, FUNCTIONS)

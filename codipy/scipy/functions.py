@@ -9,7 +9,6 @@ way out.
 from __future__ import annotations
 
 import functools
-from types import ModuleType
 
 import numpy as np
 import scipy.special
@@ -17,6 +16,7 @@ import scipy.special
 from codipy.errors import ActiveError
 from codipy.numpy.arguments import holds_active
 from codipy.numpy.lists import listed
+from codipy.numpy.modules import module_for
 from codipy.scipy import normalised
 
 __all__ = ["FUNCTIONS", "special"]
@@ -51,5 +51,4 @@ FUNCTIONS = {
     if _is_python(getattr(scipy.special, name))
 } | normalised.FUNCTIONS
 FUNCTIONS |= {name: listed(ufunc) for name, ufunc in vars(scipy.special).items() if isinstance(ufunc, np.ufunc)}
-special = ModuleType(scipy.special.__name__, scipy.special.__doc__)
-vars(special).update(vars(scipy.special) | FUNCTIONS)
+special = module_for(scipy.special, FUNCTIONS)

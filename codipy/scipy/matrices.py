@@ -7,7 +7,7 @@ They get the values of a passive Array. Of an active one they say what to write 
 from __future__ import annotations
 
 import functools
-from types import FunctionType, ModuleType
+from types import FunctionType
 
 import numpy as np
 import scipy.sparse.linalg
@@ -15,6 +15,7 @@ import scipy.sparse.linalg
 from codipy.active.array import Array
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
+from codipy.numpy.modules import module_for
 from codipy.scipy import factored
 
 __all__ = ["FUNCTIONS", "STANDINS", "linalg", "sparse"]
@@ -54,7 +55,5 @@ _NAMES = {name for name in scipy.sparse.linalg.__all__ if type(getattr(scipy.spa
 FUNCTIONS = {name: _of_ndarrays(name, getattr(scipy.sparse.linalg, name)) for name in sorted(_NAMES - _PASSED_ON)}
 FUNCTIONS |= factored.FUNCTIONS
 STANDINS = factored.STANDINS
-linalg = ModuleType(scipy.sparse.linalg.__name__, scipy.sparse.linalg.__doc__)
-vars(linalg).update(vars(scipy.sparse.linalg) | FUNCTIONS)
-sparse = ModuleType(scipy.sparse.__name__, scipy.sparse.__doc__)
-vars(sparse).update(vars(scipy.sparse) | {"linalg": linalg})
+linalg = module_for(scipy.sparse.linalg, FUNCTIONS)
+sparse = module_for(scipy.sparse, {"linalg": linalg})

@@ -8,11 +8,11 @@ end in an error of the interpreter itself, behind which the true one stands.
 from __future__ import annotations
 
 import functools
-from types import ModuleType
 
 import scipy.optimize
 
 from codipy.errors import ActiveError
+from codipy.numpy.modules import module_for
 
 __all__ = ["FUNCTIONS", "optimize"]
 
@@ -39,5 +39,4 @@ def _solver(original):
 
 
 FUNCTIONS = {name: _solver(getattr(scipy.optimize, name)) for name in ("bisect", "brenth", "brentq", "ridder")}
-optimize = ModuleType(scipy.optimize.__name__, scipy.optimize.__doc__)
-vars(optimize).update(vars(scipy.optimize) | FUNCTIONS)
+optimize = module_for(scipy.optimize, FUNCTIONS)

@@ -11,7 +11,6 @@ import functools
 import inspect
 import math
 import statistics as plain
-from types import ModuleType
 
 import numpy as np
 
@@ -20,6 +19,7 @@ from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.math import _handmade
 from codipy.numpy.arguments import holds_active
+from codipy.numpy.modules import module_for
 
 __all__ = ["FUNCTIONS", "statistics"]
 
@@ -147,5 +147,4 @@ def _refusing(name):
 _RULES = (mean, fmean, geometric_mean, harmonic_mean, variance, pvariance, stdev, pstdev, covariance)
 FUNCTIONS = {rule.__name__: _ruled(rule) for rule in _RULES if hasattr(plain, rule.__name__)}
 FUNCTIONS |= {name: _refusing(name) for name in _INSTEAD if hasattr(plain, name)}
-statistics = ModuleType(plain.__name__, plain.__doc__)
-vars(statistics).update(vars(plain) | FUNCTIONS)
+statistics = module_for(plain, FUNCTIONS)

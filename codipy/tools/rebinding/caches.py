@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import functools
 import gc
-from types import ModuleType
 
 from codipy.active import Real
+from codipy.numpy.modules import module_for
 from codipy.tools.rebinding.together import standing_for
 
 __all__ = ["FUNCTOOLS", "cache", "entries_of", "entry_of", "identity_cache", "lru_cache"]
@@ -106,5 +106,4 @@ def cache(user_function, /):
     return identity_cache(user_function, None)
 
 
-FUNCTOOLS = ModuleType("functools", functools.__doc__)
-vars(FUNCTOOLS).update({**vars(functools), "lru_cache": lru_cache, "cache": cache})
+FUNCTOOLS = module_for(functools, {"lru_cache": lru_cache, "cache": cache})
