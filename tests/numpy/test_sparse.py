@@ -114,10 +114,10 @@ def test_one_copy_serves_as_long_as_nothing_changes():
     from codipy.numpy import sparse as products
 
     matrix = sparse.csr_array(DENSE)
-    first = products._kept(matrix)
-    assert products._kept(matrix) is first and first is not matrix
+    first = products.kept(matrix)
+    assert products.kept(matrix) is first and first is not matrix
     matrix.data[0] = 9.0
-    second = products._kept(matrix)
+    second = products.kept(matrix)
     assert second is not first and first.data[0] == 1.0
     count = len(products._copies)
     del matrix
