@@ -6,8 +6,9 @@ from __future__ import annotations
 import importlib
 
 from codipy.errors import TapeError, TapeFormatError
-from codipy.numpy import composite, registry, special, ufunc_methods, ufuncs
+from codipy.numpy import composite, registry, ufunc_methods, ufuncs
 from codipy.numpy.primitive import Primitive
+from codipy.numpy.special import NAMES, primitive_of
 
 
 def own(name):
@@ -16,19 +17,22 @@ def own(name):
         return registry.PRIMITIVES[name]
     others = [composite.PROGRESSION, *ufunc_methods.AT.values(), *ufuncs.PRIMITIVES.values()]
     found = next((primitive for primitive in others if primitive.name == name), None)
-    if found is None and name.startswith("scipy.special."):
-        found = _of_scipy(name.removeprefix("scipy.special."))
+    if found is None and name.startswith("scipy."):
+        found = _of_scipy(name)
     return found
 
 
 def _of_scipy(name):
-    if name not in special.NAMES:
-        return None
+    special = name.removeprefix("scipy.special.")
     try:
-        functions = importlib.import_module("scipy.special")
+        if special in NAMES:
+            functions = importlib.import_module("scipy.special")
+            return primitive_of(getattr(functions, special, None))
+        importlib.import_module("scipy.linalg" if name == special else "scipy.special")
     except ImportError:
-        raise TapeFormatError(f"it has scipy.special.{name}, and SciPy is not installed: pip install scipy") from None
-    return special.primitive_of(getattr(functions, name, None))
+        raise TapeFormatError(f"it has {name}, and SciPy is not installed: pip install scipy") from None
+    importlib.import_module("codipy.scipy.algebra" if name == special else "codipy.scipy.normalised")
+    return importlib.import_module("codipy.scipy.calls").PRIMITIVES.get(name)
 
 
 def by_name(primitives):

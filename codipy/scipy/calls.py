@@ -11,10 +11,20 @@ import numpy as np
 from codipy.active.array import call
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, refuse, value_tree
+from codipy.numpy.primitive import Primitive
 
-__all__ = ["LOOP", "of_active", "recorded", "refused"]
+__all__ = ["LOOP", "PRIMITIVES", "kept", "of_active", "recorded", "refused"]
+
+PRIMITIVES: dict[str, Primitive] = {}  # by name, as tape files have them
 
 LOOP = "of stacks of matrices with active values there is no derivative: loop over the stack"
+
+
+def kept(primitive):
+    """The primitive, which tape files find by its name from now on."""
+    if PRIMITIVES.setdefault(primitive.name, primitive) is not primitive:
+        raise ValueError(f"two primitives are called {primitive.name!r}")
+    return primitive
 
 
 def of_active(original):

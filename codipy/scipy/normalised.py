@@ -16,6 +16,7 @@ from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.rules.building import guarded, primitive, spread, unbroadcast
+from codipy.scipy.calls import kept
 
 __all__ = ["FUNCTIONS"]
 
@@ -62,11 +63,11 @@ def _logsumexp(a, b=None, *, axis=None, keepdims=False):
     return scipy.special.logsumexp(a, axis=axis, b=b, keepdims=keepdims)
 
 
-_LOGSUMEXP = primitive("scipy.special.logsumexp", _logsumexp, {0: _logsumexp_vjp(0), 1: _logsumexp_vjp(1)},
-                       {0: _logsumexp_jvp(0), 1: _logsumexp_jvp(1)})  # fmt: skip
-_SOFTMAX = primitive("scipy.special.softmax", scipy.special.softmax, {0: _softmax_both}, {0: _softmax_both})
-_LOG_SOFTMAX = primitive("scipy.special.log_softmax", scipy.special.log_softmax, {0: _log_softmax_vjp},
-                         {0: _log_softmax_jvp}, keep_args=False)  # fmt: skip
+_LOGSUMEXP = kept(primitive("scipy.special.logsumexp", _logsumexp, {0: _logsumexp_vjp(0), 1: _logsumexp_vjp(1)},
+                            {0: _logsumexp_jvp(0), 1: _logsumexp_jvp(1)}))  # fmt: skip
+_SOFTMAX = kept(primitive("scipy.special.softmax", scipy.special.softmax, {0: _softmax_both}, {0: _softmax_both}))
+_LOG_SOFTMAX = kept(primitive("scipy.special.log_softmax", scipy.special.log_softmax, {0: _log_softmax_vjp},
+                              {0: _log_softmax_jvp}, keep_args=False))  # fmt: skip
 
 
 def _of_active(function):

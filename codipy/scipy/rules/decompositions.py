@@ -25,7 +25,7 @@ from codipy.numpy.rules.matrices import (
 from codipy.numpy.rules.matrices import (
     refuse as refuse_choice,
 )
-from codipy.scipy.calls import LOOP, of_active, recorded
+from codipy.scipy.calls import LOOP, kept, of_active, recorded
 
 __all__ = ["FUNCTIONS"]
 
@@ -51,7 +51,7 @@ def _numpys(name, forward, options, gives=None, takes=None):
     def jvp(tangents, out, args, kwargs):
         return takes(rule.jvp(tangents, gives(out, out, kwargs), args, options(kwargs)), out, kwargs)
 
-    return Primitive(f"scipy.linalg.{name}", forward, vjp, jvp, located=True)
+    return kept(Primitive(f"scipy.linalg.{name}", forward, vjp, jvp, located=True))
 
 
 def _none(kwargs):
@@ -135,7 +135,7 @@ def _qr_jvp(tangents, out, args, kwargs):
     return t_q, np.concatenate([t_r, np.zeros((missing, np.shape(t_r)[1]))]) if missing else t_r, None
 
 
-_QR = Primitive("scipy.linalg.qr", _qr, _qr_vjp, _qr_jvp, located=True)
+_QR = kept(Primitive("scipy.linalg.qr", _qr, _qr_vjp, _qr_jvp, located=True))
 
 
 @of_active(scipy.linalg.qr)
@@ -186,7 +186,7 @@ def _general_jvp(tangents, out, args, kwargs):
     return np.linalg.diagonal(inner), v @ (turned - diagonal_matrix(np.linalg.diagonal(by_b) / 2))
 
 
-_GENERAL = Primitive("scipy.linalg.eigh", scipy.linalg.eigh, _general_vjp, _general_jvp, located=True)
+_GENERAL = kept(Primitive("scipy.linalg.eigh of two", scipy.linalg.eigh, _general_vjp, _general_jvp, located=True))
 
 
 @of_active(scipy.linalg.eigh)

@@ -11,7 +11,7 @@ import scipy.linalg
 
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import mT
-from codipy.scipy.calls import recorded
+from codipy.scipy.calls import kept, recorded
 
 __all__ = ["FUNCTIONS"]
 
@@ -117,7 +117,7 @@ def _moved(tangents, x, k, c):
 
 
 def _of(original, vjp, jvp, arrays, without=(), linear=()):
-    primitive = Primitive(f"scipy.linalg.{original.__name__}", original, vjp, jvp, linear=linear, located=True)
+    primitive = kept(Primitive(f"scipy.linalg.{original.__name__}", original, vjp, jvp, linear=linear, located=True))
     return recorded(original, primitive, arrays, without=without)
 
 

@@ -14,7 +14,7 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import refuse, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import diagonal_matrix, folded, mirrored, mT
-from codipy.scipy.calls import LOOP, of_active, recorded
+from codipy.scipy.calls import LOOP, kept, of_active, recorded
 from codipy.scipy.rules.solving import outer, solve_triangular
 
 __all__ = ["FUNCTIONS"]
@@ -64,8 +64,9 @@ def _cho_factor_jvp(tangents, out, args, kwargs):
     return _cholesky_jvp(tangents, out, args, kwargs) + _beside(tangents[0], kwargs.get("lower", False))
 
 
-_CHOLESKY = Primitive("scipy.linalg.cholesky", scipy.linalg.cholesky, _cholesky_vjp, _cholesky_jvp, keep_args=False)
-_CHO_FACTOR = Primitive("scipy.linalg.cho_factor", _cho_factor, _cho_factor_vjp, _cho_factor_jvp, keep_args=False)
+_CHOLESKY = kept(Primitive("scipy.linalg.cholesky", scipy.linalg.cholesky, _cholesky_vjp, _cholesky_jvp,
+                           keep_args=False))
+_CHO_FACTOR = kept(Primitive("scipy.linalg.cho_factor", _cho_factor, _cho_factor_vjp, _cho_factor_jvp, keep_args=False))
 cholesky = recorded(scipy.linalg.cholesky, _CHOLESKY)
 
 
@@ -104,7 +105,7 @@ def _cho_solve_jvp(tangents, out, args, kwargs):
     return cho_solve((c, lower), right)
 
 
-_CHO_SOLVE = Primitive("scipy.linalg.cho_solve", _cho_solve, _cho_solve_vjp, _cho_solve_jvp, linear=(1,))
+_CHO_SOLVE = kept(Primitive("scipy.linalg.cho_solve", _cho_solve, _cho_solve_vjp, _cho_solve_jvp, linear=(1,)))
 
 
 @of_active(scipy.linalg.cho_solve)
@@ -158,8 +159,8 @@ def _lu_factor_jvp(tangents, out, args, kwargs):
     return t_l + t_u, None
 
 
-_LU_FACTOR = Primitive("scipy.linalg.lu_factor", scipy.linalg.lu_factor, _lu_factor_vjp, _lu_factor_jvp,
-                       keep_args=False, located=True)
+_LU_FACTOR = kept(Primitive("scipy.linalg.lu_factor", scipy.linalg.lu_factor, _lu_factor_vjp, _lu_factor_jvp,
+                            keep_args=False, located=True))
 
 
 @of_active(scipy.linalg.lu_factor)
@@ -170,12 +171,21 @@ def lu_factor(a, overwrite_a=False, check_finite=True):
     return call(_LU_FACTOR, (asarray(a),), {"check_finite": check_finite})
 
 
+def _within(lu, pivots):
+    """The pivots, if rows have these numbers: LAPACK believes them, and those of a tape file may be anything."""
+    pivots = np.asarray(pivots)
+    rows = np.shape(lu)[0]
+    if pivots.dtype.kind not in "iu" or pivots.shape != (rows,) or np.any((pivots < 0) | (pivots >= rows)):
+        raise ValueError(f"lu_solve: the pivots are no numbers of the {rows} rows")
+    return pivots
+
+
 def _lu_solve(lu, b, *, pivots, trans=0, check_finite=True):
-    return scipy.linalg.lu_solve((lu, pivots), b, trans, check_finite=check_finite)
+    return scipy.linalg.lu_solve((lu, _within(lu, pivots)), b, trans, check_finite=check_finite)
 
 
 def _lu_solve_vjp(g, out, args, kwargs, argnums):
-    lu, pivots, trans = args[0], kwargs["pivots"], kwargs["trans"]
+    lu, pivots, trans = args[0], _within(args[0], kwargs["pivots"]), kwargs["trans"]
     g_b, bars = lu_solve((lu, pivots), g, trans=0 if trans else 1), {}
     if 0 in argnums:
         bar = -(outer(out, g_b) if trans else outer(g_b, out))[_order(pivots)]
@@ -185,7 +195,7 @@ def _lu_solve_vjp(g, out, args, kwargs, argnums):
 
 
 def _lu_solve_jvp(tangents, out, args, kwargs):
-    lu, pivots, trans = args[0], kwargs["pivots"], kwargs["trans"]
+    lu, pivots, trans = args[0], _within(args[0], kwargs["pivots"]), kwargs["trans"]
     right = tangents.get(1, 0.0)
     if 0 in tangents:
         lower, upper = _parts(lu)
@@ -194,7 +204,7 @@ def _lu_solve_jvp(tangents, out, args, kwargs):
     return lu_solve((lu, pivots), right, trans=trans)
 
 
-_LU_SOLVE = Primitive("scipy.linalg.lu_solve", _lu_solve, _lu_solve_vjp, _lu_solve_jvp, linear=(1,), located=True)
+_LU_SOLVE = kept(Primitive("scipy.linalg.lu_solve", _lu_solve, _lu_solve_vjp, _lu_solve_jvp, linear=(1,), located=True))
 
 
 @of_active(scipy.linalg.lu_solve)
@@ -221,7 +231,7 @@ def _lu_jvp(tangents, out, args, kwargs):
     return None, *_eliminated(tangents[0][np.argsort(order)], lower, upper)
 
 
-_LU = Primitive("scipy.linalg.lu", _lu, _lu_vjp, _lu_jvp, keep_args=False, located=True)
+_LU = kept(Primitive("scipy.linalg.lu", _lu, _lu_vjp, _lu_jvp, keep_args=False, located=True))
 
 
 @of_active(scipy.linalg.lu)

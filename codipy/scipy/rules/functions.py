@@ -16,7 +16,7 @@ from codipy.numpy.arguments import holds_active, refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain
 from codipy.numpy.rules.matrices import mT
-from codipy.scipy.calls import of_active, recorded
+from codipy.scipy.calls import kept, of_active, recorded
 from codipy.scipy.rules.equations import solve_sylvester
 
 __all__ = ["FUNCTIONS"]
@@ -71,7 +71,7 @@ def _analytic(original, slope=None, stacks=False):
 
     name = f"scipy.linalg.{original.__name__}"
     larger = Primitive(name, _real(original, inside=True), vjp, jvp, keep_out=False, located=True)
-    return recorded(original, replace(larger, forward=_real(original)), stacks=stacks, without=("disp",))
+    return recorded(original, kept(replace(larger, forward=_real(original))), stacks=stacks, without=("disp",))
 
 
 def _by_frechet(a, e):
@@ -97,8 +97,8 @@ def _expm_frechet_jvp(tangents, out, args, kwargs):
     return slope[:n, :n], slope[:n, n:]
 
 
-_EXPM_FRECHET = Primitive("scipy.linalg.expm_frechet", scipy.linalg.expm_frechet, _expm_frechet_vjp, _expm_frechet_jvp,
-                          keep_out=False)  # fmt: skip
+_EXPM_FRECHET = kept(Primitive("scipy.linalg.expm_frechet", scipy.linalg.expm_frechet, _expm_frechet_vjp,
+                               _expm_frechet_jvp, keep_out=False))  # fmt: skip
 
 
 @of_active(scipy.linalg.expm_frechet)
@@ -117,8 +117,8 @@ def _sqrtm_jvp(tangents, out, args, kwargs):
     return solve_sylvester(out, out, tangents[0])
 
 
-_SQRTM = Primitive("scipy.linalg.sqrtm", _real(scipy.linalg.sqrtm), _sqrtm_vjp, _sqrtm_jvp, keep_args=False,
-                   located=True)  # fmt: skip
+_SQRTM = kept(Primitive("scipy.linalg.sqrtm", _real(scipy.linalg.sqrtm), _sqrtm_vjp, _sqrtm_jvp, keep_args=False,
+                        located=True))  # fmt: skip
 sqrtm = recorded(scipy.linalg.sqrtm, _SQRTM, without=("disp", "blocksize"))
 
 

@@ -13,7 +13,7 @@ from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.factors import solve_columns
 from codipy.numpy.rules.matrices import folded, mirrored, mT
-from codipy.scipy.calls import recorded
+from codipy.scipy.calls import kept, recorded
 
 __all__ = ["FUNCTIONS", "outer", "solve_triangular"]
 
@@ -52,7 +52,7 @@ def _solver(name, forward, solve, reads, fold, transposed_product=None):
             right = right - (mT(moved) if _is_transposed(kwargs) else moved) @ out
         return solve(args[0], right, kwargs, False)
 
-    return Primitive(f"scipy.linalg.{name}", forward, vjp, jvp, linear=(1,), located=True)
+    return kept(Primitive(f"scipy.linalg.{name}", forward, vjp, jvp, linear=(1,), located=True))
 
 
 def _is_transposed(options):
@@ -112,7 +112,7 @@ def _inv_jvp(tangents, out, args, kwargs):
     return -out @ _read(tangents[0], kwargs) @ out
 
 
-_INV = Primitive("scipy.linalg.inv", scipy.linalg.inv, _inv_vjp, _inv_jvp, keep_args=False, located=True)
+_INV = kept(Primitive("scipy.linalg.inv", scipy.linalg.inv, _inv_vjp, _inv_jvp, keep_args=False, located=True))
 inv = recorded(scipy.linalg.inv, _INV)
 
 
@@ -189,7 +189,7 @@ def _banded_jvp(tangents, out, args, kwargs):
     return solve_banded((below, above), args[0], right)
 
 
-_BANDED = Primitive("scipy.linalg.solve_banded", _banded, _banded_vjp, _banded_jvp, linear=(1,), located=True)
+_BANDED = kept(Primitive("scipy.linalg.solve_banded", _banded, _banded_vjp, _banded_jvp, linear=(1,), located=True))
 _banded_call = recorded(_banded, _BANDED, 2)
 
 
@@ -234,8 +234,8 @@ def _symmetric_jvp(tangents, out, args, kwargs):
 
 solveh_banded = recorded(
     scipy.linalg.solveh_banded,
-    Primitive("scipy.linalg.solveh_banded", scipy.linalg.solveh_banded, _symmetric_vjp, _symmetric_jvp, linear=(1,),
-              located=True), 2,
+    kept(Primitive("scipy.linalg.solveh_banded", scipy.linalg.solveh_banded, _symmetric_vjp, _symmetric_jvp,
+                   linear=(1,), located=True)), 2,
 )
 
 
@@ -276,7 +276,8 @@ def _toeplitz_jvp(tangents, out, args, kwargs):
     return solve_toeplitz((args[0], args[1]), right)
 
 
-_TOEPLITZ = Primitive("scipy.linalg.solve_toeplitz", _toeplitz, _toeplitz_vjp, _toeplitz_jvp, linear=(2,), located=True)
+_TOEPLITZ = kept(Primitive("scipy.linalg.solve_toeplitz", _toeplitz, _toeplitz_vjp, _toeplitz_jvp, linear=(2,),
+                           located=True))
 _toeplitz_call = recorded(_toeplitz, _TOEPLITZ, 3)
 
 
