@@ -148,7 +148,7 @@ def fills_argument(x, z):
 
 
 DEFAULT = np.zeros(3)
-VIEW = DEFAULT[1:]
+SEEN = weakref.ref(DEFAULT)  # so that no other array can stand for it
 
 
 def fills_default(x, z=DEFAULT):

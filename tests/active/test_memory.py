@@ -14,6 +14,8 @@ from codipy import math as cm
 from codipy.active.scalar.real import clear_free_lists
 from tests.strategies import each_counting, each_strategy
 
+pytestmark = pytest.mark.usefixtures("older_objects_stay")
+
 FREE_LISTS = 3 * 256  # the most dead Reals that are kept, in three sizes
 
 

@@ -4,6 +4,7 @@
 import gc
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -23,6 +24,8 @@ from tests.active.recording import (
     seeds_for,
     value,
 )
+
+pytestmark = pytest.mark.usefixtures("older_objects_stay")
 
 
 @settings(max_examples=150)

@@ -22,6 +22,8 @@ from tests.active.recording import (
 )
 from tests.strategies import AS_VALUES, VARIANTS, each_pair, new_tape
 
+pytestmark = pytest.mark.usefixtures("older_objects_stay")
+
 REPLAYED = [variant for variant in VARIANTS if variant[0] in AS_VALUES]
 each_variant = each_pair(pairs=REPLAYED)
 each_chunk_size = pytest.mark.parametrize("chunk_size", [4, None])

@@ -22,6 +22,8 @@ from tests.active.recording import (
     seeds_for,
 )
 
+pytestmark = pytest.mark.usefixtures("older_objects_stay")
+
 REUSE = [variant for variant in EVERY if variant[0].endswith("-reuse")]
 each_reuse = pytest.mark.parametrize("variant", REUSE, ids=map("-".join, REUSE))
 START = np.array([0.5, 1.25, 2.0, 0.75])

@@ -20,6 +20,8 @@ from tests.namespaces import active, outputs_of
 from tests.no_memory import failing_allocations
 from tests.strategies import FORWARD
 
+pytestmark = pytest.mark.usefixtures("older_objects_stay")
+
 WIDTHS = (1, 2, 3, 8, 32, 33)  # a Real has room for 2, 8 or 32 tangents; those of 33 lie in the tape's vector
 POINTS = [(case, point) for case in CATALOGUE for point in case.points]
 each_width = pytest.mark.parametrize("width", WIDTHS)

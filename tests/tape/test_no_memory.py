@@ -12,6 +12,8 @@ import codipy
 from tests.no_memory import failing_allocations
 from tests.strategies import each_pair, new_tape
 
+pytestmark = pytest.mark.usefixtures("older_objects_stay")
+
 _testcapi = failing_allocations()
 
 FAILURES = MemoryError, SystemError  # the second is what some functions of NumPy make of it

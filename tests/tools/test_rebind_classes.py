@@ -17,6 +17,8 @@ import codipy
 from codipy.tools.rebind import Rebinding, rebind
 from tests.tools.rebound import check
 
+pytestmark = pytest.mark.usefixtures("older_objects_stay")
+
 
 def stored(x):
     z = np.zeros(2)

@@ -15,6 +15,8 @@ from codipy.errors import ActiveError, TapeError
 from codipy.tools import swallowed
 from tests.strategies import each_strategy
 
+pytestmark = pytest.mark.usefixtures("older_objects_stay")
+
 
 def leaves(x):
     """What cannot be followed."""
