@@ -37,7 +37,7 @@ bench: build  ## every figure with its target
 bench-peers: build  ## the same work under other packages (downloads them)
 	$(PY) -m pip install -q --no-build-isolation -e ".[bench]"
 	$(PY) benchmarks/run.py --peers
-study: build  ## the studies of docs/studies.md, to build/studies/ and docs/studies/: half an hour
+study: build  ## the studies of docs/studies.md, to build/studies/ and docs/studies/: some ten minutes
 	$(PY) benchmarks/studies.py
 debug: venv  ## the suite with bounds checks, assertions and line tracing
 	$(COPY) && export CODIPY_DEBUG=1 CODIPY_TRACE=1 && $(PY) $(BUILD) && $(PY) $(PYTEST)

@@ -90,9 +90,9 @@ def _cho_solve_vjp(g, out, args, kwargs, argnums):
     c, lower = args[0], kwargs["lower"]
     g_b, bars = cho_solve((c, lower), g), {}
     if 0 in argnums:
-        bar = outer(g_b, out)
-        bar = bar + mT(bar)
-        bars[0] = -np.tril(bar @ _factor(c, lower)) if lower else -np.triu(mT(_factor(c, lower)) @ bar)
+        factor = _factor(c, lower)
+        bar = -np.tril(outer(g_b, mT(factor) @ out) + outer(out, mT(factor) @ g_b))
+        bars[0] = bar if lower else mT(bar)
     return [g_b if k else bars[0] for k in argnums]
 
 
