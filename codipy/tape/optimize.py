@@ -302,13 +302,13 @@ class _Work:
         """Where a statement's identifier is its place: the next one each, blocks when they are first set."""
         old, statements, new = self.old, self.statements, self.new
         largest, done, ranges = 0, 0, {}
-        if self.kind == "simple":        # inputs are no statements
-            unset = np.flatnonzero(self.is_unset & ~self.named)
-            new[unset] = np.arange(1, len(unset) + 1)
-            largest = len(unset)
         taken_by = np.full(self.size, -1)
         for k, step in enumerate(old.steps):
             taken_by[step.before + 1:step.after + 1] = k
+        if self.kind == "simple":        # inputs are no statements, also those that records name
+            unset = np.flatnonzero(self.is_unset & ~(self.named & (taken_by >= 0)))
+            new[unset] = np.arange(1, len(unset) + 1)
+            largest = len(unset)
         open_blocks = set(range(len(old.steps)))
         for k, step in enumerate(old.steps):
             largest = statements.number_in_order(done, step.place[-1], new, largest)

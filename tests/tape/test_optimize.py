@@ -178,6 +178,15 @@ def test_outputs_are_never_merged(strategy):
     assert len(set(outputs.tolist())) == len(compared.outputs) == 7
 
 
+@each_pair()
+def test_inputs_that_array_statements_name(variant):
+    """Under `simple` they are no statements, and records keep the distances of what they name."""
+    def f(x, u, y):
+        return x * u, np.array([y, x]) * u[0], (u + y).sum() * np.ones((2, 2))
+
+    recorded(codipy.rebind(f), 0.5, np.array([0.3, 0.6]), 0.7, variant=variant).judge(ALL)
+
+
 @pytest.mark.parametrize("strategy", AS_JACOBIANS)
 def test_equal_arguments_are_one(strategy):
     compared = recorded(lambda x, y: x * y + x * x - y * x, 3.0, 5.0, variant=(strategy, "statement"))
