@@ -18,6 +18,7 @@ from codipy.laboratory.profile_lines import Function, Line, Loop, Tables
 from codipy.laboratory.profile_page import page
 from codipy.laboratory.profile_stacks import WEIGHTS, collapsed, speedscope
 from codipy.laboratory.profile_text import text
+from codipy.tape import active_tape
 from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tape.html import framed
 from codipy.tape.journal import profiled_by
@@ -147,6 +148,7 @@ class Profile:
         self._thread = thread
         _running[thread] = self
         profiled_by(_begin)
+        self.missed += active_tape() is not None      # a block inside of a recording
         return self
 
     def __exit__(self, *exception):

@@ -11,6 +11,7 @@ import ast
 import collections
 import functools
 import re
+from pathlib import Path
 
 import numpy as np
 
@@ -164,9 +165,12 @@ def _gated(flow, partial, sifts):
 _GLOBALS = {**NAMES, "V": VALUES, "rounded": rounded, "gated": _gated}
 
 
+_FILE = str(Path(__file__).with_name("<expression>"))  # no line of the user's
+
+
 @functools.cache
 def _code(text):
-    return compile(text, "<expression>", "exec")
+    return compile(text, _FILE, "exec")
 
 
 def _function(parameters, lines, result):

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+from pathlib import Path
 
 import numpy as np
 
@@ -54,9 +55,12 @@ _SHORT = {
 }  # fmt: skip
 
 
+_FILE = str(Path(__file__).with_name("<partial>"))  # no line of the user's
+
+
 @functools.cache
 def _compiled(text):
-    return compile(text, "<partial>", "eval")
+    return compile(text, _FILE, "eval")
 
 
 def _partial(code, k, operands, w):

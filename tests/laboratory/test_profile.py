@@ -186,6 +186,16 @@ def test_what_libraries_do_belongs_to_the_line_that_called_them():
     assert set(statements_of(codipy.profile(interpolated, np.arange(1.0, 9.0)))) == {"numpy"}
 
 
+def second(u):
+    return codipy.hessian(lambda v: np.sum(np.sin(v) * v ** 3))(u).sum()  # drivers
+
+
+def test_what_codipy_runs_for_a_driver_inside_belongs_to_the_line_that_called_it():
+    found = codipy.profile(second, np.arange(1.0, 4.0))
+    assert {line.file for line in found.lines} == {"", HERE}
+    assert {line.line for line in found.lines if line.line} == {number_of("drivers")}
+
+
 def test_a_block_profiles_drivers_and_tapes_of_its_thread():
     x = np.linspace(0.1, 1.0, 50)
     with codipy.profile() as found:
@@ -248,6 +258,12 @@ def test_a_tape_that_began_before_is_missed_and_said_to_be():
     assert (found.recordings, found.missed) == (0, 1)
     assert "1 more had begun before the profile" in str(found)
     assert tape.journal is None
+    tape = codipy.Tape("jacobian")
+    with tape:
+        x = tape.register_input(1.5)
+        with codipy.profile() as found:
+            inner(x)
+    assert (found.recordings, found.missed) == (0, 1)
 
 
 def test_one_profile_on_a_thread():
