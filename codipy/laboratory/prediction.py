@@ -13,6 +13,7 @@ import numpy as np
 from codipy.active import Tape
 from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tape.statistics import Statistics, collect, readable
+from codipy.tape.watching import unwatched
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.json_text import json_text
 from codipy.tools.measuring import StatefulError, stateful
@@ -106,7 +107,7 @@ def _is_one_number(result, f):
 
 def _rows(problem, record, pair, sizes, width, limit):
     """What one run on a tape that counts says, for each chunk size."""
-    tape = Tape(*pair, sizes[0])
+    tape = unwatched(Tape, strategy=pair[0], granularity=pair[1], chunk_size=sizes[0])
     tape.registers = False       # as those of the drivers
     if tape.strategy == FORWARD_STRATEGY:
         kept = record(problem, tape, np.ones(problem.point.size))

@@ -16,6 +16,7 @@ from codipy.laboratory.sampled import Sample, sampled, totals_of
 from codipy.laboratory.svg import svg
 from codipy.tape.html import framed
 from codipy.tape.statistics import readable
+from codipy.tape.watching import unwatched
 from codipy.tools.callee import name_of, rebound
 from codipy.tools.measuring import StatefulError
 from codipy.tools.recording import Recording
@@ -182,7 +183,7 @@ def timeline(f, *x, argnums=None, strategy="auto", granularity=None, chunk_size=
     if not all(0 <= place < len(x) for place in chosen):
         raise ValueError(f"argnums must name some of the {len(x)} arguments, got {argnums!r}")
     recorded = rebound(f) if rebind else f
-    tape = Tape(strategy, granularity, chunk_size)
+    tape = unwatched(Tape, strategy=strategy, granularity=granularity, chunk_size=chunk_size)
     found = _run(tape, recorded, x, chosen, samples)
     counts, everything = (_counted(recorded, x, which, samples) for which in (chosen, range(len(x))))
     if not [one.lines for one in found] == [one.lines for one in counts] == [one.lines for one in everything]:

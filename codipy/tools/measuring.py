@@ -11,6 +11,7 @@ import numpy as np
 
 from codipy.active import Tape
 from codipy.tape.base import FORWARD_STRATEGY
+from codipy.tape.watching import unwatched
 from codipy.tools.callee import name_of
 from codipy.tools.leaves import join, shape_of
 from codipy.tools.threads import get_num_threads
@@ -147,7 +148,7 @@ class TimedTape:
         self.problem, self.width, self.refused = problem, width, {}
         self.is_forward = strategy == FORWARD_STRATEGY
         wide = {"width": width} if self.is_forward and width > 1 else {}
-        self.tape = Tape(strategy, granularity, chunk_size, **wide)
+        self.tape = unwatched(Tape, strategy=strategy, granularity=granularity, chunk_size=chunk_size, **wide)
         self.tape.registers = False      # as those of the drivers
 
     def record(self):

@@ -361,3 +361,50 @@ def test_the_command_says_by_its_status_whether_something_is_wrong(name, status,
 def test_a_point_on_the_command_line(capsys):
     assert main(["debug", f"{troubled.__file__}:cancelling", "--x0", "3.0"]) == 0
     assert "hint: an adjoint in which terms cancel" in capsys.readouterr().out
+
+
+@QUIET
+def test_what_stands_before_an_error_of_the_function_is_found():
+    def demanding(a):
+        y = np.log(a * 0.0)
+        if not np.isfinite(y).all():
+            raise ValueError("not finite")
+        return y.sum()
+
+    for x in (1.0, np.ones(3)):
+        report = codipy.debug(demanding, x)
+        assert [finding.kind for finding in report.findings] == ["value"]
+        assert "np.log(a * 0.0)" in report.findings[0].line
+        assert report.notes == ["what came after: the run ended in ValueError: not finite"]
+    with pytest.raises(ZeroDivisionError, match="float division by zero"):
+        codipy.debug(lambda a: 1.0 / (a - a), 1.0)
+    with pytest.raises(TypeError, match="NoneType as result"):
+        codipy.debug(lambda a: None, 1.0)
+
+
+def test_outputs_that_are_constants_have_the_lines_that_registered_them():
+    with codipy.debug(show=False) as report:
+        tape = codipy.Tape()
+        with tape:
+            tape.register_input(2.0)
+            tape.register_output(3.0)
+            tape.register_output(np.zeros(2) * tape.register_input(np.ones(0)).sum())
+    lines = [finding.line for finding in of_kind(report, "output")]
+    assert len(lines) >= 2
+    assert all(line.startswith("test_trouble.py:") and "tape.register_output(" in line for line in lines)
+
+
+def test_what_measures_strategies_measures_them_in_a_block_too():
+    def f(x):
+        return np.sum(np.sin(x) * x)
+
+    def measured():
+        x = np.linspace(0.1, 1.0, 9)
+        return ([(row.strategy, row.streams) for row in codipy.compare(f, x, repeat=1).rows],
+                [(row.strategy, row.used, row.streams) for row in codipy.predict(f, x).rows],
+                codipy.timeline(f, x, strategy="jacobian").samples[-1].statements)
+
+    expected = measured()
+    with codipy.debug(show=False) as report:
+        assert measured() == expected
+    assert any("made before, or by what measures" in note for note in report.notes)

@@ -10,7 +10,7 @@ from codipy.laboratory.trouble.report import Finding, Troubles
 from codipy.laboratory.trouble.watch import Watcher
 from codipy.tape.dump import brief
 from codipy.tape.watching import watched_by
-from codipy.tools.problem import Weighted
+from codipy.tools.problem import Problem, Weighted
 from codipy.tools.trees import labelled
 
 __all__ = ["debug"]
@@ -103,7 +103,11 @@ class _Block:
 def _run(f, x, rebind):
     if not callable(f):
         raise TypeError(f"f must be a function, got {type(f).__name__}: say codipy.debug(f, x)")
-    report, problem = Troubles(), Weighted(f, x, rebind)
+    report, failed = Troubles(), None
+    try:
+        problem = Weighted(f, x, rebind)
+    except Exception as error:      # of the plain run: what stands before it is looked for all the same
+        problem, failed = Problem(f, x, rebind), error
     names = [path for position, tree in enumerate(x) for path, _ in labelled(tree, f"argument {position}")]
     watcher = Watcher(report, names)
     before = watched_by(watcher)
@@ -111,10 +115,14 @@ def _run(f, x, rebind):
     try:
         tape = Tape()
         recording = problem.record(tape)
+        if failed is not None:
+            raise failed
         recording.reverse(tape.new_adjoints(), problem.weights)
     except Exception as error:
         if not report.findings:
-            raise
+            if failed is None:
+                raise
+            raise failed from None
         report.note(f"what came after: the run ended in {type(error).__name__}: {error}")
         return report
     finally:

@@ -70,7 +70,8 @@ class Watcher:
         if not tape.can_sweep:
             self.report.note("a tape of strategy 'forward', which keeps nothing to look at: take another strategy")
         elif not tape.watched:
-            self.report.note("a tape that was made before: make it inside of `with codipy.debug():`")
+            self.report.note("a tape that was made before, or by what measures strategies (codipy.compare, say): "
+                             "make it inside of `with codipy.debug():`")
         elif threading.get_ident() != self._thread:
             self.report.note("a recording on another thread")
         elif tape.statements == 0:
@@ -252,7 +253,9 @@ class Watcher:
         except (TapeError, UndifferentiableError) as error:
             self.report.note(f"what depends on what: {error}")
             return
-        for identifier, line in zip(np.asarray(outputs)[~reaching], np.asarray(lines, object)[~reaching]):
+        for identifier, line, reaches in zip(outputs, lines, reaching):
+            if reaches:
+                continue
             number = recorded.maker_of(identifier)
             self.report.add(Finding("output", f"#{identifier} is a constant for derivatives, whatever the inputs are",
                                     _said(line) or self._line(recorded, number),
