@@ -8,9 +8,9 @@ import inspect
 
 import numpy as np
 
-from codipy.active.array import call
+from codipy.active.array import Array, call
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active, refuse, value_tree
+from codipy.numpy.arguments import holds_active, rebuilt, refuse, value_tree
 from codipy.numpy.primitive import Primitive
 
 __all__ = ["LOOP", "PRIMITIVES", "kept", "of_active", "recorded", "refused"]
@@ -29,17 +29,28 @@ def kept(primitive):
 
 def of_active(original):
     """Decorate what is called in the place of a function of SciPy where an argument is active."""
+    places = {name: place for place, name in enumerate(inspect.signature(original).parameters)
+              if name.startswith("overwrite_")}  # fmt: skip
+
+    def overwrites(args, kwargs):
+        return any(kwargs.get(name) or args[place:place + 1] and args[place] for name, place in places.items())
 
     def decorated(function):
         @functools.wraps(original)
         def chosen(*args, **kwargs):
             if holds_active(args) or holds_active(kwargs):
                 return function(*args, **kwargs)
+            if overwrites(args, kwargs):      # not what a tape may keep
+                args, kwargs = rebuilt(args, _copied), rebuilt(kwargs, _copied)
             return original(*value_tree(args), **value_tree(kwargs))
 
         return chosen
 
     return decorated
+
+
+def _copied(x):
+    return np.array(x.value) if type(x) is Array else x
 
 
 def recorded(original, primitive, arrays=1, *, without=(), stacks=False):

@@ -41,6 +41,8 @@ CASES = {
     "solve(a, b, assume_a='tridiagonal')": (G, B),
     "solve(a, b, assume_a='upper triangular')": (G, B),
     "solve(a, b, assume_a='lower triangular', transposed=True)": (G, B),
+    "solve(a, np.stack([a * b, a]))": (G, b),
+    "cho_solve(cho_factor(a), np.stack([a * b, a]))": (S, b),
     "inv(a)": (G,),
     "inv(a) @ b": (G, b),
     "solve_triangular(a, b)": (G, b),
@@ -63,7 +65,11 @@ CASES = {
     "norm(a, 1)": (G,),
     "norm(a, 2)": (G,),
     "norm(a, axis=1)": (G,),
+    "norm(a, axis=0)": (G,),
+    "norm(a, 2, axis=0, keepdims=True)": (G,),
+    "norm(a, 0)": (b,),
     "pinv(a)": (TALL,),
+    "eigvalsh(a, b, driver='gvd')": (G, S),
     "svdvals(a)": (G,),
     "signed(svd(a, full_matrices=False)[0])": (TALL,),
     "svd(a, compute_uv=False)": (TALL,),
@@ -232,8 +238,32 @@ def test_passive_calls_are_scipys_own():
     np.testing.assert_array_equal(codipy.grad(f)(np.ones(4)), scipy.linalg.solve_triangular(np.tril(S), b, lower=True))
 
 
+@each_strategy
+@pytest.mark.parametrize("text", [
+    "scipy.linalg.solve(S, b, False, True, True)",
+    "scipy.linalg.inv(S.T, overwrite_a=True)",
+    "scipy.linalg.cho_solve(scipy.linalg.cho_factor(S.T, overwrite_a=True), b, overwrite_b=True)",
+    "scipy.linalg.solve_triangular(S, b, overwrite_b=True)",
+    "scipy.linalg.qr(S.T, overwrite_a=True)",
+    "scipy.linalg.schur(S.T, overwrite_a=True)",
+])  # fmt: skip
+def test_what_a_tape_keeps_is_not_overwritten(text, strategy):
+    def f(x):
+        matrix, right = np.zeros((4, 4)), np.zeros(4)
+        matrix[:], right[:] = S, b
+        y = matrix @ x
+        z = right * x * x
+        eval(text, {"scipy": codipy.scipy, "S": matrix, "b": right})
+        return np.sum(y * y) + np.sum(z)
+
+    np.testing.assert_allclose(codipy.grad(f, strategy=strategy)(b), 2.0 * S.T @ (S @ b) + 2.0 * b * b, rtol=1e-12)
+
+
 @pytest.mark.parametrize(("text", "match"), [
     ("scipy.linalg.solve(np.stack([a, a]), np.stack([a, a]))", "loop over the stack"),
+    ("scipy.linalg.lstsq(S, np.stack([a, a]))[0]", "loop over the stack"),
+    ("scipy.linalg.solve_toeplitz(b, np.stack([a, a]))", "loop over the stack"),
+    ("scipy.linalg.inv(a, assume_a='diagonal')", "beside the diagonal"),
     ("scipy.linalg.eigh(a, subset_by_index=[0, 1])[0]", "take those that are wanted"),
     ("scipy.linalg.lu_factor(a[:2])[0]", "not square"),
     ("scipy.linalg.pinv(a, return_rank=True)[0]", "leave return_rank out"),

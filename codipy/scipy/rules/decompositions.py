@@ -5,6 +5,8 @@ Beside them the generalised symmetric eigenproblem a v = w b v, where v^T b v = 
 dw = v^T (da - w db) v (K. Petersen and M. Pedersen, *The Matrix Cookbook*, 2012, section 2.3).
 """
 
+from dataclasses import replace
+
 import numpy as np
 import scipy.linalg
 
@@ -61,7 +63,8 @@ def _none(kwargs):
 _LA = scipy.linalg
 det = recorded(_LA.det, _numpys("det", _LA.det, _none), stacks=True)
 norm = recorded(_LA.norm, _numpys("norm", _LA.norm, lambda kwargs: {
-    key: value for key, value in kwargs.items() if key != "check_finite" and value not in (None, False)}), stacks=True)
+    key: value for key, value in kwargs.items()
+    if key != "check_finite" and value is not None and value is not False}), stacks=True)
 pinv = recorded(_LA.pinv, _numpys("pinv", _LA.pinv, _none), without=("return_rank",))
 svdvals = recorded(_LA.svdvals, _numpys("svdvals", _LA.svdvals, _none))
 svd = recorded(_LA.svd, _numpys("svd", _LA.svd, lambda kwargs: {
@@ -91,6 +94,8 @@ def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=Tr
     if lapack_driver == "gelsy":
         refuse("scipy.linalg.lstsq", "lapack_driver='gelsy' gives no singular values, which the derivative needs: "
                                      "leave it out")
+    if np.ndim(a) > 2 or np.ndim(b) > 2:
+        refuse("scipy.linalg.lstsq", LOOP)
     options = {"cond": cond, "check_finite": check_finite, "lapack_driver": lapack_driver}
     return call(_LSTSQ, (asarray(a), asarray(b)), options)
 
@@ -186,7 +191,13 @@ def _general_jvp(tangents, out, args, kwargs):
     return np.linalg.diagonal(inner), v @ (turned - diagonal_matrix(np.linalg.diagonal(by_b) / 2))
 
 
+def _general_values(a, b, **options):
+    """The eigenvalues as SciPy computes them without vectors, and the vectors."""
+    return scipy.linalg.eigvalsh(a, b, **options), scipy.linalg.eigh(a, b, **options)[1]
+
+
 _GENERAL = kept(Primitive("scipy.linalg.eigh of two", scipy.linalg.eigh, _general_vjp, _general_jvp, located=True))
+_GENERAL_VALUES = kept(replace(_GENERAL, name="scipy.linalg.eigvalsh of two", forward=_general_values))
 
 
 @of_active(scipy.linalg.eigh)
@@ -204,8 +215,8 @@ def eigh(a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwr
         return call(_EIGVALSH, (asarray(a),), options)
     if b is None:
         return call(_EIGH, (asarray(a),), options)
-    values, vectors = call(_GENERAL, (asarray(a), asarray(b)), options)
-    return values if eigvals_only else (values, vectors)
+    operands = asarray(a), asarray(b)
+    return call(_GENERAL_VALUES, operands, options)[0] if eigvals_only else tuple(call(_GENERAL, operands, options))
 
 
 @of_active(scipy.linalg.eigvalsh)

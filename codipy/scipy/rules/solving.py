@@ -13,14 +13,15 @@ from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.factors import solve_columns
 from codipy.numpy.rules.matrices import folded, mirrored, mT
-from codipy.scipy.calls import kept, recorded
+from codipy.scipy.calls import LOOP, kept, recorded
 
 __all__ = ["FUNCTIONS", "outer", "solve_triangular"]
 
 
 def outer(x, y):
-    """The sum of the products of the columns of `x` with those of `y`; a vector is a column."""
-    return (x[:, None] if np.ndim(x) == 1 else x) @ (y[None, :] if np.ndim(y) == 1 else mT(y))
+    """The sum of the products of the columns of `x` with those of `y`, in all of a stack; a vector is a column."""
+    product = (x[:, None] if np.ndim(x) == 1 else x) @ (y[None, :] if np.ndim(y) == 1 else mT(y))
+    return product if np.ndim(product) == 2 else np.sum(product, axis=tuple(range(np.ndim(product) - 2)))
 
 
 def _solver(name, forward, solve, reads, fold, transposed_product=None):
@@ -104,6 +105,13 @@ solve = recorded(scipy.linalg.solve, _solver("solve", scipy.linalg.solve, _solve
 
 
 # ---- inv -------------------------------------------------------------------------------------------------------------
+def _inv(a, **options):
+    if options.get("assume_a") == "diagonal" and np.any(a[~np.eye(np.shape(a)[-1], dtype=bool)]):
+        refuse("scipy.linalg.inv", "of a matrix that is not diagonal SciPy leaves what stands beside the diagonal as "
+                                   "it is: take `np.diag(1.0 / np.diag(a))`")
+    return scipy.linalg.inv(a, **options)
+
+
 def _inv_vjp(g, out, args, kwargs, argnums):
     return [_fold(-mT(out) @ g @ mT(out), kwargs)]
 
@@ -112,7 +120,7 @@ def _inv_jvp(tangents, out, args, kwargs):
     return -out @ _read(tangents[0], kwargs) @ out
 
 
-_INV = kept(Primitive("scipy.linalg.inv", scipy.linalg.inv, _inv_vjp, _inv_jvp, keep_args=False, located=True))
+_INV = kept(Primitive("scipy.linalg.inv", _inv, _inv_vjp, _inv_jvp, keep_args=False, located=True))
 inv = recorded(scipy.linalg.inv, _INV)
 
 
@@ -287,6 +295,8 @@ def solve_toeplitz(c_or_cr, b, check_finite=True):
     for part in (c, r):
         if np.ndim(part) != 1:
             refuse("scipy.linalg.solve_toeplitz", "c and r must be vectors")
+    if np.ndim(b) > 2:
+        refuse("scipy.linalg.solve_toeplitz", LOOP)
     return _toeplitz_call(c, r, b, check_finite=check_finite)
 
 
