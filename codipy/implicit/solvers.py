@@ -23,6 +23,7 @@ from codipy.numpy.modules import module_for
 from codipy.scipy import solvers
 from codipy.tape.activity import depth
 from codipy.tools.drivers import grad
+from codipy.tools.jacobian import jacobian
 
 __all__ = ["FUNCTIONS", "optimize"]
 
@@ -81,7 +82,10 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}):
         u = solution_of(equation, solve, tolerance=near)(*args)
         if not is_active(u):
             return found
-        return _with(found, u, {key: u, **(answers(lambda u: number(u, *args), u) if isinstance(found, dict) else {})})
+        if near == _OF_MINIMA:
+            _demand_inside(lambda u: equation(u, *args), plain(u), _bounds(name, bound.arguments))
+        has_more = isinstance(found, dict) or answers is _least and isinstance(found, tuple)
+        return _with(found, u, {key: u, **(answers(lambda u: number(u, *args), u) if has_more else {})})
 
     return solver
 
@@ -90,8 +94,8 @@ def _plain(function):
     """A function of the user's as SciPy's solvers call it: where nothing is recorded it may return variables yet."""
 
     @functools.wraps(function)
-    def called(*args):
-        found = value_tree(function(*args))
+    def called(*args, **named):
+        found = value_tree(function(*args, **named))
         if isinstance(found, np.ndarray) and found.dtype == object:
             return np.array([plain(number) for number in found.flat], np.float64).reshape(found.shape)
         return found
@@ -102,7 +106,10 @@ def _plain(function):
 def _with(found, u, answers):
     """What SciPy returned, with variables; its other numbers are left out, for they would be constants."""
     if isinstance(found, tuple):
-        return (u, *(_with(part, u, {"root": u}) if isinstance(part, dict) else part for part in found[1:]))
+        if "least" in answers:
+            return u, answers["least"], *found[2:]
+        parts = (u, *(_with(part, u, {"root": u}) if isinstance(part, dict) else part for part in found[1:]))
+        return type(found)(*parts) if hasattr(found, "_fields") else parts
     if not isinstance(found, dict):
         return u
     kept = copy.copy(found)
@@ -110,6 +117,33 @@ def _with(found, u, answers):
         del kept[key]
     kept.update(answers)
     return kept
+
+
+def _bounds(name, given):
+    """The lower and the upper bounds that a minimiser was given."""
+    bounds = (given["x1"], given["x2"]) if name == "fminbound" else given.get("bounds")
+    if isinstance(bounds, scipy.optimize.Bounds):
+        pair = bounds.lb, bounds.ub
+    elif name != "minimize" or bounds is None:
+        pair = bounds or (None, None)
+    else:
+        pair = zip(*bounds, strict=True)
+    ends = zip((-np.inf, np.inf), map(value_tree, pair))
+    return [np.array([other if x is None else x for x in np.ravel(bound)], np.float64) for other, bound in ends]
+
+
+def _demand_inside(equation, u, bounds):
+    """Refuse a minimum that a bound holds although it is as near to that without bounds as minimisers come to one."""
+    lower, upper = bounds
+    numbers = np.ravel(u)
+    near = _OF_MINIMA * (1.0 + np.max(np.abs(numbers), initial=0.0))
+    if np.all((numbers - lower > near) & (upper - numbers > near)):
+        return
+    slope = np.reshape(plain(jacobian(equation, rebind=False)(u)), (numbers.size,) * 2)
+    moved = numbers - np.linalg.solve(slope, np.ravel(plain(equation(u))))
+    if not np.all((moved > lower) & (moved < upper)):
+        raise ArithmeticError("the minimum is at a bound, and not where the slope is zero: it has no derivative here; "
+                              "take codipy.implicit.root of your own conditions")
 
 
 def _like(residual, u):
@@ -139,6 +173,15 @@ def _value(function, u):
     return {"fun": function(u)}
 
 
+def _number(function, u):
+    return {"fun": _like(function(u), 0.0)}
+
+
+def _least(function, u):
+    """The value that stands behind the minimum where a tuple is returned."""
+    return {"least": _like(function(u), 0.0)}
+
+
 def _residuals(function, u):
     residuals = asarray(function(u))
     return {"fun": residuals, "cost": 0.5 * np.dot(residuals, residuals)}
@@ -146,11 +189,12 @@ def _residuals(function, u):
 
 FUNCTIONS = {name: _stand_in(name, _root, "root", _OF_ROOTS)
              for name in ("bisect", "brenth", "brentq", "fsolve", "newton", "ridder", "root_scalar", "toms748")}
+FUNCTIONS |= {name: _stand_in(name, _minimum, "x", _OF_MINIMA, _least) for name in ("brent", "fminbound", "golden")}
 FUNCTIONS |= {
     "root": _stand_in("root", _root, "x", _OF_ROOTS, _value),
     "fixed_point": _stand_in("fixed_point", _fixed_point, "x", _OF_ROOTS),
-    "minimize": _stand_in("minimize", _minimum, "x", _OF_MINIMA, _value),
-    "minimize_scalar": _stand_in("minimize_scalar", _minimum, "x", _OF_MINIMA, _value),
+    "minimize": _stand_in("minimize", _minimum, "x", _OF_MINIMA, _number),
+    "minimize_scalar": _stand_in("minimize_scalar", _minimum, "x", _OF_MINIMA, _number),
     "least_squares": _stand_in("least_squares", _squares, "x", _OF_MINIMA, _residuals),
 }
 optimize = module_for(scipy.optimize, FUNCTIONS)

@@ -41,10 +41,10 @@ initial values: the derivative is that of the steps that were taken. What ends i
 
 SciPy solves with plain numbers, and the solution has its derivative by the implicit function theorem, to any order:
 `bisect`, `brenth`, `brentq`, `ridder`, `toms748`, `newton`, `root_scalar`, `fsolve`, `root`, `fixed_point`, `minimize`,
-`minimize_scalar`, `least_squares`. The function is run once more, at the solution. If that is none within 1e-6 (minima:
-1e-4, and without bounds or constraints that are active there), an `ArithmeticError` says so. A result has `x` or
-`root`, and `fun` and `cost` where there are such, as variables, and its counts; other numbers of it would be constants,
-and are left out. `nnls`, `curve_fit`, `linprog` raise.
+`minimize_scalar`, `brent`, `golden`, `fminbound`, `least_squares`. The function is run once more, at the solution. If
+that is none within 1e-6 (minima: 1e-4, and without bounds or constraints that are active there), an `ArithmeticError`
+says so. A result has `x` or `root`, and `fun` and `cost` where there are such, as variables, and its counts; other
+numbers of it would be constants, and are left out. `nnls`, `curve_fit`, `linprog` raise.
 
 ## Elsewhere
 

@@ -60,6 +60,19 @@ CASES = {
         lambda z: quadratic(z, p), np.zeros(3), jac=lambda z: 2.0 * (z - p) + 2.0 * M @ z, tol=1e-12).fun,
     "minimize_scalar": lambda p: scipy.optimize.minimize_scalar(
         lambda z: (z - p[0]) ** 4 + (z - p[1]) ** 2, tol=1e-12).x,
+    "golden": lambda p: scipy.optimize.golden(lambda z: (z - p[0]) ** 2 + z**4, brack=(0, 0.5, 2), tol=1e-12),
+    "golden in full": lambda p: scipy.optimize.golden(lambda z: (z - p[0]) ** 2 + z**4, full_output=True)[1],
+    "brent": lambda p: scipy.optimize.brent(lambda z, a: (z - a) ** 2 + z**4, (p[0],), tol=1e-12),
+    "fminbound": lambda p: scipy.optimize.fminbound(lambda z: (z - p[0]) ** 2 + z**4, 0.0, 2.0, xtol=1e-12),
+    "fminbound in full": lambda p: scipy.optimize.fminbound(lambda z: (z - p[0]) ** 2, 0.0, 2.0, full_output=1)[1],
+    "the least value of an array": lambda p: scipy.optimize.minimize(lambda z: (z - p[0]) ** 2 + p[1], 0.0).fun,
+    "newton of arrays in full": lambda p: np.sum(
+        scipy.optimize.newton(lambda z: cubic(z, p), np.ones(3), full_output=True).root * p),
+    "a callback by name": lambda p: np.sum(scipy.optimize.minimize(
+        lambda z: quadratic(z, p), np.zeros(3), jac=lambda z: 2.0 * (z - p) + 2.0 * M @ z, tol=1e-12,
+        callback=lambda intermediate_result: None).x),
+    "bounds that hold nothing": lambda p: np.sum(scipy.optimize.least_squares(
+        lambda z: np.concatenate([M @ z - p, z * p]), np.zeros(3), bounds=(-1.0, [np.inf, 1.0, 0.3]), **EXACT).x),
     "least_squares": lambda p: np.sum(scipy.optimize.least_squares(
         lambda z: np.concatenate([M @ z - p, z * p]), np.zeros(3), **EXACT).x),
     "the least squares": lambda p: scipy.optimize.least_squares(
@@ -112,6 +125,26 @@ def test_what_is_no_solution_raises():
     for f in (stopped, at_a_bound):
         with pytest.raises(ArithmeticError, match="no solution"):
             codipy.grad(f)(P)
+
+
+@pytest.mark.parametrize("held", [
+    lambda p: scipy.optimize.minimize(lambda z: np.sum((z - p) ** 2), np.zeros(3), bounds=[(0, 1.19999)] * 3).x,
+    lambda p: scipy.optimize.minimize(lambda z: np.sum((z - p) ** 2), np.zeros(3),
+                                      bounds=scipy.optimize.Bounds([-1.0] * 3, [1.19999, 2.0, np.inf])).x,
+    lambda p: scipy.optimize.least_squares(lambda z: z - p, np.zeros(3), bounds=(0, [1.19999, 2, 2]), **EXACT).x,
+    lambda p: scipy.optimize.minimize_scalar(lambda z: (z - p[0]) ** 2, bounds=(0, 1.19999)).x,
+    lambda p: scipy.optimize.fminbound(lambda z: (z - p[0]) ** 2, 0, 1.19999),
+])  # fmt: skip
+def test_a_bound_that_holds_a_minimum_by_little_is_not_taken_for_the_minimum(held):
+    with pytest.raises(ArithmeticError, match="at a bound"):
+        codipy.jacobian(held)(P)
+
+
+def test_a_minimum_close_to_a_bound_has_its_derivative():
+    def f(p):
+        return scipy.optimize.minimize(lambda z: np.sum((z - p) ** 2), np.zeros(3), bounds=[(0, 1.20001)] * 3).x
+
+    np.testing.assert_allclose(codipy.jacobian(f)(P), np.eye(3), atol=1e-12)
 
 
 def test_numbers_of_a_result_that_have_lost_their_derivative_are_not_there():
