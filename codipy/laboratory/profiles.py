@@ -18,6 +18,7 @@ from codipy.laboratory.profile_lines import Function, Line, Loop, Tables
 from codipy.laboratory.profile_page import page
 from codipy.laboratory.profile_stacks import WEIGHTS, collapsed, speedscope
 from codipy.laboratory.profile_text import text
+from codipy.numpy.rules.factors import import_lapack
 from codipy.tape import active_tape
 from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tape.html import framed
@@ -96,6 +97,7 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
     found, counted = Profile(name_of(f)), Calls(_is_users)
     with counted:
         value = problem.value(problem.point)
+    import_lapack()      # no line's time
     with found:
         inputs, output = problem.record(tape)
         problem.pull(tape, output, inputs)

@@ -20,6 +20,7 @@ from codipy.laboratory.bandwidth import Bandwidth
 from codipy.laboratory.plan import PLAIN
 from codipy.laboratory.resident import Mark, trim
 from codipy.laboratory.sampled import passive_shares, sampled
+from codipy.numpy.rules.factors import import_lapack
 from codipy.tools.leaves import join
 from codipy.tools.measuring import Looked, TimedTape, demand_the_same, no_garbage_collection, runs_for, time_plain
 from codipy.tools.problem import Problem
@@ -56,6 +57,7 @@ def _measure(request):
     problem = Problem(*request["source"].load(asked.point), request["rebind"])
     for module in ("codipy.numpy.doors", "codipy.math"):      # their memory is not the tape's
         importlib.import_module(module)
+    import_lapack()
     if asked.strategy == PLAIN:
         return _measure_plain(problem, request)
     return _measure_taped(problem, asked, request)

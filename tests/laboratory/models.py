@@ -117,3 +117,8 @@ def grows(x):
     for _ in range(_calls[0]):
         y = y * 2.0
     return x[0] * x[1] + 0.0 * y
+
+
+def solves(x):
+    """A sweep over this solves with the transposed matrix, for which it may import SciPy."""
+    return np.sum(np.linalg.solve(np.eye(3) * 2.0 + x[:, None] * x, x))

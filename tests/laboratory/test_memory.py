@@ -56,6 +56,11 @@ def test_the_tape_is_what_a_recording_adds():
     assert total.used > 60 * MB and 0.9 * total.used < over < 1.2 * total.allocated
 
 
+def test_what_a_sweep_imports_is_not_its_memory():
+    plain, taped = (cold(models.solves, np.ones(3), *way) for way in [(PLAIN, "-"), ("primal", "statement")])
+    assert (taped["peak"] - taped["baseline"]) - (plain["peak"] - plain["baseline"]) < 4 * MB
+
+
 def test_the_mark_forgets_what_was_before():
     script = ("import numpy as np; from codipy.laboratory.resident import Mark; a = np.ones(8_000_000); del a; "
               "m = Mark(); print(m.peak() - m.baseline)")

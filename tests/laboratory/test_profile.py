@@ -3,6 +3,7 @@
 
 import functools
 import json
+import subprocess
 import sys
 import threading
 import time
@@ -413,3 +414,13 @@ def test_text_is_as_wide_as_the_terminal(columns, monkeypatch):
     text = str(codipy.profile(everything, 0.5))
     assert "total = total + part" in text or columns == 40
     assert columns == 40 or max(map(len, text.splitlines())) <= columns
+
+
+def test_what_a_sweep_imports_is_no_time_of_a_line():
+    """In a fresh process, where nobody has imported SciPy."""
+    script = ("import sys, numpy as np, codipy; from tests.laboratory.models import solves; "
+              "before = 'scipy.linalg' in sys.modules; found = codipy.profile(solves, np.ones(3)); "
+              "print(before, sum(line.sums.reverse for line in found.lines) < 0.05)")
+    told = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True,
+                          cwd=Path(__file__).parents[2])
+    assert told.stdout.split() == ["False", "True"]
