@@ -474,7 +474,9 @@ cdef object of_call(Call record):
 
 
 cdef object known(value):
-    """A value of a call; None where only its shape is kept, as zeros without memory."""
+    """A value of a call; None where only its shape is kept, as zeros without memory, in a tuple of results too."""
+    if isinstance(value, tuple):
+        return tuple([known(part) for part in value])
     return None if isinstance(value, np.ndarray) and value.ndim and not any(value.strides) and value.size else value
 
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.active.array import identifiers
+from codipy.active.array import call, identifiers
 from codipy.cli import main
 from codipy.laboratory.trouble import Troubles
 from codipy.laboratory.trouble.recorded import Recorded
@@ -408,3 +408,25 @@ def test_what_measures_strategies_measures_them_in_a_block_too():
     with codipy.debug(show=False) as report:
         assert measured() == expected
     assert any("made before, or by what measures" in note for note in report.notes)
+
+
+def test_results_of_which_the_shape_alone_is_kept_are_computed_again():
+    def pull(g, out, args, kwargs, argnums):
+        return [(0.0 if g[0] is None else 3.0 * g[0]) + np.full(2, 0.0 if g[1] is None else g[1])]
+
+    both = codipy.Primitive("both", lambda x: (3.0 * x, x.sum()), pull, keep_args=False, keep_out=False)
+
+    def f(x):
+        y, z = call(both, (x,))
+        return np.sum(np.sqrt(y - 2.0)) + np.sum(1.0 / y) * z
+
+    report = codipy.debug(f, np.array([1.0, 2.0]))
+    assert not report.findings, str(report)
+    with np.errstate(divide="ignore"):
+        report = codipy.debug(lambda x: np.sum(1.0 / (call(both, (x,))[0] - 3.0)), np.array([1.0, 2.0]))
+    assert [(finding.kind, finding.text) for finding in of_kind(report, "value")] == [
+        ("value", "inf at [0], 1 of 2 elements")]
+    tape = codipy.Tape("jacobian")
+    with tape:
+        call(both, (tape.register_input(np.array([1.0, 2.0])),))
+    assert "both(#1..#2)  is (?, 3)" in tape.dump()

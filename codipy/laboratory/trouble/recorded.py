@@ -54,8 +54,10 @@ class Recorded:
 
     def _compute(self, number, entry):
         value = entry.value
-        if value is None and entry.kind != "input":
-            value = self._again(entry)
+        parts = value if isinstance(value, tuple) else (value,)
+        if entry.kind != "input" and any(part is None for part in parts):
+            again = self._again(entry)
+            value = value if again is None else again
         values = value if len(entry.results) != 1 and isinstance(value, tuple) else [value] * len(entry.results)
         for slots, one in zip(entry.results, values):
             if slots is None:
