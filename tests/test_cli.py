@@ -163,6 +163,29 @@ def test_what_cannot_be_run_is_exit_status_2(file, words, said, capsys):
     assert out == "" and err.startswith("codipy compare: ") and said in err
 
 
+SIZED = """
+import numpy as np
+def f(x):
+    return np.sum(x * x)
+def x0(n=3):
+    return np.arange(float(n))
+def g(x):
+    return np.sum(x)
+g.x0 = np.ones
+"""
+
+
+@pytest.mark.parametrize("command", ["compare", "predict", "profile", "debug", "study"])
+def test_a_point_of_a_default_size(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sized.py").write_text(SIZED)
+    few = {"compare": ["--repeat", "1"], "study": ["--repeat", "1", "--strategy", "primal"]}.get(command, [])
+    assert cli.main([command, "sized.py:f", *few]) == 0
+    assert "x0 of sized.py" in " ".join(capsys.readouterr().out.replace("()", "").split())
+    assert cli.main([command, "sized.py:g", *few]) == 2
+    assert "makes points of a size" in (err := capsys.readouterr().err) and "--x0, --at, or a default" in err
+
+
 def test_no_point_at_all(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path.copy())
     (tmp_path / "pointless.py").write_text("def f(x):\n    return x\n")

@@ -53,7 +53,7 @@ class Found(NamedTuple):
         Raises
         ------
         TargetError
-            If there is none, or it is one that makes points.
+            If there is none, or it makes points and has no default for their size.
         """
         if text is not None:
             return Target(self.function, _arguments(self.function, _literal(text)), f"--x0 {text}")
@@ -67,8 +67,7 @@ class Found(NamedTuple):
         else:
             point, place = self._x0()
             if callable(point):
-                raise TargetError(f"{place} makes points of a size: say which, --sizes 10,100 of codipy study "
-                                  "or --size 10 of codipy predict")
+                point, place = _alone(point, place), f"{place}()"
         return Target(self.function, _arguments(self.function, point), f"{place} of {self.path.name}")
 
     def made(self, size, steps=None):
@@ -156,6 +155,16 @@ def made_by(maker, function, size, steps=None):
         raise TargetError(f"nothing takes the number of steps: give {name_of(function)} a parameter steps=, or x0 a "
                           "second one")
     return maker(size)
+
+
+def _alone(maker, place):
+    """The point that a maker gives without a size, if it needs none."""
+    try:
+        inspect.signature(maker).bind()
+    except (TypeError, ValueError):      # it needs some, or is of C and does not say
+        raise TargetError(f"{place} makes points of a size: say which, --sizes 10,100 of codipy study or --size 10 of "
+                          f"codipy predict, or one point: --x0, --at, or a default, def x0(n=10)") from None
+    return maker()
 
 
 def _positional(function):
