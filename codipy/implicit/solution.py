@@ -77,6 +77,9 @@ def root(f, solver, *, tolerance=1e-6, solve="dense", has_aux=False):
     A dense Jacobian is for some thousands of numbers at most. Without it the recording of one run of `f` is kept, and
     swept once for each product.
 
+    ``tape.evaluate_primal()`` does not call `solver` again: it takes one step of Newton's method from the recorded
+    solution, with the recorded Jacobian. Record again where inputs are other than near by.
+
     Examples
     --------
     >>> import codipy, math
