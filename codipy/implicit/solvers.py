@@ -66,6 +66,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}):
             number = function
         for parameter in bound.arguments.keys() - {"args"}:
             given = bound.arguments[parameter]
+            given = list(given) if isinstance(given, list) else given      # and not a view of one that is rebuilt
             bound.arguments[parameter] = _plain(given) if callable(given) else value_tree(given)
         found = None
 
@@ -83,7 +84,8 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}):
         if not is_active(u):
             return found
         if near == _OF_MINIMA:
-            _demand_inside(lambda u: equation(u, *args), plain(u), _bounds(name, bound.arguments))
+            _demand_inside(lambda u: equation(u, *args), plain(u), _bounds(name, bound.arguments),
+                           bound.arguments.get("constraints", ()))
         has_more = isinstance(found, dict) or answers is _least and isinstance(found, tuple)
         return _with(found, u, {key: u, **(answers(lambda u: number(u, *args), u) if has_more else {})})
 
@@ -132,18 +134,33 @@ def _bounds(name, given):
     return [np.array([other if x is None else x for x in np.ravel(bound)], np.float64) for other, bound in ends]
 
 
-def _demand_inside(equation, u, bounds):
-    """Refuse a minimum that a bound holds although it is as near to that without bounds as minimisers come to one."""
+def _are_kept(constraints, u):
+    """Whether a point is inside of all constraints; no point is inside of an equation."""
+    for each in constraints if isinstance(constraints, (list, tuple)) else [constraints]:
+        if isinstance(each, dict):
+            found = plain(asarray(each["fun"](u, *each.get("args", ()))))
+            inside = each["type"].lower() != "eq" and np.all(found > 0)
+        else:
+            found = plain(asarray(each.fun(u))) if hasattr(each, "fun") else each.A @ u
+            inside = np.all((found > value_tree(each.lb)) & (found < value_tree(each.ub)))
+        if not inside:
+            return False
+    return True
+
+
+def _demand_inside(equation, u, bounds, constraints):
+    """Refuse a minimum that something holds although it is as near to that without as minimisers come to one."""
     lower, upper = bounds
     numbers = np.ravel(u)
     near = _OF_MINIMA * (1.0 + np.max(np.abs(numbers), initial=0.0))
-    if np.all((numbers - lower > near) & (upper - numbers > near)):
+    is_far = np.all((numbers - lower > near) & (upper - numbers > near))
+    if is_far and (isinstance(constraints, (list, tuple)) and not constraints):
         return
     slope = np.reshape(plain(jacobian(equation, rebind=False)(u)), (numbers.size,) * 2)
     moved = numbers - np.linalg.solve(slope, np.ravel(plain(equation(u))))
-    if not np.all((moved > lower) & (moved < upper)):
-        raise ArithmeticError("the minimum is at a bound, and not where the slope is zero: it has no derivative here; "
-                              "take codipy.implicit.root of your own conditions")
+    if not (np.all((moved > lower) & (moved < upper)) and _are_kept(constraints, moved)):
+        raise ArithmeticError("the minimum is at a bound or constraint, and not where the slope is zero: it has no "
+                              "derivative here; take codipy.implicit.root of your own conditions")
 
 
 def _like(residual, u):

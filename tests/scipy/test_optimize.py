@@ -140,6 +140,30 @@ def test_a_bound_that_holds_a_minimum_by_little_is_not_taken_for_the_minimum(hel
         codipy.jacobian(held)(P)
 
 
+@pytest.mark.parametrize("constraints", [
+    {"type": "ineq", "fun": lambda z: 1.19999 - z[0]},
+    [{"type": "eq", "fun": lambda z, a: z[0] - a, "args": (1.2,)}],
+    scipy.optimize.LinearConstraint(np.eye(3), -np.inf, [1.19999, 5.0, 5.0]),
+    [scipy.optimize.NonlinearConstraint(lambda z: z[0] ** 2, -np.inf, 1.43999)],
+])  # fmt: skip
+def test_a_constraint_that_holds_a_minimum_by_little_is_not_taken_for_the_minimum(constraints):
+    def f(p):
+        return scipy.optimize.minimize(lambda z: np.sum((z - p) ** 2), np.zeros(3), constraints=constraints,
+                                       method="SLSQP", tol=1e-12).x  # fmt: skip
+
+    with pytest.raises(ArithmeticError, match="constraint"):
+        codipy.jacobian(f)(P)
+
+
+def test_a_constraint_that_holds_nothing():
+    def f(p):
+        kept = [{"type": "ineq", "fun": lambda z: 9.0 * p[0] - z},
+                scipy.optimize.LinearConstraint(np.ones((1, 3)), -1.0, 9.0)]  # fmt: skip
+        return scipy.optimize.minimize(lambda z: np.sum((z - p) ** 2), np.zeros(3), constraints=kept).x
+
+    np.testing.assert_allclose(codipy.jacobian(f)(P), np.eye(3), atol=1e-9)
+
+
 def test_a_minimum_close_to_a_bound_has_its_derivative():
     def f(p):
         return scipy.optimize.minimize(lambda z: np.sum((z - p) ** 2), np.zeros(3), bounds=[(0, 1.20001)] * 3).x
