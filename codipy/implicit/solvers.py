@@ -127,7 +127,7 @@ def _bounds(name, given):
     if isinstance(bounds, scipy.optimize.Bounds):
         pair = bounds.lb, bounds.ub
     elif name != "minimize" or bounds is None:
-        pair = bounds or (None, None)
+        pair = (None, None) if bounds is None else bounds
     else:
         pair = zip(*bounds, strict=True)
     ends = zip((-np.inf, np.inf), map(value_tree, pair))

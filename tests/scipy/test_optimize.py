@@ -71,6 +71,8 @@ CASES = {
     "a callback by name": lambda p: np.sum(scipy.optimize.minimize(
         lambda z: quadratic(z, p), np.zeros(3), jac=lambda z: 2.0 * (z - p) + 2.0 * M @ z, tol=1e-12,
         callback=lambda intermediate_result: None).x),
+    "bounds in an array": lambda p: np.sum(scipy.optimize.least_squares(
+        lambda z: M @ z - p, np.zeros(3), bounds=np.array([[-1.0] * 3, [9.0] * 3]), **EXACT).x),
     "bounds that hold nothing": lambda p: np.sum(scipy.optimize.least_squares(
         lambda z: np.concatenate([M @ z - p, z * p]), np.zeros(3), bounds=(-1.0, [np.inf, 1.0, 0.3]), **EXACT).x),
     "least_squares": lambda p: np.sum(scipy.optimize.least_squares(
