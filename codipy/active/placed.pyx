@@ -60,8 +60,8 @@ def placed(x, BaseTape tape not None, identifiers, bint is_input):
         return from_ndarray(np.array(values))
     first = numbers.min()
     if numbers.max() - first + 1 != numbers.size or np.unique(numbers).size != numbers.size:
-        raise TapeError("an array is no output as it stands, its identifiers are not side by side: call "
-                        "tape.register_output() on it while recording, or on a copy, y.copy()")
+        raise TapeError("an array is no variable of the new tape as it stands, its identifiers are not side by side, as those "
+                        "of a column of an input: record `y = tape.register_output(y.copy())`")
     lying = np.empty(numbers.size, values.dtype)
     lying[(numbers - first).reshape(-1)] = values.reshape(-1)
     array = from_ndarray(lying)

@@ -187,6 +187,20 @@ def test_inputs_that_array_statements_name(variant):
     recorded(codipy.rebind(f), 0.5, np.array([0.3, 0.6]), 0.7, variant=variant).judge(ALL)
 
 
+def test_an_output_that_is_a_column_of_an_input_is_refused_and_its_copy_is_not():
+    tape = codipy.Tape()
+    with tape:
+        u = tape.register_input(np.arange(6.0).reshape(2, 3))
+        tape.register_output(u[:, 1])
+        copied = tape.register_output(u[:, 1].copy())
+    with pytest.raises(codipy.errors.TapeError, match=r"outputs\[0\]: .* column of an input: record `y = .*copy"):
+        tape.optimize()
+    small, (u,), (y,), _ = tape.optimize(outputs=[copied])
+    y.gradient = np.array([1.0, 2.0])
+    small.evaluate()
+    assert u.gradient.tolist() == [[0.0, 1.0, 0.0], [0.0, 2.0, 0.0]]
+
+
 @pytest.mark.parametrize("strategy", AS_JACOBIANS)
 def test_equal_arguments_are_one(strategy):
     compared = recorded(lambda x, y: x * y + x * x - y * x, 3.0, 5.0, variant=(strategy, "statement"))
