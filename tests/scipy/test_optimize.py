@@ -75,6 +75,8 @@ CASES = {
         lambda z: M @ z - p, np.zeros(3), bounds=np.array([[-1.0] * 3, [9.0] * 3]), **EXACT).x),
     "bounds that hold nothing": lambda p: np.sum(scipy.optimize.least_squares(
         lambda z: np.concatenate([M @ z - p, z * p]), np.zeros(3), bounds=(-1.0, [np.inf, 1.0, 0.3]), **EXACT).x),
+    "elements beside arrays": lambda p: scipy.optimize.least_squares(
+        lambda z: z[0] * np.exp(-p[0] * np.arange(6.0)) + z[1] * p[1] - np.cos(np.arange(6.0)), np.ones(2), **EXACT).x[0],
     "least_squares": lambda p: np.sum(scipy.optimize.least_squares(
         lambda z: np.concatenate([M @ z - p, z * p]), np.zeros(3), **EXACT).x),
     "the least squares": lambda p: scipy.optimize.least_squares(

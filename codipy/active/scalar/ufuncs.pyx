@@ -68,8 +68,7 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
             return door("ufunc")(ufunc, method, inputs, options)
         if current() != NULL:     # whether a program meets objects must not depend on what is active
             return door("fillable")(getattr(ufunc, method)(*map(_value, inputs), **options))
-        if not is_passive():
-            return getattr(ufunc, method)(*map(_value, inputs), **options)
+        return getattr(ufunc, method)(*map(_value, inputs), **options)
     if method != "__call__" or outputs or any(map(_is_array, inputs)):
         return getattr(ufunc, method)(*map(_as_object_array, inputs), **options)
     if not options.keys() <= _HARMLESS:
