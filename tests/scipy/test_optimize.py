@@ -75,8 +75,6 @@ CASES = {
         lambda z: M @ z - p, np.zeros(3), bounds=np.array([[-1.0] * 3, [9.0] * 3]), **EXACT).x),
     "bounds that hold nothing": lambda p: np.sum(scipy.optimize.least_squares(
         lambda z: np.concatenate([M @ z - p, z * p]), np.zeros(3), bounds=(-1.0, [np.inf, 1.0, 0.3]), **EXACT).x),
-    "elements beside arrays": lambda p: scipy.optimize.least_squares(
-        lambda z: z[0] * np.exp(-p[0] * np.arange(6.0)) + z[1] * p[1] - np.cos(np.arange(6.0)), np.ones(2), **EXACT).x[0],
     "least_squares": lambda p: np.sum(scipy.optimize.least_squares(
         lambda z: np.concatenate([M @ z - p, z * p]), np.zeros(3), **EXACT).x),
     "the least squares": lambda p: scipy.optimize.least_squares(
@@ -183,6 +181,21 @@ def test_numbers_of_a_result_that_have_lost_their_derivative_are_not_there():
 
     with pytest.raises(AttributeError, match="jac"):
         codipy.grad(f)(P)
+
+
+def test_a_number_of_the_function_beside_an_array_in_what_is_solved():
+    """The solver sees the plain run's bits, so it takes its steps; the exact solution is that of linear equations."""
+    n, target = np.arange(6.0), np.cos(np.arange(6.0))
+
+    def fitted(p):
+        return scipy.optimize.least_squares(lambda z: z[0] * np.exp(-p[0] * n) + z[1] * p[1] - target, np.ones(2)).x[0]
+
+    def exact(p):
+        return np.linalg.lstsq(np.stack([np.exp(-p[0] * n), np.full(6, p[1])], axis=1), target, rcond=None)[0][0]
+
+    value, gradient = codipy.value_and_grad(fitted)(P)
+    assert value == fitted(P)
+    np.testing.assert_allclose(gradient, differences(exact), rtol=1e-6, atol=1e-7)
 
 
 def test_nothing_active_is_scipys_own():
