@@ -13,7 +13,7 @@ from codipy.laboratory import StudyError
 from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study, positive
 from codipy.laboratory.memory import measure
 from codipy.laboratory.predicting import add_predict
-from codipy.laboratory.profile_command import add_profile
+from codipy.laboratory.profiling.command import add_profile
 from codipy.laboratory.trouble.command import add_debug
 from codipy.tape.base import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare

@@ -5,8 +5,8 @@ from codipy.laboratory.passing import Saving as Saving
 from codipy.laboratory.passing import passes as passes
 from codipy.laboratory.prediction import Prediction as Prediction
 from codipy.laboratory.prediction import predict as predict
-from codipy.laboratory.profiles import Profile as Profile
-from codipy.laboratory.profiles import profile as profile
+from codipy.laboratory.profiling import Profile as Profile
+from codipy.laboratory.profiling import profile as profile
 from codipy.laboratory.result import Study as Study
 from codipy.laboratory.result import StudyError as StudyError
 from codipy.laboratory.run import study as study

@@ -8,7 +8,7 @@ from collections import defaultdict
 from html import escape
 
 from codipy.laboratory.page import document, sortable
-from codipy.laboratory.profile_text import advice, bytes_of_whole, function_table, line_rows, loop_table, said, short
+from codipy.laboratory.profiling.text import advice, bytes_of_whole, function_table, line_rows, loop_table, said, short
 from codipy.tools.table import Table
 
 __all__ = ["page"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from codipy.laboratory.command import AGREE, positive
-from codipy.laboratory.profile_stacks import WEIGHTS
-from codipy.laboratory.profiles import profile
+from codipy.laboratory.profiling.profiles import profile
+from codipy.laboratory.profiling.stacks import WEIGHTS
 from codipy.tape.base import GRANULARITIES, STRATEGIES
 from codipy.tools.json_text import json_text
 from codipy.tools.table import FORMATS

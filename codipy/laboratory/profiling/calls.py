@@ -6,7 +6,7 @@ import sys
 from collections import Counter
 
 from codipy.errors import TapeError
-from codipy.laboratory.profile_lines import key_of
+from codipy.laboratory.profiling.lines import key_of
 
 __all__ = ["Calls"]
 

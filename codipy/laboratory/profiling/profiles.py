@@ -12,12 +12,12 @@ from typing import Any
 from codipy.active import Tape
 from codipy.active.messages.callers import is_of_library
 from codipy.errors import TapeError
-from codipy.laboratory.profile_calls import Calls
-from codipy.laboratory.profile_ledger import Ledger
-from codipy.laboratory.profile_lines import Function, Line, Loop, Tables
-from codipy.laboratory.profile_page import page
-from codipy.laboratory.profile_stacks import WEIGHTS, collapsed, speedscope
-from codipy.laboratory.profile_text import text
+from codipy.laboratory.profiling.calls import Calls
+from codipy.laboratory.profiling.ledger import Ledger
+from codipy.laboratory.profiling.lines import Function, Line, Loop, Tables
+from codipy.laboratory.profiling.page import page
+from codipy.laboratory.profiling.stacks import WEIGHTS, collapsed, speedscope
+from codipy.laboratory.profiling.text import text
 from codipy.numpy.rules.factors import import_lapack
 from codipy.tape import active_tape
 from codipy.tape.base import FORWARD_STRATEGY
@@ -32,7 +32,7 @@ from codipy.tools.problem import Problem
 
 __all__ = ["Profile", "profile"]
 
-_HERE = str(Path(__file__).resolve().parents[1]) + os.sep
+_HERE = str(Path(__file__).resolve().parents[2]) + os.sep
 _running: dict[int, Profile] = {}      # by thread
 
 
