@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """An array and its views, each wherever it stands, are filled as one: by whatever way the function comes upon them."""
 
+import gc
 import types
 
 import numpy as np
@@ -298,3 +299,15 @@ def test_arrays_that_are_given_in_ways_of_their_own(name, tmp_path):
         assert value == expected
         assert slope == pytest.approx((found[0] - found[1]) / (2 * h), rel=1e-7)
         assert all(type(a) is np.ndarray and np.array_equal(a, b) for a, b in zip(module.left(), plain.left()))
+
+
+def test_what_the_collector_does_not_track_any_more_is_found(tmp_path):
+    """It stops to track a tuple of arrays when it runs, which it may do at any time."""
+    module = module_of(tmp_path, "given_untracked", "import contextlib\n" + GIVEN["loop"])
+    expected = codipy.grad(module.f)(0.7)
+    before = gc.get_threshold()
+    gc.set_threshold(1)
+    try:
+        assert codipy.grad(module.f)(0.7) == expected
+    finally:
+        gc.set_threshold(*before)

@@ -39,6 +39,8 @@ from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.frames import names_given, unpacks_into_tuple
 from codipy.tools.rebinding.unit import parts_of_views, translations_of, views_of
 
+_TupleIterator = type(iter(()))
+
 cdef extern from "Python.h":
     ctypedef struct TypeObject "PyTypeObject":
         PyObject* tp_dict
@@ -510,6 +512,9 @@ cdef class Holders:
                 if <size_t><PyObject*>holder not in self._seen:
                     self._seen[<size_t><PyObject*>holder] = holder
                     self._visit(holder)
+                if in_drivers:      # Python's collector stops to track a tuple that holds nothing which it tracks
+                    others += [given for part in gc.get_referents(holder) if type(part) is _TupleIterator
+                               for given in gc.get_referents(part) if type(given) is tuple]
             elif not in_drivers:
                 continue
             elif kind is list or kind is dict or kind is tuple:
