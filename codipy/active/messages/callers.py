@@ -16,7 +16,7 @@ from types import FunctionType
 
 import numpy as np
 
-from codipy.active.messages.instead import instead_of, is_rebuilt
+from codipy.active.messages.instead import instead_of, is_rebuilt, is_rebuilt_anyhow
 
 __all__ = ["frames_of_users", "in_rebound_code", "is_users", "place", "refusal", "refused_out", "runs_recorded", "top"]
 
@@ -347,12 +347,9 @@ def _is_ours(frame):
     return _HERE in Path(frame.f_code.co_filename).parents
 
 
-_REBUILT_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy._lib")  # no libraries that a user asked for
-
-
 def _is_installed(frame):
     name = frame.f_globals.get("__name__", "")
-    if name == "__main__" or "__rebound__" in frame.f_builtins and not name.startswith(_REBUILT_ANYHOW):
+    if name == "__main__" or "__rebound__" in frame.f_builtins and not is_rebuilt_anyhow(name):
         return False
     return is_of_library(frame.f_code)
 

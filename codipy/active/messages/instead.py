@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
-__all__ = ["instead_of", "is_rebuilt"]
+__all__ = ["instead_of", "is_rebuilt", "is_rebuilt_anyhow"]
+
+# Python code of NumPy and SciPy that asks no protocol of what it gets: it is rebuilt with the user's, who did not ask.
+_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy._lib")
 
 _PIECES = ("`k = np.clip(np.searchsorted(s.x, t, 'right') - 1, 0, len(s.x) - 2)`, and then "
            "`sum(s.c[m, k] * (t - s.x[k]) ** (len(s.c) - 1 - m) for m in range(len(s.c)))`")
@@ -84,3 +87,8 @@ def is_rebuilt(names):
         if parts[0] != "scipy" or parts[1] == "stats" or parts[-1] in _REBUILT.get(parts[1], "").split():
             return True
     return False
+
+
+def is_rebuilt_anyhow(name):
+    """Whether a module is rebuilt although it is a library's and nobody named it."""
+    return any(name == package or name.startswith(package + ".") for package in _ANYHOW)

@@ -11,22 +11,13 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from codipy.active.messages.instead import is_rebuilt_anyhow
+
 __all__ = ["Scope", "home_of"]
 
 _NEVER = {"codipy", "numpy"}
-# Python code of NumPy and SciPy that asks no protocol of what it gets.
-_ALWAYS = ("numpy.polynomial", "scipy.integrate", "scipy._lib")
 _INSTALLED = {"site-packages", "dist-packages"}
 _STDLIB = Path(os.__file__).parent
-
-
-def _is_below(name, package):
-    """Whether a module is a package or of it."""
-    return name == package or name.startswith(package + ".")
-
-
-def _is_always(name):
-    return any(_is_below(name, package) for package in _ALWAYS)
 
 
 @functools.lru_cache(maxsize=4096)
@@ -83,7 +74,7 @@ class Scope:
     def owns_name(self, name, file):
         if name is None:
             return True  # made by exec
-        if _is_always(name):
+        if is_rebuilt_anyhow(name):
             return True
         if name.partition(".")[0] in _NEVER:
             return False
@@ -97,7 +88,7 @@ class Scope:
         if type(builtins) is dict and "__rebound__" in builtins:
             return False
         name = variables.get("__name__")
-        if isinstance(name, str) and name.partition(".")[0] in _NEVER and not _is_always(name):
+        if isinstance(name, str) and name.partition(".")[0] in _NEVER and not is_rebuilt_anyhow(name):
             return vars(sys.modules.get(name, sys)) is not variables  # examples in a docstring run under its name
         return self.owns_name(name if isinstance(name, str) else None, variables.get("__file__"))
 
