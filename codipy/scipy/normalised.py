@@ -6,17 +6,14 @@ They are Python functions that look for an array library first, and find none fo
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 import scipy.special
 
 from codipy.active.array import call
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.rules.building import guarded, primitive, spread, unbroadcast
-from codipy.scipy.calls import kept
+from codipy.scipy.calls import kept, of_active
 
 __all__ = ["FUNCTIONS"]
 
@@ -70,20 +67,7 @@ _LOG_SOFTMAX = kept(primitive("scipy.special.log_softmax", scipy.special.log_sof
                               {0: _log_softmax_jvp}, keep_args=False))  # fmt: skip
 
 
-def _of_active(function):
-    """SciPy's function, but for active arguments."""
-    original = getattr(scipy.special, function.__name__)
-
-    @functools.wraps(original)
-    def chosen(*args, **kwargs):
-        if holds_active(args) or holds_active(kwargs):
-            return function(*args, **kwargs)
-        return original(*value_tree(args), **value_tree(kwargs))
-
-    return chosen
-
-
-@_of_active
+@of_active(scipy.special.logsumexp)
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """Of active values."""
     if return_sign:
@@ -93,13 +77,13 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     return call(_LOGSUMEXP, operands, {"axis": axis, "keepdims": bool(keepdims)})
 
 
-@_of_active
+@of_active(scipy.special.softmax)
 def softmax(x, axis=None):
     """Of active values."""
     return call(_SOFTMAX, (asarray(x),), {"axis": axis})
 
 
-@_of_active
+@of_active(scipy.special.log_softmax)
 def log_softmax(x, axis=None):
     """Of active values."""
     return call(_LOG_SOFTMAX, (asarray(x),), {"axis": axis})

@@ -11,6 +11,7 @@ from codipy.numpy.rules.matrices import (
     CANCELLED,
     diagonal_matrix,
     folded,
+    halved,
     mirrored,
     mT,
     off_diagonal,
@@ -28,21 +29,16 @@ FEW = 16  # rows: below, an inverse and two products take less than two solves
 
 
 # ---- cholesky: the derivative of what NumPy computes, which reads one triangle only ----------------------------------
-def _halved(a):
-    """The lower triangle with half the diagonal: the part of a symmetric matrix that L^T dL is made of."""
-    return np.tril(a) - diagonal_matrix(np.linalg.diagonal(a)) / 2
-
-
 def _cholesky(t, out, a, /, *, upper=False):
     factor = mT(out) if upper else out
     middle = np.linalg.solve(factor, mT(np.linalg.solve(factor, mirrored(t, not upper))))
-    slope = factor @ _halved(middle)
+    slope = factor @ halved(middle)
     return mT(slope) if upper else slope
 
 
 @cache
 def _halving(n):
-    """What `_halved` of n rows multiplies by."""
+    """What `halved` of n rows multiplies by."""
     weights = np.tril(np.ones((n, n))) - np.eye(n) / 2
     weights.flags.writeable = False
     return weights
@@ -54,7 +50,7 @@ def _cholesky_reverse(g, out, a, /, *, upper=False):
         middle = (out.T @ g) * weights
         return (inverse.T @ (middle + middle.T) @ inverse) * weights
     factor, g = (mT(out), mT(g)) if upper else (out, g)
-    middle = _halved(mT(factor) @ g)
+    middle = halved(mT(factor) @ g)
     middle = middle + mT(middle)
     left = np.linalg.solve(mT(factor), middle)
     return folded(mT(np.linalg.solve(mT(factor), mT(left))) / 2, not upper)

@@ -9,6 +9,7 @@ __all__ = [
     "CANCELLED",
     "diagonal_matrix",
     "folded",
+    "halved",
     "mT",
     "mirrored",
     "off_diagonal",
@@ -57,6 +58,11 @@ def mirrored(a, lower):
 def folded(g, lower):
     """The transpose of `mirrored`: what `g` says of the triangle that is read; the other has no influence."""
     return np.tril(g) + np.tril(mT(g), -1) if lower else np.triu(g) + np.triu(mT(g), 1)
+
+
+def halved(a):
+    """The lower triangle with half the diagonal: the part of a symmetric matrix that L^T dL is made of."""
+    return np.tril(a) - diagonal_matrix(np.linalg.diagonal(a)) / 2
 
 
 def tolerance(values, size):

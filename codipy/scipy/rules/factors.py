@@ -13,7 +13,7 @@ from codipy.active.array import call
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import refuse, value_tree
 from codipy.numpy.primitive import Primitive
-from codipy.numpy.rules.matrices import diagonal_matrix, folded, mirrored, mT
+from codipy.numpy.rules.matrices import folded, halved, mirrored, mT
 from codipy.scipy.calls import LOOP, kept, of_active, recorded
 from codipy.scipy.rules.solving import outer, solve_triangular
 
@@ -26,14 +26,10 @@ def _factor(out, lower):
     return np.tril(out) if lower else mT(np.triu(out))
 
 
-def _half(a):
-    return np.tril(a) - diagonal_matrix(np.linalg.diagonal(a)) / 2
-
-
 def _cholesky_vjp(g, out, args, kwargs, argnums):
     lower = kwargs.get("lower", False)
     factor = _factor(out, lower)
-    middle = _half(mT(factor) @ np.tril(g if lower else mT(g)))
+    middle = halved(mT(factor) @ np.tril(g if lower else mT(g)))
     left = solve_triangular(factor, middle + mT(middle), lower=True, trans=1)
     bar = mT(solve_triangular(factor, mT(left), lower=True, trans=1)) / 2
     return [folded(bar, lower)]
@@ -43,7 +39,7 @@ def _cholesky_jvp(tangents, out, args, kwargs):
     lower = kwargs.get("lower", False)
     factor = _factor(out, lower)
     left = solve_triangular(factor, mirrored(tangents[0], lower), lower=True)
-    slope = factor @ _half(solve_triangular(factor, mT(left), lower=True))
+    slope = factor @ halved(solve_triangular(factor, mT(left), lower=True))
     return slope if lower else mT(slope)
 
 

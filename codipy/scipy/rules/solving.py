@@ -14,17 +14,22 @@ from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.factors import solve_columns
 from codipy.numpy.rules.matrices import folded, mirrored, mT
 from codipy.scipy.calls import LOOP, kept, recorded
+from codipy.scipy.rules.structured import toeplitz
 
 __all__ = ["FUNCTIONS", "outer", "solve_triangular"]
 
 
+def _columns(x):
+    return x[:, None] if np.ndim(x) == 1 else x
+
+
 def outer(x, y):
     """The sum of the products of the columns of `x` with those of `y`, in all of a stack; a vector is a column."""
-    product = (x[:, None] if np.ndim(x) == 1 else x) @ (y[None, :] if np.ndim(y) == 1 else mT(y))
+    product = _columns(x) @ mT(_columns(y))
     return product if np.ndim(product) == 2 else np.sum(product, axis=tuple(range(np.ndim(product) - 2)))
 
 
-def _solver(name, forward, solve, reads, fold, transposed_product=None):
+def _solver(name, forward, solve, reads, fold):
     """The Primitive of x = inv(A) b.
 
     Parameters
@@ -68,7 +73,7 @@ def _solve_again(a, right, options, transposed):
     transposed = transposed != _is_transposed(options)
     assumed = options.get("assume_a")
     if assumed in (None, "gen", "general"):
-        columns = right[:, None] if np.ndim(right) == 1 else right
+        columns = _columns(right)
         x = solve_columns(a, columns, transposed)
         return x[:, 0] if np.ndim(right) == 1 else x
     return solve(a, right, assume_a=assumed, lower=options.get("lower", False), transposed=transposed)
@@ -156,7 +161,7 @@ def _turned(ab, below, above):
 
 def _in_bands(u, v, below, above):
     """The bands of the sum of the products of columns of `u` and rows of `v`."""
-    u, v = (x[:, None] if np.ndim(x) == 1 else x for x in (u, v))
+    u, v = _columns(u), _columns(v)
     n, rows = np.shape(u)[0], []
     for row in range(above + below + 1):
         shift = row - above
@@ -169,7 +174,7 @@ def _in_bands(u, v, below, above):
 def _times_bands(ab, x, below, above):
     """The product of a matrix in bands with vectors."""
     n, total = np.shape(x)[0], 0.0
-    columns = x[:, None] if np.ndim(x) == 1 else x
+    columns = _columns(x)
     for row in range(above + below + 1):
         shift = row - above
         low, high = max(-shift, 0), n - max(shift, 0)
@@ -254,18 +259,11 @@ def _toeplitz(c, r, b, *, check_finite=True):
 
 def _diagonals(u, v):
     """Sums along the diagonals of the sum of products of columns of `u` and rows of `v`, the lowest last."""
-    u, v = (x[:, None] if np.ndim(x) == 1 else x for x in (u, v))
+    u, v = _columns(u), _columns(v)
     total = 0.0
     for k in range(np.shape(u)[1]):
         total = total + np.convolve(u[:, k], v[::-1, k])
     return total
-
-
-def _matrix(c, r):
-    """The matrix itself."""
-    n = np.shape(c)[0]
-    places = np.arange(n)[:, None] - np.arange(n) + n - 1
-    return np.concatenate([r[:0:-1], c])[places]
 
 
 def _toeplitz_vjp(g, out, args, kwargs, argnums):
@@ -280,7 +278,7 @@ def _toeplitz_vjp(g, out, args, kwargs, argnums):
 def _toeplitz_jvp(tangents, out, args, kwargs):
     zero, right = np.zeros(np.shape(args[0])), tangents.get(2, 0.0)
     if 0 in tangents or 1 in tangents:
-        right = right - _matrix(tangents.get(0, zero), tangents.get(1, zero)) @ out
+        right = right - toeplitz(tangents.get(0, zero), tangents.get(1, zero)) @ out
     return solve_toeplitz((args[0], args[1]), right)
 
 
