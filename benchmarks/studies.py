@@ -7,14 +7,15 @@ few sizes and leaves docs/ alone.
 """
 import argparse
 import csv
-import importlib.util
 import shutil
 from pathlib import Path
 
 import codipy
+from codipy.laboratory.source import as_steps
 from codipy.tape.statistics import readable
+from codipy.tools.measuring import PHASES
 from codipy.tools.progress import shown_progress
-from codipy.tools.report import PHASES
+from codipy.tools.target import find
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD, TABLES = ROOT / "build" / "studies", ROOT / "docs" / "studies"
@@ -70,22 +71,13 @@ def line_of(study, row):
 
 def predicted(target, size, steps):
     """Lines of a size that is counted and not recorded."""
-    path, _, name = target.partition(":")
-    spec = importlib.util.spec_from_file_location("studied", path)
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    function = getattr(module, name)
-    point = getattr(function, "x0", module.x0)(size)
-
-    def run(*fields):
-        return function(*fields, steps=steps)
-
-    point = point if isinstance(point, tuple) else (point,)
-    with shown_progress(f"{name} n={size}") as progress:
-        found = codipy.predict(run, *point, granularities="statement", progress=progress)
+    found = find(target)
+    with shown_progress(f"{found.name} n={size}") as progress:
+        counted = codipy.predict(as_steps(found.function, steps), *found.made(size, steps), granularities="statement",
+                                 progress=progress)
     return [{"point": f"n={size} steps={steps}", "strategy": row.strategy, "granularity": row.granularity,
              "predicted": "yes", "statements": row.statements, "used": row.used, "allocated": row.allocated,
-             "adjoints": row.adjoints} for row in found.rows]
+             "adjoints": row.adjoints} for row in counted.rows]
 
 
 def shown(name, tables=TABLES):
