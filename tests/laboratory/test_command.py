@@ -162,12 +162,19 @@ def test_a_line_that_was_cut_is_measured_again(file, capsys):
     assert len(path.read_text().splitlines()) == 3 and len(Study.load("cost-study").rows) == 2
 
 
+def as_in_a_terminal():
+    """Signals end this process, also where the tests run in the background and inherit that they are ignored."""
+    for name in ("SIGINT", "SIGTERM", "SIGHUP"):
+        signal.signal(getattr(signal, name), signal.SIG_DFL)
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="no SIGINT for one process")
 @pytest.mark.parametrize("end", ["SIGINT", "SIGTERM", "SIGHUP"])
 def test_ctrl_c_keeps_what_is_done(file, end):
     """The others are `kill` and a terminal that is closed."""
     words = [sys.executable, "-m", "codipy", "study", f"{file}:slow", "--x0", "[1.0, 2.0]", "--repeat", "1"]
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, start_new_session=True)
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    process = subprocess.Popen(words, **pipes, start_new_session=True, preexec_fn=as_in_a_terminal)
     rows = Path("slow-study/.measured/rows.jsonl")
     for _ in range(600):
         if rows.exists() and rows.read_text().count("\n") >= 2:
