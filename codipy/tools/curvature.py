@@ -52,6 +52,11 @@ class Curvature:
         The arguments as the caller gave them.
     kind : str or None
         How the driver was called, see `Lending`.
+
+    Attributes
+    ----------
+    value : float
+        What the function returned.
     """
 
     def __init__(self, run, f, args, kwargs, leaves, place, granularity, given, kind):
@@ -83,7 +88,7 @@ class Curvature:
                 _put(place, args, inputs)
                 result = run(*args, **kwargs)
                 output = tape.register_output(result if type(result) is Real else check_result(result, f))
-                output = int(identifiers(output))
+                self.value, output = output.value, int(identifiers(output))
         except Exception as error:
             if (before := said_before(tape, error)) is not error:
                 raise before from error

@@ -38,6 +38,8 @@ class GradientRun:
         Whether the recording can be swept.
     value : object
         The gradient.
+    number : float
+        The value of the function.
     trees, leaves : list
         The arguments that are differentiated by, and their leaves.
     """
@@ -53,7 +55,7 @@ class GradientRun:
                                     granularity, given, "function")
         self.known = self._curvature.known
         if self.known:
-            self.value = self._given(self._curvature.gradient())
+            self.value, self.number = self._given(self._curvature.gradient()), self._curvature.value
         else:
             self._curvature.close()
 
@@ -66,6 +68,15 @@ class GradientRun:
         with self._lock:      # a sweep takes the memory that the one before has left
             product = self._curvature.products(join(seeds)[None])[0]
         return self._given(product)
+
+    def hessian(self):
+        """All second derivatives by the numbers of the leaves."""
+        with self._lock:
+            return self._curvature.hessian()
+
+    def close(self):
+        """Give the tape back: nothing can be swept any more."""
+        self._curvature.close()
 
     def _given(self, vector):
         return self.choice.give(self.trees, self.leaves, self._curvature.cut(vector))
