@@ -2,11 +2,12 @@
 """Which numbers of a recording depend on which: sweeps that carry 64 seeds as the bits of a word."""
 import numpy as np
 
-from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.stdint cimport int32_t, uint64_t
 from libc.string cimport memcpy, memset
 
-from codipy.data.region cimport Regions, regions_between
 from codipy.data.position cimport Position
+from codipy.data.region cimport Regions, regions_between
+from codipy.data.strided cimport advance, elements_of
 from codipy.programs.program cimport INPUT, Program, program_at, program_blocks
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.base cimport BaseTape
@@ -27,10 +28,10 @@ cdef enum:
 
 # Identifiers of a view, one for each element; strides in identifiers.
 cdef struct Area:
-    int64_t first
-    int64_t ndim
-    int64_t shape[MAX_DIMS]
-    int64_t strides[MAX_DIMS]
+    Py_ssize_t first
+    Py_ssize_t ndim
+    Py_ssize_t shape[MAX_DIMS]
+    Py_ssize_t strides[MAX_DIMS]
 
 
 cdef class Ints:
@@ -53,11 +54,7 @@ cdef class Ints:
 
 
 cdef inline Py_ssize_t size_of(const Area* area) noexcept nogil:
-    cdef Py_ssize_t size = 1
-    cdef int k
-    for k in range(area.ndim):
-        size *= area.shape[k]
-    return size
+    return elements_of(<int>area.ndim, area.shape)
 
 
 cdef inline void line(uint64_t* words, uint64_t* at, Py_ssize_t n, Py_ssize_t step, int action) noexcept nogil:
@@ -94,6 +91,7 @@ cdef inline void line(uint64_t* words, uint64_t* at, Py_ssize_t n, Py_ssize_t st
 cdef void walk(uint64_t* words, uint64_t* bits, const Area* area, int action) noexcept nogil:
     """One action over an area, whose elements stand in `words` in the order of C."""
     cdef Py_ssize_t index[MAX_DIMS]
+    cdef const Py_ssize_t* strides = area.strides
     cdef Py_ssize_t lines = 1, n = 1, step = 0, offset = area.first, i
     cdef int k, last = <int>area.ndim - 1
     if last >= 0:
@@ -105,15 +103,7 @@ cdef void walk(uint64_t* words, uint64_t* bits, const Area* area, int action) no
         return
     for i in range(lines):
         line(words + i * n, bits + offset, n, step, action)
-        k = last - 1
-        while k >= 0:
-            index[k] += 1
-            offset += area.strides[k]
-            if index[k] < area.shape[k]:
-                break
-            offset -= area.strides[k] * area.shape[k]
-            index[k] = 0
-            k -= 1
+        advance(max(last, 0), area.shape, index, 1, &strides, &offset)
 
 
 cdef class Recorded:
@@ -155,7 +145,7 @@ cdef class Recorded:
         if tape.recorder.kind != PRIMAL or tape.recorder.reuse:
             raise TapeError("patterns are read from a tape of strategy='primal' only")
         self.read(tape)
-        self.area_numbers = np.array(self.areas, np.int64).reshape(-1, 2 + 2 * MAX_DIMS)
+        self.area_numbers = np.array(self.areas, np.intp).reshape(-1, 2 + 2 * MAX_DIMS)
         self.area = <Area*>(<size_t>self.area_numbers.ctypes.data)
         ends = np.cumsum([0, *map(len, self.pairs_of)])
         self.pair_ends = np.asarray(ends, np.int32)

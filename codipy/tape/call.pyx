@@ -8,25 +8,25 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport cython
 cimport numpy as cnp
 
-from codipy.data.buffer cimport Buffer, in_order
+from codipy.data.buffer cimport Buffer
 from codipy.data.plain cimport NUMPY_DIMS, plain_array
+from codipy.data.strided cimport elements_of, in_order
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.loops cimport loop_add
 from codipy.tape.products cimport (
     MOST_STACKED, Gemm, Matrix, Stack, add_blas_product, add_matrix_product, clear_matrix, gemm_at, is_for_blas, matrix_at,
     matrix_of, stack_of, turned)
-from codipy.tape.record cimport Record, ends_of
+from codipy.tape.record cimport Record
 from codipy.tape.replay cimport Replay
 from codipy.tape.silence cimport in_silence
 from codipy.tape.slots cimport (
-    Slots, adjoint_view, clear, clear_all, directions_of, is_nonzero, shape_of, view_of)
+    Slots, add_array, adjoint_view, clear, clear_all, directions_of, is_nonzero, shape_of, view_of)
 
 from codipy.errors import TapeError
 
 cnp.import_array()
 
 cdef enum:
-    FEW = 512                    # elements: below, a loop of ours takes less than a call of NumPy
+    FEW = 512                    # elements: below, an array of their own takes less than the rule takes to be called
     FEW_PRODUCTS = 2048          # of single elements, in a product of matrices: likewise
 
 
@@ -156,11 +156,7 @@ cdef class Call(Record):
     cdef bint write_bar(self, double* origin, Py_ssize_t k, object bars, Py_ssize_t width) except? True:
         """Let the rule write a large cotangent to where it would be added to zeros. No argument has an identifier twice."""
         cdef Slots* slots = self.slots + k
-        cdef Py_ssize_t size = 1
-        cdef int d
-        for d in range(slots.ndim):
-            size *= slots.shape[d]
-        if size < FEW or width > 1 or is_nonzero(origin, slots, width):
+        if elements_of(slots.ndim, slots.shape) < FEW or width > 1 or is_nonzero(origin, slots, width):
             return False
         return in_silence(self.into, (bars, self.out, self.args, self.kwargs, self.argnums[k],
                                       adjoint_view(origin, slots, width)))
@@ -220,7 +216,7 @@ cdef class Call(Record):
         cdef Stack bar
         cdef Stack[2] given, into
         cdef Matrix g, x, y, to
-        cdef Py_ssize_t i, count = 1, k
+        cdef Py_ssize_t i, k
         cdef int dims = result.ndim - 2
         cdef cnp.ndarray array
         cdef bint few
@@ -250,10 +246,8 @@ cdef class Call(Record):
             stack_of(&into[k], origin + slots.first, dims, slots.ndim, slots.shape, slots.strides, 1)
             if not few and not is_for_blas(&into[k].matrix):
                 return False
-        for k in range(dims):
-            count *= result.shape[k]
         with nogil:
-            for i in range(count):
+            for i in range(elements_of(dims, result.shape)):
                 g = matrix_at(&bar, i, dims, result.shape)
                 for k in range(self.arguments):
                     to = matrix_at(&into[k], i, dims, result.shape)
@@ -303,9 +297,7 @@ cdef class Call(Record):
             n = self.argnums[k]
             p.is_first[k] = n == 0
             flow_of(&p.flow[k], origin, self.slots + k, p.dims, width, ndims[n] > 1 or n == 1, ndims[n] > 1 or n == 0)
-        p.count, p.gemm = 1, NULL
-        for k in range(p.dims):
-            p.count *= result.shape[k]
+        p.count, p.gemm = elements_of(p.dims, result.shape), NULL
         if p.result.matrix.rows * p.given[0].matrix.columns * p.result.matrix.columns * width > FEW_PRODUCTS:
             p.gemm = gemm_at(self.primitive.gemm)
             return p.gemm != NULL and is_for_blas(&p.given[0].matrix) and is_for_blas(&p.given[1].matrix)
@@ -365,7 +357,7 @@ cdef class Call(Record):
         cdef const Py_ssize_t* at
         cdef const double* numbers
         cdef double* target = origin + slots.first * width
-        cdef Py_ssize_t i, count, size = 1, rest, offset, share
+        cdef Py_ssize_t i, n, size, rest, offset, share
         cdef int d
         cdef bint one, simple
         found = in_silence(self.places, (self.out, *self.args), self.kwargs or None)
@@ -373,16 +365,15 @@ cdef class Call(Record):
             return False
         places = cnp.PyArray_FROMANY(found, cnp.NPY_INTP, 0, 0, cnp.NPY_ARRAY_CARRAY_RO)
         bar = cnp.PyArray_FROMANY(adjoint_view(origin, slots + 1, width), cnp.NPY_DOUBLE, 0, 0, cnp.NPY_ARRAY_CARRAY_RO)
-        count, at = cnp.PyArray_SIZE(places), <const Py_ssize_t*>cnp.PyArray_DATA(places)
+        n, at = cnp.PyArray_SIZE(places), <const Py_ssize_t*>cnp.PyArray_DATA(places)
         numbers = <const double*>cnp.PyArray_DATA(bar)
         one = cnp.PyArray_SIZE(bar) == 1
-        share = count if one else 1
-        for d in range(slots.ndim):
-            size *= slots.shape[d]
+        share = n if one else 1
+        size = elements_of(slots.ndim, slots.shape)
         simple = in_order(slots.ndim, slots.shape, slots.strides, 1)
-        if not one and count != cnp.PyArray_SIZE(bar):
-            raise TapeError(f"{self.primitive.name}: {count} places for a result of {cnp.PyArray_SIZE(bar)} elements")
-        for i in range(count):
+        if not one and n != cnp.PyArray_SIZE(bar):
+            raise TapeError(f"{self.primitive.name}: {n} places for a result of {cnp.PyArray_SIZE(bar)} elements")
+        for i in range(n):
             offset = rest = at[i]
             if not 0 <= rest < size:
                 raise TapeError(f"{self.primitive.name}: the place {rest} is not in an argument of {size} elements")
@@ -397,27 +388,11 @@ cdef class Call(Record):
     cdef int add_to(self, double* origin, Py_ssize_t k, object bar, Py_ssize_t width) except -1:
         """Add a cotangent to the adjoints of an argument."""
         cdef Slots* slots = self.slots + k
-        cdef cnp.ndarray given
-        cdef Py_ssize_t steps[NUMPY_DIMS]
-        cdef Py_ssize_t size = 1
-        cdef int i
         if slots.ndim == 0 and isinstance(bar, float):
             origin[slots.first * width] += <double>bar
             return 0
-        if cnp.PyArray_Check(bar) and cnp.PyArray_NDIM(<cnp.ndarray>bar) == slots.ndim and cnp.PyArray_TYPE(
-                <cnp.ndarray>bar) == cnp.NPY_DOUBLE and cnp.PyArray_ISBEHAVED_RO(<cnp.ndarray>bar):
-            given = bar
-            for i in range(slots.ndim):
-                if cnp.PyArray_DIM(given, i) != slots.shape[i]:
-                    break
-                steps[i] = slots.strides[i] * width
-                size *= slots.shape[i]
-            else:
-                if size < FEW or in_order(slots.ndim, slots.shape, steps, 1) and in_order(
-                        slots.ndim, slots.shape, <const Py_ssize_t*>cnp.PyArray_STRIDES(given), sizeof(double)):
-                    add_strided(origin + slots.first * width, cnp.PyArray_BYTES(given), slots.ndim, slots.shape, steps,
-                                <const Py_ssize_t*>cnp.PyArray_STRIDES(given))
-                    return 0
+        if add_array(origin, slots, width, bar):
+            return 0
         target = adjoint_view(origin, slots, width)
         if np.shape(bar) != target.shape:
             raise TapeError(f"{self.primitive.name}: the vjp rule returned shape {np.shape(bar)} for argument "
@@ -485,13 +460,11 @@ cdef class Call(Record):
     def __sizeof__(self):
         return object.__sizeof__(self) + self.bytes_of_slots()
 
-    @property
-    def named(self):
-        """(lowest, highest) identifiers: a list of pairs for the results, and one for the active arguments."""
-        cdef Py_ssize_t k
-        pairs = [ends_of(self.slots[k].first, self.slots[k].ndim, self.slots[k].shape, self.slots[k].strides)
-                 for k in range(self.arguments + self.results) if self.slots[k].ndim >= 0]
-        return pairs[self.arguments:], pairs[:self.arguments]
+    cdef bint show(self, bint result, Py_ssize_t k, Slots* slots, Py_ssize_t* room) noexcept:
+        if k >= (self.results if result else self.arguments):
+            return False
+        slots[0] = self.slots[self.arguments + k if result else k]
+        return True
 
     cdef Py_ssize_t bytes_of_slots(self) noexcept:
         cdef Py_ssize_t k, bytes = (self.arguments + self.results) * sizeof(Slots)
@@ -575,22 +548,6 @@ cdef bint has_nonzero(const Matrix* m) noexcept:
 
 cdef bint is_finite(cnp.ndarray x) except? True:
     return bool(np.isfinite(x).all())
-
-
-cdef void add_strided(double* to, const char* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* steps,
-                      const Py_ssize_t* bytes) noexcept:
-    """Add numbers; `steps` count numbers, `bytes` bytes."""
-    cdef Py_ssize_t i
-    if ndim == 0:
-        to[0] += (<const double*>data)[0]
-    elif ndim == 1 and steps[0] == 1 and bytes[0] == sizeof(double):
-        loop_add(to, <const double*>data, shape[0])
-    elif ndim == 1:
-        for i in range(shape[0]):
-            to[i * steps[0]] += (<const double*>(data + i * bytes[0]))[0]
-    else:
-        for i in range(shape[0]):
-            add_strided(to + i * steps[0], data + i * bytes[0], ndim - 1, shape + 1, steps + 1, bytes + 1)
 
 
 cdef object refreshed(Replay replay, cnp.ndarray plain, const Slots* slots):

@@ -4,10 +4,12 @@ from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy, memset
 cimport cython
 
-from codipy.data.buffer cimport in_order, new_buffer
+from codipy.data.buffer cimport new_buffer
+from codipy.data.strided cimport advance, in_order
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.loops cimport LOOP_TILE, loop_add_chosen
-from codipy.tape.record cimport Record, ends_of
+from codipy.tape.record cimport Record
+from codipy.tape.slots cimport Slots, row_slots, view_slots
 
 
 @cython.final
@@ -72,13 +74,16 @@ cdef class Choice(Record):
     cdef list references(self):
         return [self.memory, *Record.references(self)]
 
-    @property
-    def named(self):
-        """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
-        cdef int k
-        return [(self.base, self.base + self.size - 1)], [
-            ends_of(self.operands[k].first, self.ndim, self.shape, self.operands[k].strides)
-            for k in range(self.count) if self.operands[k].first]
+    cdef bint show(self, bint result, Py_ssize_t k, Slots* slots, Py_ssize_t* room) noexcept:
+        cdef int i
+        if result:
+            return k == 0 and row_slots(slots, self.base, self.size, room)
+        for i in range(self.count):
+            if self.operands[i].first:
+                if k == 0:
+                    return view_slots(slots, self.operands[i].first, self.ndim, self.shape, self.operands[i].strides)
+                k -= 1
+        return False
 
     def __repr__(self):
         return f"<choice of {self.size} for {self.base}>"
@@ -88,8 +93,8 @@ cdef void walk(Choice c, const Operand* operand, int k, double* target, double* 
                bint back) noexcept nogil:
     """Add bars to an operand's elements where they were chosen, or copy its tangents from there."""
     cdef Py_ssize_t index[MAX_DIMS]
+    cdef const Py_ssize_t* strides = operand.strides
     cdef Py_ssize_t i, offset = 0
-    cdef int j
     memset(index, 0, sizeof(index))
     for i in range(c.size):
         if c.chosen[i] == k:
@@ -97,13 +102,7 @@ cdef void walk(Choice c, const Operand* operand, int k, double* target, double* 
                 target[offset * width] += result[i * width]
             else:
                 result[i * width] = target[offset * width]
-        for j in range(c.ndim - 1, -1, -1):
-            index[j] += 1
-            offset += operand.strides[j]
-            if index[j] < c.shape[j]:
-                break
-            offset -= index[j] * operand.strides[j]
-            index[j] = 0
+        advance(c.ndim, c.shape, index, 1, &strides, &offset)
 
 
 cdef Choice new_choice(int ndim, const Py_ssize_t* shape, Py_ssize_t size, int count):

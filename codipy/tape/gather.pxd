@@ -6,6 +6,12 @@ cimport cython
 from codipy.tape.record cimport Record
 
 
+# Identifiers one after the other; 0: passive elements.
+cdef struct Run:
+    int32_t first
+    Py_ssize_t length
+
+
 # Identifiers come in runs more often than not (rows of a concatenated array), so they are stored as runs where that is
 # shorter: first identifier and length; a run of passive elements begins with 0.
 @cython.final
@@ -15,6 +21,16 @@ cdef class Gather(Record):
     cdef Py_ssize_t size
     cdef Py_ssize_t runs             # number of runs; 0: one identifier per element
     cdef int32_t* sources            # where the tape can be replayed the passive elements' values lie behind, aligned
+
+    cdef inline Py_ssize_t run_count(self) noexcept nogil:
+        return self.runs if self.runs else self.size
+
+    cdef inline Run run_at(self, Py_ssize_t r) noexcept nogil:
+        """Whichever way they are stored."""
+        cdef Run run
+        run.first = self.sources[2 * r] if self.runs else self.sources[r]
+        run.length = self.sources[2 * r + 1] if self.runs else 1
+        return run
 
     cdef double* constants(self) noexcept nogil
     cdef Py_ssize_t passive(self) noexcept

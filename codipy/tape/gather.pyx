@@ -9,6 +9,7 @@ from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.loops cimport loop_move
 from codipy.tape.record cimport Record
 from codipy.tape.replay cimport Replay
+from codipy.tape.slots cimport Slots, row_slots
 
 
 @cython.final
@@ -27,16 +28,17 @@ cdef class Gather(Record):
         return 0
 
     cdef int reverse(self, AdjointVector adjoints, bint keep) except -1:
-        cdef Py_ssize_t width = adjoints.width, i, r, n
+        cdef Py_ssize_t width = adjoints.width, i = 0, r, n
         cdef double* origin = adjoints.origin()
         cdef double* result = origin + width * self.base
+        cdef Run run
         with nogil:
             if self.runs:
-                i = 0
                 for r in range(self.runs):
-                    n = self.sources[2 * r + 1] * width
-                    if self.sources[2 * r]:
-                        loop_move(origin + width * self.sources[2 * r], result + i, n, not keep)
+                    run = self.run_at(r)
+                    n = run.length * width
+                    if run.first:
+                        loop_move(origin + width * run.first, result + i, n, not keep)
                     elif not keep:
                         memset(result + i, 0, n * sizeof(double))
                     i += n
@@ -52,36 +54,35 @@ cdef class Gather(Record):
         return 0
 
     cdef int forward(self, AdjointVector adjoints) except -1:
-        cdef Py_ssize_t width = adjoints.width, i = 0, r, n, runs = self.runs if self.runs else self.size
+        cdef Py_ssize_t width = adjoints.width, i = 0, r, n
         cdef double* origin = adjoints.origin()
         cdef double* result = origin + width * self.base
-        cdef int32_t source
+        cdef Run run
         with nogil:
-            for r in range(runs):
-                source = self.sources[2 * r] if self.runs else self.sources[r]
-                n = (self.sources[2 * r + 1] if self.runs else 1) * width
-                if source:
-                    memcpy(result + i, origin + width * source, n * sizeof(double))
+            for r in range(self.run_count()):
+                run = self.run_at(r)
+                n = run.length * width
+                if run.first:
+                    memcpy(result + i, origin + width * run.first, n * sizeof(double))
                 else:
                     memset(result + i, 0, n * sizeof(double))
                 i += n
         return 0
 
     cdef int primal(self, Replay replay) except -1:
-        cdef Py_ssize_t i = 0, r, n, runs = self.runs if self.runs else self.size
+        cdef Py_ssize_t i = 0, r
         cdef double* result = replay.values + self.base
         cdef const double* passive = self.constants()
-        cdef int32_t source
+        cdef Run run
         with nogil:
-            for r in range(runs):
-                source = self.sources[2 * r] if self.runs else self.sources[r]
-                n = self.sources[2 * r + 1] if self.runs else 1
-                if source:
-                    memcpy(result + i, replay.values + source, n * sizeof(double))
+            for r in range(self.run_count()):
+                run = self.run_at(r)
+                if run.first:
+                    memcpy(result + i, replay.values + run.first, run.length * sizeof(double))
                 else:
-                    memcpy(result + i, passive, n * sizeof(double))
-                    passive += n
-                i += n
+                    memcpy(result + i, passive, run.length * sizeof(double))
+                    passive += run.length
+                i += run.length
         return 0
 
     def __sizeof__(self):
@@ -94,21 +95,23 @@ cdef class Gather(Record):
 
     cdef Py_ssize_t passive(self) noexcept:
         cdef Py_ssize_t r, count = 0
-        for r in range(self.runs if self.runs else self.size):
-            if self.sources[2 * r if self.runs else r] == 0:
-                count += self.sources[2 * r + 1] if self.runs else 1
+        cdef Run run
+        for r in range(self.run_count()):
+            run = self.run_at(r)
+            count += run.length if run.first == 0 else 0
         return count
 
-    @property
-    def named(self):
-        """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
-        cdef Py_ssize_t r, first
-        cdef list arguments = []
-        for r in range(self.runs if self.runs else self.size):
-            first = self.sources[2 * r] if self.runs else self.sources[r]
-            if first:
-                arguments.append((first, first + self.sources[2 * r + 1] - 1 if self.runs else first))
-        return [(self.base, self.base + self.size - 1)], arguments
+    cdef bint show(self, bint result, Py_ssize_t k, Slots* slots, Py_ssize_t* room) noexcept:
+        cdef Run run
+        if result:
+            return k == 0 and row_slots(slots, self.base, self.size, room)
+        if k >= self.run_count():
+            return False
+        run = self.run_at(k)
+        row_slots(slots, run.first, run.length, room)
+        if not run.first:
+            slots.ndim = -1
+        return True
 
     def __repr__(self):
         return f"<movement of {self.size} to {self.base}>"

@@ -10,6 +10,7 @@ cimport cython
 from codipy.data.position cimport Position
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.replay cimport Replay
+from codipy.tape.slots cimport Slots
 
 
 # Not tracked by the collector: a recording has many, and nothing that this class holds can be part of a cycle.
@@ -31,6 +32,9 @@ cdef class Record:
     cdef int primal(self, Replay replay) except -1
     # The first identifier of the result, where one block has them all.
     cdef int name_result(self, int32_t first) except -1
+    # The identifiers of result number k, or of active argument number k; False where there are not so many. What a record
+    # keeps in another way it writes to `room`, two numbers, until the next call.
+    cdef bint show(self, bint result, Py_ssize_t k, Slots* slots, Py_ssize_t* room) noexcept
     # What it refers to; the collector, which otherwise could say, does not track most records.
     cdef list references(self)
 
@@ -43,6 +47,3 @@ cdef class Records:
     cdef Py_ssize_t used         # ... at this item
 
     cdef int truncate(self, Py_ssize_t count) except -1
-
-# (lowest, highest) of the identifiers that a view names, the first of them and strides in elements given.
-cdef tuple ends_of(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides)

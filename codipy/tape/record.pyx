@@ -5,9 +5,10 @@ import gc
 from libc.stdint cimport int32_t
 cimport cython
 
-from codipy.data.buffer cimport reach
+from codipy.data.strided cimport reach
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.replay cimport Replay
+from codipy.tape.slots cimport Slots
 
 from codipy.errors import TapeError
 
@@ -46,6 +47,9 @@ cdef class Record:
     cdef int name_result(self, int32_t first) except -1:
         raise NotImplementedError
 
+    cdef bint show(self, bint result, Py_ssize_t k, Slots* slots, Py_ssize_t* room) noexcept:
+        return False
+
     cdef list references(self):
         return [self.place, *gc.get_referents(self)]
 
@@ -57,7 +61,20 @@ cdef class Record:
     @property
     def named(self):
         """(lowest, highest) identifiers: a list of pairs for the results, and one for the active arguments."""
-        return [], []
+        return ends_of(self, True), ends_of(self, False)
+
+
+cdef list ends_of(Record record, bint result):
+    cdef Slots slots
+    cdef Py_ssize_t room[2]
+    cdef Py_ssize_t low, high, k = 0
+    cdef list ends = []
+    while record.show(result, k, &slots, room):
+        if slots.ndim >= 0:
+            reach(slots.ndim, slots.shape, slots.strides, slots.first, &low, &high)
+            ends.append((low, high))
+        k += 1
+    return ends
 
 
 @cython.final
@@ -82,9 +99,3 @@ cdef class Records:
 
     def __len__(self):
         return len(self.items)
-
-
-cdef tuple ends_of(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
-    cdef Py_ssize_t low, high
-    reach(ndim, shape, strides, first, &low, &high)
-    return low, high

@@ -7,9 +7,11 @@ from libc.string cimport memset
 cimport cython
 
 from codipy.data.plain cimport plain_array
+from codipy.data.strided cimport advance, elements_of
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.record cimport Record, ends_of
+from codipy.tape.record cimport Record
 from codipy.tape.replay cimport Replay
+from codipy.tape.slots cimport Slots, row_slots, view_slots
 from codipy.tape.walk cimport NUMBERS_WITH_THE_GIL
 
 from codipy.errors import TapeError
@@ -36,13 +38,9 @@ cdef class Reduction(Record):
 
     cdef int sweep(self, AdjointVector adjoints, bint reverse, bint keep) except -1:
         cdef double* origin = adjoints.origin()
-        cdef Py_ssize_t numbers = adjoints.width
-        cdef int k
         if self.size == 0:       # there may be no adjoints at all
             return 0
-        for k in range(self.ndim):
-            numbers *= self.shape[k]
-        if numbers <= NUMBERS_WITH_THE_GIL:
+        if adjoints.width * elements_of(self.ndim, self.shape) <= NUMBERS_WITH_THE_GIL:
             self.run_all(origin, adjoints.width, reverse, keep)
         else:
             with nogil:
@@ -64,7 +62,7 @@ cdef class Reduction(Record):
         # NumPy's order of summation depends on the strides, and those of identifiers are those of values.
         cdef Py_ssize_t shape[MAX_DIMS]
         cdef Py_ssize_t strides[MAX_DIMS]
-        cdef Py_ssize_t count = 1
+        cdef Py_ssize_t summed = 1
         cdef list axes = []
         cdef int k, kept = 0
         if self.size == 0:
@@ -74,11 +72,11 @@ cdef class Reduction(Record):
         for k in range(self.ndim):
             if self.result_strides[k] == 0:
                 axes.append(k)
-                count *= self.shape[k]
+                summed *= self.shape[k]
         plain = plain_array(replay.values + self.argument, self.ndim, self.shape, self.strides, 1, False, None)
         value = np.add.reduce(plain, tuple(axes))
         if self.scale != 1.0:
-            value = value / count
+            value = value / summed
         for k in range(self.ndim):
             if self.result_strides[k]:
                 shape[kept], strides[kept] = self.shape[k], self.result_strides[k]
@@ -89,16 +87,22 @@ cdef class Reduction(Record):
     cdef void run(self, double* argument, double* result, Py_ssize_t width, bint reverse) noexcept nogil:
         """One direction: add the result's numbers to the argument's, or the other way."""
         cdef Py_ssize_t index[MAX_DIMS]
+        cdef const Py_ssize_t* rows[2]
+        cdef Py_ssize_t at[2]
         cdef Py_ssize_t i, n = 1, step = 0, stride = 0
-        cdef int k, last = self.ndim - 1
+        cdef int k, last = max(self.ndim - 1, 0)
+        cdef double* whole = argument
+        cdef double* sums = result
         cdef double number
-        for k in range(self.ndim):
+        if elements_of(self.ndim, self.shape) == 0:
+            return
+        rows[0], rows[1], at[0], at[1] = self.strides, self.result_strides, 0, 0
+        for k in range(last):
             index[k] = 0
-            if self.shape[k] == 0:
-                return
         if self.ndim:
             n, step, stride = self.shape[last], self.strides[last] * width, self.result_strides[last] * width
         while True:
+            argument, result = whole + at[0] * width, sums + at[1] * width
             if reverse:
                 if stride == 0:
                     number = result[0] * self.scale
@@ -117,25 +121,13 @@ cdef class Reduction(Record):
                 else:
                     for i in range(n):
                         result[i * stride] += argument[i * step] * self.scale
-            k = last - 1
-            while k >= 0:
-                index[k] += 1
-                argument += self.strides[k] * width
-                result += self.result_strides[k] * width
-                if index[k] < self.shape[k]:
-                    break
-                argument -= index[k] * self.strides[k] * width
-                result -= index[k] * self.result_strides[k] * width
-                index[k] = 0
-                k -= 1
-            if k < 0:
+            if not advance(last, self.shape, index, 2, rows, at):
                 return
 
-    @property
-    def named(self):
-        """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
-        return ([(self.result, self.result + self.size - 1)],
-                [ends_of(self.argument, self.ndim, self.shape, self.strides)])
+    cdef bint show(self, bint result, Py_ssize_t k, Slots* slots, Py_ssize_t* room) noexcept:
+        if result:
+            return k == 0 and row_slots(slots, self.result, self.size, room)
+        return k == 0 and view_slots(slots, self.argument, self.ndim, self.shape, self.strides)
 
     def __repr__(self):
         return f"<sum of {[self.shape[k] for k in range(self.ndim)]}>"

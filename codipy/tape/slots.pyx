@@ -1,9 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which identifiers an argument or a result of a call has, and what vectors hold for them."""
+"""Which identifiers an argument or a result of a record has, and what vectors hold for them."""
 from libc.string cimport memset
+cimport numpy as cnp
 
-from codipy.data.buffer cimport in_order
 from codipy.data.plain cimport NUMPY_DIMS, plain_array
+from codipy.data.strided cimport advance, elements_of, in_order
+from codipy.tape.loops cimport loop_add
+
+cnp.import_array()
+
+cdef enum:
+    FEW = 512                    # elements: below, a loop of ours takes less than a call of NumPy
 
 
 cdef tuple shape_of(const Slots* slots):
@@ -29,43 +36,81 @@ cdef object directions_of(double* origin, const Slots* slots, Py_ssize_t width):
 
 
 cdef bint is_nonzero(const double* origin, const Slots* slots, Py_ssize_t width) noexcept:
-    return slots.ndim >= 0 and differs(origin + slots.first * width, slots.ndim, slots.shape, slots.strides, width)
+    cdef const Py_ssize_t* rows = slots.strides
+    cdef Py_ssize_t index[NUMPY_DIMS]
+    cdef Py_ssize_t at = slots.first, i, n, step
+    cdef int k, last = slots.ndim - 1
+    if slots.ndim <= 0:
+        return slots.ndim == 0 and origin[at * width] != 0.0
+    n, step = slots.shape[last], slots.strides[last]
+    for k in range(last):
+        index[k] = 0
+        if slots.shape[k] == 0:
+            return False
+    while True:
+        for i in range(n):
+            if origin[(at + i * step) * width] != 0.0:
+                return True
+        if not advance(last, slots.shape, index, 1, &rows, &at):
+            return False
 
 
-cdef bint differs(const double* data, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides,
-                  Py_ssize_t width) noexcept:
-    cdef Py_ssize_t i
-    if ndim == 0:
-        return data[0] != 0.0
-    for i in range(shape[0]):
-        if ndim == 1 and data[i * strides[0] * width] != 0.0:
+cdef bint add_array(double* origin, const Slots* slots, Py_ssize_t width, object array) except? True:
+    cdef cnp.ndarray given
+    cdef const Py_ssize_t* rows[2]
+    cdef Py_ssize_t index[NUMPY_DIMS]
+    cdef Py_ssize_t at[2]
+    cdef Py_ssize_t i, n, step, bytes, size
+    cdef int k, last = slots.ndim - 1
+    cdef double* to
+    cdef const char* numbers
+    if not cnp.PyArray_Check(array):
+        return False
+    given = array
+    if cnp.PyArray_NDIM(given) != slots.ndim or cnp.PyArray_TYPE(given) != cnp.NPY_DOUBLE or not cnp.PyArray_ISBEHAVED_RO(given):
+        return False
+    for k in range(slots.ndim):
+        if cnp.PyArray_DIM(given, k) != slots.shape[k]:
+            return False
+    rows[0], rows[1] = slots.strides, <const Py_ssize_t*>cnp.PyArray_STRIDES(given)
+    numbers, size = cnp.PyArray_BYTES(given), elements_of(slots.ndim, slots.shape)
+    if size >= FEW and (width > 1 or not in_order(slots.ndim, slots.shape, slots.strides, 1) or not in_order(
+            slots.ndim, slots.shape, rows[1], sizeof(double))):
+        return False             # NumPy finds an order of axes that is quicker
+    if size == 0:
+        return True
+    at[0], at[1] = slots.first, 0
+    if slots.ndim == 0:
+        origin[at[0] * width] += (<const double*>numbers)[0]
+        return True
+    n, step, bytes = slots.shape[last], slots.strides[last] * width, rows[1][last]
+    for k in range(last):
+        index[k] = 0
+    while True:
+        to = origin + at[0] * width
+        if step == 1 and bytes == sizeof(double):
+            loop_add(to, <const double*>(numbers + at[1]), n)
+        else:
+            for i in range(n):
+                to[i * step] += (<const double*>(numbers + at[1] + i * bytes))[0]
+        if not advance(last, slots.shape, index, 2, rows, at):
             return True
-        if ndim > 1 and differs(data + i * strides[0] * width, ndim - 1, shape + 1, strides + 1, width):
-            return True
-    return False
 
 
 cdef int clear(double* origin, const Slots* slots, Py_ssize_t width) except -1:
-    cdef Py_ssize_t size = 1
-    cdef int k
     if slots.ndim < 0:
         return 0
     if width > 1 or not in_order(slots.ndim, slots.shape, slots.strides, 1):
         adjoint_view(origin, slots, width)[...] = 0.0
         return 0
-    for k in range(slots.ndim):
-        size *= slots.shape[k]
-    memset(origin + slots.first, 0, size * sizeof(double))
+    memset(origin + slots.first, 0, elements_of(slots.ndim, slots.shape) * sizeof(double))
     return 0
 
 
 cdef int clear_all(double* origin, const Slots* slots, Py_ssize_t width) except -1:
-    cdef Py_ssize_t d, size = width
-    cdef int k
+    cdef Py_ssize_t d
     if slots.ndim >= 0 and in_order(slots.ndim, slots.shape, slots.strides, 1):
-        for k in range(slots.ndim):
-            size *= slots.shape[k]
-        memset(origin + slots.first * width, 0, size * sizeof(double))
+        memset(origin + slots.first * width, 0, elements_of(slots.ndim, slots.shape) * width * sizeof(double))
         return 0
     for d in range(width):
         clear(origin + d, slots, width)

@@ -8,12 +8,14 @@ from cpython.ref cimport Py_DECREF, Py_INCREF, Py_XDECREF
 cimport cython
 
 from codipy.data.buffer cimport Buffer
+from codipy.data.strided cimport advance, elements_of
 from codipy.programs.interned cimport ArrayProgram
 from codipy.programs.tiles cimport (
-    MAX_OPERANDS, Planes, TileProgram, tiles_directions, tiles_planes, tiles_reverse, tiles_reverse_kept, tiles_tangent, tiles_values)
+    MAX_DIMS, MAX_OPERANDS, Planes, TileProgram, tiles_directions, tiles_planes, tiles_reverse, tiles_reverse_kept, tiles_tangent, tiles_values)
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.record cimport Record, ends_of
+from codipy.tape.record cimport Record
 from codipy.tape.replay cimport Replay
+from codipy.tape.slots cimport Slots, view_slots
 
 cdef enum:
     SHORT = 256                  # elements: below, giving the GIL back and forth costs more than the sweep
@@ -41,13 +43,11 @@ cdef class Statement(Record):
         cdef Py_ssize_t width = adjoints.row()
         cdef Py_ssize_t* strides = self.shape + 2 * self.ndim
         cdef double* origin = adjoints.origin()
-        cdef Py_ssize_t lhs_strides[8]
+        cdef Py_ssize_t lhs_strides[MAX_DIMS]
         cdef Argument* argument
         cdef Operand* operand
         cdef int i, k
-        cdef Py_ssize_t size = 1
-        for i in range(self.ndim):
-            size *= self.shape[i]
+        cdef Py_ssize_t size = elements_of(self.ndim, self.shape)
         for k in range(self.count):
             argument, operand = self.arguments + k, operands + k
             for i in range(self.ndim):
@@ -82,9 +82,10 @@ cdef class Statement(Record):
         """The sweeps where the result is summed: back, each adjoint of a sum is that of all its elements."""
         cdef TileProgram* program = &self.program.tiles
         cdef Py_ssize_t width = adjoints.width, d, i, size = 1, offset = 0
-        cdef Py_ssize_t index[8]
+        cdef Py_ssize_t index[MAX_DIMS]
         cdef Py_ssize_t* strides = self.shape + self.ndim
-        cdef Py_ssize_t steps[8]
+        cdef const Py_ssize_t* rows = strides
+        cdef Py_ssize_t steps[MAX_DIMS]
         cdef double* sums = adjoints.origin() + self.identifier * width
         cdef double* room
         cdef int k
@@ -115,13 +116,7 @@ cdef class Statement(Record):
                 for i in range(size):
                     for d in range(width):
                         sums[offset * width + d] += room[i * width + d] * self.scale
-                    for k in range(self.ndim - 1, -1, -1):
-                        index[k] += 1
-                        offset += strides[k]
-                        if index[k] < self.shape[k]:
-                            break
-                        offset -= index[k] * strides[k]
-                        index[k] = 0
+                    advance(self.ndim, self.shape, index, 1, &rows, &offset)
         finally:
             PyMem_Free(room)
         if reverse and not keep:
@@ -139,17 +134,13 @@ cdef class Statement(Record):
         return self.run(adjoints, False, False)
 
     cdef int planes(self, AdjointVector adjoints, bint backwards, bint keep) except -1:
-        cdef Py_ssize_t size = 1
-        cdef int i
-        for i in range(self.ndim):
-            size *= self.shape[i]
-        if self.sums or size <= FEW:
+        if self.sums or elements_of(self.ndim, self.shape) <= FEW:
             return Record.planes(self, adjoints, backwards, keep)
         return self.run(adjoints, backwards, keep)
 
     cdef int primal(self, Replay replay) except -1:
         cdef Operand operands[MAX_OPERANDS]
-        cdef Py_ssize_t result_strides[8]
+        cdef Py_ssize_t result_strides[MAX_DIMS]
         cdef Py_ssize_t* strides = self.shape + 2 * self.ndim
         cdef Argument* argument
         cdef int i, k
@@ -197,13 +188,17 @@ cdef class Statement(Record):
         return [self.program, *Record.references(self),
                 *[<object>self.arguments[k].owner for k in range(self.count) if self.arguments[k].owner != NULL]]
 
-    @property
-    def named(self):
-        """(lowest, highest) identifiers: a list of pairs for the result, and one for the active arguments."""
+    cdef bint show(self, bint result, Py_ssize_t k, Slots* slots, Py_ssize_t* room) noexcept:
         cdef Py_ssize_t* strides = self.shape + 2 * self.ndim
-        return ([ends_of(self.identifier, self.ndim, self.shape, self.shape + self.ndim)],
-                [ends_of(self.arguments[k].identifier, self.ndim, self.shape, strides + k * self.ndim)
-                 for k in range(self.count) if self.arguments[k].identifier])
+        cdef int i
+        if result:
+            return k == 0 and view_slots(slots, self.identifier, self.ndim, self.shape, self.shape + self.ndim)
+        for i in range(self.count):
+            if self.arguments[i].identifier:
+                if k == 0:
+                    return view_slots(slots, self.arguments[i].identifier, self.ndim, self.shape, strides + i * self.ndim)
+                k -= 1
+        return False
 
     def __repr__(self):
         return f"<{'sum of ' if self.sums else ''}statement {self.program!r} shape={[self.shape[k] for k in range(self.ndim)]} to {self.identifier}>"

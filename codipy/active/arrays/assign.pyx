@@ -25,7 +25,8 @@ from codipy.active.storage.block cimport Block, new_block
 from codipy.active.storage.storage cimport Py_REFCNT, Storage, is_small, owns_block, owns_buffer
 from codipy.active.storage.view cimport (
     View, broadcast_strides, is_contiguous, is_injective, same_view, set_contiguous, shape_tuple)
-from codipy.data.buffer cimport Buffer, new_buffer, reach
+from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.data.strided cimport advance, reach
 from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -291,24 +292,20 @@ cdef int put_all(Recorder* r, BaseArray target, Storage source, Py_ssize_t place
     cdef Storage storage = target.storage
     cdef View* v = &target.geometry
     cdef Py_ssize_t index[MAX_DIMS]
-    cdef Py_ssize_t offset = v.offset, _i
+    cdef const Py_ssize_t* rows[2]
+    cdef Py_ssize_t at[2]
+    cdef Py_ssize_t _i
     cdef int k
+    rows[0], at[0] = v.strides, v.offset
+    rows[1], at[1] = strides, place
     storage.own_values(v.size)
     for k in range(v.ndim):
         index[k] = 0
     for _i in range(v.size):
-        storage.buffer.data[offset] = source.buffer.data[place]
+        storage.buffer.data[at[0]] = source.buffer.data[at[1]]
         if r == NULL:
-            storage.make_passive(offset)
+            storage.make_passive(at[0])
         else:
-            storage.put(<BaseTape>r.tape, offset, source.hand_out(<BaseTape>r.tape, place) if active else 0)
-        for k in range(v.ndim - 1, -1, -1):
-            index[k] += 1
-            offset += v.strides[k]
-            place += strides[k]
-            if index[k] < v.shape[k]:
-                break
-            offset -= index[k] * v.strides[k]
-            place -= index[k] * strides[k]
-            index[k] = 0
+            storage.put(<BaseTape>r.tape, at[0], source.hand_out(<BaseTape>r.tape, at[1]) if active else 0)
+        advance(v.ndim, v.shape, index, 2, rows, at)
     return 0

@@ -18,7 +18,8 @@ from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.storage.block cimport Block, block_on, moved_block, part_of_block
 from codipy.active.storage.storage cimport Storage, is_small, new_storage
 from codipy.active.storage.view cimport View, is_contiguous, same_view, set_contiguous
-from codipy.data.buffer cimport Buffer, new_buffer, reach, wrap_array
+from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
+from codipy.data.strided cimport advance, reach
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -48,14 +49,8 @@ cdef inline void first_offset(Offsets* at, const View* v) noexcept:
 
 
 cdef inline void next_offset(Offsets* at, const View* v) noexcept:
-    cdef int k
-    for k in range(v.ndim - 1, -1, -1):
-        at.index[k] += 1
-        at.offset += v.strides[k]
-        if at.index[k] < v.shape[k]:
-            return
-        at.offset -= at.index[k] * v.strides[k]
-        at.index[k] = 0
+    cdef const Py_ssize_t* strides = v.strides
+    advance(v.ndim, v.shape, at.index, 1, &strides, &at.offset)
 
 
 cdef BaseArray readable(Recorder* r, BaseArray x):

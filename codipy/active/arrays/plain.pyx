@@ -9,8 +9,8 @@ from codipy.active.arrays.compute cimport materialise, settle
 from codipy.active.scalar.kinds cimport plain_scalar
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.view cimport View, shape_tuple
-from codipy.data.buffer cimport reach
 from codipy.data.plain cimport plain_array
+from codipy.data.strided cimport reach
 from codipy.programs.tiles cimport MAX_DIMS
 
 from codipy.errors import ActiveError

@@ -21,7 +21,7 @@ from cpython.object cimport PyObject
 from codipy.active.arrays.base cimport BaseArray, new_array
 from codipy.active.storage.storage cimport Storage, on_death, shown
 from codipy.active.storage.view cimport View
-from codipy.data.buffer cimport reach
+from codipy.data.strided cimport reach
 from codipy.tape.activity cimport at_end
 
 from codipy.active.messages.callers import place

@@ -19,6 +19,7 @@ from codipy.active.storage.block cimport append_block
 from codipy.active.storage.storage cimport Storage, new_storage
 from codipy.active.storage.view cimport View, broadcast_strides, is_contiguous, set_contiguous, shape_tuple
 from codipy.data.buffer cimport Buffer, new_buffer
+from codipy.data.strided cimport advance
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
@@ -245,6 +246,7 @@ cdef bint scatter_active(Recorder* r, BaseArray a, offsets, value) except? True:
     cdef const Py_ssize_t* places = <const Py_ssize_t*>cnp.PyArray_DATA(at)
     cdef Py_ssize_t i, n = cnp.PyArray_SIZE(at), place
     cdef Py_ssize_t strides[MAX_DIMS]
+    cdef const Py_ssize_t* steps = strides
     cdef Py_ssize_t index[MAX_DIMS]
     cdef int k
     cdef View shape
@@ -281,13 +283,7 @@ cdef bint scatter_active(Recorder* r, BaseArray a, offsets, value) except? True:
         for i in range(n):           # all of them are read before one is written: the value may show what is written to
             numbers[i] = source.buffer.data[place]
             slots[i] = source.hand_out(tape, place) if moves else 0
-            for k in range(shape.ndim - 1, -1, -1):
-                index[k] += 1
-                place += strides[k]
-                if index[k] < shape.shape[k]:
-                    break
-                place -= index[k] * strides[k]
-                index[k] = 0
+            advance(shape.ndim, shape.shape, index, 1, &steps, &place)
         for i in range(n):
             storage.buffer.data[places[i]] = numbers[i]
             storage.put(tape, places[i], slots[i])

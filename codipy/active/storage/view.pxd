@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Shape and strides: which elements of a storage an array shows.
-from codipy.data.buffer cimport in_order
+from codipy.data.strided cimport in_order
 from codipy.programs.tiles cimport MAX_DIMS
 
 # NumPy allows 64 dimensions; an Array with more than MAX_DIMS is refused.
