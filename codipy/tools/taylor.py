@@ -2,19 +2,20 @@
 """Taylor coefficients of any order along a line, of one recording."""
 from __future__ import annotations
 
+import math
 import operator
 
 import numpy as np
 
 from codipy.active.array import is_active
-from codipy.errors import UndifferentiableError
 from codipy.series import SeriesProgram
-from codipy.tools.callee import check_function, name_of, rebound
+from codipy.tools.callee import check_function, rebound
 from codipy.tools.choice import Choice
 from codipy.tools.leaves import in_dtypes
 from codipy.tools.orders import more_orders
+from codipy.tools.products import jvp
 from codipy.tools.run import Run
-from codipy.tools.trees import labelled, match
+from codipy.tools.trees import labelled, match, rebuild
 
 __all__ = ["taylor"]
 
@@ -52,14 +53,16 @@ def taylor(f, x, direction, order, *, args=(), kwargs=None, has_aux=False, rebin
     TypeError, ValueError
         See `jvp`; `order` is no whole number, or negative.
     UndifferentiableError
-        A primitive has no rule for tangents, or one that cannot be run on variables; or this is called inside of
-        another recording and depends on its variables.
+        A primitive has no rule for tangents, or one that cannot be run on variables.
 
     Notes
     -----
     `f` runs once; the recording is then run on power series, order**2 operations for each (Griewank and Walther,
     *Evaluating Derivatives*, second edition, SIAM 2008, chapter 13). Of primitives that are neither linear nor products
     the rule is run on series, and the rules in that: 2**order operations, for small orders.
+
+    Inside of a function that is differentiated, coefficients that depend on its variables are variables too. They are
+    then derivatives along the direction of one another, each by one more recording: `f` runs 2**order times.
 
     Examples
     --------
@@ -80,19 +83,36 @@ def taylor(f, x, direction, order, *, args=(), kwargs=None, has_aux=False, rebin
     with more_orders(order - 1):
         run = Run(f, run, _BY_FIRST, (x, *args), kwargs or {}, has_aux, None, readable=True)
     with run:
-        if run.program is not None:
-            raise UndifferentiableError(f"codipy.taylor of {name_of(f)} depends on variables of the function around "
-                                        "it, by which its coefficients cannot be differentiated: take jvp of jvp")
         seeds = []
         match(direction, run.trees[0], "direction", seeds)
-        if any(map(is_active, seeds)):
-            raise UndifferentiableError("the direction of codipy.taylor is a variable of the function around it, by "
-                                        "which the coefficients cannot be differentiated")
+        if run.program is not None or any(map(is_active, seeds)):
+            call = {"args": args, "kwargs": kwargs, "aux": has_aux, "rebind": rebind}
+            results = _nested(f, x, direction, order, call, run.value)
+            return (results, run.aux) if has_aux else results
         inputs = [(where, _line(leaf, seed, order))
                   for where, leaf, seed in zip(run.recording.inputs_at, run.leaves, seeds)]
         found = SeriesProgram(run.tape).run(inputs, order)
         results = _results(run, found, order)
         return (results, run.aux) if has_aux else results
+
+
+def _nested(f, x, direction, order, call, value):
+    """The coefficients as variables of the recording around: derivatives along the direction, one in another."""
+
+    def first(x):
+        return jvp(f, (x, *call["args"]), (direction,), kwargs=call["kwargs"], argnums=0, has_aux=call["aux"],
+                   rebind=call["rebind"])[1]
+
+    def next_of(found):
+        return lambda x: jvp(found, (x,), (direction,), rebind=False)[1]
+
+    results, derivative = [value], first
+    for k in range(1, order + 1):
+        found = derivative(x)
+        leaves = [leaf / math.factorial(k) if k > 1 else leaf for _, leaf in labelled(found, "result")]
+        results.append(rebuild(found, leaves))
+        derivative = next_of(derivative)
+    return results
 
 
 def _line(leaf, seed, order):

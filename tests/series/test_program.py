@@ -14,6 +14,7 @@ from tests.numpy import cases_ufuncs
 from tests.numpy.cases_movement import CASES as MOVEMENT
 from tests.numpy.cases_rules import CASES as RULES
 from tests.numpy.table import evaluate, is_float, leaves, names_in, plain_results, plain_values, weights_for
+from tests.strategies import STRATEGIES
 
 TEXTS = [text for cases in (MOVEMENT, RULES) for texts in cases.values() for text in texts]
 TEXTS += cases_ufuncs.CALLS + cases_ufuncs.METHODS
@@ -181,11 +182,28 @@ def test_inside_of_another_recording():
         return x * codipy.taylor(lambda t: np.exp(2.0 * t), 0.0, 1.0, 2)[2]
 
     assert codipy.grad(constant)(3.0) == 2.0
-    for wrong in (lambda x: codipy.taylor(lambda t: t**3, x, 1.0, 2)[2],
-                  lambda x: codipy.taylor(lambda t: t**3 * x, 2.0, 1.0, 2)[2],
-                  lambda x: codipy.taylor(lambda t: t**3, 2.0, x, 2)[2]):
-        with pytest.raises(UndifferentiableError, match="codipy.taylor"):
-            codipy.grad(wrong)(1.0)
+    # Point, closure and direction may be variables; the closed forms are those of the coefficients as polynomials.
+    assert codipy.grad(lambda x: codipy.taylor(lambda t: t**4, x, 1.0, 3)[3])(1.5) == pytest.approx(4.0)
+    assert codipy.grad(lambda x: codipy.taylor(lambda t: t**3 * x, 2.0, 1.0, 2)[2])(5.0) == pytest.approx(6.0)
+    assert codipy.grad(lambda x: codipy.taylor(lambda t: t**3, 2.0, x, 2)[2])(5.0) == pytest.approx(60.0)
+    assert codipy.grad(codipy.grad(lambda x: codipy.taylor(lambda t: t**4, x, 1.0, 2)[2]))(1.5) == pytest.approx(12.0)
+
+
+def test_arrays_inside_of_another_recording():
+    """Derivatives of coefficients, against differences of the coefficients that series give."""
+    def f(x):
+        return {"a": np.sin(x) * x[::-1], "b": (x @ x) ** 2}, "aux"
+
+    def weighted(x):
+        found, aux = codipy.taylor(f, x, direction, 3, has_aux=True)
+        assert aux == "aux"
+        return sum(w * (np.sum(c["a"]) + c["b"]) for w, c in zip((1.0, -2.0, 0.5, 3.0), found))
+
+    x, direction, step = np.array([0.3, -0.7, 1.1]), np.array([1.0, 2.0, -0.5]), 1e-5
+    differences = [(weighted(x + step * e) - weighted(x - step * e)) / (2 * step) for e in np.eye(3)]
+    for strategy in STRATEGIES:
+        assert codipy.grad(weighted, strategy=strategy)(x) == pytest.approx(np.array(differences), rel=1e-8)
+    assert codipy.jvp(weighted, (x,), (direction,))[1] == pytest.approx(np.dot(differences, direction), rel=1e-8)
 
 
 def test_what_is_refused():
