@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reverse-mode automatic differentiation of Python code on chunked data streams."""
 
+from codipy import bridges as bridges
 from codipy import implicit as implicit
 from codipy import laboratory as laboratory
 from codipy import math as math

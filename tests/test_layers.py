@@ -25,7 +25,8 @@ MAY_SEE["patterns"] = MAY_SEE["numpy"]
 MAY_SEE["files"] = MAY_SEE["numpy"]
 MAY_SEE["tools"] = MAY_SEE["series"] | {"math", "series", "patterns", "files"}
 MAY_SEE["laboratory"] = MAY_SEE["tools"] | {"tools", "version"}
-MAY_SEE |= dict.fromkeys(TOP, MAY_SEE["laboratory"] | {"laboratory"} | TOP)
+MAY_SEE["bridges"] = MAY_SEE["tools"] | {"tools"}
+MAY_SEE |= dict.fromkeys(TOP, MAY_SEE["laboratory"] | {"laboratory", "bridges"} | TOP)
 MAY_SEE["_testing"] = MAY_SEE["tape"]  # is not installed: nobody sees it
 
 STRINGS = re.compile(r'("""|\'\'\')(.*?)\1', re.DOTALL)

@@ -5,8 +5,11 @@ from __future__ import annotations
 import functools
 import inspect
 import threading
+from collections.abc import Callable
+from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from codipy.tape import active_tape
 from codipy.tools.callee import check_function, name_of, rebound
@@ -25,7 +28,8 @@ from codipy.tools.trees import value
 __all__ = ["OptimizationProblem", "problem"]
 
 
-def problem(f, x0, *, sparsity=None, curve=False, strategy="auto", granularity=None, rebind=True):
+def problem(f: Callable[..., Any], x0: ArrayLike, *, sparsity: Any = None, curve: bool = False, strategy: str = "auto",
+            granularity: str | None = None, rebind: bool = True) -> OptimizationProblem:
     """What solvers of `scipy.optimize` take beside a function, of one recording at each point.
 
     Parameters
@@ -82,7 +86,7 @@ class OptimizationProblem:
         The point that was given.
     """
 
-    def __init__(self, f, x0, options):
+    def __init__(self, f: Callable[..., Any], x0: ArrayLike, options: dict[str, Any]) -> None:
         check_function(f, "problem")
         check_settings((options["strategy"], options["granularity"]))
         self.x0 = np.array(x0, dtype=float)
@@ -106,20 +110,20 @@ class OptimizationProblem:
 
     # ---- What solvers call ----
 
-    def fun(self, x, *args):
+    def fun(self, x: Any, *args: Any) -> Any:
         """The value: a float, or a vector."""
         if active_tape() is not None:
             return self.f(x, *args)
         return self._point(x, args, "fun").value
 
-    def jac(self, x, *args):
+    def jac(self, x: Any, *args: Any) -> Any:
         """The gradient of a number, the Jacobian of a vector."""
         if active_tape() is not None:
             is_number = self._returns_number(x, args) and not self._curve
             return self._gradient(x, *args) if is_number else jacobian(self.f, self._choice.argnums)(x, *args)
         return self._point(x, args, "jac").derivative()
 
-    def hess(self, x, *args):
+    def hess(self, x: Any, *args: Any) -> Any:
         """The Hessian of a number; of a vector ``hess(x, v)`` is that of its product with `v`, as constraints have it.
 
         A sparse one, and that of a vector, is a run of its own.
@@ -133,7 +137,7 @@ class OptimizationProblem:
         point = None if self._sparse or active_tape() is not None else self._bent(x, args, "hess")
         return self._own_hessian(x, *args) if point is None else point.hessian()
 
-    def hessp(self, x, p, *args):
+    def hessp(self, x: Any, p: ArrayLike, *args: Any) -> Any:
         """The product of the Hessian of a number with a vector."""
         self._demand_vector("hessp")
         if not self._returns_number(x, args):
@@ -145,7 +149,7 @@ class OptimizationProblem:
         return hvp(self.f, (x, *args), (np.asarray(p, float),), argnums=0, **self._kept)[0]
 
     @property
-    def jac_sparsity(self):
+    def jac_sparsity(self) -> Any:
         """The pattern of the Jacobian at `x0`, a sparse array of SciPy, for solvers that take differences."""
         self._demand_vector("jac_sparsity")
         return pattern_of(self.f, self.x0, rebind=self._options["rebind"]).tocsr()
