@@ -5,6 +5,7 @@ PY := $(CURDIR)/.venv/bin/python
 INSTALLED := .venv/installed
 BUILD := setup.py -q build_ext -i
 PYTEST := -m pytest -q tests
+SIDE_BY_SIDE := -n logical --dist loadfile  # a process for each core, one file in one process
 
 # Another build runs in a copy under build/, so that the release build in place stays as it is.
 COPY = rm -rf build/$@ && mkdir -p build/$@ && tar cf - --exclude=./build --exclude=./.venv --exclude=./.git \
@@ -31,7 +32,7 @@ demo: build  ## fit the lynx and hare counts, then compare all strategies on tha
 	$(PY) examples/lynx_hare.py
 	.venv/bin/codipy compare examples/lynx_hare.py:misfit
 test: build  ## the whole suite
-	$(PY) $(PYTEST)
+	$(PY) $(PYTEST) $(SIDE_BY_SIDE)
 bench: build  ## every figure with its target
 	$(PY) benchmarks/run.py
 bench-peers: build  ## the same work under other packages (downloads them)
@@ -40,9 +41,9 @@ bench-peers: build  ## the same work under other packages (downloads them)
 study: build  ## the studies of docs/studies.md, to build/studies/ and docs/studies/: some ten minutes
 	$(PY) benchmarks/studies.py
 debug: venv  ## the suite with bounds checks, assertions and line tracing
-	$(COPY) && export CODIPY_DEBUG=1 CODIPY_TRACE=1 && $(PY) $(BUILD) && $(PY) $(PYTEST)
+	$(COPY) && export CODIPY_DEBUG=1 CODIPY_TRACE=1 && $(PY) $(BUILD) && $(PY) $(PYTEST) $(SIDE_BY_SIDE)
 sanitize: venv  ## the suite under AddressSanitizer and UndefinedBehaviorSanitizer
-	$(COPY) && CODIPY_SANITIZE=1 $(PY) $(BUILD) && $(SANITIZE_ENV) $(PY) $(PYTEST) --capture=sys
+	$(COPY) && CODIPY_SANITIZE=1 $(PY) $(BUILD) && $(SANITIZE_ENV) $(PY) $(PYTEST) $(SIDE_BY_SIDE) --capture=sys
 coverage: venv  ## the suite with every line counted, Cython's too; fails below the floor in pyproject.toml
 	$(COPY) && export CODIPY_TRACE=1 && $(PY) $(BUILD) && $(PY) -m coverage run $(PYTEST) && \
 	$(PY) -m coverage report
