@@ -268,13 +268,3 @@ def test_without_scipy(monkeypatch):
     f = codipy.implicit.root(stiff, newton, solve="cg")
     with pytest.raises(ImportError, match=r"needs SciPy for solve='cg'.*solve\(product, right\)"):
         codipy.grad(lambda p: np.sum(f(p)), rebind=False)(LOAD)
-
-
-def test_a_replay_takes_one_step_from_the_recorded_solution():
-    tape = codipy.Tape("primal")
-    with tape:
-        p = tape.register_input(8.0)
-        u = tape.register_output(codipy.implicit.root(lambda u, p: u**3 - p, lambda p: p ** (1.0 / 3.0))(p))
-    tape.set_primal(p, 8.6)
-    tape.evaluate_primal()
-    np.testing.assert_allclose(tape.get_primal(u), 2.0 + 0.6 / 12.0, rtol=1e-14)

@@ -14,6 +14,7 @@ import numpy as np
 from codipy.data.buffer import Buffer
 from codipy.data.plain import array_on
 from codipy.errors import TapeFormatError
+from codipy.numpy.solved import Solver
 
 _PLAIN = "?bhilqBHILQefdFD"  # dtypes that are the same on every machine; of "l" and "L" that of the size
 _FAR = 2**62
@@ -59,6 +60,8 @@ def encoded(value, add_bytes, number_of, deep=_DEEP):
         return value
     if kind is str:
         return ["text", value]
+    if isinstance(value, Solver):      # who loads it has none
+        return ["text", value.text]
     if kind is float:
         return ["float", bits(value)]
     if kind is complex:

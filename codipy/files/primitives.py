@@ -6,8 +6,9 @@ from __future__ import annotations
 import importlib
 
 from codipy.errors import TapeError, TapeFormatError
-from codipy.numpy import composite, registry, ufunc_methods, ufuncs
+from codipy.numpy import composite, decisions, registry, ufunc_methods, ufuncs
 from codipy.numpy.primitive import Primitive
+from codipy.numpy.solved import LESS_VALUE, SOLVED
 from codipy.numpy.special import NAMES, primitive_of
 
 
@@ -15,7 +16,8 @@ def own(name):
     """codipy's primitive of a name, or None."""
     if name in registry.PRIMITIVES:
         return registry.PRIMITIVES[name]
-    others = [composite.PROGRESSION, *ufunc_methods.AT.values(), *ufuncs.PRIMITIVES.values()]
+    others = [composite.PROGRESSION, LESS_VALUE, SOLVED, *decisions.PRIMITIVES.values()]
+    others += [*ufunc_methods.AT.values(), *ufuncs.PRIMITIVES.values()]
     found = next((primitive for primitive in others if primitive.name == name), None)
     if found is None and name.startswith("scipy."):
         found = _of_scipy(name)

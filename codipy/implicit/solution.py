@@ -9,11 +9,17 @@ linear solve with the transposed Jacobian, and df/dp is that of one more evaluat
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
 
 from codipy.active.array import Real, call, is_active, plain
+from codipy.active.messages.callers import frames_of_users, place
+from codipy.active.recordings.borrowed import origins
+from codipy.errors import TapeError
+from codipy.numpy.decisions import is_replayed
 from codipy.numpy.primitive import Primitive
+from codipy.numpy.solved import LESS_VALUE, SOLVED, Solver
 from codipy.tape import passive
 from codipy.tape.activity import depth
 from codipy.tools.callee import check_function, name_of, rebound
@@ -77,8 +83,9 @@ def root(f, solver, *, tolerance=1e-6, solve="dense", has_aux=False):
     A dense Jacobian is for some thousands of numbers at most. Without it the recording of one run of `f` is kept, and
     swept once for each product.
 
-    ``tape.evaluate_primal()`` does not call `solver` again: it takes one step of Newton's method from the recorded
-    solution, with the recorded Jacobian. Record again where inputs are other than near by.
+    ``tape.evaluate_primal()`` calls `solver` again with the new values of its arguments, and takes the Jacobian of `f`
+    there. Where `f` depends on variables of the function around it, and these are others, it raises: hand them over
+    as arguments. A tape that was loaded from a file has no solver, and raises at other inputs.
 
     Examples
     --------
@@ -145,13 +152,19 @@ class Solution(Driver):
         self._residual = None
 
     def __call__(self, *args, **kwargs):
+        found, *aux = self.solved(value(args), value(kwargs))
+        u = self._differentiated(found, args, kwargs) if depth() else found
+        return (u, *aux) if aux else u
+
+    def solved(self, args, kwargs):
+        """What the solver gives for plain numbers, in one item or with what it gives beside it in two."""
         with passive():
-            found = self.options["solver"](*value(args), **value(kwargs))
+            found = self.options["solver"](*args, **kwargs)
         if not self.options["has_aux"]:
-            return self._differentiated(found, args, kwargs) if depth() else found
+            return (found,)
         if not isinstance(found, tuple) or len(found) != 2:
             raise TypeError(f"the solver must return (solution, aux) since has_aux=True, got {type(found).__name__}")
-        return (self._differentiated(found[0], args, kwargs) if depth() else found[0]), found[1]
+        return found
 
     def _equation(self):
         """What is zero at the solution."""
@@ -168,33 +181,121 @@ class Solution(Driver):
 
     def _differentiated(self, found, args, kwargs):
         """The solution as variables, where the equation depends on some; each step gives one more order."""
-        run, options = self._equation(), self.options
-        leaves = [leaf for _, leaf in labelled(found, "solution")]
-        for leaf in leaves:
-            dtype = np.asarray(leaf).dtype
-            if dtype != np.float64:
-                raise TypeError(f"the solver must return numbers or arrays of float64, got {type(leaf).__name__}"
-                                f"{f' of dtype {dtype}' if dtype.kind != 'O' else ''}")
-        u = found
-        residual = run(u, *args, **kwargs)
-        given = [*labelled(residual, ""), *labelled(args, ""), *labelled(kwargs, "")]
-        if not any(is_active(leaf) for _, leaf in given):
-            return found
-        # Nothing of it is a variable: a step with a Jacobian that is constant goes one order farther, too.
-        equation = Run(self.f, run, _BY_SOLUTION, (found, *value(args)), value(kwargs), False, _SETTINGS, numbers=True)
-        step_of = _dense(equation, self.f) if options["solve"] == "dense" else _Inverse(equation, self.f, options)
-        largest = max([np.max(np.abs(leaf), initial=0.0) for leaf in leaves], default=0.0)
+        run = self._equation()
+        _demand_doubles(found)
+        u, replayed = found, is_replayed()
+        if not replayed:      # asked for first, which is less than the run for the Jacobian
+            residual = run(u, *args, **kwargs)
+            given = [*labelled(residual, ""), *labelled(args, ""), *labelled(kwargs, "")]
+            if not any(is_active(leaf) for _, leaf in given):
+                return found
+        linear = self.linear(found, value(args), value(kwargs))
+        if replayed:
+            again = _Again(self, linear, args, kwargs, found)
+            if not again.parameters:
+                linear.close()
+                return found
+            u = again.recorded()
+            residual = run(u, *args, **kwargs)
+        bound = self.tolerated(found)
         for order in range(orders()):
             if order:
                 residual = run(u, *args, **kwargs)
-            step = step_of(_vector(_alike(residual, found, self.f)))
-            size = float(np.max(np.abs(plain(step)), initial=0.0))
-            if not size <= options["tolerance"] * (1.0 + largest):
-                raise ArithmeticError(f"what the solver gave is no solution of {name_of(self.f)} = 0: a step of "
-                                      f"Newton's method moves it by {size:.3g}; let it iterate on, or say how far it "
-                                      "may be (tolerance=)")
-            u = _moved(u, plain(step) - step)      # the value stays the solver's
+            step = linear.solve(_vector(_alike(residual, found, self.f)))
+            self.demand_solved(step, bound)
+            u = _moved(u, call(LESS_VALUE, (step,)) if is_active(step) else np.zeros(np.shape(step)))
         return u
+
+    def linear(self, found, args, kwargs):
+        """What solves linear equations with the Jacobian there."""
+        # Nothing of it is a variable: a step with a Jacobian that is constant goes one order farther, too.
+        equation = Run(self.f, self._equation(), _BY_SOLUTION, (found, *args), kwargs, False, _SETTINGS, numbers=True)
+        return (_Dense if self.options["solve"] == "dense" else _Inverse)(equation, self.f, self.options)
+
+    def tolerated(self, found):
+        """How far a step of Newton's method may move a solution."""
+        leaves = [leaf for _, leaf in labelled(found, "solution")]
+        return self.options["tolerance"] * (1.0 + max([np.max(np.abs(x), initial=0.0) for x in leaves], default=0.0))
+
+    def demand_solved(self, step, bound):
+        """Raise where a step of Newton's method is too far."""
+        size = float(np.max(np.abs(plain(step)), initial=0.0))
+        if not size <= bound:
+            raise ArithmeticError(f"what the solver gave is no solution of {name_of(self.f)} = 0: a step of "
+                                  f"Newton's method moves it by {size:.3g}; let it iterate on, or say how far it "
+                                  "may be (tolerance=)")
+
+
+def _demand_doubles(found):
+    for _, leaf in labelled(found, "solution"):
+        dtype = np.asarray(leaf).dtype
+        if dtype != np.float64:
+            raise TypeError(f"the solver must return numbers or arrays of float64, got {type(leaf).__name__}"
+                            f"{f' of dtype {dtype}' if dtype.kind != 'O' else ''}")
+
+
+class _Again(Solver):
+    """Solves at the inputs of a replay.
+
+    Parameters
+    ----------
+    solution : Solution
+        Whose equation it is.
+    linear : _Dense or _Inverse
+        Of the equation, as it was recorded.
+    args, kwargs : tuple, dict
+        What it was called with.
+    found : tree
+        What the solver gave.
+
+    Attributes
+    ----------
+    parameters : tuple of Real and Array
+        What the solution depends on: variables among the arguments, then those that the equation takes from around it.
+    """
+
+    def __init__(self, solution, linear, args, kwargs, found):
+        frames = frames_of_users(sys._getframe())
+        super().__init__(f"{name_of(solution.f)} = 0{f' ({place(frames[0])})' if frames else ''}")
+        self._solution, self._linear, self._found = solution, linear, found
+        leaves = [leaf for _, leaf in labelled([args, kwargs], "")]
+        self._active = [k for k, leaf in enumerate(leaves) if is_active(leaf)]
+        around = linear.around()
+        self._leaves = [np.array(x) if isinstance(x, np.ndarray) else x for x in map(value, leaves)]
+        self._tree = value([args, kwargs])
+        self.parameters = (*(leaves[k] for k in self._active), *around)
+        self._around = [np.array(plain(x)) for x in around]
+
+    def recorded(self):
+        """The solution, as results of a call without slopes; so are the numbers of the Jacobian."""
+        found = [leaf for _, leaf in labelled(self._found, "")] + self._linear.numbers
+        given = tuple(np.array(plain(x)) for x in self.parameters)
+        parts = call(SOLVED, self.parameters, {"solver": self, "given": given, "found": tuple(map(np.array, found))})
+        count = len(found) - len(self._linear.numbers)
+        self._linear.numbers = list(parts[count:])
+        return rebuild(self._found, list(parts[:count]))
+
+    def solve(self, values):
+        known = len(self._active)
+        if any(np.asarray(x).tobytes() != old.tobytes() for x, old in zip(values[known:], self._around)):
+            raise TapeError(f"evaluate_primal() cannot solve {self.text} anew: it depends on variables of the function "
+                            "around it, which are others now, and the solver does not know; hand them over as "
+                            "arguments (args= of SciPy's solvers), or record again")
+        leaves = [np.array(x) if isinstance(x, np.ndarray) else x for x in self._leaves]
+        for k, x in zip(self._active, values):
+            leaves[k] = np.array(x) if np.ndim(x) else type(leaves[k])(x)
+        args, kwargs = rebuild(self._tree, leaves)
+        found = self._solution.solved(args, kwargs)[0]
+        _demand_doubles(found)
+        linear = self._solution.linear(found, args, kwargs)
+        residual = _vector(_alike(linear.residual, found, self._solution.f))
+        self._linear.take(linear)
+        self._solution.demand_solved(linear.solve(residual), self._solution.tolerated(found))
+        return tuple([np.array(x) if np.ndim(x) else np.float64(x)
+                      for x in (*(leaf for _, leaf in labelled(found, "")), *linear.numbers)])
+
+    def go_back(self):
+        self._linear.take(None)
 
 
 def _alike(residual, found, f):
@@ -220,39 +321,63 @@ def _vector(leaves):
 
 
 def _moved(u, step):
-    """The solution plus a vector of all numbers."""
+    """The solution less a vector of all numbers."""
     moved, start = [], 0
     for _, leaf in labelled(u, "u"):
         shape, size = np.shape(leaf), int(np.prod(np.shape(leaf)))
         part = step[start:start + size]
-        moved.append(leaf + (np.reshape(part, shape) if shape else part[0]))
+        moved.append(leaf - (np.reshape(part, shape) if shape else part[0]))
         start += size
     return rebuild(u, moved)
 
 
 # ---- Linear solves with the Jacobian by the solution -----------------------------------------------------------------
-def _dense(equation, f):
-    with equation:
-        slope = matrix_of(equation.recording, equation.leaves, "auto", None)
+class _Dense:
+    """Solves with a Jacobian that is formed.
 
-    def solve(right):
+    Attributes
+    ----------
+    numbers : list
+        The Jacobian, as an array, which may be the result of a call.
+    residual : tree
+        What the equation gives there.
+    """
+
+    def __init__(self, equation, f, options):
+        self._f, self._around, self.residual = f, origins(equation.tape) if equation.tape.loans else [], equation.value
+        with equation:
+            self.numbers = [matrix_of(equation.recording, equation.leaves, "auto", None)]
+
+    def around(self):
+        """The variables of enclosing recordings on which the equation depends."""
+        return [variable for _, variable in self._around]
+
+    def solve(self, right):
+        """The solution of J x = right."""
         try:
-            return np.linalg.solve(slope, right)
+            return np.linalg.solve(self.numbers[0], right)
         except np.linalg.LinAlgError as error:
-            raise ArithmeticError(f"the Jacobian of {name_of(f)} by the solution is singular there: it has no "
+            raise ArithmeticError(f"the Jacobian of {name_of(self._f)} by the solution is singular there: it has no "
                                   "derivative") from error
 
-    return solve
+    def take(self, other):
+        """Do as another one from now on, of the same equation elsewhere; None: as at first. The numbers do it here."""
+
+    def close(self):
+        """Nothing is solved any more."""
 
 
 class _Inverse:
     """Solves with a Jacobian, and with its transpose, of which products with vectors alone are known.
 
-    Each is a primitive, of which the rules are the two again: derivatives of any order take solves only.
+    Each is a primitive, of which the rules are the two again: derivatives of any order take solves only. Attributes and
+    methods are those of `_Dense`.
     """
 
     def __init__(self, equation, f, options):
-        self._equation, self._f, self._with, self._bound = equation, f, options["solve"], options["tolerance"] / 1000.0
+        self._first = self._equation = equation
+        self._f, self._with, self._bound = f, options["solve"], options["tolerance"] / 1000.0
+        self.numbers, self.residual = [], equation.value
         name = f"the linear solve of {name_of(f)}"
         self._forward, self._back = (
             Primitive(f"{name}, transposed" if transposed else name, functools.partial(self._solved, transposed),
@@ -260,15 +385,27 @@ class _Inverse:
                       keep_args=False, keep_out=False)
             for transposed in (False, True))
 
-    def __call__(self, right, transposed=False):
+    def around(self):
+        tape = self._equation.tape
+        return [variable for _, variable in origins(tape)] if tape.loans else []
+
+    def take(self, other):
+        if self._equation is not self._first:
+            self.close()
+        self._equation = self._first if other is None else other._equation
+
+    def close(self):
+        self._equation.close()
+
+    def solve(self, right, transposed=False):
         return call(self._back if transposed else self._forward, (right,)) if is_active(right) else self._solved(
             transposed, right)
 
     def _pull(self, transposed, g, out, args, kwargs, argnums):
-        return [self(g, not transposed)]
+        return [self.solve(g, not transposed)]
 
     def _push(self, transposed, tangents, out, args, kwargs):
-        return self(tangents[0], transposed)
+        return self.solve(tangents[0], transposed)
 
     def _product(self, transposed, vector):
         equation = self._equation
@@ -279,8 +416,8 @@ class _Inverse:
         product, scale = functools.partial(self._product, transposed), np.linalg.norm(right)
         if scale == 0.0:
             return np.zeros(right.shape)
-        solve = self._with if callable(self._with) else functools.partial(_by_scipy, self._with)
-        found = np.asarray(solve(product, right.copy()))
+        solver = self._with if callable(self._with) else functools.partial(_by_scipy, self._with)
+        found = np.asarray(solver(product, right.copy()))
         if found.shape != right.shape or found.dtype != np.float64:
             raise TypeError(f"solve(product, right) must return a vector of {right.size} float64, got one of shape "
                             f"{found.shape} and dtype {found.dtype}")

@@ -10,6 +10,7 @@ from codipy.numpy.allocation import given
 from codipy.numpy.arguments import fillable
 from codipy.numpy.functions import SHORT, array_function
 from codipy.numpy.methods import METHODS
+from codipy.numpy.order import keep_clip
 from codipy.numpy.outside import boxed, compares, in_place, operate
 from codipy.numpy.sparse import times
 from codipy.numpy.ufuncs import PRODUCTS, array_ufunc
@@ -27,6 +28,7 @@ DOORS = {
     "function": array_function,  # __array_function__
     "methods": METHODS,  # by name, ndarray's methods as functions
     "products": PRODUCTS,  # by ufunc, primitives
+    "clipped": keep_clip,
     "short": SHORT,  # by function, what needs no door
     "flags": Flags,
     "flat": Flat,

@@ -11,6 +11,7 @@ from codipy.active.array import identifiers, plain
 
 from . import views
 from .arguments import assign, bind, call_with, fillable, gather_tree, holds_active, identifier_tree, value_tree
+from .decisions import decision, keep
 from .views import Shown
 
 __all__ = ["DATA", "FUNCTIONS", "SPECIAL", "move"]
@@ -68,8 +69,16 @@ def _move(func, args, kwargs, data):
     return move(func, data, args, kwargs)
 
 
+def _kinds(x):
+    return np.isnan(x), np.isposinf(x), np.isneginf(x)
+
+
+_KINDS = decision("np.nan_to_num", _kinds)
+
+
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """Where a number stands in for a NaN or an infinity, its identifier does too."""
+    keep(_KINDS, (x,))
     values = plain(x)
     result = np.nan_to_num(values, True, *map(plain, (nan, posinf, neginf)))
     ids = np.where(np.isnan(values), identifiers(nan), identifiers(x))

@@ -3,15 +3,18 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from codipy.active.array import Array, identifiers, plain
 from codipy.active.messages.dropped import refuse_left_out, runs_poly1d
 
 from .arguments import assign, gather_tree, identifier_tree, value_tree
+from .decisions import decision, keep
 from .views import Shown
 
-__all__ = ["FUNCTIONS", "refuse_leading_zeros"]
+__all__ = ["FUNCTIONS", "keep_clip", "refuse_leading_zeros"]
 
 _MISSING = np._NoValue
 
@@ -31,34 +34,81 @@ def _first_places(result, pool):
     return sorter[np.minimum(np.searchsorted(pool, result, sorter=sorter), max(pool.size - 1, 0))]
 
 
-def _looked_up(result, *pools):
+def _places_of(pools, *options, function, among=2):
+    """Where the elements of the result of a set operation come first in the first or in both of its arguments."""
+    values = np.concatenate([_values(pool).ravel() for pool in pools[:among]])
+    result = function(*map(_values, pools), *options)
+    return _first_places(result, values) if result.size else np.zeros(result.shape, np.intp)
+
+
+def _common_places(*args):
+    return np.intersect1d(*args, return_indices=True)[1:]
+
+
+def _looked_up(function, pools, *options, among=2):
     """Movement of the result of a set operation: each element from its first place."""
-    values = np.concatenate([_values(pool).ravel() for pool in pools])
-    ids = np.concatenate([_identifiers(pool).ravel() for pool in pools])
-    return gather_tree(result, ids[_first_places(result, values)] if result.size else np.zeros(result.shape, np.int32))
+    keep(_SETS[function], (pools, *options))
+    values = [_values(pool) for pool in pools]
+    result = function(*values, *options)
+    ids = np.concatenate([_identifiers(pool).ravel() for pool in pools[:among]])
+    places = _places_of(values, *options, function=function, among=among)
+    return gather_tree(result, ids[places] if result.size else np.zeros(result.shape, np.int32))
+
+
+_COMMON = decision("np.intersect1d", _common_places)
+_SETS = {function: decision(f"np.{function.__name__}", partial(_places_of, function=function, among=among))
+         for function, among in ((np.union1d, 2), (np.setxor1d, 2), (np.setdiff1d, 1))}
+_SETS[np.intersect1d] = decision("np.intersect1d of one", partial(_places_of, function=np.intersect1d, among=1))
 
 
 def union1d(ar1, ar2):
     """Each element from its first place."""
-    return _looked_up(np.union1d(value_tree(ar1), value_tree(ar2)), ar1, ar2)
+    return _looked_up(np.union1d, (ar1, ar2))
 
 
 def intersect1d(ar1, ar2, assume_unique=False, return_indices=False):
     """Each element from its first place in the first array."""
     found = np.intersect1d(_values(ar1), _values(ar2), assume_unique, return_indices)
     if return_indices:
-        return (_looked_up(found[0], ar1), *found[1:])
-    return _looked_up(found, ar1)
+        keep(_COMMON, (ar1, ar2, assume_unique))
+    moved = _looked_up(np.intersect1d, (ar1, ar2), assume_unique, among=1)
+    return (moved, *found[1:]) if return_indices else moved
 
 
 def setdiff1d(ar1, ar2, assume_unique=False):
     """Each element from its first place."""
-    return _looked_up(np.setdiff1d(_values(ar1), _values(ar2), assume_unique), ar1)
+    return _looked_up(np.setdiff1d, (ar1, ar2), assume_unique, among=1)
 
 
 def setxor1d(ar1, ar2, assume_unique=False):
     """Each element from its first place."""
-    return _looked_up(np.setxor1d(value_tree(ar1), value_tree(ar2), assume_unique), ar1, ar2)
+    return _looked_up(np.setxor1d, (ar1, ar2), assume_unique)
+
+
+def _beyond(current, *bounds):
+    """For the lower and the upper bound, where it stands for the element; None without it."""
+    found = []
+    for limit, beyond in zip(bounds, (np.less, np.greater)):
+        if limit is None:
+            found.append(None)
+            continue
+        found.append(beyond(current, limit) | (np.isnan(limit) & ~np.isnan(current)))
+        current = np.where(found[-1], limit, current)
+    return found
+
+
+def _clipped(a, low, high):
+    found = _beyond(*(x if x is None else np.asarray(x) for x in (a, low, high)))
+    return tuple(over for over in found if over is not None)
+
+
+def keep_clip(a, low, high):
+    """What `np.clip` chose is what it chooses in a replay."""
+    keep(_CLIP, (a, low, high))
+
+
+_CLIP = decision("np.clip", _clipped)
+_TRIM = decision("np.trim_zeros", np.not_equal)
 
 
 def clip(a, a_min=_MISSING, a_max=_MISSING, out=None, *, min=_MISSING, max=_MISSING, **kwargs):
@@ -72,12 +122,11 @@ def clip(a, a_min=_MISSING, a_max=_MISSING, out=None, *, min=_MISSING, max=_MISS
     where = plain(kwargs.pop("where", True))
     values = _values(a) if isinstance(a, (list, tuple)) else plain(a)
     result = np.clip(values, value_tree(a_min), value_tree(a_max), **kwargs)
-    current, ids = values, np.broadcast_to(_identifiers(a), np.shape(result))
-    for bound, beyond in ((a_min, np.less), (a_max, np.greater)):
-        if bound is not None:
-            limit = _values(bound)
-            over = beyond(current, limit) | (np.isnan(limit) & ~np.isnan(current))
-            current, ids = np.where(over, limit, current), np.where(over, _identifiers(bound), ids)
+    keep_clip(a, a_min, a_max)
+    ids = np.broadcast_to(_identifiers(a), np.shape(result))
+    for bound, over in zip((a_min, a_max), _beyond(values, *(x if x is None else _values(x) for x in (a_min, a_max)))):
+        if over is not None:
+            ids = np.where(over, _identifiers(bound), ids)
     if where is not True and out is not None:
         result, ids = np.where(where, result, plain(out)), np.where(where, ids, identifiers(out))
     return assign(gather_tree(result, ids), out)
@@ -102,6 +151,7 @@ def trim_zeros(filt, trim="fb", axis=None):
     """A view without the outer zeros."""
     if runs_poly1d():
         refuse_leading_zeros(filt)
+    keep(_TRIM, (filt, 0))
     if type(filt) is Array:
         shown = Shown()
         more = {} if axis is None else {"axis": axis}

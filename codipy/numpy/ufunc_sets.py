@@ -7,7 +7,7 @@ import numpy as np
 
 from codipy.operations import TABLE
 
-__all__ = ["PASSIVE", "REFUSED", "TABLE_NAMES"]
+__all__ = ["PASSIVE", "REFUSED", "STEPS", "TABLE_NAMES"]
 
 TABLE_NAMES = {getattr(np, name): row.name for row in TABLE for name in row.numpy if hasattr(np, name)}
 del TABLE_NAMES[np.float_power]  # of other bits than power
@@ -21,6 +21,9 @@ PASSIVE = {
         "logical_and", "logical_or", "logical_xor", "logical_not"
     ]
 }  # fmt: skip
+
+# Of these what was recorded may depend on; truth is a condition of the user's.
+STEPS = {np.floor, np.ceil, np.trunc, np.rint, np.sign, np.floor_divide, np.spacing}
 
 _INTEGERS = [
     "bitwise_and", "bitwise_count", "bitwise_or", "bitwise_xor", "invert", "left_shift", "right_shift", "gcd", "lcm"

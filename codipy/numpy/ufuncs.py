@@ -13,10 +13,11 @@ from codipy.active.scalar.complexes import NO_COMPLEX
 
 from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import apart, assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
+from .decisions import decision, keep
 from .elementary import elementwise_primitive
 from .order import clip
 from .outside import boxed
-from .ufunc_sets import PASSIVE, REFUSED, TABLE_NAMES
+from .ufunc_sets import PASSIVE, REFUSED, STEPS, TABLE_NAMES
 
 __all__ = ["GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "kind_of"]
 
@@ -51,8 +52,27 @@ PRIMITIVES = {
 
 def _heaviside(x, y):
     """At 0 it is `y`, elsewhere a step."""
+    keep(_STEPS[np.sign], (x,))
     values = np.heaviside(plain(x), plain(y))
     return gather_tree(values, np.where(np.equal(plain(x), 0.0), identifiers(y), 0))
+
+
+def _step(ufunc, *inputs):
+    keep(_STEPS[ufunc], inputs)
+    return ufunc(*map(plain, inputs))
+
+
+def _exponent(x):
+    keep(_EXPONENT, (x,))
+    return _exponent_of(plain(x))
+
+
+def _exponent_of(x):
+    return np.frexp(x)[1]
+
+
+_EXPONENT = decision("np.frexp", _exponent_of)
+_STEPS = {ufunc: decision(f"np.{ufunc.__name__}", ufunc) for ufunc in STEPS}
 
 
 # The second result of the first two, and the first of the third, are whole numbers and passive.
@@ -62,9 +82,9 @@ _FUNCTIONS = {
     np.logaddexp2: lambda x, y: call(PRIMITIVES["logaddexp2"], (x, y)),
     np.nextafter: lambda x, y: call(PRIMITIVES["nextafter"], (x, y)),
     np.heaviside: _heaviside,
-    np.modf: lambda x: (call(PRIMITIVES["fraction"], (x,)), np.modf(plain(x))[1]),
-    np.frexp: lambda x: (call(PRIMITIVES["mantissa"], (x,)), np.frexp(plain(x))[1]),
-    np.divmod: lambda x, y: (np.floor_divide(plain(x), plain(y)), elementwise("mod", x, y)),
+    np.modf: lambda x: (call(PRIMITIVES["fraction"], (x,)), _step(np.trunc, x)),
+    np.frexp: lambda x: (call(PRIMITIVES["mantissa"], (x,)), _exponent(x)),
+    np.divmod: lambda x, y: (_step(np.floor_divide, x, y), elementwise("mod", x, y)),
     _CLIP: lambda x, low, high: clip(x, low, high),
 }
 MORE = sorted(ufunc.__name__ for ufunc in _FUNCTIONS if ufunc is not None)
@@ -246,6 +266,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if ufunc is np.matmul and sparse.holds_sparse(inputs):
         return assign(sparse.product(*inputs), outs)
     steps = method == "__call__" and ufunc in PASSIVE
+    if steps and ufunc in STEPS and holds_active(inputs):
+        keep(_STEPS[ufunc], inputs)
     if not (written or not steps and (holds_active(inputs) or holds_active(kwargs))):
         return _on_values(ufunc, method, inputs, kwargs, outs)
     if method == "__call__":

@@ -44,8 +44,9 @@ SciPy solves with plain numbers, and the solution has its derivative by the impl
 `minimize_scalar`, `brent`, `golden`, `fminbound`, `least_squares`. The function is run once more, at the solution. If
 that is none within 1e-6 (minima: 1e-4, and without bounds or constraints that are active there), an `ArithmeticError`
 says so. A result has `x` or `root`, and `fun` and `cost` where there are such, as variables, and its counts; other
-numbers of it would be constants, and are left out. `evaluate_primal()` does not solve again: it takes one step of
-Newton's method from the recorded solution, with the recorded Jacobian. `nnls`, `curve_fit`, `linprog` raise.
+numbers of it would be constants, and are left out. `evaluate_primal()` solves again, and raises where it cannot: of a
+tape that was loaded, and where the function depends on variables around it that are others now; hand these over by
+`args=`. `nnls`, `curve_fit`, `linprog` raise.
 
 ## Elsewhere
 

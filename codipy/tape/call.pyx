@@ -443,6 +443,11 @@ cdef class Call(Record):
         for k in range(len(parts)):
             slots, old = self.slots + self.arguments + k, olds[k]
             if slots.ndim < 0:
+                if not is_same(old, parts[k]):
+                    line = f" ({self.kwargs['line']})" if self.kwargs and self.kwargs.get("line") else ""
+                    raise TapeError(f"evaluate_primal(): a result without derivative of {self.primitive.name} is not what it "
+                                    f"was when it was recorded{line}, as an order, a step or a choice, and what follows may "
+                                    "depend on it: record again")
                 continue
             if np.shape(parts[k]) != shape_of(slots):
                 raise TapeError(f"evaluate_primal(): a result of {self.primitive.name} had the shape {shape_of(slots)} "
@@ -548,6 +553,13 @@ cdef bint has_nonzero(const Matrix* m) noexcept:
 
 cdef bint is_finite(cnp.ndarray x) except? True:
     return bool(np.isfinite(x).all())
+
+
+cdef bint is_same(object old, object new) except? True:
+    """Whether a result without derivative is what it was, to the bit."""
+    if isinstance(old, np.ndarray) or isinstance(old, np.generic):
+        return np.shape(old) == np.shape(new) and np.asarray(old).tobytes() == np.asarray(new).tobytes()
+    return bool(old == new)
 
 
 cdef object refreshed(Replay replay, cnp.ndarray plain, const Slots* slots):

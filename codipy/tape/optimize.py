@@ -269,7 +269,9 @@ class _Work:
             last = step.place[-1]
             if not self.record_kept[k]:
                 continue
-            if type(step) is not Input and not any(live[ids].any() for ids in self.results_of[k]):
+            # What has no result at all is a comparison for replays.
+            results = self.results_of[k]
+            if type(step) is not Input and results and not any(live[ids].any() for ids in results):
                 self.record_kept[k], dead = False, dead + 1
                 continue
             for ids in self.results_of[k]:

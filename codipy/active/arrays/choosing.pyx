@@ -25,6 +25,8 @@ from codipy.tape.choice cimport MOST_CHOICES, Choice, new_choice
 from codipy.tape.loops cimport loop_clip
 from codipy.tape.recorder cimport Recorder
 
+from codipy.active.doors import door
+
 cnp.import_array()
 
 
@@ -178,7 +180,7 @@ cdef object choose_clip(tuple args):
         with nogil:
             loop_clip(sources.items[0].data, sources.items[low].data[0], sources.items[high].data[0], sources.shape.size,
                       values.data, choice.chosen)
-        return recorded(r, sources, choice, values)
+        return kept_clip(r, args, recorded(r, sources, choice, values))
     found = np.clip(*[plain_of(x) for x in args])
     if type(found) is not np.ndarray or not sources.is_simple(<cnp.ndarray>found, cnp.NPY_DOUBLE):
         return NotImplemented
@@ -186,8 +188,15 @@ cdef object choose_clip(tuple args):
     with nogil:
         memset(choice.chosen, 0, sources.shape.size)
         clip(&sources.shape, 0, sources.items, 0, 0, 0, low, high, choice.chosen)
-    return recorded(r, sources, choice, wrap_array(found, <double*>cnp.PyArray_DATA(<cnp.ndarray>found),
-                                                   sources.shape.size))
+    return kept_clip(r, args, recorded(r, sources, choice, wrap_array(
+        found, <double*>cnp.PyArray_DATA(<cnp.ndarray>found), sources.shape.size)))
+
+
+cdef object kept_clip(Recorder* r, tuple args, object found):
+    """The result; a tape that can be run at other inputs learns what was chosen."""
+    if r.keeps_values:
+        door("clipped")(*args)
+    return found
 
 
 cdef bint lies_between_numbers(const Source* items, int low, int high) noexcept:
