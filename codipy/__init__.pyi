@@ -13,6 +13,8 @@ from codipy.active import Adjoints as Adjoints
 from codipy.active import Real as Real
 from codipy.active import Tape as Tape
 from codipy.active.array import Array as Array
+from codipy.complexes.array import ComplexArray as ComplexArray
+from codipy.complexes.scalar import Complex as Complex
 from codipy.files import load_tape as load_tape
 from codipy.laboratory import debug as debug
 from codipy.laboratory import predict as predict

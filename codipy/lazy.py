@@ -9,6 +9,8 @@ from codipy.active.scalar.functions import extend_later
 
 _MODULES = ["bridges", "implicit", "laboratory", "math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
+    "complexes.array": ["ComplexArray"],
+    "complexes.scalar": ["Complex"],
     "files": ["load_tape"],
     "laboratory": ["debug", "predict", "profile", "study", "timeline"],
     "numpy.primitive": ["Primitive"],
@@ -25,7 +27,11 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 
 # math.log(x, base) as a method of Real, and its like.
 extend_later(lambda: importlib.import_module("codipy.math"))
-find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save})
+find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save, "complexes": _complexes})
+
+
+def _complexes():
+    return importlib.import_module("codipy.complexes.doors")
 
 
 def _save(*args):

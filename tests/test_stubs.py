@@ -110,7 +110,7 @@ def test_the_index_holds_what_its_stub_says():
         expected = importlib.import_module(f"codipy.{name}" if module == "codipy" else module)
         assert getattr(codipy, name) is (expected if module == "codipy" else getattr(expected, name))
     submodules = {"active", "cli", "data", "errors", "identifiers", "lazy", "nested", "operations", "programs", "tape"}
-    submodules |= {"files", "patterns", "series", "version"}
+    submodules |= {"complexes", "files", "patterns", "series", "version"}
     assert {name for name in dir(codipy) if not name.startswith("_")} - submodules == names.keys() - {"__version__"}
 
 

@@ -19,12 +19,17 @@ from codipy.active.operators import add_row, learn_temporaries
 from codipy.active.scalar.real import Real
 
 __all__ = ["Array", "add_row", "call", "filled", "from_ndarray", "from_nested", "gather", "identifiers",
-           "is_active", "nested_numbers", "plain", "saved_apart", "with_gaps"]
+           "is_active", "is_complex_variable", "nested_numbers", "plain", "saved_apart", "with_gaps"]
 
 
 def plain(x):
     """The value of an Array or Real, anything else unchanged."""
     return x.value if type(x) is Array or type(x) is Real else x
+
+
+def is_complex_variable(x):
+    """Whether x is a ComplexArray or a Complex, which are made in a layer above."""
+    return getattr(type(x), "is_complex_variable", False) is True
 
 
 def is_active(x):

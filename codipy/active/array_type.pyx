@@ -500,6 +500,9 @@ cdef class Array(BaseArray):
         return add_reduce(self, axis, keepdims, True, codipy_is_temporary(<PyObject*>self))
 
     def __array_function__(self, func, types, args, kwargs):
+        for kind in types:
+            if kind is not Array and getattr(kind, "is_complex_variable", False) is True:
+                return NotImplemented       # a ComplexArray knows what to do with an Array
         if func is SUM or func is MEAN:
             result = add_reduce_as_asked(args, kwargs, func is MEAN, 0)
         else:

@@ -27,6 +27,11 @@ from codipy.errors import TapeError
 from codipy.tape.signatures import Signature
 
 
+cdef bint is_complex(object x) except -1:
+    """Whether it is an active or a plain complex number or array, of which each part is registered."""
+    return getattr(type(x), "is_complex_variable", False) is True or np.iscomplexobj(x)
+
+
 @cython.no_gc_clear
 cdef class Tape(BaseTape):
     """Tape(strategy='auto', granularity=None, chunk_size=None, *, skip_zero_jacobians=True, skip_invalid_jacobians=False, width=None)
@@ -207,7 +212,7 @@ cdef class Tape(BaseTape):
         cdef double number
         cdef int32_t identifier
         cdef BaseArray array
-        if is_array(x) or isinstance(x, np.ndarray) and x.ndim:
+        if is_array(x) or isinstance(x, np.ndarray) and x.ndim and x.dtype.kind != "c":
             array = register_array(self, x)
             if self.registers:
                 self.registered_inputs.make_room(self, 1)
@@ -216,6 +221,8 @@ cdef class Tape(BaseTape):
                 watcher.input(self, array)
             return array
         if type(x) is not Real:
+            if is_complex(x):
+                return door("complexes")().register_input(self, x)
             if as_number(<PyObject*>x, &number) != 1:
                 raise TypeError(f"x: an input must be a Real or a real number, got {type(x).__name__}")
             x = Real(x)
@@ -260,6 +267,8 @@ cdef class Tape(BaseTape):
                 self.registered_outputs.add_array(self, y)
             return y
         if type(y) is not Real:
+            if is_complex(y):
+                return door("complexes")().register_output(self, y)
             if as_number(<PyObject*>y, &number) != 1:
                 raise TypeError(f"y: an output must be a Real or a real number, got {type(y).__name__}")
             y = Real(y)

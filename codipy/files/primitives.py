@@ -21,6 +21,9 @@ def own(name):
     found = next((primitive for primitive in others if primitive.name == name), None)
     if found is None and name.startswith("scipy."):
         found = _of_scipy(name)
+    if found is None and name.startswith("complex "):
+        importlib.import_module("codipy.complexes.doors")
+        found = importlib.import_module("codipy.complexes.record").named(name)
     return found
 
 

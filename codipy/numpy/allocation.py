@@ -18,9 +18,10 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import Array, filled, from_ndarray, gather, identifiers, nested_numbers, plain
-from codipy.active.scalar.complexes import NO_COMPLEX
+from codipy.active.doors import door
 from codipy.active.scalar.given import method_of
 from codipy.errors import ActiveError
+from codipy.numpy.arguments import fillable
 from codipy.numpy.views import Shown
 from codipy.tape import active_tape
 
@@ -31,6 +32,23 @@ __all__ = [
 ]  # fmt: skip
 
 _FLOATS = (np.dtype(np.float64), np.dtype(np.float32))
+_MOVABLE = {Real, Array}
+
+
+def move_also(*kinds):
+    """Let `array` and its like take variables of further classes: those of complex numbers."""
+    _MOVABLE.update(kinds)
+
+
+def _is_of_complex(tree, dtype):
+    """Whether variables of complex numbers are among the leaves, or a complex array is asked for."""
+    if dtype is not None and np.dtype(dtype).kind == "c":
+        return True
+    if isinstance(tree, (list, tuple)):
+        return any(_is_of_complex(leaf, None) for leaf in tree)
+    if isinstance(tree, np.ndarray) and tree.dtype == object:
+        return any(_is_of_complex(leaf, None) for leaf in tree.flat)
+    return type(tree) not in (Real, Array) and (type(tree) in _MOVABLE or np.iscomplexobj(tree))
 
 
 def fresh(array):
@@ -48,7 +66,7 @@ def fresh(array):
     """
     if active_tape() is not None and type(array) is np.ndarray and array.dtype in _FLOATS:
         return from_ndarray(array) if array.flags.owndata else Array(array)
-    return array
+    return fillable(array) if type(array) is np.ndarray and array.dtype.kind == "c" else array
 
 
 def _creates(function):
@@ -83,7 +101,7 @@ geomspace = _creates(np.geomspace)
 
 
 def _is_movable(x):
-    return type(x) is Real or type(x) is Array
+    return type(x) in _MOVABLE
 
 
 def holds_movable(tree):
@@ -91,7 +109,7 @@ def holds_movable(tree):
     if type(tree) in (list, tuple):
         for leaf in tree:
             kind = type(leaf)
-            if kind is Real or kind is Array or (kind not in (float, int) and holds_movable(leaf)):
+            if kind in _MOVABLE or (kind not in (float, int) and holds_movable(leaf)):
                 return True
         return False
     if isinstance(tree, np.ndarray):
@@ -122,8 +140,6 @@ def _of_movables(function, tree, dtype, *args, **kwargs):
         raise ActiveError("a structured array cannot be active: keep one array for each field")
     kwargs.pop("like", None)
     values = function(_leaves(plain, tree), dtype, *args, **kwargs)
-    if values.dtype.kind == "c" and np.any(_leaves(identifiers, tree)):
-        raise ActiveError(f"np.array of active values with a complex dtype: {NO_COMPLEX}")
     if values.dtype.kind != "f":
         return values  # integers and flags have no derivative, and text has none either
     moved = gather(values, np.array(_leaves(identifiers, tree), dtype=np.int32).reshape(values.shape))
@@ -147,6 +163,8 @@ def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, lik
 
 def _converted(function, x, dtype, *args, **kwargs):
     """`function`, which copies where it must, of what holds Reals or Arrays: a view where NumPy gives one."""
+    if _is_of_complex(x, dtype):
+        return door("complexes")().array(function, x, dtype, *args, **kwargs)
     if type(x) is not Array:
         if kwargs.get("copy") is False:
             raise ValueError("Unable to avoid copy while creating an array as requested.")
@@ -165,7 +183,7 @@ def _converted(function, x, dtype, *args, **kwargs):
 
 def _given(x, dtype):
     """The Array that an ``__array__`` of the user's gives, or the ndarray; `x` itself if it has none."""
-    method = None if isinstance(x, np.ndarray) else method_of(x, "__array__")
+    method = None if isinstance(x, np.ndarray) or type(x) in _MOVABLE else method_of(x, "__array__")
     if method is None:
         return x
     made = method(x) if dtype is None else method(x, dtype)
@@ -245,11 +263,15 @@ def fromiter(iter, dtype, count=-1, *, like=None):
 def full(shape, fill_value, dtype=None, *args, **kwargs):
     if type(kwargs.get("like")) is Array:
         kwargs["like"] = None  # it says that the result is an Array, which it is
+    if _is_of_complex(fill_value, dtype) and holds_movable(fill_value):
+        return door("complexes")().full(np.full, shape, fill_value, dtype, *args, **kwargs)
     return _filled(np.full(shape, _leaves(plain, fill_value), dtype, *args, **kwargs), fill_value)
 
 
 @functools.wraps(np.full_like, updated=())
 def full_like(a, fill_value, *args, **kwargs):
+    if holds_movable(fill_value) and (_is_of_complex(fill_value, None) or np.iscomplexobj(a)):
+        return door("complexes")().full(np.full_like, a, fill_value, *args, **kwargs)
     return _filled(np.full_like(plain(a), _leaves(plain, fill_value), *args, **kwargs), fill_value)
 
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, gather, identifiers, plain, with_gaps
 from codipy.active.arrays.elementwise_door import overlap
+from codipy.active.doors import door
 from codipy.active.messages.callers import refused_out
 from codipy.active.recordings import status
 from codipy.errors import ActiveError
@@ -22,6 +23,7 @@ __all__ = [
 
 # Types of most arguments, looked up before the questions that take longer.
 _OURS = frozenset({Array, Real})
+_COMPLEX = frozenset({np.dtype(np.complex128), np.dtype(np.complex64)})
 PLAIN = frozenset({int, float, bool, str, type(None), np.float64, np.int64})
 
 
@@ -202,6 +204,8 @@ def fillable(values):
         if not values.flags.writeable:
             made.flags.writeable = False
         return made
+    if isinstance(values, np.ndarray) and values.dtype in _COMPLEX and status.recording() is not None:
+        return door("complexes")().as_complex(values)
     return values
 
 

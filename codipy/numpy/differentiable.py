@@ -9,12 +9,12 @@ from functools import partial, reduce
 import numpy as np
 
 from codipy.active.array import Array, Real, call, from_nested
-from codipy.active.scalar.complexes import NO_COMPLEX
+from codipy.active.doors import door
 
 from . import registry
 from .arguments import PLAIN, assign, bind, holds_active, parameters, refuse, value_tree
 
-__all__ = ["FUNCTIONS", "apply", "is_function", "operand"]
+__all__ = ["FUNCTIONS", "apply", "in_order", "is_function", "of_complex", "operand"]
 
 
 def operand(x):
@@ -50,7 +50,7 @@ def _real(name, found):
         return found
     for part in found if isinstance(found, tuple) else (found,):
         if type(part) not in _OURS and np.iscomplexobj(part):
-            refuse(name, f"the result is complex, and {NO_COMPLEX}")
+            refuse(name, "the result is complex, and has no derivative here: say codipy.value(x) where none is wanted")
     return found
 
 
@@ -75,11 +75,27 @@ def _is_settled(args, kwargs):
 def _call(func, args, kwargs, name):
     if _is_settled(args, kwargs):
         return _real(name, call(registry.PRIMITIVES[name], args, kwargs))
+    positional, rest, out = in_order(func, args, kwargs, holds_active)
+    return apply(name, positional, rest, out)
+
+
+def in_order(func, args, kwargs, holds):
+    """The arguments of a call as a primitive takes them: operands by position, the others by name, and ``out=``.
+
+    Parameters
+    ----------
+    func : callable
+        NumPy's function.
+    args, kwargs : tuple, dict
+        As it was called.
+    holds : callable
+        Whether something active is in an argument.
+    """
     given, known = bind(func, args, kwargs), parameters(func).all
     out = given.pop("out", None)
     last, positional, rest = 0, [], {}
     for k, parameter in enumerate(known):  # operands by position: those that must be given, and active ones
-        needed = parameter.default is parameter.empty or holds_active(given.get(parameter.name))
+        needed = parameter.default is parameter.empty or holds(given.get(parameter.name))
         if needed and parameter.kind in _NAMED:
             last = k
     for k, parameter in enumerate(known):
@@ -92,7 +108,7 @@ def _call(func, args, kwargs, name):
             positional.append(value)
         elif parameter.name in given and value is not np._NoValue:
             rest[parameter.name] = value
-    return apply(name, positional, rest, out)
+    return positional, rest, out
 
 
 def is_function(name):
@@ -101,4 +117,11 @@ def is_function(name):
     return isinstance(found, type(np.sum))
 
 
-FUNCTIONS = {name: partial(_call, name=name) for name in registry.PRIMITIVES if is_function(name)}
+def of_complex(func, args, kwargs):
+    """A function of real arrays whose result is complex."""
+    return door("complexes")().array_function(func, (), args, kwargs)
+
+
+FUNCTIONS: dict = {name: partial(_call, name=name) for name in registry.PRIMITIVES if is_function(name)}
+_COMPLEX = ("fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "ihfft", "rfft", "rfft2", "rfftn")
+FUNCTIONS |= {f"fft.{name}": of_complex for name in _COMPLEX}

@@ -80,7 +80,7 @@ def _moving(name):
 SHORT = {
     _found(name): registry.PRIMITIVES[name]
     for name, handler in SETS["differentiable"].items()
-    if handler is differentiable.FUNCTIONS.get(name)
+    if handler is differentiable.FUNCTIONS.get(name) and handler is not differentiable.of_complex
 }
 SHORT |= {
     _found(name): _moving(name)

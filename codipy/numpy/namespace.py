@@ -35,6 +35,8 @@ OWN = {name: getattr(allocation, name) for name in allocation.__all__ if hasattr
 OWN |= lists.UFUNCS | lists.FUNCTIONS | {name: getattr(iteration, name) for name in iteration.__all__}
 OWN |= {"linalg": lists.linalg, "lib": views.lib}
 OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
+OWN |= {"complex128": standins.complex128, "cdouble": standins.complex128}
+OWN |= {"complex64": standins.complex64, "csingle": standins.complex64}
 OWN |= {"float32": standins.float32, "single": standins.float32}
 
 # What NumPy imports only when it is asked for, such as `numpy.ma`, is left to __getattr__.

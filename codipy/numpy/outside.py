@@ -93,6 +93,9 @@ def in_place(x, other):
     TypeError
         NumPy's, where the result could be of objects only.
     """
+    dtype = np.asarray(other).dtype if isinstance(other, list) else getattr(other, "dtype", None)
+    if getattr(dtype, "kind", None) == "c":
+        raise TypeError(f"Cannot cast ufunc output from complex128 to {x.dtype} with casting rule 'same_kind'")
     if isinstance(other, (np.ndarray, np.generic, str, bytes, complex)):
         return NotImplemented
     if hasattr(type(other), "__array_ufunc__"):

@@ -22,9 +22,6 @@ _REASONS = {
         stack_arrays structured_to_unstructured unstructured_to_structured
     """,
     _COMPLEX + "use `np.sort`": "sort_complex",
-    _COMPLEX + "take `codipy.value(x)` where no derivative is wanted": """
-        fft.fft fft.fft2 fft.fftn fft.ifft fft.ifft2 fft.ifftn fft.rfft fft.rfft2 fft.rfftn fft.ihfft
-    """,
 }
 
 # Whole modules of text.

@@ -14,23 +14,41 @@ import numpy as np
 
 from codipy.active import Real
 from codipy.active.array import Array
+from codipy.active.doors import door
 from codipy.active.scalar.given import number_of
 from codipy.active.scalar.kinds import converted, show_classes, type_of
 from codipy.numpy.allocation import asarray, fresh, holds_movable
 
 __all__ = [
-    "STANDINS", "StandIn", "float32", "float64", "isinstance_", "ndarray", "pass_for", "plain_type", "standin_float",
-    "standin_type",
+    "STANDINS", "StandIn", "complex128", "complex64", "float32", "float64", "isinstance_", "ndarray", "pass_for",
+    "plain_type", "stand_for", "standin_complex", "standin_float", "standin_type",
 ]  # fmt: skip
 
 # What an active value passes for: it is an instance of what its plain value would be an instance of.
 _NO_OBJECTS = frozenset({float, int, str, bool, np.float64, np.ndarray, Array})
-_LIKE = {kind: kind(0.0) for kind in (float, np.float64, np.float32)} | {np.ndarray: np.zeros(0)}
+_LIKE: dict = {kind: kind(0.0) for kind in (float, np.float64, np.float32, complex, np.complex128, np.complex64)}
+_LIKE[np.ndarray] = np.zeros(0)
+_FURTHER: dict = {}  # by the class of further variables, what gives the type that the plain run has in their place
+
+
+def stand_for(kind, type_of_plain):
+    """Let ``isinstance`` and ``type`` take variables of a further class for what their plain values are.
+
+    Parameters
+    ----------
+    kind : type
+        Of the variables.
+    type_of_plain : callable
+        Of a variable the type of its plain value.
+    """
+    _FURTHER[kind] = type_of_plain
 
 
 def plain_type(x):
     """The type that the plain run has here."""
     kind = type(x)
+    if kind in _FURTHER:
+        return _FURTHER[kind](x)
     return type_of(x) if kind is Real else np.ndarray if kind is Array else kind
 
 
@@ -38,7 +56,8 @@ def isinstance_(instance, classes, /):
     """``isinstance``, where a Real and an Array are whatever their plain values are."""
     if isinstance(instance, classes):
         return True
-    return type(instance) in (Real, Array) and isinstance(_LIKE[plain_type(instance)], classes)
+    kind = type(instance)
+    return (kind is Real or kind is Array or kind in _FURTHER) and isinstance(_LIKE[plain_type(instance)], classes)
 
 
 class StandIn(type):
@@ -84,6 +103,24 @@ class standin_float(float, metaclass=_FloatStandIn):
     _original = float
 
 
+class _ComplexStandIn(StandIn):
+    dtype = np.dtype(np.complex128)
+
+    def __call__(cls, *args, **kwargs):
+        if cls is not standin_complex:
+            return type.__call__(cls, *args, **kwargs)
+        kinds = {type(x) for x in (*args, *kwargs.values())}
+        if kinds & {Real, Array} or kinds & _FURTHER.keys():
+            return door("complexes")().number(complex, *args, **kwargs)
+        return complex(*args, **kwargs)
+
+
+class standin_complex(complex, metaclass=_ComplexStandIn):
+    """``complex`` that keeps what is active."""
+
+    _original = complex
+
+
 class _ScalarStandIn(StandIn):
     def __call__(cls, *args, **kwargs):
         kind = vars(cls).get("_original")
@@ -92,6 +129,8 @@ class _ScalarStandIn(StandIn):
         if len(args) == 1:
             if type(args[0]) is Array:
                 return args[0].astype(kind)[()]
+            if type(args[0]) in _FURTHER or type(args[0]) is Real and issubclass(kind, np.complexfloating):
+                return door("complexes")().number(kind, args[0])
             if type(args[0]) is Real:
                 return converted(args[0], kind)
             if type(args[0]) in (list, tuple) and holds_movable(args[0]):
@@ -109,6 +148,18 @@ class float32(np.float32, metaclass=_ScalarStandIn):
     """``numpy.float32`` that keeps what is active."""
 
     _original = np.float32
+
+
+class complex128(np.complex128, metaclass=_ScalarStandIn):
+    """``numpy.complex128`` that keeps what is active."""
+
+    _original = np.complex128
+
+
+class complex64(np.complex64, metaclass=_ScalarStandIn):
+    """``numpy.complex64`` that keeps what is active."""
+
+    _original = np.complex64
 
 
 class _NdarrayStandIn(StandIn):
@@ -144,7 +195,9 @@ class standin_type(type, metaclass=_TypeStandIn):
 
 
 # Originals and what stands for them in rebound code.
-STANDINS: dict = {cls._original: cls for cls in (standin_float, float64, float32, ndarray, standin_type)}
+STANDINS: dict = {cls._original: cls for cls in (
+    standin_float, float64, float32, standin_complex, complex128, complex64, ndarray, standin_type,
+)}  # fmt: skip
 _KINDS: dict = dict(STANDINS)
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, call, identifiers, plain
 from codipy.active.arrays.elementwise_door import elementwise
-from codipy.active.scalar.complexes import NO_COMPLEX
+from codipy.active.doors import door
 
 from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import apart, assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
@@ -142,8 +142,7 @@ def operand(name, x):
     x = differentiable.operand(x) if holds_active(x) else np.asarray(x) if isinstance(x, (list, tuple)) else x
     dtype = x.dtype if type(x) is Array else np.asarray(x).dtype
     if dtype.kind not in "fiub":
-        why = NO_COMPLEX if dtype.kind == "c" else "only real numbers can be combined with an Array"
-        refuse(name, f"an operand is {dtype}, and {why}")
+        refuse(name, f"an operand is {dtype}, and only numbers can be combined with an Array")
     return x
 
 
@@ -248,6 +247,13 @@ def _foreign(x):
     return door is not None and door is not np.ndarray.__array_ufunc__
 
 
+def _is_complex(x):
+    """Whether an operand is of plain complex numbers."""
+    if isinstance(x, (complex, np.ndarray, np.generic)):
+        return np.iscomplexobj(x)
+    return isinstance(x, (list, tuple)) and not holds_active(x) and np.asarray(x).dtype.kind == "c"
+
+
 def array_ufunc(ufunc, method, inputs, kwargs):
     """Run a ufunc that was called with an Array.
 
@@ -260,6 +266,9 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     outs = kwargs.pop("out", None)
     if any(map(_foreign, inputs)):
         return NotImplemented
+    if any(map(_is_complex, inputs[::2] if method == "at" else inputs)) or np.dtype(kwargs.get("dtype")).kind == "c":
+        options = kwargs if outs is None else {**kwargs, "out": outs}
+        return door("complexes")().array_ufunc(ufunc, method, inputs, options)
     if method == "at":
         return ufunc_methods.at(ufunc, *inputs)
     written = outs is not None and kwargs.get("where", True) is not True and holds_active(outs)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codipy.active import Real
-from codipy.active.array import Array
+from codipy.active.array import Array, is_complex_variable
 from codipy.active.bulk import all_floats, as_float
 from codipy.tools.leaves import aligned, as_leaf
 
@@ -236,11 +236,16 @@ def value(z):
 
 def plain_copy(result):
     """The value of a function's result, with arrays of its own: a view of the tape's memory would keep the tape's."""
-    return map_leaves(lambda leaf: leaf.value.copy() if type(leaf) is Array else _plain(leaf), result, _whole)
+    return map_leaves(_apart, result, _whole)
+
+
+def _apart(leaf):
+    plain = _plain(leaf)
+    return plain.copy() if isinstance(plain, np.ndarray) and plain is not leaf and hasattr(leaf, "is_active") else plain
 
 
 def _plain(z):
-    if type(z) is Real or type(z) is Array:
+    if type(z) is Real or type(z) is Array or is_complex_variable(z):
         return z.value
     if isinstance(z, (set, frozenset)):
         return type(z)(value(item) for item in z)

@@ -86,12 +86,12 @@ CALLS |= {
     "fft.fftfreq": ["np.fft.fftfreq(5, d=0.1)"], "fft.rfftfreq": ["np.fft.rfftfreq(5)"],
     "fft.irfftn": ["np.fft.irfftn(m, axes=(0, 1))"], "e": ["np.e * x"], "inf": ["np.inf + x"], "nan": ["np.nan * x"],
     "newaxis": ["x[np.newaxis, :]"], "pi": ["np.pi * x"],
+    **{f"fft.{name}": [f"np.fft.{name}(x).real"] for name in ("fft", "ifft", "rfft", "ihfft")},
+    **{f"fft.{name}": [f"np.fft.{name}(m, axes=(0, 1)).real"] for name in ("fftn", "ifftn", "rfftn")},
 }  # fmt: skip
 REFUSED = {
     **{f"bitwise_{name}": f"np.bitwise_{name}(x, y)" for name in ("and", "or", "xor", "left_shift", "right_shift")},
     "bitwise_invert": "np.bitwise_invert(x)",
-    **{f"fft.{name}": f"np.fft.{name}(x)" for name in ("fft", "ifft", "rfft", "ihfft")},
-    **{f"fft.{name}": f"np.fft.{name}(m, axes=(0, 1))" for name in ("fftn", "ifftn", "rfftn")},
 }
 TYPES = {*NAMES["data types"]} - CALLS.keys()
 

@@ -67,6 +67,8 @@ cdef object as_type(BaseArray a, object dtype, str order, str casting, bint subo
         return result
     if dtype == object and a.is_active and not may_leave(epoch_of_array(a)):
         return door("boxed")(a, order)
+    if dtype == np.complex128 or dtype == np.complex64:
+        return door("complexes")().as_complex(a).astype(dtype, order, casting)
     if dtype.kind not in "iub":
         demand_passive(a, f"astype({dtype}) of an active Array",
                        "Arrays are float64 or float32; take codipy.value(x).astype(...)")

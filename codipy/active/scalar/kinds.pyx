@@ -121,10 +121,15 @@ cdef set _operators = {dis.opmap[name] for name in dis.opmap if name.startswith(
     dis.opmap.get("BINARY_SUBSCR"), dis.opmap.get("BINARY_SLICE")}
 
 
-def called_by_operator():
+def called_by_operator(int up=0):
     """Whether the Python code that led here is at an operator, and at no call.
 
     NumPy's scalars and a Real leave ``scalar ** real`` to the ufunc, whose last bit is not that of the operator.
+
+    Parameters
+    ----------
+    up : int
+        How many Python functions lie between.
 
     Returns
     -------
@@ -134,6 +139,8 @@ def called_by_operator():
     if borrowed == NULL:
         return False
     frame = <object>borrowed
+    for _ in range(up):
+        frame = frame.f_back
     return frame.f_lasti >= 0 and frame.f_code.co_code[frame.f_lasti] in _operators
 
 

@@ -34,7 +34,7 @@ from codipy.tape.spots cimport Spots
 from codipy.tape.watching cimport watcher
 
 from codipy.active.messages.callers import in_rebound_code, refusal
-from codipy.active.scalar.complexes import NO_COMPLEX, combine as combine_complex
+from codipy.active.scalar.complexes import AS_COMPLEX, combine as combine_complex
 from codipy.active.doors import door
 from codipy.active.messages.dropped import refuse_dropped
 from codipy.errors import ActiveError, NoTangent, TapeError
@@ -577,7 +577,7 @@ cdef class Real(BaseReal):
         return self.primal
 
     def __complex__(self):
-        refuse_if_active(self, "complex()", NO_COMPLEX)
+        refuse_if_active(self, "complex()", AS_COMPLEX)
         return complex(self.primal)
 
     def __index__(self):

@@ -50,6 +50,8 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
             return _record(row, ufunc.__name__, inputs, ufunc(*[_value(x) for x in inputs]))
     if any([_has_own_door(x) for x in inputs]) or any([_has_own_door(x) for x in options.get("out") or ()]):
         return NotImplemented       # codipy.Array, xarray and their like know what to do with a Real
+    if any([is_complex_number(x) for x in inputs]):
+        return door("complexes")().array_ufunc(ufunc, method, inputs, options)
     name = ufunc.__name__
     method = sys.intern(method)     # NumPy makes a new string for each call, and Python's cache of attributes keeps it
     cdef bint active = not is_passive() and any(
@@ -93,6 +95,12 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     if active:      # the doors of Arrays know more: scipy.special, steps, and what is refused
         return door("ufunc")(ufunc, method, inputs, options)
     return ufunc(*values, **options)
+
+
+cdef bint is_complex_number(object x) except -1:
+    if isinstance(x, (complex, np.complexfloating)):
+        return True
+    return isinstance(x, np.ndarray) and x.ndim == 0 and x.dtype.kind == "c"
 
 
 cdef bint are_numbers(tuple inputs) noexcept:
@@ -142,7 +150,7 @@ def _has_own_door(x):
 
 def _is_numeric(x):
     """Whether x is a plain array of numbers, which with an active Real makes an active Array."""
-    return isinstance(x, np.ndarray) and x.ndim > 0 and x.dtype.kind in "fiub"
+    return isinstance(x, np.ndarray) and x.ndim > 0 and x.dtype.kind in "fiubc"
 
 
 def _is_of_objects(x):

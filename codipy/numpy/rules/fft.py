@@ -12,9 +12,10 @@ from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain
 from codipy.numpy.rules.patterns import along
 
-__all__ = ["PRIMITIVES"]
+__all__ = ["PRIMITIVES", "REVERSES"]
 
 _fft = np.fft
+REVERSES: dict = {}  # by name, the transposed map: (g, a, *args) -> cotangent of a; shape and kind of a are read
 SWAPPED = {None: "forward", "backward": "forward", "ortho": "ortho", "forward": "backward"}
 
 
@@ -117,7 +118,7 @@ def _linear(name, forward, reverse, pattern):
     def pushed(tangents, out, args, kwargs):
         return reverse(tangents[0], *args[1:], **kwargs)
 
-    # Real arguments may have a reverse that goes through complex numbers, which cannot be active.
+    REVERSES[f"fft.{name}"] = reverse
     transposed = Primitive(f"fft.{name} (reverse)", reverse, again, pushed, keep_args=False, keep_out=False)
 
     def vjp(g, out, args, kwargs, argnums):

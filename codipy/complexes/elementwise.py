@@ -1,0 +1,189 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Rules of the ufuncs that take complex numbers.
+
+Of a function with a complex derivative f' the cotangent is g conj(f'(z)). `absolute` has z / abs(z), and 0 at 0, as the
+real one; branch cuts are NumPy's, and the derivative is that of the branch.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.complexes.record import rule
+from codipy.numpy.primitive import Primitive
+from codipy.numpy.rules.building import is_plain, unbroadcast
+
+__all__ = ["NAMES", "PARTIALS", "of_scalars"]
+
+LN2, LN10 = np.log(2.0), np.log(10.0)
+
+
+def times(g, factor):
+    """``g * factor``, but 0 where `g` is 0 and the factor is infinite or undefined."""
+    with np.errstate(all="ignore"):
+        if not is_plain(g) or hasattr(factor, "is_active"):
+            share = g * factor
+            return np.where(np.equal(g, 0) & np.isnan(share), 0.0, share)
+        share = np.multiply(g, factor)
+        if not np.isfinite(np.sum(share)):
+            share = np.where(np.equal(g, 0), 0.0, share)
+        return share
+
+
+def _power_x(x, y, w):
+    return np.where(np.equal(y, 0), 0.0, y * np.power(x, np.subtract(y, 1.0)))
+
+
+def _power_y(x, y, w):
+    zero = np.equal(x, 0)
+    return np.where(zero, 0.0, w * np.log(np.where(zero, 1.0, x) + 0j))
+
+
+def _arccosh(x, w):
+    return 1.0 / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0))
+
+
+# By the name of the ufunc: for each argument the derivative, of the arguments and the result.
+PARTIALS = {
+    "multiply": (lambda x, y, w: y, lambda x, y, w: x),
+    "divide": (lambda x, y, w: np.reciprocal(y + 0j), lambda x, y, w: -w / y),
+    "power": (_power_x, _power_y),
+    "float_power": (_power_x, _power_y),
+    "exp": (lambda x, w: w,),
+    "exp2": (lambda x, w: w * LN2,),
+    "expm1": (lambda x, w: np.exp(x),),
+    "log": (lambda x, w: 1.0 / x,),
+    "log2": (lambda x, w: 1.0 / (x * LN2),),
+    "log10": (lambda x, w: 1.0 / (x * LN10),),
+    "log1p": (lambda x, w: 1.0 / (1.0 + x),),
+    "sqrt": (lambda x, w: 0.5 / w,),
+    "square": (lambda x, w: 2.0 * x,),
+    "reciprocal": (lambda x, w: -w * w,),
+    "sin": (lambda x, w: np.cos(x),),
+    "cos": (lambda x, w: -np.sin(x),),
+    "tan": (lambda x, w: 1.0 + w * w,),
+    "arcsin": (lambda x, w: 1.0 / np.sqrt(1.0 - x * x),),
+    "arccos": (lambda x, w: -1.0 / np.sqrt(1.0 - x * x),),
+    "arctan": (lambda x, w: 1.0 / (1.0 + x * x),),
+    "sinh": (lambda x, w: np.cosh(x),),
+    "cosh": (lambda x, w: np.sinh(x),),
+    "tanh": (lambda x, w: 1.0 - w * w,),
+    "arcsinh": (lambda x, w: 1.0 / np.sqrt(1.0 + x * x),),
+    "arccosh": (_arccosh,),
+    "arctanh": (lambda x, w: 1.0 / (1.0 - x * x),),
+}
+_BY_RESULT = {"exp", "exp2", "sqrt", "reciprocal", "tan", "tanh"}  # whose partials read the result alone
+_BY_ARGS = {
+    "multiply", "expm1", "log", "log2", "log10", "log1p", "square", "sin", "cos", "arcsin", "arccos", "arctan", "sinh",
+    "cosh", "arcsinh", "arccosh", "arctanh",
+}  # fmt: skip
+
+
+def _quietly(partial, *args):
+    with np.errstate(all="ignore"):
+        return partial(*args)
+
+
+def _conjugate(a):
+    return np.conjugate(a) if np.iscomplexobj(a) else a
+
+
+def _of_partials(name, ufunc, partials):
+    def vjp(g, out, args, kwargs, argnums):
+        return [
+            unbroadcast(times(g, _conjugate(_quietly(partials[k], *args, out))), np.shape(args[k])) for k in argnums
+        ]
+
+    def jvp(tangents, out, args, kwargs):
+        return sum(times(t, _quietly(partials[k], *args, out)) for k, t in tangents.items()) + np.zeros(np.shape(out))
+
+    return Primitive(name, ufunc, vjp, jvp, keep_args=name not in _BY_RESULT, keep_out=name not in _BY_ARGS)
+
+
+for _name, _partials in PARTIALS.items():
+    rule(_of_partials(_name, getattr(np, _name), _partials), elementwise=True)
+
+
+# ---- sums: nothing is kept -------------------------------------------------------------------------------------------
+def _sum_of(name, ufunc, signs):
+    def vjp(g, out, args, kwargs, argnums):
+        return [unbroadcast(g if signs[k] > 0 else -g, np.shape(args[k])) for k in argnums]
+
+    def jvp(tangents, out, args, kwargs):
+        return sum(t if signs[k] > 0 else -t for k, t in tangents.items()) + np.zeros(np.shape(out))
+
+    return Primitive(name, ufunc, vjp, jvp, keep_args=False, keep_out=False)
+
+
+for _name, _signs in {"add": (1, 1), "subtract": (1, -1), "negative": (-1,), "positive": (1,)}.items():
+    rule(_sum_of(_name, getattr(np, _name), _signs), elementwise=True)
+
+
+# ---- no complex derivative -------------------------------------------------------------------------------------------
+def _direction(z, size):
+    """z / abs(z), and 0 at 0; also where the size overflows."""
+    with np.errstate(all="ignore"):
+        return np.where(np.equal(size, 0), 0.0, z / np.where(np.equal(size, 0), 1.0, size))
+
+
+def _absolute_vjp(g, out, args, kwargs, argnums):
+    return [times(g, _direction(args[0], out))]
+
+
+def _absolute_jvp(tangents, out, args, kwargs):
+    return times(tangents[0], np.conjugate(_direction(args[0], out))).real
+
+
+def _conjugate_vjp(g, out, args, kwargs, argnums):
+    return [np.conjugate(g)]
+
+
+def _conjugate_jvp(tangents, out, args, kwargs):
+    return np.conjugate(tangents[0])
+
+
+def _turned(t, z, direction):
+    """What of `t` turns z, over abs(z)."""
+    with np.errstate(all="ignore"):
+        size = np.abs(z)
+        across = t - direction * (np.conjugate(direction) * t).real
+        return np.where(np.equal(size, 0), 0.0, across / np.where(np.equal(size, 0), 1.0, size))
+
+
+def _sign_vjp(g, out, args, kwargs, argnums):
+    return [_turned(g, args[0], out)]
+
+
+def _sign_jvp(tangents, out, args, kwargs):
+    return _turned(tangents[0], args[0], out)
+
+
+def _angle_slope(z):
+    """d angle = Re(conj(slope) dz) with slope = i z / abs(z)**2, and 0 at 0."""
+    with np.errstate(all="ignore"):
+        size = np.abs(z)
+        safe = np.where(np.equal(size, 0), 1.0, size)
+        return np.where(np.equal(size, 0), 0.0, 1j * (z / safe) / safe)
+
+
+def _angle_vjp(g, out, args, kwargs, argnums):
+    scale = 180 / np.pi if kwargs.get("deg") else 1.0
+    return [times(g * scale, _angle_slope(args[0]))]
+
+
+def _angle_jvp(tangents, out, args, kwargs):
+    scale = 180 / np.pi if kwargs.get("deg") else 1.0
+    return times(tangents[0] * scale, np.conjugate(_angle_slope(args[0]))).real
+
+
+rule(Primitive("absolute", np.absolute, _absolute_vjp, _absolute_jvp), "r")
+rule(Primitive("conjugate", np.conjugate, _conjugate_vjp, _conjugate_jvp, keep_args=False, keep_out=False), "c", True)
+rule(Primitive("sign", np.sign, _sign_vjp, _sign_jvp), "c", True)
+rule(Primitive("angle", np.angle, _angle_vjp, _angle_jvp, keep_out=False), "r")
+
+NAMES = frozenset({*PARTIALS, "add", "subtract", "negative", "positive", "absolute", "conjugate", "sign"})
+
+
+def of_scalars(args):
+    """Numbers of Python as NumPy's, which have the attributes that rules ask for."""
+    return [np.asarray(x) if isinstance(x, (int, float, complex)) else x for x in args]

@@ -1,0 +1,229 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's functions with complex arguments, or with complex results."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active.array import Array
+from codipy.active.recordings import status
+from codipy.complexes import fft, holomorphic, linalg, movement, reductions
+from codipy.complexes.array import ComplexArray
+from codipy.complexes.creation import as_complex, as_type
+from codipy.complexes.movement import assign, holds, plain, value_tree
+from codipy.complexes.record import record
+from codipy.complexes.scalar import Complex
+from codipy.complexes.ufuncs import fresh
+from codipy.numpy import differentiable, passive
+from codipy.numpy.arguments import bind, call_with, refuse
+from codipy.numpy.functions import name_of
+
+__all__ = ["METHODS", "array_function", "known"]
+
+RECORDED = holomorphic.FUNCTIONS | fft.FUNCTIONS | reductions.RECORDED | linalg.RECORDED
+_PASSIVE = {*passive.FUNCTIONS, "iscomplexobj", "isrealobj", "linalg.matrix_rank"} - {"angle", "round", "around", "fix"}
+
+
+# ---- functions of their own ------------------------------------------------------------------------------------------
+def real(val):
+    """A view that can be written to."""
+    return val.real
+
+
+def imag(val):
+    """A view that can be written to."""
+    return val.imag
+
+
+def angle(z, deg=False):
+    """The phase, between -pi and pi; its derivative at 0 is 0."""
+    return record("angle", (z,), {"deg": bool(deg)})
+
+
+def real_if_close(a, tol=100):
+    """The array itself, unless that would lose a derivative."""
+    if np.isrealobj(np.real_if_close(plain(a), tol)):
+        refuse("real_if_close", "the imaginary parts are small, and their derivatives would be lost: say `z.real`")
+    return a
+
+
+def copyto(dst, src, casting="same_kind", where=True):
+    """`src` broadcast into `dst`."""
+    if type(dst) is not ComplexArray:
+        if holds(src):
+            kind = "a real Array" if type(dst) is Array else "a plain array"
+            refuse("copyto", f"complex elements into {kind} would lose the derivative: make it a codipy.ComplexArray")
+        return np.copyto(dst, value_tree(src), casting, where=where)
+    where = plain(where)
+    if where is True:
+        dst[...] = src
+        return None
+    mask = np.broadcast_to(where, dst.shape)
+    dst[mask] = np.broadcast_to(src, dst.shape)[mask] if np.ndim(plain(src)) else src
+    return None
+
+
+def fill_diagonal(a, val, wrap=False):
+    """Along the main diagonal."""
+    if type(a) is not ComplexArray:
+        refuse("fill_diagonal", "complex elements into such an array would lose the derivative: make it a ComplexArray")
+    marks = np.zeros(a.shape, bool)
+    np.fill_diagonal(marks, True, wrap)
+    a[marks] = val
+
+
+def copy(a, order="K", subok=False):
+    """A new array with the same elements."""
+    return a.copy(order)
+
+
+def astype(x, dtype, /, *, copy=True, device=None):
+    """As the method."""
+    return as_type(x, dtype, "K", "unsafe", copy)
+
+
+def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **options):
+    """Every element is `fill_value`."""
+    made = fresh(np.full_like(plain(a), plain(fill_value), dtype, order, subok, shape, **options))
+    if holds(fill_value):
+        made[...] = fill_value
+    return made
+
+
+def trapezoid(y, x=None, dx=1.0, axis=-1):
+    """The sum of mean values times steps."""
+    if x is None:
+        d = dx
+    elif np.ndim(x) == 1:
+        shape = [1] * np.ndim(y)
+        d = np.diff(x)
+        shape[axis] = d.shape[0]
+        d = d.reshape(shape)
+    else:
+        d = np.diff(x, axis=axis)
+    before, behind = [slice(None)] * np.ndim(y), [slice(None)] * np.ndim(y)
+    before[axis], behind[axis] = slice(None, -1), slice(1, None)
+    return (d * (y[tuple(behind)] + y[tuple(before)]) / 2.0).sum(axis)
+
+
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+    """The sum of a diagonal."""
+    return assign(np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1), out)
+
+
+def polyval(p, x):
+    """Horner's rule, in NumPy's order."""
+    y = np.zeros_like(x)
+    for coefficient in p:
+        y = y * x + coefficient
+    return y
+
+
+def multi_dot(arrays, *, out=None):
+    """The product of matrices, from the left to the right."""
+    refuse("linalg.multi_dot", "of complex matrices no derivative is known: write `a @ b @ c`")
+
+
+_OWN = (
+    reductions.FUNCTIONS
+    | linalg.FUNCTIONS
+    | {
+        function.__name__: function
+        for function in (
+            angle,
+            astype,
+            copy,
+            copyto,
+            fill_diagonal,
+            full_like,
+            imag,
+            polyval,
+            real,
+            real_if_close,
+            trace,
+            trapezoid,
+        )
+    }
+)
+_OWN |= {
+    "linalg.matmul": np.matmul, "linalg.outer": np.outer, "linalg.tensordot": np.tensordot, "linalg.vecdot": np.vecdot,
+    "linalg.multi_dot": multi_dot,
+}  # fmt: skip
+_WRITING = {"copyto", "fill_diagonal"}
+_MAKING = {"empty_like", "ones_like", "zeros_like"}
+
+
+def known(name):
+    """Whether a function of NumPy takes active complex arrays."""
+    return name in _OWN or name in RECORDED or name in movement.FUNCTIONS or name in _PASSIVE or name in _MAKING
+
+
+def _dtypes(name, dtype):
+    if dtype is not None and np.dtype(dtype).kind != "c":
+        refuse(name, f"dtype={np.dtype(dtype)} of active complex elements would lose the derivative: leave it away")
+
+
+def array_function(func, types, args, kwargs):
+    """``__array_function__`` of ComplexArray and Complex, and of Arrays where the result is complex."""
+    name = name_of(func)
+    if name in movement.FUNCTIONS:
+        return movement.FUNCTIONS[name](func, args, kwargs)
+    if name in _WRITING or name in ("real", "imag", "copy", "astype"):
+        return _OWN[name](*args, **kwargs)
+    if name in _MAKING:
+        return fresh(call_with(func, bind(func, args, kwargs), value_tree))
+    if status.in_passive() or not (holds(args) or holds(kwargs)):
+        bound = bind(func, args, kwargs)
+        out = bound.pop("out", None)
+        values = call_with(func, {key: value_tree(value) for key, value in bound.items()}, value_tree)
+        return assign(values if name in _PASSIVE else fresh(values), out)
+    if name in _PASSIVE:
+        return func(*value_tree(args), **value_tree(kwargs))
+    if name in _OWN:
+        return _OWN[name](*args, **kwargs)
+    if name in RECORDED:
+        positional, rest, out = differentiable.in_order(func, args, kwargs, holds)
+        if name in ("fft.fftn", "fft.ifftn") and (not np.ndim(plain(positional[0])) or rest.get("axes") in ((), [])):
+            return positional[0]  # along no axis, of which NumPy makes nothing else
+        _dtypes(name, rest.get("dtype"))
+        if holds(rest):
+            refuse(name, "there is no derivative for an argument by keyword: pass `codipy.value` of it")
+        rest = {key: np.asarray(x) if isinstance(x, list) else x for key, x in rest.items()}
+        positional = [as_complex(x) if isinstance(x, (list, tuple)) and holds(x) else x for x in positional]
+        return assign(record(name, positional, value_tree(rest)), out)
+    refuse(name, "no derivative is known of complex arrays: compute with `z.real` and `z.imag`, or say "
+                 "codipy.value(z) where the derivative is not wanted")  # fmt: skip
+    return None
+
+
+# ---- methods ---------------------------------------------------------------------------------------------------------
+def _method(name):
+    function = getattr(np, name)
+
+    def method(z, *args, **kwargs):
+        return array_function(function, (), (z, *args), kwargs)
+
+    method.__name__, method.__doc__ = name, f"``ndarray.{name}``."
+    return method
+
+
+def conjugate(z):
+    """``ndarray.conjugate``."""
+    return np.conjugate(z)
+
+
+def sort_in_place(z, axis=-1, kind=None, order=None, *, stable=None):
+    """``ndarray.sort``."""
+    z[...] = reductions.sort(z, axis)
+
+
+METHODS = {
+    name: _method(name)
+    for name in (
+        "all", "any", "argmax", "argmin", "argsort", "cumprod", "cumsum", "dot", "max", "mean", "min", "nonzero",
+        "prod", "ptp", "repeat", "searchsorted", "std", "sum", "take", "trace", "var",
+    )
+}  # fmt: skip
+METHODS |= {"conj": conjugate, "conjugate": conjugate, "sort": sort_in_place}
+METHODS["compress"] = lambda z, condition, axis=None: np.compress(condition, z, axis)
+_ = Complex

@@ -1,0 +1,103 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions with a complex derivative whose rules for real arrays say it already.
+
+Such a rule gives the transposed Jacobian times g, and reads its arguments as numbers, not as real ones. Then the
+cotangent of z is the conjugate of what the rule makes of the conjugate of g; tangents are the rule's own. A product
+that takes the conjugate of its first argument is that of the conjugate argument.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.complexes.record import rule
+from codipy.numpy import registry
+from codipy.numpy.primitive import Primitive
+
+__all__ = ["FUNCTIONS", "UFUNCS"]
+
+
+def _conjugate(x):
+    return x if x is None else np.conjugate(x)
+
+
+def _lift(name, primitive, conjugated=()):
+    """The rule on complex arrays; of the arguments in `conjugated` the function takes the conjugate."""
+
+    def turned(args):
+        return [np.conjugate(x) if k in conjugated else x for k, x in enumerate(args)]
+
+    def vjp(g, out, args, kwargs, argnums):
+        bars = primitive.vjp(np.conjugate(g), out, turned(args), kwargs, argnums)
+        return [bar if k in conjugated else _conjugate(bar) for k, bar in zip(argnums, bars)]
+
+    made = Primitive(name, primitive.forward, vjp, primitive.jvp, keep_args=primitive.keep_args,
+                     keep_out=primitive.keep_out,
+                     located=primitive.located)  # fmt: skip
+    return rule(made)
+
+
+def _sliding(name, primitive, conjugated=()):
+    """convolve and correlate, whose rules are made of one another; of complex arrays correlate takes the conjugate."""
+
+    def vjp(g, out, args, kwargs, argnums):
+        bars = primitive.vjp(g, out, args, kwargs, argnums)
+        return [np.conjugate(bar) if k in conjugated else bar for k, bar in zip(argnums, bars)]
+
+    rule(Primitive(name, primitive.forward, vjp, primitive.jvp, keep_out=False))
+
+
+_CONJUGATED = {"vdot": (0,), "vecdot": (0,), "vecmat": (0,)}
+_NAMES = [
+    "add.accumulate",
+    "add.reduce",
+    "add.reduceat",
+    "average",
+    "cross",
+    "cumprod",
+    "cumsum",
+    "cumulative_prod",
+    "cumulative_sum",
+    "diff",
+    "dot",
+    "ediff1d",
+    "einsum",
+    "inner",
+    "kron",
+    "linalg.cross",
+    "linalg.det",
+    "linalg.inv",
+    "linalg.matrix_power",
+    "linalg.solve",
+    "linalg.tensorinv",
+    "linalg.tensorsolve",
+    "linalg.trace",
+    "matmul",
+    "matvec",
+    "mean",
+    "multiply.accumulate",
+    "multiply.reduce",
+    "multiply.reduceat",
+    "outer",
+    "prod",
+    "subtract.accumulate",
+    "subtract.reduce",
+    "sum",
+    "tensordot",
+    "vander",
+    "vdot",
+    "vecdot",
+    "vecmat",
+]
+UFUNCS = frozenset({"matmul", "matvec", "vecdot", "vecmat"})
+
+for _name in _NAMES:
+    _lift(_name, registry.PRIMITIVES[_name], _CONJUGATED.get(_name, ()))
+_sliding("convolve", registry.PRIMITIVES["convolve"])
+_sliding("correlate", registry.PRIMITIVES["correlate"], (1,))
+
+FUNCTIONS = frozenset(
+    name
+    for name in [*_NAMES, "convolve", "correlate"]
+    if name not in UFUNCS and not name.startswith(("add.", "multiply.", "subtract."))
+)

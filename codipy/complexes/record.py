@@ -1,0 +1,173 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Primitives whose rules are written with complex numbers, recorded on pairs of reals.
+
+A rule is a `Primitive` on complex arrays. The cotangent of z is dL/dRe(z) + i dL/dIm(z), so that the change of L is
+Re(sum(conj(g) dz)); that of a real argument is the real part. What the tape holds is the same rule on pairs, one
+primitive for each choice of arguments that are complex: a view on the way in and on the way out. Inside of another
+recording the rule sees ComplexArrays, and is recorded itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+
+from codipy.active.array import Array, Real, call
+from codipy.complexes.array import ComplexArray
+from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
+from codipy.complexes.scalar import Complex, pair_of
+from codipy.numpy.arguments import fillable
+from codipy.numpy.links import Shared
+from codipy.numpy.primitive import Primitive
+
+__all__ = ["RULES", "Rule", "lifted", "named", "record", "results_of", "rule"]
+
+RULES: dict = {}  # by name
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A primitive on complex arrays, and which of its results are complex.
+
+    Parameters
+    ----------
+    primitive : Primitive
+        Its rules see and give complex arrays.
+    results : str
+        One letter for each result: "c" complex, "a" complex and an array also without dimensions, "r" real.
+    elementwise : bool
+        Whether each element of the result depends on those of the arguments at its place alone.
+    """
+
+    primitive: Primitive
+    results: str = "c"
+    elementwise: bool = False
+
+
+def rule(primitive, results="c", elementwise=False):
+    """Enter a rule under its name."""
+    RULES[primitive.name] = made = Rule(primitive, results, elementwise)
+    return made
+
+
+def lifted(x):
+    """The complex array of a real one, or the Complex of a Real: the imaginary part is 0."""
+    if type(x) is Real:
+        return Complex(x, 0.0)
+    return ComplexArray.of_pairs(np.stack([x, np.zeros(x.shape, x.dtype)], axis=-1))
+
+
+def joined(pairs):
+    """Pairs as complex numbers: a view of an ndarray, a ComplexArray of an Array."""
+    return ComplexArray.of_pairs(pairs) if type(pairs) is Array else complex_of_pairs(pairs)
+
+
+def paired(z):
+    """Complex numbers, active or plain, as pairs."""
+    if type(z) is ComplexArray:
+        return z.pairs
+    if type(z) is Complex:
+        return pair_of(z)
+    if type(z) is Array or type(z) is Real:
+        return paired(lifted(z))
+    return pairs_of_complex(z)
+
+
+def _fitting(bar, letter):
+    """A cotangent as its argument is: pairs, or real numbers."""
+    if bar is None or letter == "-" and not (type(bar) in (ComplexArray, Complex) or np.iscomplexobj(bar)):
+        return bar
+    return paired(bar) if letter == "c" else bar.real
+
+
+def _all(function, values, letters):
+    return [function(x) if letter in "ca" and x is not None else x for x, letter in zip(values, letters)]
+
+
+def _packed(function, out, results):
+    """`function` of the complex ones of one result or several."""
+    if not isinstance(out, tuple):
+        return function(out) if results in "ca" else out
+    return tuple(_all(function, out, results))
+
+
+def named(name):
+    """The primitive on pairs of a name that a tape file gives, or None."""
+    own, _, kinds = name.partition(" of ")
+    found = own.removeprefix("complex ")
+    return _on_pairs(found, kinds) if own != found and found in RULES and set(kinds) <= set("c-") else None
+
+
+@cache
+def _on_pairs(name, kinds):
+    """The primitive on pairs where `kinds` has a "c", else on real and passive arguments."""
+    primitive, results = RULES[name].primitive, RULES[name].results
+
+    def forward(*args, **kwargs):
+        return _packed(paired, primitive.forward(*_all(joined, args, kinds), **kwargs), results)
+
+    def vjp(g, out, args, kwargs, argnums):
+        g, out = _packed(joined, g, results), _packed(joined, out, results)
+        bars = primitive.vjp(g, out, _all(joined, args, kinds), kwargs, argnums)
+        return [_fitting(bar, kinds[k]) for bar, k in zip(bars, argnums)]
+
+    def jvp(tangents, out, args, kwargs):
+        tangents = {k: joined(t) if kinds[k] == "c" else t for k, t in tangents.items()}
+        found = primitive.jvp(tangents, _packed(joined, out, results), _all(joined, args, kinds), kwargs)
+        if not isinstance(found, tuple):
+            return _fitting(found, "-" if results == "r" else "c")
+        return tuple(_fitting(t, "-" if letter == "r" else "c") for t, letter in zip(found, results))
+
+    pattern = _same_place(kinds) if RULES[name].elementwise and results == "c" else None
+    return Primitive(
+        f"complex {name} of {kinds}",
+        forward,
+        vjp,
+        primitive.jvp and jvp,
+        keep_args=primitive.keep_args,
+        keep_out=primitive.keep_out,
+        located=primitive.located,
+        pattern=pattern,
+    )
+
+
+def _same_place(kinds):
+    """The pattern of an elementwise rule whose arguments are not broadcast."""
+
+    def pattern(args, kwargs, argnums, shapes):
+        return [
+            Shared((axis, axis) for axis in range(len(shapes[0]) - 1))
+            if kinds[k] == "c" and np.shape(args[k]) == shapes[0] else None
+            for k in argnums
+        ]  # fmt: skip
+
+    return pattern
+
+
+def results_of(found, results):
+    """What a primitive on pairs gave, as Arrays and ComplexArrays, elements as Reals and Complex."""
+    if isinstance(found, tuple):
+        parts = [results_of(part, letter) for part, letter in zip(found, results)]
+        return type(found)(*parts) if hasattr(found, "_fields") else tuple(parts)
+    if results == "r":
+        return fillable(found)
+    if type(found) is Array:
+        return Complex.of_element(found) if found.ndim == 1 and results == "c" else ComplexArray.of_pairs(found)
+    if isinstance(found, np.ndarray):
+        if found.ndim == 1 and results == "c":
+            return complex_of_pairs(found)[()]
+        made = fillable(found)
+        return ComplexArray.of_pairs(made) if type(made) is Array else complex_of_pairs(found)
+    return found
+
+
+def record(name, args, kwargs=None):
+    """Run the rule of a name on complex and real arguments, and record it if one is active."""
+    kinds, operands = "", []
+    for x in args:
+        is_complex = type(x) is ComplexArray or type(x) is Complex
+        kinds += "c" if is_complex else "-"
+        operands.append(paired(x) if is_complex else x)
+    return results_of(call(_on_pairs(name, kinds), operands, kwargs), RULES[name].results)

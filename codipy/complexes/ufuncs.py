@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Ufuncs and operators with complex operands."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active.array import Array, Real
+from codipy.active.recordings import status
+from codipy.active.scalar.kinds import called_by_operator
+from codipy.complexes import elementwise, holomorphic, operators
+from codipy.complexes.array import ComplexArray
+from codipy.complexes.creation import as_complex
+from codipy.complexes.movement import assign, holds, plain, value_tree
+from codipy.complexes.record import RULES, record
+from codipy.complexes.scalar import Complex
+from codipy.numpy.arguments import refuse
+
+__all__ = ["array_ufunc", "fresh", "in_place", "operate"]
+
+_OURS = (ComplexArray, Complex, Array, Real)
+_NUMBERS = (float, int, complex, np.number, np.bool_)
+PASSIVE = {
+    np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.isfinite, np.isinf, np.isnan,
+    np.logical_and, np.logical_not, np.logical_or, np.logical_xor, np.rint,
+}  # fmt: skip
+_BETWEEN = {Complex: 2, Real: 1}  # functions of ours between here and an operator: a Real's door is no Python
+_SELECTING = {np.maximum, np.minimum, np.fmax, np.fmin}
+
+
+def fresh(found):
+    """What NumPy made while a tape records: complex and real arrays that can be filled."""
+    if isinstance(found, (tuple, list)):
+        made = map(fresh, found)
+        return type(found)(*made) if hasattr(found, "_fields") else type(found)(made)
+    if status.recording() is None or not isinstance(found, np.ndarray) or found.dtype.kind not in "fc":
+        return found
+    return as_complex(found) if found.dtype.kind == "c" else Array(found) if found.dtype.itemsize in (4, 8) else found
+
+
+def _foreign(x):
+    if type(x) in _OURS or isinstance(x, (*_NUMBERS, list, tuple, np.ndarray)):
+        return False
+    return getattr(type(x), "__array_ufunc__", None) is not None
+
+
+def _operand(name, x):
+    if isinstance(x, (list, tuple)):
+        x = as_complex(x) if holds(x) else np.asarray(x)
+    if isinstance(x, np.ndarray) and x.dtype.kind not in "fiubc":
+        refuse(name, f"an operand is {x.dtype}, and only numbers can be combined with a ComplexArray")
+    return x
+
+
+def _settled(inputs):
+    """The inputs, where numbers of Python take the precision of the arrays beside them."""
+    if not any(type(x) is Complex and x.kind is complex for x in inputs):
+        return inputs
+    strong = [plain(x).dtype for x in inputs if hasattr(plain(x), "dtype")]
+    if not strong or np.result_type(*strong).char not in "fFe":
+        return inputs
+    return tuple(x.stands_for(np.complex64) if type(x) is Complex and x.kind is complex else x for x in inputs)
+
+
+def _select(ufunc, x, y):
+    """`maximum` and its like, by the order of real parts, then of imaginary parts."""
+    first, second = plain(x), plain(y)
+    if ufunc in (np.maximum, np.minimum):
+        ordered = np.greater_equal if ufunc is np.maximum else np.less_equal
+        chosen = ordered(first, second) | np.isnan(first)
+    else:
+        ordered = np.greater_equal if ufunc is np.fmax else np.less_equal
+        chosen = ordered(first, second) | np.isnan(second)
+    return np.where(chosen, x, y)[()]
+
+
+def _apply(ufunc, inputs, options):
+    name = ufunc.__name__
+    if ufunc in PASSIVE:
+        return ufunc(*value_tree(inputs), **options)
+    if ufunc in _SELECTING:
+        return _select(ufunc, *inputs)
+    if name in elementwise.NAMES or name in holomorphic.UFUNCS:
+        return record(name, _settled(inputs), options)
+    refuse(name, "no derivative is known for complex operands: take `codipy.value(z)` where none is wanted")
+
+
+def array_ufunc(ufunc, method, inputs, kwargs):
+    """``__array_ufunc__`` of ComplexArray and Complex."""
+    kwargs = dict(kwargs)
+    outs = kwargs.pop("out", None)
+    if any(map(_foreign, inputs)):
+        return NotImplemented
+    if method == "__call__" and not kwargs and outs is None and isinstance(inputs[0], np.generic):
+        name = operators.NAMES.get(ufunc)
+        if name is not None and type(inputs[1]) in _BETWEEN and called_by_operator(_BETWEEN[type(inputs[1])]):
+            return operators.apply_operator(name, inputs)
+    if status.in_passive() or not (holds(inputs) or holds(kwargs) or holds(outs or ()) and "where" in kwargs):
+        values = getattr(ufunc, method)(*value_tree(inputs), **value_tree(kwargs))
+        return assign(fresh(values), outs) if ufunc not in PASSIVE else assign(values, outs)
+    if method == "outer":
+        inputs = [_operand(ufunc.__name__, x) for x in inputs]
+        inputs[0] = np.reshape(inputs[0], np.shape(plain(inputs[0])) + (1,) * np.ndim(plain(inputs[1])))
+        return array_ufunc(ufunc, "__call__", tuple(inputs), kwargs if outs is None else {**kwargs, "out": outs})
+    if method != "__call__":
+        name = f"{ufunc.__name__}.{method}"
+        if name not in RULES:
+            refuse(name, "no derivative is known for complex elements: take `codipy.value(z)` where none is wanted")
+        return assign(record(name, inputs, kwargs), outs)
+    where = plain(kwargs.pop("where", True))
+    dtype = kwargs.pop("dtype", None)
+    kwargs.pop("casting", None)
+    if (
+        kwargs.pop("order", "K") != "K"
+        or kwargs.pop("subok", True) is not True
+        or kwargs.keys() - {"axis", "axes", "keepdims"}
+    ):
+        refuse(
+            ufunc.__name__, "of the keywords only out=, where=, dtype=, axis=, keepdims= are known for complex operands"
+        )
+    inputs = tuple(_operand(ufunc.__name__, x) for x in inputs)
+    if dtype is not None:
+        inputs = tuple(x.astype(dtype) if hasattr(x, "astype") else x for x in inputs)
+    if where is True:
+        return assign(_apply(ufunc, inputs, kwargs), outs)
+    with np.errstate(all="ignore"):
+        result = _apply(ufunc, inputs, kwargs)
+    out = outs[0] if isinstance(outs, tuple) else outs
+    rest = np.zeros(np.shape(plain(result)), plain(result).dtype) if out is None else out
+    return assign(np.where(where, result, rest), outs)
+
+
+_POWERS = {1: np.positive, 2: np.square, -1: np.reciprocal, 0.5: np.sqrt}  # as NumPy's operator
+
+
+def operate(ufunc, x, y, other):
+    """An operator of a ComplexArray, or of a Complex with an array; `other` is what is beside it."""
+    if type(other) not in _OURS and not isinstance(other, (*_NUMBERS, list, tuple, np.ndarray)):
+        return NotImplemented
+    if ufunc is np.power and type(x) is ComplexArray and isinstance(y, (int, float, complex)) and y in _POWERS:
+        return array_ufunc(_POWERS[y], "__call__", (x,), {})
+    if ufunc in (np.floor_divide, np.remainder):
+        return ufunc(plain(x), plain(y))  # which NumPy refuses
+    return array_ufunc(ufunc, "__call__", (x, y), {})
+
+
+def in_place(ufunc, z, other):
+    """``z += other`` and its like."""
+    result = operate(ufunc, z, other, other)
+    if result is NotImplemented:
+        return result
+    shape = np.shape(plain(result))
+    if shape != z.shape:
+        raise ValueError(
+            f"non-broadcastable output operand with shape {z.shape} doesn't match the broadcast shape {shape}"
+        )
+    if not z.flags.writeable:
+        raise ValueError("output array is read-only")
+    z[...] = result
+    return z
+
+
+def combine(name, x, y):
+    """An operator of a Real or an Array with a plain complex number."""
+    if type(x) is Array or type(y) is Array:
+        return array_ufunc(_UFUNCS[name], "__call__", (x, y), {})
+    return operators.apply_operator(name, (x, y))
+
+
+_UFUNCS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.true_divide, "power": np.power}

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions with complex numbers.
+
+`z` and `w` are vectors, `m` and `n` square matrices, `x` and `a` a real vector and matrix; `c` is a plain array.
+"""
+
+
+def _listed(text):
+    return [part.strip() for part in text.split(";") if part.strip()]
+
+
+ELEMENTWISE = _listed("""
+    z + w ; z - w ; z * w ; z / w ; z ** w ; -z ; +z ; z + x ; x - z ; x * z ; z / x ; x / z ; x ** z ; z ** x ;
+    z ** 2 ; z ** 3 ; z ** -1 ; z ** 0.5 ; z ** 2j ; 2 ** z ; 1j * x ; x * (1 + 2j) ; 2.5 / z ;
+    x + 1j * x[::-1] ; c * x ; x / c ; c - z ; z * c ; z * np.arange(1, 4) ; np.exp(z) ; np.exp(1j * x) ;
+    np.exp2(z) ; np.expm1(z) ; np.log(z) ; np.log2(z) ; np.log10(z) ; np.log1p(z) ; np.sqrt(z) ; np.square(z) ;
+    np.reciprocal(z) ; np.sin(z) ; np.cos(z) ; np.tan(z) ; np.arcsin(z) ; np.arccos(z) ; np.arctan(z) ;
+    np.sinh(z) ; np.cosh(z) ; np.tanh(z) ; np.arcsinh(z) ; np.arccosh(z) ; np.arctanh(z) ; np.abs(z) ; abs(z) ;
+    np.conj(z) ; z.conj() ; z.conjugate() ; np.sign(z) ; np.angle(z) ; np.angle(z, deg=True) ; np.real(z) ;
+    np.imag(z) ; z.real * z.imag ; np.float_power(z, w) ; np.maximum(z, w) ; np.minimum(z, w) ; np.fmax(z, w) ;
+    np.fmin(z, w) ; np.multiply(z, w, where=[True, False, True], out=z * 1) ; m * z ; z[:, None] * w ;
+    np.add.outer(z, w) ; np.rint(z) * z ; z * (z.real > 0.5) ; np.abs(z) ** 2 ; np.exp(-1j * np.outer(x, x)) ;
+""")
+MOVEMENTS = _listed("""
+    z[::-1] ; z[1:] * z[:-1] ; z[[2, 0, 0]] ; z[z.real > 0.5] ; z[..., None] ; z[None] ; m[:, 1] ; m[1] ; m.T ;
+    m[::2, ::-1] ; m.reshape(-1) ; m.ravel() ; m.flatten() ; m.reshape(1, 9) ; m.transpose(1, 0) ;
+    m.swapaxes(0, 1) ; m.diagonal() ; np.diag(m) ; np.diag(z) ; np.concatenate([z, w]) ;
+    np.concatenate([z, x]) ; np.concatenate([x, z]) ; np.stack([z, w], -1) ; np.hstack([x, z]) ;
+    np.vstack([z, w]) ; np.roll(z, 1) ; np.flip(m, 0) ; np.tile(z, 2) ; np.repeat(z, 2) ;
+    np.where(x > 0.5, z, w) ; np.where(x > 0.5, z, x) ; np.where(x > 0.5, z, 0) ; np.take(z, [1, 2]) ;
+    np.moveaxis(m, 0, 1) ; np.fft.fftshift(z) ; np.tril(m) ; np.triu(m, 1) ; np.append(z, w) ; np.delete(z, 1) ;
+    np.insert(z, 1, w[0]) ; np.broadcast_to(z, (2, 3)) ; np.expand_dims(z, 0) ; np.squeeze(z[None]) ;
+    np.atleast_2d(z) ; np.array([z, w]) ; np.array([z[0], 1j, x[0]]) ; np.array([1j * x[0], 2]) ; np.array(z) ;
+    np.asarray(z) ; np.array(x, dtype=complex) ; np.array([x[0], x[1]], dtype=complex) ; x.astype(complex) ;
+    z.astype(complex) ; z.copy() ; np.copy(m) ; z.view(float) ; np.split(z, [1])[1] ; np.sort(z) ; np.max(z) ;
+    np.min(m, 0) ; z.max() ; np.block([[m, m], [m, m]]) ; np.column_stack([z, w]) ;
+    np.select([x > 0.5], [z], 1j) ; np.broadcast_arrays(z, m)[0] ; z[0] ; z[1].real ; m[1, 2] ;
+    np.full_like(z, z[0]) ; z.take([0, 1]) ; np.meshgrid(z, x)[0] ; np.meshgrid(z, x)[1] ;
+    np.linalg.diagonal(m) ; np.resize(z, 5) ; np.rot90(m) ;
+""")
+REDUCTIONS = _listed("""
+    np.sum(z) ; z.sum() ; m.sum(0) ; m.sum(axis=1, keepdims=True) ; np.mean(m, 1) ; m.mean() ; np.prod(z) ;
+    m.prod(0) ; np.cumsum(z) ; np.cumsum(m, 1) ; np.cumprod(z) ; np.trace(m) ; m.trace() ; np.var(z) ;
+    np.std(m, 0) ; m.var(1, keepdims=True) ; np.diff(z) ; np.trapezoid(z, x) ; np.trapezoid(m, dx=0.5) ;
+    np.add.reduce(m, 1) ; np.multiply.reduce(m, 0) ; np.add.accumulate(z) ; np.multiply.accumulate(z) ;
+    np.linalg.norm(z) ; np.linalg.norm(m) ; np.linalg.norm(m, axis=1) ; np.linalg.norm(m, 'fro') ; sum(z) ;
+    np.ptp(z) ; np.average(z, weights=[1, 2, 3]) ; np.vander(z) ; np.polyval(z, w) ; np.polyval(c, z) ;
+""")
+PRODUCTS = _listed("""
+    z @ w ; m @ z ; z @ m ; m @ n ; m @ x ; a @ z ; a @ m ; c @ m ; x @ z ; np.matmul(m, n) ; np.dot(z, w) ;
+    np.dot(m, n) ; z.dot(w) ; np.vdot(z, w) ; np.vdot(m, n) ; np.vdot(x, z) ; np.vdot(z, x) ; np.vdot(c, z) ;
+    np.inner(z, w) ; np.outer(z, w) ; np.outer(z, x) ; np.tensordot(m, n, 1) ; np.tensordot(m, n, ([0], [1])) ;
+    np.einsum('ij,jk->ik', m, n) ; np.einsum('ij,ij', m, n) ; np.einsum('ij,j->i', a, z) ;
+    np.einsum('i,i,i->', z, w, x) ; np.einsum('ii', m) ; np.kron(z, w) ; np.convolve(z, w) ; np.convolve(x, z) ;
+    np.correlate(z, w, 'full') ; np.cross(z, w) ; np.linalg.matmul(m, n) ; np.linalg.vecdot(z, w) ;
+    np.vecdot(m, n) ; np.matvec(m, z) ; np.vecmat(z, m) ; np.stack([m, n]) @ z ; np.stack([m, n]) @ m ;
+""")
+TRANSFORMS = (
+    [
+        f"np.fft.{name}({argument})"
+        for name in ("fft", "ifft", "hfft", "irfft")
+        for argument in ("z", "z, 5", "z, 2", "z, norm='ortho'", "m, axis=0", "m, 4, 0, 'forward'", "x", "a, 4, 0")
+    ]
+    + [
+        f"np.fft.{name}({argument})"
+        for name in ("rfft", "ihfft")
+        for argument in ("x", "x, 5", "x, 2", "x, norm='ortho'", "a, axis=0", "a, 4, 0, 'forward'")
+    ]
+    + [
+        f"np.fft.{name}({argument})"
+        for name in ("fft2", "ifft2", "fftn", "ifftn", "irfft2", "irfftn")
+        for argument in (
+            "m",
+            "m, (4, 2), (0, 1)",
+            "m, norm='ortho'",
+            "m, axes=(1, 0)",
+            "a",
+            "np.stack([m, n]), axes=(0, 2), s=(2, 3)",
+        )
+    ]
+    + [
+        f"np.fft.{name}({argument})"
+        for name in ("rfft2", "rfftn")
+        for argument in ("a", "a, (4, 2), (0, 1)", "a, norm='forward'", "a, axes=(1, 0)")
+    ]
+)
+LINEAR_ALGEBRA = _listed("""
+    np.linalg.solve(m, z) ; np.linalg.solve(m, n) ; np.linalg.solve(m, x) ; np.linalg.solve(a, z) ;
+    np.linalg.solve(m, a) ; np.linalg.inv(m) ; np.linalg.det(m) ; np.linalg.matrix_power(m, 3) ;
+    np.linalg.matrix_power(m, -2) ; np.linalg.inv(np.stack([m, n])) ; np.linalg.trace(m) ;
+""")
+ALL = {
+    "elementwise": ELEMENTWISE, "movements": MOVEMENTS, "reductions": REDUCTIONS, "products": PRODUCTS,
+    "transforms": TRANSFORMS, "linear algebra": LINEAR_ALGEBRA,
+}  # fmt: skip
+EXPRESSIONS = [text for texts in ALL.values() for text in texts]

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Expressions with complex numbers as functions of one real vector, and their gradients by differences."""
+
+import numpy as np
+
+POINT = np.random.default_rng(7).uniform(0.3, 0.9, 30) * np.where(np.arange(30) % 7 == 3, -1.0, 1.0)
+C = np.array([0.3 - 0.2j, -1.1j, 0.7 + 0.4j])
+
+
+def names(p, np):
+    """The operands that an expression names, made of a vector of 30 numbers."""
+    square = p[:9].reshape(3, 3)
+    m = square + 1j * p[9:18].reshape(3, 3) + np.eye(3)
+    return {"np": np, "z": p[18:21] + 1j * p[21:24], "w": p[24:27] + 1j * p[27:30], "m": m, "n": m.T @ m * 0.5 + 1.0,
+            "x": abs(p[:3]) + 0.1, "a": square + np.eye(3), "c": C}  # fmt: skip
+
+
+def function(text):
+    """The weighted sum of what an expression gives."""
+    code = compile(text, text, "eval")
+
+    def f(p):
+        out = eval(code, names(p, np))
+        size = np.size(out)
+        shape = np.shape(out)
+        weights = (np.cos(1.0 + np.arange(size)) - 1j * np.sin(2.0 + np.arange(size))).reshape(shape)
+        return np.sum((out * weights).real) + np.sum((out * out * weights).imag)
+
+    return f
+
+
+def differences(f, p, step=1e-6):
+    """The gradient by central differences."""
+    return np.array([(f(p + step * e) - f(p - step * e)) / (2 * step) for e in np.eye(len(p))])
