@@ -46,7 +46,7 @@ def _arccosh(x, w):
 # By the name of the ufunc: for each argument the derivative, of the arguments and the result.
 PARTIALS = {
     "multiply": (lambda x, y, w: y, lambda x, y, w: x),
-    "divide": (lambda x, y, w: np.reciprocal(y + 0j), lambda x, y, w: -w / y),
+    "divide": (lambda x, y, w: np.reciprocal(y if np.iscomplexobj(y) else y + 0j), lambda x, y, w: -w / y),
     "power": (_power_x, _power_y),
     "float_power": (_power_x, _power_y),
     "exp": (lambda x, w: w,),
@@ -88,16 +88,49 @@ def _conjugate(a):
     return np.conjugate(a) if np.iscomplexobj(a) else a
 
 
+def _is_theirs(partial, args, out):
+    """Whether an array that a partial gave is an operand: then nobody may write into it."""
+    return not isinstance(partial, np.ndarray) or any(partial is x for x in (*args, out))
+
+
+def conjugate_share(g, partial, args, out, bar=None):
+    """``g * conj(partial)``, written to `bar` if that is given; in as few passes as NumPy has."""
+    if not is_plain(g, partial) or partial.shape != g.shape or partial.dtype.kind != "c" or not g.ndim:
+        return times(g, _conjugate(partial))
+    into = bar if _is_theirs(partial, args, out) else partial
+    with np.errstate(all="ignore"):
+        share = np.conjugate(partial) if into is None else np.conjugate(partial, out=into)
+        share = np.multiply(g, share, out=share if bar is None else bar)
+        if not np.isfinite(np.sum(share)):
+            np.copyto(share, 0.0, where=np.equal(g, 0))
+    return share
+
+
+def _fits(bar, g, arg):
+    """Whether a cotangent of an argument can be written where it is to stand: complex, and not broadcast."""
+    return np.iscomplexobj(arg) and np.shape(arg) == g.shape == bar.shape and is_plain(g)
+
+
 def _of_partials(name, ufunc, partials):
     def vjp(g, out, args, kwargs, argnums):
         return [
-            unbroadcast(times(g, _conjugate(_quietly(partials[k], *args, out))), np.shape(args[k])) for k in argnums
+            unbroadcast(conjugate_share(g, _quietly(partials[k], *args, out), args, out), np.shape(args[k]))
+            for k in argnums
         ]
+
+    def into(g, out, args, kwargs, k, bar):
+        if not _fits(bar, g, args[k]):
+            return False
+        partial = _quietly(partials[k], *args, out)
+        if np.shape(partial) != g.shape or not np.iscomplexobj(partial):
+            return False
+        conjugate_share(g, partial, args, out, bar)
+        return True
 
     def jvp(tangents, out, args, kwargs):
         return sum(times(t, _quietly(partials[k], *args, out)) for k, t in tangents.items()) + np.zeros(np.shape(out))
 
-    return Primitive(name, ufunc, vjp, jvp, keep_args=name not in _BY_RESULT, keep_out=name not in _BY_ARGS)
+    return Primitive(name, ufunc, vjp, jvp, keep_args=name not in _BY_RESULT, keep_out=name not in _BY_ARGS, into=into)
 
 
 for _name, _partials in PARTIALS.items():
@@ -112,7 +145,13 @@ def _sum_of(name, ufunc, signs):
     def jvp(tangents, out, args, kwargs):
         return sum(t if signs[k] > 0 else -t for k, t in tangents.items()) + np.zeros(np.shape(out))
 
-    return Primitive(name, ufunc, vjp, jvp, keep_args=False, keep_out=False)
+    def into(g, out, args, kwargs, k, bar):
+        if np.shape(args[k]) != g.shape:
+            return False
+        np.copyto(bar, g) if signs[k] > 0 else np.negative(g, out=bar)
+        return True
+
+    return Primitive(name, ufunc, vjp, jvp, keep_args=False, keep_out=False, into=into)
 
 
 for _name, _signs in {"add": (1, 1), "subtract": (1, -1), "negative": (-1,), "positive": (1,)}.items():
@@ -127,7 +166,23 @@ def _direction(z, size):
 
 
 def _absolute_vjp(g, out, args, kwargs, argnums):
+    if is_plain(g, out, args[0]) and g.ndim and np.all(out):
+        with np.errstate(all="ignore"):
+            bar = args[0] * (g / out)
+        if np.isfinite(np.sum(bar)):
+            return [bar]
     return [times(g, _direction(args[0], out))]
+
+
+def _absolute_into(g, out, args, kwargs, k, bar):
+    if not (is_plain(g, out, args[0]) and np.all(out)):
+        return False
+    with np.errstate(all="ignore"):
+        np.multiply(args[0], g / out, out=bar)
+    if not np.isfinite(np.sum(bar)):
+        bar[...] = 0.0
+        return False
+    return True
 
 
 def _absolute_jvp(tangents, out, args, kwargs):
@@ -176,7 +231,7 @@ def _angle_jvp(tangents, out, args, kwargs):
     return times(tangents[0] * scale, np.conjugate(_angle_slope(args[0]))).real
 
 
-rule(Primitive("absolute", np.absolute, _absolute_vjp, _absolute_jvp), "r")
+rule(Primitive("absolute", np.absolute, _absolute_vjp, _absolute_jvp, into=_absolute_into), "r")
 rule(Primitive("conjugate", np.conjugate, _conjugate_vjp, _conjugate_jvp, keep_args=False, keep_out=False), "c", True)
 rule(Primitive("sign", np.sign, _sign_vjp, _sign_jvp), "c", True)
 rule(Primitive("angle", np.angle, _angle_vjp, _angle_jvp, keep_out=False), "r")

@@ -120,17 +120,17 @@ def _on_pairs(name, kinds):
             return _fitting(found, "-" if results == "r" else "c")
         return tuple(_fitting(t, "-" if letter == "r" else "c") for t, letter in zip(found, results))
 
+    def into(g, out, args, kwargs, argnum, bar):
+        if kinds[argnum] != "c" or bar.strides[-1] != bar.itemsize:
+            return False  # a view of the bar is needed
+        g, out = _packed(joined, g, results), _packed(joined, out, results)
+        return primitive.into(g, out, _all(joined, args, kinds), kwargs, argnum, joined(bar))
+
     pattern = _same_place(kinds) if RULES[name].elementwise and results == "c" else None
     return Primitive(
-        f"complex {name} of {kinds}",
-        forward,
-        vjp,
-        primitive.jvp and jvp,
-        keep_args=primitive.keep_args,
-        keep_out=primitive.keep_out,
-        located=primitive.located,
-        pattern=pattern,
-    )
+        f"complex {name} of {kinds}", forward, vjp, primitive.jvp and jvp, keep_args=primitive.keep_args,
+        keep_out=primitive.keep_out, located=primitive.located, pattern=pattern, into=primitive.into and into,
+    )  # fmt: skip
 
 
 def _same_place(kinds):

@@ -116,6 +116,15 @@ class Complex:
         self._real.gradient, self._imag.gradient = complex(seed).real, complex(seed).imag
 
     @property
+    def tangent(self):
+        """complex: the derivative along the seeds of a tape of strategy 'forward', of one direction."""
+        return complex(*(x.tangent if x.is_active else 0.0 for x in (self._real, self._imag)))
+
+    @tangent.setter
+    def tangent(self, seed):
+        self._real.tangent, self._imag.tangent = complex(seed).real, complex(seed).imag
+
+    @property
     def real(self):
         """Real: the real part."""
         return self._real

@@ -6,8 +6,10 @@ import sys
 from collections import deque
 from types import FunctionType
 
+from numpy import iscomplexobj
+
 from codipy.active import Real
-from codipy.active.array import Array
+from codipy.active.array import Array, is_complex_variable
 from codipy.active.bulk import as_float
 from codipy.tools.rebinding.unit import WRAPPED
 from codipy.tools.trees import plain_copy
@@ -65,6 +67,9 @@ def check_result(result, f):
     if type(result) is Array and shape == ():
         return check_result(result[()], f)
     if as_float(result) is None:
+        if is_complex_variable(result) or iscomplexobj(result):
+            raise TypeError(f"{name_of(f)} must return one real number, got complex numbers: return z.real, abs(z) or "
+                            f"the like; of a holomorphic function take codipy.jvp({name_of(f)}, (z,), (1.0,))")
         first = f" return its number, y[{', '.join('0' * len(shape))}]; or" if set(shape) == {1} else ""
         fix = (f":{first} reduce it to one, for example by sum(), or take codipy.jacobian({name_of(f)})" if shape else
                ": does it return on every path?" if result is None else ": return one number")

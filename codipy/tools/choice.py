@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 
 from codipy.tools.callee import name_of
-from codipy.tools.leaves import in_dtypes
+from codipy.tools.leaves import demand_real, in_dtypes
 from codipy.tools.trees import arguments, flatten, rebuild
 
 __all__ = ["Choice"]
@@ -20,6 +20,8 @@ class Choice:
         From 0 on; an int makes the result one tree, a tuple a tuple of trees. Default is 0 where there are no names.
     argnames : str or tuple of str, optional
         Names of parameters, however the caller passes them. A str and a tuple differ as in `argnums`.
+    with_complex : bool
+        Whether they may be complex numbers.
 
     Attributes
     ----------
@@ -35,9 +37,10 @@ class Choice:
         Whether it is one argument by its position, and the result its tree.
     """
 
-    __slots__ = ("argnames", "argnums", "is_number", "last", "names", "positions", "several")
+    __slots__ = ("argnames", "argnums", "is_number", "last", "names", "positions", "several", "with_complex")
 
-    def __init__(self, argnums=None, argnames=None):
+    def __init__(self, argnums=None, argnames=None, with_complex=False):
+        self.with_complex = with_complex
         if argnums is None and argnames is None:
             argnums = 0
         self.argnums = argnums
@@ -87,7 +90,10 @@ class Choice:
         places, leaves = self.places(args, kwargs, f), []
         trees = [kwargs[place] if isinstance(place, str) else args[place] for place in places]
         for place, tree in zip(places, trees):
+            start = len(leaves)
             flatten(tree, f"argument {place!r}", leaves)
+            if not self.with_complex:
+                demand_real(leaves[start:], f"argument {place!r}")
         return trees, leaves, places
 
     def placer(self, trees, places, kwargs=None):

@@ -111,7 +111,7 @@ def value_and_grad(f, argnums=None, *, argnames=None, has_aux=False, strategy="a
 def _gradient(maker, f, argnums, argnames, has_aux, strategy, granularity, rebind):
     check_function(f, maker.__name__)
     check_settings((strategy, granularity))
-    choice = Choice(argnums, argnames)
+    choice = Choice(argnums, argnames, with_complex=True)
     options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "strategy": strategy,
                "granularity": granularity, "rebind": rebind}
     with_value = maker is value_and_grad

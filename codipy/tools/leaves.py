@@ -10,21 +10,22 @@ from itertools import accumulate
 import numpy as np
 
 from codipy.active import Real
-from codipy.active.array import Array
+from codipy.active.array import Array, is_complex_variable
 from codipy.active.bulk import all_floats, as_float
 from codipy.errors import ActiveError
 from codipy.tape import active_tape
 
-__all__ = ["DOUBLE", "Names", "aligned", "as_leaf", "cut", "in_dtypes", "is_array", "join", "shape_of", "split",
-           "stack"]
+__all__ = ["DOUBLE", "Names", "aligned", "as_leaf", "cut", "demand_real", "in_dtypes", "is_array", "is_complex", "join",
+           "shape_of", "split", "stack"]
 
+_COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 _ASIDE = "pass it as an argument that argnums does not name, or bind it by functools.partial"
 
 
 def as_leaf(leaf, path):
     """The float or array of floats to differentiate by; an error that names `path` for anything else."""
-    if type(leaf) is Real or type(leaf) is Array:
+    if type(leaf) is Real or type(leaf) is Array or is_complex_variable(leaf):
         if leaf.is_active:
             raise ActiveError(
                 f"{path} is active on a tape that does not record here: call this inside of `with tape:`, or pass its "
@@ -32,6 +33,8 @@ def as_leaf(leaf, path):
         return leaf.value
     if isinstance(leaf, np.ndarray) and leaf.ndim:
         return _as_array(leaf, path)
+    if is_complex(leaf):
+        return leaf
     number = as_float(leaf)
     if number is None:
         fix = ("pass np.asarray(x)" if getattr(leaf, "ndim", 0) else
@@ -43,10 +46,29 @@ def as_leaf(leaf, path):
     return number
 
 
+def is_complex(leaf):
+    """Whether a leaf is a number or an array of complex128 or complex64."""
+    return type(leaf) is complex or getattr(leaf, "dtype", None) in _COMPLEX
+
+
+def demand_real(leaves, path):
+    """Raise if one of the leaves is complex."""
+    for leaf in leaves:
+        if is_complex(leaf):
+            raise TypeError(f"{path} is or holds a {_kind_said(leaf)}, and this driver differentiates by real numbers "
+                            "only: use grad, vjp or jvp, or differentiate by the real and the imaginary part")
+
+
+def _kind_said(leaf):
+    return f"complex number {leaf!r}" if np.ndim(leaf) == 0 else f"ndarray of dtype {leaf.dtype}"
+
+
 def _as_array(array, path):
     if type(array) not in (np.ndarray, np.memmap):
         raise TypeError(f"{path} is a {type(array).__name__}, whose operations are not those of an array: "
                         "pass np.asarray(x)")
+    if is_complex(array):
+        return array
     for dtype in (DOUBLE, SINGLE):
         if array.dtype.kind == "f" and array.itemsize == dtype.itemsize:
             return array.astype(dtype, copy=False)      # the other byte order
@@ -68,7 +90,7 @@ def is_array(leaf):
 
 def shape_of(leaf):
     """The shape of an array, active or not; () for numbers and Reals."""
-    return leaf.shape if isinstance(leaf, (np.ndarray, Array)) else ()
+    return leaf.shape if isinstance(leaf, (np.ndarray, Array)) or hasattr(type(leaf), "of_pairs") else ()
 
 
 def aligned(leaf, like, path):
@@ -80,6 +102,8 @@ def aligned(leaf, like, path):
         if leaf.is_active and active_tape() is not None and np.shape(leaf) == shape:
             return leaf                 # inside of another recording
         leaf = as_leaf(leaf, path)      # a passive one is its value
+    if is_complex(like):
+        return _aligned_complex(leaf, shape, path)
     number = as_float(leaf)
     if number is not None and not shape:
         return number
@@ -94,12 +118,31 @@ def aligned(leaf, like, path):
     return array.astype(np.float64, copy=False)
 
 
+def _aligned_complex(leaf, shape, path):
+    array = np.asarray(leaf)
+    if array.dtype.kind not in "iufc":
+        raise TypeError(f"{path} must be complex numbers of shape {shape}, got {_said(leaf)}")
+    if array.shape != shape:
+        raise ValueError(f"{path} must have the shape {shape} of what it belongs to, got {array.shape}")
+    return array.astype(np.complex128, copy=False)
+
+
 def in_dtypes(derivatives, leaves):
     """Derivatives, which come in float64, in the dtypes of the leaves that they belong to."""
     if all_floats(leaves):
         return list(derivatives)
+    if any(map(is_complex, leaves)):
+        return [_like_complex(x, leaf) if is_complex(leaf) else in_dtypes([x], [leaf])[0]
+                for x, leaf in zip(derivatives, leaves)]
     return [x.astype(np.float32) if getattr(leaf, "dtype", None) == SINGLE and isinstance(x, (np.ndarray, Array)) else x
             for x, leaf in zip(derivatives, leaves)]
+
+
+def _like_complex(x, leaf):
+    """A derivative by complex numbers, in their dtype; a number of Python where the leaf is one."""
+    if type(leaf) is complex:
+        return complex(x)
+    return np.asarray(x).astype(leaf.dtype)[()]
 
 
 def join(leaves):
@@ -108,6 +151,7 @@ def join(leaves):
         return leaves[0].flatten()
     if type(leaves) is list and all_floats(leaves):
         return np.array(leaves, np.float64)
+    demand_real(leaves, "an argument")
     parts = [np.ravel(leaf) for leaf in leaves]
     return np.concatenate(parts).astype(np.float64, copy=False)
 

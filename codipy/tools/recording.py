@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from codipy.active import Real
-from codipy.active.array import Array, gather, identifiers, is_active, plain
+from codipy.active.array import Array, gather, identifiers, is_active, is_complex_variable, plain
 from codipy.active.bulk import all_floats, as_float, register_floats
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
@@ -57,6 +57,9 @@ def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check):
     return output.value, pull_arrays(tape, output, inputs)
 
 
+_REAL = frozenset({Real, Array, float, int})
+
+
 class Recording:
     """Inputs and outputs of one run, each registered.
 
@@ -95,9 +98,12 @@ class Recording:
         Their identifiers, None of an output that depends on nothing; of a tape without ``loans`` there is none.
     aux : list
         What `f` gave beside its result, `aux` given; with a program as `value`.
+    with_complex : bool
+        Whether inputs and results may be complex.
     """
 
-    def __init__(self, tape, f, args, kwargs, leaves, place, origins=None, aux=None):
+    def __init__(self, tape, f, args, kwargs, leaves, place, origins=None, aux=None, with_complex=False):
+        self.with_complex = with_complex
         self.tape, self.program, self.aux, self._origins = tape, None, aux, origins
         try:
             with tape:
@@ -112,16 +118,23 @@ class Recording:
 
     def _run(self, f, args, kwargs, leaves, place):
         self.inputs = self._registered(leaves)
+        if self.tape.loans is not None:
+            _demand_no_complex(self.inputs)
         self.inputs_at = [identifiers(x) for x in self.inputs] if self.tape.loans is not None else None
         # f may overwrite an Array: the adjoint of an input is that of what was registered.
         place(args, self.inputs)
         self.result = f(*args, **kwargs)
         pairs = labelled(self.result, "result")
         self.shapes = [shape_of(leaf) for _, leaf in pairs]
+        for path, leaf in () if self.with_complex else pairs:
+            if type(leaf) not in _REAL and (is_complex_variable(leaf) or np.iscomplexobj(leaf)):
+                _check_number(leaf, path, f)
         # All are computed before any is registered: an expression that waits may read another output.
         computed = [_computed(leaf, path, f) for path, leaf in pairs]
         self.value = plain_copy(self.result)
         self.outputs = [None if leaf is None else self.tape.register_output(leaf) for leaf in computed]
+        if self.inputs_at is not None:
+            _demand_no_complex(self.outputs)
         if self.inputs_at is not None:      # what is lent to this recording has identifiers only as long as it runs
             self._aux = [identifiers(leaf) if is_active(leaf) else None for _, leaf in labelled(self.aux, "aux")]
             self.outputs_at = [None if y is None else identifiers(y) for y in self.outputs]
@@ -204,7 +217,7 @@ class Recording:
             return self._through(self.program.pull, self.outputs_at, seeds, self.inputs_at, self.inputs)
         self._seed(adjoints, self.outputs, seeds)
         self.tape.evaluate(adjoints=adjoints)
-        return [adjoints[x] for x in self.inputs]
+        return [_read(adjoints, x) for x in self.inputs]
 
     def forward(self, adjoints, seeds):
         """Seed the inputs, sweep forward and read the outputs: the mirror of `reverse`."""
@@ -214,7 +227,8 @@ class Recording:
         self._seed(adjoints, self.inputs, seeds)
         self.tape.evaluate_forward(adjoints=adjoints)
         width = (adjoints.width,) if adjoints.width > 1 else ()
-        return [np.zeros(shape + width) if y is None else adjoints[y] for y, shape in zip(self.outputs, self.shapes)]
+        return [np.zeros(shape + width) if y is None else _read(adjoints, y)
+                for y, shape in zip(self.outputs, self.shapes)]
 
     def _through(self, sweep, seeded, seeds, read, likes):
         """A sweep of the program, one direction, from the identifiers that are seeded to those that are read."""
@@ -226,6 +240,11 @@ class Recording:
     def _seed(adjoints, variables, seeds):
         for variable, seed in zip(variables, seeds):
             if variable is not None and seed is not None:
+                if is_complex_variable(variable):
+                    for part, one in zip(_parts(variable), (np.real(seed), np.imag(seed))):
+                        if part.is_active:
+                            adjoints[part] = adjoints[part] + one
+                    continue
                 # Added: the function may return one variable twice.
                 adjoints[variable] = seed if len(variables) == 1 else adjoints[variable] + seed
 
@@ -262,6 +281,25 @@ class ForwardRun(Recording):
         return inputs
 
 
+def _parts(z):
+    """The real and the imaginary part of a complex variable, each with a slot of its own for every number."""
+    return z.real, z.imag
+
+
+def _read(adjoints, x):
+    """What stands in the slots of a variable; of a complex one, of one direction, as complex numbers."""
+    if not is_complex_variable(x):
+        return adjoints[x]
+    real, imag = (adjoints[part] if part.is_active else np.zeros(np.shape(part.value)) for part in _parts(x))
+    return real + 1j * imag
+
+
+def _demand_no_complex(variables):
+    if any(map(is_complex_variable, variables)):
+        raise ActiveError("inside of another recording, drivers take and give real numbers only: pass the real and the "
+                          "imaginary part, and return z.real and z.imag")
+
+
 def _as_numbered(leaf, ids):
     """An array in the order of its identifiers, which is that of its memory: Fortran's, as likely as that of C."""
     if np.all(np.diff(ids.reshape(-1)) > 0):
@@ -286,11 +324,15 @@ def _computed(leaf, path, f):
         return leaf.copy()
     if type(leaf) is Real and leaf.is_active:
         return leaf
-    _check_number(leaf, path, f)
+    if is_complex_variable(leaf) and leaf.is_active and getattr(leaf, "size", 1):
+        return leaf.copy() if hasattr(type(leaf), "copy") else leaf
+    _check_number(leaf, path, f, True)
     return None
 
 
-def _check_number(leaf, path, f):
+def _check_number(leaf, path, f, with_complex=False):
+    if with_complex and (is_complex_variable(leaf) or np.iscomplexobj(leaf)):
+        return
     if isinstance(leaf, np.ndarray):
         fits, said = leaf.dtype.kind in "biuf", f"an ndarray of dtype {leaf.dtype}"
     else:

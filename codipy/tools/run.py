@@ -91,7 +91,8 @@ class Run:
         if self._lends:
             self.tape.loans = []      # to which the enclosing recording lends its variables
         run = Recording if seeds is None else partial(ForwardRun, seeds)
-        self.recording = run(self.tape, called, args, kwargs, self.leaves, place, origins, kept)
+        self.recording = run(self.tape, called, args, kwargs, self.leaves, place, origins, kept,
+                             self.choice.with_complex)
         if has_aux:
             self.aux = self.recording.aux[0] if self.program is not None else plain_copy(self.recording.aux[0])
 
