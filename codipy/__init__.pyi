@@ -2,6 +2,7 @@
 """Reverse-mode automatic differentiation of Python code on chunked data streams."""
 
 from codipy import bridges as bridges
+from codipy import cmath as cmath
 from codipy import implicit as implicit
 from codipy import laboratory as laboratory
 from codipy import math as math

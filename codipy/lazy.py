@@ -7,7 +7,7 @@ import sys
 from codipy.active.doors import find_later
 from codipy.active.scalar.functions import extend_later
 
-_MODULES = ["bridges", "implicit", "laboratory", "math", "numpy", "scipy", "testing", "tools"]
+_MODULES = ["cmath", "bridges", "implicit", "laboratory", "math", "numpy", "scipy", "testing", "tools"]
 _PLACES = {
     "complexes.array": ["ComplexArray"],
     "complexes.scalar": ["Complex"],

@@ -15,8 +15,13 @@ from codipy.tape.signatures import Signature
 __all__ = ["ComplexArray"]
 
 
+_DOORS: list = []
+
+
 def _doors():
-    return door("complexes")()
+    if not _DOORS:
+        _DOORS.append(door("complexes")())
+    return _DOORS[0]
 
 
 class Flags:

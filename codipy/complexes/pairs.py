@@ -16,10 +16,11 @@ COMPLEX_OF = {np.dtype(np.float64): np.dtype(np.complex128), np.dtype(np.float32
 def complex_of_pairs(pairs):
     """The complex numbers of an ndarray of pairs, a view where the pairs lie as NumPy's numbers do."""
     kind = COMPLEX_OF[pairs.dtype]
-    if pairs.strides[-1] == pairs.itemsize and all(step % pairs.itemsize == 0 for step in pairs.strides):
+    strides = pairs.strides
+    if strides[-1] == pairs.itemsize:
         return pairs.view(kind)[..., 0]
-    if not any(pairs.strides):  # one number in the place of all
-        return np.broadcast_to(complex_of_pairs(np.array(pairs[(0,) * (pairs.ndim - 1)])), pairs.shape[:-1])
+    if not any(strides) and pairs.size:  # one number in the place of all, of which only the shape is asked
+        return np.ndarray(pairs.shape[:-1], kind, np.array(pairs[(0,) * pairs.ndim], kind), 0, strides[:-1])
     return np.ascontiguousarray(pairs).view(kind)[..., 0]
 
 

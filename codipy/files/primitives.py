@@ -22,7 +22,7 @@ def own(name):
     if found is None and name.startswith("scipy."):
         found = _of_scipy(name)
     if found is None and name.startswith("complex "):
-        importlib.import_module("codipy.complexes.doors")
+        importlib.import_module("codipy.cmath" if name.startswith("complex cmath.") else "codipy.complexes.doors")
         found = importlib.import_module("codipy.complexes.record").named(name)
     return found
 

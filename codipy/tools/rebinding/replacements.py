@@ -77,6 +77,7 @@ for _name in ("integrate", "optimize"):
 # Modules that are imported when they are asked for, and what stands for them.
 _LATER = {f"numpy.{name}": place for name, place in namespace.LATER.items() if name != "polynomial"}
 _LATER["statistics"] = "codipy.tools.rebinding.averages"
+_LATER["cmath"] = "codipy.tools.rebinding.phases"
 _LATER["numpy.polynomial.polyutils"] = "codipy.tools.rebinding.series"
 _LATER |= {f"scipy.{name}": place for name, place in scipy_namespace.LATER.items() if name != "integrate"}
 _MADE: dict = {}  # by type, what makes the stand-in of an instance

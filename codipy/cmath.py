@@ -1,0 +1,139 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Every function of Python's ``cmath``, on complex numbers, Reals and active Complex alike.
+
+Values and exceptions are those of ``cmath``, bit for bit. A result is active where it depends on an active argument;
+plain numbers give plain numbers. Derivatives are those of NumPy's functions: of the branch at a cut, 0 for the phase of
+0.
+
+Examples
+--------
+>>> import codipy
+>>> from codipy import cmath
+>>> codipy.grad(lambda x: cmath.exp(1j * x).imag)(0.0)
+1.0
+>>> cmath.polar(2j)
+(2.0, 1.5707963267948966)
+"""
+
+from __future__ import annotations
+
+import cmath as _cmath
+import functools
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from codipy.active import Real
+from codipy.active.recordings import status
+from codipy.active.scalar.kinds import converted
+from codipy.complexes.doors import apply_operator, number
+from codipy.complexes.movement import holds, plain
+from codipy.complexes.record import RULES, record, rule
+from codipy.numpy.primitive import Primitive
+
+if TYPE_CHECKING:
+
+    def __getattr__(name: str) -> Any: ...
+
+
+# By the name in cmath, the ufunc that has the same derivative.
+_UFUNCS = {
+    "acos": "arccos", "acosh": "arccosh", "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atanh": "arctanh",
+    "cos": "cos", "cosh": "cosh", "exp": "exp", "log10": "log10", "sin": "sin", "sinh": "sinh", "sqrt": "sqrt",
+    "tan": "tan", "tanh": "tanh",
+}  # fmt: skip
+
+
+def _is_plain(*arguments):
+    return status.in_passive() or not holds(arguments)
+
+
+def _enter(name, ufunc, results="c"):
+    """Let the rule of a ufunc be that of a function of cmath, whose values have other bits."""
+    function, of_arrays = getattr(_cmath, name), RULES[ufunc].primitive
+    made = Primitive(f"cmath.{name}", lambda z: function(complex(z)), of_arrays.vjp, of_arrays.jvp,
+                     keep_args=of_arrays.keep_args, keep_out=of_arrays.keep_out)  # fmt: skip
+    rule(made, results)
+
+
+def _as_python(found):
+    """A result as one of Python's numbers, which cmath gives."""
+    return converted(found, float) if type(found) is Real else found.stands_for(complex)
+
+
+def _function(name):
+    original = getattr(_cmath, name)
+
+    @functools.wraps(original)
+    def function(z, /):
+        if _is_plain(z):
+            return original(plain(z))
+        return _as_python(record(f"cmath.{name}", (number(complex, z),)))
+
+    return function
+
+
+for _name, _ufunc in _UFUNCS.items():
+    _enter(_name, _ufunc)
+    globals()[_name] = _function(_name)
+_enter("log", "log")
+_enter("phase", "angle", "r")
+phase = _function("phase")
+_log = _function("log")
+
+
+@functools.wraps(_cmath.log)
+def log(z, base=None, /):
+    if base is None:
+        return _log(z)
+    if _is_plain(z, base):
+        return _cmath.log(plain(z), plain(base))
+    return apply_operator("divide", (_log(z), _log(base)))
+
+
+@functools.wraps(_cmath.polar)
+def polar(z, /):
+    return (_cmath.polar(plain(z))) if _is_plain(z) else (abs(number(complex, z)), phase(z))
+
+
+def _rect_slopes(r, phi):
+    turned = np.exp(1j * phi)
+    return turned, 1j * r * turned
+
+
+def _rect_vjp(g, out, args, kwargs, argnums):
+    slopes = _rect_slopes(*args)
+    return [(g * np.conjugate(slopes[k])).real for k in argnums]
+
+
+def _rect_jvp(tangents, out, args, kwargs):
+    slopes = _rect_slopes(*args)
+    return sum(t * slopes[k] for k, t in tangents.items())
+
+
+rule(Primitive("cmath.rect", lambda r, phi: _cmath.rect(float(r), float(phi)), _rect_vjp, _rect_jvp, keep_out=False))
+
+
+@functools.wraps(_cmath.rect)
+def rect(r, phi, /):
+    if _is_plain(r, phi):
+        return _cmath.rect(plain(r), plain(phi))
+    return _as_python(record("cmath.rect", (r, phi)))
+
+
+def _on_values(name):
+    original = getattr(_cmath, name)
+
+    @functools.wraps(original)
+    def passive(*arguments, **options):
+        return original(*map(plain, arguments), **{key: plain(value) for key, value in options.items()})
+
+    return passive
+
+
+for _name in ("isclose", "isfinite", "isinf", "isnan"):
+    globals()[_name] = _on_values(_name)
+globals().update({name: getattr(_cmath, name) for name in dir(_cmath) if name[0] != "_" and name not in globals()})
+
+__all__ = sorted(name for name in dir(_cmath) if name[0] != "_")
+FUNCTIONS = {name: globals()[name] for name in __all__ if callable(getattr(_cmath, name))}
