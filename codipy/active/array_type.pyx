@@ -55,6 +55,12 @@ cdef bint stands_for_plain(Array a):
     return a.pending is None and current() != NULL and in_rebound_code()
 
 
+cdef bint is_own_type(Array a, tuple args, dict kwargs):
+    """Whether a view is asked for as what the array is already."""
+    given = dict(zip(("dtype", "type"), args)) | kwargs
+    return given.keys() <= {"dtype", "type"} and all([x is Array or x == np.ndarray for x in given.values()])
+
+
 cdef object show_to_library(Array a, object values):
     """What a library gets that asked for the values of an array, of which these are a copy."""
     if not stands_for_plain(a):
@@ -293,8 +299,8 @@ cdef class Array(BaseArray):
         return as_view(self, "diagonal", (offset, axis1, axis2), {})
 
     def view(self, *args, **kwargs):
-        """A second Array on the same elements; other dtypes are refused."""
-        if args or kwargs:
+        """A second Array on the same elements; other dtypes are refused, and ``view(np.ndarray)`` changes nothing."""
+        if (args or kwargs) and not is_own_type(self, args, kwargs):
             raise TypeError("an Array has no views of another dtype or type: take codipy.value(x).view(...)")
         materialise(self)
         return new_view(self, &self.geometry)

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the loops of all families share: plain values of what they are given, results into the arrays that they fill."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active.array import Array, identifiers
+from codipy.active.array import plain as value_of
+from codipy.active.messages.callers import refusal
+from codipy.errors import ActiveError
+from codipy.numpy.arguments import holds_active
+from codipy.scipy.kernels.frozen import frozen
+
+__all__ = ["demand_no_loss", "on_values", "refuse_loss", "refused_loop", "with_frozen", "write"]
+
+
+def on_values(original, args):
+    """Run a loop on plain values, and write what it writes into Arrays as well."""
+    arrays = [k for k, x in enumerate(args) if type(x) is Array]
+    plain = list(args)
+    for k in arrays:
+        plain[k] = np.array(args[k].value)
+    found = original(*plain)
+    for k in arrays:
+        if not np.array_equal(plain[k], args[k].value, equal_nan=True):
+            args[k][...] = plain[k]
+    return found
+
+
+def with_frozen(args):
+    """The arguments of a loop, with copies in the place of indices."""
+    return [frozen(x) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x for x in args]
+
+
+def write(target, values):
+    """Fill an array that SciPy has made for a result."""
+    if type(target) is Array:
+        target[...] = values
+    elif holds_active((values,)):
+        raise ActiveError("scipy.sparse: active values would be written into a plain array: use the functions of "
+                          "codipy.scipy, or rebound code, to make the matrix")  # fmt: skip
+    else:
+        target[...] = value_of(values)
+
+
+def demand_no_loss(what, x, is_lost):
+    """Refuse to leave out values that are zero now, if active ones are among them.
+
+    Parameters
+    ----------
+    what : str
+        Who leaves them out.
+    x : Array
+    is_lost : ndarray of bool
+        Of the shape of `x`.
+    """
+    if np.any(is_lost) and np.any(identifiers(x)[is_lost]):
+        refuse_loss(what)
+
+
+def refuse_loss(what):
+    """Raise the error of entries that are zero now and have derivatives."""
+    raise ActiveError(refusal(
+        f"{what} leaves out an entry that is exactly 0, which",
+        "add up entries at equal places, scipy.sparse.coo_array((data, (i, j))).tocsr(), which keeps zeros; where it "
+        "is not wanted, say codipy.value(A)"))  # fmt: skip
+
+
+def refused_loop(name, original, what):
+    """What stands for a loop that has no rule."""
+
+    def loop(*args):
+        if holds_active(args):
+            raise ActiveError(refusal(f"{name} of scipy.sparse, {what},", "compute with `A.data` or `A.toarray()`; "
+                                      "where it is not wanted, say codipy.value(A)"))  # fmt: skip
+        return on_values(original, args)
+
+    return loop

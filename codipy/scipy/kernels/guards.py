@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Methods of SciPy's sparse matrices that leave out zeros: what looks at their arguments before they run, rebuilt."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from scipy.sparse import _coo, _data, _dok, _lil
+from scipy.sparse import _csparsetools as _compiled
+
+from codipy.active.array import Array, Real, identifiers
+from codipy.active.messages.callers import refusal
+from codipy.errors import ActiveError
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import holds_active
+from codipy.scipy.kernels.lists import demand_no_zero, insert
+
+__all__ = ["GUARDS"]
+
+
+def _of_dense(rebuilt):
+    """A sparse matrix of a dense one."""
+
+    @functools.wraps(rebuilt)
+    def method(self, arg1, *args, **kwargs):
+        if not isinstance(arg1, tuple) and not hasattr(arg1, "tocsr") and holds_active((arg1,)):
+            dense = asarray(arg1)
+            if type(dense) is Array and np.any(identifiers(dense)[dense.value == 0.0]):
+                raise ActiveError(refusal(
+                    "a scipy.sparse matrix of a dense one leaves out an element that is exactly 0, which",
+                    "say which elements it has, `i, j = np.nonzero(codipy.value(a))` and "
+                    "scipy.sparse.csr_array((a[i, j], (i, j)), shape=a.shape)"))  # fmt: skip
+        return rebuilt(self, arg1, *args, **kwargs)
+
+    return method
+
+
+def _setting(rebuilt):
+    """``A[...] = x`` of a dictionary of keys."""
+
+    @functools.wraps(rebuilt)
+    def method(self, *args):
+        demand_no_zero("A[i, j] = x of a DOK matrix", args[-1])
+        return rebuilt(self, *args)
+
+    return method
+
+
+def _setting_lists(rebuilt):
+    """``A[i, j] = x`` of rows in lists: SciPy makes a float of x first."""
+
+    @functools.wraps(rebuilt)
+    def method(self, key, x):
+        is_element = isinstance(key, tuple) and len(key) == 2 and all(isinstance(k, (int, np.integer)) for k in key)
+        if not is_element or np.ndim(x) or not holds_active((x,)):
+            return rebuilt(self, key, x)
+        return insert(*self.shape, self.rows, self.data, *key, x)
+
+    return method
+
+
+def _element(rebuilt):
+    """``A[i, j]`` of rows in lists."""
+
+    @functools.wraps(rebuilt)
+    def method(self, row, col):
+        found = _compiled.lil_get1(*self.shape, self.rows, self.data, row, col)
+        return found if type(found) is Real else rebuilt(self, row, col)
+
+    return method
+
+
+def _extreme(rebuilt):
+    @functools.wraps(rebuilt)
+    def method(self, *args, **kwargs):
+        if holds_active((getattr(self, "data", None),)):
+            raise ActiveError(refusal("A.max(axis) or A.min(axis) of scipy.sparse, which leaves out zeros,",
+                                      "take A.toarray().max(axis)"))  # fmt: skip
+        return rebuilt(self, *args, **kwargs)
+
+    return method
+
+
+GUARDS = [
+    (_lil._lil_base.__setitem__, _setting_lists),
+    (_lil._lil_base._get_intXint, _element),
+    (_coo._coo_base.__init__, _of_dense),
+    (_dok._dok_base._set_intXint, _setting),
+    (_dok._dok_base._set_arrayXarray, _setting),
+    (_dok._dok_base.__setitem__, _setting),
+    (_data._minmax_mixin._min_or_max_axis, _extreme),
+]

@@ -1,0 +1,88 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sparse matrices as they are handed to what takes SciPy's own alone: their plain values, and where these stand."""
+
+from __future__ import annotations
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from codipy.active.array import Array
+from codipy.active.array import plain as value_of
+from codipy.errors import ActiveError
+from codipy.numpy.arguments import holds_active
+from codipy.scipy.kernels.places import Blocks, Compressed, Coordinates, Diagonals
+
+__all__ = ["is_active_matrix", "matrix_of", "plain_matrix", "structure_of"]
+
+
+def _values(matrix):
+    if matrix.format == "dok":
+        return list(matrix.values())
+    return matrix.data if matrix.format != "lil" else [x for row in matrix.data for x in row]
+
+
+def is_active_matrix(x):
+    """Whether it is a sparse matrix of SciPy with active values."""
+    return scipy.sparse.issparse(x) and holds_active((_values(x),))
+
+
+def matrix_of(x):
+    """The sparse matrix that `aslinearoperator` was given, if its values are active; everything else as it is."""
+    found = getattr(x, "A", None) if isinstance(x, scipy.sparse.linalg.LinearOperator) else None
+    return found if is_active_matrix(found) else x
+
+
+def _plain_operator(x):
+    """The operator, whose functions SciPy's loops call with arrays that they write to later."""
+
+    def passive(multiply):
+        def function(vectors):
+            found = multiply(np.array(vectors))
+            if holds_active((found,)):
+                raise ActiveError("scipy.sparse.linalg: a LinearOperator whose functions use active values has no "
+                                  "derivative here: give the sparse matrix itself, or where the derivative is not "
+                                  "wanted, take codipy.value(x) in its functions")  # fmt: skip
+            return np.array(value_of(found))
+
+        return function
+
+    return scipy.sparse.linalg.LinearOperator(x.shape, passive(x.matvec), passive(x.rmatvec), passive(x.matmat),
+                                              x.dtype, passive(x.rmatmat))  # fmt: skip
+
+
+def plain_matrix(x):
+    """The sparse matrix with plain values, of SciPy's own class, or such an operator; everything else as it is."""
+    origin = vars(type(x)).get("__codipy_origin__")
+    if origin is not None and isinstance(x, scipy.sparse.linalg.LinearOperator):
+        return _plain_operator(x)
+    if not scipy.sparse.issparse(x):
+        return x
+    if origin is None and type(getattr(x, "data", None)) is not Array:
+        return x
+    kind = type(x) if origin is None else origin
+    if x.format in ("dok", "lil"):
+        made = kind(x.shape, dtype=x.dtype)
+        if x.format == "dok":
+            made._dict.update({key: value_of(value) for key, value in x.items()})
+        else:
+            for k, row in enumerate(x.data):
+                made.rows[k], made.data[k] = list(x.rows[k]), [value_of(value) for value in row]
+        return made
+    made = kind.__new__(kind)
+    made.__dict__.update({key: np.array(value.value) if type(value) is Array else value
+                          for key, value in vars(x).items()})  # fmt: skip
+    return made
+
+
+def structure_of(matrix):
+    """Where the values in ``matrix.data`` stand."""
+    if matrix.format in ("csr", "csc"):
+        return Compressed(matrix.shape, matrix.indptr, matrix.indices, matrix.format == "csr")
+    if matrix.format == "coo":
+        return Coordinates(matrix.shape, matrix.row, matrix.col)
+    if matrix.format == "bsr":
+        return Blocks(matrix.shape, matrix.blocksize, matrix.indptr, matrix.indices)
+    if matrix.format == "dia":
+        return Diagonals(matrix.shape, matrix.offsets, matrix.data.shape[1])
+    raise TypeError(f"a matrix of the format {matrix.format} has its values in no array: take A.tocsr()")

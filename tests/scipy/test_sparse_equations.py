@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Equations, eigenvalues and exponentials of sparse matrices with active values."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.errors import ActiveError
+from tests.scipy.test_sparse import differences
+
+sp = pytest.importorskip("scipy.sparse")
+linalg = pytest.importorskip("scipy.sparse.linalg")
+
+N = 5
+BANDS = sp.diags([-1.0, 2.6, -1.1], [-1, 0, 1], shape=(N, N)).tocoo()
+POINT = BANDS.data + 0.1 * np.cos(np.arange(BANDS.nnz))
+RIGHT, WEIGHTS, COLUMNS = np.linspace(0.4, 1.3, N), np.cos(np.arange(N)), np.sin(np.arange(2.0 * N)).reshape(N, 2)
+EXACT = {"rtol": 1e-13, "atol": 0.0}
+
+
+def matrix(x, form):
+    kind, name = form.partition("_")[2], form.partition("_")[0]
+    return getattr(sp, f"coo_{kind}")((x, (BANDS.row, BANDS.col)), shape=(N, N)).asformat(name)
+
+
+def symmetric(x):
+    A = matrix(x, "csr_array")
+    return A + A.T + sp.eye_array(N) * x[0]
+
+
+DIRECT = {
+    "spsolve": lambda A, x: WEIGHTS @ linalg.spsolve(A, RIGHT * x[0]),
+    "spsolve of a column": lambda A, x: WEIGHTS @ linalg.spsolve(A, RIGHT[:, None] * x[1]),
+    "spsolve of columns": lambda A, x: np.sum((WEIGHTS @ linalg.spsolve(A, COLUMNS)) ** 2),
+    "spsolve as it is": lambda A, x: WEIGHTS @ linalg.spsolve(A, RIGHT, permc_spec="NATURAL"),
+    "spsolve of a sparse vector": lambda A, x: WEIGHTS @ linalg.spsolve(A, sp.csc_array(RIGHT[:, None])),
+    "splu": lambda A, x: WEIGHTS @ linalg.splu(A.tocsc()).solve(RIGHT),
+    "splu transposed": lambda A, x: WEIGHTS @ linalg.splu(A.tocsc(), permc_spec="MMD_ATA").solve(RIGHT * x[1], "T"),
+    "factorized": lambda A, x: WEIGHTS @ linalg.factorized(A.tocsc())(RIGHT),
+    "twice": lambda A, x: WEIGHTS @ linalg.spsolve(A, linalg.spsolve((A.T @ A).asformat(A.format), RIGHT)),
+    "expm_multiply": lambda A, x: WEIGHTS @ linalg.expm_multiply(A * 0.3, RIGHT),
+    "norm": lambda A, x: linalg.norm(A),
+    "aslinearoperator": lambda A, x: WEIGHTS @ (linalg.aslinearoperator(A) @ RIGHT),
+    "matrix_power": lambda A, x: WEIGHTS @ (linalg.matrix_power(A, 3) @ RIGHT),
+}
+ITERATED = {
+    "cg": lambda A, x: WEIGHTS @ linalg.cg(A, RIGHT * x[0], **EXACT)[0],
+    "minres": lambda A, x: WEIGHTS @ linalg.minres(A, RIGHT, rtol=1e-14)[0],
+    "gmres": lambda A, x: WEIGHTS @ linalg.gmres(A @ A, RIGHT, **EXACT)[0],
+    "bicgstab": lambda A, x: WEIGHTS @ linalg.bicgstab(A, RIGHT, x0=RIGHT, **EXACT)[0],
+    "preconditioned": lambda A, x: WEIGHTS @ linalg.cg(A, RIGHT, M=sp.eye_array(N) * 0.3, **EXACT)[0],
+    "with factors": lambda A, x: WEIGHTS @ linalg.gmres(A, RIGHT, M=preconditioner(A), **EXACT)[0],
+    "operator": lambda A, x: WEIGHTS @ linalg.cg(linalg.aslinearoperator(A), RIGHT, **EXACT)[0],
+    "passive operator": lambda A, x: WEIGHTS @ linalg.gmres(linalg.aslinearoperator(BANDS), RIGHT * x[2], **EXACT)[0],
+}
+PAIRS = {
+    "values": lambda A, x: linalg.eigsh(A, k=2, v0=np.ones(N))[0] @ np.array([1.0, 2.0]),
+    "only values": lambda A, x: linalg.eigsh(A, 2, v0=np.ones(N), return_eigenvectors=False) @ np.array([1.0, 2.0]),
+    "vectors": lambda A, x: np.sum((WEIGHTS @ linalg.eigsh(A, k=2, v0=np.ones(N))[1]) ** 2),
+    "near": lambda A, x: linalg.eigsh(A, k=1, sigma=0.5, v0=np.ones(N))[0][0],
+}
+
+
+def preconditioner(A):
+    factors = linalg.spilu(codipy.value(A).tocsc())
+    return linalg.LinearOperator((N, N), factors.solve, lambda y: factors.solve(y, "T"))
+
+
+def check(f, second=True):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", sp.SparseEfficiencyWarning)
+        value, gradient = codipy.value_and_grad(f)(POINT)
+        assert value == f(POINT)
+        np.testing.assert_allclose(gradient, differences(f, POINT, 1e-5), rtol=2e-6, atol=1e-7)
+        direction = np.cos(np.arange(len(POINT)))
+        for strategy in ("primal-reuse", "jacobian", "simple"):
+            np.testing.assert_allclose(codipy.grad(f, strategy=strategy)(POINT), gradient, rtol=1e-9, atol=1e-12)
+        _, slope = codipy.jvp(f, (POINT,), (direction,))
+        np.testing.assert_allclose(slope, gradient @ direction, rtol=1e-8)
+        if second:
+            (product,) = codipy.hvp(f, (POINT,), (direction,))
+            change = codipy.grad(f)(POINT + 1e-6 * direction) - codipy.grad(f)(POINT - 1e-6 * direction)
+            np.testing.assert_allclose(product, change / 2e-6, rtol=1e-5, atol=1e-6)
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_array"])
+@pytest.mark.parametrize("name", DIRECT)
+def test_direct_solutions(name, form):
+    check(lambda x: DIRECT[name](matrix(x, form), x))
+
+
+@pytest.mark.parametrize("name", ITERATED)
+def test_iterated_solutions(name):
+    check(lambda x: ITERATED[name](symmetric(x), x))
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_eigenpairs(name):
+    check(lambda x: PAIRS[name](symmetric(x), x), second=False)
+
+
+def test_second_order_of_eigenvalues_is_refused():
+    with pytest.raises(codipy.errors.UndifferentiableError, match="eigh"):
+        codipy.hvp(lambda x: PAIRS["values"](symmetric(x), x), (POINT,), (POINT,))
+
+
+def test_a_solver_that_gives_up_has_no_derivative():
+    with pytest.raises(ArithmeticError, match="cg: the equations were not solved"):
+        codipy.grad(lambda x: linalg.cg(symmetric(x), RIGHT, maxiter=1, **EXACT)[0].sum())(POINT)
+
+
+def test_a_singular_matrix_gives_what_scipy_gives():
+    def f(x):
+        return linalg.spsolve(matrix(x * 0.0 + np.where(BANDS.row == 0, 0.0, x), "csc_array"), RIGHT).sum()
+
+    with pytest.warns(linalg.MatrixRankWarning):
+        value, gradient = codipy.value_and_grad(f)(POINT)
+    assert np.isnan(value) and np.isnan(gradient).any()
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda A, x: linalg.cg(linalg.LinearOperator((N, N), matvec=lambda y: 3 * y * x[0]), RIGHT * x[1])[0],
+        lambda A, x: linalg.cg(linalg.LinearOperator((N, N), matvec=lambda y: 3 * y * x[0]), RIGHT)[0],
+        lambda A, x: linalg.spilu(A.tocsc()).solve(RIGHT),
+        lambda A, x: linalg.splu(A.tocsc()).L.data,
+        lambda A, x: linalg.lsqr(A, RIGHT)[0],
+        lambda A, x: linalg.svds(A, 2)[1],
+        lambda A, x: linalg.eigs(A, 2)[0],
+        lambda A, x: linalg.spsolve_triangular(sp.tril(A).tocsr(), RIGHT),
+        lambda A, x: linalg.spsolve(A, sp.csc_array(COLUMNS)).data,
+        lambda A, x: linalg.eigsh(sp.eye_array(N), 2, M=A)[0],
+    ],
+)
+def test_what_has_no_rule_says_what_to_write(call):
+    with pytest.raises((ActiveError, AttributeError), match=r"value\(|write|take|give"):
+        codipy.grad(lambda x: np.sum(call(symmetric(x), x)))(POINT)
+
+
+@pytest.mark.parametrize("form", ["csc_matrix", "csr_matrix"])
+def test_finite_elements(form):
+    m = 8
+    ends = np.stack([np.arange(m), np.arange(1, m + 1)], axis=1)
+    rows, columns = np.repeat(ends, 2, axis=1).ravel(), np.tile(ends, (1, 2)).ravel()
+    inside = (rows > 0) & (columns > 0) & (rows < m) & (columns < m)
+
+    def f(k):
+        data = (k[:, None] * np.array([1.0, -1.0, -1.0, 1.0])).ravel()[inside]
+        A = sp.coo_matrix((data, (rows[inside] - 1, columns[inside] - 1)), shape=(m - 1, m - 1)).asformat(form[:3])
+        return np.sum(linalg.spsolve(A, np.ones(m - 1)) ** 2)
+
+    point = np.linspace(1.0, 2.0, m)
+    value, gradient = codipy.value_and_grad(f)(point)
+    assert value == f(point)
+    np.testing.assert_allclose(gradient, differences(f, point), rtol=1e-6, atol=1e-6)
