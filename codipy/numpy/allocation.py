@@ -183,7 +183,9 @@ def _converted(function, x, dtype, *args, **kwargs):
 
 def _given(x, dtype):
     """The Array that an ``__array__`` of the user's gives, or the ndarray; `x` itself if it has none."""
-    method = None if isinstance(x, np.ndarray) or type(x) in _MOVABLE else method_of(x, "__array__")
+    if isinstance(x, np.ndarray) or type(x) in _MOVABLE:
+        return x
+    method = getattr(type(x), "__codipy_array__", method_of(x, "__array__"))
     if method is None:
         return x
     made = method(x) if dtype is None else method(x, dtype)

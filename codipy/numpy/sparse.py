@@ -72,8 +72,17 @@ def _linear(value, adjoint, matrix, is_left):
     )
 
 
+def _is_rebuilt(x):
+    """Whether it is a sparse matrix whose methods take active values, as rebuilt code makes them."""
+    return "__codipy_origin__" in vars(type(x))
+
+
 def product(a, b):
     """``a @ b`` where one of the two is sparse."""
+    if _is_rebuilt(a):
+        return a.__matmul__(b)
+    if _is_rebuilt(b):
+        return b.__rmatmul__(a)
     if _is_sparse(a):
         matrix = kept(a)
         return fillable(call(_linear(lambda x: matrix @ x, lambda g: matrix.T @ g, matrix, True), (b,)))
@@ -86,6 +95,10 @@ def times(a, b):
     """``a * b`` where one of the two is an Array and the other none of what it knows: for a matrix ``a @ b``."""
     if not holds_sparse((a, b)):
         return NotImplemented
+    if _is_rebuilt(a):
+        return a.__mul__(b)
+    if _is_rebuilt(b):
+        return b.__rmul__(a)
     if any(isinstance(x, _sparse().sparray) for x in (a, b)):
         raise ActiveError("a sparse array times an Array, by elements, would be a sparse array of active values: write "
                           "`a.toarray() * x`; the matrix product is `a @ x`")  # fmt: skip

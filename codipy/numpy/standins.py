@@ -43,6 +43,8 @@ def stand_for(kind, type_of_plain):
     """
     _FURTHER[kind] = type_of_plain
 
+_PASSING: dict = {}  # types of others that pass for what NumPy has, and one such
+
 
 def plain_type(x):
     """The type that the plain run has here."""
@@ -56,6 +58,8 @@ def isinstance_(instance, classes, /):
     """``isinstance``, where a Real and an Array are whatever their plain values are."""
     if isinstance(instance, classes):
         return True
+    if type(instance) in _PASSING:
+        return isinstance(_PASSING[type(instance)], classes)
     kind = type(instance)
     return (kind is Real or kind is Array or kind in _FURTHER) and isinstance(_LIKE[plain_type(instance)], classes)
 
@@ -210,9 +214,18 @@ def _class_of(x):
 show_classes(_class_of)
 
 
-def pass_for(kind, original):
-    """Let ``type(x)`` of instances of `kind` be `original`."""
+def pass_for(kind, original, example=None):
+    """Let ``type(x)`` of instances of `kind` be `original`, and ``isinstance`` say of them what it says of `example`.
+
+    Parameters
+    ----------
+    kind, original : type
+    example : object, optional
+        Of `original`.
+    """
     _KINDS[kind] = original
+    if example is not None:
+        _PASSING[kind] = example
 
 
 for _cls in STANDINS.values():  # so that messages and representations are the original's

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equations with a sparse matrix that is passive: `splu`, `spilu`, `factorized`, `spsolve`, of active right-hand sides.
+"""Equations with a sparse matrix: `splu`, `spilu`, `factorized`, `spsolve`.
 
-The factors that a program has kept from before are SciPy's own: in rebound code `Factors` stand for them.
+Of a passive matrix, with active right-hand sides; of active values see `solved.py`. The factors that a program has kept
+from before are SciPy's own: in rebound code `Factors` stand for them.
 """
 
 from __future__ import annotations
 
 import functools
+import inspect
+import warnings
 from types import BuiltinFunctionType
 
 import numpy as np
@@ -20,6 +23,8 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import fillable, holds_active, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.sparse import kept
+from codipy.scipy.kernels.whole import is_active_matrix, plain_matrix
+from codipy.scipy.solved import ActiveFactors, Equations, compressed
 
 __all__ = ["FUNCTIONS", "STANDINS", "Factors", "method_of"]
 
@@ -41,10 +46,14 @@ def _linear(name, value, adjoint):
 
 def _of_matrix(name, matrix, options):
     """The arguments without Arrays, of which none is active."""
+    if is_active_matrix(matrix):
+        what = f"scipy.sparse.linalg.{name} of a sparse matrix with active values"
+        raise ActiveError(refusal(what, "write splu(A), or where it is a preconditioner, of which no derivative is "
+                                        f"wanted, {name}(codipy.value(A))"))  # fmt: skip
     if holds_active((matrix, options)):
         what = f"scipy.sparse.linalg.{name} of an active matrix"
         raise ActiveError(refusal(what, "write `np.linalg.solve(A, b)`; where it is not wanted, say codipy.value(A)"))
-    return value_tree((matrix, *options))
+    return value_tree((plain_matrix(matrix), *options))
 
 
 class Factors:
@@ -89,13 +98,30 @@ def _factors(name):
 
     @functools.wraps(original)
     def function(A, *args, **kwargs):
+        if name == "splu" and is_active_matrix(A):
+            return _active_factors(A, *args, **kwargs)
         return Factors(original(*_of_matrix(name, A, args), **kwargs))
 
     return function
 
 
+def _active_factors(A, *args, **kwargs):
+    """`splu` of active values: SciPy's own of the plain ones, and what solves with the active ones."""
+    if A.format != "csc":
+        A = A.tocsc()
+        warnings.warn("splu converted its input to CSC format", scipy.sparse.SparseEfficiencyWarning, stacklevel=3)
+    A.sum_duplicates()
+    structure, by_rows, values = compressed(A)
+    lu = scipy.sparse.linalg.splu(plain_matrix(A), *args, **kwargs)
+    options = inspect.signature(scipy.sparse.linalg.splu).bind(None, *args, **kwargs).arguments
+    del options["A"]
+    return ActiveFactors(Equations(structure, by_rows, options, values.value, lu), values.copy(), lu)
+
+
 @functools.wraps(scipy.sparse.linalg.factorized)
 def _factorized(A):
+    if is_active_matrix(A):
+        return _active_factors(A).solve
     solve = scipy.sparse.linalg.factorized(*_of_matrix("factorized", A, ()))
     return _solver(solve) or solve  # or that of another library, which takes ndarrays alone
 
@@ -115,9 +141,36 @@ def method_of(o):
     return method if type(method) is not BuiltinFunctionType else _solver(method) or method
 
 
+def _active_spsolve(A, b, permc_spec=None, use_umfpack=True):
+    """`spsolve` of active values, with SciPy's bits."""
+    if A.format not in ("csc", "csr"):
+        A = A.tocsc()
+        warnings.warn("spsolve requires A be CSC or CSR matrix format", scipy.sparse.SparseEfficiencyWarning,
+                      stacklevel=3)  # fmt: skip
+    if scipy.sparse.issparse(b):
+        if b.ndim == 2 and b.shape[1] != 1:
+            raise ActiveError(refusal("scipy.sparse.linalg.spsolve of an active and a sparse right-hand side",
+                                      "write spsolve(A, b.toarray())"))  # fmt: skip
+        b = b.toarray()
+    A.sum_duplicates()
+    b = asarray(b)
+    rows, columns = A.shape
+    if rows != columns:
+        raise ValueError(f"matrix must be square (has shape {(rows, columns)})")
+    if rows != b.shape[0]:
+        raise ValueError(f"matrix - rhs dimension mismatch ({A.shape} - {b.shape[0]})")
+    structure, by_rows, values = compressed(A)
+    equations = Equations(structure, by_rows, {"permc_spec": permc_spec}, for_spsolve=True)
+    found = equations.solve(values.copy(), b)
+    return fillable(found.ravel() if b.ndim == 2 and b.shape[1] == 1 else found)
+
+
 @functools.wraps(scipy.sparse.linalg.spsolve)
 def _spsolve(A, b, *args, **kwargs):
     original = scipy.sparse.linalg.spsolve
+    if is_active_matrix(A) or is_active_matrix(b):
+        return _active_spsolve(A, b, *args, **kwargs)
+    A, b = plain_matrix(A), plain_matrix(b)
     if not holds_active((b,)):
         A, *args = _of_matrix("spsolve", A, args)
         return original(A, *value_tree((b,)), *args, **kwargs)

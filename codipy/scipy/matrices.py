@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``scipy.sparse.linalg`` as `codipy.scipy` and rebound code have it: its solvers know no array but an ndarray.
+"""``scipy.sparse.linalg`` as `codipy.scipy` and rebound code have it.
 
-They get the values of a passive Array. Of an active one they say what to write instead.
+Its solvers know no array but an ndarray: they get the values of what is passive. Of what is active there are rules for
+some; the others say what to write instead. What is on no list here is rebuilt, as a user's function is.
 """
 
 from __future__ import annotations
@@ -15,21 +16,23 @@ import scipy.sparse.linalg
 from codipy.active.array import Array
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.modules import module_for
-from codipy.scipy import factored
+from codipy.scipy import eigenpairs, factored, krylov
+from codipy.scipy.kernels.whole import is_active_matrix, plain_matrix
 
-__all__ = ["FUNCTIONS", "STANDINS", "linalg", "sparse"]
+__all__ = ["FUNCTIONS", "REBUILT", "RULES", "STANDINS", "instead_of"]
 
-_SOLVE, _SQUARES = "`np.linalg.solve(A, b)`", "`np.linalg.lstsq(A, b, rcond=None)[0]`"
+_SQUARES = "`np.linalg.lstsq(A, b, rcond=None)[0]`"
 _PAIRS = "`np.linalg.eigh(A)`, if A is symmetric, and take those that are wanted"
 _INSTEAD = {
-    **dict.fromkeys(("bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr", "tfqmr"), _SOLVE),
     **dict.fromkeys(("lsmr", "lsqr"), _SQUARES),
-    **dict.fromkeys(("eigs", "eigsh", "lobpcg"), _PAIRS),
+    **dict.fromkeys(("eigs", "lobpcg"), _PAIRS),
     "svds": "`np.linalg.svd(A, full_matrices=False)`, and take those that are wanted",
-    "aslinearoperator": "the products themselves, `A @ x`",
+    "expm": "`expm_multiply(A, b)`, or scipy.linalg.expm(A.toarray())",
+    "inv": "`spsolve(A, b)`",
+    "spsolve_triangular": "`spsolve(A, b)`",
 }
-_PASSED_ON = {"expm_multiply"}  # it computes with what it is given
+# Python code that computes with what it is given.
+REBUILT = {"aslinearoperator", "expm_multiply", "is_sptriangular", "matrix_power", "norm", "spbandwidth"}
 
 
 def _of_ndarrays(name, original):
@@ -41,19 +44,24 @@ def _of_ndarrays(name, original):
     return function
 
 
+def instead_of(name):
+    """What to write in the place of a function that has no rule."""
+    return _INSTEAD.get(name, "`A.toarray()` and a function of scipy.linalg")
+
+
 def _plain(name, x):
-    if type(x) is not Array:
-        return x
-    if name in _INSTEAD and x.is_active:
-        what = f"scipy.sparse.linalg.{name} of an active Array"
-        raise ActiveError(refusal(what, f"write {_INSTEAD[name]}; where it is not wanted, say codipy.value(x)"))
+    is_sparse = is_active_matrix(x)
+    if type(x) is not Array and not is_sparse:
+        return plain_matrix(x)
+    if is_sparse or name in _INSTEAD and x.is_active:
+        kind = "a sparse matrix with active values" if is_sparse else "an active Array"
+        instead = f"write {instead_of(name)}; where it is not wanted, say codipy.value(x)"
+        raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of {kind}", instead))
     return x if x.is_active else np.asarray(x)
 
 
 _NAMES = {name for name in scipy.sparse.linalg.__all__ if type(getattr(scipy.sparse.linalg, name)) is FunctionType}
-# The solvers of `factored.py` take active right-hand sides.
-FUNCTIONS = {name: _of_ndarrays(name, getattr(scipy.sparse.linalg, name)) for name in sorted(_NAMES - _PASSED_ON)}
-FUNCTIONS |= factored.FUNCTIONS
+FUNCTIONS = {name: _of_ndarrays(name, getattr(scipy.sparse.linalg, name)) for name in sorted(_NAMES - REBUILT)}
+RULES = {**factored.FUNCTIONS, **krylov.FUNCTIONS, **eigenpairs.FUNCTIONS}
+FUNCTIONS |= RULES
 STANDINS = factored.STANDINS
-linalg = module_for(scipy.sparse.linalg, FUNCTIONS)
-sparse = module_for(scipy.sparse, {"linalg": linalg})

@@ -11,7 +11,7 @@ import importlib
 import sys
 
 # Modules of which some functions are ours.
-LATER = {"special": "codipy.scipy.functions", "optimize": "codipy.scipy.solvers", "sparse": "codipy.scipy.matrices",
+LATER = {"special": "codipy.scipy.functions", "optimize": "codipy.scipy.solvers",
          "linalg": "codipy.scipy.algebra"}
 LATER["sparse.linalg"] = "codipy.scipy.matrices"
 

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import scipy.linalg
 
-from codipy.scipy import algebra
+from codipy.scipy import algebra, matrices
+from codipy.scipy.kernels import moves, pairs, products, sums, table
 
 __all__ = ["render"]
 
@@ -25,6 +26,34 @@ the tables in `codipy/scipy` by `python -m codipy.scipy.reference`. What stands 
 Values are SciPy's, to the last bit; derivatives are those of what SciPy reads: of one triangle where it reads one. They
 are of any order, in both directions, of single matrices (`det`, `norm` and `expm` of stacks too). `eig`, `eigvals` and
 complex matrices are `np.linalg`'s.
+
+| | functions |
+|---|---|
+"""
+SPARSE = """
+## scipy.sparse
+
+Matrices and arrays whose *values* are active: SciPy's own Python code is rebuilt, and `A.data` is an Array. All
+formats, from triplets (values at equal places are added), by elements, slices and conversions, with sums, products,
+`kron`, `diags`, `block_array` and whatever else SciPy writes in Python. What it leaves to compiled loops has rules:
+values are SciPy's, to the last bit, a derivative by the matrix lives where that has a value, and nothing becomes dense.
+Of any order, in both directions. Sums and `todense()` of a `csr_matrix` and its like are `numpy.matrix`, as in SciPy.
+
+SciPy leaves out what is exactly 0 where it adds or multiplies two matrices by elements, converts diagonals or a dense
+matrix, or sets an element; an active zero would take its derivative along, and raises. An array of triplets keeps it.
+A recording keeps the pattern: `evaluate_primal()` says so where SciPy would leave out others. Tapes with sparse
+matrices are not saved to files.
+
+| compiled loops | |
+|---|---|
+"""
+LINEAR_ALGEBRA = """
+### scipy.sparse.linalg
+
+Equations have the derivative of their solution, by one solve with the transpose: direct ones by the same factors,
+iterations by the same solver with the same options, so derivatives are as accurate as its tolerance says; where it
+gives up, an `ArithmeticError` says so. Eigenvalues have derivatives of first order, and
+`spilu` by right-hand sides alone.
 
 | | functions |
 |---|---|
@@ -50,15 +79,26 @@ tape that was loaded, and where the function depends on variables around it that
 
 ## Elsewhere
 
-`scipy.special`: [NumPy functions](numpy.md#ufuncs), and `logsumexp`, `softmax`, `log_softmax`. `scipy.sparse`: products
-with a plain matrix, and equations with one: `splu`, `spilu` (also factors that were kept from before), `factorized`,
-`spsolve`. Other modules: `codipy.rebind(f, modules=["scipy"])` rebuilds what is Python in them, and messages
-say what to write in the place of what is not.
+`scipy.special`: [NumPy functions](numpy.md#ufuncs), and `logsumexp`, `softmax`, `log_softmax`. Other modules:
+`codipy.rebind(f, modules=["scipy"])` rebuilds what is Python in them, and messages say what to write in the place of
+what is not.
 """
 
 
 def _names(names):
     return ", ".join(f"`{name}`" for name in sorted(names))
+
+
+def _sparse():
+    rows = f"| move values | {_names(moves.LOOPS)} |\n| add values | {_names(sums.LOOPS)} |\n"
+    rows += f"| multiply | {_names([*products.LOOPS, *pairs.LOOPS])} |\n"
+    rows += f"| compare, or read no values | {_names(table.PASSIVE)} |\n| refused | {_names(table.REFUSED)} |\n"
+    ruled = matrices.RULES.keys()
+    refused = matrices.FUNCTIONS.keys() - ruled
+    rest = "".join(f"| `{name}` | {matrices.instead_of(name)} |\n" for name in sorted(refused))
+    return (f"{SPARSE}{rows}{LINEAR_ALGEBRA}| differentiable ({len(ruled)}) | {_names(ruled)} |\n"
+            f"| rebuilt ({len(matrices.REBUILT)}) | {_names(matrices.REBUILT)}, `LinearOperator` |\n"
+            f"\n| refused of active values ({len(refused)}) | write |\n|---|---|\n{rest}")
 
 
 def render():
@@ -70,6 +110,7 @@ def render():
     return (f"{HEAD}| differentiable ({len(works)}) | {_names(works)} |\n"
             f"| passive: no argument has a derivative | {_names(functions & algebra.PASSIVE)} |\n"
             f"\n| refused ({len(refused)}) | with the advice |\n|---|---|\n{rows}"
+            f"{_sparse()}"
             f"{TAIL}")
 
 

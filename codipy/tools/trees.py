@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import sys
 from dataclasses import fields, is_dataclass, replace
 from itertools import islice
 from typing import TypeVar, overload
@@ -231,6 +232,12 @@ def value(z):
     >>> codipy.value({"a": [codipy.Real(1.0), 2.0], "name": "b"})
     {'a': [1.0, 2.0], 'name': 'b'}
     """
+    if hasattr(type(z), "__codipy_value__"):
+        return z.__codipy_value__()
+    if "scipy.sparse" in sys.modules and "__codipy_origin__" in vars(type(z)) and hasattr(z, "tocsr"):
+        from codipy.scipy.kernels.whole import plain_matrix  # here: few programs have any
+
+        return plain_matrix(z)
     return map_leaves(_plain, z, _whole)
 
 

@@ -89,22 +89,11 @@ USES |= {
     "signal.sosfilt": (lambda n: scipy.signal.sosfilt(n["sos"], n["x"]),
                        lambda x: {"sos": scipy.signal.butter(2, 0.3, output="sos"), "x": x}, 1e-9),
     "signal.fftconvolve": (lambda n: scipy.signal.fftconvolve(n["a"], n["b"]), lambda x: {"a": x, "b": GRID}, 1e-9),
-    "sparse.diags": (lambda n: scipy.sparse.diags(n["x"]) @ n["b"], lambda x: {"x": x, "b": GRID}, 1e-9),
-    "sparse.diags_array": (lambda n: scipy.sparse.diags_array(n["x"]) @ n["b"], lambda x: {"x": x, "b": GRID}, 1e-9),
     "spatial.distance.cdist": (lambda n: scipy.spatial.distance.cdist(n["a"], n["b"]),
                                lambda x: {"a": x[:, None], "b": LONG[:4, :1] + 3.0}, 1e-9),
     "spatial.distance.euclidean": (lambda n: scipy.spatial.distance.euclidean(n["u"], n["v"]),
                                    lambda x: {"u": x, "v": GRID}, 1e-9),
 }  # fmt: skip
-def product(name):
-    """With a sparse matrix of active entries."""
-    make = getattr(scipy.sparse, name)
-    return ((lambda n: make((n["a"], (n["i"], n["j"])), (3, 3)) @ n["x"]),
-            (lambda x: {"a": x, "i": [0, 1, 0], "j": [1, 2, 2], "x": GRID, "n": 3}), 1e-9)  # fmt: skip
-
-
-USES |= {f"sparse.{kind}_{form}": product(f"{kind}_{form}")
-         for kind in ("csr", "csc", "coo") for form in ("matrix", "array")}  # fmt: skip
 
 
 def total(result):

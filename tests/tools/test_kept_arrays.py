@@ -90,11 +90,20 @@ def matrix(make, u): return make((u, PLACES, PLACES5))
 """
 
 
-@pytest.mark.parametrize("given", ["a = matrix(MAKERS[0], u)", "a = MAKERS[1](u)"])
+FILLING = ["u[1] = float(5.0)", "u *= float(2.0)", "u[1:] = p", "u[0] = u[1]; u.sort()", "np.copyto(u, U0)",
+           "u.put(0, p)", "np.sin(u, out=u)", "w = u.T; w[0] = p", "u.fill(U0[1])"]  # fmt: skip
+
+
+@pytest.mark.parametrize("made", ["u = U0.copy()", "u = np.full(4, 0.5)"])
+@pytest.mark.parametrize("fill", FILLING)
+def test_what_a_sparse_matrix_shares_is_seen_there(fill, made, user_module):
+    lines = f"{made}; u[2] = float(1.0)", "a = matrix(MAKERS[0], u)", fill, "return p * (u.sum() + a.sum())"
+    assert check(user_module([lines], UNSEEN), "f0", "auto")
+
+
+@pytest.mark.parametrize("given", ["a = MAKERS[1](u)"])
 @pytest.mark.parametrize("made", ["u = U0.copy()", "u = np.zeros(4)", "u = np.full(4, 0.5)"])
-@pytest.mark.parametrize("fill", ["u[1] = float(5.0)", "u *= float(2.0)", "u[1:] = p", "u[0] = u[1]; u.sort()",
-                                  "np.copyto(u, U0)", "u.put(0, p)", "np.sin(u, out=u)", "w = u.T; w[0] = p",
-                                  "u.fill(U0[1])"])  # fmt: skip
+@pytest.mark.parametrize("fill", FILLING)
 def test_what_a_library_keeps_unseen_is_not_written_to(fill, made, given, user_module):
     module = user_module([(f"{made}; u[2] = float(1.0)", given, fill, "return p * (u.sum() + a.sum())")], UNSEEN)
     with pytest.raises(ActiveError, match="would not be seen by a library"):

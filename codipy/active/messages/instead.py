@@ -6,13 +6,11 @@ from __future__ import annotations
 __all__ = ["instead_of", "is_rebuilt", "is_rebuilt_anyhow"]
 
 # Python code of NumPy and SciPy that asks no protocol of what it gets: it is rebuilt with the user's, who did not ask.
-_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy._lib")
+_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy.sparse", "scipy._lib")
 
 _PIECES = ("`k = np.clip(np.searchsorted(s.x, t, 'right') - 1, 0, len(s.x) - 2)`, and then "
            "`sum(s.c[m, k] * (t - s.x[k]) ** (len(s.c) - 1 - m) for m in range(len(s.c)))`")
 _SPLINE = f"`s = PPoly.from_spline(tck)`, with tck the spline, and of its polynomials {_PIECES}"
-_ENTRIES = "`np.bincount(i, a * x[j], n)` in the place of the product with x, of the entries a at (i, j)"
-_DIAGONAL = "`x * b` in the place of diags(x) @ b, and x[:, None] * B in that of diags(x) @ B"
 
 # The arguments have the names that SciPy gives them. Tests run what stands between backticks.
 _INSTEAD = {
@@ -39,9 +37,6 @@ _INSTEAD = {
     "signal.filtfilt": "`filtfilt(b, a, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
     "signal.sosfilt": "`sosfilt(sos, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
     "signal.detrend": "`detrend(np.eye(len(x)), axis=0) @ x`, since it is linear in x",
-    "sparse.diags": _DIAGONAL,
-    "sparse.diags_array": _DIAGONAL,
-    **{f"sparse.{kind}_{name}": _ENTRIES for kind in ("csr", "csc", "coo") for name in ("matrix", "array")},
     "spatial.distance.cdist": "`np.sqrt(np.sum((a[:, None] - b[None]) ** 2, axis=2))`",
     "spatial.distance.euclidean": "`np.linalg.norm(u - v)`",
     "integrate.odeint": "`solve_ivp(lambda s, y: func(y, s), (t[0], t[-1]), y0, t_eval=t).y.T` of "
@@ -71,6 +66,8 @@ def instead_of(names):
     """The advice for the last of some functions that has one, by their names with modules: the user called it."""
     for name in reversed(names):
         parts = name.removesuffix(".__init__").split(".")
+        if parts[:2] == ["scipy", "sparse"] and len(parts) == 3:
+            return f"`codipy.{'.'.join(parts)}` in its place"
         if parts[:2] == ["scipy", "linalg"] or parts[0] == "scipy" and parts[-1] in _FOUND.get(parts[1], "").split():
             return f"`codipy.{'.'.join(parts)}` in its place"
         if parts[0] == "scipy" and len(parts) > 2:

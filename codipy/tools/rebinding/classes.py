@@ -28,6 +28,7 @@ from types import FunctionType
 
 from codipy.tools.rebinding.hooks import gives_plain, origin_of
 from codipy.tools.rebinding.overloads import Overloaded
+from codipy.tools.rebinding.replacements import guarded
 from codipy.tools.rebinding.unit import ClassUnit, Unit
 from codipy.tools.rebinding.view import ATOMS
 
@@ -155,7 +156,7 @@ class Twins:
             if name in _KEPT or name in members or is_data:
                 continue
             watched[name] = value
-            rebuilt = gives_plain(name, self._member(value, unit))
+            rebuilt = guarded(value, gives_plain(name, self._member(value, unit)))
             if rebuilt is not value:
                 changed = True
                 if hasattr(rebuilt, "__set_name__"):

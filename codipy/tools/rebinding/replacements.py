@@ -25,7 +25,7 @@ from codipy.tools.rebinding.containers import VIEWS
 from codipy.tools.rebinding.sums import COMPENSATED, compensated_sum
 from codipy.tools.rebinding.together import plain_of
 
-__all__ = ["BUILTINS", "MODULES", "replacement"]
+__all__ = ["BUILTINS", "MODULES", "guarded", "replacement"]
 
 _MATH = types.ModuleType("math")  # with the names of this Python's, of which code asks whether they are there
 for _name, _old in vars(math).items():
@@ -70,17 +70,25 @@ namespace.LATER["polynomial"] = "codipy.tools.rebinding.library"
 vars(codipy.numpy).pop("polynomial", None)  # somebody may have asked for it before
 
 scipy_namespace.LATER["integrate"] = "codipy.tools.rebinding.integration"
+scipy_namespace.LATER["sparse"] = "codipy.tools.rebinding.sparse"
 scipy_namespace.LATER["optimize"] = "codipy.implicit.solvers"
-for _name in ("integrate", "optimize"):
+for _name in ("integrate", "sparse", "optimize"):
     vars(codipy.scipy).pop(_name, None)
 
+_REBUILT = ("integrate", "sparse")  # by each rebinder for itself
 # Modules that are imported when they are asked for, and what stands for them.
 _LATER = {f"numpy.{name}": place for name, place in namespace.LATER.items() if name != "polynomial"}
 _LATER["statistics"] = "codipy.tools.rebinding.averages"
 _LATER["cmath"] = "codipy.tools.rebinding.phases"
 _LATER["numpy.polynomial.polyutils"] = "codipy.tools.rebinding.series"
-_LATER |= {f"scipy.{name}": place for name, place in scipy_namespace.LATER.items() if name != "integrate"}
+_LATER |= {f"scipy.{name}": place for name, place in scipy_namespace.LATER.items() if name not in _REBUILT}
+_LATER["scipy.sparse._sparsetools"] = "codipy.scipy.kernels.table"
+_LATER["scipy.sparse._csparsetools"] = "codipy.scipy.kernels.lists"
+_LATER["scipy.sparse._sputils"] = "codipy.scipy.kernels.dense"
+_LATER["scipy.sparse.linalg._expm_multiply"] = "codipy.scipy.kernels.norms"
+_LATER["scipy.sparse._base"] = "codipy.scipy.kernels.guards"
 _MADE: dict = {}  # by type, what makes the stand-in of an instance
+_GUARDS: dict = {}  # by the address of a method: itself, and what looks at its arguments before it runs, rebuilt
 
 
 def _meet():
@@ -89,9 +97,10 @@ def _meet():
         ours = importlib.import_module(_LATER.pop(name))
         if (module := getattr(ours, name.rpartition(".")[2], None)) is not None:
             MODULES[name] = module
-        _OBJECTS.update((id(old), (old, new)) for key, new in ours.FUNCTIONS.items()
+        _OBJECTS.update((id(old), (old, new)) for key, new in getattr(ours, "FUNCTIONS", {}).items()
                         for old in [getattr(sys.modules[name], key, new)])  # fmt: skip
         _MADE.update(getattr(ours, "STANDINS", {}))
+        _GUARDS.update((id(old), (old, guard)) for old, guard in getattr(ours, "GUARDS", ()))
 
 
 def replacement(value, default=None):
@@ -107,3 +116,9 @@ def replacement(value, default=None):
     if type(value) is type(sys) and sys.modules.get(value.__name__) is value:
         return MODULES.get(value.__name__, default)
     return default
+
+
+def guarded(method, rebuilt):
+    """A rebuilt method, with what looks at its arguments first."""
+    found = _GUARDS.get(id(method))
+    return rebuilt if found is None else found[1](rebuilt)
