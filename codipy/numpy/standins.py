@@ -76,7 +76,8 @@ class StandIn(type):
         return type.__subclasscheck__(cls, subclass) if original is None else issubclass(subclass, original)
 
     def __eq__(cls, other):
-        return other is cls or (other is not None and other is vars(cls).get("_original"))
+        is_same = other is cls or (other is not None and other is vars(cls).get("_original"))
+        return True if is_same else NotImplemented  # a dtype knows a class as itself
 
     def __hash__(cls):
         return type.__hash__(vars(cls).get("_original", cls))

@@ -307,3 +307,13 @@ def test_no_file_of_the_package_hides_a_name_of_numpy():
     """The import system sets a submodule as an attribute of its package, where `numpy.pad` would be a module."""
     files = [module.name for module in pkgutil.iter_modules(np.__path__)]
     assert len(files) > 3 and [name for name in files if hasattr(numpy, name)] == []
+
+
+def test_a_dtype_is_the_class_that_stands_for_it():
+    def f(x):
+        names = x.dtype == np.float64, np.float64 == x.dtype, x.dtype in (np.float64, np.complex128), x.dtype == "int"
+        assert names == (True, True, True, False)
+        return np.sum(x)
+
+    f(np.ones(2))
+    codipy.grad(f)(np.ones(2))
