@@ -9,6 +9,7 @@ import pytest
 import codipy
 from codipy.errors import ActiveError
 from tests.scipy.test_sparse import differences
+from tests.strategies import STRATEGIES
 
 sp = pytest.importorskip("scipy.sparse")
 linalg = pytest.importorskip("scipy.sparse.linalg")
@@ -75,7 +76,7 @@ def check(f, second=True):
         assert value == f(POINT)
         np.testing.assert_allclose(gradient, differences(f, POINT, 1e-5), rtol=2e-6, atol=1e-7)
         direction = np.cos(np.arange(len(POINT)))
-        for strategy in ("primal-reuse", "jacobian", "simple"):
+        for strategy in STRATEGIES:
             np.testing.assert_allclose(codipy.grad(f, strategy=strategy)(POINT), gradient, rtol=1e-9, atol=1e-12)
         _, slope = codipy.jvp(f, (POINT,), (direction,))
         np.testing.assert_allclose(slope, gradient @ direction, rtol=1e-8)

@@ -9,19 +9,19 @@ from codipy.active.array import Array, identifiers
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import holds_active
+from codipy.numpy.arguments import holds_active, value_tree
 from codipy.scipy.kernels.frozen import frozen
 
 __all__ = ["demand_no_loss", "on_values", "refuse_loss", "refused_loop", "with_frozen", "write"]
 
 
-def on_values(original, args):
+def on_values(original, args, kwargs=None):
     """Run a loop on plain values, and write what it writes into Arrays as well."""
     arrays = [k for k, x in enumerate(args) if type(x) is Array]
     plain = list(args)
     for k in arrays:
         plain[k] = np.array(args[k].value)
-    found = original(*plain)
+    found = original(*plain, **value_tree(kwargs or {}))
     for k in arrays:
         if not np.array_equal(plain[k], args[k].value, equal_nan=True):
             args[k][...] = plain[k]
@@ -67,13 +67,13 @@ def refuse_loss(what):
         "is not wanted, say codipy.value(A)"))  # fmt: skip
 
 
-def refused_loop(name, original, what):
+def refused_loop(name, original, what, instead="compute with `A.data` or `A.toarray()`"):
     """What stands for a loop that has no rule."""
 
-    def loop(*args):
-        if holds_active(args):
-            raise ActiveError(refusal(f"{name} of scipy.sparse, {what},", "compute with `A.data` or `A.toarray()`; "
-                                      "where it is not wanted, say codipy.value(A)"))  # fmt: skip
-        return on_values(original, args)
+    def loop(*args, **kwargs):
+        if holds_active(args) or holds_active(kwargs):
+            raise ActiveError(refusal(f"{name} of SciPy's, {what},",
+                                      f"{instead}; where it is not wanted, say codipy.value(x)"))  # fmt: skip
+        return on_values(original, args, kwargs)
 
     return loop
