@@ -16,7 +16,7 @@ from codipy.numpy.rules.matrices import folded, mirrored, mT
 from codipy.scipy.calls import LOOP, kept, recorded
 from codipy.scipy.rules.structured import toeplitz
 
-__all__ = ["FUNCTIONS", "outer", "solve_triangular"]
+__all__ = ["FUNCTIONS", "in_bands", "outer", "solve_banded", "solve_triangular", "times_bands", "turned"]
 
 
 def _columns(x):
@@ -148,7 +148,7 @@ solve_triangular = recorded(
 
 
 # ---- in bands: row `above + i - j` of `ab` holds element (i, j) at j -------------------------------------------------
-def _turned(ab, below, above):
+def turned(ab, below, above):
     """The bands of the transpose, whose numbers of bands are exchanged."""
     n = np.shape(ab)[1]
     rows = []
@@ -159,7 +159,7 @@ def _turned(ab, below, above):
     return np.stack(rows)
 
 
-def _in_bands(u, v, below, above):
+def in_bands(u, v, below, above):
     """The bands of the sum of the products of columns of `u` and rows of `v`."""
     u, v = _columns(u), _columns(v)
     n, rows = np.shape(u)[0], []
@@ -171,7 +171,7 @@ def _in_bands(u, v, below, above):
     return np.stack(rows)
 
 
-def _times_bands(ab, x, below, above):
+def times_bands(ab, x, below, above):
     """The product of a matrix in bands with vectors."""
     n, total = np.shape(x)[0], 0.0
     columns = _columns(x)
@@ -190,15 +190,15 @@ def _banded(ab, b, *, bands, check_finite=True):
 
 def _banded_vjp(g, out, args, kwargs, argnums):
     below, above = kwargs["bands"]
-    g_b = solve_banded((above, below), _turned(args[0], below, above), g)
-    return [-_in_bands(g_b, out, below, above) if k == 0 else g_b for k in argnums]
+    g_b = solve_banded((above, below), turned(args[0], below, above), g)
+    return [-in_bands(g_b, out, below, above) if k == 0 else g_b for k in argnums]
 
 
 def _banded_jvp(tangents, out, args, kwargs):
     below, above = kwargs["bands"]
     right = tangents.get(1, 0.0)
     if 0 in tangents:
-        right = right - _times_bands(tangents[0], out, below, above)
+        right = right - times_bands(tangents[0], out, below, above)
     return solve_banded((below, above), args[0], right)
 
 
@@ -216,8 +216,8 @@ def _whole(ab, lower):
     """All bands of the matrix."""
     count = np.shape(ab)[0] - 1
     if lower:
-        return np.concatenate([_turned(ab, count, 0)[:count], ab])
-    return np.concatenate([ab, _turned(ab, 0, count)[1:]])
+        return np.concatenate([turned(ab, count, 0)[:count], ab])
+    return np.concatenate([ab, turned(ab, 0, count)[1:]])
 
 
 def _half(bands, lower):
@@ -225,23 +225,23 @@ def _half(bands, lower):
     count = np.shape(bands)[0] // 2
     if lower:
         upper = np.concatenate([bands[:count], np.zeros((1, np.shape(bands)[1]))])
-        return bands[count:] + _turned(upper, 0, count)
+        return bands[count:] + turned(upper, 0, count)
     below = np.concatenate([np.zeros((1, np.shape(bands)[1])), bands[count + 1:]])
-    return bands[:count + 1] + _turned(below, count, 0)
+    return bands[:count + 1] + turned(below, count, 0)
 
 
 def _symmetric_vjp(g, out, args, kwargs, argnums):
     ab, lower = args[0], kwargs.get("lower", False)
     count = np.shape(ab)[0] - 1
     g_b = solveh_banded(ab, g, lower=lower)
-    return [-_half(_in_bands(g_b, out, count, count), lower) if k == 0 else g_b for k in argnums]
+    return [-_half(in_bands(g_b, out, count, count), lower) if k == 0 else g_b for k in argnums]
 
 
 def _symmetric_jvp(tangents, out, args, kwargs):
     ab, lower = args[0], kwargs.get("lower", False)
     count, right = np.shape(ab)[0] - 1, tangents.get(1, 0.0)
     if 0 in tangents:
-        right = right - _times_bands(_whole(tangents[0], lower), out, count, count)
+        right = right - times_bands(_whole(tangents[0], lower), out, count, count)
     return solveh_banded(ab, right, lower=lower)
 
 
