@@ -59,6 +59,15 @@ gives up, an `ArithmeticError` says so. Eigenvalues have derivatives of first or
 |---|---|
 """
 TAIL = """
+## scipy.interpolate
+
+SciPy's own Python code is rebuilt, by values and by points, of any order, in both directions, with SciPy's bits:
+`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, by breakpoints too, with
+`derivative`, `antiderivative` and `integrate` (first order); `interp1d`, `make_interp_spline`, `BSpline` and `splev` of
+passive knots; `BarycentricInterpolator`, `KroghInterpolator`; `RegularGridInterpolator` and `interpn`, linear. At a
+knot where a derivative jumps it is that of the piece which SciPy evaluates. What fits in FITPACK raises (`splrep`,
+`RectBivariateSpline`), and so do `RBFInterpolator` and `griddata`.
+
 ## scipy.integrate
 
 SciPy's own Python code is rebuilt: `simpson`, `trapezoid`, `romb`, `cumulative_trapezoid`, `cumulative_simpson`,

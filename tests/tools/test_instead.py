@@ -7,7 +7,6 @@ import re
 import numpy as np
 import pytest
 import scipy.integrate
-import scipy.interpolate
 import scipy.linalg
 import scipy.ndimage
 import scipy.optimize
@@ -23,9 +22,7 @@ from codipy.errors import ActiveError
 MATRIX = np.array([[3.0, 0.4, 0.2], [0.4, 2.0, 0.1], [0.2, 0.1, 4.0]])
 POINT = np.array([0.7, 1.2, 0.4])
 GRID = np.linspace(0.0, 1.0, 3)
-NAMES = {"np": np, "math": math, "codipy": codipy, "CubicSpline": scipy.interpolate.CubicSpline,
-         "PPoly": scipy.interpolate.PPoly,
-         "solve_ivp": scipy.integrate.solve_ivp}  # fmt: skip
+NAMES = {"np": np, "math": math, "codipy": codipy, "solve_ivp": scipy.integrate.solve_ivp}
 for module, names in ((scipy.signal, "lfilter savgol_filter filtfilt sosfilt detrend"),
                       (scipy.ndimage, "gaussian_filter1d uniform_filter1d convolve1d")):  # fmt: skip
     NAMES.update((name, getattr(module, name)) for name in names.split())
@@ -38,8 +35,6 @@ def matrix(x):
 
 # By name: what SciPy is asked for, of named arguments; those arguments; how accurate the other way is.
 USES = {
-    "interpolate.CubicSpline": (lambda n: scipy.interpolate.CubicSpline(n["x"], n["y"])(n["t"]),
-                                lambda x: {"x": GRID, "y": x, "t": np.array([0.2, 0.9])}, 1e-9),
     "signal.lfilter": (lambda n: scipy.signal.lfilter(n["b"], n["a"], n["x"]),
                        lambda x: {"a": [1.0, 0.2], "b": [1.0, 0.5], "x": x * x}, 1e-9),
     "integrate.odeint": (lambda n: scipy.integrate.odeint(n["func"], n["y0"], n["t"]),
@@ -47,14 +42,7 @@ USES = {
     "integrate.quad": (lambda n: scipy.integrate.quad(n["func"], n["a"], n["b"])[0],
                        lambda x: {"func": lambda s: np.exp(-x[0] * s * s), "a": 0.0, "b": 2.0}, 1e-9),
 }  # fmt: skip
-LINE, HEIGHTS = np.linspace(0.0, 2.0, 7), np.sin(3.0 * np.linspace(0.0, 2.0, 7))
 LONG = np.linspace(0.0, 1.0, 24).reshape(8, 3)
-
-
-def of_polynomials(make):
-    """A curve that is made outside and called with active numbers."""
-    s = make(LINE, HEIGHTS)
-    return (lambda n: n["s"](n["t"])), (lambda x: {"s": s, "t": x}), 1e-9
 
 
 def of_signal(module, name, **options):
@@ -64,20 +52,6 @@ def of_signal(module, name, **options):
 
 
 USES |= {
-    "interpolate.interp1d.__call__": ((lambda s: (lambda n: s(n["t"])))(scipy.interpolate.interp1d(LINE, HEIGHTS)),
-                                      lambda x: {"x": LINE, "y": HEIGHTS, "t": x}, 1e-9),
-    "interpolate.CubicSpline.__call__": of_polynomials(scipy.interpolate.CubicSpline),
-    "interpolate.PchipInterpolator.__call__": of_polynomials(scipy.interpolate.PchipInterpolator),
-    "interpolate.Akima1DInterpolator.__call__": of_polynomials(scipy.interpolate.Akima1DInterpolator),
-    "interpolate.PPoly.__call__": of_polynomials(
-        lambda x, y: scipy.interpolate.PPoly.from_spline(scipy.interpolate.splrep(x, y))),
-    "interpolate.BSpline.__call__": ((lambda n: n["tck"](n["t"])), (
-        lambda x: {"tck": scipy.interpolate.make_interp_spline(LINE, HEIGHTS), "t": x}), 1e-9),
-    "interpolate.splev": ((lambda n: scipy.interpolate.splev(n["t"], n["tck"])), (
-        lambda x: {"tck": scipy.interpolate.splrep(LINE, HEIGHTS), "t": x}), 1e-9),
-    "interpolate.RegularGridInterpolator.__call__": (
-        lambda n: scipy.interpolate.RegularGridInterpolator((n["x"], n["y"]), n["values"])((n["u"], n["v"])),
-        lambda x: {"x": LINE, "y": GRID, "values": np.outer(HEIGHTS, GRID - 0.3), "u": x, "v": x[::-1] * 0.5}, 1e-9),
     "ndimage.gaussian_filter": of_signal(scipy.ndimage, "gaussian_filter", sigma=1.2),
     "ndimage.gaussian_filter1d": of_signal(scipy.ndimage, "gaussian_filter1d", sigma=1.2),
     "ndimage.uniform_filter1d": of_signal(scipy.ndimage, "uniform_filter1d", size=3),
@@ -144,8 +118,6 @@ REBUILT = {
     "stats.beta.cdf": lambda x: scipy.stats.beta.cdf(x[0], 2.0, 3.0),
     "stats.gmean": lambda x: scipy.stats.gmean(x),
     "stats.zscore": lambda x: np.sum(scipy.stats.zscore(x) ** 3),
-    "interpolate.BarycentricInterpolator": lambda x: scipy.interpolate.BarycentricInterpolator(GRID, x)(0.3),
-    "interpolate.interp1d": lambda x: scipy.interpolate.interp1d(GRID, x)(0.3),
     "optimize.rosen": lambda x: scipy.optimize.rosen(x),
     "signal.convolve": lambda x: np.sum(scipy.signal.convolve(x, GRID) ** 2),
     "spatial.distance.cosine": lambda x: scipy.spatial.distance.cosine(x, GRID + 1.0),

@@ -6,26 +6,11 @@ from __future__ import annotations
 __all__ = ["instead_of", "is_rebuilt", "is_rebuilt_anyhow"]
 
 # Python code of NumPy and SciPy that asks no protocol of what it gets: it is rebuilt with the user's, who did not ask.
-_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy.sparse", "scipy._lib")
-
-_PIECES = ("`k = np.clip(np.searchsorted(s.x, t, 'right') - 1, 0, len(s.x) - 2)`, and then "
-           "`sum(s.c[m, k] * (t - s.x[k]) ** (len(s.c) - 1 - m) for m in range(len(s.c)))`")
-_SPLINE = f"`s = PPoly.from_spline(tck)`, with tck the spline, and of its polynomials {_PIECES}"
+_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy.interpolate", "scipy.sparse", "scipy._lib")
 
 # The arguments have the names that SciPy gives them. Tests run what stands between backticks.
 _INSTEAD = {
-    "interpolate.CubicSpline": "`CubicSpline(x, np.eye(len(x)))(t) @ y`, since its values are linear in y",
     "signal.lfilter": "`lfilter(b, a, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
-    "interpolate.interp1d.__call__": "`np.interp(t, x, y)`, where it is linear; else make a CubicSpline(x, y)",
-    **{f"interpolate.{name}.__call__": f"of the polynomials of s {_PIECES}"
-       for name in ("CubicSpline", "PchipInterpolator", "PPoly", "Akima1DInterpolator")},
-    "interpolate.BSpline.__call__": _SPLINE,
-    "interpolate.splev": _SPLINE,
-    "interpolate.RegularGridInterpolator.__call__":
-        "`i = np.clip(np.searchsorted(x, u) - 1, 0, len(x) - 2)`, `j = np.clip(np.searchsorted(y, v) - 1, 0, "
-        "len(y) - 2)`, `r = (u - x[i]) / (x[i + 1] - x[i])`, `s = (v - y[j]) / (y[j + 1] - y[j])`, and then "
-        "`(1 - r) * ((1 - s) * values[i, j] + s * values[i, j + 1]) + r * ((1 - s) * values[i + 1, j] + "
-        "s * values[i + 1, j + 1])`",
     "ndimage.gaussian_filter": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x, and "
                                "of two axes K @ x @ L.T with such matrices",
     "ndimage.gaussian_filter1d": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x",
@@ -48,6 +33,8 @@ _INSTEAD = {
 
 # What rebound code finds by itself, by module.
 _FOUND = {
+    "interpolate": "Akima1DInterpolator BSpline BarycentricInterpolator CubicHermiteSpline CubicSpline PPoly "
+                   "PchipInterpolator RegularGridInterpolator interp1d interpn make_interp_spline splev",
     "integrate": "cumulative_simpson cumulative_trapezoid fixed_quad quad_vec romb simpson solve_ivp trapezoid",
     "optimize": "bisect brenth brentq fixed_point fsolve least_squares minimize minimize_scalar newton ridder root "
                 "root_scalar toms748",
@@ -55,7 +42,6 @@ _FOUND = {
 
 # What is differentiated once SciPy is rebuilt, by module.
 _REBUILT = {
-    "interpolate": "BarycentricInterpolator interp1d",
     "optimize": "rosen",
     "signal": "convolve",
     "spatial": "cosine",
@@ -65,7 +51,7 @@ _REBUILT = {
 def instead_of(names):
     """The advice for the last of some functions that has one, by their names with modules: the user called it."""
     for name in reversed(names):
-        parts = name.removesuffix(".__init__").split(".")
+        parts = name.removesuffix(".__init__").removesuffix(".__call__").split(".")
         if parts[:2] == ["scipy", "sparse"] and len(parts) == 3:
             return f"`codipy.{'.'.join(parts)}` in its place"
         if parts[:2] == ["scipy", "linalg"] or parts[0] == "scipy" and parts[-1] in _FOUND.get(parts[1], "").split():

@@ -70,12 +70,13 @@ namespace.LATER["polynomial"] = "codipy.tools.rebinding.library"
 vars(codipy.numpy).pop("polynomial", None)  # somebody may have asked for it before
 
 scipy_namespace.LATER["integrate"] = "codipy.tools.rebinding.integration"
+scipy_namespace.LATER["interpolate"] = "codipy.tools.rebinding.interpolation"
 scipy_namespace.LATER["sparse"] = "codipy.tools.rebinding.sparse"
 scipy_namespace.LATER["optimize"] = "codipy.implicit.solvers"
-for _name in ("integrate", "sparse", "optimize"):
+for _name in ("integrate", "interpolate", "sparse", "optimize"):
     vars(codipy.scipy).pop(_name, None)
 
-_REBUILT = ("integrate", "sparse")  # by each rebinder for itself
+_REBUILT = ("integrate", "interpolate", "sparse")  # by each rebinder for itself
 # Modules that are imported when they are asked for, and what stands for them.
 _LATER = {f"numpy.{name}": place for name, place in namespace.LATER.items() if name != "polynomial"}
 _LATER["statistics"] = "codipy.tools.rebinding.averages"
@@ -86,6 +87,12 @@ _LATER["scipy.sparse._sparsetools"] = "codipy.scipy.kernels.table"
 _LATER["scipy.sparse._csparsetools"] = "codipy.scipy.kernels.lists"
 _LATER["scipy.sparse._sputils"] = "codipy.scipy.kernels.dense"
 _LATER["scipy.sparse.linalg._expm_multiply"] = "codipy.scipy.kernels.norms"
+_LATER["scipy.interpolate._ppoly"] = "codipy.scipy.kernels.polynomials"
+_LATER["scipy.interpolate._dierckx"] = "codipy.scipy.kernels.bsplines"
+_LATER["scipy.interpolate._dfitpack"] = "codipy.scipy.kernels.fitpack"
+_LATER["scipy.interpolate._interpnd"] = "codipy.scipy.kernels.scattered"
+_LATER["scipy.linalg.lapack"] = "codipy.scipy.kernels.banded"
+_LATER["scipy.interpolate._rgi_cython"] = "codipy.scipy.kernels.grids"
 _LATER["scipy.sparse._base"] = "codipy.scipy.kernels.guards"
 _MADE: dict = {}  # by type, what makes the stand-in of an instance
 _GUARDS: dict = {}  # by the address of a method: itself, and what looks at its arguments before it runs, rebuilt

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LAPACK's solver of equations in bands, which SciPy's splines call by its own name."""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+import scipy.linalg
+
+from codipy.active.array import Array, call
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import holds_active, value_tree
+from codipy.numpy.primitive import Primitive
+from codipy.scipy.rules.solving import in_bands, solve_banded, times_bands, turned
+
+__all__ = ["FUNCTIONS"]
+
+_ORIGINAL = scipy.linalg.get_lapack_funcs
+
+
+def _solved(below, above):
+    solve = _ORIGINAL(("gbsv",), (np.zeros(1), np.zeros(1)))[0]
+
+    def forward(ab, b):
+        return solve(below, above, np.array(ab, order="F"), np.array(b, order="F"))[2]
+
+    def vjp(g, out, args, kwargs, argnums):
+        bands = args[0][below:]
+        right = solve_banded((above, below), turned(bands, below, above), g)
+        own = np.concatenate([np.zeros((below, np.shape(bands)[1])), -in_bands(right, out, below, above)])
+        return [right if k else own for k in argnums]
+
+    def jvp(tangents, out, args, kwargs):
+        bands, right = args[0][below:], tangents.get(1, 0.0)
+        if 0 in tangents:
+            right = right - times_bands(tangents[0][below:], out, below, above)
+        return solve_banded((below, above), bands, right)
+
+    return Primitive("lapack gbsv", forward, vjp, jvp, linear=(1,))
+
+
+def _gbsv(kl, ku, ab, b, **options):
+    solve = _ORIGINAL(("gbsv",), (np.zeros(1), np.zeros(1)))[0]
+    lu, pivots, _, info = solve(kl, ku, *map(np.array, value_tree([ab, b])))
+    return lu, pivots, call(_solved(int(kl), int(ku)), (asarray(ab), asarray(b))) if info == 0 else b, info
+
+
+@functools.wraps(_ORIGINAL)
+def get_lapack_funcs(names, arrays=(), *args, **kwargs):
+    """Of active arrays the solver of equations in bands; all others are LAPACK's."""
+    if tuple(np.atleast_1d(names)) == ("gbsv",) and holds_active(arrays):
+        return _gbsv if isinstance(names, str) else [_gbsv]
+    return _ORIGINAL(names, [np.asarray(x.value) if type(x) is Array else x for x in arrays], *args, **kwargs)
+
+
+FUNCTIONS = {"get_lapack_funcs": get_lapack_funcs}

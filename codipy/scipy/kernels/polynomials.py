@@ -1,0 +1,214 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Loops over piecewise polynomials: `scipy.interpolate.PPoly`, and with it cubic splines, by coefficients and points.
+
+A polynomial is linear in its coefficients, and its derivative by a point is the polynomial's own. A breakpoint shifts
+the polynomial after it: the derivative is minus that.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.interpolate import _ppoly as _compiled
+
+from codipy.active.array import call
+from codipy.active.array import plain as value_of
+from codipy.active.messages.callers import refusal
+from codipy.errors import ActiveError
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import holds_active
+from codipy.numpy.modules import module_for
+from codipy.numpy.primitive import Primitive
+from codipy.scipy.kernels.calls import on_values, refused_loop, write
+
+__all__ = ["FUNCTIONS"]
+
+
+def _places(x, points, extrapolate):
+    """The interval of each point, and whether there is a value."""
+    x, points = value_of(x), value_of(points)
+    if x[-1] < x[0]:
+        raise ActiveError(refusal("a piecewise polynomial with breakpoints that decrease",
+                                  "turn them round: PPoly(c[:, ::-1], x[::-1]) of coefficients for increasing ones"))
+    found = np.clip(np.searchsorted(x, points, "right") - 1, 0, len(x) - 2)
+    inside = ~np.isnan(points)
+    return found, inside if extrapolate else inside & (points >= x[0]) & (points <= x[-1])
+
+
+def _factor(power, order):
+    """Of the derivative of s**power: order times down."""
+    return float(np.prod(np.arange(power, power - order, -1.0))) if power >= order else 0.0
+
+
+def _evaluated(c, x, points, order, extrapolate):
+    """Values of derivatives of this order, of shape (points, curves)."""
+    if holds_active((c, x, points)):
+        return call(_evaluation(order, extrapolate), tuple(map(asarray, (c, x, points))))
+    plain = [np.ascontiguousarray(value_of(part), dtype=float) for part in (c, x, points)]
+    out = np.empty((len(plain[2]), plain[0].shape[2]))
+    _compiled.evaluate(*plain, order, extrapolate, out)
+    return out
+
+
+def _evaluation(order, extrapolate):
+    def slope(c, x, points, inside):
+        found = _evaluated(c, x, points, order + 1, True)
+        return np.where(inside[:, None], found, 0.0)
+
+    def vjp(g, out, args, kwargs, argnums):
+        c, x, points = args
+        found, inside = _places(x, points, extrapolate)
+        g = np.where(inside[:, None], g, 0.0)
+        by_point = np.sum(g * slope(c, x, points, inside), axis=1) if {1, 2} & set(argnums) else None
+        bars = []
+        for k in argnums:
+            if k == 0:
+                bars.append(_by_coefficients(g, c, np.where(inside, points - x[found], 0.0), found))
+            else:
+                bars.append(by_point if k == 2 else np.bincount(found, -by_point, len(x)))
+        return bars
+
+    def _by_coefficients(g, c, s, found):
+        count, intervals, curves = np.shape(c)
+        flat = (found[:, None] * curves + np.arange(curves)).ravel()
+        rows = []
+        for power in range(count - 1, -1, -1):
+            if power < order:
+                rows.append(np.zeros((intervals, curves)))
+                continue
+            weights = _factor(power, order) * (s ** (power - order) if power > order else np.ones(len(found)))
+            rows.append(np.reshape(np.bincount(flat, np.reshape(g * weights[:, None], -1), intervals * curves),
+                                   (intervals, curves)))  # fmt: skip
+        return np.stack(rows)
+
+    def jvp(tangents, out, args, kwargs):
+        c, x, points = args
+        found, inside = _places(x, points, extrapolate)
+        total = 0.0
+        if 0 in tangents:
+            total = np.where(inside[:, None], _evaluated(tangents[0], x, points, order, True), 0.0)
+        if {1, 2} & tangents.keys():
+            moved = tangents.get(2, 0.0) - (tangents[1][found] if 1 in tangents else 0.0)
+            total = total + slope(c, x, points, inside) * np.reshape(moved, (-1, 1))
+        return total
+
+    def forward(c, x, points):
+        return _evaluated(c, x, points, order, extrapolate)
+
+    return Primitive("scipy.interpolate evaluation", forward, vjp, jvp, linear=(0,))
+
+
+def _evaluate(c, x, points, order, extrapolate, out):
+    if not holds_active((c, x, points)):
+        return on_values(_compiled.evaluate, (c, x, points, order, extrapolate, out))
+    if order < 0:
+        raise ActiveError(refusal("an antiderivative by nu < 0", "take s.antiderivative()(x)"))
+    write(out, _evaluated(c, x, points, int(order), bool(extrapolate)))
+    return None
+
+
+def _fix_continuity(c, x, order):
+    """Each polynomial begins where that before it ends: one after another, as SciPy adds."""
+    if not holds_active((c, x)):
+        return on_values(_compiled.fix_continuity, (c, x, order))
+    count = np.shape(c)[0]
+    for k in range(1, len(x) - 1):
+        s = x[k] - x[k - 1]
+        for derivative in range(order, -1, -1):
+            found, power = 0.0, 1.0
+            for m in range(derivative, count):
+                found = found + c[count - m - 1, k - 1] * power * _factor(m, derivative)
+                power = power * s
+            for divisor in range(derivative):
+                found = found / (divisor + 1)
+            c[count - derivative - 1, k] = found
+    return None
+
+
+def _integral(extrapolate):
+    """The Primitive of the integrals from a to b."""
+
+    def parts(args):
+        c, x, a, b = args
+        edges = np.array(value_of(x))
+        if extrapolate:
+            edges[0], edges[-1] = min(edges[0], value_of(a)), max(edges[-1], value_of(b))
+        return np.clip(edges[:-1], value_of(a), value_of(b)), np.clip(edges[1:], value_of(a), value_of(b))
+
+    def ends(c, x, low, high):
+        """The values of each polynomial at both ends of its part."""
+        found = []
+        for at in (low, high):
+            s = at - x[:-1]
+            value = 0.0
+            for row in range(len(c)):
+                value = value * s[:, None] + c[row]
+            found.append(value)
+        return found
+
+    def plain(args):
+        if holds_active(args):
+            raise ActiveError(refusal("the second derivative of an integral of piecewise polynomials",
+                                      "take the difference of s.antiderivative() at both ends"))  # fmt: skip
+        return args
+
+    def by_points(c, x, a, b):
+        """The derivatives by breakpoints, by a and by b, of shape (.., curves)."""
+        low, high = parts((c, x, a, b))
+        first, last = ends(c, x, low, high)
+        is_met = (high > low)[:, None]
+        by_x = np.zeros((len(x), c.shape[2]))
+        by_x[:-1] -= np.where(is_met, last - first, 0.0)
+        between = ((x > a) & (x < b))[:, None]      # where an interval ends, and not the integral
+        by_x[:-1] -= np.where(is_met & between[:-1], first, 0.0)
+        by_x[1:] += np.where(is_met & between[1:], last, 0.0)
+        at = np.empty((2, c.shape[2]))
+        _compiled.evaluate(c, x, np.array([a, b], float), 0, bool(extrapolate), at)
+        return by_x, -at[0], at[1]
+
+    def powers(c, x, a, b):
+        low, high = parts((c, x, a, b))
+        s, e = low - x[:-1], high - x[:-1]
+        return np.stack([(e ** (p + 1) - s ** (p + 1)) / (p + 1) for p in range(len(c) - 1, -1, -1)])
+
+    def vjp(g, out, args, kwargs, argnums):
+        c, x, a, b = plain(tuple(args))
+        (g,) = plain((g,))
+        slopes = by_points(c, x, a, b) if argnums != [0] else None
+        return [powers(c, x, a, b)[:, :, None] * g if k == 0 else slopes[k - 1] @ g for k in argnums]
+
+    def jvp(tangents, out, args, kwargs):
+        c, x, a, b = plain(tuple(args))
+        found = np.zeros(np.shape(out))
+        slopes = by_points(c, x, a, b) if {1, 2, 3} & tangents.keys() else None
+        for k, tangent in tangents.items():
+            (tangent,) = plain((tangent,))
+            if k == 0:
+                found = found + np.sum(powers(c, x, a, b)[:, :, None] * tangent, axis=(0, 1))
+            else:
+                found = found + (tangent @ slopes[0] if k == 1 else tangent * slopes[k - 1])
+        return found
+
+    def forward(c, x, a, b):
+        made = np.empty(c.shape[2])
+        _compiled.integrate(np.ascontiguousarray(c), np.ascontiguousarray(x), float(a), float(b), extrapolate, out=made)
+        return made
+
+    return Primitive("scipy.interpolate integral", forward, vjp, jvp, linear=(0,))
+
+
+def _integrate(c, x, a, b, extrapolate, out):
+    if not holds_active((c, x, a, b)):
+        plain = [np.ascontiguousarray(value_of(part)) for part in (c, x)]
+        made = np.empty(np.shape(out))
+        _compiled.integrate(*plain, float(value_of(a)), float(value_of(b)), extrapolate, out=made)
+        write(out, made)
+        return None
+    write(out, call(_integral(extrapolate), (asarray(c), asarray(x), a, b)))
+    return None
+
+
+FUNCTIONS = {"evaluate": _evaluate, "fix_continuity": _fix_continuity, "integrate": _integrate}
+FUNCTIONS |= {name: refused_loop(name, original, "of piecewise polynomials", "take their values")
+              for name, original in vars(_compiled).items()
+              if callable(original) and name not in FUNCTIONS and name[0] != "_"}  # fmt: skip
+_ppoly = module_for(_compiled, FUNCTIONS)
