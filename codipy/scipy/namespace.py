@@ -14,6 +14,7 @@ import sys
 LATER = {"special": "codipy.scipy.functions", "optimize": "codipy.scipy.solvers",
          "linalg": "codipy.scipy.algebra"}
 LATER["sparse.linalg"] = "codipy.scipy.matrices"
+LATER["spatial"] = LATER["spatial.distance"] = "codipy.scipy.distances"
 
 
 def __getattr__(name):

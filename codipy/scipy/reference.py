@@ -59,6 +59,11 @@ gives up, an `ArithmeticError` says so. Eigenvalues have derivatives of first or
 |---|---|
 """
 TAIL = """
+## scipy.spatial.distance
+
+`cdist`, `pdist` (euclidean, sqeuclidean, cityblock, chebyshev, minkowski; without weights) and `squareform`, of any
+order. At distance 0 the slope is 0; of several coordinates that are furthest apart `chebyshev` takes the first.
+
 ## scipy.interpolate
 
 SciPy's own Python code is rebuilt, by values and by points, of any order, in both directions, with SciPy's bits:

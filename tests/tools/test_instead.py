@@ -63,8 +63,6 @@ USES |= {
     "signal.sosfilt": (lambda n: scipy.signal.sosfilt(n["sos"], n["x"]),
                        lambda x: {"sos": scipy.signal.butter(2, 0.3, output="sos"), "x": x}, 1e-9),
     "signal.fftconvolve": (lambda n: scipy.signal.fftconvolve(n["a"], n["b"]), lambda x: {"a": x, "b": GRID}, 1e-9),
-    "spatial.distance.cdist": (lambda n: scipy.spatial.distance.cdist(n["a"], n["b"]),
-                               lambda x: {"a": x[:, None], "b": LONG[:4, :1] + 3.0}, 1e-9),
     "spatial.distance.euclidean": (lambda n: scipy.spatial.distance.euclidean(n["u"], n["v"]),
                                    lambda x: {"u": x, "v": GRID}, 1e-9),
 }  # fmt: skip

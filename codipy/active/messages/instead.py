@@ -22,7 +22,6 @@ _INSTEAD = {
     "signal.filtfilt": "`filtfilt(b, a, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
     "signal.sosfilt": "`sosfilt(sos, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
     "signal.detrend": "`detrend(np.eye(len(x)), axis=0) @ x`, since it is linear in x",
-    "spatial.distance.cdist": "`np.sqrt(np.sum((a[:, None] - b[None]) ** 2, axis=2))`",
     "spatial.distance.euclidean": "`np.linalg.norm(u - v)`",
     "integrate.odeint": "`solve_ivp(lambda s, y: func(y, s), (t[0], t[-1]), y0, t_eval=t).y.T` of "
                         "codipy.scipy.integrate",
@@ -36,6 +35,7 @@ _FOUND = {
     "interpolate": "Akima1DInterpolator BSpline BarycentricInterpolator CubicHermiteSpline CubicSpline PPoly "
                    "PchipInterpolator RegularGridInterpolator interp1d interpn make_interp_spline splev",
     "integrate": "cumulative_simpson cumulative_trapezoid fixed_quad quad_vec romb simpson solve_ivp trapezoid",
+    "spatial": "cdist pdist squareform",
     "optimize": "bisect brenth brentq fixed_point fsolve least_squares minimize minimize_scalar newton ridder root "
                 "root_scalar toms748",
 }
