@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.errors import ActiveError
+from codipy.errors import ActiveError, TapeError
 from tests.scipy.test_sparse import differences
 
 si = pytest.importorskip("scipy.interpolate")
@@ -118,6 +118,19 @@ def test_every_strategy_and_direction(name):
 def test_what_has_no_rule_raises(refused):
     with pytest.raises((ActiveError, TypeError)):
         codipy.grad(lambda p: np.sum(refused(p)))(POINT)
+
+
+def test_a_replay_in_other_cells_of_a_grid_raises():
+    tape, f = codipy.Tape("primal"), codipy.rebind(number(CASES["grid"]))
+    with tape:
+        p = tape.register_input(POINT.copy())
+        y = tape.register_output(f(p))
+    tape.set_primal(p, POINT * 1.001)
+    tape.evaluate_primal()
+    np.testing.assert_allclose(tape.get_primal(y), number(CASES["grid"])(POINT * 1.001), rtol=1e-14)
+    tape.set_primal(p, np.append(POINT[:-1], 1.0))
+    with pytest.raises(TapeError, match="cells"):
+        tape.evaluate_primal()
 
 
 def test_without_rebinding():

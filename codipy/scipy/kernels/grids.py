@@ -10,9 +10,17 @@ from codipy.active.array import call
 from codipy.active.array import plain as value_of
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
+from codipy.numpy.decisions import decision, is_replayed, keep
 from codipy.numpy.primitive import Primitive
 
 __all__ = ["FUNCTIONS"]
+
+
+def _cells(*args):
+    return _rgi_cython.find_indices(tuple(map(np.array, args[:-1])), np.array(args[-1]))[0]
+
+
+_CELLS = decision("scipy.interpolate cells", _cells)
 
 
 def _find_indices(grid, points):
@@ -20,6 +28,8 @@ def _find_indices(grid, points):
     indices, distances = _rgi_cython.find_indices(*value_tree((grid, points)))
     if not holds_active((grid, points)):
         return indices, distances
+    if is_replayed():
+        keep(_CELLS, (*grid, points))
     rows = []
     for axis, found in zip(grid, indices):
         low = axis[found]
