@@ -110,9 +110,10 @@ def _explained(what, instead, frames):
     called, outer, package = names[0], names[-1], top(library[0])
     via = f" for {outer}" if outer != called else ""
     lost = f"{what} would lose its derivative, called in {called}{via} ({place(frames[user])})"
-    if (better := instead_of(names)) is not None:
+    is_ours = "__rebound__" in library[-1].f_builtins
+    if (better := instead_of(names, is_ours)) is not None:
         return f"{lost}: write {better}; {_VALUE}"
-    if package in sys.stdlib_module_names or package in _OWN_ADVICE or called.startswith("scipy.sparse."):
+    if package in sys.stdlib_module_names or package in _OWN_ADVICE or called.startswith("scipy.sparse.") or is_ours:
         return f"{lost}: {instead}"
     if not is_rebuilt(names):
         return (f"{lost}: it ends in compiled code, so write it with NumPy's functions, or give it rules, "

@@ -48,13 +48,21 @@ _REBUILT = {
 }
 
 
-def instead_of(names):
-    """The advice for the last of some functions that has one, by their names with modules: the user called it."""
+def instead_of(names, is_ours=False):
+    """The advice for the last of some functions that has one, by their names with modules: the user called it.
+
+    Parameters
+    ----------
+    names : list of str
+    is_ours : bool
+        Whether what runs is what `codipy.scipy` has in their place.
+    """
     for name in reversed(names):
         parts = name.removesuffix(".__init__").removesuffix(".__call__").split(".")
-        if parts[:2] == ["scipy", "sparse"] and len(parts) == 3:
+        if parts[:2] == ["scipy", "sparse"] and len(parts) == 3 and not is_ours:
             return f"`codipy.{'.'.join(parts)}` in its place"
-        if parts[:2] == ["scipy", "linalg"] or parts[0] == "scipy" and parts[-1] in _FOUND.get(parts[1], "").split():
+        is_found = parts[0] == "scipy" and parts[-1] in _FOUND.get(parts[1], "").split() and not is_ours
+        if parts[:2] == ["scipy", "linalg"] or is_found:
             return f"`codipy.{'.'.join(parts)}` in its place"
         if parts[0] == "scipy" and len(parts) > 2:
             for key in (".".join(parts[1:]), f"{parts[1]}.{parts[-1]}"):

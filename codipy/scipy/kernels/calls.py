@@ -8,19 +8,20 @@ import numpy as np
 from codipy.active.array import Array, identifiers
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
+from codipy.active.recordings import status
 from codipy.errors import ActiveError
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.scipy.kernels.frozen import frozen
 
-__all__ = ["demand_no_loss", "on_values", "refuse_loss", "refused_loop", "with_frozen", "write"]
+__all__ = ["demand_no_loss", "on_values", "plain_array", "refuse_loss", "refused_loop", "with_frozen", "write"]
 
 
 def on_values(original, args, kwargs=None):
     """Run a loop on plain values, and write what it writes into Arrays as well."""
-    arrays = [k for k, x in enumerate(args) if type(x) is Array]
+    arrays = [k for k, x in enumerate(args) if hasattr(type(x), "is_active") and np.ndim(x)]
     plain = list(args)
     for k in arrays:
-        plain[k] = np.array(args[k].value)
+        plain[k] = plain_array(args[k])
     found = original(*plain, **value_tree(kwargs or {}))
     for k in arrays:
         if not np.array_equal(plain[k], args[k].value, equal_nan=True):
@@ -33,9 +34,17 @@ def with_frozen(args):
     return [frozen(x) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x for x in args]
 
 
+def plain_array(x):
+    """A copy of the values of an array of ours, real or complex; active complex ones are refused."""
+    if x.is_active and type(x) is not Array and not status.in_passive():
+        raise ActiveError(refusal("a sparse matrix or a spline with active complex values",
+                                  "compute with its real and its imaginary part"))  # fmt: skip
+    return np.array(x.value)
+
+
 def write(target, values):
     """Fill an array that SciPy has made for a result."""
-    if type(target) is Array:
+    if hasattr(type(target), "is_active"):
         target[...] = values
     elif holds_active((values,)):
         raise ActiveError("scipy.sparse: active values would be written into a plain array: use the functions of "

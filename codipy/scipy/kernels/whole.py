@@ -7,10 +7,10 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from codipy.active.array import Array
 from codipy.active.array import plain as value_of
 from codipy.errors import ActiveError
 from codipy.numpy.arguments import holds_active
+from codipy.scipy.kernels.calls import plain_array
 from codipy.scipy.kernels.places import Blocks, Compressed, Coordinates, Diagonals
 
 __all__ = ["is_active_matrix", "matrix_of", "plain_matrix", "structure_of"]
@@ -58,7 +58,7 @@ def plain_matrix(x):
         return _plain_operator(x)
     if not scipy.sparse.issparse(x):
         return x
-    if origin is None and type(getattr(x, "data", None)) is not Array:
+    if origin is None and not hasattr(type(getattr(x, "data", None)), "is_active"):
         return x
     kind = type(x) if origin is None else origin
     if x.format in ("dok", "lil"):
@@ -70,7 +70,7 @@ def plain_matrix(x):
                 made.rows[k], made.data[k] = list(x.rows[k]), [value_of(value) for value in row]
         return made
     made = kind.__new__(kind)
-    made.__dict__.update({key: np.array(value.value) if type(value) is Array else value
+    made.__dict__.update({key: plain_array(value) if hasattr(type(value), "is_active") else value
                           for key, value in vars(x).items()})  # fmt: skip
     return made
 
