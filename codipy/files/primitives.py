@@ -9,7 +9,7 @@ from codipy.errors import TapeError, TapeFormatError
 from codipy.numpy import composite, decisions, registry, ufunc_methods, ufuncs
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.solved import LESS_VALUE, SOLVED
-from codipy.numpy.special import NAMES, primitive_of
+from codipy.numpy.special import NAMES, primitive_of, ufunc_of
 
 
 def own(name):
@@ -32,11 +32,11 @@ def _of_scipy(name):
     try:
         if special in NAMES:
             functions = importlib.import_module("scipy.special")
-            return primitive_of(getattr(functions, special, None))
+            return primitive_of(ufunc_of(special, functions))
         importlib.import_module("scipy.linalg" if name == special else "scipy.special")
     except ImportError:
         raise TapeFormatError(f"it has {name}, and SciPy is not installed: pip install scipy") from None
-    importlib.import_module("codipy.scipy.algebra" if name == special else "codipy.scipy.normalised")
+    importlib.import_module("codipy.scipy.algebra" if name == special else "codipy.scipy.functions")
     return importlib.import_module("codipy.scipy.calls").PRIMITIVES.get(name)
 
 

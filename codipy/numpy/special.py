@@ -12,8 +12,9 @@ from codipy.errors import UndifferentiableError
 from codipy.operations import BY_NAME
 
 from .elementary import elementwise_primitive
+from .incomplete import FUNCTIONS
 
-__all__ = ["NAMES", "lacking", "primitive_of", "row_of"]
+__all__ = ["ARGUMENTS", "NAMES", "WHOLE", "lacking", "primitive_of", "row_of", "ufunc_of"]
 
 # Partials in the arguments and the result w, one text per argument; "-" where there is none to be had. Texts see NumPy
 # as np and scipy.special as sp.
@@ -58,6 +59,29 @@ _ONE = {
     "cosdg": "-sp.sindg(x) * np.pi / 180",
     "tandg": "(1 + w * w) * np.pi / 180",
     "cotdg": "-(1 + w * w) * np.pi / 180",
+    "ber": "sp.berp(x)",
+    "bei": "sp.beip(x)",
+    "ker": "sp.kerp(x)",
+    "kei": "sp.keip(x)",
+    "berp": "at(x == 0, 0, -sp.bei(x) - w / x)",
+    "beip": "at(x == 0, 0.5, sp.ber(x) - w / x)",
+    "kerp": "-sp.kei(x) - w / x",
+    "keip": "sp.ker(x) - w / x",
+    "kolmogorov": "spu._kolmogp(x)",
+    "kolmogi": "1 / spu._kolmogp(w)",
+    "_kolmogc": "-spu._kolmogp(x)",
+    "_kolmogci": "-1 / spu._kolmogp(w)",
+    "itstruve0": "sp.struve(0, x)",
+    "it2struve0": "-sp.struve(0, x) / x",
+    "itmodstruve0": "sp.modstruve(0, x)",
+    "_cosine_cdf": "np.where(np.abs(x) < np.pi, (1 + np.cos(x)) / (2 * np.pi), 0)",
+    "_cosine_invcdf": "2 * np.pi / (1 + np.cos(w))",
+    "_log1mexp": "-1 / np.expm1(-x)",
+    "_log1pmx": "-x / (1 + x)",
+    "_lgam1p": "sp.psi(1 + x)",
+    "_sinpi": "np.pi * spu._cospi(x)",
+    "_cospi": "-np.pi * spu._sinpi(x)",
+    "_scaled_exp1": "w * (1 + 1 / x) - 1",
 }
 _TWO = {
     "beta": ("w * (sp.psi(x) - sp.psi(x + y))", "w * (sp.psi(y) - sp.psi(x + y))"),
@@ -81,10 +105,16 @@ _TWO = {
     "kv": ("-", "-(sp.kv(x - 1, y) + sp.kv(x + 1, y)) / 2"),
     "kn": ("-", "-(sp.kv(np.trunc(x) - 1, y) + sp.kv(np.trunc(x) + 1, y)) / 2"),
     "kve": ("-", "w - (sp.kve(x - 1, y) + sp.kve(x + 1, y)) / 2"),
-    "gammainc": ("-", "edge(y == 0, np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x)))"),
-    "gammaincc": ("-", "edge(y == 0, -np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x)))"),
-    "gammaincinv": ("-", "np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))"),
-    "gammainccinv": ("-", "-np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))"),
+    "gammainc": ("gammainc_a(x, y)", "edge(y == 0, np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x)))"),
+    "gammaincc": ("-gammainc_a(x, y)", "edge(y == 0, -np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x)))"),
+    "gammaincinv": (
+        "-gammainc_a(x, w) * np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))",
+        "np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))",
+    ),
+    "gammainccinv": (
+        "-gammainc_a(x, w) * np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))",
+        "-np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))",
+    ),
     "expn": ("-", "-np.where(x >= 1, sp.expn(np.maximum(np.trunc(x) - 1, 0), y), w * (1 + 1 / y))"),
     "hyp0f1": ("-", "sp.hyp0f1(x + 1, y) / x"),
     "ellipkinc": (
@@ -103,10 +133,19 @@ _TWO = {
         "-np.exp(-x * x / 2) * sp.erf(x * y / np.sqrt(2)) / (2 * np.sqrt(2 * np.pi))",
         "np.exp(-x * x * (1 + y * y) / 2) / (2 * np.pi * (1 + y * y))",
     ),
-    "stdtr": ("-", "np.exp(-(x + 1) / 2 * np.log1p(y * y / x) - sp.betaln(x / 2, 0.5)) / np.sqrt(x)"),
-    "stdtrit": ("-", "np.exp((x + 1) / 2 * np.log1p(w * w / x) + sp.betaln(x / 2, 0.5)) * np.sqrt(x)"),
-    "chdtr": ("-", "edge(y == 0, np.exp(sp.xlogy(x / 2 - 1, y / 2) - y / 2 - sp.gammaln(x / 2)) / 2)"),
-    "chdtrc": ("-", "edge(y == 0, -np.exp(sp.xlogy(x / 2 - 1, y / 2) - y / 2 - sp.gammaln(x / 2)) / 2)"),
+    "stdtr": ("student_slope(x, y)", "np.exp(-(x + 1) / 2 * np.log1p(y * y / x) - sp.betaln(x / 2, 0.5)) / np.sqrt(x)"),
+    "stdtrit": (
+        "-student_slope(x, w) * np.exp((x + 1) / 2 * np.log1p(w * w / x) + sp.betaln(x / 2, 0.5)) * np.sqrt(x)",
+        "np.exp((x + 1) / 2 * np.log1p(w * w / x) + sp.betaln(x / 2, 0.5)) * np.sqrt(x)",
+    ),
+    "chdtr": (
+        "gammainc_a(x / 2, y / 2) / 2",
+        "edge(y == 0, np.exp(sp.xlogy(x / 2 - 1, y / 2) - y / 2 - sp.gammaln(x / 2)) / 2)",
+    ),
+    "chdtrc": (
+        "-gammainc_a(x / 2, y / 2) / 2",
+        "edge(y == 0, -np.exp(sp.xlogy(x / 2 - 1, y / 2) - y / 2 - sp.gammaln(x / 2)) / 2)",
+    ),
     "pdtr": ("-", "-np.exp(sp.xlogy(np.floor(x), y) - y - sp.gammaln(np.floor(x) + 1))"),
     "pdtrc": ("-", "np.exp(sp.xlogy(np.floor(x), y) - y - sp.gammaln(np.floor(x) + 1))"),
     "eval_legendre": ("-", "np.where(x == 0, 0, sp.eval_gegenbauer(x - 1, 1.5, y))"),
@@ -114,24 +153,172 @@ _TWO = {
     "eval_chebyu": ("-", "np.where(x == 0, 0, 2 * sp.eval_gegenbauer(x - 1, 2, y))"),
     "eval_hermite": ("-", "np.where(x == 0, 0, 2 * x * sp.eval_hermite(np.maximum(x - 1, 0), y))"),
     "eval_hermitenorm": ("-", "np.where(x == 0, 0, x * sp.eval_hermitenorm(np.maximum(x - 1, 0), y))"),
+    "jve": ("-", "(sp.jve(x - 1, y) - sp.jve(x + 1, y)) / 2"),
+    "yve": ("-", "(sp.yve(x - 1, y) - sp.yve(x + 1, y)) / 2"),
+    "struve": ("-", "sp.struve(x - 1, y) - x / y * w"),
+    "modstruve": ("-", "sp.modstruve(x - 1, y) - x / y * w"),
+    "powm1": ("y * x ** (y - 1.0)", "at(x == 0, 0, x**y * np.log(x))"),
+    "agm": ("agm_slope(x, y, w)", "agm_slope(y, x, w)"),
+    "elliprc": ("-sp.elliprd(y, y, x) / 6", "-sp.elliprd(x, y, y) / 3"),
+    "inv_boxcox1p": (
+        "(1 + w) ** (1 - y)",
+        "at(y == 0, -(1 + w) * x * x / 2, (1 + w) * (x / (1 + x * y) - np.log1p(w)) / y)",
+    ),
+    "chdtri": (
+        "-gammainc_a(x / 2, w / 2) / np.exp(sp.xlogy(x / 2 - 1, w / 2) - w / 2 - sp.gammaln(x / 2))",
+        "-2 / np.exp(sp.xlogy(x / 2 - 1, w / 2) - w / 2 - sp.gammaln(x / 2))",
+    ),
+    "pdtri": ("-", "-np.exp(sp.gammaln(np.floor(x) + 1) + w - sp.xlogy(np.floor(x), w))"),
+    "smirnov": ("-", "spu._smirnovp(x, y)"),
+    "smirnovi": ("-", "1 / spu._smirnovp(x, w)"),
+    "_smirnovc": ("-", "-spu._smirnovp(x, y)"),
+    "_smirnovci": ("-", "-1 / spu._smirnovp(x, w)"),
+    "tklmbda": (
+        "edge((w <= 0) | (w >= 1), np.where((w <= 0) | (w >= 1), 0, 1 / (w ** (y - 1) + (1 - w) ** (y - 1))))",
+        "edge((w <= 0) | (w >= 1) | (y == 0), -(w**y * np.log(w) - (1 - w)**y * np.log1p(-w) - x) / y"
+        " / (w ** (y - 1) + (1 - w) ** (y - 1)))",
+    ),
+    "eval_chebyc": ("-", "np.where(x == 0, 0, x * sp.eval_chebyu(x - 1, y / 2))"),
+    "eval_chebys": ("-", "np.where(x == 0, 0, sp.eval_gegenbauer(x - 1, 2, y / 2))"),
+    "eval_sh_legendre": ("-", "np.where(x == 0, 0, 2 * sp.eval_gegenbauer(x - 1, 1.5, 2 * y - 1))"),
+    "eval_sh_chebyt": ("-", "np.where(x == 0, 0, 2 * x * sp.eval_chebyu(x - 1, 2 * y - 1))"),
+    "eval_sh_chebyu": ("-", "np.where(x == 0, 0, 4 * sp.eval_gegenbauer(x - 1, 2, 2 * y - 1))"),
+    "_zeta": ("-", "-x * spu._zeta(x + 1, y)"),
+    "_spherical_jn": ("-", "np.where(x == 0, -spu._spherical_jn(1, y), spu._spherical_jn_d(x, y))"),
+    "_spherical_yn": ("-", "np.where(x == 0, -spu._spherical_yn(1, y), spu._spherical_yn_d(x, y))"),
+    "_spherical_in": ("-", "np.where(x == 0, spu._spherical_in(1, y), spu._spherical_in_d(x, y))"),
+    "_spherical_kn": ("-", "np.where(x == 0, -spu._spherical_kn(1, y), spu._spherical_kn_d(x, y))"),
+    "_spherical_jn_d": ("-", "-2 / y * w - (1 - x * (x + 1) / y**2) * spu._spherical_jn(x, y)"),
+    "_spherical_yn_d": ("-", "-2 / y * w - (1 - x * (x + 1) / y**2) * spu._spherical_yn(x, y)"),
+    "_spherical_in_d": ("-", "-2 / y * w + (1 + x * (x + 1) / y**2) * spu._spherical_in(x, y)"),
+    "_spherical_kn_d": ("-", "-2 / y * w + (1 + x * (x + 1) / y**2) * spu._spherical_kn(x, y)"),
     "eval_laguerre": ("-", "np.where(x == 0, 0, -sp.eval_genlaguerre(x - 1, 1, y))"),
 }
 _THREE = {
     "betainc": (
-        "-", "-",
+        "betainc_a(x, y, z)", "betainc_b(x, y, z)",
         "edge(z * (1 - z) == 0, np.exp(sp.xlogy(x - 1, z) + sp.xlog1py(y - 1, -z) - sp.betaln(x, y)))",
     ),
     "betaincc": (
-        "-", "-",
+        "-betainc_a(x, y, z)", "-betainc_b(x, y, z)",
         "edge(z * (1 - z) == 0, -np.exp(sp.xlogy(x - 1, z) + sp.xlog1py(y - 1, -z) - sp.betaln(x, y)))",
     ),
-    "betaincinv": ("-", "-", "np.exp(sp.betaln(x, y) - sp.xlogy(x - 1, w) - sp.xlog1py(y - 1, -w))"),
+    "betaincinv": (
+        "-betainc_a(x, y, w) / beta_density(x, y, w)",
+        "-betainc_b(x, y, w) / beta_density(x, y, w)",
+        "np.exp(sp.betaln(x, y) - sp.xlogy(x - 1, w) - sp.xlog1py(y - 1, -w))",
+    ),
+    "betainccinv": (
+        "-betainc_a(x, y, w) / beta_density(x, y, w)",
+        "-betainc_b(x, y, w) / beta_density(x, y, w)",
+        "-1 / beta_density(x, y, w)",
+    ),
+    "_beta_ppf": (
+        "1 / beta_density(y, z, w)",
+        "-betainc_a(y, z, w) / beta_density(y, z, w)",
+        "-betainc_b(y, z, w) / beta_density(y, z, w)",
+    ),
+    "_beta_pdf": (
+        "w * ((y - 1) / x - (z - 1) / (1 - x))",
+        "w * (np.log(x) - sp.psi(y) + sp.psi(y + z))",
+        "w * (np.log1p(-x) - sp.psi(z) + sp.psi(y + z))",
+    ),
+    "bdtr": ("-", "-", "-binomial_density(x, y, z)"),
+    "bdtrc": ("-", "-", "binomial_density(x, y, z)"),
+    "bdtri": ("-", "-", "-1 / binomial_density(x, y, w)"),
+    "nbdtr": ("-", "-", "edge(z * (1 - z) == 0, beta_density(np.trunc(y), np.trunc(x) + 1, z))"),
+    "nbdtrc": ("-", "-", "-edge(z * (1 - z) == 0, beta_density(np.trunc(y), np.trunc(x) + 1, z))"),
+    "nbdtri": ("-", "-", "1 / beta_density(np.trunc(y), np.trunc(x) + 1, w)"),
+    "_binom_pmf": ("-", "-", "w * (x / z - (y - x) / (1 - z))"),
+    "_binom_cdf": ("-", "-", "-binomial_density(x, y, z)"),
+    "_binom_sf": ("-", "-", "binomial_density(x, y, z)"),
+    "_nbinom_pmf": ("-", "w * (np.log(z) + sp.psi(y + x) - sp.psi(y))", "w * (y / z - x / (1 - z))"),
+    "_nbinom_cdf": ("-", "betainc_a(y, x + 1, z)", "beta_density(y, x + 1, z)"),
+    "_nbinom_sf": ("-", "-betainc_a(y, x + 1, z)", "-beta_density(y, x + 1, z)"),
+    "fdtr": ("fisher_slope(0, x, y, z)", "fisher_slope(1, x, y, z)", "edge(z == 0, fisher_density(x, y, z))"),
+    "fdtrc": ("-fisher_slope(0, x, y, z)", "-fisher_slope(1, x, y, z)", "-edge(z == 0, fisher_density(x, y, z))"),
+    "fdtri": (
+        "-fisher_slope(0, x, y, w) / fisher_density(x, y, w)",
+        "-fisher_slope(1, x, y, w) / fisher_density(x, y, w)",
+        "1 / fisher_density(x, y, w)",
+    ),
+    "gdtr": ("z * gamma_density(y, x * z)", "gammainc_a(y, x * z)", "x * gamma_density(y, x * z)"),
+    "gdtrc": ("-z * gamma_density(y, x * z)", "-gammainc_a(y, x * z)", "-x * gamma_density(y, x * z)"),
+    "gdtrix": (
+        "-w / x",
+        "-gammainc_a(y, x * w) / (x * gamma_density(y, x * w))",
+        "1 / (x * gamma_density(y, x * w))",
+    ),
+    "chndtr": ("spu._ncx2_pdf(x, y, z)", "-", "(sp.chndtr(x, y + 2, z) - w) / 2"),
+    "chndtrix": (
+        "1 / spu._ncx2_pdf(w, y, z)", "-", "(x - sp.chndtr(w, y + 2, z)) / (2 * spu._ncx2_pdf(w, y, z))",
+    ),
+    "_ncx2_pdf": (
+        "w * ((y / 2 - 1) / x - 0.5) + z / (2 * x) * spu._ncx2_pdf(x, y + 2, z)",
+        "-", "(spu._ncx2_pdf(x, y + 2, z) - w) / 2",
+    ),
+    "_ncx2_sf": ("-spu._ncx2_pdf(x, y, z)", "-", "(spu._ncx2_sf(x, y + 2, z) - w) / 2"),
+    "_ncx2_isf": (
+        "-1 / spu._ncx2_pdf(w, y, z)", "-", "(spu._ncx2_sf(w, y + 2, z) - x) / (2 * spu._ncx2_pdf(w, y, z))",
+    ),
+    "_nct_isf": ("-1 / spu._nct_pdf(w, y, z)", "-", "-"),
+    "_nct_pdf": (
+        "edge(x == 0, y / x * (np.sqrt(1 + 2 / y) * spu._nct_pdf(x * np.sqrt(1 + 2 / y), y + 2, z) - w) - w / x)",
+        "-", "-",
+    ),
+    "_invgauss_ppf": ("1 / wald_density(w, y, z)", "wald_slope(w, y, z) / wald_density(w, y, z)", "-"),
+    "_invgauss_isf": ("-1 / wald_density(w, y, z)", "wald_slope(w, y, z) / wald_density(w, y, z)", "-"),
+    "nctdtr": ("-", "-", "spu._nct_pdf(z, x, y)"),
+    "nctdtrit": ("-", "-", "1 / spu._nct_pdf(w, x, y)"),
+    "_nct_sf": ("-spu._nct_pdf(x, y, z)", "-", "-"),
+    "_landau_cdf": ("spu._landau_pdf(x, y, z)", "-spu._landau_pdf(x, y, z)", "-"),
+    "_landau_sf": ("-spu._landau_pdf(x, y, z)", "spu._landau_pdf(x, y, z)", "-"),
+    "_landau_ppf": ("1 / spu._landau_pdf(w, y, z)", "1 + 0 * w", "-"),
+    "_landau_isf": ("-1 / spu._landau_pdf(w, y, z)", "1 + 0 * w", "-"),
+    "_cauchy_ppf": ("np.pi * z * (1 + ((w - y) / z) ** 2)", "1 + 0 * w", "(w - y) / z"),
+    "_cauchy_isf": ("-np.pi * z * (1 + ((w - y) / z) ** 2)", "1 + 0 * w", "(w - y) / z"),
+    "wright_bessel": ("-", "-", "sp.wright_bessel(x, x + y, z)"),
+    "log_wright_bessel": ("-", "-", "np.exp(sp.log_wright_bessel(x, x + y, z) - w)"),
+    "besselpoly": ("sp.besselpoly(x, y + 1, z - 1) - sp.besselpoly(x, y + 1, z + 1)", "-", "-"),
+    "elliprf": ("-sp.elliprd(y, z, x) / 6", "-sp.elliprd(z, x, y) / 6", "-sp.elliprd(x, y, z) / 6"),
+    "elliprg": ("(sp.elliprf(x, y, z) - x * sp.elliprd(y, z, x) / 3) / 4",
+                "(sp.elliprf(x, y, z) - y * sp.elliprd(z, x, y) / 3) / 4",
+                "(sp.elliprf(x, y, z) - z * sp.elliprd(x, y, z) / 3) / 4"),
+    "lpmv": ("-", "-", "(y * z * w - (y + x) * sp.lpmv(x, y - 1, z)) / (z * z - 1)"),
+    "radian": ("np.pi / 180 + 0 * w", "np.pi / 10800 + 0 * w", "np.pi / 648000 + 0 * w"),
+    "voigt_profile": ("voigt_slope(0, x, y, z)", "voigt_slope(1, x, y, z)", "voigt_slope(2, x, y, z)"),
     "hyp1f1": ("-", "-", "x / y * sp.hyp1f1(x + 1, y + 1, z)"),
     "hyperu": ("-", "-", "-x * sp.hyperu(x + 1, y + 1, z)"),
     "eval_genlaguerre": ("-", "-", "np.where(x == 0, 0, -sp.eval_genlaguerre(x - 1, y + 1, z))"),
     "eval_gegenbauer": ("-", "-", "np.where(x == 0, 0, 2 * y * sp.eval_gegenbauer(x - 1, y + 1, z))"),
 }
 _FOUR = {
+    "eval_sh_jacobi": (
+        "-", "-", "-",
+        "np.where(x == 0, 0, (x + y) * sp.eval_jacobi(x - 1, y - z + 1, z, 2 * u - 1) / sp.binom(2 * x + y - 1, x))",
+    ),
+    "ncfdtr": ("-", "-", "(sp.ncfdtr(x + 2, y, z, u * x / (x + 2)) - w) / 2", "spu._ncf_pdf(u, x, y, z)"),
+    "ncfdtri": (
+        "-", "-", "(u - sp.ncfdtr(x + 2, y, z, w * x / (x + 2))) / (2 * spu._ncf_pdf(w, x, y, z))",
+        "1 / spu._ncf_pdf(w, x, y, z)",
+    ),
+    "_ncf_sf": ("-spu._ncf_pdf(x, y, z, u)", "-", "-", "(spu._ncf_sf(x * y / (y + 2), y + 2, z, u) - w) / 2"),
+    "_ncf_isf": (
+        "-1 / spu._ncf_pdf(w, y, z, u)", "-", "-",
+        "(spu._ncf_sf(w * y / (y + 2), y + 2, z, u) - x) / (2 * spu._ncf_pdf(w, y, z, u))",
+    ),
+    "_skewnorm_isf": (
+        "-1 / skew_density(w, y, z, u)", "1 + 0 * w", "(w - y) / z",
+        "np.exp(-(1 + u * u) * ((w - y) / z) ** 2 / 2) / (np.pi * (1 + u * u)) / skew_density(w, y, z, u)",
+    ),
+    "_skewnorm_cdf": (
+        "skew_density(x, y, z, u)", "-skew_density(x, y, z, u)", "-(x - y) / z * skew_density(x, y, z, u)",
+        "-np.exp(-(1 + u * u) * ((x - y) / z) ** 2 / 2) / (np.pi * (1 + u * u))",
+    ),
+    "_skewnorm_ppf": (
+        "1 / skew_density(w, y, z, u)", "1 + 0 * w", "(w - y) / z",
+        "np.exp(-(1 + u * u) * ((w - y) / z) ** 2 / 2) / (np.pi * (1 + u * u)) / skew_density(w, y, z, u)",
+    ),
     "hyp2f1": ("-", "-", "-", "x * y / z * sp.hyp2f1(x + 1, y + 1, z + 1, u)"),
     "eval_jacobi": ("-", "-", "-", "np.where(x == 0, 0, (x + y + z + 1) / 2 * sp.eval_jacobi(x - 1, y + 1, z + 1, u))"),
 }
@@ -141,6 +328,29 @@ _SEVERAL = {
     "shichi": ("at(x == 0, 1, np.sinh(x) / x)", "np.cosh(x) / x"),
     "fresnel": ("np.sin(np.pi * x * x / 2)", "np.cos(np.pi * x * x / 2)"),
     "airy": ("w[1]", "x * w[0]", "w[3]", "x * w[2]"),
+    "airye": (
+        "w[1] + np.sqrt(x) * w[0]",
+        "x * w[0] + np.sqrt(x) * w[1]",
+        "w[3] - np.sqrt(np.maximum(x, 0)) * w[2]",
+        "x * w[2] - np.sqrt(np.maximum(x, 0)) * w[3]",
+    ),
+    "itairy": ("sp.airy(x)[0]", "sp.airy(x)[2]", "sp.airy(-x)[0]", "sp.airy(-x)[2]"),
+    "itj0y0": ("sp.j0(x)", "sp.y0(x)"),
+    "iti0k0": ("sp.i0(x)", "sp.k0(x)"),
+    "it2j0y0": ("at(x == 0, 0, (1 - sp.j0(x)) / x)", "-sp.y0(x) / x"),
+    "it2i0k0": ("at(x == 0, 0, (sp.i0(x) - 1) / x)", "-sp.k0(x) / x"),
+}
+# Several results of several arguments: a text for each result and argument.
+_SEVERAL_OF_TWO = {
+    "ellipj": (
+        ("w[1] * w[2]", "w[1] * am_slope(x, y, w)"),
+        ("-w[0] * w[2]", "-w[0] * am_slope(x, y, w)"),
+        ("-y * w[0] * w[1]", "-(w[0] ** 2 + 2 * y * w[0] * w[1] * am_slope(x, y, w)) / (2 * w[2])"),
+        ("w[2]", "am_slope(x, y, w)"),
+    ),
+    "pbdv": (("-", "w[1]"), ("-", "(y * y / 4 - x - 0.5) * w[0]")),
+    "pbvv": (("-", "w[1]"), ("-", "(y * y / 4 - x - 0.5) * w[0]")),
+    "pbwa": (("-", "w[1]"), ("-", "-(y * y / 4 - x) * w[0]")),
 }
 
 # Of the operations table, by the name there: they become part of an expression.
@@ -162,14 +372,116 @@ def _edge(points, slope):
     return _at(points, slope, slope)
 
 
+def _special():
+    return sys.modules["scipy.special"]
+
+
+def _beta_density(a, b, x):
+    sp = _special()
+    return np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))
+
+
+def _binomial_density(k, n, p):
+    """Of the sum of the terms up to k, of which SciPy takes the whole part, as of n; nothing where these are all."""
+    k, n = np.floor(k), np.trunc(n)
+    return np.where((k >= 0) & (k < n), _beta_density(np.maximum(k, 0) + 1, np.maximum(n - k, 1), p), 0)
+
+
+def _gamma_density(a, x):
+    sp = _special()
+    return np.exp(sp.xlogy(a - 1, x) - x - sp.gammaln(a))
+
+
+def _fisher_density(a, b, x):
+    sp = _special()
+    powers = sp.xlogy(a / 2, a) + sp.xlogy(b / 2, b) + sp.xlogy(a / 2 - 1, x) - (a + b) / 2 * np.log(b + a * x)
+    return np.exp(powers - sp.betaln(a / 2, b / 2))
+
+
+def _fisher_slope(which, a, b, x):
+    """Of the distribution function by its degrees of freedom: of I_z(a/2, b/2) where z = a x / (a x + b)."""
+    z = a * x / (a * x + b)
+    moved = _beta_density(a / 2, b / 2, z) * z * (1 - z)
+    by_shape = FUNCTIONS["betainc_b" if which else "betainc_a"](a / 2, b / 2, z) / 2
+    return by_shape + (-moved / b if which else moved / a)
+
+
+def _student_slope(v, t):
+    """Of the distribution function by its degrees of freedom: below 0 it is I_z(v/2, 1/2)/2 where z = v / (v + t^2)."""
+    z = v / (v + t * t)
+    below = FUNCTIONS["betainc_a"](v / 2, 0.5, z) / 4 + np.where(
+        t == 0, 0, _beta_density(v / 2, 0.5, np.where(t == 0, 0.5, z)) * t * t / (2 * (v + t * t) ** 2))
+    return -np.sign(t) * below
+
+
+def _skew_density(x, loc, scale, a):
+    z = (x - loc) / scale
+    return 2 / scale * np.exp(-z * z / 2) / np.sqrt(2 * np.pi) * _special().ndtr(a * z)
+
+
+def _wald_density(x, mean, scale):
+    return np.sqrt(scale / (2 * np.pi * x**3)) * np.exp(-scale * (x - mean) ** 2 / (2 * mean * mean * x))
+
+
+def _wald_slope(x, mean, scale):
+    """Of the distribution function of the inverse Gaussian by its mean, with the other sign."""
+    below = _special().log_ndtr(-np.sqrt(scale / x) * (x / mean + 1))
+    return 2 * scale / mean**2 * np.exp(2 * scale / mean + below)
+
+
+def _agm_slope(x, y, w):
+    """By the first argument, from the complete elliptic integral of the first kind."""
+    sp = _special()
+    m = ((x - y) / (x + y)) ** 2
+    by_m = (sp.ellipe(m) / (1 - m) - sp.ellipk(m)) / (2 * m)
+    return _at(x == y, 0.5, w / (x + y) - w / sp.ellipk(m) * by_m * 4 * y * (x - y) / (x + y) ** 3)
+
+
+def _am_slope(u, m, w):
+    """Of the amplitude of Jacobi's elliptic functions by the parameter."""
+    second = _special().ellipeinc(w[3], m)
+    return w[2] * (second - (1 - m) * u - m * w[0] * w[1] / w[2]) / (2 * m * (m - 1))
+
+
+def _voigt_slope(which, x, s, g):
+    """Of the real part of Faddeeva's function, whose slope is complex."""
+    if any(map(is_active, (x, s, g))):
+        raise UndifferentiableError("second derivatives of scipy.special.voigt_profile have no rule")
+    width = s * np.sqrt(2.0)
+    z = (x + 1j * g) / width
+    value = _special().wofz(z)
+    slope = -2 * z * value + 2j / np.sqrt(np.pi)
+    factors = (1 / width, -z / s, 1j / width)
+    found = slope * factors[which] - (value / s if which == 1 else 0)
+    return found.real / (width * np.sqrt(np.pi))
+
+
 _IN_SLOPES = {
+    **FUNCTIONS,
+    "beta_density": _beta_density,
+    "binomial_density": _binomial_density,
+    "gamma_density": _gamma_density,
+    "fisher_density": _fisher_density,
+    "fisher_slope": _fisher_slope,
+    "student_slope": _student_slope,
+    "skew_density": _skew_density,
+    "wald_density": _wald_density,
+    "wald_slope": _wald_slope,
+    "agm_slope": _agm_slope,
+    "am_slope": _am_slope,
+    "voigt_slope": _voigt_slope,
     "at": _at,
     "edge": _edge,
     "LN2": np.log(2.0),
     "expm1_slope": lambda x, w: np.where(w > -0.5, w + 1, np.exp(x)),
 }
 
-NAMES = sorted({*_ONE, *_TWO, *_THREE, *_FOUR, *_SEVERAL, *_ROWS, *_SLOPES})
+# For each argument the text of the slope, or of that of the first result.
+ARGUMENTS = {name: (text,) for name, text in _ONE.items()} | _TWO | _THREE | _FOUR
+ARGUMENTS |= {name: texts[:1] for name, texts in _SEVERAL.items()}
+ARGUMENTS |= {name: texts[0] for name, texts in _SEVERAL_OF_TWO.items()}
+WHOLE = {*_ROWS, *_SLOPES}  # and these by all
+NAMES = sorted({*_ONE, *_TWO, *_THREE, *_FOUR, *_SEVERAL, *_SEVERAL_OF_TWO, *_ROWS, *_SLOPES})
 _LACKING: dict = {}  # the ufunc itself -> arguments in which it has no derivative
 _PRIMITIVES: dict = {}  # the ufunc itself -> its primitive, as soon as somebody has imported scipy.special
 
@@ -179,20 +491,28 @@ def _partial(text, arity, special):
     if text == "-":
         return None
     names = ", ".join([*"xyzu"[:arity], "w"])
-    return eval(f"lambda {names}: {text}", {"np": np, "sp": special} | _IN_SLOPES)
+    return eval(f"lambda {names}: {text}", {"np": np, "sp": special, "spu": special._ufuncs} | _IN_SLOPES)
+
+
+def ufunc_of(name, special):
+    """SciPy's ufunc of a name, also one that only its own code calls; None where this version has none."""
+    found = getattr(special, name, None)
+    return found if isinstance(found, np.ufunc) else getattr(special._ufuncs, name, None)
 
 
 def _fill(special):
     rows = {name: (text,) for name, text in _ONE.items()} | _TWO | _THREE | _FOUR | _SLOPES
     for name, texts in rows.items():
-        if ufunc := getattr(special, name, None):
+        if ufunc := ufunc_of(name, special):
             partials = [_partial(text, len(texts), special) for text in texts]
             _PRIMITIVES[ufunc] = elementwise_primitive(f"scipy.special.{name}", ufunc, partials)
             _LACKING[ufunc] = [k for k, partial in enumerate(partials) if partial is None]
-    for name, texts in _SEVERAL.items():
-        ufunc = getattr(special, name)
-        partials = [(_partial(text, 1, special),) for text in texts]
+    several = {name: tuple((text,) for text in texts) for name, texts in _SEVERAL.items()} | _SEVERAL_OF_TWO
+    for name, rows in several.items():
+        ufunc = ufunc_of(name, special)
+        partials = [[_partial(text, len(texts), special) for text in texts] for texts in rows]
         _PRIMITIVES[ufunc] = elementwise_primitive(f"scipy.special.{name}", ufunc, partials, several=True)
+        _LACKING[ufunc] = [k for k, partial in enumerate(partials[0]) if partial is None]
 
 
 def primitive_of(ufunc):
