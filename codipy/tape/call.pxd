@@ -4,21 +4,9 @@ from libc.stdint cimport int32_t
 cimport cython
 
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.products cimport Gemm, Stack
+from codipy.tape.products cimport Factors
 from codipy.tape.record cimport Record
 from codipy.tape.slots cimport Slots
-
-
-# A product of matrices or of stacks of them: the operands' values, flows in several directions, which of those are of the
-# first operand; the flow of the result; how many products there are. `gemm`: NULL where the matrices are small.
-cdef struct Product:
-    Stack given[2]
-    Stack flow[2]
-    Stack result
-    bint is_first[2]
-    int dims
-    Py_ssize_t count
-    Gemm gemm
 
 
 @cython.final
@@ -26,7 +14,7 @@ cdef class Call(Record):
     cdef object primitive            # see codipy.numpy.primitive
     cdef object places               # its rule of that name, where it is to be asked
     cdef object into                 # likewise
-    cdef bint product                # of two matrices or vectors, small ones: see add_product
+    cdef bint product                # of two matrices or vectors, small ones: see tape/products
     cdef object out                  # the result's values, several as a tuple
     cdef tuple args                  # the arguments' values
     cdef dict kwargs
@@ -37,15 +25,11 @@ cdef class Call(Record):
     cdef bint single                 # an argument or a result is float32; the rules see doubles
 
     cdef Py_ssize_t bytes_of_slots(self) noexcept
+    cdef bint multiplies(self, Factors* factors) noexcept
     cdef bint reverse_at_once(self, AdjointVector adjoints, bint keep) except? True
     cdef bint forward_at_once(self, AdjointVector adjoints) except? True
     cdef int demand_shape(self, str kind, tuple found, tuple expected) except -1
     cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1
-    cdef bint add_product(self, double* origin, Py_ssize_t width) noexcept
-    cdef bint add_products(self, double* origin, bint clears) except? True
-    cdef bint find_product(self, double* origin, Py_ssize_t width, Product* p) except? True
-    cdef bint pull_product(self, double* origin, Py_ssize_t width) except? True
-    cdef bint push_product(self, double* origin, Py_ssize_t width) except? True
     cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True
     cdef bint write_bar(self, double* origin, Py_ssize_t k, object bars, Py_ssize_t width) except? True
     cdef int add_to(self, double* origin, Py_ssize_t k, object bar, Py_ssize_t width) except -1

@@ -5,6 +5,7 @@ import numpy as np
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
+from cpython.object cimport PyObject
 cimport cython
 cimport numpy as cnp
 
@@ -12,9 +13,7 @@ from codipy.data.buffer cimport Buffer
 from codipy.data.plain cimport NUMPY_DIMS, plain_array
 from codipy.data.strided cimport elements_of, in_order
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.products cimport (
-    MOST_STACKED, Gemm, Matrix, Stack, add_blas_product, add_matrix_product, clear_matrix, gemm_at, is_for_blas, matrix_at,
-    matrix_of, stack_of, turned)
+from codipy.tape.products cimport Factors, add_product, add_products, pull_product, push_product
 from codipy.tape.record cimport Record
 from codipy.tape.replay cimport Replay
 from codipy.tape.silence cimport in_silence
@@ -27,7 +26,6 @@ cnp.import_array()
 
 cdef enum:
     FEW = 512                    # elements: below, an array of their own takes less than the rule takes to be called
-    FEW_PRODUCTS = 2048          # of single elements, in a product of matrices: likewise
 
 
 @cython.final
@@ -46,7 +44,9 @@ cdef class Call(Record):
         cdef double* origin
         cdef Slots* results = self.slots + self.arguments
         cdef bint any
-        if adjoints.width > 1 and self.product and self.pull_product(adjoints.origin(), adjoints.width):
+        cdef Factors factors
+        cdef bint multiplies = self.multiplies(&factors)
+        if adjoints.width > 1 and multiplies and pull_product(&factors, adjoints.origin(), adjoints.width):
             return 0 if keep else clear_all(adjoints.origin(), results, adjoints.width)
         if adjoints.width > 1 and self.reverse_at_once(adjoints, keep):
             return 0
@@ -59,9 +59,9 @@ cdef class Call(Record):
                     break
             if not any:
                 continue
-            if self.product and self.add_product(origin, adjoints.width):
+            if multiplies and add_product(&factors, origin, adjoints.width):
                 pass
-            elif self.product and adjoints.width == 1 and self.add_products(origin, not keep):
+            elif multiplies and adjoints.width == 1 and add_products(&factors, origin, not keep):
                 continue
             elif self.places is not None and self.add_at_places(origin, adjoints.width):
                 pass
@@ -75,6 +75,14 @@ cdef class Call(Record):
                 for k in range(self.results):
                     clear(origin, results + k, adjoints.width)
         return 0
+
+    cdef bint multiplies(self, Factors* factors) noexcept:
+        """Whether it is a product of two operands, and which."""
+        if not self.product or self.kwargs:
+            return False
+        factors.primitive, factors.args, factors.argnums = <PyObject*>self.primitive, <PyObject*>self.args, <PyObject*>self.argnums
+        factors.slots, factors.arguments = self.slots, self.arguments
+        return True
 
     cdef bint carries_rows(self) except? True:
         return self.product or getattr(self.primitive, "vjp_batch", None) is not None
@@ -161,195 +169,6 @@ cdef class Call(Record):
         return in_silence(self.into, (bars, self.out, self.args, self.kwargs, self.argnums[k],
                                       adjoint_view(origin, slots, width)))
 
-    cdef bint add_product(self, double* origin, Py_ssize_t width) noexcept:
-        """Add the cotangents of two small matrices or vectors that were multiplied; False where they are something else.
-
-        NumPy takes longer to be called than for these products.
-        """
-        cdef Slots* result = self.slots + self.arguments
-        cdef Slots* slots
-        cdef Matrix a, b, bar, into
-        cdef Py_ssize_t k
-        if self.kwargs or len(self.args) != 2 or not matrix_of(self.args[0], &a, False) or not matrix_of(
-                self.args[1], &b, True):
-            return False
-        if a.columns != b.rows or a.rows * a.columns * b.columns > FEW_PRODUCTS:
-            return False
-        bar.data, bar.rows, bar.columns = origin + result.first * width, a.rows, b.columns
-        # A vector in front gives no rows, one behind no columns: what is left of the result are the others.
-        k = 0
-        bar.down = bar.right = 0
-        if cnp.PyArray_NDIM(<cnp.ndarray>self.args[0]) == 2:
-            bar.down = result.strides[k] * width
-            k += 1
-        if cnp.PyArray_NDIM(<cnp.ndarray>self.args[1]) == 2:
-            bar.right = result.strides[k] * width
-            k += 1
-        if result.ndim != k:
-            return False
-        for k in range(self.arguments):
-            slots = self.slots + k
-            into.data, into.down, into.right = origin + slots.first * width, 0, 0
-            if self.argnums[k] == 0:
-                into.rows, into.columns = a.rows, a.columns
-                if slots.ndim == 2:
-                    into.down = slots.strides[0] * width
-                into.right = slots.strides[slots.ndim - 1] * width
-                add_matrix_product(&into, &bar, 0, &b, 1)
-            else:
-                into.rows, into.columns = b.rows, b.columns
-                into.down = slots.strides[0] * width
-                if slots.ndim == 2:
-                    into.right = slots.strides[1] * width
-                add_matrix_product(&into, &a, 1, &bar, 0)
-        return True
-
-    cdef bint add_products(self, double* origin, bint clears) except? True:
-        """Add the cotangents of large matrices or of stacks of matrices that were multiplied, one pair after the other.
-
-        So what flows back into a pair is in the cache for both of its cotangents, and is cleared there. False where the
-        operands are something else.
-        """
-        cdef Slots* result = self.slots + self.arguments
-        cdef Slots* slots
-        cdef Gemm gemm = NULL
-        cdef Stack bar
-        cdef Stack[2] given, into
-        cdef Matrix g, x, y, to
-        cdef Py_ssize_t i, k
-        cdef int dims = result.ndim - 2
-        cdef cnp.ndarray array
-        cdef bint few
-        cdef bint[2] is_first
-        if self.kwargs or len(self.args) != 2 or not 0 <= dims <= MOST_STACKED:
-            return False
-        for k in range(2):
-            if not cnp.PyArray_Check(self.args[k]):
-                return False
-            array = self.args[k]
-            if cnp.PyArray_TYPE(array) != cnp.NPY_DOUBLE or not cnp.PyArray_ISBEHAVED_RO(array) or cnp.PyArray_NDIM(array) < 2:
-                return False
-            stack_of(&given[k], <double*>cnp.PyArray_DATA(array), dims, cnp.PyArray_NDIM(array),
-                     <const Py_ssize_t*>cnp.PyArray_DIMS(array), <const Py_ssize_t*>cnp.PyArray_STRIDES(array), sizeof(double))
-        if dims and self.primitive.name != "matmul":         # numpy.dot means something else by it
-            return False
-        stack_of(&bar, origin + result.first, dims, result.ndim, result.shape, result.strides, 1)
-        g, x, y = bar.matrix, given[0].matrix, given[1].matrix
-        few = x.rows * x.columns * y.columns <= FEW_PRODUCTS
-        if not few:
-            gemm = gemm_at(self.primitive.gemm)
-            if gemm == NULL or not (is_for_blas(&g) and is_for_blas(&x) and is_for_blas(&y)):
-                return False
-        for k in range(self.arguments):
-            slots = self.slots + k
-            is_first[k] = self.argnums[k] == 0
-            stack_of(&into[k], origin + slots.first, dims, slots.ndim, slots.shape, slots.strides, 1)
-            if not few and not is_for_blas(&into[k].matrix):
-                return False
-        with nogil:
-            for i in range(elements_of(dims, result.shape)):
-                g = matrix_at(&bar, i, dims, result.shape)
-                for k in range(self.arguments):
-                    to = matrix_at(&into[k], i, dims, result.shape)
-                    if is_first[k]:
-                        x, y = g, matrix_at(&given[1], i, dims, result.shape)
-                        y = turned(&y)
-                    else:
-                        x, y = matrix_at(&given[0], i, dims, result.shape), g
-                        x = turned(&x)
-                    if few:
-                        add_matrix_product(&to, &x, 0, &y, 0)
-                    else:
-                        add_blas_product(gemm, &to, &x, &y)
-                if clears:
-                    clear_matrix(&g)
-        return True
-
-    cdef bint find_product(self, double* origin, Py_ssize_t width, Product* p) except? True:
-        """The matrices of a product for a sweep in several directions; False where the operands are something else."""
-        cdef Slots* result = self.slots + self.arguments
-        cdef int[2] ndims
-        cdef int k, n
-        cdef cnp.ndarray array
-        if self.kwargs or len(self.args) != 2:
-            return False
-        for k in range(2):
-            if not cnp.PyArray_Check(self.args[k]):
-                return False
-            array = self.args[k]
-            ndims[k] = cnp.PyArray_NDIM(array)
-            if cnp.PyArray_TYPE(array) != cnp.NPY_DOUBLE or not cnp.PyArray_ISBEHAVED_RO(array) or ndims[k] < 1:
-                return False
-        p.dims = result.ndim - 2 if min(ndims[0], ndims[1]) > 1 else 0
-        if not 0 <= p.dims <= MOST_STACKED or not p.dims and max(ndims[0], ndims[1]) > 2:
-            return False
-        if p.dims and self.primitive.name != "matmul":
-            return False
-        for k in range(2):
-            array = self.args[k]
-            if ndims[k] > 1:
-                stack_of(&p.given[k], <double*>cnp.PyArray_DATA(array), p.dims, ndims[k],
-                         <const Py_ssize_t*>cnp.PyArray_DIMS(array), <const Py_ssize_t*>cnp.PyArray_STRIDES(array), sizeof(double))
-            elif not matrix_of(array, &p.given[k].matrix, k == 1):
-                return False
-        flow_of(&p.result, origin, result, p.dims, width, ndims[0] > 1, ndims[1] > 1)
-        for k in range(self.arguments):
-            n = self.argnums[k]
-            p.is_first[k] = n == 0
-            flow_of(&p.flow[k], origin, self.slots + k, p.dims, width, ndims[n] > 1 or n == 1, ndims[n] > 1 or n == 0)
-        p.count, p.gemm = elements_of(p.dims, result.shape), NULL
-        if p.result.matrix.rows * p.given[0].matrix.columns * p.result.matrix.columns * width > FEW_PRODUCTS:
-            p.gemm = gemm_at(self.primitive.gemm)
-            return p.gemm != NULL and is_for_blas(&p.given[0].matrix) and is_for_blas(&p.given[1].matrix)
-        return True
-
-    cdef bint pull_product(self, double* origin, Py_ssize_t width) except? True:
-        """As add_products, in all directions at once. False where that is not what they do one after the other."""
-        cdef Product p
-        cdef Matrix g, to, plain
-        cdef const Py_ssize_t* shape = self.slots[self.arguments].shape
-        cdef Py_ssize_t i
-        cdef int k
-        if not self.find_product(origin, width, &p):
-            return False
-        if not all_flow(&p, shape, width) and not (is_finite(self.args[0]) and is_finite(self.args[1])):
-            return False             # nothing flows from a direction of zeros, even through what is infinite
-        with nogil:
-            for i in range(p.count):
-                g = matrix_at(&p.result, i, p.dims, shape)
-                for k in range(self.arguments):
-                    to = matrix_at(&p.flow[k], i, p.dims, shape)
-                    plain = matrix_at(&p.given[p.is_first[k]], i, p.dims, shape)
-                    if p.is_first[k]:
-                        add_by_rows(p.gemm, &to, &plain, &g, width)
-                    else:
-                        plain = turned(&plain)
-                        add_by_columns(p.gemm, &to, &plain, &g, width)
-        return True
-
-    cdef bint push_product(self, double* origin, Py_ssize_t width) except? True:
-        """The tangents of a product in all directions; False where the operands are something else."""
-        cdef Product p
-        cdef Matrix dot, to, plain
-        cdef Slots* result = self.slots + self.arguments
-        cdef Py_ssize_t i
-        cdef int k
-        if not self.find_product(origin, width, &p):
-            return False
-        clear_all(origin, result, width)
-        with nogil:
-            for i in range(p.count):
-                to = matrix_at(&p.result, i, p.dims, result.shape)
-                for k in range(self.arguments):
-                    dot = matrix_at(&p.flow[k], i, p.dims, result.shape)
-                    plain = matrix_at(&p.given[p.is_first[k]], i, p.dims, result.shape)
-                    if p.is_first[k]:
-                        plain = turned(&plain)
-                        add_by_rows(p.gemm, &to, &plain, &dot, width)
-                    else:
-                        add_by_columns(p.gemm, &to, &plain, &dot, width)
-        return True
-
     cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True:
         """Add where the primitive says; False where it does not."""
         cdef Slots* slots = self.slots
@@ -405,7 +224,8 @@ cdef class Call(Record):
         cdef Slots* results = self.slots + self.arguments
         if self.primitive.jvp is None:
             raise TapeError(f"{self.primitive.name} has no jvp rule: a forward sweep needs one")
-        if adjoints.width > 1 and (self.product and self.push_product(adjoints.origin(), adjoints.width)
+        cdef Factors factors
+        if adjoints.width > 1 and (self.multiplies(&factors) and push_product(&factors, adjoints.origin(), adjoints.width)
                                    or self.forward_at_once(adjoints)):
             return 0
         for d in range(adjoints.width):
@@ -479,80 +299,6 @@ cdef class Call(Record):
 
     def __repr__(self):
         return f"<{self.primitive.name}>"
-
-
-cdef void flow_of(Stack* s, double* origin, const Slots* slots, int dims, Py_ssize_t width, bint rows, bint columns) noexcept:
-    """The matrices of adjoints in all directions, steps in numbers; `rows`, `columns`: which of the dimensions there are."""
-    cdef int k = slots.ndim - 1, i, d
-    s.matrix.data = origin + slots.first * width
-    s.matrix.rows = s.matrix.columns = 1
-    s.matrix.down = s.matrix.right = 0
-    if columns:
-        s.matrix.columns, s.matrix.right = slots.shape[k], slots.strides[k] * width
-        k -= 1
-    if rows:
-        s.matrix.rows, s.matrix.down = slots.shape[k], slots.strides[k] * width
-        k -= 1
-    for d in range(dims):
-        i = d - dims + k + 1
-        s.steps[d] = slots.strides[i] * width if i >= 0 and slots.shape[i] != 1 else 0
-
-
-cdef void add_by_rows(Gemm gemm, const Matrix* to, const Matrix* plain, const Matrix* g, Py_ssize_t width) noexcept nogil:
-    """Row by row, add `plain` times a row of `g` to that of `to`, whose elements are rows of all directions."""
-    cdef Matrix x, y
-    cdef Py_ssize_t i
-    for i in range(to.rows):
-        x.data, x.rows, x.columns, x.down, x.right = to.data + i * to.down, to.columns, width, to.right, 1
-        y.data, y.rows, y.columns, y.down, y.right = g.data + i * g.down, g.columns, width, g.right, 1
-        if gemm != NULL and is_for_blas(&x) and is_for_blas(&y):
-            add_blas_product(gemm, &x, plain, &y)
-        else:
-            add_matrix_product(&x, plain, 0, &y, 0)
-
-
-cdef void add_by_columns(Gemm gemm, const Matrix* to, const Matrix* plain, const Matrix* g, Py_ssize_t width) noexcept nogil:
-    """The same column by column; all at once where they lie side by side."""
-    cdef Matrix x = to[0], y = g[0]
-    if gemm != NULL and to.right == width and g.right == width:
-        x.right = y.right = 1
-        x.columns, y.columns = to.columns * width, g.columns * width
-        if is_for_blas(&x) and is_for_blas(&y):
-            add_blas_product(gemm, &x, plain, &y)
-            return
-    x, y = turned(to), turned(g)
-    add_by_rows(gemm, &x, plain, &y, width)
-
-
-cdef bint all_flow(const Product* p, const Py_ssize_t* shape, Py_ssize_t width) noexcept:
-    """Whether each direction has an adjoint that is not zero."""
-    cdef Matrix g
-    cdef Py_ssize_t d, i
-    cdef bint found
-    for d in range(width):
-        found = False
-        for i in range(p.count):
-            g = matrix_at(&p.result, i, p.dims, shape)
-            g.data += d
-            found = has_nonzero(&g)
-            if found:
-                break
-        if not found:
-            return False
-    return True
-
-
-cdef bint has_nonzero(const Matrix* m) noexcept:
-    cdef Py_ssize_t i, k
-    for i in range(m.rows):
-        for k in range(m.columns):
-            if m.data[i * m.down + k * m.right] != 0.0:
-                return True
-    return False
-
-
-cdef bint is_finite(cnp.ndarray x) except? True:
-    return bool(np.isfinite(x).all())
 
 
 cdef bint is_same(object old, object new) except? True:

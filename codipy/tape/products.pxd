@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 # Products of matrices that are added to adjoints, by loops or by BLAS.
 from libc.stdint cimport int64_t
+from cpython.object cimport PyObject
+
+from codipy.tape.slots cimport Slots
 
 cdef enum:
     MOST_STACKED = 6             # dimensions before those of the matrices
@@ -39,3 +42,32 @@ cdef void stack_of(Stack* s, double* data, int dims, int ndim, const Py_ssize_t*
 # The matrix of that number; `shape` is that of the result.
 cdef Matrix matrix_at(const Stack* s, Py_ssize_t number, int dims, const Py_ssize_t* shape) noexcept nogil
 cdef void clear_matrix(const Matrix* m) noexcept nogil
+
+
+# A product of matrices or of stacks of them that was recorded, borrowed from the record: the operands' values, the positions
+# of those that are active, and the identifiers of these and, behind them, of the result.
+cdef struct Factors:
+    PyObject* primitive
+    PyObject* args
+    PyObject* argnums
+    const Slots* slots
+    Py_ssize_t arguments
+
+
+# For a sweep in several directions: the operands' values, flows, which of those are of the first operand; the flow of the
+# result; how many products there are. `gemm`: NULL where the matrices are small.
+cdef struct Product:
+    Stack given[2]
+    Stack flow[2]
+    Stack result
+    bint is_first[2]
+    int dims
+    Py_ssize_t count
+    Gemm gemm
+
+# Back in one direction: of small matrices or vectors; of large ones and of stacks, which clears the result's adjoints if it
+# is told to. Back, and forward, in all directions. False where the operands are something else.
+cdef bint add_product(const Factors* f, double* origin, Py_ssize_t width) noexcept
+cdef bint add_products(const Factors* f, double* origin, bint clears) except? True
+cdef bint pull_product(const Factors* f, double* origin, Py_ssize_t width) except? True
+cdef bint push_product(const Factors* f, double* origin, Py_ssize_t width) except? True
