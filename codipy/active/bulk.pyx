@@ -11,7 +11,8 @@ from codipy.active.scalar.expression cimport as_number
 from codipy.active.scalar.kinds cimport PYTHON, plain_scalar
 from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.tape cimport Tape
-from codipy.tape.sweep cimport REVERSE, sweep
+from codipy.tape.sweep cimport sweep
+from codipy.tape.walk cimport REVERSE
 
 
 def all_floats(list numbers):

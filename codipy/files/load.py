@@ -19,7 +19,6 @@ from codipy.operations.table import BY_NAME
 from codipy.programs.interned import array_program
 from codipy.programs.program import program_of_parts
 from codipy.tape.assemble import fill
-from codipy.tape.base import STRATEGIES, stored_as
 from codipy.tape.contents import (
     Calling,
     Choosing,
@@ -35,6 +34,7 @@ from codipy.tape.contents import (
 )
 from codipy.tape.dissect import epoch_of
 from codipy.tape.sound import demand_sound, extent
+from codipy.tape.strategy import STRATEGIES, stored_as
 from codipy.tape.watching import unwatched
 
 # What Python and NumPy raise of what has another type, length or range than it should.

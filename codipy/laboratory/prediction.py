@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from codipy.active import Tape
-from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tape.statistics import Statistics, collect, readable
+from codipy.tape.strategy import FORWARD_STRATEGY
 from codipy.tape.watching import unwatched
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.json_text import json_text

@@ -2,7 +2,7 @@
 """The tape without variables: identifiers in, identifiers out; epochs, sweeps, positions, memory."""
 
 from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from typing_extensions import Self
 
@@ -15,11 +15,6 @@ from codipy.tape.record import Records
 from codipy.tape.replay import Replay
 from codipy.tape.statistics import Statistics
 from codipy.tape.strategy import Strategy
-
-STRATEGIES: tuple[str, ...]
-FORWARD_STRATEGY: str
-GRANULARITIES: tuple[str, ...]
-AUTO: str
 
 class BaseTape:
     recycle: bool
@@ -99,8 +94,3 @@ class BaseTape:
     def _repr_html_(self) -> str: ...
     def _count_only(self, chunk_sizes: Sequence[int | None] = ()) -> None: ...
     def _check(self, held: Sequence[tuple[int, int]] = ...) -> None: ...
-
-_T = TypeVar("_T", bound=str)
-
-def stored_as(strategy: str) -> str: ...
-def check_choice(name: str, value: _T, choices: Sequence[str]) -> _T: ...

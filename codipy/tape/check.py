@@ -8,8 +8,8 @@ from codipy.data import Regions
 from codipy.errors import CorruptTape
 from codipy.operations import TABLE
 from codipy.programs.program import describe
-from codipy.tape.base import stored_as
 from codipy.tape.check_records import check_records, steps_of
+from codipy.tape.strategy import stored_as
 
 _INPUT_TAG = 255         # argument count that marks an input (jacobian.pxd)
 _ELEMENT = -1            # handle of an array element's copy (primal.pyx)

@@ -19,7 +19,7 @@ from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport (
     Entry, Recorder, INPUT_TAG, MAX_ARGUMENTS, assign_identifier, push_jacobian, reserve_statement)
 from codipy.tape.strategy cimport Strategy
-from codipy.tape.walk cimport Bounds, Kernel, Sweep, walk
+from codipy.tape.walk cimport REVERSE, TANGENTS, Bounds, Kernel, Sweep, walk
 
 
 @cython.final
@@ -84,15 +84,15 @@ cdef class Jacobian(Strategy):
 
     cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
                      bint keep) except -1:
-        cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, bounds.end, r.reuse, keep, False)
+        cdef Sweep sweep = Sweep(REVERSE, adjoints.origin(), adjoints.width, NULL, bounds.end, r.reuse, keep, False)
         cdef Kernel kernel = reverse_wide if adjoints.width > 1 else reverse_reuse if r.reuse else reverse_linear
-        return walk(r, self.root, start, end, bounds, adjoints, kernel, &sweep, True)
+        return walk(r, self.root, start, end, bounds, adjoints, kernel, &sweep)
 
     cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
                      Bounds bounds) except -1:
-        cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, bounds.start, r.reuse, False, False)
+        cdef Sweep sweep = Sweep(TANGENTS, adjoints.origin(), adjoints.width, NULL, bounds.start, r.reuse, False, False)
         return walk(r, self.root, start, end, bounds, adjoints,
-                    forward_wide if adjoints.width > 1 else forward_single, &sweep, False)
+                    forward_wide if adjoints.width > 1 else forward_single, &sweep)
 
 
 cdef extern from *:

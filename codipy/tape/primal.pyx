@@ -25,7 +25,7 @@ from codipy.tape.recorder cimport (
 from codipy.tape.replay cimport Replay
 from codipy.tape.strategy cimport Strategy, accumulate
 from codipy.tape.together cimport ARGUMENTS as STRETCH_ARGUMENTS, STRETCH, Ends, Stretch, fill_stretch, least_together, new_stretch
-from codipy.tape.walk cimport Bounds, Sweep, walk, walk_regions
+from codipy.tape.walk cimport REVERSE, TANGENTS, VALUES, Bounds, Mode, Sweep, walk, walk_regions
 
 cdef extern from "codipy/inline.h":
     pass
@@ -121,9 +121,9 @@ cdef class Primal(Strategy):
         try:
             if r.reuse and end is not None:
                 self.restore(primals, end)
-            sweep = Sweep(adjoints.origin(), adjoints.width, primals, bounds.end, r.reuse, keep, False)
+            sweep = Sweep(REVERSE, adjoints.origin(), adjoints.width, primals, bounds.end, r.reuse, keep, False)
             walk(r, self.root, start, end, bounds, adjoints,
-                 reverse_wide if adjoints.width > 1 else reverse_reuse if r.reuse else reverse_linear, &sweep, True)
+                 reverse_wide if adjoints.width > 1 else reverse_reuse if r.reuse else reverse_linear, &sweep)
         finally:
             if r.reuse:
                 PyMem_RawFree(primals)
@@ -159,8 +159,8 @@ cdef class Primal(Strategy):
         try:
             if r.reuse:
                 self.restore(primals, start)
-            sweep = Sweep(adjoints.origin(), adjoints.width, primals, bounds.start, r.reuse, False, False)
-            walk(r, self.root, start, end, bounds, adjoints, forward_any, &sweep, False)
+            sweep = Sweep(TANGENTS, adjoints.origin(), adjoints.width, primals, bounds.start, r.reuse, False, False)
+            walk(r, self.root, start, end, bounds, adjoints, forward_any, &sweep)
         finally:
             if r.reuse:
                 PyMem_RawFree(primals)
@@ -182,12 +182,12 @@ cdef class Primal(Strategy):
             exchange(r.primals, regions_between(self.root, start, None), True)
             if replay.begun:
                 self.hand_over(r, replay)
-        cdef Sweep sweep = Sweep(replay.values, 0, r.primals, bounds.start, r.reuse, False, r.reuse)
+        cdef Sweep sweep = Sweep(VALUES, replay.values, 1, r.primals, bounds.start, r.reuse, False, r.reuse)
         try:
             if bounds.first < bounds.last:
-                walk(r, self.root, start, end, bounds, None, forward_any, &sweep, False)
+                walk(r, self.root, start, end, bounds, None, values_again, &sweep)
             else:
-                walk_regions(regions, forward_any, &sweep, False)
+                walk_regions(regions, values_again, &sweep)
         finally:
             # A record may have failed: then only a replay of the whole recording is allowed, which writes all anew.
             if r.reuse:
@@ -352,8 +352,8 @@ cdef inline void reverse_region(const Span* spans, double* primals, double* orig
 
 
 cdef inline void forward_region(const Span* spans, double* primals, double* origin, Py_ssize_t width, int32_t lhs,
-                                bint reuse, Py_ssize_t* cursors) noexcept nogil:
-    # With no width this is a replay, and `origin` are the values of arrays too.
+                                bint reuse, Mode mode, Py_ssize_t* cursors) noexcept nogil:
+    # TANGENTS or VALUES, a literal. In VALUES `origin` are the values of arrays too.
     cdef double* constants = <double*>spans[0].fields[0]
     cdef const int32_t* arguments = <const int32_t*>spans[1].fields[0]
     cdef const int32_t* handles = <const int32_t*>spans[2].fields[0]
@@ -375,17 +375,18 @@ cdef inline void forward_region(const Span* spans, double* primals, double* orig
         if handle == INPUT:
             continue
         dots = origin + width * result
-        for d in range(width):
+        for d in range(width if mode == TANGENTS else 0):
             dots[d] = 0.0
         if handle == ELEMENT:
-            accumulate(dots, origin + width * arguments[a], 1.0, width)
-            if not width:
+            if mode == TANGENTS:
+                accumulate(dots, origin + width * arguments[a], 1.0, width)
+            else:
                 constants[c] = origin[arguments[a]]
             value = constants[c]
             a += 1
             c += 1
         elif handle < HANDMADE:
-            for i in range(HANDMADE - handle):
+            for i in range(HANDMADE - handle if mode == TANGENTS else 0):
                 accumulate(dots, origin + width * arguments[a + i], constants[c + i], width)
             a += HANDMADE - handle
             c += HANDMADE - handle + 1
@@ -394,7 +395,7 @@ cdef inline void forward_region(const Span* spans, double* primals, double* orig
             program = program_at(programs, handle)
             load_leaves(program, primals, arguments + a, constants + c, registers)
             value = program_value(program, registers, True)
-            if width:
+            if mode == TANGENTS:
                 program_jacobian(program, registers, jacobian)
                 leaf = 0
                 for i in range(program.active):
@@ -404,11 +405,11 @@ cdef inline void forward_region(const Span* spans, double* primals, double* orig
                     leaf += 1
             a += program.active
             c += program.passive
-        if reuse and not width:
+        if reuse and mode == VALUES:
             overwritten[s] = primals[result]
-        if reuse or not width:
+        if reuse or mode == VALUES:
             primals[result] = value
-        if not width:
+        if mode == VALUES:
             origin[result] = value
     cursors[0], cursors[1], cursors[2] = c, a, spans[2].end
 
@@ -426,4 +427,8 @@ cdef void reverse_wide(const Span* spans, const Sweep* sweep, Py_ssize_t* cursor
 
 
 cdef void forward_any(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
-    forward_region(spans, sweep.primals, sweep.origin, sweep.width, sweep.lhs, sweep.reuse, cursors)
+    forward_region(spans, sweep.primals, sweep.origin, sweep.width, sweep.lhs, sweep.reuse, TANGENTS, cursors)
+
+
+cdef void values_again(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    forward_region(spans, sweep.primals, sweep.origin, 1, sweep.lhs, sweep.reuse, VALUES, cursors)

@@ -33,8 +33,8 @@ from codipy.tape.recorder cimport PRIMAL
 from codipy.tape.reduction cimport Reduction
 from codipy.tape.slots cimport adjoint_view
 from codipy.tape.statement cimport Argument, Statement
-from codipy.tape.sweep cimport REVERSE, sweep
-from codipy.tape.walk cimport Sweep, walk_regions
+from codipy.tape.sweep cimport sweep
+from codipy.tape.walk cimport REVERSE, TANGENTS, Sweep, walk_regions
 
 from codipy.errors import TapeError, UndifferentiableError
 
@@ -191,13 +191,13 @@ cdef class SecondOrder:
             row = second.dots + d * slots
             for i in range(n):
                 row[at[i]] = source[d * n + i]
-        second.walk = Sweep(NULL, count, self.tape.recorder.primals, 0, False, True, False)
+        second.walk = Sweep(TANGENTS, NULL, count, self.tape.recorder.primals, 0, False, True, False)
         self.tape.sweeps += 1
         self.tape.store.root.lock()
         try:
-            self.walk(&second, False)
-            second.walk.lhs = self.tape.largest()
-            self.walk(&second, True)
+            self.walk(&second)
+            second.walk.mode, second.walk.lhs = REVERSE, self.tape.largest()
+            self.walk(&second)
         finally:
             self.lane.numbers = NULL
             self.tape.store.root.unlock()
@@ -224,13 +224,14 @@ cdef class SecondOrder:
 
     # ---- The walk: as in tape/walk.pyx ----
 
-    cdef int walk(self, Second* second, bint reverse) except -1:
+    cdef int walk(self, Second* second) except -1:
         cdef BaseTape tape = self.tape
         cdef Position here, start = tape.root_begin
         cdef list records = tape.records.items
         cdef Py_ssize_t i, count = len(records)
         cdef Record record
         cdef Sweep* carried = &second.walk
+        cdef bint reverse = carried.mode == REVERSE
         here = tape.store.root.position() if reverse else start
         for i in range(count):
             record = records[count - 1 - i if reverse else i]
@@ -238,7 +239,7 @@ cdef class SecondOrder:
                 if record.place.compare(here):
                     walk_regions(regions_between(tape.store.root, record.place, here) if reverse else
                                  regions_between(tape.store.root, here, record.place),
-                                 scalars_back if reverse else scalars_forward, carried, reverse)
+                                 scalars_back if reverse else scalars_forward, carried)
                 here = record.place
             if reverse:
                 self.back(record, second, i)
@@ -248,9 +249,9 @@ cdef class SecondOrder:
             if i & 0xFF == 0:
                 PyErr_CheckSignals()
         if reverse:
-            walk_regions(regions_between(tape.store.root, start, here), scalars_back, carried, True)
+            walk_regions(regions_between(tape.store.root, start, here), scalars_back, carried)
         else:
-            walk_regions(regions_between(tape.store.root, here, None), scalars_forward, carried, False)
+            walk_regions(regions_between(tape.store.root, here, None), scalars_forward, carried)
         return 0
 
     cdef void show(self, Second* second, Py_ssize_t lane, bint bars) noexcept:

@@ -17,7 +17,7 @@ from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Entry, Recorder, grow_primals, push_simple
 from codipy.tape.replay cimport Replay
 from codipy.tape.strategy cimport Strategy, accumulate
-from codipy.tape.walk cimport Bounds, Sweep, walk
+from codipy.tape.walk cimport REVERSE, TANGENTS, VALUES, Bounds, Mode, Sweep, walk
 
 
 @cython.final
@@ -60,20 +60,20 @@ cdef class Simple(Strategy):
 
     cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
                      bint keep) except -1:
-        cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, 0, False, keep, False)
-        return walk(r, self.root, start, end, bounds, adjoints, reverse_any, &sweep, True)
+        cdef Sweep sweep = Sweep(REVERSE, adjoints.origin(), adjoints.width, NULL, 0, False, keep, False)
+        return walk(r, self.root, start, end, bounds, adjoints, reverse_any, &sweep)
 
     cdef int forward(self, Recorder* r, AdjointVector adjoints, Position start, Position end,
                      Bounds bounds) except -1:
-        cdef Sweep sweep = Sweep(adjoints.origin(), adjoints.width, NULL, 0, False, False, False)
-        return walk(r, self.root, start, end, bounds, adjoints, forward_any, &sweep, False)
+        cdef Sweep sweep = Sweep(TANGENTS, adjoints.origin(), adjoints.width, NULL, 0, False, False, False)
+        return walk(r, self.root, start, end, bounds, adjoints, forward_any, &sweep)
 
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
         self.demand_recomputable()
         self.gather(r)
         (<Replay>r.replay).values = r.primals
-        cdef Sweep sweep = Sweep(NULL, 0, r.primals, 0, False, False, False)
-        return walk(r, self.root, start, end, bounds, None, forward_any, &sweep, False)
+        cdef Sweep sweep = Sweep(VALUES, NULL, 1, r.primals, 0, False, False, False)
+        return walk(r, self.root, start, end, bounds, None, values_again, &sweep)
 
     cdef bint gather(self, Recorder* r) except? True:
         """Make the primal vector from the arguments' stored primals, once per recording.
@@ -160,7 +160,8 @@ cdef inline void reverse_region(const Span* spans, double* origin, Py_ssize_t wi
 
 
 cdef inline void forward_region(const Span* spans, double* values, double* origin, Py_ssize_t width,
-                                Py_ssize_t* cursors) noexcept nogil:
+                                Mode mode, Py_ssize_t* cursors) noexcept nogil:
+    # TANGENTS or VALUES, a literal.
     cdef double* primals = <double*>spans[0].fields[0]
     cdef const int32_t* identifiers = <const int32_t*>spans[1].fields[0]
     cdef const int32_t* codes = <const int32_t*>spans[2].fields[0]
@@ -171,7 +172,7 @@ cdef inline void forward_region(const Span* spans, double* values, double* origi
     cdef int32_t k, count
     for s in range(spans[2].begin, spans[2].end):
         count = arguments_of(codes[s])
-        if values != NULL:
+        if mode == VALUES:
             for k in range(count):
                 if identifiers[a + k]:
                     primals[p + k] = values[identifiers[a + k]]
@@ -198,4 +199,8 @@ cdef void reverse_any(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors
 
 
 cdef void forward_any(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
-    forward_region(spans, sweep.primals, sweep.origin, sweep.width, cursors)
+    forward_region(spans, sweep.primals, sweep.origin, sweep.width, TANGENTS, cursors)
+
+
+cdef void values_again(const Span* spans, const Sweep* sweep, Py_ssize_t* cursors) noexcept nogil:
+    forward_region(spans, sweep.primals, sweep.origin, 1, VALUES, cursors)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 import numpy as np
 
 from codipy.errors import CorruptTape
-from codipy.tape.base import STRATEGIES, stored_as
 from codipy.tape.check import READERS, check_statements
 from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement, Summation
+from codipy.tape.strategy import STRATEGIES, stored_as
 
 MOST_IDENTIFIERS = 2**31 - 2
 MOST_DIMS, MOST_CHOICES = 8, 3

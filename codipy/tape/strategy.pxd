@@ -57,3 +57,8 @@ cdef inline void accumulate(double* target, const double* bars, double jacobian,
         for d in range(width):
             if bars[d] != 0.0:
                 target[d] += jacobian * bars[d]
+
+# The directions of a tape, None: 1; an error for what it cannot have.
+cdef Py_ssize_t check_width(width, bint forward) except -1
+# The size class of a Real whose entries have room for so many numbers (active/object.h); -1: none has.
+cdef int carried_class(Py_ssize_t width) noexcept

@@ -1,8 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of a taping strategy, which Jacobian, Primal and Simple implement."""
+"""The names of the strategies, and their interface, which Jacobian, Primal, Simple and Forward implement."""
+
+from collections.abc import Sequence
+from typing import TypeVar
 
 from codipy.data.position import Position
 from codipy.data.stream import Stream
+
+STRATEGIES: tuple[str, ...]
+FORWARD_STRATEGY: str
+GRANULARITIES: tuple[str, ...]
+AUTO: str
 
 class Strategy:
     @property
@@ -13,3 +21,8 @@ class Strategy:
     def first(self) -> int: ...
     @property
     def handmade(self) -> Position | None: ...
+
+_T = TypeVar("_T", bound=str)
+
+def stored_as(strategy: str) -> str: ...
+def check_choice(name: str, value: _T, choices: Sequence[str]) -> _T: ...

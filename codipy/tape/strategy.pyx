@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The interface of a taping strategy, which Jacobian, Primal, Simple and Forward implement."""
+"""The names of the strategies, and their interface, which Jacobian, Primal, Simple and Forward implement."""
 from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 
@@ -10,6 +10,12 @@ from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Entry, Recorder
 
 from codipy.errors import TapeError
+
+
+STRATEGIES = ("auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")      # that can be swept
+FORWARD_STRATEGY = "forward"
+GRANULARITIES = ("statement", "operation")
+AUTO = "jacobian"            # how "auto" records scalars, what measures best: docs/design/strategies.md
 
 
 cdef class Strategy:
@@ -97,3 +103,42 @@ cdef class Strategy:
     cdef int primal(self, Recorder* r, Position start, Position end, Bounds bounds) except -1:
         raise TapeError("evaluate_primal() needs a tape that stores values: "
                         "use strategy='simple', 'primal' or 'primal-reuse'")
+
+
+# ---- Settings of a tape ----
+
+def stored_as(str strategy):
+    """The strategy that says how scalar statements are stored: that of `auto` is what measures best for scalars."""
+    return AUTO if strategy == "auto" else strategy
+
+
+cdef enum:
+    WIDEST = 1 << 20             # directions, as of external adjoints
+
+
+cdef Py_ssize_t check_width(width, bint forward) except -1:
+    if width is None:
+        return 1
+    if isinstance(width, bool) or not isinstance(width, int):
+        raise TypeError(f"width must be an int, got {type(width).__name__}")
+    if not forward:
+        raise ValueError("width is a matter of strategy='forward': other tapes are swept in so many directions with "
+                         "tape.new_adjoints(width)")
+    if not 1 <= width <= WIDEST:
+        raise ValueError(f"width must be from 1 to {WIDEST}, got {width}")
+    return width
+
+
+cdef int carried_class(Py_ssize_t width) noexcept:
+    """The size class of a Real whose entries have room for so many numbers (active/object.h); -1: none has."""
+    cdef Py_ssize_t each = sizeof(Entry) // sizeof(double)
+    return 0 if width <= each else 1 if width <= 4 * each else 2 if width <= 16 * each else -1
+
+
+def check_choice(str name, value, choices):
+    """Return `value` if it is one of `choices`, else raise an error that lists them."""
+    if not isinstance(value, str):
+        raise TypeError(f"{name} must be one of {', '.join(map(repr, choices))}, got {type(value).__name__}")
+    if value not in choices:
+        raise ValueError(f"unknown {name} {value!r}: choose one of {', '.join(map(repr, choices))}")
+    return value

@@ -2,10 +2,7 @@
 # One sweep over a tape: its range, and what may not happen meanwhile.
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
-
-
-cdef enum Direction:         # what a sweep carries
-    REVERSE, TANGENTS, VALUES
+from codipy.tape.walk cimport Mode
 
 # `adjoints` is None for VALUES.
-cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adjoints, bint keep) except -1
+cdef int sweep(BaseTape tape, Mode mode, start, end, AdjointVector adjoints, bint keep) except -1

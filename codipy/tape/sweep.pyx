@@ -12,7 +12,7 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.position cimport TapePosition
 from codipy.tape.replay cimport Replay
 from codipy.tape.underway cimport UnderWay
-from codipy.tape.walk cimport Bounds
+from codipy.tape.walk cimport REVERSE, TANGENTS, VALUES, Bounds, Mode
 from codipy.tape.watching cimport watcher
 
 from codipy.errors import TapeError
@@ -21,16 +21,16 @@ from codipy.errors import TapeError
 cdef UnderWay* first_under_way = NULL
 
 
-cdef int enter(UnderWay* sweep, BaseTape tape, AdjointVector adjoints) except -1:
+cdef int enter(UnderWay* sweep, BaseTape tape, Mode mode, AdjointVector adjoints) except -1:
     """Until `leave`, nobody else may write to what the sweep reads and writes."""
     global first_under_way
     sweep.thread, sweep.tape = PyThread_get_thread_ident(), <PyObject*>tape
-    sweep.adjoints = <PyObject*>adjoints if adjoints is not None else NULL
+    sweep.adjoints = <PyObject*>adjoints if mode != VALUES else NULL
     sweep.next = first_under_way
     first_under_way = sweep
     tape.sweeps += 1
-    tape.rewriting = adjoints is None
-    if adjoints is not None:
+    tape.rewriting = mode == VALUES
+    if mode != VALUES:
         adjoints.swept = True
     return tape.store.root.lock()
 
@@ -68,15 +68,15 @@ if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_after_fork)
 
 
-cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adjoints, bint keep) except -1:
-    tape.demand_recorded("evaluate()" if direction == REVERSE else "evaluate_forward()" if direction == TANGENTS else
+cdef int sweep(BaseTape tape, Mode mode, start, end, AdjointVector adjoints, bint keep) except -1:
+    tape.demand_recorded("evaluate()" if mode == REVERSE else "evaluate_forward()" if mode == TANGENTS else
                          "evaluate_primal()")
-    cdef bint backwards = direction == REVERSE
+    cdef bint backwards = mode == REVERSE
     cdef Position first = None, last = None      # the beginning and the end of the recording
     cdef TapePosition place
     cdef Bounds bounds
     cdef Replay replay = tape.replay
-    cdef bint replays = (direction == VALUES and tape.recorder.keeps_values
+    cdef bint replays = (mode == VALUES and tape.recorder.keeps_values
                          and (len(tape.records.items) > 0 or replay.begun))
     cdef bint whole = True, continued
     cdef int64_t epoch = 0, now = tape.recorder.epoch, after = 0, until = now    # the last two: of what is swept
@@ -107,7 +107,7 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
                         "use strategy='jacobian', 'primal' or 'simple'")
     if tape.rewriting:
         raise TapeError("evaluate_primal() is rewriting this tape's values on another thread: wait until it ends")
-    if direction == VALUES:
+    if mode == VALUES:
         tape.demand_idle("evaluate_primal()")
         if replays:
             tape.store.demand_recomputable()
@@ -122,7 +122,7 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
             replay.begin(continued, whole)
     elif adjoints.swept:
         raise TapeError("another thread is sweeping with these adjoints: give each thread tape.new_adjoints()")
-    if adjoints is not None:
+    if mode != VALUES:
         adjoints.consumed.demand_swept()
         replay.demand(last, bounds.last)
         adjoints.ensure(tape.largest())
@@ -134,14 +134,14 @@ cdef int sweep(BaseTape tape, Direction direction, start, end, AdjointVector adj
             adjoints.consumed.begin_forward(after)
     if watcher is not None and backwards:
         watcher.sweeps(tape, adjoints, start is None and end is None)
-    cdef UnderWay* under_way = &tape.under_way if adjoints is None else &adjoints.under_way
-    enter(under_way, tape, adjoints)
+    cdef UnderWay* under_way = &tape.under_way if mode == VALUES else &adjoints.under_way
+    enter(under_way, tape, mode, adjoints)
     try:
-        if direction == REVERSE:
+        if mode == REVERSE:
             adjoints.consumed.torn = True
             tape.store.reverse(&tape.recorder, adjoints, first, last, bounds, keep)
             adjoints.consumed.torn = False
-        elif direction == TANGENTS:
+        elif mode == TANGENTS:
             tape.store.forward(&tape.recorder, adjoints, first, last, bounds)
             adjoints.consumed.end_forward(after, until, now, tape.shares())
         else:

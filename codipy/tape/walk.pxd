@@ -9,10 +9,16 @@ from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Recorder
 
 
+cdef enum Mode:              # which sweep it is
+    REVERSE                  # back, with adjoints
+    TANGENTS                 # forward, with tangents
+    VALUES                   # forward, values again from those of the inputs
+
 # What a sweep carries, as its kernel sees it.
 cdef struct Sweep:
-    double* origin           # adjoints or tangents, where identifier 0 would be; NULL where none are carried
-    Py_ssize_t width         # directions
+    Mode mode
+    double* origin           # adjoints or tangents, where identifier 0 would be; of VALUES those of arrays, or NULL
+    Py_ssize_t width         # directions; 1 for VALUES
     double* primals          # values by identifier, for the strategies that store them
     int32_t lhs              # linear: the largest identifier at the end of the region where the walk enters
     bint reuse               # statements name their results
@@ -34,8 +40,8 @@ cdef struct Bounds:
     Py_ssize_t first         # number of the first record in the range
     Py_ssize_t last          # one past its last record
 
-cdef int walk_regions(Regions regions, Kernel kernel, Sweep* sweep, bint reverse) except -1
+cdef int walk_regions(Regions regions, Kernel kernel, Sweep* sweep) except -1
 # Runs the kernel over the streams from start (None: the beginning) to end (None: the end of the recording), and the
-# records between them in their turn.
+# records between them in their turn. `adjoints` is None for VALUES.
 cdef int walk(Recorder* r, Stream root, Position start, Position end, Bounds bounds, AdjointVector adjoints,
-              Kernel kernel, Sweep* sweep, bint reverse) except -1
+              Kernel kernel, Sweep* sweep) except -1

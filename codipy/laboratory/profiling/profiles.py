@@ -20,11 +20,11 @@ from codipy.laboratory.profiling.stacks import WEIGHTS, collapsed, speedscope
 from codipy.laboratory.profiling.text import text
 from codipy.numpy.rules.factors import import_lapack
 from codipy.tape import active_tape
-from codipy.tape.base import FORWARD_STRATEGY
 from codipy.tape.html import framed
 from codipy.tape.journal import profiled_by
 from codipy.tape.spots import Spots
 from codipy.tape.statistics import Amount
+from codipy.tape.strategy import FORWARD_STRATEGY
 from codipy.tools.callee import name_of
 from codipy.tools.json_text import json_text
 from codipy.tools.measuring import StatefulError, stateful
