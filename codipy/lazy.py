@@ -27,7 +27,8 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 
 # math.log(x, base) as a method of Real, and its like.
 extend_later(lambda: importlib.import_module("codipy.math"))
-find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save, "complexes": _complexes})
+find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save, "complexes": _complexes,
+                     "nested": _nested, "recorded": _recorded})
 
 
 def _complexes():
@@ -36,6 +37,14 @@ def _complexes():
 
 def _save(*args):
     importlib.import_module("codipy.files").save(*args)
+
+
+def _nested(*args):
+    return importlib.import_module("codipy.nested.taped").NestedRecording(*args)
+
+
+def _recorded(*args):
+    return importlib.import_module("codipy.nested.taped").RecordedAdjoints(*args)
 
 
 def __getattr__(name):

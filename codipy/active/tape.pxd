@@ -11,6 +11,7 @@ cdef class Tape(BaseTape):
     cdef Registered registered_inputs, registered_outputs
     cdef public bint registers   # whether they are kept: drivers, which have theirs, turn it off
     cdef public tuple positions  # those that were saved with a tape that was loaded; else none
+    cdef public list given       # by tape.nested: its inputs, and what the enclosing recording has for them; else None
     cdef bint sealed             # nothing can be recorded until the reset: see registered.pyx
     cdef int demand_values(self) except -1
     cdef double* primal_slot(self, int32_t identifier) except NULL

@@ -2,8 +2,9 @@
 """The tape that people use: it joins recording and sweeps with variables."""
 
 from collections.abc import Iterable
+from contextlib import AbstractContextManager
 from os import PathLike
-from typing import Any, SupportsFloat, overload
+from typing import Any, Literal, SupportsFloat, overload
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,7 @@ from codipy.tape.position import TapePosition
 class Tape(BaseTape):
     registers: bool
     positions: tuple[TapePosition, ...]
+    given: list[tuple[Real | Array, Any]] | None
     def save(
         self, path: str | PathLike[str], *, primitives: Iterable[Any] = (), positions: Iterable[TapePosition] = ()
     ) -> None: ...
@@ -38,7 +40,11 @@ class Tape(BaseTape):
     def push_statement(
         self, value: SupportsFloat, arguments: Iterable[Real | SupportsFloat], jacobians: Iterable[SupportsFloat]
     ) -> Real: ...
-    def new_adjoints(self, width: int = 1) -> Adjoints: ...
+    @overload
+    def new_adjoints(self, width: int = 1, *, record: Literal[False] = False) -> Adjoints: ...
+    @overload
+    def new_adjoints(self, width: int = 1, *, record: Literal[True]) -> Any: ...
+    def nested(self, *inputs: Any) -> AbstractContextManager[tuple[Any, ...]]: ...
     @overload
     def set_primal(self, x: Array, value: ArrayLike) -> None: ...
     @overload

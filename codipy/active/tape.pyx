@@ -17,7 +17,7 @@ from codipy.active.scalar.expression cimport as_number, identify, make_passive, 
 from codipy.active.scalar.kinds cimport kind_of
 from codipy.active.scalar.real cimport Real, new_identified
 from codipy.tape.activity cimport unregister_tape
-from codipy.tape.base cimport BaseTape
+from codipy.tape.base cimport BaseTape, is_of_variables
 from codipy.tape.recorder cimport Entry
 from codipy.tape.simple cimport is_unknown
 from codipy.tape.watching cimport watcher
@@ -95,6 +95,8 @@ cdef class Tape(BaseTape):
         self.registered_inputs.forget()
         self.registered_outputs.forget()
         self.sealed, self.positions = False, ()
+        if self.given is not None and self.recordings == 0:      # else what is lent is still to be given back
+            self.given = self.loans = None
         return BaseTape.forget_all(self)
 
     def set_active(self):
@@ -108,7 +110,67 @@ cdef class Tape(BaseTape):
         if self.sealed:
             raise TapeError("this tape was made of a recording that is complete, a file's say, and nothing can be recorded "
                             "behind it: record on another tape, or call reset() first")
+        if self.given is not None:
+            raise TapeError("a nested recording is made at once: call reset() first, or take another tape")
         BaseTape.set_active(self)
+
+    def nested(self, *inputs):
+        """Record inside of another recording of this thread, with variables of that, for sweeps that it records too.
+
+        Parameters
+        ----------
+        *inputs : number or array
+            What to register as inputs, plain or variables of the enclosing recording, which stay what they are.
+
+        Returns
+        -------
+        NestedRecording
+            For a ``with`` statement, which gives the variables of this tape, a tuple with one for each of `inputs`. Other
+            variables of the enclosing recording can be used too; no derivative by them is asked for, but what a recorded
+            sweep gives depends on them. When the recording is over, ``evaluate(record=True)`` sweeps.
+
+        Raises
+        ------
+        TapeError
+            When it begins: if the tape is not empty, or its strategy is none but 'primal'. Sweeps that are not recorded
+            raise too, since they would lose the derivative by what the enclosing recording has.
+
+        Examples
+        --------
+        A gradient as a variable, and its derivative:
+
+        >>> import codipy
+        >>> tape, inner = codipy.Tape(), codipy.Tape(strategy="primal")
+        >>> with tape:
+        ...     x = tape.register_input(2.0)
+        ...     with inner.nested(x) as (u,):
+        ...         y = inner.register_output(u**3)
+        ...     y.gradient = 1.0
+        ...     slope = tape.register_output(inner.evaluate(record=True)[u])
+        >>> slope.value
+        12.0
+        >>> slope.gradient = 1.0
+        >>> tape.evaluate()
+        >>> x.gradient
+        12.0
+        """
+        return door("nested")(self, inputs)
+
+    cdef int demand_own_numbers(self) except -1:
+        if self.given is not None:
+            raise TapeError("this tape was recorded by nested(), with variables of an enclosing recording, and a sweep over "
+                            "numbers would lose the derivative by them: tape.evaluate(record=True)")
+        return 0
+
+    cdef object sweep_recorded(self, adjoints, bint backwards):
+        if adjoints is None:
+            adjoints = door("recorded")(self)
+            adjoints.take_seeds()
+        elif not is_of_variables(adjoints):
+            raise TypeError("adjoints of a sweep that is recorded come from tape.new_adjoints(record=True), got "
+                            f"{type(adjoints).__name__}")
+        adjoints.sweep(self, backwards)
+        return adjoints
 
     @property
     def inputs(self):
@@ -355,20 +417,26 @@ cdef class Tape(BaseTape):
             free(entries)
         return new_identified(primal, self.recorder.epoch, identifier, OWNS if self.recorder.reuse else 0, kind_of(value))
 
-    def new_adjoints(self, width=1):
+    def new_adjoints(self, width=1, *, record=False):
         """An external adjoint vector: `width` directions that one sweep carries together.
 
         Parameters
         ----------
         width : int
             Directions, at least 1.
+        record : bool
+            Variables of the enclosing recording in one direction, of a tape that was recorded by ``nested``.
 
         Returns
         -------
-        Adjoints
+        Adjoints or RecordedAdjoints
             ``adj[y] = seed`` and ``adj[x]`` take a Real or an Array; give it to ``evaluate(adjoints=adj)``, on any thread.
         """
         self.demand_recorded("new_adjoints()")
+        if record:
+            if width != 1:
+                raise ValueError(f"record=True has one direction, got width={width!r}: sweep once for each")
+            return door("recorded")(self)
         return Adjoints(self, width)
 
     def set_primal(self, x, value):

@@ -86,7 +86,13 @@ cdef class BaseTape:
     cdef int append(self, Record record, int32_t before) except -1
     cdef int place(self, Record record, int32_t before) except -1
     cdef TapePosition checked(self, position, str name)
+    cdef int demand_own_numbers(self) except -1     # an error where sweeps over numbers would lose an outer derivative
+    cdef object sweep_recorded(self, adjoints, bint backwards)
     cdef AdjointVector checked_adjoints(self, adjoints)
     cdef void renew(self, AdjointVector adjoints) noexcept
     cdef bint has_long_arrays(self) except? True
     cdef int forget_all(self) except -1
+
+
+# Whether adjoints are variables of an enclosing recording, made by `new_adjoints(record=True)`.
+cdef bint is_of_variables(adjoints) except? True

@@ -62,15 +62,16 @@ class BaseTape:
         start: TapePosition | None = None,
         end: TapePosition | None = None,
         *,
-        adjoints: AdjointVector | None = None,
+        adjoints: Any = None,
         keep: bool = False,
-    ) -> None: ...
+        record: bool = False,
+    ) -> Any: ...
     def evaluate_forward(
         self,
         start: TapePosition | None = None,
         end: TapePosition | None = None,
         *,
-        adjoints: AdjointVector | None = None,
+        adjoints: Any = None,
     ) -> None: ...
     def evaluate_primal(self, start: TapePosition | None = None, end: TapePosition | None = None) -> None: ...
     def reset(self, position: TapePosition | None = None) -> None: ...

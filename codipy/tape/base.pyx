@@ -463,6 +463,12 @@ cdef class BaseTape:
 
     # ---- Sweeps ----
 
+    cdef int demand_own_numbers(self) except -1:
+        return 0
+
+    cdef object sweep_recorded(self, adjoints, bint backwards):
+        raise NotImplementedError
+
     cdef AdjointVector checked_adjoints(self, adjoints):
         if adjoints is None:
             return self.adjoint_vector
@@ -491,7 +497,7 @@ cdef class BaseTape:
                 return False
         return True
 
-    def evaluate(self, start=None, end=None, *, adjoints=None, keep=False):
+    def evaluate(self, start=None, end=None, *, adjoints=None, keep=False, record=False):
         """Reverse sweep: from seeded adjoints to those of the inputs.
 
         A statement consumes the adjoint of its result, so that reading ``gradient`` of what the sweep passed raises, until it
@@ -506,6 +512,14 @@ cdef class BaseTape:
         keep : bool
             Keep the adjoints of intermediate results, so that they can be read after it.
             Only where identifiers are linear. Inputs accumulate over sweeps either way.
+        record : bool
+            Record the sweep on the enclosing recording, from the adjoints that are seeded, which stay: for a tape that
+            was recorded by ``tape.nested``. External vectors of ``tape.new_adjoints(record=True)`` need not say so.
+
+        Returns
+        -------
+        RecordedAdjoints or None
+            The first where the sweep is recorded: ``adj[x]`` are variables of the enclosing recording.
 
         Raises
         ------
@@ -514,6 +528,10 @@ cdef class BaseTape:
         KeyboardInterrupt
             On Ctrl-C; the tape stays whole, the adjoints are partly swept: clear them.
         """
+        if record or is_of_variables(adjoints):
+            if start is not None or end is not None or keep:
+                raise TypeError("a sweep that is recorded goes over the whole recording: leave start, end and keep out")
+            return self.sweep_recorded(adjoints, True)
         sweep(self, REVERSE, start, end, self.checked_adjoints(adjoints), keep)
 
     def evaluate_forward(self, start=None, end=None, *, adjoints=None):
@@ -524,8 +542,14 @@ cdef class BaseTape:
         start, end : TapePosition, optional
             The sweep runs from `start` (default: the beginning) to `end` (default: the end of the recording).
         adjoints : Adjoints, optional
-            External vector for the tangents; default is the tape's own.
+            External vector for the tangents; default is the tape's own. Of ``tape.new_adjoints(record=True)``: the sweep is
+            recorded, see ``evaluate``.
         """
+        if is_of_variables(adjoints):
+            if start is not None or end is not None:
+                raise TypeError("a sweep that is recorded goes over the whole recording: leave start and end out")
+            self.sweep_recorded(adjoints, False)
+            return
         sweep(self, TANGENTS, start, end, self.checked_adjoints(adjoints), False)
 
     def evaluate_primal(self, start=None, end=None):
@@ -755,3 +779,8 @@ cdef class BaseTape:
         for first, n in held:
             if not is_live(&self.recorder, first, n):
                 raise CorruptTape(f"a variable that is alive names a free identifier, one of {n} from {first}")
+
+
+cdef bint is_of_variables(adjoints) except? True:
+    """Whether these are variables of an enclosing recording: codipy.nested.taped."""
+    return adjoints is not None and not isinstance(adjoints, AdjointVector) and getattr(adjoints, "of_variables", False)

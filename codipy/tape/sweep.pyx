@@ -71,6 +71,7 @@ if hasattr(os, "register_at_fork"):
 cdef int sweep(BaseTape tape, Mode mode, start, end, AdjointVector adjoints, bint keep) except -1:
     tape.demand_recorded("evaluate()" if mode == REVERSE else "evaluate_forward()" if mode == TANGENTS else
                          "evaluate_primal()")
+    tape.demand_own_numbers()
     cdef bint backwards = mode == REVERSE
     cdef Position first = None, last = None      # the beginning and the end of the recording
     cdef TapePosition place
