@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import Array, plain
+from codipy.active.array import Array, Real, plain
 from codipy.errors import TapeError
 from codipy.nested.program import AdjointProgram
 
@@ -34,6 +34,10 @@ class NestedRecording:
         if tape.is_active or tape.statements:
             raise TapeError("nested() begins with a tape that is empty and does not record: reset it, or take a new "
                             "one")
+        for x in self._inputs:
+            if type(x) not in (Real, Array) and np.asarray(x).dtype.kind not in "biuf":
+                raise TypeError("an input of nested() must be a real number or an array of them, got "
+                                f"{type(x).__name__}: of complex ones give .real and .imag")
         # Copies, made while the enclosing recording runs: it may write to its arrays before the sweep reads them.
         given = [x.copy() if type(x) is Array else x for x in self._inputs]
         tape.loans = []

@@ -141,9 +141,16 @@ def test_an_input_that_is_written_to_after_the_recording():
 
 
 def test_what_is_refused():
-    inner = codipy.Tape(strategy="primal")
+    outer, inner = codipy.Tape(), codipy.Tape(strategy="primal")
+    with outer:
+        z = outer.register_input(np.array([1j]))
+        with pytest.raises(TypeError), inner.nested(z):
+            pass
     with pytest.raises(TapeError, match="strategy='primal'"), codipy.Tape().nested(1.0):
         pass
+    for wrong in (1j, "a", None, [np.ones(2), object()]):
+        with pytest.raises((TypeError, ValueError), match=r"nested\(\)|inhomogeneous"), inner.nested(wrong):
+            pass
     with pytest.raises(TapeError, match=r"nested\(x\)"):
         inner.new_adjoints(record=True)
     with inner.nested(2.0) as (u,):
