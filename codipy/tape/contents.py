@@ -19,6 +19,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from codipy.data.plain import array_on
+
 if TYPE_CHECKING:
     import numpy as np
 
@@ -57,6 +59,13 @@ class Operand(NamedTuple):
     identifier: int
     strides: tuple
     values: Values | float | None = None
+
+
+def values_of(shape, operand):
+    """The values of an operand of an expression of this shape: a plain array over those that are kept, or a number."""
+    if isinstance(operand.values, Values):
+        return array_on(operand.values.buffer, operand.values.offset, shape, operand.strides)
+    return operand.values
 
 
 @dataclass

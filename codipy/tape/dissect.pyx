@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A recording as plain contents: see contents.py, which says what they are; `assemble` is the way back."""
+"""A recording as plain contents: see contents.py, which says what they are; `assemble` is the way back.
+
+This is the one reader of the records that codipy makes: whoever else looks at one reads what `described` says of it.
+"""
 import numpy as np
 
 from libc.stdint cimport int32_t
@@ -54,9 +57,27 @@ def contents_of(BaseTape tape not None):
     parameters.pop("width", None)
     place = _Places(tape)
     for record in tape.records.items:
-        steps.append(step_of(record, (place.of(record.place), record.before, record.after)))
+        step = step_of(record, (place.of(record.place), record.before, record.after))
+        if step is None:
+            raise TapeError(f"{type(record).__name__} is a record of the user's, whose contents are not known")
+        steps.append(step)
     return Contents(parameters, [fields_of(stream) for stream in tape.store.streams], steps, tape.largest(), primals_of(tape),
                     list(tape.store.inputs), bool(tape.shared))
+
+
+def described(Record record not None):
+    """What one record says.
+
+    Parameters
+    ----------
+    record : Record
+
+    Returns
+    -------
+    Step or None
+        With no place; None of a record of the user's.
+    """
+    return step_of(record, (None, record.before, record.after))
 
 
 def spot_of(BaseTape tape not None, position):
@@ -139,6 +160,7 @@ cdef object primals_of(BaseTape tape):
 
 
 cdef object step_of(Record record, tuple common):
+    """The Step of one of codipy's own records; None of another."""
     if type(record) is Statement:
         return expression_of(<Statement>record, common)
     if type(record) is Gather:
@@ -151,7 +173,7 @@ cdef object step_of(Record record, tuple common):
         return calling_of(<Call>record, common)
     if type(record) is Mark:
         return Input(*common, (<Mark>record).base, (<Mark>record).values, (<Mark>record).last)
-    raise TapeError(f"{type(record).__name__} is a record of the user's, whose contents are not known")
+    return None
 
 
 cdef tuple numbers(const Py_ssize_t* those, int n):

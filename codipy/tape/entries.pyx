@@ -6,7 +6,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy
 cimport numpy as cnp
 
-from codipy.data.plain cimport plain_array
 from codipy.data.position cimport Position
 from codipy.data.region cimport Regions, Span, regions_between
 from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY, op_arity
@@ -15,17 +14,14 @@ from codipy.programs.program cimport (
     program_jacobian, program_value)
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
-from codipy.tape.call cimport Call
-from codipy.tape.choice cimport Choice
-from codipy.tape.gather cimport Gather
 from codipy.tape.mark cimport Mark
 from codipy.tape.record cimport Record
 from codipy.tape.recorder cimport INPUT_TAG, JACOBIAN, PRIMAL, SIMPLE
-from codipy.tape.reduction cimport Reduction
-from codipy.tape.slots cimport Slots as CallSlots
-from codipy.tape.statement cimport Argument, Statement
 
+from codipy.data.plain import array_on
 from codipy.programs.program import instructions
+from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement, Summation, Values, values_of
+from codipy.tape.dissect import described
 from codipy.tape.entry import Entry, Operand, Slots
 
 cnp.import_array()
@@ -165,27 +161,12 @@ def pull(BaseTape tape not None, Record record not None, AdjointVector adjoints 
 
 
 cdef object entry_of(Record record, BaseTape tape):
-    cdef list results = [], operands = []
-    if type(record) is Statement and not tape.by_value and (<Statement>record).count:
-        return of_jacobians(<Statement>record)
-    if type(record) is Statement:
-        return of_statement(<Statement>record, tape.recorder.keeps_values)
-    if type(record) is Call:
-        return of_call(<Call>record)
-    if type(record) is Reduction:
-        return of_sum(<Reduction>record)
-    if type(record) is Gather:
-        return of_movement(<Gather>record)
-    if type(record) is Choice:
-        return of_choice(<Choice>record)
-    if type(record) is Mark:
-        return of_mark(<Mark>record)
-    named = record.named
-    for lowest, highest in named[0]:
-        results.append(run(lowest, highest + 1 - lowest))
-    for lowest, highest in named[1]:
-        operands.append(Operand(run(lowest, highest + 1 - lowest)))
-    return Entry("record", tuple(results), tuple(operands), name=type(record).__name__, record=record)
+    step = described(record)
+    if step is not None:
+        return _KINDS[type(step)](step, record, tape)
+    results, operands = [[run(lowest, highest + 1 - lowest) for lowest, highest in those] for those in record.named]
+    return Entry("record", tuple(results), tuple([Operand(slots) for slots in operands]), name=type(record).__name__,
+                 record=record)
 
 
 cdef class _Reader:
@@ -374,103 +355,79 @@ cdef object run(int32_t first, Py_ssize_t size):
     return Slots(first, (size,), (1,))
 
 
-cdef object summed_slots(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
+cdef object summed_slots(first, tuple shape, tuple strides):
     """Of the result of a sum, in which the axes are left out that are summed: their stride is 0."""
-    cdef list kept = [k for k in range(ndim) if strides[k]]
+    cdef list kept = [k for k, stride in enumerate(strides) if stride]
     return Slots(first, tuple([shape[k] for k in kept]), tuple([strides[k] for k in kept]))
-
-
-cdef object slots_of(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
-    return Slots(first, tuple([shape[k] for k in range(ndim)]), tuple([strides[k] for k in range(ndim)]))
-
-
-cdef object result_of(Statement record):
-    if record.sums:
-        return summed_slots(record.identifier, record.ndim, record.shape, record.shape + record.ndim)
-    return slots_of(record.identifier, record.ndim, record.shape, record.shape + record.ndim)
-
-
-cdef object values_at(Statement record, int k):
-    """The kept values of an operand; None where there are none."""
-    cdef Argument* argument = record.arguments + k
-    if argument.data == NULL:
-        return None
-    return plain_array(argument.data, record.ndim, record.shape, record.shape + (2 + k) * record.ndim, 1, False,
-                       <object>argument.owner)
-
-
-cdef object active_at(Statement record, int k):
-    cdef Argument* argument = record.arguments + k
-    if not argument.identifier:
-        return None
-    return slots_of(argument.identifier, record.ndim, record.shape, record.shape + (2 + k) * record.ndim)
-
-
-cdef object of_statement(Statement record, bint replays):
-    cdef list operands = []
-    cdef int k
-    for k in range(record.count):
-        values, slots = values_at(record, k), active_at(record, k)
-        # A number has no memory of its own, nor has an array that no sweep reads, of which the number is 0.
-        if values is None and (record.arguments[k].number != 0.0 or replays and slots is None):
-            values = record.arguments[k].number
-        operands.append(Operand(slots, values))
-    return Entry("sum" if record.sums else "statement", (result_of(record),), tuple(operands), steps=record.program.steps,
-                 name=summed(record.scale) if record.sums else "", record=record)
-
-
-cdef object of_jacobians(Statement record):
-    """Of an array statement that keeps partials: see `jacobian_statement`."""
-    cdef int k, half = record.count // 2
-    if active_at(record, half) is None:        # nothing was active, so values were kept
-        return of_statement(record, False)
-    return Entry("sum" if record.sums else "statement", (result_of(record),),
-                 tuple([Operand(active_at(record, half + k), None, values_at(record, k)) for k in range(half)]),
-                 name=summed(record.scale) if record.sums else "", record=record)
 
 
 cdef str summed(double scale):
     return "sum" if scale == 1.0 else "mean"
 
 
-cdef object of_sum(Reduction record):
-    return Entry("sum", (summed_slots(record.result, record.ndim, record.shape, record.result_strides),),
-                 (Operand(slots_of(record.argument, record.ndim, record.shape, record.strides)),),
-                 name=summed(record.scale), record=record)
+cdef object active_slots(tuple shape, operand):
+    return Slots(operand.identifier, shape, operand.strides) if operand.identifier else None
 
 
-cdef object of_movement(Gather record):
-    cdef const double* constants = record.constants()
-    cdef Py_ssize_t r, n, passive = 0
-    cdef list operands = []
-    for r in range(record.runs if record.runs else record.size):
-        n = record.sources[2 * r + 1] if record.runs else 1
-        first = record.sources[2 * r if record.runs else r]
+def _of_expression(step, record, BaseTape tape):
+    half = len(step.operands) // 2
+    shape, operands = step.shape, step.operands
+    if not tape.by_value and operands and operands[half].identifier:     # partials: see `jacobian_statement`
+        steps = None
+        found = [Operand(active_slots(shape, operand), None, values_of(shape, partials)
+                         if isinstance(partials.values, Values) else None)
+                 for partials, operand in zip(operands[:half], operands[half:])]
+    else:
+        steps = step.program.steps
+        found = [Operand(active_slots(shape, operand), kept_values(shape, operand, tape.recorder.keeps_values))
+                 for operand in operands]
+    result = (summed_slots if step.sums else Slots)(step.result, shape, step.strides)
+    return Entry("sum" if step.sums else "statement", (result,), tuple(found), steps=steps,
+                 name=summed(step.scale) if step.sums else "", record=record)
+
+
+cdef object kept_values(tuple shape, operand, bint replays):
+    """None where there are none: a number has no memory of its own, nor has an array that no sweep reads, of which the
+    number is 0."""
+    if isinstance(operand.values, Values):
+        return values_of(shape, operand)
+    return operand.values if operand.values != 0.0 or replays and not operand.identifier else None
+
+
+def _of_sum(step, record, _):
+    return Entry("sum", (summed_slots(step.result, step.argument.shape, step.strides),),
+                 (Operand(Slots(*step.argument)),), name=summed(step.scale), record=record)
+
+
+def _of_movement(step, record, _):
+    operands, passive = [], 0
+    ones = np.ones_like(step.sources)
+    for first, count in (step.sources if step.runs else np.stack([step.sources, ones], 1)).reshape(-1, 2).tolist():
         if first:
-            operands.append(Operand(run(first, n)))
+            operands.append(Operand(run(first, count)))
         else:
-            operands.append(Operand(None, np.array([constants[passive + k] for k in range(n)])
-                                    if record.replays else None))
-            passive += n
-    return Entry("movement", (run(record.base, record.size),), tuple(operands), name="copy", record=record)
+            operands.append(Operand(None, None if step.constants is None else step.constants[passive:passive + count]))
+            passive += count
+    return Entry("movement", (run(step.result, step.size),), tuple(operands), name="copy", record=record)
 
 
-cdef object of_choice(Choice record):
-    cdef list operands = []
-    cdef int k
-    for k in range(record.count):
-        operands.append(Operand(slots_of(record.operands[k].first, record.ndim, record.shape, record.operands[k].strides)
-                                if record.operands[k].first else None))
-    return Entry("choice", (run(record.base, record.size),), tuple(operands), name="choose", record=record)
+def _of_choice(step, record, _):
+    return Entry("choice", (run(step.result, len(step.chosen)),),
+                 tuple([Operand(active_slots(step.shape, operand)) for operand in step.operands]), name="choose",
+                 record=record)
 
 
-cdef object of_call(Call record):
-    cdef list slots = [None if record.slots[k].ndim < 0 else of_call_slots(record.slots + k)
-                       for k in range(record.arguments + record.results)]
-    cdef dict active = dict(zip(record.argnums, slots))
-    return Entry("call", tuple(slots[record.arguments:]),
-                 tuple([Operand(active.get(k), known(value)) for k, value in enumerate(record.args)]),
-                 known(record.out), name=record.primitive.name, record=record)
+def _of_call(step, record, _):
+    active = {k: Slots(*slots) for k, slots in zip(step.argnums, step.arguments)}
+    return Entry("call", tuple([slots and Slots(*slots) for slots in step.results]),
+                 tuple([Operand(active.get(k), known(value)) for k, value in enumerate(step.args)]),
+                 known(step.out), name=step.primitive.name, record=record)
+
+
+def _of_input(step, record, _):
+    values = None if step.values is None else array_on(step.values, 0, (step.values.size,), (1,)).copy()
+    return Entry("input", (run(step.first, step.after - step.before if values is None else values.size),),
+                 value=values, record=record)
 
 
 cdef object known(value):
@@ -480,13 +437,5 @@ cdef object known(value):
     return None if isinstance(value, np.ndarray) and value.ndim and not any(value.strides) and value.size else value
 
 
-cdef object of_call_slots(const CallSlots* slots):
-    return slots_of(slots.first, slots.ndim, slots.shape, slots.strides)
-
-
-cdef object of_mark(Mark record):
-    values = None
-    if record.values is not None:
-        values = np.array([record.values.data[k] for k in range(record.values.size)])
-    return Entry("input", (run(record.base, record.after - record.before if values is None else values.size),),
-                 value=values, record=record)
+_KINDS = {Expression: _of_expression, Summation: _of_sum, Movement: _of_movement, Choosing: _of_choice,
+          Calling: _of_call, Input: _of_input}

@@ -9,21 +9,19 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 cimport numpy as cnp
 
-from codipy.data.plain cimport plain_array
 from codipy.data.position cimport Position
 from codipy.data.region cimport Regions, regions_between
 from codipy.operations.kernels cimport OP_IDENTITY
 from codipy.programs.program cimport ARGUMENT, Program, intern_program, program_at, program_blocks
 from codipy.tape.base cimport BaseTape
-from codipy.tape.call cimport Call
-from codipy.tape.gather cimport Gather
 from codipy.tape.mark cimport Mark
 from codipy.tape.record cimport Record
 from codipy.tape.recorder cimport PRIMAL
-from codipy.tape.reduction cimport Reduction
-from codipy.tape.statement cimport Argument, Statement
 
+from codipy.data.plain import array_on
 from codipy.errors import TapeError, UndifferentiableError
+from codipy.tape.contents import Calling, Expression, Input, Movement, Summation, values_of
+from codipy.tape.dissect import described
 
 cnp.import_array()
 
@@ -72,7 +70,7 @@ def steps(BaseTape tape not None):
             opened = max(opened, record.before)
             found.append(("block", opened + 1, record.after - opened))
         opened = max(opened, record.after)
-        found.append(of_record(record))
+        found.append(step_of(record))
         lhs = record.after
     add_scalars(tape, here, None, lhs, found)
     return found
@@ -131,78 +129,44 @@ cdef int32_t add_scalars(BaseTape tape, Position start, Position end, int32_t lh
 
 def step_of(Record record not None):
     """One of these steps, of a record."""
-    return of_record(record)
+    step = described(record)
+    if step is None:
+        raise UndifferentiableError(f"{type(record).__name__}, a record of the user's, cannot be differentiated again")
+    return _KINDS[type(step)](step)
 
 
-cdef tuple of_record(Record record):
-    if type(record) is Statement:
-        return of_statement(<Statement>record)
-    if type(record) is Call:
-        return of_call(<Call>record)
-    if type(record) is Reduction:
-        return of_sum(<Reduction>record)
-    if type(record) is Gather:
-        return of_movement(<Gather>record)
-    if type(record) is Mark:
-        values = np.empty((<Mark>record).values.size)
-        for i in range((<Mark>record).values.size):
-            values[i] = (<Mark>record).values.data[i]
-        return "input", (<Mark>record).base, values
-    raise UndifferentiableError(f"{type(record).__name__}, a record of the user's, cannot be differentiated again")
+def _of_expression(step):
+    operands = [values_of(step.shape, operand) if not operand.identifier else
+                (operand.identifier, step.shape, operand.strides) for operand in step.operands]
+    return "array", (step.result, step.shape, step.strides), step.program, operands
 
 
-cdef tuple identifiers_of(int32_t first, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides):
-    return first, tuple([shape[k] for k in range(ndim)]), tuple([strides[k] for k in range(ndim)])
+def _of_sum(step):
+    shape, strides = step.argument.shape, step.strides
+    kept, axes = [k for k, stride in enumerate(strides) if stride], [k for k, stride in enumerate(strides) if not stride]
+    result = step.result, tuple([shape[k] for k in kept]), tuple([strides[k] for k in kept])
+    return "sum", result, tuple(step.argument), tuple(axes), step.scale
 
 
-cdef tuple of_statement(Statement record):
-    cdef Py_ssize_t* strides = record.shape + 2 * record.ndim
-    cdef Argument* argument
-    cdef list operands = []
-    cdef int k
-    for k in range(record.count):
-        argument = record.arguments + k
-        if argument.identifier:
-            operands.append(identifiers_of(argument.identifier, record.ndim, record.shape, strides))
-        elif argument.data == NULL:
-            operands.append(argument.number)
-        else:
-            operands.append(plain_array(argument.data, record.ndim, record.shape, strides, 1, False, <object>argument.owner))
-        strides += record.ndim
-    return ("array", identifiers_of(record.identifier, record.ndim, record.shape, record.shape + record.ndim),
-            record.program, operands)
+def _of_movement(step):
+    sources, i = np.zeros(step.size, np.int32), 0
+    if not step.runs:
+        sources[:] = step.sources
+    else:
+        for first, count in step.sources.reshape(-1, 2).tolist():
+            if first:
+                sources[i:i + count] = np.arange(count) + first
+            i += count
+    return "move", step.result, sources, step.constants
 
 
-cdef tuple of_sum(Reduction record):
-    cdef list shape = [], strides = []
-    cdef int k
-    for k in range(record.ndim):
-        if record.result_strides[k]:
-            shape.append(record.shape[k])
-            strides.append(record.result_strides[k])
-    return ("sum", (record.result, tuple(shape), tuple(strides)),
-            identifiers_of(record.argument, record.ndim, record.shape, record.strides),
-            tuple([k for k in range(record.ndim) if record.result_strides[k] == 0]), record.scale)
+def _of_call(step):
+    results, arguments = ([slots and tuple(slots) for slots in those] for those in (step.results, step.arguments))
+    return "call", results, step.primitive, step.args, step.kwargs, step.argnums, arguments
 
 
-cdef tuple of_movement(Gather record):
-    cdef const double* constants = record.constants()
-    cdef Py_ssize_t i = 0, r, n, passive = record.passive()
-    sources = np.zeros(record.size, np.int32)
-    for r in range(record.runs if record.runs else record.size):
-        n = record.sources[2 * r + 1] if record.runs else 1
-        if record.sources[2 * r if record.runs else r]:
-            sources[i:i + n] = np.arange(n) + record.sources[2 * r if record.runs else r]
-        i += n
-    values = np.empty(passive)
-    for i in range(passive):
-        values[i] = constants[i]
-    return "move", record.base, sources, values
+def _of_input(step):
+    return "input", step.first, array_on(step.values, 0, (step.values.size,), (1,)).copy()
 
 
-cdef tuple of_call(Call record):
-    cdef list slots = [None if record.slots[k].ndim < 0 else identifiers_of(
-        record.slots[k].first, record.slots[k].ndim, record.slots[k].shape, record.slots[k].strides)
-        for k in range(record.arguments + record.results)]
-    return ("call", slots[record.arguments:], record.primitive, record.args, record.kwargs, record.argnums,
-            slots[:record.arguments])
+_KINDS = {Expression: _of_expression, Summation: _of_sum, Movement: _of_movement, Calling: _of_call, Input: _of_input}
