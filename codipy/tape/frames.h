@@ -18,6 +18,9 @@
 #define Py_BUILD_CORE 1
 #endif
 #include <internal/pycore_frame.h>
+#if PY_VERSION_HEX < 0x030C0000
+#include <internal/pycore_pystate.h>
+#endif
 typedef struct _PyInterpreterFrame codipy_frame;
 
 static inline PyCodeObject *codipy_code(codipy_frame *frame) {
@@ -53,6 +56,8 @@ static inline codipy_frame *codipy_previous(codipy_frame *frame) { return codipy
 static inline codipy_frame *codipy_top(void) {
 #if PY_VERSION_HEX >= 0x030D0000
     return codipy_of_python(PyThreadState_Get()->current_frame);
+#elif PY_VERSION_HEX < 0x030C0000
+    return _PyThreadState_GET()->cframe->current_frame;
 #else
     return codipy_of_python(PyThreadState_Get()->cframe->current_frame);
 #endif

@@ -44,7 +44,8 @@ cdef struct Seen:
     int32_t spot
 
 cdef enum:
-    CACHED = 1024
+    CACHED_BITS = 12
+    CACHED = 1 << CACHED_BITS
 
 @cython.final
 cdef class Spots:

@@ -75,8 +75,14 @@ cdef class Spots:
         self.switch(0)
 
     cdef int32_t here(self) except -1:
-        cdef int32_t spot = self.running_on()
-        self.spots[spot].hits += 1
+        cdef int32_t spot = known(self)
+        cdef Spot* found
+        if spot < 0:
+            spot = self.locate()
+        found = self.spots + spot
+        found.hits += 1
+        if found.row != self.row:
+            self.switch(found.row)
         return spot
 
     cdef int32_t running_on(self) except -1:
@@ -92,28 +98,13 @@ cdef class Spots:
 
     cdef int32_t locate(self) except -1:
         cdef Frame* frame = codipy_top()
-        cdef Frame* around = frame
-        cdef Level* level = self.levels + self.depth - 1
-        cdef Seen* seen
-        cdef char* instruction
-        cdef bint same = self.depth > 0 and frame != NULL and level.code == codipy_code(frame)
-        while same and level > self.levels:
-            level -= 1
-            around = codipy_previous(around)     # an instruction is of one code: its address says which
-            same = around != NULL and level.instruction == codipy_instruction(around)
-        if not same or around != self.levels.frame:
+        cdef Level* level
+        if not is_same(self, frame):
             self.walk(frame)
             if self.depth == 0:
                 return 0
         level = self.levels + self.depth - 1
-        if level.caller >= 0:
-            return level.caller
-        instruction = codipy_instruction(frame)
-        seen = &self.seen[(<size_t>instruction >> 1 ^ <size_t>level.node * 37) & (CACHED - 1)]
-        if seen.instruction != instruction or seen.node != level.node:
-            seen.spot = self.spot_at(level.node, instruction)
-            seen.instruction, seen.node = instruction, level.node
-        return seen.spot
+        return level.caller if level.caller >= 0 else spot_of(self, level.node, codipy_instruction(frame))
 
     cdef int walk(self, void* top) except -1:
         """Find the nodes of all frames that run, from the first on that is not as it was."""
@@ -142,7 +133,7 @@ cdef class Spots:
                 if k > 0:
                     caller = self.levels[k - 1].caller
                     if caller < 0:
-                        caller = self.spot_at(self.levels[k - 1].node, self.levels[k - 1].instruction)
+                        caller = spot_of(self, self.levels[k - 1].node, self.levels[k - 1].instruction)
                 code = self.code_at(codipy_code(frame))
                 level.frame, level.code, level.node, level.caller = frame, codipy_code(frame), 0, caller
                 if self.users[code]:
@@ -230,6 +221,51 @@ cdef class Spots:
         spots = [(self.spots[k].node, self.spots[k].line, self.spots[k].row, self.spots[k].hits)
                  for k in range(self.spot_count)]
         return nodes, spots, [tick * self.elapsed[k] for k in range(self.row_count)]
+
+
+cdef inline bint is_same(Spots self, Frame* frame) noexcept:
+    """Whether the frames that run are those of the last walk, and those around the innermost where they were."""
+    cdef Level* level = self.levels + self.depth - 1
+    if self.depth == 0 or frame != level.frame or codipy_code(frame) != level.code:
+        return False
+    while level > self.levels:
+        # From here on the address is known to be a frame's, so the processor reads ahead of the comparison instead of
+        # following one link after the other. An instruction is of one code: its address says which.
+        if codipy_previous(<Frame*>level.frame) != (level - 1).frame:
+            return False
+        level -= 1
+        if level.instruction != codipy_instruction(<Frame*>level.frame):
+            return False
+    return True
+
+
+cdef inline Seen* place_of(Spots self, int32_t node, char* instruction) noexcept:
+    cdef uint64_t key = <uint64_t><size_t>instruction ^ <uint64_t>node << 32
+    return &self.seen[key * <uint64_t>0x9E3779B97F4A7C15 >> (64 - CACHED_BITS)]
+
+
+cdef inline int32_t spot_of(Spots self, int32_t node, char* instruction) except -1:
+    cdef Seen* seen = place_of(self, node, instruction)
+    if seen.instruction != instruction or seen.node != node:
+        seen.spot = self.spot_at(node, instruction)
+        seen.instruction, seen.node = instruction, node
+    return seen.spot
+
+
+cdef inline int32_t known(Spots self) noexcept:
+    """The spot of the innermost frame, where nothing must be found for it; else -1."""
+    cdef Frame* frame = codipy_top()
+    cdef Level* level
+    cdef Seen* seen
+    cdef char* instruction
+    if not is_same(self, frame):
+        return -1
+    level = self.levels + self.depth - 1
+    if level.caller >= 0:
+        return level.caller
+    instruction = codipy_instruction(frame)
+    seen = place_of(self, level.node, instruction)
+    return seen.spot if seen.instruction == instruction and seen.node == level.node else -1
 
 
 cdef inline int64_t now() noexcept:
