@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a tape's records keep alive: values of arrays, and Python's objects around them, each once."""
-from __future__ import annotations
-
 import gc
 import sys
-from itertools import count
 
-import numpy as np
+from libc.stdint cimport int64_t
+from cpython.object cimport PyObject
+cimport numpy as cnp
 
-from codipy.data.buffer import Buffer
-from codipy.data.position import Position
-from codipy.tape.record import Record
+from codipy.data.buffer cimport Buffer
+from codipy.data.position cimport Position
+from codipy.tape.record cimport Record
 
-# These count whoever else refers to them: values that a variable shares with a record are on the tape all the same.
-_KEPT = (np.ndarray, Buffer, Position, Record)
+cdef extern from "Python.h":
+    Py_ssize_t Py_REFCNT(PyObject* item) nogil
 
-_walks = count(1)
+cnp.import_array()
+
+cdef int64_t walks = 0       # so many were made
 
 
-class Held:
-    """What a list of records and a dictionary of constants, which are counted themselves, keep alive.
+cdef class Held:
+    """Held(records, constants, counting=None)
+    --
+
+    What a list of records and a dictionary of constants, which are counted themselves, keep alive.
 
     An object belongs to them if all references to it are theirs, as many as are found here. So nothing need be known of
     the kinds of records; what belongs to the process (functions, rules, programs, small numbers) is left out, and a
@@ -47,7 +51,14 @@ class Held:
         Bytes of the values, and of the memory behind them.
     """
 
-    def __init__(self, records, constants, counting=None):
+    cdef public Py_ssize_t objects, nbytes, owners, used, allocated
+    cdef public dict _found      # by address, of those that are shared: references found; negative once it is counted
+    cdef readonly int64_t _walk
+    cdef dict _marked            # Buffers that other recordings have marked, by their address
+    cdef object _counting
+
+    def __init__(self, list records not None, dict constants not None, counting=None):
+        cdef Py_ssize_t i
         self._begin()
         if counting is not None:
             self._go_on(counting)
@@ -60,17 +71,17 @@ class Held:
             self._passed()
         for key in constants:
             entry = [constants[key], key]
-            del key     # a reference that is not theirs
+            key = None      # a reference that is not theirs
             self._follow(entry)
 
     def _begin(self):
+        global walks
         self.objects = self.nbytes = self.owners = self.used = self.allocated = 0
-        self._walk = next(_walks)
-        self._found = {}     # by address, of those that are shared: references found; negative once it is counted
-        self._marked = {}    # Buffers that other recordings have marked, by their address
-        self._counting = None
+        walks += 1
+        self._walk = walks
+        self._found, self._marked, self._counting = {}, {}, None
 
-    def _passed(self):
+    cpdef _passed(self):
         """What is there before the records was counted, or the next record with all that it leads to."""
 
     def _go_on(self, counting):
@@ -79,67 +90,64 @@ class Held:
         self.owners, self.used, self.allocated = counting.owners, counting.used, counting.allocated
         self._counting = counting
 
-    def _follow(self, waiting):
+    cpdef _follow(self, list waiting):
         """Count what these references, which are handed over, lead to."""
+        cdef Py_ssize_t references
         while waiting:
             item = waiting.pop()
             if type(item) is Buffer:
-                if self._is_first(item):
+                if self._is_first(<Buffer>item):
                     self._count(item)
-                    waiting.append(item.array)
+                    waiting.append((<Buffer>item).array)
             elif item is not None:
-                references = sys.getrefcount(item) - _OURS
+                references = Py_REFCNT(<PyObject*>item) - 1      # beside that of `item`
                 if self._is_new(item, references):
                     self._count(item)
-                    waiting += _references(item)
+                    waiting.extend(references_of(item))
 
-    def _is_first(self, buffer):
+    cpdef bint _is_first(self, Buffer buffer) except? True:
         if buffer.walk == self._walk or self._counting is not None and buffer.walk == self._counting.mark:
             return False
         if buffer.walk >= 0:
             buffer.walk = self._walk
             return True
-        first = id(buffer) not in self._marked
-        self._marked[id(buffer)] = buffer
+        address = <size_t><PyObject*>buffer
+        first = address not in self._marked
+        self._marked[address] = buffer
         return first
 
-    def _is_new(self, item, references):
+    cpdef bint _is_new(self, item, Py_ssize_t references) except? True:
         """Whether it is the moment to count it: of what nobody else can have, when the last reference is found."""
-        found = self._found.pop(id(item), 0)
-        counted = found < 0
+        cdef object address = <size_t><PyObject*>item
+        cdef Py_ssize_t found = self._found.pop(address, 0)
+        cdef bint counted = found < 0, belongs
         found = abs(found) + 1
-        belongs = found == references or isinstance(item, _KEPT)
+        # Values that a variable shares with a record are on the tape all the same.
+        belongs = found == references or isinstance(item, (cnp.ndarray, Position, Record))
         if found < references:
-            self._found[id(item)] = -found if belongs else found
+            self._found[address] = -found if belongs else found
         return belongs and not counted
 
-    def _count(self, item):
+    cdef int _count(self, item) except -1:
         self.objects += 1
         self.nbytes += sys.getsizeof(item)
-        if isinstance(item, np.ndarray):
-            if item.flags.owndata:
+        if isinstance(item, cnp.ndarray):
+            if cnp.PyArray_CHKFLAGS(<cnp.ndarray>item, cnp.NPY_ARRAY_OWNDATA):
                 self.nbytes -= item.nbytes
                 self._own(item.nbytes, item.nbytes)
-        elif type(item) is Buffer and item.array is None:
+        elif type(item) is Buffer and (<Buffer>item).array is None:
             self._own(item.bytes_used, item.bytes_allocated)
+        return 0
 
-    def _own(self, used, allocated):
+    cdef void _own(self, Py_ssize_t used, Py_ssize_t allocated) noexcept:
         self.owners += 1
         self.used += used
         self.allocated += allocated
 
 
-def _references(item):
+cdef list references_of(item):
     if isinstance(item, Record):
-        return item.held
-    if isinstance(item, np.ndarray):
+        return (<Record>item).references()
+    if isinstance(item, cnp.ndarray):
         return [item.base, *(item.flat if item.dtype.hasobject else ())]
     return gc.get_referents(item)
-
-
-def _of_nobody(waiting):
-    item = waiting.pop()
-    return sys.getrefcount(item)
-
-
-_OURS = _of_nobody([object()])   # references to what `_follow` looks at, beside those of others
