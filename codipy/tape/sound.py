@@ -28,7 +28,7 @@ _FIELDS = {
 }
 
 
-class _Range(NamedTuple):
+class Range(NamedTuple):
     """What a step takes in the streams: `statements` before it, as check.py asks for."""
 
     statements: int
@@ -118,7 +118,7 @@ def _ranges(contents, counts):
         _check_place(step.place, place, counts, f"record {number}")
         _demand(last <= step.before <= step.after, f"record {number} takes identifiers that were not taken before")
         place, last = step.place, step.after
-        found.append(_Range(step.place[-1], step.before, step.after))
+        found.append(Range(step.place[-1], step.before, step.after))
     _demand(last <= contents.largest, "the records' identifiers were handed out by the identifier manager")
     place = (0,) * len(counts)
     records = 0
@@ -153,7 +153,7 @@ def _check_places(contents, counts, needs):
 def _check_spots(contents, ranges):
     """Where identifiers are linear, the largest at a position follows from what is before it."""
     for spot in contents.spots:
-        last = ranges[spot.records - 1] if spot.records else _Range(0, 0, 0)
+        last = ranges[spot.records - 1] if spot.records else Range(0, 0, 0)
         if contents.parameters["strategy"] != "simple":      # whose inputs are no statements
             _demand(spot.largest == last.after + spot.place[-1] - last.statements,
                     "a position has as many identifiers as statements before it")

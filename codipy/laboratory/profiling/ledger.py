@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.errors import CorruptTape
+from codipy.laboratory.profiling.states import states_of
 from codipy.tape.held import Held
 from codipy.tape.statistics import Amount, collect
 
@@ -30,9 +31,17 @@ class Ledger:
         Of all, as ``tape.statistics()`` says it.
     recordings : int
         How many there were.
+    states : States or None
+        Of the first recording, where they are asked for.
+
+    Parameters
+    ----------
+    with_states : bool
+        Keep what says what iterations hand on: see `states`.
     """
 
-    def __init__(self):
+    def __init__(self, with_states=False):
+        self.with_states, self.states = with_states, None
         self.columns, self.streams, self.whole = {}, [], {}
         self.total, self.recordings, self.strategies = Amount(0, 0), 0, []
 
@@ -67,6 +76,8 @@ class Ledger:
                 self._add(column, np.bincount(owners[:, 0], share))
         self._add_live(tape, counts[:, 0], spots, owners)
         self._add_whole(statistics, {stream.name for stream in streams}, shares)
+        if self.with_states and not self.recordings:
+            self.states = states_of(tape)
         self.recordings += 1
         if statistics.tape not in self.strategies:
             self.strategies.append(statistics.tape)

@@ -112,6 +112,11 @@ class Loop:
         Of all iterations.
     record_share : float
         Its share of the time of recording.
+    state : int or None
+        Bytes of the active numbers that an iteration hands on to the next, of the largest: see `States`. Plain numbers
+        that change with the iterations are not known to a tape.
+    unknown : str
+        Why there is no `state`.
     """
 
     file: str
@@ -121,6 +126,8 @@ class Loop:
     iterations: int
     sums: Sums
     record_share: float
+    state: int | None = None
+    unknown: str = ""
 
     @property
     def each(self) -> float:
@@ -132,11 +139,17 @@ class Loop:
         """Recordings in all, if a checkpoint were kept of each iteration: the loop is recorded once more."""
         return 1.0 + self.record_share
 
+    @property
+    def checkpointed(self) -> float | None:
+        """Bytes with a checkpoint for each iteration, and one iteration on the tape."""
+        return None if self.state is None else self.each + self.iterations * self.state
+
     def to_dict(self):
         """In types that JSON has."""
         return {"file": self.file, "line": self.line, "last": self.last, "function": self.function,
                 "iterations": self.iterations, "each": self.each,
-                "checkpointed": {"bytes": self.each, "runs": self.runs}, **self.sums.to_dict()}
+                "state": self.state, "unknown": self.unknown,
+                "checkpointed": {"bytes": self.checkpointed, "runs": self.runs}, **self.sums.to_dict()}
 
 
 class Tables:
@@ -151,7 +164,7 @@ class Tables:
     """
 
     def __init__(self, ledger, nodes, spots, elapsed, calls=None):
-        self._nodes, self._spots, self._calls = nodes, spots, calls
+        self._nodes, self._spots, self._calls, self._ledger = nodes, spots, calls, ledger
         self._by_spot = self._sums(ledger, elapsed)
         self._names = {code: _name(code) for code, _ in nodes[1:]}
         self.lines = self._lines()
@@ -221,7 +234,7 @@ class Tables:
     def _loops(self):
         """Those of the files whose text is there."""
         total = sum(sums.record for sums in self._by_spot) or 1.0
-        loops, ran = {}, defaultdict(list)
+        loops, ran, spots = {}, defaultdict(list), defaultdict(dict)
         for spot in range(1, len(self._spots)):
             if (loop := self._body(spot)) is not None:
                 ran[loop] += self._ran(spot)
@@ -229,14 +242,38 @@ class Tables:
             inside = {}
             for k in self.path(spot):
                 for loop in _around(self._code(k), self._spots[k][1]):
-                    inside[loop] = self._code(k)
-            for loop, code in inside.items():
-                loops.setdefault(loop, (code, Sums()))[1].add(sums)
-        found = [Loop(code.co_filename, loop.lineno, loop.end_lineno, self._names[code], _mode(ran[loop]), sums,
-                      sums.record / total)
-                 for loop, (code, sums) in loops.items() if any(ran[loop]) and sums.bytes]
+                    inside[loop] = k
+            for loop, k in inside.items():
+                loops.setdefault(loop, (self._code(k), Sums()))[1].add(sums)
+                spots[loop][spot] = k
+        found = []
+        for loop, (code, sums) in loops.items():
+            if any(ran[loop]) and sums.bytes:
+                iterations = _mode(ran[loop])
+                state, unknown = self._state(loop, spots[loop], iterations)
+                found.append(Loop(code.co_filename, loop.lineno, loop.end_lineno, self._names[code], iterations, sums,
+                                  sums.record / total, state, unknown))
         return sorted(found, key=lambda loop: -loop.sums.bytes)
 
+    def _state(self, loop, spots, iterations):
+        """What a loop hands on from iteration to iteration, or why nobody knows."""
+        ledger = self._ledger
+        if self._calls is None or not ledger.with_states:
+            return None, "a block looks for it with calls=True"
+        if ledger.recordings > 1:
+            return None, "there are several recordings"
+        if ledger.states is None:
+            return None, "a record of yours does not say what it reads"
+        nodes = {self._spots[k][0] for k in spots.values()}
+        code = self._nodes[next(iter(nodes))][0]
+        around = {other for node in nodes for k in self.path(self._nodes[node][1])
+                  for other in _around(self._code(k), self._spots[k][1])}
+        around.update(other for k in spots.values() for other in _around(code, self._spots[k][1])
+                      if other.lineno < loop.lineno)
+        if len(nodes) > 1 or around or self._calls.functions[key_of(code)] > 1:
+            return None, "the loop runs more than once"
+        found = ledger.states.largest(list(spots), iterations)
+        return found, "" if found is not None else "no line of it writes exactly one statement in each iteration"
 
     def _body(self, spot):
         """The innermost loop of which a spot is in the body."""

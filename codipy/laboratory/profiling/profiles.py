@@ -59,7 +59,7 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
     rebind : bool
         Record `codipy.rebind(f)`.
     calls : bool
-        Count calls in a ``with`` block too, which makes its times longer.
+        Count calls in a ``with`` block too, and look for what iterations hand on, which makes its times longer.
 
     Returns
     -------
@@ -95,6 +95,7 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
         raise TapeError("strategy='forward' keeps no tape, so no line puts anything on it: profile another strategy")
     problem, tape = Problem(f, x, rebind), Tape(strategy, granularity, chunk_size)
     found, counted = Profile(name_of(f)), Calls(_is_users)
+    found._ledger.with_states = True
     with counted:
         value = problem.value(problem.point)
     import_lapack()      # no line's time
@@ -125,7 +126,9 @@ class Profile:
         With ``calls`` (None where they were not counted), and Sums ``own`` and ``whole``, the latter with what they
         called; the largest first.
     loops : list of Loop
-        With ``iterations``, ``each`` (bytes an iteration), ``runs`` and ``sums``; the largest first.
+        With ``iterations``, ``each`` (bytes an iteration), ``state`` (bytes that one hands on to the next, None where
+        that is ``unknown`` and why), ``checkpointed`` (bytes with a checkpoint for each iteration), ``runs`` and
+        ``sums``; the largest first.
     whole : dict
         Title -> Amount of what belongs to the tape and not to a line, memory allocated and not used among it.
     total : Amount
@@ -136,7 +139,7 @@ class Profile:
         self.function, self.missed, self._complete, self._tables = function, 0, False, None
         self._calls = Calls(_is_users) if calls else None
         self._tapes: list[Tape] = []      # with a journal: they are read when they are reset, or the profile ends
-        self._ledger, self._spots = Ledger(), Spots(_is_users)
+        self._ledger, self._spots = Ledger(calls), Spots(_is_users)
 
     def __enter__(self):
         thread = threading.get_ident()

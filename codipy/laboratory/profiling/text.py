@@ -53,10 +53,18 @@ def said(profile):
 
 def advice(profile):
     """What checkpoints would save and cost, of the loop with most bytes."""
-    return [f"A checkpoint for each iteration of the loop in {loop.function}, line {loop.line}: "
-            f"{short(loop.sums.bytes)} to {short(loop.each)}, and what an iteration begins with, for {loop.runs:.1f} "
-            "runs."
-            for loop in profile.loops[:1] if loop.iterations > 1]
+    lines = []
+    for loop in profile.loops[:1]:
+        if loop.iterations > 1 and loop.state is not None:
+            lines.append(f"Checkpoint {loop.function}, the loop in line {loop.line}: {short(loop.sums.bytes)} to "
+                         f"{short(loop.checkpointed)} for {loop.runs:.1f} runs: one iteration of {short(loop.each)}, "
+                         f"and {loop.iterations} checkpoints of {short(loop.state)}, the active numbers that it begins "
+                         "with.")
+        elif loop.iterations > 1:
+            lines.append(f"Checkpoint {loop.function}, the loop in line {loop.line}: {short(loop.sums.bytes)} to "
+                         f"{short(loop.each)} and what each iteration begins with, for {loop.runs:.1f} runs. How much "
+                         f"that is is not known: {loop.unknown}.")
+    return lines
 
 
 def function_table(profile):
@@ -73,9 +81,10 @@ def function_table(profile):
 def loop_table(profile):
     """What an iteration takes, and what is kept and run again if each starts from a checkpoint."""
     return Table("Loops: with a checkpoint for each iteration one of them is on the tape at a time",
-                 ["loop", "iterations", "taping", "an iteration", "runs"], [
+                 ["loop", "iterations", "taping", "an iteration", "a checkpoint", "runs"], [
                      [f"{loop.function} ({os.path.basename(loop.file)}:{loop.line})", str(loop.iterations),
-                      short(loop.sums.bytes), short(loop.each), f"{loop.runs:.2f}"] for loop in profile.loops])
+                      short(loop.sums.bytes), short(loop.each), "-" if loop.state is None else short(loop.state),
+                      f"{loop.runs:.2f}"] for loop in profile.loops])
 
 
 def bytes_of_whole(profile):

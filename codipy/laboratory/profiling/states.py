@@ -1,0 +1,182 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the iterations of a loop hand on to one another: the active numbers that a checkpoint would keep."""
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.errors import TapeError
+from codipy.tape.base import stored_as
+from codipy.tape.check import READERS
+from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement, Slots
+from codipy.tape.dissect import contents_of
+from codipy.tape.sound import Range
+
+__all__ = ["States", "states_of"]
+
+_NUMBER = 8      # bytes
+
+
+def states_of(tape):
+    """The States of a recording that is profiled; None where a record of the user's does not say what it reads."""
+    try:
+        contents = contents_of(tape)
+    except TapeError:
+        return None
+    return States(contents, *tape.journal.spots_of())
+
+
+class States:
+    """One recording in the order in which it was put on the tape: a moment for each statement and each record.
+
+    An iteration hands on what was made in the loop so far and is read again before the loop ends. Between two
+    iterations the moment counts at which this is least, so what an expression has not used up yet is not part of it.
+    What was there before the loop is not either: one copy of it serves all iterations.
+
+    Rejected: the variables of a frame at the line of the loop, which have what is never read again, and do not have
+    what lies in objects.
+
+    Parameters
+    ----------
+    contents : Contents
+    spots, owners : ndarray
+        As `Journal.spots_of` says them.
+    """
+
+    def __init__(self, contents, spots, owners):
+        self._contents = contents
+        places = np.array([step.place[-1] for step in contents.steps], np.int64)
+        self._of_records = places + np.arange(len(places))
+        statements = np.arange(len(spots))
+        self._of_statements = statements + np.searchsorted(places, statements, side="right")
+        self._places = places
+        self._spots = np.zeros(len(spots) + len(places), np.int64)
+        self._spots[self._of_statements] = spots
+        self._spots[self._of_records] = owners[:, 0]
+
+    def largest(self, inside, iterations):
+        """Bytes of the largest state that an iteration hands on to the next.
+
+        Parameters
+        ----------
+        inside : sequence of int
+            The spots of the loop and of what is called in it.
+        iterations : int
+
+        Returns
+        -------
+        int or None
+            None where no place of the loop put something on the tape once in each iteration: then nobody knows where
+            one ends.
+        """
+        found = np.flatnonzero(np.isin(self._spots, inside))
+        which, counts = np.unique(self._spots[found], return_counts=True)
+        if iterations < 2 or iterations not in counts:
+            return None
+        once = [np.flatnonzero(self._spots == spot) for spot in which[counts == iterations]]
+        begins = min(once, key=lambda moments: moments[-1])
+        # Some expressions of the loop may have been used, and put on the tape, when it was over.
+        last = min(int(begins[-1] + np.diff(begins).max()), int(found[-1]) + 1)
+        crossing = self._crossing(int(found[0]), last)
+        least = np.minimum.reduceat(crossing[:begins[-1] - found[0]], begins[:-1] - found[0])
+        return _NUMBER * int(least.max())
+
+    def _crossing(self, first, last):
+        """How many numbers made in these moments are read after each of them, and before the last."""
+        walk = _Walk(self._contents.largest + 1, last - first)
+        needs, arguments, results = self._scalars()
+        ends = np.concatenate([[0], np.cumsum(needs)])
+        a, done = np.searchsorted(self._of_statements, [first, last])
+        records = range(*np.searchsorted(self._of_records, [first, last]))
+        for k in (*records, None):
+            b = done if k is None else min(int(self._places[k]), done)
+            if a < b:
+                moments = self._of_statements[a:b] - first
+                walk.scalars(arguments[ends[a]:ends[b]], np.repeat(moments, needs[a:b]), results[a:b], moments)
+                a = b
+            if k is not None:
+                walk.record(self._contents.steps[k], int(self._of_records[k]) - first)
+        return walk.crossing()
+
+    def _scalars(self):
+        """How many arguments each statement has; all arguments; the results."""
+        contents = self._contents
+        kind = stored_as(contents.parameters["strategy"]).removesuffix("-reuse")
+        ranges = [Range(step.place[-1], step.before, step.after) for step in contents.steps]
+        needs, arguments, results = READERS[kind](contents.streams, contents.largest, ranges)
+        return needs[0] if kind == "jacobian" else needs[1] - (kind == "simple"), arguments, results
+
+
+class _Walk:
+    """From moment to moment: when each identifier was given to its present number, and when that was last read."""
+
+    def __init__(self, identifiers, moments):
+        self._made, self._read = np.full(identifiers, -1, np.int64), np.full(identifiers, -1, np.int64)
+        self._change = np.zeros(moments + 1, np.int64)
+
+    def crossing(self):
+        self._close(self._made, self._read)
+        return np.cumsum(self._change)[:-1]
+
+    def _close(self, made, read):
+        """These are not read any more."""
+        counted = (made >= 0) & (read > made)
+        self._change += np.bincount(made[counted], minlength=len(self._change))
+        self._change -= np.bincount(read[counted], minlength=len(self._change))
+
+    def scalars(self, arguments, read, results, made):
+        """Statements one after the other: an identifier may be read, given anew and read again."""
+        active = arguments > 0
+        identifiers = np.concatenate([arguments[active], results])
+        moments, is_made = np.concatenate([read[active], made]), np.arange(len(identifiers)) >= active.sum()
+        order = np.lexsort((is_made, moments, identifiers))
+        identifiers, moments, is_made = identifiers[order], moments[order], is_made[order]
+        of_next = np.concatenate([identifiers[1:] != identifiers[:-1], [True]])      # the last of an identifier
+        begins = np.flatnonzero(is_made | np.concatenate([[True], of_next[:-1]]))
+        ends = np.concatenate([begins[1:] - 1, [len(order) - 1]])
+        of, anew = identifiers[begins], is_made[begins]
+        first = np.concatenate([[True], of[1:] != of[:-1]])
+        self._close(self._made[of[first & anew]], self._read[of[first & anew]])
+        made = np.where(anew, moments[begins], self._made[of])
+        read = np.where(anew & (begins == ends), -1, moments[ends])
+        last = of_next[ends]
+        self._close(made[~last], read[~last])
+        self._made[of[last]], self._read[of[last]] = made[last], read[last]
+
+    def record(self, step, moment):
+        arguments, results = _named(step)
+        for those in arguments:
+            self._read[those] = moment
+        for those in results:
+            those = np.ravel(those)
+            self._close(self._made[those], self._read[those])
+            self._made[those], self._read[those] = moment, -1
+
+
+def _named(step):
+    """Arrays of the identifiers that a record reads, and of those that it gives."""
+    if isinstance(step, Input):
+        return [], [np.arange(step.before + 1, step.after + 1)]
+    if isinstance(step, Movement):
+        sources = step.sources
+        if step.runs:
+            sources = np.concatenate([np.arange(first, first + count) if first else np.zeros(0, int)
+                                      for first, count in sources.reshape(-1, 2).tolist()])
+        return [sources[sources > 0]], [np.arange(step.result, step.result + step.size)]
+    if isinstance(step, Calling):
+        return [[_all(slots) for slots in those if slots is not None] for those in (step.arguments, step.results)]
+    if isinstance(step, (Expression, Choosing)):
+        arguments = [_all(Slots(operand.identifier, step.shape, operand.strides))
+                     for operand in step.operands if operand.identifier]
+        if isinstance(step, Choosing):
+            return arguments, [np.arange(step.result, step.result + len(step.chosen))]
+        if step.sums:
+            return arguments, [np.arange(step.result, step.result + step.sums)]
+        return arguments, [_all(Slots(step.result, step.shape, step.strides))]
+    return [_all(step.argument)], [np.arange(step.result, step.result + step.size)]
+
+
+def _all(slots):
+    found = np.full(slots.shape, slots.first, np.int64)
+    for axis, stride in enumerate(slots.strides):
+        found += np.expand_dims(np.arange(slots.shape[axis]) * stride, [k for k in range(found.ndim) if k != axis])
+    return found
