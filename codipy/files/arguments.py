@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What primitives were called with, as JSON and arrays, and back: numbers, text, None, tuples, slices, dtypes, arrays.
+"""What primitives were called with, as JSON and arrays, and back: numbers, text, None, tuples, slices, dtypes, arrays,
+sparse matrices.
 
 Floats are sixteen hexadecimal digits of their bits. Nothing is made but what is listed here, and nothing is run.
 """
 
 from __future__ import annotations
 
+import importlib
 import struct
 import sys
 
@@ -19,6 +21,11 @@ from codipy.numpy.solved import Solver
 _PLAIN = "?bhilqBHILQefdFD"  # dtypes that are the same on every machine; of "l" and "L" that of the size
 _FAR = 2**62
 _DEEP = 16
+_SPARSE = {  # formats of SciPy's sparse matrices, and what each is made of
+    "csr": ("data", "indices", "indptr"),
+    "csc": ("data", "indices", "indptr"),
+    "coo": ("data", "row", "col"),
+}
 
 
 def bits(number):
@@ -85,7 +92,19 @@ def encoded(value, add_bytes, number_of, deep=_DEEP):
         return ["values", number_of(value.base), offset, list(value.shape), [step // 8 for step in value.strides]]
     if kind is np.ndarray and value.dtype.char in _PLAIN:
         return _array(value, add_bytes)
+    if kind.__module__.startswith("scipy.sparse.") and getattr(value, "ndim", 2) == 2:
+        return _sparse(value, add_bytes)
     raise Unknown(f"{kind.__name__} {value!r:.60}")
+
+
+def _sparse(matrix, add_bytes):
+    """In its own format: the order in which a product adds, and so its last bits, depends on that."""
+    form = getattr(matrix, "format", None)
+    is_array = type(matrix).__name__ == f"{form}_array"
+    if form not in _SPARSE or not is_array and type(matrix).__name__ != f"{form}_matrix":
+        raise Unknown(f"{type(matrix).__name__}, a sparse matrix: multiply by matrix.tocsr()")
+    parts = [np.ascontiguousarray(getattr(matrix, name)) for name in _SPARSE[form]]
+    return ["sparse", form, is_array, list(matrix.shape), *(_array(part, add_bytes) for part in parts)]
 
 
 def _name(dtype):
@@ -160,12 +179,44 @@ def decoded(form, bytes_of, buffer_of, deep=_DEEP):
     if kind == "values":
         buffer, offset, shape, strides = parts
         return array_on(buffer_of(buffer), integers([offset])[0], integers(shape), integers(strides))
+    if kind == "sparse":
+        form, is_array, shape, *parts = parts
+        return _sparse_matrix(form, is_array, integers(shape), [inner(part) for part in parts])
     _demand(kind == "array", f"{kind!r:.40} is a kind of value")
     name, shape, strides, offset, memory = parts
     native = _dtype(name)
     found = np.ndarray(integers(shape), np.dtype(name), bytes_of(memory), integers([offset])[0], integers(strides))
     found.flags.writeable = False
     return found if sys.byteorder == "little" else found.astype(native, order="K")
+
+
+def _sparse_matrix(form, is_array, shape, parts):
+    """A matrix whose indices are inside of it: the loops of SciPy that read them do not look."""
+    _demand(type(form) is str and form in _SPARSE and type(is_array) is bool, "a sparse matrix has a format")
+    _demand(len(shape) == 2 and min(shape) >= 0, "a sparse matrix has two dimensions")
+    _demand(len(parts) == 3, "a sparse matrix has three parts")
+    data, first, second = parts
+    for part in parts:
+        _demand(type(part) is np.ndarray and part.ndim == 1 and part.flags.c_contiguous, "a part is a row of numbers")
+    _demand(all(part.dtype in (np.int32, np.int64) for part in (first, second)), "indices are integers")
+    _demand(len(data) == len(first), "each element has its index")
+    if form == "coo":
+        _demand(len(second) == len(data), "each element has its index")
+        _demand(_inside(first, shape[0]) and _inside(second, shape[1]), "indices are inside of a matrix")
+    else:
+        lines, others = shape if form == "csr" else shape[::-1]
+        _demand(len(second) == lines + 1 and second[0] == 0 and second[-1] <= len(data), "lines are inside of parts")
+        _demand(bool(np.all(second[1:] >= second[:-1])) and _inside(first, others), "indices are inside of a matrix")
+    try:
+        module = importlib.import_module("scipy.sparse")
+    except ImportError:
+        raise TapeFormatError("it has a sparse matrix, and SciPy is not installed: pip install scipy") from None
+    made = getattr(module, f"{form}_{'array' if is_array else 'matrix'}")
+    return made((data, (first, second)) if form == "coo" else (data, first, second), shape=shape)
+
+
+def _inside(indices, length):
+    return not len(indices) or bool(indices.min() >= 0 and indices.max() < length)
 
 
 def _dtype(name):

@@ -103,22 +103,37 @@ class Reader:
         self._begin = aligned(_PREAMBLE.size + length)
         self._rows = self.header["arrays"]
         _demand(type(self._rows) is list, "there is a list of arrays")
+        self._check_gaps(_PREAMBLE.size + length)
+
+    def _check_gaps(self, end):
+        """What lies between the arrays is zeros: nothing in a file is without a meaning."""
+        for begin, stop in sorted(self._extent(number) for number in range(len(self._rows))):
+            if begin > end:
+                _demand(not any(self._memory[end:begin]), "between its arrays there are zeros")
+            end = max(end, stop)
+        _demand(not any(self._memory[end:]), "behind its arrays there are zeros")
+
+    def _extent(self, number):
+        """Where an array is in the file."""
+        kind, offset, count, _ = self._rows[number]
+        _demand(
+            kind in _DTYPES
+            and all(type(n) is int and 0 <= n < _MOST for n in (offset, count))
+            and offset % ALIGNMENT == 0
+            and self._begin + offset + count * np.dtype(kind).itemsize <= len(self._memory),
+            f"array {number} is in the file",
+        )
+        return self._begin + offset, self._begin + offset + count * np.dtype(kind).itemsize
 
     def array(self, number, dtype, verify=True):
         """An array of the file, in its memory."""
         _demand(type(number) is int and 0 <= number < len(self._rows), f"there is an array {number}")
-        kind, offset, count, checksum = self._rows[number]
-        _demand(kind == dtype and kind in _DTYPES, f"array {number} is of type {dtype}")
+        kind, _, count, checksum = self._rows[number]
+        _demand(kind == dtype, f"array {number} is of type {dtype}")
         dtype = np.dtype(dtype)
-        _demand(
-            all(type(n) is int and 0 <= n < _MOST for n in (offset, count))
-            and offset % ALIGNMENT == 0
-            and self._begin + offset + count * dtype.itemsize <= len(self._memory),
-            f"array {number} is in the file",
-        )
         if not count:
             return np.empty(0, dtype.newbyteorder("="))
-        found = np.frombuffer(self._memory, dtype, count, self._begin + offset)
+        found = np.frombuffer(self._memory, dtype, count, self._extent(number)[0])
         if verify:
             _demand(zlib.crc32(found.data.cast("B")) == checksum, f"array {number} is not damaged")
         return found if sys.byteorder == "little" else found.astype(dtype.newbyteorder("="))

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 import importlib
+from dataclasses import replace
 
-from codipy.errors import TapeError, TapeFormatError
-from codipy.numpy import composite, decisions, registry, ufunc_methods, ufuncs
+import numpy as np
+
+from codipy.errors import ActiveError, TapeError, TapeFormatError, UndifferentiableError
+from codipy.numpy import composite, decisions, jacobian, registry, sparse, ufunc_methods, ufuncs
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.solved import LESS_VALUE, SOLVED
 from codipy.numpy.special import NAMES, primitive_of, ufunc_of
@@ -16,8 +19,8 @@ def own(name):
     """codipy's primitive of a name, or None."""
     if name in registry.PRIMITIVES:
         return registry.PRIMITIVES[name]
-    others = [composite.PROGRESSION, LESS_VALUE, SOLVED, *decisions.PRIMITIVES.values()]
-    others += [*ufunc_methods.AT.values(), *ufuncs.PRIMITIVES.values()]
+    others = [composite.PROGRESSION, jacobian.PRIMITIVE, sparse.PRODUCT, LESS_VALUE, SOLVED]
+    others += [*decisions.PRIMITIVES.values(), *ufunc_methods.AT.values(), *ufuncs.PRIMITIVES.values()]
     found = next((primitive for primitive in others if primitive.name == name), None)
     if found is None and name.startswith("scipy."):
         found = _of_scipy(name)
@@ -78,13 +81,15 @@ def described(primitive, given):
     raise TapeError(
         f"the primitive {name!r} cannot be found by its name when the file is loaded: if it is a "
         "codipy.Primitive of yours, say tape.save(path, primitives=[...]); functions made for one call, of "
-        "sparse matrices and of codipy.primitive say, are not saved"
+        "codipy.implicit and of codipy.primitive say, are not saved"
     )
 
 
 def _is(primitive, known):
-    # One that knows the line of its call is another with the same function.
-    return known is not None and (known is primitive or known.located and known.forward is primitive.forward)
+    # One that knows the line of its call, and one of a file, is another with the same function.
+    if known is None or isinstance(primitive.forward, _Rule):
+        return known is not None and known.forward is primitive.forward.of_file
+    return known is primitive or known.located and known.forward is primitive.forward
 
 
 def found(whose, name, version, given):
@@ -105,4 +110,58 @@ def found(whose, name, version, given):
         raise TapeFormatError(
             f"it has the primitive {name!r} of version {version}, and here is version {primitive.version}"
         )
-    return primitive
+    return primitive if whose == "given" else _of_file(primitive)
+
+
+_RULES = ("forward", "vjp", "jvp", "places", "into", "vjp_batch", "jvp_batch", "pattern")
+# What NumPy, and rules written with it, raise of arguments that do not fit to one another. Numbers for which there is
+# no derivative are another thing: they may come with any replay.
+_DISAGREE = (TypeError, ValueError, LookupError, AttributeError)
+_OF_NUMBERS = (ActiveError, TapeError, TapeFormatError, UndifferentiableError, np.linalg.LinAlgError)
+
+
+def _of_file(primitive):
+    """The same primitive, which says that the file is wrong where its rules cannot read the arguments."""
+    rules = {kind: getattr(primitive, kind) for kind in _RULES}
+    return replace(primitive, **{kind: rule and _Rule(primitive.name, kind, rule) for kind, rule in rules.items()})
+
+
+class _Rule:
+    """A rule that is called with what a file says."""
+
+    __slots__ = ("kind", "name", "of_file")
+
+    def __init__(self, name, kind, rule):
+        self.name, self.kind, self.of_file = name, kind, rule
+
+    def __call__(self, *args, **kwargs):
+        try:
+            found = self.of_file(*args, **kwargs)
+            if found is not None:
+                self._compare(found, *args)
+        except _OF_NUMBERS:
+            raise
+        except _DISAGREE as error:
+            raise TapeFormatError(
+                f"the tape file was damaged or made by other means: a call of {self.name} has arguments that its rules "
+                f"cannot read ({error})"
+            ) from error
+        return found
+
+    def _compare(self, found, *args):
+        """Cotangents have the shapes of arguments, and tangents of results."""
+        lanes = self.kind.endswith("_batch")
+        if self.kind.startswith("vjp"):
+            _, _, given, _, argnums = args
+            for k, bar in zip(argnums, found, strict=True):
+                _demand_shape(bar, given[k], lanes)
+        elif self.kind.startswith("jvp"):
+            _, out, _, _ = args
+            several = isinstance(out, tuple)
+            for dot, value in zip(found if several else [found], out if several else [out]):
+                _demand_shape(dot, value, lanes)
+
+
+def _demand_shape(x, like, lanes):
+    if x is not None and np.shape(x)[lanes:] != np.shape(like):
+        raise ValueError(f"a shape {np.shape(x)[lanes:]} where {np.shape(like)} is expected")

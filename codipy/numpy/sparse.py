@@ -15,7 +15,7 @@ from .arguments import fillable
 from .links import Pairs
 from .primitive import Primitive
 
-__all__ = ["holds_sparse", "kept", "product", "times"]
+__all__ = ["PRODUCT", "holds_sparse", "kept", "product", "times"]
 
 
 def _sparse():
@@ -50,26 +50,32 @@ def kept(matrix):
     return copy
 
 
-def _linear(value, adjoint, matrix, is_left):
-    def pattern(args, kwargs, argnums, shapes):
-        """The matrix's elements, for each of the columns, or rows, that it is multiplied by."""
-        shape, entries = np.shape(args[0]), matrix.tocoo()
-        rows, columns = (entries.row, entries.col) if is_left else (entries.col, entries.row)
-        count = 1 if len(shape) == 1 else shape[1] if is_left else shape[0]
-        lanes = np.arange(count)[:, None]
-        if len(shape) == 1 or is_left:
-            return [Pairs(rows * count + lanes, columns * count + lanes, (shape, shapes[0]))]
-        return [Pairs(lanes * matrix.shape[1] + rows, lanes * matrix.shape[0] + columns, (shape, shapes[0]))]
+def _value(x, matrix, is_left):
+    return matrix @ x if is_left else np.asarray(x) @ matrix
 
-    return Primitive(
-        "sparse matmul",
-        value,
-        lambda g, out, args, kwargs, argnums: [adjoint(g)],
-        lambda tangents, out, args, kwargs: value(tangents[0]),
-        keep_args=False,
-        keep_out=False,
-        pattern=pattern,
-    )
+
+def _vjp(g, out, args, kwargs, argnums):
+    matrix = kwargs["matrix"]
+    return [matrix.T @ g if kwargs["is_left"] else np.asarray(g) @ matrix.T]
+
+
+def _jvp(tangents, out, args, kwargs):
+    return _value(tangents[0], **kwargs)
+
+
+def _pattern(args, kwargs, argnums, shapes):
+    """The matrix's elements, for each of the columns, or rows, that it is multiplied by."""
+    matrix, is_left = kwargs["matrix"], kwargs["is_left"]
+    shape, entries = np.shape(args[0]), matrix.tocoo()
+    rows, columns = (entries.row, entries.col) if is_left else (entries.col, entries.row)
+    count = 1 if len(shape) == 1 else shape[1] if is_left else shape[0]
+    lanes = np.arange(count)[:, None]
+    if len(shape) == 1 or is_left:
+        return [Pairs(rows * count + lanes, columns * count + lanes, (shape, shapes[0]))]
+    return [Pairs(lanes * matrix.shape[1] + rows, lanes * matrix.shape[0] + columns, (shape, shapes[0]))]
+
+
+PRODUCT = Primitive("sparse matmul", _value, _vjp, _jvp, keep_args=False, keep_out=False, pattern=_pattern)
 
 
 def _is_rebuilt(x):
@@ -83,12 +89,9 @@ def product(a, b):
         return a.__matmul__(b)
     if _is_rebuilt(b):
         return b.__rmatmul__(a)
-    if _is_sparse(a):
-        matrix = kept(a)
-        return fillable(call(_linear(lambda x: matrix @ x, lambda g: matrix.T @ g, matrix, True), (b,)))
-    matrix = kept(b)
-    primitive = _linear(lambda x: np.asarray(x) @ matrix, lambda g: np.asarray(g) @ matrix.T, matrix, False)
-    return fillable(call(primitive, (a,)))
+    is_left = _is_sparse(a)
+    matrix, x = (kept(a), b) if is_left else (kept(b), a)
+    return fillable(call(PRODUCT, (x,), {"matrix": matrix, "is_left": is_left}))
 
 
 def times(a, b):

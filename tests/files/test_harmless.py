@@ -35,7 +35,7 @@ def test_bytes(files, which, at, byte):
     i = int(at * len(content))
     content[i] = byte
     path.write_bytes(content)
-    harmless(path)  # between arrays nothing is read
+    assert harmless(path) == (content == originals[which])  # no byte is without a meaning
 
 
 @FEW
@@ -71,6 +71,51 @@ def test_headers_that_are_nested_without_end(files):
     path.write_bytes(content[:44] + text.encode())
     with pytest.raises(TapeFormatError):
         codipy.load_tape(path)
+
+
+def sparse_row(header):
+    """The form of the matrix of the first sparse product, and its arrays of indices and beginnings of lines."""
+    options = next(
+        row[6] for row in header["records"] if row[0] == "call" and header["primitives"][row[4]][1] == "sparse matmul"
+    )
+    return next(form for key, form in options[1:] if key == "matrix")
+
+
+@pytest.mark.parametrize(
+    ("part", "at", "value", "what"),
+    [
+        (5, 0, 4, "inside of a matrix"),
+        (5, 0, -1, "inside of a matrix"),
+        (6, 0, 1, "inside of parts"),
+        (6, 1, 9, "inside of"),
+        (6, 3, 100, "inside of parts"),
+        (6, 2, -5, "inside of a matrix"),
+    ],
+)
+def test_a_sparse_matrix_whose_indices_are_outside_is_refused(files, part, at, value, what):
+    """The loops of SciPy would read and write there."""
+    path, originals = files
+    header, data = parts(originals[STRATEGIES.index("primal")])
+    form = sparse_row(header)[part]
+    row = header["arrays"][form[5]]
+    data = bytearray(data)
+    size = int(form[1][2])
+    data[row[1] + at * size : row[1] + (at + 1) * size] = value.to_bytes(size, "little", signed=True)
+    path.write_bytes(whole(header, bytes(data)))
+    with pytest.raises(TapeFormatError, match=what):
+        codipy.load_tape(path)
+
+
+def test_what_a_rule_cannot_read_is_said_of_the_file(files):
+    path, originals = files
+    header, data = parts(originals[STRATEGIES.index("primal")])
+    sparse_row(header)[3][1] += 3
+    path.write_bytes(whole(header, data))
+    tape = codipy.load_tape(path)
+    with pytest.raises(TapeFormatError, match="a call of sparse matmul has arguments that its rules cannot read"):
+        for y in tape.outputs:
+            y.gradient = y.value
+            tape.evaluate()
 
 
 def test_the_check_of_a_call_finds_what_would_be_written_outside(files):

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.sparse
 
 import codipy
 from codipy.errors import TapeError, TapeFormatError
@@ -370,3 +371,45 @@ def test_examples(name, strategy, tmp_path):
         each.outputs[0].gradient = 1.0
         each.evaluate()
     assert [x.gradient for x in loaded.inputs] == [x.gradient for x in tape.inputs]
+
+
+def sparse_product(form):
+    matrix = getattr(scipy.sparse, form)(scipy.sparse.random(5, 4, 0.6, random_state=1))
+
+    def function(x):
+        return np.sum((matrix @ x) ** 2) + np.sum((np.arange(8.0).reshape(2, 4) * x) @ matrix.T)
+
+    return function
+
+
+@each_strategy
+@pytest.mark.parametrize("form", ["csr_array", "csc_array", "coo_array", "csr_matrix", "csc_matrix", "coo_matrix"])
+def test_products_with_sparse_matrices(form, strategy, tmp_path):
+    tape = codipy.Tape(strategy)
+    with tape:
+        x = tape.register_input(np.linspace(0.2, 0.8, 4))
+        tape.register_output(sparse_product(form)(x))
+    loaded = saved(tape, tmp_path / "a.tape")
+    assert sweeps(loaded) == sweeps(tape)
+    assert sweeps(saved(loaded, tmp_path / "b.tape")) == sweeps(tape)
+
+
+def test_a_sparse_matrix_of_another_format_is_refused_with_what_to_write(tmp_path):
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(np.linspace(0.2, 0.8, 4))
+        tape.register_output(sparse_product("dia_array")(x))
+    with pytest.raises(TapeError, match=r"record 1, a call of sparse matmul.*dia_array.*matrix\.tocsr\(\)"):
+        tape.save(tmp_path / "a.tape")
+
+
+@each_strategy
+def test_preaccumulated_functions(strategy, tmp_path):
+    inner = codipy.preaccumulate(lambda x: np.sin(x * x).sum() * x)
+    tape = codipy.Tape(strategy)
+    with tape:
+        x = tape.register_input(np.linspace(0.2, 0.8, 4))
+        tape.register_output((inner(x) * x).sum())
+    loaded = saved(tape, tmp_path / "a.tape")
+    assert sweeps(loaded) == sweeps(tape)
+    assert sweeps(saved(loaded, tmp_path / "b.tape")) == sweeps(tape)
