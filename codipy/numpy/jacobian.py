@@ -92,8 +92,8 @@ def by_jacobian(values, arguments, matrix):
 
     Parameters
     ----------
-    values : tuple of number or ndarray
-        Which nobody else has.
+    values : list of number or ndarray
+        Which nobody else has; it is empty afterwards.
     arguments : sequence of Real or Array
     matrix : ndarray
         The derivatives: a row for each number of the results, a column for each of the arguments.
@@ -102,7 +102,8 @@ def by_jacobian(values, arguments, matrix):
     -------
     list of Real or Array
     """
-    _computed.waiting.append(values)
+    _computed.waiting.append(tuple(values))
+    values.clear()
     try:
         return list(call(PRIMITIVE, arguments, {"matrix": matrix}))
     finally:

@@ -69,8 +69,7 @@ def by_matrix(tape, outputs, parts):
     matrix = np.concatenate(blocks, axis=1)
     if tape.parameters["skip_invalid_jacobians"]:
         matrix = np.where(np.isfinite(matrix), matrix, 0.0)
-    values = tuple(_number(y) if type(y) is Real else np.array(y.value) for y in outputs)
-    return by_jacobian(values, arguments, matrix)
+    return by_jacobian([_number(y) if type(y) is Real else np.array(y.value) for y in outputs], arguments, matrix)
 
 
 def _covered(variable, places, block):
