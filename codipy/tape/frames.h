@@ -19,6 +19,7 @@
 #endif
 #include <internal/pycore_frame.h>
 #if PY_VERSION_HEX < 0x030C0000
+#undef _PyGC_FINALIZED /* which that header defines another way */
 #include <internal/pycore_pystate.h>
 #endif
 typedef struct _PyInterpreterFrame codipy_frame;
