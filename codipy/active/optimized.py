@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from codipy.active.placed import is_variable, placed
+from codipy.active.placed import is_variable, placed, shown
 from codipy.errors import TapeError
 from codipy.tape.assemble import fill
 from codipy.tape.dissect import contents_of
@@ -52,10 +52,19 @@ def optimize(tape, inputs, outputs, dead, equal, merge, renumber):
             raise TapeError(f"inputs[{k}] is no input of this tape: register_input() makes one")
     new = unwatched(type(tape), **found.contents.parameters)
     fill(new, found.contents)
-    variables = {name: [_placed(x, new, numbers[ids][()], name == "inputs", f"{name}[{k}]")
-                        for k, (x, ids) in enumerate(zip(given, at[name]))]
-                 for name, given, numbers in (("inputs", inputs, found.inputs), ("outputs", outputs, found.outputs))}
-    return OptimizedTape(new, **variables, saved=found.saved)
+    new_inputs = [_placed(x, new, found.inputs[ids][()], True, f"inputs[{k}]")
+                  for k, (x, ids) in enumerate(zip(inputs, at["inputs"]))]
+    new_outputs = []
+    for k, (y, ids) in enumerate(zip(outputs, at["outputs"])):
+        part = _of_inputs(new_inputs, found.outputs[ids])
+        new_outputs.append(_placed(y, new, found.outputs[ids][()], False, f"outputs[{k}]") if part is None else part)
+    return OptimizedTape(new, new_inputs, new_outputs, found.saved)
+
+
+def _of_inputs(inputs, identifiers):
+    """An output that is a part of an input is a view of that: a column, say, of which the identifiers lie apart."""
+    views = [shown(x, identifiers) for x in inputs if np.ndim(x) and np.ndim(identifiers)]
+    return next((view for view in views if view is not None), None)
 
 
 def _placed(x, tape, identifiers, is_input, name):

@@ -49,7 +49,6 @@ def placed(x, BaseTape tape not None, identifiers, bint is_input):
     cdef Storage storage
     cdef View view
     cdef int32_t first
-    cdef int k
     if not is_array(x):
         if not identifiers:
             return Real(x.value)
@@ -72,9 +71,43 @@ def placed(x, BaseTape tape not None, identifiers, bint is_input):
         storage.input = storage.block
     else:
         storage.output = storage.block
-    view.ndim, view.size, view.offset = values.ndim, numbers.size, <int32_t>numbers.reshape(-1)[0] - first
+    show(&view, numbers, first)
+    return new_array(storage, &view)
+
+
+def shown(BaseArray source, identifiers):
+    """A view of a variable that is placed.
+
+    Parameters
+    ----------
+    source : Array
+        As `placed` returns it.
+    identifiers : ndarray of int
+        Of the elements, in the view's shape.
+
+    Returns
+    -------
+    Array or None
+        None where no view of it has these identifiers.
+    """
+    cdef Storage storage = source.storage
+    cdef View view
+    numbers = np.asarray(identifiers)
+    if storage.block is None or numbers.size == 0 or not (
+            storage.block.base <= numbers.min() and numbers.max() < storage.block.base + storage.block.size):
+        return None
+    show(&view, numbers, storage.block.base)
+    strides = [view.strides[k] for k in range(view.ndim)]
+    at = sum([index * stride for index, stride in zip(np.indices(numbers.shape), strides)])
+    return new_array(storage, &view) if np.array_equal(numbers - storage.block.base, view.offset + at) else None
+
+
+cdef int show(View* view, numbers, int32_t first) except -1:
+    """The view that has these identifiers, where the first element of the storage has that one."""
+    cdef int k
+    view.ndim, view.size, view.offset = numbers.ndim, numbers.size, <int32_t>numbers.reshape(-1)[0] - first
     for k in range(view.ndim):
         view.shape[k] = numbers.shape[k]
         along = np.moveaxis(numbers, k, 0).reshape(numbers.shape[k], -1)
         view.strides[k] = along[1, 0] - along[0, 0] if view.shape[k] > 1 else 1
-    return new_array(storage, &view)
+    return 0

@@ -187,6 +187,34 @@ def test_adjoints_that_cancel_are_a_hint():
     assert "argument 0" in found.text and "about 10 of 16 digits" in found.text
 
 
+def test_a_root_that_has_converged_is_no_hint():
+    """The adjoints of Newton's last steps cancel, as they should, and the derivative is right to its last digits."""
+    assert codipy.debug(troubled.square_root, 2.0).findings == []
+    assert codipy.grad(troubled.square_root)(2.0) == pytest.approx(0.5 / np.sqrt(2.0), rel=1e-15)
+
+
+def test_digits_that_are_lost_on_the_way_to_an_input_are_a_hint():
+    report = codipy.debug(troubled.cancelling_inside, 2.0)
+    assert {finding.kind for finding in report.findings} == {"cancel"}
+    assert any("`y = x * x`" in finding.line for finding in report.findings)
+
+
+def test_a_block_inside_of_a_block():
+    def recorded(x):
+        return codipy.grad(lambda x: np.log(x - x) * x)(x)
+
+    with codipy.debug(show=False) as outer:
+        with codipy.debug(show=False) as inner, np.errstate(all="ignore"):
+            recorded(1.0)
+        codipy.debug(troubled.cancelling, 2.0)
+        with np.errstate(all="ignore"):
+            recorded(3.0)
+    assert (outer.recordings, inner.recordings) == (1, 1)
+    assert {finding.kind for finding in inner.findings} == {finding.kind for finding in outer.findings}
+    assert outer.notes == ["what ran inside of another codipy.debug, which reports it itself"]
+    assert inner.notes == []
+
+
 @QUIET
 @each_pair(pairs=VARIANTS)
 def test_code_with_a_tape(variant):

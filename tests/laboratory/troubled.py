@@ -156,6 +156,18 @@ def cancelling(x):
 cancelling.x0 = 2.0
 
 
+def cancelling_inside(x):
+    y = x * x
+    return y * 1e10 - y * 9999999999.0
+
+
+def square_root(a):
+    x = 1.0
+    for _ in range(8):
+        x = x - (x * x - a) / (2.0 * x)
+    return x
+
+
 def healthy(p):
     u = np.sin(p) * p
     for _ in range(3):

@@ -57,14 +57,16 @@ def debug(f=None, *x, rebind=True, show=True):
       millionth, and sees whether the result changes by more than rounding does. The block cannot run its code again: it
       finds plain values that stand in another statement just as they were;
     * as hints, arrays that were written to in place while they were registered, and adjoints of which the terms cancel:
-      the sum of their magnitudes over the magnitude of their sum is 1e8 or more. What the elements of one array's
-      statement give to one number comes as one term, and a sum that is exactly 0 is no hint.
+      the sum of their magnitudes over the magnitude of their sum is 1e8 or more, and the rounding of so large terms is
+      that much of the derivative by an input too. So a root that has converged is no hint: the adjoints of its last
+      steps cancel, and nothing depends on them. What the elements of one array's statement give to one number comes as
+      one term, and a sum that is exactly 0 is no hint.
 
     Tapes that are made inside are of strategy 'primal', by operation and with an identifier for each value, whatever
     they were asked to be; what they compute is the same up to rounding. They are slow and large, as every line is
     traced: take a small problem. Other tracers (debuggers, coverage) see nothing of the block. A tape of strategy
-    'forward', one that was made before, other threads, and sweeps between two positions are not looked at;
-    the report says so.
+    'forward', one that was made before, other threads, sweeps between two positions, and what another
+    ``codipy.debug`` inside looks at itself are not looked at; the report says so.
 
     Examples
     --------
@@ -88,7 +90,7 @@ class _Block:
 
     def __enter__(self):
         self._watcher = Watcher(self.report)
-        self._before = watched_by(self._watcher)
+        self._before = _instead_of(self._watcher)
         self._watcher.start(sys._getframe(1))
         return self.report
 
@@ -98,6 +100,14 @@ class _Block:
         if self._show and self.report.findings:
             print(self.report, file=sys.stderr)
         return False
+
+
+def _instead_of(watcher):
+    """Look on in the place of whoever does, who says so; returns that."""
+    before = watched_by(watcher)
+    if isinstance(before, Watcher):
+        before.report.note("what ran inside of another codipy.debug, which reports it itself")
+    return before
 
 
 def _run(f, x, rebind):
@@ -110,7 +120,7 @@ def _run(f, x, rebind):
         problem, failed = Problem(f, x, rebind), error
     names = [path for position, tree in enumerate(x) for path, _ in labelled(tree, f"argument {position}")]
     watcher = Watcher(report, names)
-    before = watched_by(watcher)
+    before = _instead_of(watcher)
     watcher.start(sys._getframe(2))
     try:
         tape = Tape()

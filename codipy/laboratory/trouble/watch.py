@@ -27,6 +27,7 @@ _DIRECTIONS = 8      # of a sweep that are looked at
 _LOST = 1e8      # the sum of magnitudes over the magnitude of a sum from which on digits are lost
 _DIGITS = 16
 _SHOWN = 3      # adjoints that cancel, the worst
+_TRIED = 12      # ... of so many, of which some may not matter
 _COMMON = {0.0, 0.5, 1.0, 2.0}      # constants that stand in programs anyway
 
 
@@ -211,9 +212,13 @@ class Watcher:
             np.add.at(sums, ids, np.abs(shares))
         with np.errstate(all="ignore"):
             lost = np.where(adjoints != 0, sums / np.abs(adjoints), 0.0)
-        for identifier in np.argsort(-lost)[:_SHOWN]:
-            if not lost[identifier] >= _LOST:
+        said = 0
+        for identifier in np.argsort(-lost)[:_TRIED]:
+            if not lost[identifier] >= _LOST or said == _SHOWN:
                 break
+            if not self._reaches_an_input(recorded, identifier, sums[identifier], adjoints):
+                continue
+            said += 1
             number = recorded.maker_of(identifier)
             text = (f"the adjoint of {self._name(recorded, number, identifier)} is {brief(adjoints[identifier])}, the "
                     f"sum of terms whose magnitudes sum up to {brief(sums[identifier])}: about "
@@ -221,6 +226,20 @@ class Watcher:
             self.report.add(Finding("cancel", text, self._line(recorded, number),
                                     *self._said(recorded, recorded.entries[number])))
         return False
+
+    def _reaches_an_input(self, recorded, identifier, size, adjoints):
+        """Whether digits that an adjoint has lost are digits of an input's derivative.
+
+        Where a root has converged the adjoints of its last steps cancel, and should: next to nothing depends on them.
+        """
+        inner = np.zeros_like(adjoints)
+        inner[identifier] = 1.0
+        for _ in recorded.pulled(inner):
+            pass
+        ids = np.concatenate([entry.results[0].identifiers().ravel() for entry in recorded.entries
+                              if entry.kind == "input"] or [np.zeros(0, np.int64)])
+        through, whole = np.abs(inner[ids]) * size, np.abs(adjoints[ids])
+        return bool(np.any((whole > 0) & (through >= _LOST * whole)) or not np.isfinite(through).all())
 
     def _say_adjoint(self, recorded, number, ids, shares, wrong, adjoints):
         entry, identifier = recorded.entries[number], int(ids[wrong][0])
