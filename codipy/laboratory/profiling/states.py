@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.errors import TapeError
-from codipy.tape.base import stored_as
 from codipy.tape.check import READERS
 from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement, Slots
 from codipy.tape.dissect import contents_of
 from codipy.tape.sound import Range
+from codipy.tape.strategy import stored_as
 
 __all__ = ["States", "states_of"]
 
