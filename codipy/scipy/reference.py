@@ -77,8 +77,10 @@ knot where a derivative jumps it is that of the piece which SciPy evaluates. Wha
 
 SciPy's own Python code is rebuilt: `simpson`, `trapezoid`, `romb`, `cumulative_trapezoid`, `cumulative_simpson`,
 `fixed_quad`, `quad_vec`, and `solve_ivp` by RK23, RK45 and DOP853 with `t_eval` and `dense_output`, by parameters and
-initial values: the derivative is that of the steps that were taken. What ends in compiled code (`quad`, `odeint`,
-`LSODA`, implicit methods) raises and says what to write.
+initial values: the derivative is that of the steps that were taken. `quad`, and `dblquad`, `tplquad` and `nquad`, which
+call it, have SciPy's value and the derivatives by parameters and limits: the nodes are made dense enough for those
+within the tolerances of the call, or an `ArithmeticError` says that they were not; weights and `complex_func` of what
+is active raise. What ends in other compiled code (`odeint`, `LSODA`, implicit methods) raises and says what to write.
 
 ## scipy.optimize
 

@@ -37,8 +37,8 @@ DECIDING = {
     "np.flatnonzero": "np.flatnonzero(np.maximum(x, 0.0)).sum() * y",
     "np.nonzero": "np.nonzero(np.maximum(x, 0.0))[0].sum() * y",
 }  # fmt: skip
-DECIDING = {name.removesuffix(" of values"): DECIDING.get(name.removesuffix(" of values"),
-            f"{name.removesuffix(' of values')}(x) * y") for name in decisions.PRIMITIVES}  # fmt: skip
+NAMES = [name.removesuffix(" of values") for name in decisions.PRIMITIVES if name.startswith("np.")]
+DECIDING = {name: DECIDING.get(name, f"{name}(x) * y") for name in NAMES}
 
 
 def elsewhere(rng):

@@ -39,8 +39,6 @@ USES = {
                        lambda x: {"a": [1.0, 0.2], "b": [1.0, 0.5], "x": x * x}, 1e-9),
     "integrate.odeint": (lambda n: scipy.integrate.odeint(n["func"], n["y0"], n["t"]),
                          lambda x: {"func": lambda y, s: -y * x[0], "y0": x, "t": GRID}, 2e-2),
-    "integrate.quad": (lambda n: scipy.integrate.quad(n["func"], n["a"], n["b"])[0],
-                       lambda x: {"func": lambda s: np.exp(-x[0] * s * s), "a": 0.0, "b": 2.0}, 1e-9),
 }  # fmt: skip
 LONG = np.linspace(0.0, 1.0, 24).reshape(8, 3)
 

@@ -25,8 +25,6 @@ _INSTEAD = {
     "spatial.distance.euclidean": "`np.linalg.norm(u - v)`",
     "integrate.odeint": "`solve_ivp(lambda s, y: func(y, s), (t[0], t[-1]), y0, t_eval=t).y.T` of "
                         "codipy.scipy.integrate",
-    "integrate.quad": "a rule of your own, with `s, w = np.polynomial.legendre.leggauss(30)`: "
-                      "`(b - a) / 2 * np.sum(w * func((a + b) / 2 + (b - a) / 2 * s))`",
 }  # fmt: skip
 
 
@@ -34,7 +32,8 @@ _INSTEAD = {
 _FOUND = {
     "interpolate": "Akima1DInterpolator BSpline BarycentricInterpolator CubicHermiteSpline CubicSpline PPoly "
                    "PchipInterpolator RegularGridInterpolator interp1d interpn make_interp_spline splev",
-    "integrate": "cumulative_simpson cumulative_trapezoid fixed_quad quad_vec romb simpson solve_ivp trapezoid",
+    "integrate": "cumulative_simpson cumulative_trapezoid dblquad fixed_quad nquad quad quad_vec romb simpson "
+                 "solve_ivp tplquad trapezoid",
     "spatial": "cdist pdist squareform",
     "optimize": "bisect brenth brentq fixed_point fsolve least_squares minimize minimize_scalar newton ridder root "
                 "root_scalar toms748",

@@ -94,6 +94,7 @@ _LATER["scipy.interpolate._interpnd"] = "codipy.scipy.kernels.scattered"
 _LATER["scipy.linalg.lapack"] = "codipy.scipy.kernels.banded"
 _LATER["scipy.interpolate._rgi_cython"] = "codipy.scipy.kernels.grids"
 _LATER["scipy.sparse._base"] = "codipy.scipy.kernels.guards"
+_LATER["scipy.integrate"] = "codipy.tools.quadrature"
 _MADE: dict = {}  # by type, what makes the stand-in of an instance
 _GUARDS: dict = {}  # by the address of a method: itself, and what looks at its arguments before it runs, rebuilt
 

@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``scipy.integrate.quad`` as rebound code has it: SciPy's value, with the derivatives by parameters and by limits.
+
+The value is that of QUADPACK, of plain numbers. The derivative of an integral by a parameter is the integral of the
+derivative (Leibniz's rule; Griewank and Walther, "Evaluating Derivatives", 2008, chapter 15), of which the intervals of
+QUADPACK need not be fine enough: they are halved until Gauss' rules of two orders agree on all first derivatives within
+the tolerances of the call. Then the integrand is recorded at the nodes of the finer rule. The derivative by a limit is
+the integrand there; higher ones come from a rule on the interval from the limit's value to the limit, of no length.
+
+Derivatives of higher order are those of the same nodes. A jump of the integrand that moves with a parameter contributes
+nothing, as no branch does: say where it is by a limit.
+"""
+
+from __future__ import annotations
+
+import functools
+import heapq
+import inspect
+import itertools
+import math
+
+import numpy as np
+import scipy.integrate
+
+from codipy.active.array import is_active, plain
+from codipy.errors import ActiveError
+from codipy.numpy.decisions import decision, keep
+from codipy.tape import active_tape, passive
+from codipy.tape.activity import depth
+from codipy.tools.apart import Apart
+from codipy.tools.callee import name_of
+from codipy.tools.orders import orders
+from codipy.tools.trees import value
+
+__all__ = ["FUNCTIONS", "quad"]
+
+_QUAD = scipy.integrate.quad
+_SIGNATURE = inspect.signature(_QUAD)
+_SAME = decision("scipy.integrate.quad", lambda number: number)      # a replay does not integrate anew: it raises
+
+
+@functools.lru_cache(None)
+def _rule(count):
+    """Nodes between 0 and 1, and weights."""
+    nodes, weights = np.polynomial.legendre.leggauss(count)
+    return (0.5 * (nodes + 1.0)).tolist(), (0.5 * weights).tolist()
+
+
+@functools.wraps(_QUAD)
+def quad(*positional, **named):
+    bound = _SIGNATURE.bind(*positional, **named)
+    if not depth():
+        return _QUAD(*positional, **named)
+    bound.apply_defaults()
+    given = bound.arguments
+    f, args = given["func"], given["args"] if isinstance(given["args"], tuple) else (given["args"],)
+
+    def called(x):
+        found = f(x, *args)
+        return np.reshape(found, (-1,))[0] if np.ndim(found) else found      # some versions take arrays of one number
+
+    called.__name__ = name_of(f)
+    limits = given["a"], given["b"]
+    bound.arguments |= {name: value(given[name]) for name in given.keys() - {"func", "args"}}
+    wants, bound.arguments["full_output"] = given["full_output"], 1
+    bound.arguments |= {"func": lambda x: value(f(x, *args)), "args": ()}
+    with passive():
+        found = _QUAD(*bound.args, **bound.kwargs)
+    if given["weight"] is not None or given["complex_func"]:
+        _demand_passive(called, limits, given)
+        integral = found[0]
+    else:
+        integral = found[0] + _changes(called, given["a"], given["b"], found[2], given)
+        for limit, sign in zip(limits, (-1.0, 1.0)):
+            if is_active(limit):
+                integral = integral + sign * _beyond(called, limit)
+    return (integral, *found[1:]) if wants else (integral, *found[1:2])
+
+
+def _demand_passive(f, limits, given):
+    a, b = (float(np.clip(limit, -1.0, 1.0)) for limit in (given["a"], given["b"]))
+    if any(map(is_active, limits)) or is_active(f(0.5 * (a + b) if a != b else a)):
+        option = "complex_func=True" if given["weight"] is None else f"weight={given['weight']!r}"
+        raise ActiveError(f"scipy.integrate.quad of {name_of(f)} with {option} has no derivative here: write the "
+                          "weight into the function, or take the real and the imaginary part by themselves")
+
+
+def _changes(f, a, b, info, given):
+    """What the integral changes by where parameters do: zero, with its derivatives."""
+    g, intervals = _on_finite(f, a, b, info)
+    nodes, weights = _rule(21)
+    ends = _refined(g, intervals, given["epsabs"], given["epsrel"], max(given["limit"], len(intervals)), f)
+    total = 0.0
+    for start, stop in sorted(ends):
+        for node, weight in zip(nodes, weights):
+            number = g(start + (stop - start) * node)
+            if is_active(number):
+                total = total + (weight * (stop - start)) * number
+    if is_active(total):
+        keep(_SAME, [total])
+    return total - plain(total)
+
+
+def _on_finite(f, a, b, info):
+    """The integrand on the intervals that QUADPACK took, upwards, of a line with one or no end mapped to (0, 1)."""
+    intervals = list(zip(info["alist"][:info["last"]].tolist(), info["blist"][:info["last"]].tolist()))
+    sign = 1.0 if a < b else -1.0
+    if math.isfinite(a) and math.isfinite(b):
+        return lambda x: sign * f(x), intervals
+    if math.isinf(a) and math.isinf(b):
+
+        def both(s):
+            x = (1.0 - s) / s
+            return (sign / (s * s)) * (f(x) + f(-x))
+
+        return both, intervals
+    end, towards = (a, b) if math.isfinite(a) else (b, a)
+    direction = math.copysign(1.0, towards)
+
+    def half(s):
+        return (sign / (s * s)) * f(end + direction * (1.0 - s) / s)
+
+    return half, intervals
+
+
+def _refined(g, intervals, epsabs, epsrel, limit, f):
+    """Intervals on which the derivatives by all parameters are integrated within the tolerances."""
+    order, queue, whole, error = itertools.count(), [], {}, 0.0
+
+    def put(start, stop):
+        fine, wrong = _slopes(g, start, stop)
+        if not math.isfinite(wrong):
+            raise ArithmeticError(f"the derivative of the integral of {name_of(f)} is not finite between "
+                                  f"{start:.6g} and {stop:.6g}")
+        _add(whole, fine, 1.0)
+        heapq.heappush(queue, (-wrong, next(order), start, stop, fine))
+        return wrong
+
+    for start, stop in intervals:
+        error += put(start, stop)
+    while whole and error > max(epsabs, epsrel * max(map(abs, whole.values()))):
+        if len(queue) >= limit:
+            raise ArithmeticError(f"the derivative of the integral of {name_of(f)} did not converge in {limit} "
+                                  f"intervals: it is known within {error:.3g}; say limit=, or larger tolerances")
+        wrong, _, start, stop, fine = heapq.heappop(queue)
+        _add(whole, fine, -1.0)
+        middle = 0.5 * (start + stop)
+        error = max(error + wrong + put(start, middle) + put(middle, stop), 0.0)
+    return [(start, stop) for _, _, start, stop, _ in queue]
+
+
+def _add(total, part, sign):
+    for key, number in part.items():
+        total[key] = total.get(key, 0.0) + sign * number
+
+
+def _slopes(g, start, stop):
+    """The derivatives of the integral by what the integrand has of the recordings around it, and how wrong they are."""
+
+    def integrals():
+        return [sum((weight * (stop - start)) * g(start + (stop - start) * node) for node, weight in zip(*_rule(count)))
+                for count in (21, 10)]
+
+    if not active_tape().can_sweep:      # its variables have their tangents already
+        columns = [np.atleast_1d(number.tangent if is_active(number) else 0.0) for number in integrals()]
+        return dict(enumerate(columns[0].tolist())), float(np.max(np.abs(columns[0] - columns[1])))
+    with Apart(integrals, g, (), {}) as apart:
+        fine, wrong = {}, 0.0
+        if apart.outputs:
+            for variable, places, columns in apart.inputs(apart.at, apart.matrix()):
+                fine.update(zip(np.ravel(variable.identifier)[places].tolist(), columns[0].tolist()))
+                wrong = max(wrong, float(np.max(np.abs(columns[0] - columns[-1]), initial=0.0)))
+    return fine, wrong
+
+
+def _beyond(f, limit):
+    """The integral from the value of a limit to the limit: zero, with its derivatives."""
+    at, total = plain(limit), 0.0
+    if math.isinf(at):
+        return 0.0
+    keep(_SAME, [limit])
+    length = limit - at
+    for node, weight in zip(*_rule(max(orders(), 1))):
+        total = total + (weight * length) * f(at + node * length)
+    if not math.isfinite(plain(total)):
+        raise ArithmeticError(f"the integral up to {at:.6g} has no derivative by that limit: {name_of(f)} is not "
+                              "finite there")
+    return total
+
+
+FUNCTIONS = {"quad": quad}

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`scipy.integrate.quad` and what calls it, by parameters and limits: against closed forms and plain differences."""
+
+import math
+
+import numpy as np
+import pytest
+from scipy import special
+from scipy.integrate import dblquad, nquad, quad, tplquad
+
+import codipy
+from codipy.errors import ActiveError, TapeError
+from tests.strategies import each_strategy
+
+P = np.array([1.3, 0.7])
+
+
+class Material:
+    def __init__(self, stiffness):
+        self.stiffness = stiffness
+
+    def energy(self, t):
+        return self.stiffness * t * t
+
+
+def filled(t, p):
+    work = np.zeros(3)
+    work[:] = t * p[0]
+    work[1] = math.sin(p[1] * t)
+    return np.sum(work)
+
+
+CASES = {
+    "a parameter": lambda p: quad(lambda t: math.exp(-p[0] * t) * p[1], 0.0, 2.0)[0],
+    "a limit": lambda p: quad(math.sin, 0.0, p[0])[0],
+    "both limits": lambda p: quad(lambda t: t**3, p[1], p[0])[0],
+    "all": lambda p: quad(lambda t: math.exp(-p[0] * t) * p[1], p[1], p[0])[0],
+    "reversed limits": lambda p: quad(lambda t: math.exp(-p[0] * t), p[0], p[1])[0],
+    "limits that meet": lambda p: quad(lambda t: math.exp(p[1] * t), p[0], p[0] * 1.0)[0],
+    "to infinity": lambda p: quad(lambda t: np.exp(-p[0] * t) * p[1], p[1], np.inf)[0],
+    "from infinity": lambda p: quad(lambda t: np.exp(p[0] * t), -np.inf, p[1])[0],
+    "downwards": lambda p: quad(lambda t: np.exp(-p[0] * t), np.inf, p[1])[0],
+    "the line": lambda p: quad(lambda t: np.exp(-p[0] * (t - p[1]) ** 2), -np.inf, np.inf)[0],
+    "the line, downwards": lambda p: quad(lambda t: np.exp(-p[0] * t * t), np.inf, -np.inf)[0],
+    "args": lambda p: quad(lambda t, a, b: a * t**b, 0.1, 1.0, args=(p[0], p[1]))[0],
+    "one arg": lambda p: quad(lambda t, a: a * t, 0.1, 1.0, args=p[0])[0],
+    "a singular end": lambda p: quad(lambda t: t ** (p[0] - 1.0), 0.0, 1.0)[0],
+    "points": lambda p: quad(lambda t: abs(t - 0.3) ** p[0], 0.0, 1.0, points=[0.3])[0],
+    "an array": lambda p: quad(lambda t: np.sum(np.exp(-p * t)), 0.0, 2.0)[0],
+    "filled": lambda p: quad(filled, 0.0, 2.0, args=(p,))[0],
+    "a method": lambda p: quad(Material(p[0]).energy, 0.0, 2.0)[0],
+    "a branch": lambda p: quad(lambda t: p[0] * t if t > 0.4 else p[1], 0.0, 1.0, points=[0.4])[0],
+    "a slope that is sharper": lambda p: quad(lambda t: math.tanh(50.0 * (t - p[1])) / 50.0, 0.0, 1.0)[0],
+    "nothing": lambda p: p[0] * quad(lambda t: t * t, 0.0, 1.0)[0],
+    "full_output": lambda p: quad(lambda t: p[0] * t, 0.0, 1.0, full_output=1)[0],
+    "inside of another": lambda p: quad(lambda t: quad(lambda s: p[0] * s * t, 0.0, t)[0], 0.0, p[1])[0],
+    "dblquad": lambda p: dblquad(lambda y, x: p[0] * x * y + np.sin(p[1] * y), 0.0, p[0], 0.0, lambda x: x * p[1])[0],
+    "nquad": lambda p: nquad(lambda x, y: p[0] * x * y**p[1], [(0.0, 1.0), (0.1, p[1])])[0],
+}
+
+
+def differences(f, x, step=1e-6):
+    return np.array([(f(x + e) - f(x - e)) / (2.0 * step) for e in step * np.eye(x.size)])
+
+
+@pytest.mark.parametrize("name", CASES)
+def test_value_and_gradient(name):
+    f = CASES[name]
+    value, gradient = codipy.value_and_grad(f)(P)
+    assert value == f(P)
+    np.testing.assert_allclose(gradient, differences(f, P), rtol=1e-6, atol=1e-7)
+
+
+@each_strategy
+@pytest.mark.parametrize("name", ["all", "to infinity", "an array"])
+def test_each_strategy(name, strategy):
+    expected = codipy.grad(CASES[name], strategy="jacobian")(P)
+    np.testing.assert_allclose(codipy.grad(CASES[name], strategy=strategy)(P), expected, rtol=1e-12)
+    np.testing.assert_allclose(codipy.jacobian(CASES[name], mode="forward")(P), expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("name", ["a parameter", "both limits", "all", "reversed limits", "inside of another"])
+def test_second_order(name):
+    gradient = codipy.grad(CASES[name])
+    np.testing.assert_allclose(codipy.hessian(CASES[name])(P), differences(gradient, P), rtol=1e-6, atol=1e-7)
+    np.testing.assert_allclose(codipy.jacobian(gradient)(P), differences(gradient, P), rtol=1e-6, atol=1e-7)
+
+
+def test_limits_to_any_order():
+    f, powers = lambda b: quad(lambda t: t**5, 0.0, b)[0], [2.0**5, 5 * 2.0**4, 20 * 2.0**3, 60 * 2.0**2]
+    for expected in powers:
+        f = codipy.grad(f)
+        assert f(2.0) == pytest.approx(expected)
+
+
+def test_closed_forms():
+    def gamma(a):
+        return quad(lambda t: t ** (a - 1.0) * math.exp(-t), 0.0, np.inf)[0]
+
+    assert codipy.grad(gamma)(2.5) == pytest.approx(special.gamma(2.5) * special.digamma(2.5), rel=1e-7)
+    assert codipy.grad(lambda k: quad(lambda t: math.cos(k * math.sin(t)) / math.pi, 0.0, math.pi)[0])(
+        1.7) == pytest.approx(-special.j1(1.7), rel=1e-9)
+
+
+def test_tplquad():
+    def f(p):
+        return tplquad(lambda z, y, x: p[0] * x * y, 0, 1, 0, 1, 0, p[1], epsabs=1e-3, epsrel=1e-3)[0]
+
+    np.testing.assert_allclose(codipy.grad(f)(P), [0.25 * P[1], 0.25 * P[0]], rtol=1e-6)
+
+
+def test_what_is_returned():
+    def f(p):
+        plain = quad(lambda t: 1.3 * t, 0.0, 1.0, full_output=1)
+        area, error, info = quad(lambda t: p[0] * t, 0.0, 1.0, full_output=1)
+        assert error == plain[1] and info["neval"] == plain[2]["neval"]
+        assert len(quad(lambda t: p[0] * t, 0.0, 1.0)) == 2
+        return area
+
+    assert codipy.grad(f)(P) == pytest.approx([0.5, 0.0])
+
+
+def test_a_derivative_that_does_not_converge():
+    with pytest.raises(ArithmeticError, match="the derivative of the integral of .* did not converge in 50 intervals"):
+        codipy.grad(lambda p: quad(lambda t: t**p[0], 0.0, 1.0)[0])(np.array([-0.97]))
+    with pytest.raises(ArithmeticError, match="has no derivative by that limit: .* is not finite there"):
+        codipy.grad(lambda a: quad(lambda t: 1.0 / np.sqrt(t), a, 1.0)[0])(0.0)
+
+
+@pytest.mark.parametrize("f", [
+    lambda p: quad(lambda t: p[0] * t, 0.0, 1.0, weight="cos", wvar=2.0)[0],
+    lambda p: quad(lambda t: t, p[0], 1.0, weight="cos", wvar=2.0)[0],
+    lambda p: quad(lambda t: p[0] * t, 0.0, 1.0, complex_func=True)[0].real,
+])  # fmt: skip
+def test_weights_and_complex_integrands_are_refused(f):
+    with pytest.raises(ActiveError, match="has no derivative here: write the weight into the function"):
+        codipy.grad(f)(P)
+
+
+@pytest.mark.parametrize("name", ["a parameter", "a limit"])
+def test_a_replay_elsewhere_raises(name):
+    tape = codipy.Tape(strategy="primal")
+    with tape:
+        p = tape.register_input(P)
+        y = tape.register_output(codipy.rebind(CASES[name])(p))
+    tape.evaluate_primal()
+    assert y.value == CASES[name](P)
+    tape.set_primal(p, P + 0.1)
+    with pytest.raises(TapeError, match="scipy.integrate.quad"):
+        tape.evaluate_primal()
+
+
+def test_weights_of_plain_integrands():
+    def f(p):
+        return p[0] * quad(lambda t: t, 0.0, 1.0, weight="cos", wvar=2.0)[0]
+
+    assert codipy.grad(f)(P)[0] == f(np.array([1.0, 0.0]))
