@@ -15,7 +15,7 @@ from .arguments import fillable
 from .links import Pairs
 from .primitive import Primitive
 
-__all__ = ["PRODUCT", "holds_sparse", "kept", "product", "times"]
+__all__ = ["PRODUCT", "from_left", "from_right", "holds_sparse", "kept", "product", "same", "times"]
 
 
 def _sparse():
@@ -35,7 +35,8 @@ _copies: dict = {}  # by the address of a matrix: a weak reference to it, and it
 _PARTS = ("data", "indices", "indptr", "coords", "offsets")
 
 
-def _same(a, b):
+def same(a, b):
+    """Whether two matrices of one kind have the same values at the same places."""
     parts = [(getattr(a, name), getattr(b, name)) for name in _PARTS if hasattr(a, name)]
     return len(parts) > 1 and all(np.array_equal(x, y) for x, y in parts)
 
@@ -44,7 +45,7 @@ def kept(matrix):
     """A copy of the matrix, one for as long as it does not change: it may be written to before the sweep."""
     key = id(matrix)
     known, copy = _copies.get(key, (None, None))
-    if known is None or known() is not matrix or not _same(matrix, copy):
+    if known is None or known() is not matrix or not same(matrix, copy):
         copy = matrix.copy()
         _copies[key] = weakref.ref(matrix, lambda _: _copies.pop(key, None)), copy
     return copy
@@ -89,9 +90,17 @@ def product(a, b):
         return a.__matmul__(b)
     if _is_rebuilt(b):
         return b.__rmatmul__(a)
-    is_left = _is_sparse(a)
-    matrix, x = (kept(a), b) if is_left else (kept(b), a)
-    return fillable(call(PRODUCT, (x,), {"matrix": matrix, "is_left": is_left}))
+    return from_left(kept(a), b) if _is_sparse(a) else from_right(a, kept(b))
+
+
+def from_left(matrix, x):
+    """``matrix @ x`` of a matrix that nobody changes."""
+    return fillable(call(PRODUCT, (x,), {"matrix": matrix, "is_left": True}))
+
+
+def from_right(x, matrix):
+    """``x @ matrix`` of a matrix that nobody changes."""
+    return fillable(call(PRODUCT, (x,), {"matrix": matrix, "is_left": False}))
 
 
 def times(a, b):

@@ -219,6 +219,38 @@ def test_a_passive_matrix_gets_active_values():
     assert type(KNOWN.data) is np.ndarray
 
 
+@pytest.mark.parametrize("form", ["csr", "csc", "coo", "bsr", "dia"])
+def test_a_passive_matrix_that_is_written_to_between_products(form):
+    def f(x):
+        K = OTHER.copy().asformat(form)
+        y = K @ x[:4]
+        K.data *= 2.0
+        z = K @ (y * x[4:]) + x[:4] @ K
+        K.data *= 0.0
+        return total(z * y)
+
+    value, gradient = codipy.value_and_grad(f)(POINT)
+    assert value == f(POINT)
+    np.testing.assert_allclose(gradient, differences(f, POINT), rtol=1e-6, atol=1e-6)
+
+
+def test_a_passive_matrix_is_kept_once():
+    def recorded(count):
+        tape, K = codipy.Tape(), sp.eye_array(1000).tocsr() * 0.9
+
+        @codipy.rebind
+        def f(x):
+            for _ in range(count):
+                x = K @ x
+            return x
+
+        with tape:
+            f(tape.register_input(np.ones(1000)))
+        return tape.statistics().total.used
+
+    assert (recorded(30) - recorded(20)) / 10 < 1000 * 8      # less than the values of the matrix, and than a vector
+
+
 def test_the_drop_in_module_without_rebinding():
     import codipy.numpy as cnp
     from codipy.scipy import sparse

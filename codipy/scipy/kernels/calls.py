@@ -30,8 +30,9 @@ def on_values(original, args, kwargs=None):
 
 
 def with_frozen(args):
-    """The arguments of a loop, with copies in the place of indices."""
-    return [frozen(x) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else x for x in args]
+    """The arguments of a loop, with copies in the place of indices, and nothing in that of values."""
+    return [x if not np.ndim(x) else frozen(x) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else None
+            for x in args]  # fmt: skip
 
 
 def plain_array(x):

@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from scipy.sparse import _coo, _data, _dok, _lil
+from scipy.sparse import _base, _coo, _data, _dok, _lil
 from scipy.sparse import _csparsetools as _compiled
 
 from codipy.active.array import Array, Real, identifiers
@@ -14,7 +14,9 @@ from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active
+from codipy.numpy.sparse import from_left, from_right
 from codipy.scipy.kernels.lists import demand_no_zero, insert
+from codipy.scipy.kernels.whole import plain_copy
 
 __all__ = ["GUARDS"]
 
@@ -82,7 +84,26 @@ def _extreme(rebuilt):
     return method
 
 
+def _product(multiply):
+    """A product with a passive matrix is linear: it is recorded without the matrix's values."""
+
+    def guard(rebuilt):
+        @functools.wraps(rebuilt)
+        def method(self, other):
+            is_linear = type(other) is Array and self.ndim == 2 and other.ndim in (1, 2) and holds_active((other,))
+            if is_linear and self.format in _LINEAR and not holds_active((self.data,)):
+                return multiply(plain_copy(self), other)
+            return rebuilt(self, other)
+
+        return method
+
+    return guard
+
+
+_LINEAR = ("csr", "csc", "coo", "bsr", "dia")
 GUARDS = [
+    (_base._spbase._matmul_dispatch, _product(from_left)),
+    (_base._spbase._rmatmul_dispatch, _product(lambda matrix, x: from_right(x, matrix))),
     (_lil._lil_base.__setitem__, _setting_lists),
     (_lil._lil_base._get_intXint, _element),
     (_coo._coo_base.__init__, _of_dense),

@@ -71,8 +71,7 @@ def _matmat(name, structures, values):
         a, b, target = args[first], args[second], args[third]
         if not holds_active((a, b)):
             return on_values(original, args)
-        others = list(with_frozen(args))
-        plain = list(args)
+        others, shape, plain = with_frozen(args), np.shape(target), list(args)
         plain[first], plain[second], plain[third] = value_of(a), value_of(b), np.zeros(np.shape(target))
         original(*plain)
         left, right, result = structures(args)
@@ -81,7 +80,7 @@ def _matmat(name, structures, values):
         def forward(x, y):
             given = list(others)
             given[third - 2], given[third - 1] = np.array(others[third - 2]), np.array(others[third - 1])
-            given[first], given[second], given[third] = x, y, np.zeros(np.shape(target))
+            given[first], given[second], given[third] = x, y, np.zeros(shape)
             original(*given)
             return given[third][:count]
 
@@ -157,10 +156,10 @@ def _elements(name, sign, size):
         a, b, target = args[at + 2], args[at + 5], args[-1]
         if not holds_active((a, b)):
             return on_values(original, args)
-        others = with_frozen(args)
+        others, shape, room = with_frozen(args), np.shape(target), np.shape(args[-2])
 
         def run(x, y, indptr, indices):
-            made = np.zeros(np.shape(target))
+            made = np.zeros(shape)
             original(*others[:at + 2], x, *others[at + 3:at + 5], y, indptr, indices, made)
             return made
 
@@ -171,7 +170,7 @@ def _elements(name, sign, size):
         _demand_kept(left, right, a, b, places, is_product=not sign)
 
         def forward(x, y):
-            indptr, indices = np.array(known[0]), np.zeros(np.shape(args[-2]), known[1].dtype)
+            indptr, indices = np.array(known[0]), np.zeros(room, known[1].dtype)
             made = run(x, y, indptr, indices)
             if not np.array_equal(indptr, known[0]) or not np.array_equal(indices[: indptr[-1]], known[1]):
                 raise ActiveError("scipy.sparse: with these values other elements are zero than those that were "

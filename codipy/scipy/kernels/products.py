@@ -128,7 +128,7 @@ def _coordinates(args):
 
 
 def _blocks(args):
-    rows, columns, high, wide = *args[:2], *args[-7:-5]
+    (rows, columns), (high, wide) = args[:2], args[-7:-5]
     return Blocks((rows * high, columns * wide), (high, wide), args[-5], args[-4])
 
 

@@ -66,16 +66,16 @@ def _adding(name, source, filled, places):
         x, target = args[source], args[filled]
         if not holds_active((x,)):
             return on_values(original, args)
-        others = with_frozen(args)
+        others, shape = with_frozen(args), np.shape(target)
         given, taken = places(args)
 
         def forward(values, start=None):
-            made = np.zeros(np.shape(target)) if start is None else np.array(start, order="C")
+            made = np.zeros(shape) if start is None else np.array(start, order="C")
             original(*others[:source], values, *others[source + 1:filled], made, *others[filled + 1:])
             return made
 
         is_fresh = not holds_active((target,)) and not np.any(target)
-        write(target, added(name, forward, (x,) if is_fresh else (x, target), given, taken, np.shape(target)))
+        write(target, added(name, forward, (x,) if is_fresh else (x, target), given, taken, shape))
         return None
 
     return loop

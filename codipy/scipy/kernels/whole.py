@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import weakref
+
 import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
@@ -10,10 +12,11 @@ import scipy.sparse.linalg
 from codipy.active.array import plain as value_of
 from codipy.errors import ActiveError
 from codipy.numpy.arguments import holds_active
+from codipy.numpy.sparse import same
 from codipy.scipy.kernels.calls import plain_array
 from codipy.scipy.kernels.places import Blocks, Compressed, Coordinates, Diagonals
 
-__all__ = ["is_active_matrix", "matrix_of", "plain_matrix", "structure_of"]
+__all__ = ["is_active_matrix", "matrix_of", "plain_copy", "plain_matrix", "structure_of"]
 
 
 def _values(matrix):
@@ -73,6 +76,19 @@ def plain_matrix(x):
     made.__dict__.update({key: plain_array(value) if hasattr(type(value), "is_active") else value
                           for key, value in vars(x).items()})  # fmt: skip
     return made
+
+
+_copies: dict = {}  # by the address of a matrix: a weak reference to it, and its copy
+
+
+def plain_copy(matrix):
+    """A copy with plain values of a matrix that is passive, one for as long as it does not change."""
+    plain = plain_matrix(matrix)
+    known, copy = _copies.get(id(matrix), (None, None))
+    if known is None or known() is not matrix or not same(plain, copy):
+        key, copy = id(matrix), plain.copy()
+        _copies[key] = weakref.ref(matrix, lambda _: _copies.pop(key, None)), copy
+    return copy
 
 
 def structure_of(matrix):
