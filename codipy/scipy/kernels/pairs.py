@@ -183,7 +183,7 @@ def _elements(name, sign, size):
             pair = meetings(left.keys(), right.keys())
             met = located(left.keys()[pair[0]], result.keys())
             kept = met >= 0
-            rule = _bilinear(name, forward, lambda: (met[kept], tuple(part[kept] for part in pair)), count)
+            rule = _bilinear(f"sparse {name}", forward, lambda: (met[kept], tuple(part[kept] for part in pair)), count)
         write(target[:count], call(rule, (a, b)))
         return None
 
@@ -215,7 +215,7 @@ def _signed(name, forward, places, signs, count):
             links.append(Pairs(places[k][kept], kept, (np.shape(args[k]), shapes[0])))
         return links
 
-    return Primitive(name, forward, vjp, jvp, keep_args=False, keep_out=False, pattern=pattern)
+    return Primitive(f"sparse {name}", forward, vjp, jvp, keep_args=False, keep_out=False, pattern=pattern)
 
 
 def _active_of(x):

@@ -52,7 +52,8 @@ def added(name, forward, operands, given, taken, shape):
         own = Pairs(given, np.arange(count) if taken is None else taken, (source, shape))
         return [Same() if k else own for k in argnums]
 
-    return call(Primitive(name, forward, vjp, jvp, keep_args=False, keep_out=False, pattern=pattern), operands)
+    rule = Primitive(f"sparse {name}", forward, vjp, jvp, keep_args=False, keep_out=False, pattern=pattern)
+    return call(rule, operands)
 
 
 def _adding(name, source, filled, places):
