@@ -7,9 +7,13 @@ import inspect
 import sys
 from pathlib import Path
 
+import numpy as np
 import scipy.linalg
+import scipy.special
 
-from codipy.scipy import algebra, matrices
+from codipy.numpy import special
+from codipy.numpy.ufuncs import kind_of
+from codipy.scipy import algebra, gammas, matrices, normalised
 from codipy.scipy.kernels import moves, pairs, products, sums, table
 
 __all__ = ["render"]
@@ -58,6 +62,14 @@ gives up, an `ArithmeticError` says so. Eigenvalues have derivatives of first or
 | | functions |
 |---|---|
 """
+SPECIAL = """
+## scipy.special
+
+Values are SciPy's; second derivatives are there where the first ones are made of functions of this list.
+
+| | functions |
+|---|---|
+"""
 TAIL = """
 ## scipy.spatial.distance
 
@@ -93,11 +105,50 @@ numbers of it would be constants, and are left out. `evaluate_primal()` solves a
 tape that was loaded, and where the function depends on variables around it that are others now; hand these over by
 `args=`. `nnls`, `curve_fit`, `linprog` raise.
 
+## scipy.stats
+
+SciPy's own methods are rebuilt one by one when they are called, so that values have its bits: `pdf`, `logpdf`, `cdf`,
+`logcdf`, `sf`, `logsf`, `ppf` and `isf` of continuous distributions by x, shapes, `loc` and `scale`; `pmf`, `logpmf`,
+`cdf` and its like of discrete ones by shapes; also of frozen distributions, `st.norm(mu, sigma).logpdf(x)`. Quantiles
+that SciPy finds by a search have the derivative of the inverse function; where SciPy integrates the density there is
+one by x. Where SciPy has a formula of its own for one value of a shape (`genextreme` at c = 0), a derivative by that
+shape is refused there. Beside them `multivariate_normal.pdf`, `logpdf` and `entropy`, and of samples `entropy`,
+`gmean`, `gzscore`, `hmean`, `kurtosis`, `linregress`, `moment`, `pearsonr`, `pmean`, `sem`, `skew`, `variation`,
+`zmap`, `zscore`. All else raises, as do:
+
+| distribution | without a derivative |
+|---|---|
+| `binom` | `pmf cdf logcdf sf logsf` by n |
+| `dpareto_lognorm` | `cdf logcdf sf logsf` by x; `cdf logcdf sf logsf ppf isf` by u, s, a, b |
+| `gausshyper` | `pdf logpdf cdf logcdf sf logsf ppf isf` by a, b, c; `cdf logcdf sf logsf ppf isf` by z |
+| `genexpon` | `logcdf logsf ppf isf` by a, b, c; `ppf isf` by x |
+| `genhyperbolic` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by p, a, b |
+| `geninvgauss` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by p, b |
+| `hypergeom` | `pmf cdf sf` by M, n, N |
+| `irwinhall` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by n |
+| `ksone` | `pdf logpdf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by n |
+| `kstwo` | `pdf logpdf cdf logcdf sf logsf ppf isf` by x, n |
+| `kstwobign` | `pdf logpdf` by x |
+| `landau` | `pdf logpdf` by x |
+| `ncf` | `pdf logpdf` by x, nc; `pdf logpdf cdf logcdf sf logsf ppf isf` by dfn, dfd |
+| `nchypergeom_fisher` | `pmf logpmf cdf logcdf sf logsf` by odds |
+| `nchypergeom_wallenius` | `pmf logpmf cdf logcdf sf logsf` by odds |
+| `nct` | `pdf logpdf cdf logcdf sf logsf ppf isf` by df, nc |
+| `ncx2` | `pdf logpdf cdf logcdf sf logsf ppf isf` by df |
+| `norminvgauss` | `cdf logcdf sf logsf ppf isf` by a, b; `logcdf sf logsf isf` by x |
+| `truncnorm` | `isf` by x, a, b |
+| `truncpareto` | `logcdf logsf` by x, b, c |
+| `vonmises` | `cdf logcdf sf logsf` by x; `cdf logcdf sf logsf ppf isf` by kappa |
+| `vonmises_line` | `cdf logcdf sf logsf` by x; `cdf logcdf sf logsf ppf isf` by kappa |
+| `zipf` | `pmf logpmf cdf logcdf sf logsf` by a |
+| `zipfian` | `pmf logpmf cdf logcdf sf logsf` by a |
+| `levy_stable` | all |
+| `studentized_range` | all |
+
 ## Elsewhere
 
-`scipy.special`: [NumPy functions](numpy.md#ufuncs), and `logsumexp`, `softmax`, `log_softmax`. Other modules:
-`codipy.rebind(f, modules=["scipy"])` rebuilds what is Python in them, and messages say what to write in the place of
-what is not.
+Other modules: `codipy.rebind(f, modules=["scipy"])` rebuilds what is Python in them, and messages say what to write in
+the place of what is not.
 """
 
 
@@ -117,6 +168,27 @@ def _sparse():
             f"\n| refused of active values ({len(refused)}) | write |\n|---|---|\n{rest}")
 
 
+def _partly(rows):
+    """Functions with the numbers of the arguments by which they have a derivative."""
+    found = []
+    for name, texts in sorted(rows.items()):
+        which = [str(k + 1) for k, text in enumerate(texts) if text != "-"]
+        found.append(f"`{name}` by {' and '.join(which)}")
+    return ", ".join(found)
+
+
+def _special():
+    rows = {name: texts for name, texts in special.ARGUMENTS.items() if not name.startswith("_")}
+    whole = {name for name, texts in rows.items() if "-" not in texts} | special.WHOLE
+    some = {name: texts for name, texts in rows.items() if "-" in texts}
+    ufuncs = {name for name, value in vars(scipy.special).items() if isinstance(value, np.ufunc)}
+    refused = {name for name in ufuncs if kind_of(getattr(scipy.special, name)) is None}
+    return (f"{SPECIAL}| by every argument ({len(whole)}) | {_names(whole)} |\n"
+            f"| by some, which have these numbers ({len(some)}) | {_partly(some)} |\n"
+            f"| in Python | {_names(set(normalised.FUNCTIONS) | set(gammas.FUNCTIONS))}, and those that call these |\n"
+            f"| refused | {_names(refused)} |\n")
+
+
 def render():
     """The page as Markdown."""
     functions = {name for name in scipy.linalg.__all__ if inspect.isfunction(getattr(scipy.linalg, name))}
@@ -126,6 +198,7 @@ def render():
     return (f"{HEAD}| differentiable ({len(works)}) | {_names(works)} |\n"
             f"| passive: no argument has a derivative | {_names(functions & algebra.PASSIVE)} |\n"
             f"\n| refused ({len(refused)}) | with the advice |\n|---|---|\n{rows}"
+            f"{_special()}"
             f"{_sparse()}"
             f"{TAIL}")
 

@@ -73,7 +73,8 @@ scipy_namespace.LATER["integrate"] = "codipy.tools.rebinding.integration"
 scipy_namespace.LATER["interpolate"] = "codipy.tools.rebinding.interpolation"
 scipy_namespace.LATER["sparse"] = "codipy.tools.rebinding.sparse"
 scipy_namespace.LATER["optimize"] = "codipy.implicit.solvers"
-for _name in ("integrate", "interpolate", "sparse", "optimize"):
+scipy_namespace.LATER["stats"] = "codipy.tools.rebinding.distributions"
+for _name in ("integrate", "interpolate", "sparse", "optimize", "stats"):
     vars(codipy.scipy).pop(_name, None)
 
 _REBUILT = ("integrate", "interpolate", "sparse")  # by each rebinder for itself
@@ -93,6 +94,7 @@ _LATER["scipy.interpolate._dfitpack"] = "codipy.scipy.kernels.fitpack"
 _LATER["scipy.interpolate._interpnd"] = "codipy.scipy.kernels.scattered"
 _LATER["scipy.linalg.lapack"] = "codipy.scipy.kernels.banded"
 _LATER["scipy.interpolate._rgi_cython"] = "codipy.scipy.kernels.grids"
+_LATER["scipy.stats._continuous_distns"] = "codipy.tools.rebinding.distributions"
 _LATER["scipy.sparse._base"] = "codipy.scipy.kernels.guards"
 _LATER["scipy.integrate"] = "codipy.tools.quadrature"
 _MADE: dict = {}  # by type, what makes the stand-in of an instance

@@ -1,0 +1,305 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``scipy.stats`` of `codipy.scipy`: SciPy's own methods of distributions, rebuilt one by one when they are called.
+
+A distribution's `logpdf` makes arrays of its arguments, looks which are inside of the support and calls the `_logpdf`
+of its class, in NumPy's functions and those of `scipy.special`. Rejected: to rebuild the module, or the class of a
+distribution, which takes seconds, since all refer to all; and rules for each distribution, of which SciPy has 130.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from types import FunctionType, MethodType
+
+import numpy as np
+import scipy.stats
+from scipy.stats._distn_infrastructure import rv_continuous_frozen, rv_discrete_frozen, rv_generic, rv_sample
+
+from codipy.active.array import call, is_active, plain
+from codipy.errors import ActiveError
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import holds_active, refuse, value_tree
+from codipy.numpy.decisions import is_replayed
+from codipy.numpy.elementary import elementwise_primitive
+from codipy.numpy.modules import module_for
+from codipy.numpy.solved import LESS_VALUE, SOLVED, Solver
+from codipy.tools.orders import orders
+from codipy.tools.rebinding.rebinder import Rebinder
+from codipy.tools.rebinding.scope import Scope
+from codipy.tools.rebinding.unit import Unit
+
+__all__ = ["FUNCTIONS", "SAMPLES", "STANDINS", "stats"]
+
+_REBINDER, _HELD = Rebinder(Scope(None, ("scipy.stats",))), Unit()
+CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
+DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
+# Shapes, by their number, and values of them near which SciPy has a formula without them.
+SPECIAL: dict[str, dict] = {
+    "genextreme": {0: (0.0,)}, "genpareto": {0: (0.0,)}, "kappa4": {0: (0.0,), 1: (0.0,)}, "ncf": {2: (0.0,)},
+    "nct": {1: (0.0,)}, "ncx2": {1: (0.0,)}, "pearson3": {0: (0.0,)}, "rice": {0: (0.0,)}, "skewnorm": {0: (0.0,)},
+    "triang": {0: (0.0, 1.0)}, "trapezoid": {0: (0.0, 1.0), 1: (0.0, 1.0)}, "tukeylambda": {0: (0.0,)},
+    "vonmises": {0: (0.0,)}, "vonmises_line": {0: (0.0,)},
+}  # fmt: skip
+_NEAR = 2e-5  # the widest of these, of pearson3
+# Functions of samples that are rebuilt likewise.
+SAMPLES = ("entropy", "gmean", "hmean", "gzscore", "kurtosis", "linregress", "moment", "pearsonr", "pmean", "sem",
+           "skew", "variation", "zmap", "zscore")  # fmt: skip
+
+
+class _Rebuilt:
+    """A distribution whose methods are rebuilt when they are asked for."""
+
+    def __init__(self, original):
+        self._original = original
+
+    @property
+    def __class__(self):
+        return type(self._original)  # of `super()` in a method
+
+    def __getattr__(self, name):
+        found = inspect.getattr_static(type(self._original), name, None)
+        if type(found) is FunctionType and name not in vars(self._original):
+            found = MethodType(_REBINDER.translate(found, _HELD), self)
+            setattr(self, name, found)
+            return found
+        return getattr(self._original, name)
+
+
+class _Continuous(_Rebuilt):
+    """What SciPy computes by quadrature or by a search for a root has a derivative of another kind."""
+
+    def _cdfvec(self, x, *args):
+        original = self._original
+        if holds_active(args):
+            refuse(f"scipy.stats.{original.name}.cdf", "SciPy integrates the density, so that there is a derivative by "
+                   "x, loc and scale: say `codipy.value` of the shapes")  # fmt: skip
+        rule = elementwise_primitive(f"scipy.stats.{original.name}.cdf", original._cdfvec,
+                                     [lambda *given: self._pdf(*given[:-1]), *[None] * len(args)])  # fmt: skip
+        return call(rule, (asarray(x), *map(np.asarray, value_tree(args))))
+
+    def _ppfvec(self, q, *args):
+        if not holds_active((q, args)):
+            return self._original._ppfvec(*value_tree((q, *args)))
+        given = tuple(asarray(x) for x in (q, *args))
+        found = _Quantile(self._original, given)
+        x, scale = found.recorded()
+        for _ in range(orders()):
+            step = (self._cdf(x, *given[1:]) - given[0]) * scale
+            x = x - call(LESS_VALUE, (step,)) if is_active(step) else x
+        return x
+
+
+class _Quantile(Solver):
+    """The numbers at which a distribution function has some values, and one over the density there."""
+
+    def __init__(self, distribution, given):
+        super().__init__(f"scipy.stats.{distribution.name}.ppf")
+        self._distribution, self._given = distribution, given
+
+    def solve(self, values):
+        values = tuple(np.asarray(x) for x in values)
+        x = self._distribution._ppfvec(*values)
+        return x, 1.0 / self._distribution._pdf(x, *values[1:])
+
+    def recorded(self):
+        """Both, for what a tape has."""
+        known = tuple(np.array(plain(x)) for x in self._given)
+        found = self.solve(known)
+        if not is_replayed():
+            return found
+        return call(SOLVED, self._given, {"solver": self, "given": known, "found": tuple(map(np.array, found))})
+
+
+class _Discrete(_Rebuilt):
+    """The functions of whole numbers."""
+
+    def _cdfvec(self, k, *args):
+        if not holds_active(args):
+            return self._original._cdfvec(*value_tree((k, *args)))
+        k, *args = np.broadcast_arrays(value_tree(k), *map(asarray, args))
+        low = self._original._get_support(*map(plain, args))[0]
+        sums = [np.sum(self._pmf(np.arange(int(first), int(last) + 1), *shapes), axis=0)
+                for last, first, *shapes in zip(np.ravel(k), np.ravel(np.broadcast_to(low, k.shape)),
+                                                *(np.ravel(x) for x in args))]  # fmt: skip
+        return np.reshape(np.stack(sums), k.shape)
+
+
+class Distribution:
+    """What stands for a distribution of SciPy: itself where nothing is active."""
+
+    def __init__(self, original):
+        self._original = original
+        self._is_discrete = isinstance(original, scipy.stats.rv_discrete)
+        self._rebuilt = (_Discrete if self._is_discrete else _Continuous)(original)
+
+    @property
+    def __class__(self):
+        return type(self._original)
+
+    def __getattr__(self, name):
+        return getattr(self._rebuilt if name.startswith("_") else self._original, name)  # methods call one another's
+
+    def __call__(self, *args, **kwds):
+        return Frozen(self, args, kwds)
+
+    freeze = __call__
+
+    def _called(self, name, args, kwds):
+        original = getattr(self._original, name)
+        if not (holds_active(args) or holds_active(kwds)):
+            return original(*value_tree(args), **value_tree(kwds))
+        self._demand_smooth(name, args, kwds)
+        try:
+            return self._of_whole_numbers(name, args, kwds) if self._is_discrete else getattr(self._rebuilt, name)(
+                *args, **kwds)  # fmt: skip
+        except (ActiveError, TypeError, ValueError) as error:
+            what = f"scipy.stats.{self._original.name}.{name}"
+            if what in str(error):
+                raise
+            raise ActiveError(f"{what} has no derivative by what is active here: {error}") from error
+
+    def _demand_smooth(self, name, args, kwds):
+        """Refuse a shape at which SciPy takes a formula without it."""
+        shapes = self._original._parse_args(*args[1:], **{key: x for key, x in kwds.items() if key not in "xqk"})[0]
+        for k, x in enumerate(shapes):
+            for point in SPECIAL.get(self._original.name, {}).get(k, ()) if holds_active((x,)) else ():
+                if np.any(np.abs(np.asarray(value_tree(x)) - point) <= _NEAR):
+                    refuse(f"scipy.stats.{self._original.name}.{name}",
+                           f"where shape {k + 1} is {point} SciPy has a formula of its own, without that shape: say "
+                           "`codipy.value` of it, or take another value")  # fmt: skip
+
+    def _of_whole_numbers(self, name, args, kwds):
+        if name in ("ppf", "isf"):  # steps
+            return getattr(self._original, name)(*value_tree(args), **value_tree(kwds))
+        places = args[:1], args[self._original.numargs + 1:], kwds.get("k"), kwds.get("loc")
+        if holds_active(places):
+            refuse(f"scipy.stats.{self._original.name}.{name}", "it is a function of whole numbers: by k and loc there "
+                   "is no derivative, say codipy.value(k)")  # fmt: skip
+        return getattr(self._rebuilt, name)(*args, **kwds)
+
+
+def _method(name):
+    def method(self, *args, **kwds):
+        return self._called(name, args, kwds)
+
+    method.__name__ = name
+    return method
+
+
+for _name in {*CONTINUOUS, *DISCRETE}:
+    setattr(Distribution, _name, _method(_name))
+
+
+class Frozen:
+    """What stands for a distribution with its parameters."""
+
+    def __init__(self, dist, args, kwds):
+        self.dist, self.args, self.kwds = dist, args, kwds
+
+    @property
+    def __class__(self):
+        return rv_discrete_frozen if self.dist._is_discrete else rv_continuous_frozen
+
+    def __getattr__(self, name):
+        if holds_active(self.args) or holds_active(self.kwds):
+            methods = DISCRETE if self.dist._is_discrete else CONTINUOUS
+            refuse(f"scipy.stats.{self.dist.name}(...).{name}", f"of active parameters there are {', '.join(methods)}: "
+                   "say codipy.value of them")  # fmt: skip
+        return getattr(self.dist._original(*value_tree(self.args), **value_tree(self.kwds)), name)
+
+    def _called(self, name, args, kwds):
+        return self.dist._called(name, (*args, *self.args), {**kwds, **self.kwds})
+
+
+for _name in {*CONTINUOUS, *DISCRETE}:
+    setattr(Frozen, _name, _method(_name))
+
+
+def _thawed(frozen):
+    """The stand-in of a distribution that the program had frozen before."""
+    return Frozen(_of(frozen.dist), frozen.args, frozen.kwds)
+
+
+@functools.lru_cache(maxsize=512)
+def _standing_for(original):
+    return Distribution(original)
+
+
+def _of(dist):
+    """That of SciPy's own instance: a frozen distribution has a copy."""
+    known = getattr(scipy.stats, dist.name or "", None)
+    return _standing_for(known if type(known) is type(dist) else dist)
+
+
+def _again(function):
+    """The same function as another object, for which nothing stands."""
+    new = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
+                       function.__closure__)  # fmt: skip
+    new.__kwdefaults__ = function.__kwdefaults__
+    return new
+
+
+def _where_active(original, what, rebuilt):
+    """What calls `rebuilt` for active arguments."""
+
+    @functools.wraps(original)
+    def function(*args, **kwds):
+        if not (holds_active(args) or holds_active(kwds)):
+            return original(*value_tree(args), **value_tree(kwds))
+        try:
+            return rebuilt()(*args, **kwds)
+        except (ActiveError, TypeError, ValueError) as error:
+            raise ActiveError(f"{what} has no derivative by what is active here: {error}") from error
+
+    return function
+
+
+def _of_samples(name):
+    original = getattr(scipy.stats, name)
+    return _where_active(original, f"scipy.stats.{name}", lambda: _REBINDER.translate(_again(original), _HELD))
+
+
+class Normal:
+    """What stands for ``multivariate_normal``."""
+
+    def __init__(self, original):
+        self._original, rebuilt = original, _Rebuilt(original)
+        for name in ("pdf", "logpdf", "entropy"):
+            setattr(self, name, _where_active(getattr(original, name), f"scipy.stats.multivariate_normal.{name}",
+                                              functools.partial(getattr, rebuilt, name)))
+
+    @property
+    def __class__(self):
+        return type(self._original)
+
+    def __getattr__(self, name):
+        return getattr(self._original, name)
+
+    def __call__(self, mean=None, cov=1, allow_singular=False, seed=None):
+        if holds_active((mean, cov)):
+            refuse("scipy.stats.multivariate_normal(...)", "of active parameters it is not kept: write "
+                   "`multivariate_normal.logpdf(x, mean, cov)`")  # fmt: skip
+        return self._original(*value_tree((mean, cov)), allow_singular, seed)
+
+
+# SciPy has complex numbers on its way to this logarithm of Phi(b) - Phi(a).
+_log_mass = scipy.stats._continuous_distns._log_gauss_mass
+_MASS = elementwise_primitive("scipy.stats.truncnorm, the logarithm of the mass", _log_mass, [
+    lambda a, b, w: -np.exp(-a * a / 2 - w) / np.sqrt(2 * np.pi),
+    lambda a, b, w: np.exp(-b * b / 2 - w) / np.sqrt(2 * np.pi),
+])  # fmt: skip
+
+
+@functools.wraps(_log_mass)
+def _log_gauss_mass(a, b):
+    return call(_MASS, (asarray(a), asarray(b))) if holds_active((a, b)) else _log_mass(*value_tree((a, b)))
+
+
+FUNCTIONS = {name: _standing_for(value) for name, value in vars(scipy.stats).items()
+             if isinstance(value, rv_generic) and not isinstance(value, rv_sample)}  # fmt: skip
+FUNCTIONS |= {name: _of_samples(name) for name in SAMPLES if hasattr(scipy.stats, name)}
+FUNCTIONS["multivariate_normal"] = Normal(scipy.stats.multivariate_normal)
+FUNCTIONS["_log_gauss_mass"] = _log_gauss_mass
+STANDINS = {rv_continuous_frozen: _thawed, rv_discrete_frozen: _thawed}
+stats = module_for(scipy.stats, {name: new for name, new in FUNCTIONS.items() if hasattr(scipy.stats, name)})
