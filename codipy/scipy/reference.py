@@ -123,7 +123,7 @@ shape is refused there. Beside them `multivariate_normal.pdf`, `logpdf` and `ent
 | `gausshyper` | `pdf logpdf cdf logcdf sf logsf ppf isf` by a, b, c; `cdf logcdf sf logsf ppf isf` by z |
 | `genexpon` | `logcdf logsf ppf isf` by a, b, c; `ppf isf` by x |
 | `genhyperbolic` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by p, a, b |
-| `geninvgauss` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by p, b |
+| `geninvgauss` | `pdf logpdf cdf logcdf sf logsf ppf isf` by x, p, b |
 | `hypergeom` | `pmf cdf sf` by M, n, N |
 | `irwinhall` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by n |
 | `ksone` | `pdf logpdf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by n |
@@ -135,7 +135,7 @@ shape is refused there. Beside them `multivariate_normal.pdf`, `logpdf` and `ent
 | `nchypergeom_wallenius` | `pmf logpmf cdf logcdf sf logsf` by odds |
 | `nct` | `pdf logpdf cdf logcdf sf logsf ppf isf` by df, nc |
 | `ncx2` | `pdf logpdf cdf logcdf sf logsf ppf isf` by df |
-| `norminvgauss` | `cdf logcdf sf logsf ppf isf` by a, b; `logcdf sf logsf isf` by x |
+| `norminvgauss` | `cdf logcdf logsf ppf` by a, b |
 | `truncnorm` | `isf` by x, a, b |
 | `truncpareto` | `logcdf logsf` by x, b, c |
 | `vonmises` | `cdf logcdf sf logsf` by x; `cdf logcdf sf logsf ppf isf` by kappa |
