@@ -477,7 +477,7 @@ _IN_SLOPES = {
 }
 
 # For each argument the text of the slope, or of that of the first result.
-ARGUMENTS = {name: (text,) for name, text in _ONE.items()} | _TWO | _THREE | _FOUR
+ARGUMENTS: dict[str, tuple[str, ...]] = {**{name: (text,) for name, text in _ONE.items()}, **_TWO, **_THREE, **_FOUR}
 ARGUMENTS |= {name: texts[:1] for name, texts in _SEVERAL.items()}
 ARGUMENTS |= {name: texts[0] for name, texts in _SEVERAL_OF_TWO.items()}
 WHOLE = {*_ROWS, *_SLOPES}  # and these by all
