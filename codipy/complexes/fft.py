@@ -11,6 +11,12 @@ from codipy.numpy.rules.fft import REVERSES
 
 __all__ = ["FUNCTIONS"]
 
+_fft = np.fft
+# By the name of a transform its transposed one, with the norm exchanged.
+_TURNED = {
+    "fft.fft": _fft.ifft, "fft.ifft": _fft.fft, "fft.fft2": _fft.ifft2, "fft.ifft2": _fft.fft2, "fft.fftn": _fft.ifftn,
+    "fft.ifftn": _fft.fftn,
+}  # fmt: skip
 _REAL = {"fft.irfft", "fft.irfft2", "fft.irfftn", "fft.hfft"}
 
 
@@ -21,10 +27,18 @@ def _rule(name, forward, reverse):
     def jvp(tangents, out, args, kwargs):
         return forward(tangents[0], *args[1:], **kwargs)
 
-    rule(Primitive(name, forward, vjp, jvp, keep_args=False, keep_out=False), "r" if name in _REAL else "a")
+    def into(g, out, args, kwargs, k, bar):
+        if len(args) > 1 or kwargs or g.shape != bar.shape:
+            return False
+        _TURNED[name](g, norm="forward", out=bar)
+        return True
+
+    of_same_shape = into if name in _TURNED else None
+    made = Primitive(name, forward, vjp, jvp, keep_args=False, keep_out=False, into=of_same_shape)
+    rule(made, "r" if name in _REAL else "a")
 
 
 for _name, _reverse in REVERSES.items():
-    _rule(_name, getattr(np.fft, _name.removeprefix("fft.")), _reverse)
+    _rule(_name, getattr(_fft, _name.removeprefix("fft.")), _reverse)
 
 FUNCTIONS = frozenset(REVERSES)
