@@ -122,9 +122,15 @@ def _of_partials(name, ufunc, partials):
         if not _fits(bar, g, args[k]):
             return False
         partial = _quietly(partials[k], *args, out)
-        if np.shape(partial) != g.shape or not np.iscomplexobj(partial):
+        if is_plain(partial) and partial.shape == g.shape and partial.dtype.kind == "c":
+            conjugate_share(g, partial, args, out, bar)
+            return True
+        if np.ndim(partial) > g.ndim:
             return False
-        conjugate_share(g, partial, args, out, bar)
+        with np.errstate(all="ignore"):
+            np.multiply(g, _conjugate(partial), out=bar)
+        if not np.isfinite(np.sum(bar)):
+            np.copyto(bar, 0.0, where=np.equal(g, 0))
         return True
 
     def jvp(tangents, out, args, kwargs):

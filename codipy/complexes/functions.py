@@ -182,7 +182,10 @@ def array_function(func, types, args, kwargs):
     if name in _OWN:
         return _OWN[name](*args, **kwargs)
     if name in RECORDED:
-        positional, rest, out = differentiable.in_order(func, args, kwargs, holds)
+        if kwargs or len(args) > 1:
+            positional, rest, out = differentiable.in_order(func, args, kwargs, holds)
+        else:
+            positional, rest, out = list(args), {}, None
         if name in ("fft.fftn", "fft.ifftn") and (not np.ndim(plain(positional[0])) or rest.get("axes") in ((), [])):
             return positional[0]  # along no axis, of which NumPy makes nothing else
         _dtypes(name, rest.get("dtype"))

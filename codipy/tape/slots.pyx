@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Which identifiers an argument or a result of a record has, and what vectors hold for them."""
-from libc.string cimport memset
+from libc.stdint cimport int64_t
+from libc.string cimport memcmp, memset
 cimport numpy as cnp
 
 from codipy.data.plain cimport NUMPY_DIMS, plain_array
@@ -35,6 +36,15 @@ cdef object directions_of(double* origin, const Slots* slots, Py_ssize_t width):
     return plain_array(origin + slots.first * width, slots.ndim + 1, shape, strides, 1, True, None)
 
 
+cdef bint is_cleared(const double* origin, const Slots* slots) noexcept:
+    """Whether all bits are 0, of what lies in the order of C: asked at the speed of memory, whatever the last axis is."""
+    cdef Py_ssize_t n = elements_of(slots.ndim, slots.shape)
+    cdef const double* first = origin + slots.first
+    if n == 0 or not in_order(slots.ndim, slots.shape, slots.strides, 1):
+        return n == 0
+    return (<const int64_t*>first)[0] == 0 and memcmp(first, first + 1, (n - 1) * sizeof(double)) == 0
+
+
 cdef bint is_nonzero(const double* origin, const Slots* slots, Py_ssize_t width) noexcept:
     cdef const Py_ssize_t* rows = slots.strides
     cdef Py_ssize_t index[NUMPY_DIMS]
@@ -42,6 +52,8 @@ cdef bint is_nonzero(const double* origin, const Slots* slots, Py_ssize_t width)
     cdef int k, last = slots.ndim - 1
     if slots.ndim <= 0:
         return slots.ndim == 0 and origin[at * width] != 0.0
+    if width == 1 and is_cleared(origin, slots):
+        return False
     n, step = slots.shape[last], slots.strides[last]
     for k in range(last):
         index[k] = 0
@@ -78,6 +90,9 @@ cdef bint add_array(double* origin, const Slots* slots, Py_ssize_t width, object
             slots.ndim, slots.shape, rows[1], sizeof(double))):
         return False             # NumPy finds an order of axes that is quicker
     if size == 0:
+        return True
+    if size >= FEW:              # in the order of C, both: one row
+        loop_add(origin + slots.first, <const double*>numbers, size)
         return True
     at[0], at[1] = slots.first, 0
     if slots.ndim == 0:
