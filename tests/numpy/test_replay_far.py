@@ -37,7 +37,7 @@ DECIDING = {
     "np.flatnonzero": "np.flatnonzero(np.maximum(x, 0.0)).sum() * y",
     "np.nonzero": "np.nonzero(np.maximum(x, 0.0))[0].sum() * y",
 }  # fmt: skip
-NAMES = [name.removesuffix(" of values") for name in decisions.PRIMITIVES if name.startswith("np.")]
+NAMES = sorted(name.removesuffix(" of values") for name in decisions.PRIMITIVES if name.startswith("np."))
 DECIDING = {name: DECIDING.get(name, f"{name}(x) * y") for name in NAMES}
 
 
