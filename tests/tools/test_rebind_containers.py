@@ -4,6 +4,7 @@
 import collections
 import copy
 import functools
+import math
 import pickle
 import random
 import subprocess
@@ -398,3 +399,31 @@ def test_data_are_themselves():
     rebind(f)(1.0)
     assert found[0][0] is data and found[0][1] is table
     assert type(found[0][1]["a"]) in (np.ndarray, Array)
+
+
+def is_float(x):
+    return isinstance(x, float)
+
+
+@pytest.mark.parametrize("registry", [
+    dict.fromkeys([f"step {k}" for k in range(200)], is_float),
+    {**{f"rate {k}": float(k) for k in range(300)}, "step 7": is_float},
+    {**{f"norm {k}": np.linalg.norm for k in range(50)}, **{str(k): math.gcd for k in range(100)}, "step 7": is_float},
+    {"step 7": [*range(300), is_float], **{f"rows {k}": [1.0] * 3 for k in range(60)}},
+])  # fmt: skip
+def test_functions_are_found_behind_many_keys_and_data(registry):
+    def f(x):
+        step = registry["step 7"]
+        step = step[-1] if isinstance(step, list) else step
+        return 3.0 * x if step(x) else x
+
+    assert codipy.value_and_grad(f)(2.0) == (6.0, 3.0)
+
+
+def test_functions_in_long_lists_and_tuples_are_found():
+    steps, arguments = (*(math.sin,) * 150, is_float), [*range(300), is_float]
+
+    def f(x, others):
+        return (3.0 if steps[-1](x) else 1.0) * (5.0 if others[-1](x) else 1.0) * x
+
+    assert codipy.value_and_grad(f)(2.0, arguments) == (30.0, 15.0)

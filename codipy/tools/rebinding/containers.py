@@ -16,15 +16,18 @@ from __future__ import annotations
 
 import collections
 import copy
+import itertools
 from collections.abc import ItemsView, KeysView, ValuesView
 
 import numpy as np
 
 from codipy.errors import ActiveError
 
-__all__ = ["CONTAINERS", "VIEWS", "make_view", "origin_of_view"]
+__all__ = ["CONTAINERS", "VIEWS", "holds", "make_view", "origin_of_view"]
 
-_MANY = 64  # items that are looked at: who holds functions holds one among these
+_MANY = 64  # items of a kind that are looked at: who holds functions holds one among these
+_FAR = 1024  # keys, and as many values, of which these are: the kinds of a longer list of data show before that
+_DATA = frozenset((float, int, str, bool, bytes, complex, type(None), np.float64, np.ndarray))
 _DEEP = 4  # lists of lists
 
 
@@ -301,7 +304,7 @@ def origin_of_view(value):
 
 def make_view(origin, rebinder, always=False):
     """A view of a list or dict that holds something to be rebuilt; None of others."""
-    return VIEWS[type(origin)](origin, rebinder) if always or _holds(origin, rebinder, _DEEP) else None
+    return VIEWS[type(origin)](origin, rebinder) if always or holds(origin, rebinder) else None
 
 
 def _is_field(item):
@@ -309,17 +312,23 @@ def _is_field(item):
     return len(item) > 1 and type(item[0]) is str and (item[1] is float or item[1] is np.float64)
 
 
-def _holds(value, rebinder, depth):
-    """Whether there is something to be rebuilt in a container."""
-    items = [*value, *value.values()] if isinstance(value, dict) else value
-    if isinstance(value, collections.defaultdict):
-        items.insert(0, value.default_factory)
-    for item in items[:_MANY]:
+def holds(value, rebinder, depth=_DEEP):
+    """Whether there is something to be rebuilt in a list, tuple or dict."""
+    if isinstance(value, dict):
+        factory = (value.default_factory,) if isinstance(value, collections.defaultdict) else ()
+        return any(_leads_on(items, rebinder, depth) for items in (factory, value.values(), value))
+    return _leads_on(value, rebinder, depth)
+
+
+def _leads_on(items, rebinder, depth):
+    seen: collections.Counter = collections.Counter()
+    for item in itertools.islice(items, _FAR):
         kind = type(item)
-        if kind is float or kind is int or kind is str or (kind is tuple and _is_field(item)):
+        if kind in _DATA or seen[kind] == _MANY or (kind is tuple and _is_field(item)):
             continue
+        seen[kind] += 1
         if kind in CONTAINERS or kind is tuple:
-            if depth and _holds(item, rebinder, depth - 1):
+            if depth and holds(item, rebinder, depth - 1):
                 return True
         elif rebinder.leads_on(item):
             return True

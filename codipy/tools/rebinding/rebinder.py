@@ -17,7 +17,7 @@ import numpy as np
 from codipy.tools.rebinding.caches import entries_of, entry_of, identity_cache
 from codipy.tools.rebinding.classes import Twins
 from codipy.tools.rebinding.code import is_async, is_generator, scan
-from codipy.tools.rebinding.containers import CONTAINERS, make_view, origin_of_view
+from codipy.tools.rebinding.containers import CONTAINERS, holds, make_view, origin_of_view
 from codipy.tools.rebinding.exchange import Defaults
 from codipy.tools.rebinding.hooks import ModuleProxy, origin_of
 from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
@@ -31,7 +31,7 @@ from codipy.tools.rebinding.wrapping import DEFAULTS
 __all__ = ["Rebinder"]
 
 _LRU = type(functools.lru_cache(maxsize=1)(int))
-_LONG = 100  # tuples of more items are data; so many translations of passing things are kept
+_LONG = 100  # tuples of more items are looked through first; so many translations of passing things are kept
 
 
 class Rebinder:
@@ -179,7 +179,7 @@ class Rebinder:
         return self.twins.of_instance(value) if compiled is None else compiled
 
     def _tuple(self, value, owner):
-        if len(value) > _LONG:
+        if len(value) > _LONG and not holds(value, self):
             return value
         items = [self.translate(item, owner) for item in value]
         return tuple.__new__(type(value), items) if any(map(is_not, items, value)) else value

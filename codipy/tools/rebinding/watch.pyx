@@ -3,7 +3,7 @@
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 
-cdef int DEEP = 4, MANY = 64      # as far as lists are looked into: see containers.py
+cdef int DEEP = 4, FAR = 1024     # as far as lists are looked into: see containers.py
 
 cdef extern from "Python.h":
     PyObject* PyCell_GET(PyObject* cell) noexcept
@@ -109,7 +109,7 @@ cpdef bint all_of(arguments, frozenset kinds, int depth=0) except -1:
                                      and all_of(argument.values(), kinds, depth + 1)):
                 return False
         seen += 1
-        if depth and seen == MANY:
+        if depth and seen == FAR:
             return True
     return True
 
