@@ -9,10 +9,11 @@ from cpython.object cimport PyObject, PyObject_RichCompare
 from cpython.ref cimport Py_REFCNT
 
 from codipy.active.arrays.assign cimport assign
-from codipy.active.arrays.base cimport BaseArray, is_array
+from codipy.active.arrays.base cimport BaseArray, is_array, is_single
 from codipy.active.arrays.calls cimport call_direct
 from codipy.active.arrays.elementwise cimport operate, operate_on
 from codipy.active.arrays.plain cimport plain_of
+from codipy.active.arrays.precision cimport DOUBLE, strength_of
 from codipy.active.arrays.views cimport second
 from codipy.active.scalar.expression cimport as_number
 from codipy.active.scalar.real cimport Real
@@ -129,6 +130,9 @@ cdef int power_code(y, double* exponent) except -2:
 cdef object power(PyObject* x, PyObject* y):
     cdef double exponent
     cdef int code = power_code(<object>y, &exponent) if is_array(<object>x) else -1
+    if code >= 0 and is_single(<BaseArray>x) and strength_of(<object>y) == DOUBLE:
+        wide = (<object>x).astype(np.float64)      # an exponent of float64 makes the result one, short cut or not
+        return apply1(code, <PyObject*>wide)
     return apply2(OP_POWER, x, y) if code < 0 else apply1(code, x)
 
 

@@ -20,6 +20,7 @@ from codipy.active import Real
 from codipy.active.array import Array, filled, from_ndarray, gather, identifiers, nested_numbers, plain
 from codipy.active.doors import door
 from codipy.active.scalar.given import method_of
+from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.numpy.arguments import fillable
 from codipy.numpy.views import Shown
@@ -300,15 +301,22 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     # NumPy's own operations in NumPy's order, so that the values are the same bit for bit.
     count = operator.index(num)
     parts = count - 1 if endpoint else count
-    steps = fresh(np.arange(count, dtype=float))
-    made, step = steps * (stop - start), np.nan
+    inner = np.linspace(_plain(start), _plain(stop), 0).dtype
+    steps = fresh(np.arange(count, dtype=inner))
+    length = _in(stop, inner) - _in(start, inner)
+    made, step = steps * length, np.nan
     if parts > 0:
-        step = (stop - start) / parts
-        made = steps / parts * (stop - start) if _plain(step) == 0.0 else steps * step
-    made = made + start
+        step = length / parts
+        made = steps / parts * length if _plain(step) == 0.0 else steps * step
+    made = made + _in(start, inner)
     if endpoint and count > 1:
         made[-1] = stop
+    made = made.astype(values.dtype, copy=False)
     return (made, step) if retstep else made
+
+
+def _in(x, dtype):
+    return converted(x, dtype.type) if type(x) is Real else dtype.type(x)
 
 
 @functools.wraps(np.logspace, updated=())

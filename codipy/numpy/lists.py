@@ -40,9 +40,18 @@ def _converted(x, name=""):
     return given(x)
 
 
+def _operand(x):
+    """The same of an operand of a ufunc: beside a Real NumPy would make an array of objects of any list."""
+    found = _converted(x)
+    if type(found) in _LISTS:
+        made = np.asarray(found)
+        return made if made.dtype.kind in "fiub" else found
+    return found
+
+
 def listed(ufunc):
-    """A ufunc that sees lists of Reals and Arrays as Arrays."""
-    return Listed(ufunc, _converted)
+    """A ufunc that sees lists as arrays, those of Reals and Arrays as Arrays; its methods leave other lists alone."""
+    return Listed(ufunc, _operand, _converted)
 
 
 def _of_arguments(function):

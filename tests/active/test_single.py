@@ -330,3 +330,26 @@ def test_random_programs_of_mixed_dtypes(drawn, singles, variant):
     seeds, tangents = seeds_for(expected), seeds_for(inputs, 3)
     gradients = recording.reverse(seeds)
     assert np.isclose(dot(seeds, recording.forward(tangents)), dot(gradients, tangents), rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize("of", [np.float64, np.float32, np.int64, np.int32, np.int16, np.int8, np.array, float, int])
+@pytest.mark.parametrize("exponent", [2, 1, 0, -1, 0.5, 3])
+def test_powers_have_the_dtype_that_numpy_gives_them(of, exponent):
+    power, x = of(exponent), np.array([0.1, 1.7, 7.3], np.float32)
+
+    def powers(x):
+        y = x * np.float32(1.0)
+        y **= power
+        return x**power, x.reshape(3, 1).T ** power, x[1] ** power, x[:1].reshape(()) ** power, y
+
+    values, _ = codipy.vjp(powers, x)
+    for found, plain in zip(values, powers(x)):
+        assert found.dtype == plain.dtype and found.tobytes() == plain.tobytes()
+
+
+def test_float16_beside_a_number_is_refused():
+    half = np.array([1.5, 2.0], np.float16)
+    with pytest.raises(codipy.errors.ActiveError, match=r"float16.*astype\(np.float32\)"):
+        codipy.grad(lambda x: np.sum(float(x[0]) * half))(np.ones(2))
+    for f in (lambda x: np.sum(x * half), lambda x: np.sum(x[0] * half)):
+        assert codipy.value_and_grad(f)(np.full(2, 0.1))[0] == f(np.full(2, 0.1))

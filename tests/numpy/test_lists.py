@@ -217,3 +217,31 @@ def test_rebound_code():
     assert value == f(numpy.array([3.0, 0.5, 1.0]))
     size = numpy.sqrt(10.25)
     assert slope == pytest.approx(numpy.array([3.5 + 3 / size, 6.0 + 0.5 / size, 3.0 + 1 / size]))
+
+
+@pytest.mark.parametrize("ufunc", [numpy.hypot, numpy.arctan2, numpy.add, numpy.copysign, numpy.logaddexp, numpy.power],
+                         ids=str)  # fmt: skip
+@pytest.mark.parametrize("data", [[1.0, 2.5, 0.3], (2, 3, 1), [[1.0, 2.0], [0.5, 3.0]]], ids=str)
+def test_ufuncs_of_a_number_and_a_list_of_data_give_arrays(ufunc, data):
+    seen = []
+
+    def f(x):
+        both = ufunc(x[0], data), ufunc(data, x[1]), ufunc.outer(data, x)
+        seen.append([(y.dtype, codipy.value(y).tobytes()) for y in both])
+        return sum(numpy.sum(y) for y in both)
+
+    x = numpy.array([0.7, 1.3])
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x) and seen[0] == seen[1]
+    steps = 1e-6 * numpy.eye(2)
+    assert gradient == pytest.approx([(f(x + step) - f(x - step)) / 2e-6 for step in steps], rel=1e-6, abs=1e-7)
+
+
+def test_tuples_of_methods_stay_axes_and_indices():
+    def f(x):
+        a = numpy.outer(x, x)
+        numpy.add.at(a, ([0, 1], [1, 0]), x)
+        return numpy.add.reduce(a, (0, 1)) + numpy.add.reduceat(x, [0, 1])[1]
+
+    x = numpy.array([0.7, 1.3])
+    assert codipy.value_and_grad(f)(x)[0] == f(x)

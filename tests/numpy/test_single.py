@@ -115,3 +115,28 @@ def test_dtype_is_honoured(name):
             with codipy.Tape() as tape:
                 x = tape.register_input(value)
                 assert same(func([x, x] if several else x, dtype=dtype), expected), (value.dtype, dtype)
+
+
+@pytest.mark.parametrize("options", [{}, {"num": 7, "endpoint": False}, {"num": 1}, {"num": 4, "dtype": np.float32},
+                                     {"num": 4, "dtype": np.float64}], ids=str)  # fmt: skip
+def test_linspace_between_numbers_of_each_kind(options):
+    def ends(x):
+        single = x.astype(np.float32)
+        return [single[0], x[1], float(x[0]), 0, 0.1, np.float32(0.3), np.float64(0.7), single[1] * np.float32(3.0)]
+
+    def lines(x):
+        return [np.linspace(a, b, **options) for a in ends(x) for b in ends(x)]
+
+    for x in np.random.default_rng(0).normal(size=(5, 2)):
+        values, pull = codipy.vjp(lines, x)
+        plain = lines(x)
+        for found, line in zip(values, plain):
+            assert found.dtype == line.dtype and found.tobytes() == line.tobytes()
+        (gradient,) = pull([np.arange(1.0, line.size + 1) for line in plain])
+        # A line is affine in its ends: the weights of both, in exact arithmetic.
+        parts = max(1, (n := plain[0].size) - options.get("endpoint", True))
+        t = np.arange(n) / parts
+        first, last = np.sum(np.arange(1.0, n + 1) * (1.0 - t)), np.sum(np.arange(1.0, n + 1) * t)
+        by_end = [(1.0, 0.0), (0.0, 1.0), (1.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 0.0), (0.0, 3.0)]
+        expected = sum(np.array(a) * first + np.array(b) * last for a in by_end for b in by_end)
+        assert gradient == pytest.approx(expected, rel=1e-6)

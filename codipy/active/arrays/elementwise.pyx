@@ -15,7 +15,8 @@ from codipy.active.arrays.floating cimport may_wait, rules_in_force
 from codipy.active.arrays.packing cimport from_nested, readable
 from codipy.active.arrays.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.arrays.precision cimport (
-    DOUBLE, SINGLE, UNKNOWN, WEAK, Source, is_refused, is_single_result, single_value, strength_of, strength_of_real)
+    DOUBLE, HALF, SINGLE, UNKNOWN, WEAK, Source, is_half_result, is_refused, is_single_result, single_value,
+    strength_of, strength_of_real)
 from codipy.active.scalar.expression cimport as_number, codipy_is_temporary, identify, readmit
 from codipy.active.scalar.real cimport Real, apply1, apply2, apply3, apply_with_ufunc
 from codipy.active.storage.storage cimport Storage
@@ -28,6 +29,7 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
 
+from codipy.errors import ActiveError
 from codipy.operations import TABLE
 
 cdef enum:
@@ -148,7 +150,7 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     cdef int place[3]
     cdef int32_t moved[MOST_LEAVES]
     cdef bint merged[3]
-    cdef bint any_array = False, any_single = False, waits
+    cdef bint any_array = False, any_single = False, any_half = False, waits
     cdef int single = ROUND_NONE
     cdef Pending p, part
     cdef Step* step
@@ -158,6 +160,7 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
         if not take(operands[k], sources + k, kept):
             return NotImplemented
         any_single |= sources[k].strength == SINGLE
+        any_half |= sources[k].strength == HALF
         if sources[k].array != NULL:
             any_array = True
             if not broadcast_shape(&shape, &(<BaseArray>sources[k].array).geometry, &wider):
@@ -167,6 +170,9 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
             shape = wider
     if any_single and is_single_result(code, n, sources, operands):
         single = ROUND_STEPS
+    if any_half and not any_single and is_half_result(n, sources, operands):
+        raise ActiveError("a float beside an array of float16 gives float16, and only float64 and float32 can be "
+                          "differentiated: use a.astype(np.float32)")
     if not any_array:
         return scalars(code, n, operands, <list>kept[0] if kept[0] != NULL else None, single)
     rules = rules_in_force()

@@ -5,7 +5,12 @@ from collections.abc import Callable
 from typing import Any
 
 class Listed:
-    def __init__(self, original: Callable[..., Any], convert: Callable[[Any], Any]) -> None: ...
+    def __init__(
+        self,
+        original: Callable[..., Any],
+        convert: Callable[[Any], Any],
+        convert_of_methods: Callable[[Any], Any] | None = None,
+    ) -> None: ...
     @property
     def original(self) -> Callable[..., Any]: ...
     def __getattr__(self, name: str) -> Any: ...

@@ -26,7 +26,7 @@ cdef frozenset TUPLES = frozenset({"axes", "axis", "out"})       # names of what
 
 
 cdef class Listed:
-    """Listed(original, convert)
+    """Listed(original, convert, convert_of_methods=None)
     --
 
     A ufunc, or one of its methods, called with lists as `convert` makes them. All else of it is the original's.
@@ -39,22 +39,25 @@ cdef class Listed:
     original : callable
     convert : callable
         Takes a list, a tuple or an object of a user's class, and gives an Array or what it was given.
+    convert_of_methods : callable, optional
+        The same for the methods, where a tuple may be an axis or an index.
     """
     cdef object (*vectorcall)(Listed, PyObject* const*, size_t, PyObject*)
     cdef readonly object original
-    cdef object convert
+    cdef object convert, convert_of_methods
     cdef dict methods
 
-    def __cinit__(self, original, convert):
+    def __cinit__(self, original, convert, convert_of_methods=None):
         self.vectorcall = called
         self.original, self.convert, self.methods = original, convert, {}
+        self.convert_of_methods = convert if convert_of_methods is None else convert_of_methods
 
     def __getattr__(self, name):
         value = getattr(self.original, name)
         if name not in METHODS:
             return value
         if name not in self.methods:
-            self.methods[name] = Listed(value, self.convert)
+            self.methods[name] = Listed(value, self.convert_of_methods)
         return self.methods[name]
 
     def __eq__(self, other):

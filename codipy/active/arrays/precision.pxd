@@ -5,6 +5,7 @@ from cpython.object cimport PyObject
 # What an operand says of the result's dtype, by NumPy's rules (NEP 50).
 cdef enum Strength:
     WEAK                         # nothing: Python numbers, integers that float32 holds
+    HALF                         # float16, if nobody says more
     SINGLE                       # float32 or more
     DOUBLE                       # float64
     UNKNOWN                      # a scalar of NumPy, looked at where that matters
@@ -21,6 +22,8 @@ cdef Strength strength_of(x)
 cdef Strength strength_of_real(PyObject* x) noexcept
 # Whether the dtype is float32, where some operand is.
 cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands)
+# Whether it is float16, where some operand is and none is float32: no Array has that.
+cdef bint is_half_result(int n, Source* sources, PyObject** operands)
 # What NumPy's scalar operation gives in float32.
 cdef object single_value(int code, int n, const double* values)
 # Arrays whose operators mean something else: matrices and masked arrays.

@@ -18,7 +18,7 @@ cdef Strength strength_of(x):
     dtype = getattr(x, "dtype", None)
     if dtype is None:
         return WEAK
-    return SINGLE if dtype.char == "f" else WEAK if dtype.char in "?bBhHe" else DOUBLE
+    return SINGLE if dtype.char == "f" else HALF if dtype.char == "e" else WEAK if dtype.char in "?bBhH" else DOUBLE
 
 
 cdef Strength strength_of_real(PyObject* x) noexcept:
@@ -37,6 +37,16 @@ cdef bint is_single_result(int code, int n, Source* sources, PyObject** operands
             return False
         single |= sources[k].strength == SINGLE
     return single
+
+
+cdef bint is_half_result(int n, Source* sources, PyObject** operands):
+    cdef int k
+    for k in range(n):
+        if sources[k].strength == UNKNOWN:
+            sources[k].strength = strength_of(<object>operands[k])
+        if sources[k].strength == DOUBLE or sources[k].strength == SINGLE:
+            return False
+    return True
 
 
 cdef object single_value(int code, int n, const double* values):
