@@ -10,6 +10,8 @@ Rejected: functions. ``float | None``, ``isinstance(x, float)`` and ``dtype=floa
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 
 from codipy.active import Real
@@ -83,6 +85,19 @@ class StandIn(type):
         return type.__hash__(vars(cls).get("_original", cls))
 
 
+def _takes_one():
+    """Whether ``float`` of an array of one dimension and one element is a number: up to NumPy 2.3, with a warning."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            return float(np.ones(1)) == 1.0
+        except TypeError:
+            return False
+
+
+_ONE_IS_A_NUMBER = _takes_one()
+
+
 class _FloatStandIn(StandIn):
     dtype = np.dtype(np.float64)  # by this attribute NumPy knows a class as a dtype
 
@@ -93,7 +108,7 @@ class _FloatStandIn(StandIn):
             kind = type(args[0])
             if kind is Real:
                 return converted(args[0], float)
-            if kind is Array and args[0].size == 1:
+            if kind is Array and args[0].size == 1 and (args[0].ndim == 0 or _ONE_IS_A_NUMBER):
                 return args[0].item()
             if kind not in _NO_OBJECTS:
                 args = (number_of(args[0]),)

@@ -4,6 +4,7 @@
 import abc
 import math
 import typing
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -192,3 +193,18 @@ def test_what_to_write_for_an_array_of_objects():
     with pytest.raises(codipy.errors.ActiveError, match=r"np\.array\(objects, dtype=float\)"):
         codipy.grad(function)(X)
     assert codipy.grad(cured)(X).tolist() == [2.0, 4.0, 6.0]
+
+
+def test_float_of_one_element_is_what_numpy_says():
+    def f(x):
+        try:
+            return 2.0 * float(x[:1])
+        except TypeError:
+            return 5.0 * x[0] + 3.0 * float(x[:1].reshape(()))
+
+    x = np.array([0.1, 0.2])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        slope = f(np.array([1.0, 0.0]))
+        assert codipy.value_and_grad(f)(x)[0] == f(x)
+    assert codipy.grad(f)(x).tolist() == [slope, 0.0]
