@@ -223,6 +223,12 @@ def set_item(z, index, value):
         real, imag = (*index, 0), (*index, 1)
         z.pairs[real], z.pairs[imag] = value.real, value.imag
         return
+    if type(value) is ComplexArray and np.shares_memory(z.pairs, value.pairs):
+        row = z.pairs[_index(index)[0]]
+        if row.ndim == 2 and np.shares_memory(row, z.pairs):
+            # NumPy moves the elements of a row one by one, and may read what it has written: so do both parts.
+            row[:, 0], row[:, 1] = value.pairs[..., 0], value.pairs[..., 1]
+            return
     z.pairs[_index(index)[0]] = pairs_for(value)
 
 

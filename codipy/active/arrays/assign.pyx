@@ -7,6 +7,7 @@ or an input's is replaced by a fresh one first, into which the elements that sta
 them, the storage gets explicit identifiers instead, and those of the written part alone change.
 """
 import numpy as np
+from numpy.lib.stride_tricks import as_strided
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcmp
@@ -86,6 +87,9 @@ cdef int assign(BaseArray target, object value) except -1:
     # The second half of `u[1:-1] += e`, which Python carries out as `u[1:-1] = u[1:-1].__iadd__(e)`.
     if is_array(value) and (<BaseArray>value).storage is target.storage and same_view(v, &(<BaseArray>value).geometry):
         return 0
+    if is_array(value) and (<BaseArray>value).storage is target.storage and reads_what_it_wrote(
+            v, &(<BaseArray>value).geometry):
+        return assign(target, in_turn(target, value))
     target.storage.begin_write()
     # `value` is never assigned to: Cython would count it once more, and a temporary expression would not look like one.
     if move_into(r, target, <PyObject*>value if nested is None else <PyObject*>nested):
@@ -107,6 +111,40 @@ cdef int assign(BaseArray target, object value) except -1:
     finally:
         p.single = precision     # the expression may be somebody's after all: what looks like a temporary is a guess
     return 0
+
+
+cdef bint reads_what_it_wrote(const View* target, const View* source) noexcept:
+    """Whether NumPy moves elements between two overlapping rows of one array one by one: it copies the others first."""
+    cdef int last = source.ndim - 1
+    cdef Py_ssize_t step, there
+    if target.ndim != 1 or target.size < 2 or last < 0 or source.size != target.size or source.shape[last] != target.size:
+        return False
+    step, there = target.strides[0], source.strides[last]
+    if step == there or (step < 0) != (there < 0) or there == 0:      # copied, or moved from the end that is right
+        return False
+    if step < 0:
+        return (target.offset >= source.offset + (source.size - 1) * there
+                and source.offset >= target.offset + (target.size - 1) * step)
+    return (target.offset <= source.offset + (source.size - 1) * there
+            and source.offset <= target.offset + (target.size - 1) * step)
+
+
+cdef object in_turn(BaseArray target, BaseArray source):
+    """What the elements are that NumPy moves, some of them written before they are read: it is asked with positions."""
+    cdef View whole
+    cdef const View* v = &target.geometry
+    cdef const View* w = &source.geometry
+    cdef Py_ssize_t n = v.size - 1, step = v.strides[0], there = w.strides[w.ndim - 1]
+    cdef Py_ssize_t low = min(v.offset, w.offset, v.offset + n * step, w.offset + n * there)
+    cdef Py_ssize_t high = max(v.offset, w.offset, v.offset + n * step, w.offset + n * there)
+    positions = np.arange(high - low + 1)
+    rows = [as_strided(positions[first - low:], (v.size,), (positions.itemsize * stride,))
+            for first, stride in ((v.offset, step), (w.offset, there))]
+    rows[0][...] = rows[1]
+    whole.ndim, whole.shape[0] = 1, high - low + 1
+    set_contiguous(&whole)
+    whole.offset = low
+    return new_array(target.storage, &whole)[rows[0].copy()]
 
 
 cdef int store(Recorder* r, BaseArray target, Pending p) except -1:
