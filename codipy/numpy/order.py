@@ -49,7 +49,7 @@ def _looked_up(function, pools, *options, among=2):
     """Movement of the result of a set operation: each element from its first place."""
     keep(_SETS[function], (pools, *options))
     values = [_values(pool) for pool in pools]
-    result = function(*values, *options)
+    result = function(*map(value_tree, pools), *options)      # a number of Python does not change the precision
     ids = np.concatenate([_identifiers(pool).ravel() for pool in pools[:among]])
     places = _places_of(values, *options, function=function, among=among)
     return gather_tree(result, ids[places] if result.size else np.zeros(result.shape, np.int32))
