@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Does a trajectory cost what its steps touch? Exponents of time and bytes over three sizes, beside the plain run's.
 
-The gradient's time is held against the plain run's. Bytes on the tape are held against the elements that all steps touch:
-in every pattern a step touches as many of them at each size, so these grow with exponent 1. (The plain run's memory is no
-measure: programs that go on in place need none, and a reverse sweep needs what they overwrite.)
+The gradient's time is held against the plain run's. Bytes on the tape are held against the elements that all steps
+touch: in every pattern a step touches as many of them at each size, so these grow with exponent 1. (The plain run's
+memory is no measure: programs that go on in place need none, and a reverse sweep needs what they overwrite.)
 """
 import math
 import statistics
@@ -56,8 +56,8 @@ def measure():
     worst = max(above, key=above.get)
     detail = ", ".join(f"{name} {plain:.2f} {time:.2f} {size:.2f} ({ratio:.1f})"
                        for name, (plain, time, size, ratio) in found.items())
-    return Figure("growth exponent of time above the plain run's, or of bytes above that of the elements touched, worst of "
-                  "all trajectories",
+    return Figure("growth exponent of time above the plain run's, or of bytes above that of the elements touched, "
+                  "worst of all trajectories",
                   above[worst], 0.1,
                   detail=f"{worst}; each: plain time, gradient's time, bytes (gradient / plain): {detail}",
                   question="growth")

@@ -155,7 +155,7 @@ def test_seeds_of_the_wrong_type(tape, seed):
     assert usable(tape)
 
 
-@pytest.mark.parametrize("wrong", ["1", None, 1j, [1.0], np.array(["a"]), object()], ids=lambda s: type(s).__name__)
+@pytest.mark.parametrize("wrong", ["1", None, [1.0], np.array(["a"]), object()], ids=lambda s: type(s).__name__)
 def test_registering_what_is_no_number(tape, wrong):
     with tape:
         with pytest.raises(TypeError, match=r"^x: "):
@@ -170,7 +170,7 @@ def test_operands_of_the_wrong_type_leave_the_tape_alone(tape):
         x = tape.register_input(2.0)
         pending = x * x
         before = tape.statements
-        for wrong in ["1", None, 1j, [1.0], {}, object()]:
+        for wrong in ["1", None, [1.0], {}, object()]:
             for call in [lambda w=wrong: pending + w, lambda w=wrong: w - pending, lambda w=wrong: pending**w]:
                 with pytest.raises(TypeError):
                     call()

@@ -53,7 +53,7 @@ class _Rebuilt:
     def __init__(self, original):
         self._original = original
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self):
         return type(self._original)  # of `super()` in a method
 
@@ -133,7 +133,7 @@ class Distribution:
         self._is_discrete = isinstance(original, scipy.stats.rv_discrete)
         self._rebuilt = (_Discrete if self._is_discrete else _Continuous)(original)
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self):
         return type(self._original)
 
@@ -197,7 +197,7 @@ class Frozen:
     def __init__(self, dist, args, kwds):
         self.dist, self.args, self.kwds = dist, args, kwds
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self):
         return rv_discrete_frozen if self.dist._is_discrete else rv_continuous_frozen
 
@@ -269,7 +269,7 @@ class Normal:
             setattr(self, name, _where_active(getattr(original, name), f"scipy.stats.multivariate_normal.{name}",
                                               functools.partial(getattr, rebuilt, name)))
 
-    @property
+    @property  # type: ignore[misc]
     def __class__(self):
         return type(self._original)
 
