@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import mmap
 import os
@@ -46,6 +47,9 @@ class Writer:
         fields = MAGIC, VERSION, zlib.crc32(text), len(text), begin + self._end
         preamble = _PREAMBLE.pack(*fields, zlib.crc32(_PREAMBLE.pack(*fields, 0)))
         path = Path(path)
+        if path.exists() and not path.is_file():
+            what = "it is no regular file (but a folder, device or pipe), which would be replaced: give another path"
+            raise OSError(errno.EINVAL, what, str(path))
         handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
         try:
             with os.fdopen(handle, "wb") as file:

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A tape that was saved and loaded is the same tape, in another process and without the program too."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -337,6 +338,15 @@ def test_files_of_version_one(capsys):
         tape.outputs[0].gradient = 1.0
         tape.evaluate()
         assert [np.ravel(x.gradient).tolist() for x in tape.inputs] == gradient
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no named pipes")
+def test_a_pipe_or_a_device_is_not_replaced(tmp_path):
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    with pytest.raises(OSError, match="no regular file"):
+        recorded(VARIANTS[0]).save(path)
+    assert path.is_fifo() and list(tmp_path.iterdir()) == [path]
 
 
 def test_what_is_loaded_may_be_saved_over_its_own_file(tmp_path):
