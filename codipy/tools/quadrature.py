@@ -22,7 +22,7 @@ import math
 import numpy as np
 import scipy.integrate
 
-from codipy.active.array import is_active, plain
+from codipy.active.array import Real, is_active, plain
 from codipy.errors import ActiveError
 from codipy.numpy.decisions import decision, keep
 from codipy.tape import active_tape, passive
@@ -167,8 +167,9 @@ def _slopes(g, start, stop):
     with Apart(integrals, g, (), {}) as apart:
         fine, wrong = {}, 0.0
         if apart.outputs:
-            for variable, places, columns in apart.inputs(apart.at, apart.matrix()):
-                fine.update(zip(np.ravel(variable.identifier)[places].tolist(), columns[0].tolist()))
+            for k, (variable, places, columns) in enumerate(apart.inputs(apart.at, apart.matrix())):
+                where = id(variable) if type(variable) is Real else k      # how large they are in all is what it is for
+                fine.update({(where, int(place)): number for place, number in zip(places, columns[0].tolist())})
                 wrong = max(wrong, float(np.max(np.abs(columns[0] - columns[-1]), initial=0.0)))
     return fine, wrong
 
