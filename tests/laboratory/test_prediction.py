@@ -6,6 +6,9 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.sparse import diags_array
+from scipy.sparse.linalg import spsolve
 
 import codipy
 from codipy import cli
@@ -68,6 +71,27 @@ def test_functions():
     demand_what_tapes_take(product, [2.0, 3.0])
     demand_what_tapes_take(burgers, np.linspace(0.0, 1.0, 700))
     demand_what_tapes_take(lambda x: 2.0 if x > 0.0 else x, 1.0)  # depends on nothing
+
+
+def spectral(u):
+    v = np.fft.fft(u * (1.0 + 0.5j))
+    for _ in range(5):
+        v = v * np.exp(-1j * np.arange(u.size)) + 0.1 * np.fft.fft(np.abs(np.fft.ifft(v)) ** 2)
+    return np.sum(np.abs(v) ** 2)
+
+
+def elements(c):
+    matrix = diags_array([c[:-1] + c[1:], -c[1:-1], -c[1:-1]], offsets=[0, 1, -1], format="csc")
+    return np.sum(spsolve(matrix, np.ones(c.size - 1)) ** 2)
+
+
+def area(p):
+    return quad(lambda t: np.exp(-p[0] * t) * p[1], p[1], 2.0)[0]
+
+
+@pytest.mark.parametrize("f", [spectral, elements, area], ids=lambda f: f.__name__)
+def test_complex_numbers_and_scipy(f):
+    demand_what_tapes_take(f, np.linspace(0.5, 1.5, 24))
 
 
 def test_results_of_any_form():
