@@ -7,21 +7,12 @@ import operator
 
 import numpy as np
 
-from codipy.active.doors import door
 from codipy.active.messages.callers import in_rebound_code
+from codipy.complexes.compared import ComparedByValue, doors
 from codipy.complexes.pairs import COMPLEX_OF, complex_of_pairs, pairs_of_complex
 from codipy.tape.signatures import Signature
 
 __all__ = ["ComplexArray"]
-
-
-_DOORS: list = []
-
-
-def _doors():
-    if not _DOORS:
-        _DOORS.append(door("complexes")())
-    return _DOORS[0]
 
 
 class Flags:
@@ -42,7 +33,7 @@ class Flags:
         return self.writeable if name in ("WRITEABLE", "W") else self._z.value.flags[name]
 
 
-class ComplexArray:
+class ComplexArray(ComparedByValue):
     """A NumPy array of complex numbers that a tape can follow.
 
     It behaves as an ``ndarray`` of complex128 or complex64. In memory it is one `Array` with one axis more, the last,
@@ -78,7 +69,7 @@ class ComplexArray:
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, value=()):
-        self.pairs, self._base = _doors().pairs_of(value), None
+        self.pairs, self._base = doors().pairs_of(value), None
 
     @classmethod
     def of_pairs(cls, pairs, base=None):
@@ -218,31 +209,31 @@ class ComplexArray:
     def reshape(self, *shape, order="C", copy=None):
         """As ``ndarray.reshape``: a view where that is possible."""
         options = {"order": order} if copy is None else {"order": order, "copy": copy}
-        return _doors().seen(self, operator.methodcaller("reshape", *shape, **options))
+        return doors().seen(self, operator.methodcaller("reshape", *shape, **options))
 
     def ravel(self, order="C"):
         """As ``ndarray.ravel``: a view where that is possible."""
-        return _doors().seen(self, operator.methodcaller("ravel", order))
+        return doors().seen(self, operator.methodcaller("ravel", order))
 
     def flatten(self, order="C"):
         """As ``ndarray.flatten``: a copy."""
-        return _doors().seen(self, operator.methodcaller("flatten", order))
+        return doors().seen(self, operator.methodcaller("flatten", order))
 
     def transpose(self, *axes):
         """As ``ndarray.transpose``: a view."""
-        return _doors().seen(self, operator.methodcaller("transpose", *axes))
+        return doors().seen(self, operator.methodcaller("transpose", *axes))
 
     def swapaxes(self, axis1, axis2):
         """As ``ndarray.swapaxes``: a view."""
-        return _doors().seen(self, operator.methodcaller("swapaxes", axis1, axis2))
+        return doors().seen(self, operator.methodcaller("swapaxes", axis1, axis2))
 
     def squeeze(self, axis=None):
         """As ``ndarray.squeeze``: a view."""
-        return _doors().seen(self, operator.methodcaller("squeeze", axis))
+        return doors().seen(self, operator.methodcaller("squeeze", axis))
 
     def diagonal(self, offset=0, axis1=0, axis2=1):
         """As ``ndarray.diagonal``: a read-only view."""
-        return _doors().seen(self, operator.methodcaller("diagonal", offset, axis1, axis2))
+        return doors().seen(self, operator.methodcaller("diagonal", offset, axis1, axis2))
 
     def view(self, dtype=None, type=None):
         """A second array on the same elements; ``view(float)`` is the Array of both parts, interleaved."""
@@ -250,11 +241,11 @@ class ComplexArray:
             raise TypeError("a ComplexArray has no views of another type: take codipy.value(z).view(...)")
         if dtype is None or np.dtype(dtype) == self.dtype:
             return ComplexArray.of_pairs(self.pairs.view(), self if self._base is None else self._base)
-        return _doors().seen(self, operator.methodcaller("view", dtype))
+        return doors().seen(self, operator.methodcaller("view", dtype))
 
     def copy(self, order="C"):
         """A copy: values and identifiers are shared until one of the two is written to."""
-        return _doors().copied(self, order)
+        return doors().copied(self, order)
 
     def __copy__(self):
         return self.copy()
@@ -267,15 +258,15 @@ class ComplexArray:
 
     def astype(self, dtype, order="K", casting="unsafe", subok=True, copy=True):
         """As ``ndarray.astype``: complex128 and complex64 stay active; a real dtype is refused, take ``z.real``."""
-        return _doors().as_type(self, dtype, order, casting, copy)
+        return doors().as_type(self, dtype, order, casting, copy)
 
     # ---- Elements ----
 
     def __getitem__(self, index):
-        return _doors().get_item(self, index)
+        return doors().get_item(self, index)
 
     def __setitem__(self, index, value):
-        _doors().set_item(self, index, value)
+        doors().set_item(self, index, value)
 
     def __delitem__(self, index):
         raise ValueError("cannot delete array elements")
@@ -290,7 +281,7 @@ class ComplexArray:
 
     def item(self, *args):
         """As ``ndarray.item``: one element, a Complex that stands for a complex of Python."""
-        return _doors().item(self, args)
+        return doors().item(self, args)
 
     def tolist(self):
         """Nested lists of Complex, of complex where nothing is active."""
@@ -301,8 +292,8 @@ class ComplexArray:
 
     def fill(self, value):
         """Write one value into all elements."""
-        if np.ndim(_doors().plain(value)):
-            np.empty(()).fill(_doors().plain(value))  # which says what NumPy says
+        if np.ndim(doors().plain(value)):
+            np.empty(()).fill(doors().plain(value))  # which says what NumPy says
         self[...] = value
 
     @property
@@ -315,25 +306,7 @@ class ComplexArray:
             )
         return flat
 
-    # ---- Comparisons, truth, leaving ----
-
-    def __eq__(self, other):
-        return operator.eq(self.value, _doors().plain(other))
-
-    def __ne__(self, other):
-        return operator.ne(self.value, _doors().plain(other))
-
-    def __lt__(self, other):
-        return operator.lt(self.value, _doors().plain(other))
-
-    def __le__(self, other):
-        return operator.le(self.value, _doors().plain(other))
-
-    def __gt__(self, other):
-        return operator.gt(self.value, _doors().plain(other))
-
-    def __ge__(self, other):
-        return operator.ge(self.value, _doors().plain(other))
+    # ---- Truth, leaving ----
 
     def __bool__(self):
         return bool(self.value)
@@ -357,13 +330,13 @@ class ComplexArray:
     # ---- NumPy's protocols ----
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        return _doors().array_ufunc(ufunc, method, inputs, kwargs)
+        return doors().array_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func, types, args, kwargs):
-        return _doors().array_function(func, types, args, kwargs)
+        return doors().array_function(func, types, args, kwargs)
 
     def __getattr__(self, name):
-        function = None if name.startswith("_") else _doors().METHODS.get(name)
+        function = None if name.startswith("_") else doors().METHODS.get(name)
         if function is not None:
             return function.__get__(self)
         if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps"):
@@ -388,13 +361,13 @@ class ComplexArray:
 
 def _binary(ufunc):
     def left(self, other):
-        return _doors().operate(ufunc, self, other, other)
+        return doors().operate(ufunc, self, other, other)
 
     def right(self, other):
-        return _doors().operate(ufunc, other, self, other)
+        return doors().operate(ufunc, other, self, other)
 
     def in_place(self, other):
-        return _doors().in_place(ufunc, self, other)
+        return doors().in_place(ufunc, self, other)
 
     return left, right, in_place
 
@@ -410,7 +383,7 @@ for _name, _ufunc in {
 
 
 def _unary(ufunc):
-    return lambda self: _doors().array_ufunc(ufunc, "__call__", (self,), {})
+    return lambda self: doors().array_ufunc(ufunc, "__call__", (self,), {})
 
 
 for _name, _ufunc in {"neg": np.negative, "pos": np.positive, "abs": np.absolute}.items():

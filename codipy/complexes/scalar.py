@@ -4,24 +4,19 @@
 from __future__ import annotations
 
 import numbers
-import operator
 
 import numpy as np
 
 from codipy.active.array import Array, Real
-from codipy.active.doors import door
 from codipy.active.messages.callers import in_rebound_code
 from codipy.active.recordings import status
 from codipy.active.scalar.kinds import converted, type_of
+from codipy.complexes.compared import ComparedByValue, doors
 from codipy.errors import ActiveError
 
 __all__ = ["Complex", "pair_of"]
 
 _FLOAT = {complex: float, np.complex128: np.float64, np.complex64: np.float32}
-
-
-def _doors():
-    return door("complexes")()
 
 
 def _plain(x):
@@ -36,7 +31,7 @@ def _part(x, kind):
     return x if type_of(x) is part else converted(x, part)
 
 
-class Complex:
+class Complex(ComparedByValue):
     """A complex number that a tape can follow: two Reals.
 
     Parameters
@@ -143,7 +138,7 @@ class Complex:
         return Complex.of(self._real, self._imag, self._kind)
 
     def __abs__(self):
-        return _doors().apply_operator("absolute", (self,))
+        return doors().apply_operator("absolute", (self,))
 
     def conjugate(self):
         """The conjugate number."""
@@ -157,25 +152,7 @@ class Complex:
     def __rpow__(self, other):
         return _operate("power", other, self, other)
 
-    # ---- Comparisons, truth, leaving ----
-
-    def __eq__(self, other):
-        return operator.eq(self.value, _doors().plain(other))
-
-    def __ne__(self, other):
-        return operator.ne(self.value, _doors().plain(other))
-
-    def __lt__(self, other):
-        return operator.lt(self.value, _doors().plain(other))
-
-    def __le__(self, other):
-        return operator.le(self.value, _doors().plain(other))
-
-    def __gt__(self, other):
-        return operator.gt(self.value, _doors().plain(other))
-
-    def __ge__(self, other):
-        return operator.ge(self.value, _doors().plain(other))
+    # ---- Truth, leaving ----
 
     def __hash__(self):
         if self._is_held():
@@ -222,15 +199,15 @@ class Complex:
     # ---- NumPy's protocols and attributes ----
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
-        return _doors().array_ufunc(ufunc, method, inputs, kwargs)
+        return doors().array_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func, types, args, kwargs):
-        return _doors().array_function(func, types, args, kwargs)
+        return doors().array_function(func, types, args, kwargs)
 
     def __getitem__(self, index):
         if self._kind is complex:
             raise TypeError("'complex' object is not subscriptable")
-        return _doors().as_complex(self)[index]
+        return doors().as_complex(self)[index]
 
     def __getattr__(self, name):
         if name in _OF_SCALARS and self._kind is not complex:
@@ -261,10 +238,10 @@ def pair_of(z):
 def _operate(name, x, y, other):
     """An operator of a Complex with a number; arrays know more."""
     if isinstance(other, (np.ndarray, list, tuple)) or hasattr(type(other), "of_pairs") or type(other) is Array:
-        return _doors().operate(_UFUNCS[name], x, y, other)
+        return doors().operate(_UFUNCS[name], x, y, other)
     if not isinstance(other, (numbers.Number, np.generic)):
         return NotImplemented
-    return _doors().apply_operator(name, (x, y))
+    return doors().apply_operator(name, (x, y))
 
 
 _UFUNCS = {"add": np.add, "subtract": np.subtract, "multiply": np.multiply, "divide": np.true_divide, "power": np.power}
