@@ -80,23 +80,25 @@ for _name in ("integrate", "interpolate", "sparse", "optimize", "stats"):
 _REBUILT = ("integrate", "interpolate", "sparse")  # by each rebinder for itself
 # Modules that are imported when they are asked for, and what stands for them.
 _LATER = {f"numpy.{name}": place for name, place in namespace.LATER.items() if name != "polynomial"}
-_LATER["statistics"] = "codipy.tools.rebinding.averages"
-_LATER["cmath"] = "codipy.tools.rebinding.phases"
-_LATER["numpy.polynomial.polyutils"] = "codipy.tools.rebinding.series"
 _LATER |= {f"scipy.{name}": place for name, place in scipy_namespace.LATER.items() if name not in _REBUILT}
-_LATER["scipy.sparse._sparsetools"] = "codipy.scipy.kernels.table"
-_LATER["scipy.sparse._csparsetools"] = "codipy.scipy.kernels.lists"
-_LATER["scipy.sparse._sputils"] = "codipy.scipy.kernels.dense"
-_LATER["scipy.sparse.linalg._expm_multiply"] = "codipy.scipy.kernels.norms"
-_LATER["scipy.interpolate._ppoly"] = "codipy.scipy.kernels.polynomials"
-_LATER["scipy.interpolate._dierckx"] = "codipy.scipy.kernels.bsplines"
-_LATER["scipy.interpolate._dfitpack"] = "codipy.scipy.kernels.fitpack"
-_LATER["scipy.interpolate._interpnd"] = "codipy.scipy.kernels.scattered"
-_LATER["scipy.linalg.lapack"] = "codipy.scipy.kernels.banded"
-_LATER["scipy.interpolate._rgi_cython"] = "codipy.scipy.kernels.grids"
-_LATER["scipy.stats._continuous_distns"] = "codipy.tools.rebinding.distributions"
-_LATER["scipy.sparse._base"] = "codipy.scipy.kernels.guards"
-_LATER["scipy.integrate"] = "codipy.tools.quadrature"
+_LATER |= {
+    "statistics": "codipy.tools.rebinding.averages",
+    "cmath": "codipy.tools.rebinding.phases",
+    "numpy.polynomial.polyutils": "codipy.tools.rebinding.series",
+    "scipy.sparse._sparsetools": "codipy.scipy.kernels.table",
+    "scipy.sparse._csparsetools": "codipy.scipy.kernels.lists",
+    "scipy.sparse._sputils": "codipy.scipy.kernels.dense",
+    "scipy.sparse.linalg._expm_multiply": "codipy.scipy.kernels.norms",
+    "scipy.interpolate._ppoly": "codipy.scipy.kernels.polynomials",
+    "scipy.interpolate._dierckx": "codipy.scipy.kernels.bsplines",
+    "scipy.interpolate._dfitpack": "codipy.scipy.kernels.fitpack",
+    "scipy.interpolate._interpnd": "codipy.scipy.kernels.scattered",
+    "scipy.linalg.lapack": "codipy.scipy.kernels.banded",
+    "scipy.interpolate._rgi_cython": "codipy.scipy.kernels.grids",
+    "scipy.stats._continuous_distns": "codipy.tools.rebinding.distributions",
+    "scipy.sparse._base": "codipy.scipy.kernels.guards",
+    "scipy.integrate": "codipy.tools.quadrature",
+}
 _MADE: dict = {}  # by type, what makes the stand-in of an instance
 _GUARDS: dict = {}  # by the address of a method: itself, and what looks at its arguments before it runs, rebuilt
 
