@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.tools.callee import rebound
-from codipy.tools.optimization import problem
+from codipy.tools.optimization import problem, weighted
 from codipy.tools.second import hessian
 from codipy.tools.sparsity import hessian_sparsity, sparsity
 
@@ -80,12 +80,7 @@ class NonlinearProgram:
 
     def _lagrangian(self, x, weights, factor):
         found = factor * self._run(x)
-        if self._constraints is None:
-            return found
-        result = self._run_constraints(x)
-        if isinstance(result, (list, tuple)):
-            return found + sum((weight * number for weight, number in zip(weights, result, strict=True)), 0.0)
-        return found + (weights * result).sum()
+        return found if self._constraints is None else found + weighted(self._run_constraints(x), weights)
 
     def objective(self, x):
         """The value of the objective."""

@@ -25,7 +25,7 @@ from codipy.tools.sparsity import jacobian_pattern
 from codipy.tools.sparsity import sparsity as pattern_of
 from codipy.tools.trees import value
 
-__all__ = ["OptimizationProblem", "problem"]
+__all__ = ["OptimizationProblem", "problem", "weighted"]
 
 
 def problem(f: Callable[..., Any], x0: ArrayLike, *, sparsity: Any = None, curve: bool = False, strategy: str = "auto",
@@ -227,10 +227,14 @@ class OptimizationProblem:
         return hessian(self._product, **options)
 
     def _product(self, x, weights, *args):
-        result = self._run(x, *args)
-        if isinstance(result, (list, tuple)):
-            return sum((weight * number for weight, number in zip(weights, result, strict=True)), 0.0)
-        return (weights * result).sum()
+        return weighted(self._run(x, *args), weights)
+
+
+def weighted(result, weights):
+    """The product of what a function returns, a vector or a list of numbers, with a vector of weights."""
+    if isinstance(result, (list, tuple)):
+        return sum((weight * number for weight, number in zip(weights, result, strict=True)), 0.0)
+    return (weights * result).sum()
 
 
 def _takes(f, x, args):

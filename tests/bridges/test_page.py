@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The examples of docs/bridges.md, where their packages are installed, each in a process of its own."""
+"""The examples of docs/bridges.md, where their packages are installed, each in a process and a folder of its own."""
 
 import importlib.util
+import os
 import re
 import subprocess
 import sys
@@ -26,5 +27,7 @@ def test_the_example_prints_what_the_page_says(name, tmp_path):
     source, said = EXAMPLES[name]
     file = tmp_path / "example.py"
     file.write_text(source)
-    run = subprocess.run([sys.executable, str(file)], capture_output=True, text=True)
+    paths = [str(PAGE.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    run = subprocess.run([sys.executable, str(file)], capture_output=True, text=True, cwd=tmp_path,
+                         env=os.environ | {"PYTHONPATH": os.pathsep.join(paths)})  # fmt: skip
     assert run.stdout == said, run.stderr
