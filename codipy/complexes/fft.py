@@ -9,7 +9,7 @@ from codipy.complexes.record import rule
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.fft import REVERSES
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "linear"]
 
 _fft = np.fft
 # By the name of a transform its transposed one, with the norm exchanged.
@@ -17,10 +17,12 @@ _TURNED = {
     "fft.fft": _fft.ifft, "fft.ifft": _fft.fft, "fft.fft2": _fft.ifft2, "fft.ifft2": _fft.fft2, "fft.fftn": _fft.ifftn,
     "fft.ifftn": _fft.fftn,
 }  # fmt: skip
-_REAL = {"fft.irfft", "fft.irfft2", "fft.irfftn", "fft.hfft"}
+_REAL = {"irfft", "irfft2", "irfftn", "hfft", "hfft2", "hfftn"}
 
 
-def _rule(name, forward, reverse):
+def linear(name, forward, reverse):
+    """Enter the rule of a transform, of which `reverse` is the transposed map."""
+
     def vjp(g, out, args, kwargs, argnums):
         return [reverse(g, *args, **kwargs)]
 
@@ -35,10 +37,10 @@ def _rule(name, forward, reverse):
 
     of_same_shape = into if name in _TURNED else None
     made = Primitive(name, forward, vjp, jvp, keep_args=False, keep_out=False, into=of_same_shape)
-    rule(made, "r" if name in _REAL else "a")
+    rule(made, "r" if name.rpartition(".")[2] in _REAL else "a")
 
 
 for _name, _reverse in REVERSES.items():
-    _rule(_name, getattr(_fft, _name.removeprefix("fft.")), _reverse)
+    linear(_name, getattr(_fft, _name.removeprefix("fft.")), _reverse)
 
 FUNCTIONS = frozenset(REVERSES)

@@ -9,6 +9,7 @@ recording the rule sees ComplexArrays, and is recorded itself.
 
 from __future__ import annotations
 
+import importlib
 from dataclasses import dataclass
 from functools import cache
 
@@ -22,7 +23,7 @@ from codipy.numpy.arguments import fillable
 from codipy.numpy.links import Shared
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["RULES", "Rule", "lifted", "named", "record", "results_of", "rule"]
+__all__ = ["RULES", "Rule", "lifted", "named", "of_scipy", "record", "results_of", "rule"]
 
 RULES: dict = {}  # by name
 
@@ -95,8 +96,9 @@ def _packed(function, out, results):
 
 def named(name):
     """The primitive on pairs of a name that a tape file gives, or None."""
-    own, _, kinds = name.partition(" of ")
+    own, _, kinds = name.rpartition(" of ")
     found = own.removeprefix("complex ")
+    _learn(found)
     return _on_pairs(found, kinds) if own != found and found in RULES and set(kinds) <= set("c-") else None
 
 
@@ -171,3 +173,19 @@ def record(name, args, kwargs=None):
         kinds += "c" if is_complex else "-"
         operands.append(paired(x) if is_complex else x)
     return results_of(call(_on_pairs(name, kinds), operands, kwargs), RULES[name].results)
+
+
+# Rules on functions of SciPy, which are entered when one is asked for.
+_OF_SCIPY = {"scipy.fft": "codipy.complexes.transforms"}
+
+
+def _learn(name):
+    place = _OF_SCIPY.get(name.rpartition(".")[0])
+    if place is not None:
+        importlib.import_module(place)
+
+
+def of_scipy(name, args, kwargs):
+    """As `record`, by the name of a function of SciPy."""
+    _learn(name)
+    return record(name, args, kwargs)

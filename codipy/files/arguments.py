@@ -220,7 +220,7 @@ def _inside(indices, length):
 
 
 def _dtype(name):
-    _demand(type(name) is str and len(name) == 3, "a dtype has a name")
+    _demand(type(name) is str and len(name) in (3, 4), "a dtype has a name")
     dtype = np.dtype(name)
     _demand(dtype.char in _PLAIN, f"{name!r} is a dtype that files have")
     return dtype.newbyteorder("=")

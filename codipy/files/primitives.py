@@ -30,16 +30,20 @@ def own(name):
     return found
 
 
+_MODULES = {"scipy.linalg": "codipy.scipy.algebra", "scipy.fft": "codipy.scipy.transforms",
+            "scipy.special": "codipy.scipy.functions"}  # fmt: skip
+
+
 def _of_scipy(name):
-    special = name.removeprefix("scipy.special.")
+    module, _, function = name.rpartition(".")
+    module = module if module in _MODULES else "scipy.linalg"
     try:
-        if special in NAMES:
-            functions = importlib.import_module("scipy.special")
-            return primitive_of(ufunc_of(special, functions))
-        importlib.import_module("scipy.linalg" if name == special else "scipy.special")
+        library = importlib.import_module(module)
     except ImportError:
         raise TapeFormatError(f"it has {name}, and SciPy is not installed: pip install scipy") from None
-    importlib.import_module("codipy.scipy.algebra" if name == special else "codipy.scipy.functions")
+    if module == "scipy.special" and function in NAMES:
+        return primitive_of(ufunc_of(function, library))
+    importlib.import_module(_MODULES[module])
     return importlib.import_module("codipy.scipy.calls").PRIMITIVES.get(name)
 
 

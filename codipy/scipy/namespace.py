@@ -12,7 +12,7 @@ import sys
 
 # Modules of which some functions are ours.
 LATER = {"special": "codipy.scipy.functions", "optimize": "codipy.scipy.solvers",
-         "linalg": "codipy.scipy.algebra"}
+         "linalg": "codipy.scipy.algebra", "fft": "codipy.scipy.transforms"}
 LATER["sparse.linalg"] = "codipy.scipy.matrices"
 LATER["spatial"] = LATER["spatial.distance"] = "codipy.scipy.distances"
 

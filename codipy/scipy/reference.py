@@ -13,7 +13,7 @@ import scipy.special
 
 from codipy.numpy import special
 from codipy.numpy.ufuncs import kind_of
-from codipy.scipy import algebra, gammas, matrices, normalised
+from codipy.scipy import algebra, gammas, matrices, normalised, transforms
 from codipy.scipy.kernels import moves, pairs, products, sums, table
 
 __all__ = ["render"]
@@ -66,6 +66,16 @@ SPECIAL = """
 ## scipy.special
 
 Values are SciPy's; second derivatives are there where the first ones are made of functions of this list.
+
+| | functions |
+|---|---|
+"""
+TRANSFORMS = """
+## scipy.fft
+
+Values are SciPy's, to the last bit, which are not those of numpy.fft; of real and complex Arrays, of any order, in both
+directions, with `n`, `s`, `axes`, `norm`, `type`, `orthogonalize` and `workers`. `overwrite_x` lets SciPy destroy its
+argument; what a recording holds is never overwritten. `fht` and `ifht` have derivatives by their array.
 
 | | functions |
 |---|---|
@@ -189,6 +199,13 @@ def _special():
             f"| refused | {_names(refused)} |\n")
 
 
+def _transforms():
+    works = transforms.FUNCTIONS.keys() - transforms.REFUSED.keys()
+    rows = "".join(f"\n| `{name}` is refused | {why} |" for name, why in sorted(transforms.REFUSED.items()))
+    return (f"{TRANSFORMS}| differentiable ({len(works)}) | {_names(works)} |\n"
+            f"| SciPy's own | {_names(transforms.PASSIVE)} |{rows}\n")
+
+
 def render():
     """The page as Markdown."""
     functions = {name for name in scipy.linalg.__all__ if inspect.isfunction(getattr(scipy.linalg, name))}
@@ -200,6 +217,7 @@ def render():
             f"\n| refused ({len(refused)}) | with the advice |\n|---|---|\n{rows}"
             f"{_special()}"
             f"{_sparse()}"
+            f"{_transforms()}"
             f"{TAIL}")
 
 
