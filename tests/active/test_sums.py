@@ -182,3 +182,13 @@ def test_sums_of_a_few_rows_warn_once():
         assert len(found) == len(expected)
         with np.errstate(all="raise"), codipy.Tape(strategy="auto") as tape, pytest.raises(FloatingPointError):
             active_numpy.sum(f(tape.register_input(start)), axis=1)
+
+
+@pytest.mark.parametrize("total", [
+    lambda x: x[0].sum(), lambda x: x[0].mean(), lambda x: np.sum(x[0]), lambda x: np.mean(x[0]), lambda x: x[:1].sum(),
+    lambda x: np.add.reduce(x[0]), lambda x: np.add.reduce(x[:1]), lambda x: x[0].prod(), lambda x: x[::2].sum(),
+])
+def test_sum_of_a_negative_zero_has_numpys_sign(total):
+    x = np.array([-0.0, 2.5, -0.0])
+    value, slopes = codipy.value_and_grad(total)(x)
+    assert np.signbit(value) == np.signbit(total(x)) and slopes[0] == 1.0

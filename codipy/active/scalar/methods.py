@@ -65,7 +65,7 @@ def _through(name, is_self=False):
 
     def method(self, *args, **kwargs):
         if is_self and not args and not kwargs:
-            return self
+            return self + 0.0 if name in _ADDED and self.value == 0.0 else self
         array = door("array")(self)
         found = getattr(array, name)(*args, **kwargs)
         return found[()] if type(found) is type(array) and found.ndim == 0 else found
@@ -76,6 +76,7 @@ def _through(name, is_self=False):
 
 
 _ITSELF = ["copy", "max", "mean", "min", "prod", "squeeze", "sum", "transpose"]
+_ADDED = ("mean", "sum")  # to 0.0, so that a negative zero becomes a positive one
 _AS_ARRAY = [
     "all", "any", "argmax", "argmin", "argsort", "clip", "compress", "cumprod", "cumsum", "dot", "flatten", "ptp",
     "ravel", "repeat", "reshape", "round", "std", "take", "var",

@@ -72,7 +72,10 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
             return door("fillable")(getattr(ufunc, method)(*map(_value, inputs), **options))
         return getattr(ufunc, method)(*map(_value, inputs), **options)
     if method != "__call__" or outputs or any(map(_is_array, inputs)):
-        return getattr(ufunc, method)(*map(_as_object_array, inputs), **options)
+        result = getattr(ufunc, method)(*map(_as_object_array, inputs), **options)
+        # NumPy adds a number to 0.0, by which a negative zero becomes a positive one.
+        is_zero = method == "reduce" and ufunc is np.add and result is inputs[0] and result.value == 0.0
+        return result + 0.0 if is_zero else result
     if not options.keys() <= _HARMLESS:
         raise TypeError(f"np.{name}: {', '.join(sorted(options.keys() - _HARMLESS))}= cannot be used with a Real: "
                         "leave it away")
