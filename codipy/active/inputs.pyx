@@ -43,6 +43,8 @@ cdef BaseArray register_array(BaseTape tape, object x):
             array = snapshot(x)
         else:
             array = converted(x)
+        if array is not x:
+            demand_own_elements(x)
     except TypeError as error:
         raise TypeError(f"x: {error}") from error
     materialise(array)
@@ -60,6 +62,26 @@ cdef BaseArray register_array(BaseTape tape, object x):
     storage.output = None
     array.pending = None
     return array
+
+
+cdef int demand_own_elements(object x) except -1:
+    """Raise for a plain array of several axes that shows a number in several places.
+
+    Its copy has to lie in some order, and functions that look at it (``x.ravel("K")``, sums in their last bits) would
+    find another one than in the array itself.
+    """
+    cdef Py_ssize_t step, k, count = 0, reached = 0
+    if cnp.PyArray_NDIM(x) < 2 or cnp.PyArray_IS_C_CONTIGUOUS(x):
+        return 0
+    axes = sorted([(abs(step), k) for step, k in zip(x.strides, x.shape) if k > 1])
+    for step, k in axes:
+        count += step < reached or step == 0
+        reached = max(reached, step * k)
+    if count and len(axes) > 1:
+        raise ValueError(f"x: an array of shape {x.shape} that shows a number in several places, as np.broadcast_to and "
+                         "sliding_window_view make it, cannot be an input, since its copy lies in another order: pass "
+                         "x.copy()")
+    return 0
 
 
 def was_overwritten(BaseArray array not None):

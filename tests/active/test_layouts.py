@@ -59,3 +59,19 @@ def test_what_is_multiplied_may_change_before_the_sweep():
         return np.sum(y)
 
     assert np.allclose(codipy.grad(loss, rebind=False)(np.ones(4)), before.sum(axis=0), rtol=1e-14)
+
+
+@pytest.mark.parametrize("x", [
+    np.broadcast_to(np.arange(4.0), (3, 4)), np.broadcast_to(np.ones((3, 1, 2)), (3, 4, 2)),
+    np.lib.stride_tricks.sliding_window_view(np.arange(8.0), 3),
+], ids=["rows", "planes", "windows"])
+def test_input_that_shows_a_number_twice_along_several_axes_is_refused(x):
+    """Its copy has an order of its own: ``x.ravel("K")`` would give other numbers."""
+    with pytest.raises(ValueError, match=r"pass x\.copy\(\)"):
+        codipy.grad(lambda x: (x.ravel("K") * np.arange(x.size)).sum())(x)
+    assert codipy.grad(lambda x: x.sum())(x.copy()).shape == x.shape
+
+
+def test_input_that_shows_a_number_twice_along_one_axis():
+    for x in np.broadcast_to(1.0, 5), np.broadcast_to(np.arange(3.0)[:, None], (3, 1)), np.broadcast_to(1.0, (1, 5)):
+        assert (codipy.grad(lambda x: (x * x).sum())(x) == 2 * x).all()
