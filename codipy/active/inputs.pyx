@@ -3,7 +3,7 @@
 import numpy as np
 
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
+from libc.string cimport memcmp, memcpy
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
@@ -99,6 +99,42 @@ def was_overwritten(BaseArray array not None):
     cdef Storage storage = array.storage
     return (storage.input is not None and storage.block is not storage.input
             or storage.output is not None and storage.block is not storage.output)
+
+
+def is_written(x):
+    """Whether something is an Array that was written to since it was made, or a view of it was.
+
+    Parameters
+    ----------
+    x : object
+        Anything else is not.
+
+    Returns
+    -------
+    bool
+    """
+    return is_array(x) and (<BaseArray>x).storage.overwritten
+
+
+def has_values_of(BaseArray x not None, array not None):
+    """Whether an Array that nobody has written to shows the numbers of a plain array, bit for bit if that is contiguous.
+
+    Parameters
+    ----------
+    x : Array
+        An input.
+    array : ndarray
+        Of the same shape.
+
+    Returns
+    -------
+    bool
+    """
+    cdef cnp.ndarray plain = array
+    if (cnp.PyArray_TYPE(plain) == cnp.NPY_DOUBLE and cnp.PyArray_IS_C_CONTIGUOUS(plain)
+            and is_contiguous(&x.geometry) and x.geometry.size == plain.size):
+        return not memcmp(x.storage.buffer.data + x.geometry.offset, cnp.PyArray_DATA(plain), plain.size * sizeof(double))
+    return np.array_equal(ndarray_of(x), plain, equal_nan=True)
 
 
 cdef BaseArray output_array(BaseTape tape, BaseArray y):

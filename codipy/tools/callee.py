@@ -89,5 +89,5 @@ def with_aux(f, kept_as=plain_copy):
         kept[:] = [kept_as(result[1])]
         return result[0]
 
-    first.__name__ = name_of(f)
+    first.__name__, first.__wrapped__ = name_of(f), f
     return first, kept

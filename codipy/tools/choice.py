@@ -6,7 +6,7 @@ import inspect
 
 from codipy.tools.callee import name_of
 from codipy.tools.leaves import demand_real, in_dtypes
-from codipy.tools.trees import arguments, flatten, rebuild
+from codipy.tools.trees import arguments, fixed, flatten, rebuild
 
 __all__ = ["Choice"]
 
@@ -101,8 +101,14 @@ class Choice:
 
         Those by position go into the ``args`` that it gets, those by name into `kwargs`.
         """
+        chosen = set(places)
+
         def place(args, inputs):
-            for spot, tree in zip(places, arguments(trees, inputs)):
+            others = {*range(len(args)), *(kwargs or ())} - chosen
+            given = [(kwargs if isinstance(spot, str) else args)[spot] for spot in others] if others else ()
+            for spot, tree in zip(others, fixed(given, trees)):
+                (kwargs if isinstance(spot, str) else args)[spot] = tree
+            for spot, tree in zip(places, arguments(trees, inputs, given)):
                 (kwargs if isinstance(spot, str) else args)[spot] = tree
 
         return place

@@ -12,6 +12,7 @@ from codipy.active.array import identifiers
 from codipy.active.bulk import all_floats
 from codipy.tape import active_tape
 from codipy.tape.second import SecondOrder, allow_second, has_second
+from codipy.tools.aliases import demand_apart
 from codipy.tools.callee import check_result, is_rebound
 from codipy.tools.leaves import shape_of
 from codipy.tools.lending import Lending, lends
@@ -87,6 +88,7 @@ class Curvature:
                 known = _identifiers(inputs, self.leaves)
                 _put(place, args, inputs)
                 result = run(*args, **kwargs)
+                demand_apart(run, args, kwargs, inputs, self.leaves)
                 output = tape.register_output(result if type(result) is Real else check_result(result, f))
                 self.value, output = output.value, int(identifiers(output))
         except Exception as error:

@@ -31,6 +31,18 @@ cdef bint all_arrays(list args, tuple positions):
     return True
 
 
+cdef bint stands_again(tree, Py_ssize_t place, list args, dict kwargs):
+    """Whether another argument is the same list."""
+    cdef Py_ssize_t k
+    for k in range(len(args)):
+        if k != place and args[k] is tree:
+            return True
+    for other in kwargs.values():
+        if other is tree:
+            return True
+    return False
+
+
 cdef class Gradient(Driver):
     """Gradient(maker, f, options, text, choice)
     --
@@ -90,7 +102,7 @@ cdef class Gradient(Driver):
                 sweep = of_arrays
         elif type(tree) is float or is_array(tree):
             leaves, sweep = [tree], of_arrays
-        elif type(tree) is list and are_floats(tree):
+        elif type(tree) is list and are_floats(tree) and not stands_again(tree, self.last, args, kwargs):
             leaves = tree
         elif place is None and not self.by_name and all_arrays(args, self.positions):
             leaves, place, sweep = [args[position] for position in self.positions], self.positions, of_arrays

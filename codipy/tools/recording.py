@@ -11,6 +11,7 @@ from codipy.active.array import Array, gather, identifiers, is_active, is_comple
 from codipy.active.bulk import all_floats, as_float, register_floats
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
+from codipy.tools.aliases import demand_apart
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.leaves import shape_of
 from codipy.tools.swallowed import demand_none_swallowed, said_before
@@ -51,6 +52,7 @@ def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check):
         else:
             place(args, inputs)
         result = f(*args, **kwargs)
+        demand_apart(f, args, kwargs, inputs, leaves)
         output = tape.register_output(result if type(result) is Real else check(result, f))
     finally:
         tape.set_passive()
@@ -124,6 +126,7 @@ class Recording:
         # f may overwrite an Array: the adjoint of an input is that of what was registered.
         place(args, self.inputs)
         self.result = f(*args, **kwargs)
+        demand_apart(f, args, kwargs, self.inputs, leaves)
         pairs = labelled(self.result, "result")
         self.shapes = [shape_of(leaf) for _, leaf in pairs]
         for path, leaf in () if self.with_complex else pairs:

@@ -14,9 +14,10 @@ from numpy.typing import NDArray
 from codipy.active import Real
 from codipy.active.array import Array, is_complex_variable
 from codipy.active.bulk import all_floats, as_float
+from codipy.errors import ActiveError
 from codipy.tools.leaves import aligned, as_leaf
 
-__all__ = ["arguments", "flatten", "labelled", "map_leaves", "match", "plain_copy", "rebuild", "value"]
+__all__ = ["arguments", "fixed", "flatten", "labelled", "map_leaves", "match", "plain_copy", "rebuild", "value"]
 
 _T = TypeVar("_T")
 _LEAVES = frozenset((float, np.ndarray, Real, Array))      # of all types that are none of containers, the usual ones
@@ -201,9 +202,79 @@ def rebuild(tree, leaves, records=_filled):
     return drawn(tree)
 
 
-def arguments(trees, leaves):
-    """The trees of a list with other leaves, to call a function with: dataclasses are made anew."""
-    return rebuild(trees, leaves, _renewed)
+def arguments(trees, leaves, others=()):
+    """The trees of a list with other leaves, to call a function with: dataclasses are made anew.
+
+    A list or dict that stands in two places becomes two, since each number in it has a derivative of its own, and
+    neither can be written to; nor can one that is among `others`, which the function gets too.
+    """
+    made = rebuild(trees, leaves, _renewed)
+    if any(type(tree) not in _LEAVES for tree in trees):
+        twice = _standing_twice(trees) | {id(tree) for tree in others if type(tree) not in _LEAVES}
+        if twice:
+            return [_guarded(new, tree, twice) for new, tree in zip(made, trees)]
+    return made
+
+
+def fixed(others, trees):
+    """Other arguments of a call, a list or dict that is one of the trees as one that cannot be written to."""
+    return [(_FixedDict(x) if isinstance(x, dict) else _FixedList(x))
+            if isinstance(x, (list, dict)) and any(tree is x for tree in trees) else x for x in others]
+
+
+def _standing_twice(trees):
+    """The addresses of lists, dicts and dataclasses that stand in several places of trees."""
+    seen, twice, waiting = set(), set(), [tree for tree in trees if type(tree) not in _LEAVES]
+    while waiting:
+        tree = waiting.pop()
+        if id(tree) in seen:
+            if not isinstance(tree, tuple):
+                twice.add(id(tree))
+            continue
+        seen.add(id(tree))
+        if not (type(tree) is list and all_floats(tree)):
+            waiting += [branch for _, branch in _children(tree) or () if type(branch) not in _LEAVES]
+    return twice
+
+
+def _guarded(new, tree, twice):
+    """The tree `new` that was made of another, with what stood twice there turned into what cannot be written to."""
+    if type(tree) in _LEAVES or not _children(tree):
+        return new
+    if isinstance(tree, tuple):
+        items = [_guarded(*pair, twice) for pair in zip(new, tree)]
+        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
+    if _is_record(tree):
+        for name in _differentiable_fields(tree):
+            object.__setattr__(new, name, _guarded(getattr(new, name), getattr(tree, name), twice))
+        if id(tree) in twice and not type(tree).__dataclass_params__.frozen:
+            raise ActiveError(f"one {type(tree).__name__} stands in two places of what is differentiated by, where it "
+                              "would be two: pass copies, copy.copy(x), or make the dataclass frozen")
+        return new
+    for key in tree if isinstance(tree, dict) else range(len(tree)):
+        new[key] = _guarded(new[key], tree[key], twice)
+    if id(tree) in twice:
+        return _FixedDict(new) if isinstance(tree, dict) else _FixedList(new)
+    return new
+
+
+def _refuse(self, *args, **kwargs):
+    raise ActiveError(f"this {type(self).__base__.__name__} stands in two places of what is differentiated by, and "
+                      "Python would show in both what is written into one, while here they are two: pass copies, "
+                      "[list(row) for row in rows]")
+
+
+class _FixedList(list):
+    """A list that cannot be written to."""
+
+    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
+    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+
+class _FixedDict(dict):
+    """A dict that cannot be written to."""
+
+    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
 
 
 @overload

@@ -10,12 +10,16 @@ from dis import opmap
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["Names", "is_async", "is_generator", "scan"]
+__all__ = ["Names", "is_async", "is_generator", "scan", "words_of", "writes_in_place"]
 
 _EXTENDED_ARG = opmap["EXTENDED_ARG"]
 _SHIFT = 1 if sys.version_info >= (3, 11) else 0  # the lowest bit of LOAD_GLOBAL says something else
 _LOADS = {opmap[name]: _SHIFT * (name == "LOAD_GLOBAL") for name in
           ("LOAD_GLOBAL", "LOAD_NAME", "LOAD_FROM_DICT_OR_GLOBALS") if name in opmap}  # fmt: skip
+_STORES = frozenset(
+    code for name, code in opmap.items() if name.startswith(("STORE_SUBSCR", "STORE_SLICE", "INPLACE_"))
+)
+_BINARY, _FIRST_IN_PLACE = opmap.get("BINARY_OP", -1), 13  # from 3.11 on: the operands below make something
 
 
 class Names(NamedTuple):
@@ -58,6 +62,33 @@ def scan(code):
             nonlocals |= inner.nonlocals
             imports = imports or inner.imports
     return Names(*map(frozenset, (loads, stores, deletes)), imports, frozenset(nonlocals))
+
+
+def words_of(code):
+    """The names of variables and attributes that a code object reads, and its texts, which may be such names."""
+    words = set(code.co_names)
+    for value in code.co_consts:
+        if isinstance(value, CodeType):
+            words |= words_of(value)
+        elif isinstance(value, (str, tuple)):  # a tuple has names of arguments
+            words.update((value,) if isinstance(value, str) else filter(_is_text, value))
+    return words
+
+
+def _is_text(value):
+    return isinstance(value, str)
+
+
+def writes_in_place(code, writers):
+    """Whether a code object may write into something: by an index, by ``+=``, by what is called by these names."""
+    words, extended = code.co_code, 0
+    for at in range(0, len(words), 2):
+        operation, argument = words[at], words[at + 1] | extended
+        extended = argument << 8 if operation == _EXTENDED_ARG else 0
+        if operation in _STORES or operation == _BINARY and argument >= _FIRST_IN_PLACE:
+            return True
+    return not writers.isdisjoint(words_of(code)) or any(
+        isinstance(value, CodeType) and writes_in_place(value, writers) for value in code.co_consts)
 
 
 def _deref(code, argument):

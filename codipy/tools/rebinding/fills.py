@@ -39,7 +39,7 @@ from codipy.tools.rebinding.names import (
     with_variables,
 )
 
-__all__ = ["ADDING", "FILLED", "KEPT", "STORED", "WRITING", "Fills"]
+__all__ = ["ADDING", "FILLED", "KEPT", "STORED", "WRITERS_BY_NAME", "WRITING", "Fills"]
 
 FILLED, KEPT, STORED = "filled", "kept", "stored"  # what names are marked as
 _WRITING_METHODS = frozenset((
@@ -50,6 +50,7 @@ WRITING = frozenset(WRITERS) | {"at", "shuffle", "nan_to_num", "setitem"}
 _BYTES = frozenset(("__array_interface__", "__array_struct__", "__dlpack__", "ctypes"))
 _SET_BYTES = frozenset(("dtype", "strides"))
 _BYTES_METHODS = frozenset(("byteswap", "getfield", "readinto", "resize", "setfield", "view"))
+WRITERS_BY_NAME = WRITING | _WRITING_METHODS | _BYTES_METHODS | {"out", "partition", "sort"}
 ADDING = frozenset(("add", "append", "appendleft", "extend", "insert", "setdefault", "update"))
 
 

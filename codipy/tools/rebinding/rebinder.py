@@ -16,9 +16,10 @@ import numpy as np
 
 from codipy.tools.rebinding.caches import entries_of, entry_of, identity_cache
 from codipy.tools.rebinding.classes import Twins
-from codipy.tools.rebinding.code import is_async, is_generator, scan
+from codipy.tools.rebinding.code import is_async, is_generator, scan, writes_in_place
 from codipy.tools.rebinding.containers import CONTAINERS, holds, make_view, origin_of_view
 from codipy.tools.rebinding.exchange import Defaults
+from codipy.tools.rebinding.fills import WRITERS_BY_NAME
 from codipy.tools.rebinding.hooks import ModuleProxy, origin_of
 from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
 from codipy.tools.rebinding.replacements import replacement
@@ -297,6 +298,7 @@ class Rebinder:
             variables = view.variables(code)
         wrapped = filling(f, self.scope) if owned else code
         changed = wrapped is not code
+        self.scope.writes = self.scope.writes or (owned and writes_in_place(f.__code__, WRITERS_BY_NAME))
         constants = tuple(Defaults(f) if value == DEFAULTS else value for value in wrapped.co_consts)
         code = wrapped.replace(co_consts=constants)  # with the interpreter's caches to itself
         self._note_writes(f, unit, names)

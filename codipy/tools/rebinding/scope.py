@@ -66,9 +66,15 @@ class Scope:
         A package that is the user's although it is installed.
     modules : tuple of str
         Modules and packages that are rebuilt although they are not the user's.
+
+    Attributes
+    ----------
+    writes : bool
+        Whether a function was rebuilt that may write into an array.
     """
 
     def __init__(self, home, modules):
+        self.writes = False
         self._names = (*modules, *(() if home is None else (home,)))
 
     def owns_name(self, name, file):
