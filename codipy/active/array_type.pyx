@@ -58,6 +58,9 @@ cdef bint stands_for_plain(Array a):
 cdef bint is_own_type(Array a, tuple args, dict kwargs):
     """Whether a view is asked for as what the array is already."""
     given = dict(zip(("dtype", "type"), args)) | kwargs
+    kinds = (Array, np.ndarray)
+    if given.get("dtype") not in kinds and given.get("dtype") is not None:
+        given["dtype"] = Array if np.dtype(given["dtype"]) == a.dtype else given["dtype"]
     return given.keys() <= {"dtype", "type"} and all([x is Array or x == np.ndarray for x in given.values()])
 
 
@@ -299,7 +302,7 @@ cdef class Array(BaseArray):
         return as_view(self, "diagonal", (offset, axis1, axis2), {})
 
     def view(self, *args, **kwargs):
-        """A second Array on the same elements; other dtypes are refused, and ``view(np.ndarray)`` changes nothing."""
+        """A second Array on the same elements; other dtypes are refused, ``view(np.ndarray)`` and its own change nothing."""
         if (args or kwargs) and not is_own_type(self, args, kwargs):
             raise TypeError("an Array has no views of another dtype or type: take codipy.value(x).view(...)")
         materialise(self)

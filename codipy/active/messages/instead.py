@@ -30,11 +30,13 @@ _INSTEAD = {
 
 # What rebound code finds by itself, by module.
 _FOUND = {
-    "interpolate": "Akima1DInterpolator BSpline BarycentricInterpolator CubicHermiteSpline CubicSpline PPoly "
-                   "PchipInterpolator RegularGridInterpolator interp1d interpn make_interp_spline splev",
+    "interpolate": "Akima1DInterpolator BSpline BarycentricInterpolator CubicHermiteSpline CubicSpline "
+                   "InterpolatedUnivariateSpline LSQUnivariateSpline LinearNDInterpolator NearestNDInterpolator PPoly "
+                   "PchipInterpolator RBFInterpolator RectBivariateSpline RegularGridInterpolator UnivariateSpline "
+                   "griddata interp1d interpn make_interp_spline make_lsq_spline splev splint splrep",
     "integrate": "cumulative_simpson cumulative_trapezoid dblquad fixed_quad nquad quad quad_vec romb simpson "
                  "solve_ivp tplquad trapezoid",
-    "spatial": "cdist pdist squareform",
+    "spatial": "KDTree cKDTree cdist pdist squareform",
     "optimize": "bisect brenth brentq fixed_point fsolve least_squares minimize minimize_scalar newton ridder root "
                 "root_scalar toms748",
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""LAPACK's solver of equations in bands, which SciPy's splines call by its own name."""
+"""LAPACK's solvers that SciPy's interpolators call by their own names: of equations in bands, and of full ones."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ import functools
 
 import numpy as np
 import scipy.linalg
+import scipy.linalg.lapack
 
 from codipy.active.array import Array, call
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.primitive import Primitive
+from codipy.scipy.kernels.exact import with_values_of
 from codipy.scipy.rules.solving import in_bands, solve_banded, times_bands, turned
 
 __all__ = ["FUNCTIONS"]
@@ -42,16 +44,29 @@ def _solved(below, above):
 
 def _gbsv(kl, ku, ab, b, **options):
     solve = _ORIGINAL(("gbsv",), (np.zeros(1), np.zeros(1)))[0]
-    lu, pivots, _, info = solve(kl, ku, *map(np.array, value_tree([ab, b])))
-    return lu, pivots, call(_solved(int(kl), int(ku)), (asarray(ab), asarray(b))) if info == 0 else b, info
+    lu, pivots, found, info = solve(kl, ku, *map(np.array, value_tree([ab, b])))
+    if info == 0 and holds_active((ab, b)):
+        found = call(_solved(int(kl), int(ku)), (asarray(ab), asarray(b)))
+    return lu, pivots, found, info
 
 
 @functools.wraps(_ORIGINAL)
 def get_lapack_funcs(names, arrays=(), *args, **kwargs):
-    """Of active arrays the solver of equations in bands; all others are LAPACK's."""
-    if tuple(np.atleast_1d(names)) == ("gbsv",) and holds_active(arrays):
+    """Of Arrays the solver of equations in bands; all others are LAPACK's."""
+    if tuple(np.atleast_1d(names)) == ("gbsv",) and any(type(x) is Array for x in arrays):
         return _gbsv if isinstance(names, str) else [_gbsv]
     return _ORIGINAL(names, [np.asarray(x.value) if type(x) is Array else x for x in arrays], *args, **kwargs)
 
 
-FUNCTIONS = {"get_lapack_funcs": get_lapack_funcs}
+_DGESV = scipy.linalg.lapack.dgesv
+
+
+def _dgesv(a, b, overwrite_a=0, overwrite_b=0):
+    lu, pivots, found, info = _DGESV(*map(np.array, value_tree([a, b])))
+    if info == 0 and holds_active((a, b)):
+        operands = asarray(a), asarray(b)
+        found = with_values_of("lapack gesv", lambda a, b: _DGESV(a, b)[2], operands, np.linalg.solve(*operands))
+    return lu, pivots, found, info
+
+
+FUNCTIONS = {"get_lapack_funcs": get_lapack_funcs, "dgesv": _dgesv}

@@ -2,7 +2,7 @@
 """B-splines by coefficients and points: their values are a sparse matrix of the points times the coefficients.
 
 With B(x) that matrix, `valued` is B(x) c and `collected` its transpose, B(x)^T g: each is the rule of the other, and
-the derivative by the points is that of the next order.
+the derivative by the points is that of the next order. Where knots are active, formulas of `knots` stand for it.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
-from codipy.scipy.kernels.calls import refused_loop
+from codipy.scipy.kernels import knots
+from codipy.scipy.kernels.calls import on_values, refused_loop
+from codipy.scipy.kernels.exact import with_values_of
 
 __all__ = ["FUNCTIONS", "collected", "valued"]
 
@@ -86,25 +88,90 @@ def _rule(t, k, order, is_turned, forward=None):
 
 
 def _evaluate_spline(t, c, k, x, nu, extrapolate):
-    if holds_active((t,)):
-        raise ActiveError(refusal("a B-spline with active knots", "keep the knots passive, codipy.value(t), or take "
-                                  "CubicSpline(x, y), which has derivatives by x"))  # fmt: skip
-    if not holds_active((c, x)):
+    if not holds_active((t, c, x)):
         plain = value_tree([t, c, k, x, nu, extrapolate])
         return _compiled.evaluate_spline(*plain)
-    t, k, nu = np.array(value_of(t)), int(k), int(nu)
+    values, k, nu = np.array(value_of(t)), int(k), int(nu)
     points = value_of(x)
-    if not extrapolate and not np.all((points >= t[k]) & (points <= t[-k - 1])):
+    if not extrapolate and not np.all((points >= values[k]) & (points <= values[-k - 1])):
         raise ActiveError(refusal("a B-spline outside of its knots, where it has no value,", "say extrapolate=True"))
 
-    def forward(c, x):
+    def run(t, c, x):
         c = np.concatenate([c, np.zeros((len(t) - len(c), c.shape[1]))])
         return _compiled.evaluate_spline(t, c, k, np.ascontiguousarray(x), nu, extrapolate)
 
-    return call(_rule(t, k, nu, False, forward), (asarray(c)[: len(t) - k - 1], asarray(x)))
+    c = asarray(c)[: len(values) - k - 1]
+    if holds_active((t,)):
+        t, x = asarray(t), asarray(x)
+        return with_values_of("a B-spline", run, (t, c, x), knots.spline(t, k, c, x, nu))
+    return call(_rule(values, k, nu, False, lambda c, x: run(values, c, x)), (c, asarray(x)))
 
 
-FUNCTIONS = {"evaluate_spline": _evaluate_spline}
+def _colocated(x, t, k, ab, offset):
+    """The values of the basis functions at the points, in the bands of a matrix that SciPy solves with."""
+    if not holds_active((x, t)):
+        return on_values(_compiled._coloc, (x, t, k, ab, offset))
+    k, offset, shape = int(k), int(offset), np.shape(ab)
+    x, t = asarray(x), asarray(t)
+    left = knots.pieces(t, k, x)
+    rows = knots.matrix(t, k, x, left)
+    columns = (left - k)[:, None] + np.arange(k + 1)
+    bands = 2 * k + offset + np.arange(len(left))[:, None] - columns
+
+    def run(x, t):
+        made = np.zeros(shape)
+        _compiled._coloc(np.ascontiguousarray(x), t, k, made, offset)
+        return made[columns, bands]
+
+    ab[columns, bands] = with_values_of("the matrix of a B-spline", run, (x, t), rows)
+    return None
+
+
+def _all_bases(t, k, x, left, order=0):
+    """The basis functions that are not zero on a piece, or their derivatives, at one point."""
+    if not holds_active((t, x)):
+        return _compiled.evaluate_all_bspl(*value_tree([t, k, x, left, order]))
+    t, k, left, order = asarray(t), int(k), int(left), int(order)
+    at = np.reshape(asarray(x), (1,))
+    formula = knots.matrix(t, k, at, np.array([left]), order)[0]
+    return with_values_of("the basis of a B-spline", lambda t, x: _compiled.evaluate_all_bspl(
+        t, k, float(x[0]), left, order), (t, at), formula)  # fmt: skip
+
+
+def _interval(t, k, x, *rest):
+    if holds_active((t, x)):
+        knots.pieces(asarray(t), int(k), asarray(x))  # for what a tape keeps of it
+    return _compiled.find_interval(*value_tree([t, k, x, *rest]))
+
+
+def _tensor(xi, t, len_t, k, nu, extrapolate, c, count, strides, indices):
+    """Products of B-splines along the axes, of passive knots: `NdBSpline`, and grids by cubic splines."""
+    if not holds_active((xi, t, c)):
+        return _compiled.evaluate_ndbspline(*value_tree([xi, t, len_t, k, nu, extrapolate, c, count, strides, indices]))
+    if holds_active((t,)):
+        raise ActiveError(refusal("a spline of several axes with active knots", "keep the knots passive, "
+                                  "codipy.value(t)"))  # fmt: skip
+    plain = [np.array(x) for x in value_tree([t, len_t, k, nu, strides, indices])]
+    rows, lengths, degrees, orders, strides, indices = plain
+    own = [row[:length] for row, length in zip(rows, lengths)]
+    at = value_of(xi)
+    if not extrapolate and not all(np.all((x >= row[d]) & (x <= row[-d - 1])) for x, row, d in zip(at.T, own, degrees)):
+        raise ActiveError(refusal("a spline of several axes outside of its knots, where it has no value,",
+                                  "say extrapolate=True"))  # fmt: skip
+
+    def run(xi, c):
+        return _compiled.evaluate_ndbspline(np.ascontiguousarray(xi), rows, lengths, degrees, orders, bool(extrapolate),
+                                            np.ascontiguousarray(c), count, strides, indices)  # fmt: skip
+
+    xi, c = asarray(xi), asarray(c)
+    shape = [size // stride for size, stride in zip([c.size, *strides], strides)]
+    formula = knots.tensor(own, list(map(int, degrees)), np.reshape(c, shape), [xi[:, d] for d in range(len(own))],
+                           list(map(int, orders)))  # fmt: skip
+    return with_values_of("a spline of several axes", run, (xi, c), formula)
+
+
+FUNCTIONS = {"evaluate_spline": _evaluate_spline, "_coloc": _colocated, "evaluate_all_bspl": _all_bases,
+             "find_interval": _interval, "evaluate_ndbspline": _tensor}  # fmt: skip
 FUNCTIONS |= {name: refused_loop(name, original, "of splines", "take their values")
               for name, original in vars(_compiled).items()
               if callable(original) and name not in FUNCTIONS and name[0:2] != "__"}  # fmt: skip

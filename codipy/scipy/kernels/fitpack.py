@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of splines by FITPACK, `scipy.interpolate.splev`, by coefficients and points."""
+"""FITPACK's splines of one variable, `splrep`, `splev`, `UnivariateSpline`: by values, points, knots and weights.
+
+A spline through all values solves equations, one near them that has its knots is the nearest in the squares: both have
+a derivative. One that is smoothed (``s > 0``) has knots and a parameter that FITPACK searches for until the sum of
+squares is `s` within 0.1%, which is no function with a derivative.
+"""
 
 from __future__ import annotations
 
 import numpy as np
 from scipy.interpolate import _dfitpack as _compiled
+from scipy.interpolate import _fitpack as _others
 
 from codipy.active.array import call
 from codipy.active.array import plain as value_of
@@ -12,13 +18,18 @@ from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
+from codipy.numpy.decisions import decision, keep
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
+from codipy.scipy.kernels import knots, surfaces
 from codipy.scipy.kernels.bsplines import collected, valued
+from codipy.scipy.kernels.calls import on_values, refused_loop, write
+from codipy.scipy.kernels.exact import with_values_of
 
 __all__ = ["FUNCTIONS"]
 
 _ZERO, _CLAMPED = 1, 3  # what stands beyond the knots
+_POLYNOMIAL, _THROUGH = -2, -1  # what FITPACK says that it has found
 
 
 def _spline(t, k, order, beyond, run):
@@ -59,20 +70,48 @@ def _spline(t, k, order, beyond, run):
     return Primitive("scipy.interpolate spline", forward, vjp, jvp, linear=(0,))
 
 
+def _inside(low, high, x):
+    return (x >= low) & (x <= high)
+
+
+_INSIDE = decision("scipy.interpolate points inside of knots", _inside)
+
+
+def _of_knots(t, c, k, x, order, beyond, run):
+    """Values of a spline whose knots are active."""
+    low, high = t[k], t[-k - 1]
+    at = np.clip(x, low, high) if beyond == _CLAMPED else x
+    formula = knots.spline(t, k, c[:, None], at, order)[:, 0]
+    if beyond == _ZERO:
+        keep(_INSIDE, (low, high, x))
+        formula = np.where(_inside(*value_tree([low, high, x])), formula, 0.0)
+
+    def forward(t, c, x):
+        return run(t, np.append(c, np.zeros(len(t) - len(c))), k, x)[0]
+
+    return with_values_of("a spline", forward, (t, c, x), formula)
+
+
 def _valued(name, has_order):
     original = getattr(_compiled, name)
 
     def function(t, c, k, x, *rest):
         plain = value_tree([t, c, k, x, *rest])
+        found = original(*map(_own, plain))
+        if not holds_active((t, c, x)):
+            return found
+        error = found[1]
+        order, beyond = map(int, rest if has_order else (0, *rest))
+        k = int(k)
+
+        def run(t, c, k, x):
+            return original(t, c, k, np.array(x), *rest)
+
+        c = asarray(c)[: len(t) - k - 1]
         if holds_active((t,)):
-            raise ActiveError(refusal("a spline with active knots", "keep the knots passive, codipy.value(t)"))
-        if not holds_active((c, x)):
-            return original(*map(_own, plain))
-        error = original(*map(_own, plain))[1]
-        order, beyond = rest if has_order else (0, *rest)
-        t, k = np.array(plain[0]), int(k)
-        rule = _spline(t, k, int(order), int(beyond), lambda t, c, k, x: original(t, c, k, np.array(x), *rest))
-        return call(rule, (asarray(c)[: len(t) - k - 1], asarray(x))), error
+            return _of_knots(asarray(t), c, k, asarray(x), order, beyond, run), error
+        rule = _spline(np.array(plain[0]), k, order, beyond, run)
+        return call(rule, (c, asarray(x))), error
 
     return function
 
@@ -81,5 +120,159 @@ def _own(x):
     return np.array(x) if isinstance(x, np.ndarray) else x
 
 
-FUNCTIONS = {"splev": _valued("splev", False), "splder": _valued("splder", True)}
+def _integral(t, c, k, a, b):
+    found = _compiled.splint(*map(_own, value_tree([t, c, k, a, b])))
+    if not holds_active((t, c, a, b)):
+        return found
+    t, c, k = asarray(t), asarray(c), int(k)
+    c = c[: len(t) - k - 1]
+
+    def forward(t, c, ends):
+        return _compiled.splint(t, np.append(c, np.zeros(len(t) - len(c))), k, *map(float, ends))[0]
+
+    ends = np.stack([asarray(a), asarray(b)])
+    formula = knots.integral(t, k, c[:, None], ends[0], ends[1])[0]
+    return with_values_of("splint", forward, (t, c, ends), formula), found[1]
+
+
+def _derivatives(t, c, k1, x):
+    found = _compiled.spalde(*map(_own, value_tree([t, c, k1, x])))
+    if not holds_active((t, c, x)) or found[1]:
+        return found
+    t, c, k = asarray(t), asarray(c), int(k1) - 1
+    c, at = c[: len(t) - k - 1], np.reshape(asarray(x), (1,))
+
+    def forward(t, c, x):
+        return _compiled.spalde(t, np.append(c, np.zeros(len(t) - len(c))), k + 1, float(x[0]))[0]
+
+    formula = np.concatenate([knots.spline(t, k, c[:, None], at, order)[0] for order in range(k + 1)])
+    return with_values_of("spalde", forward, (t, c, at), formula), 0
+
+
+def _fit(what, x, y, w, k, low, high, given, s, run):
+    """Knots, coefficients and sum of squares of a spline that FITPACK has fitted.
+
+    Parameters
+    ----------
+    given : Array or None
+        Inner knots that it was told.
+    run : callable
+        ``run(x, y, w, low, high, inner)`` of plain values: knots, coefficients, sum of squares, and what it is.
+    """
+    names = ("x", "y", "w", "xb", "xe", "t")
+    if holds_active((s,)):
+        raise ActiveError(refusal(f"{what} by s", "pass codipy.value(s)"))
+    operands = [x, y, w, low, high, np.zeros(0) if given is None else given]
+    t_values, c_values, _, kind = run(*map(_own, value_tree(operands)))
+    x, y, low, high, inner = map(asarray, (x, y, low, high, operands[-1]))
+    weights = np.ones(len(x)) if w is None else asarray(w)
+    if given is not None:
+        t = np.concatenate([np.stack([low] * (k + 1)), inner, np.stack([high] * (k + 1))])
+    elif kind == _THROUGH:
+        t = surfaces.knots_through(x, k, low, high)
+    elif kind == _POLYNOMIAL:
+        t = np.concatenate([np.stack([low] * (k + 1)), np.stack([high] * (k + 1))])
+    else:
+        t = None
+    if t is None or not np.array_equal(value_of(t), t_values) or len(c_values) != len(t_values) - k - 1:
+        raise ActiveError(refusal(
+            f"{what} of active {', '.join(name for name, part in zip(names, operands) if holds_active((part,)))}",
+            "FITPACK searches for knots and a parameter by s, within 0.1%, which has no derivative: say s=0, give "
+            "knots (LSQUnivariateSpline, make_lsq_spline), or take make_smoothing_spline(x, y, lam=...)"))  # fmt: skip
+    if w is None:
+        operands[2] = weights
+    formula = knots.fitted(t, k, x, y[:, None], weights)[:, 0]
+    c = with_values_of(what, lambda *plain: run(*plain)[1], operands, formula)
+    if kind == _THROUGH:
+        return t, c, 0.0
+    rest = np.sum((weights * (y - knots.spline(t, k, c[:, None], x)[:, 0])) ** 2)
+    return t, c, with_values_of(what, lambda *plain: run(*plain)[2], operands, rest)
+
+
+def _filled(new, old):
+    """An array of SciPy's, which is longer than what it holds, with active values at its beginning."""
+    return np.concatenate([new, old[len(new):]])
+
+
+def _class_fit(name):
+    """`fpcurf0` and `fpcurfm1`, of the classes."""
+    original = getattr(_compiled, name)
+    what = "UnivariateSpline" if name == "fpcurf0" else "LSQUnivariateSpline"
+
+    def function(x, y, k, t=None, w=None, xb=None, xe=None, s=None, **options):
+        def run_all(x, y, w, xb, xe, inner):
+            if name == "fpcurf0":
+                return original(x, y, k, w=w, xb=xb, xe=xe, s=s, **options)
+            whole = np.concatenate([[xb] * (k + 1), inner, [xe] * (k + 1)])
+            return original(x, y, k, whole, w=w, xb=xb, xe=xe, **options)
+
+        if not holds_active((x, y, w, xb, xe, t, s)):
+            parts = [x, y, k] if t is None else [x, y, k, t]
+            named = {"w": w, "xb": xb, "xe": xe, **({} if name == "fpcurfm1" else {"s": s}), **options}
+            return original(*map(_own, value_tree(parts)), **{key: _own(value_tree(x)) for key, x in named.items()})
+        low, high = (x[0] if xb is None else xb), (x[-1] if xe is None else xe)
+
+        def run(*plain):
+            data = run_all(*plain)
+            size = data[7]
+            return data[8][:size], data[9][:size - k - 1], data[10], data[13] if name == "fpcurf0" else 0
+
+        inner = None if t is None else asarray(t)[k + 1:-k - 1]
+        knots_of, c, rest = _fit(what, x, y, w, k, low, high, inner, s, run)
+        data = run_all(*map(_own, value_tree([x, y, w, low, high, inner])))
+        return (x, y, data[2] if w is None else w, low, high, *data[5:8], _filled(knots_of, data[8]),
+                _filled(c, data[9]), rest, *data[11:])  # fmt: skip
+
+    return function
+
+
+def _curfit(task, x, y, w, t, wrk, iwrk, xb=None, xe=None, k=3, s=0.0):
+    """`splrep`, which hands FITPACK an array for the knots and two to work in."""
+    if not holds_active((x, y, w, t, xb, xe, s)):
+        return on_values(_compiled.curfit, (task, x, y, w, t, wrk, iwrk, xb, xe, k, s))
+    if task == 1:
+        raise ActiveError(refusal("splrep with task=1", "say task=0 or task=-1"))
+    low, high, sizes = (x[0] if xb is None else xb), (x[-1] if xe is None else xe), (len(t), len(wrk), len(iwrk))
+
+    def run_all(x, y, w, low, high, inner):
+        own = np.zeros(sizes[0])
+        own[k + 1:k + 1 + len(inner)] = inner
+        numbers = np.zeros(sizes[2], _compiled.types.intvar.dtype)
+        return own, _compiled.curfit(task, x, y, w, own, np.zeros(sizes[1]), numbers, float(low), float(high), k, s)
+
+    def run(*plain):
+        own, (n, c, rest, kind) = run_all(*plain)
+        return own[:n], c[:n - k - 1], rest, kind
+
+    inner = asarray(t)[k + 1:-k - 1] if task == -1 else None
+    knots_of, c, rest = _fit("splrep", x, y, w, k, low, high, inner, s, run)
+    inner = np.zeros(0) if inner is None else inner
+    own, (n, full, _, kind) = run_all(*map(_own, value_tree([x, y, w, low, high, inner])))
+    write(t, _filled(knots_of, own))
+    return n, _filled(c, full), rest, kind
+
+
+def _checked(x, t, k):
+    return on_values(_compiled.fpchec, (x, t, k))
+
+
+FUNCTIONS = {"fpchec": _checked, "splev": _valued("splev", False), "splder": _valued("splder", True),
+             "splint": _integral, "spalde": _derivatives, "curfit": _curfit, "fpcurf0": _class_fit("fpcurf0"),
+             "fpcurfm1": _class_fit("fpcurfm1"), **surfaces.FUNCTIONS}  # fmt: skip
+_INSTEAD = {
+    "sproot": "take the root that you want by scipy.optimize.brentq(lambda u: splev(u, tck), a, b), which has a "
+              "derivative",
+    "percur": "take make_interp_spline(x, y, bc_type='periodic')",
+    "fpcurf1": "make the spline anew, with s=0 or given knots",
+    "pardtc": "say dx= and dy= in the call of the spline itself",
+    "parcur": "take make_interp_spline(u, np.stack(x, axis=1))",
+}
+_OTHER = "take RectBivariateSpline with s=0, RBFInterpolator, or LinearNDInterpolator"
+FUNCTIONS |= {name: refused_loop(name, original, "of FITPACK", _INSTEAD.get(name, _OTHER))
+              for name, original in vars(_compiled).items()
+              if callable(original) and name not in FUNCTIONS and name[0] != "_"}  # fmt: skip
 _dfitpack = module_for(_compiled, FUNCTIONS)
+_FORTRAN = {name: refused_loop(name, getattr(_others, name), "of FITPACK", instead) for name, instead in (
+    ("_insert", "take BSpline(t, c, k).insert_knot(x)"), ("_parcur", _INSTEAD["parcur"]), ("_surfit", _OTHER))}
+_fitpack = module_for(_others, _FORTRAN)
+FUNCTIONS |= _FORTRAN
