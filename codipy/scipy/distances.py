@@ -7,7 +7,6 @@ Of a metric of the difference the derivative by the one point is the slope there
 from __future__ import annotations
 
 import numpy as np
-import scipy.spatial
 import scipy.spatial.distance
 
 from codipy.active.array import call
@@ -18,7 +17,7 @@ from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.calls import kept, of_active
 
-__all__ = ["FUNCTIONS", "METRICS", "distance", "spatial"]
+__all__ = ["FUNCTIONS", "METRICS", "distance"]
 
 
 def _over(x, y):
@@ -131,4 +130,3 @@ def squareform(X, force="no", checks=True):
 
 FUNCTIONS = {"cdist": cdist, "pdist": pdist, "squareform": squareform}
 distance = module_for(scipy.spatial.distance, FUNCTIONS)
-spatial = module_for(scipy.spatial, {"distance": distance})

@@ -14,7 +14,8 @@ import sys
 LATER = {"special": "codipy.scipy.functions", "optimize": "codipy.scipy.solvers",
          "linalg": "codipy.scipy.algebra", "fft": "codipy.scipy.transforms"}
 LATER["sparse.linalg"] = "codipy.scipy.matrices"
-LATER["spatial"] = LATER["spatial.distance"] = "codipy.scipy.distances"
+LATER |= {"spatial": "codipy.scipy.geometry", "spatial.distance": "codipy.scipy.distances",
+          "spatial.transform": "codipy.scipy.rotations"}  # fmt: skip
 
 
 def __getattr__(name):

@@ -86,14 +86,32 @@ TAIL = """
 `cdist`, `pdist` (euclidean, sqeuclidean, cityblock, chebyshev, minkowski; without weights) and `squareform`, of any
 order. At distance 0 the slope is 0; of several coordinates that are furthest apart `chebyshev` takes the first.
 
+## scipy.spatial
+
+`KDTree` and `cKDTree`: which points are near is decided by values (`query_ball_point`, `query_pairs` and others give
+numbers), and the distances of `query` have derivatives, without `boxsize=`; at distance 0 the slope is 0. `Delaunay`,
+`ConvexHull`, `Voronoi` and what else is of neighbours raise for active points: give them `codipy.value(points)`, and
+compute with `points[made.simplices]`.
+
+`transform.Rotation`: `from_quat`, `from_matrix`, `from_rotvec`, `from_mrp`, `from_euler`, back by `as_...`, `apply`,
+`inv`, `*`, `**`, `mean`, `magnitude`, `concatenate`, elements, and `Slerp` by rotations and times, of any order, also
+where an angle is 0. A matrix stands for the nearest rotation, which is what SciPy makes of it. At gimbal lock
+`as_euler` raises, and so do `from_davenport`, `align_vectors`, `reduce`, `RotationSpline` and `RigidTransform` of
+active values.
+
 ## scipy.interpolate
 
-SciPy's own Python code is rebuilt, by values and by points, of any order, in both directions, with SciPy's bits:
-`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, by breakpoints too, with
-`derivative`, `antiderivative` and `integrate` (first order); `interp1d`, `make_interp_spline`, `BSpline` and `splev` of
-passive knots; `BarycentricInterpolator`, `KroghInterpolator`; `RegularGridInterpolator` and `interpn`, linear. At a
-knot where a derivative jumps it is that of the piece which SciPy evaluates. What fits in FITPACK raises (`splrep`,
-`RectBivariateSpline`), and so do `RBFInterpolator` and `griddata`.
+SciPy's own Python code is rebuilt, by values and by points, of any order, in both directions, with SciPy's bits; where
+it ends in compiled code, values are that code's, and derivatives those of a formula in NumPy.
+
+| | by |
+|---|---|
+%s
+At a knot or an edge where a derivative jumps it is that of the piece which SciPy evaluates; of radial functions with a
+kink it is 0 at a site. A spline that is smoothed (`s > 0`) has knots and a parameter that FITPACK searches for, within
+0.1%% of `s`: it raises, but where the polynomial of `k` or the spline through all values comes out. `sproot`, `insert`,
+`splprep`, `bisplrep`, periodic `splrep`, `BPoly`, `NdPPoly`, `AAA`, `CloughTocher2DInterpolator` and
+`griddata(method="cubic")` raise for active values, and say what to write.
 
 ## scipy.integrate
 
@@ -161,6 +179,31 @@ Other modules: `codipy.rebind(f, modules=["scipy"])` rebuilds what is Python in 
 the place of what is not.
 """
 
+# What interpolators have derivatives by.
+INTERPOLATORS = (
+    ("`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, with "
+     "`derivative`, `antiderivative` and `integrate` (first order)",
+     "values, points, breakpoints"),
+    ("`BSpline`, `make_interp_spline`, `make_lsq_spline`, `interp1d`, with `derivative`, `antiderivative`, "
+     "`integrate`, `insert_knot`",
+     "values, points, knots and sites, weights"),
+    ("`splrep`, `splev`, `splint`, `spalde`, `splder`, `splantider`, `UnivariateSpline`, "
+     "`InterpolatedUnivariateSpline`, `LSQUnivariateSpline` with their methods",
+     "values, points, knots and sites, weights, limits"),
+    ("`RectBivariateSpline`, with `ev`, `dx=`, `dy=` and `integral`",
+     "values, points, both axes of the grid, limits"),
+    ("`RegularGridInterpolator` and `interpn`: linear by all; `nearest`, `slinear`, `cubic`, `quintic`, "
+     "`pchip`; `NdBSpline`",
+     "values and points"),
+    ("`RBFInterpolator` with every kernel, also of `neighbors`",
+     "values, points, sites, `smoothing`, `epsilon`"),
+    ("`LinearNDInterpolator`, `griddata` linear; `NearestNDInterpolator`",
+     "values, points, sites; the nearest by values, since it jumps"),
+    ("`BarycentricInterpolator`, `KroghInterpolator`, `FloaterHormannInterpolator`, `lagrange`, `Rbf`",
+     "values, points, sites"),
+    ("`make_smoothing_spline` with `lam=`", "values and points"),
+)
+
 
 def _names(names):
     return ", ".join(f"`{name}`" for name in sorted(names))
@@ -176,6 +219,10 @@ def _sparse():
     return (f"{SPARSE}{rows}{LINEAR_ALGEBRA}| differentiable ({len(ruled)}) | {_names(ruled)} |\n"
             f"| rebuilt ({len(matrices.REBUILT)}) | {_names(matrices.REBUILT)}, `LinearOperator` |\n"
             f"\n| refused of active values ({len(refused)}) | write |\n|---|---|\n{rest}")
+
+
+def _interpolators():
+    return "".join(f"| {names} | {by} |\n" for names, by in INTERPOLATORS)
 
 
 def _partly(rows):
@@ -218,7 +265,7 @@ def render():
             f"{_special()}"
             f"{_sparse()}"
             f"{_transforms()}"
-            f"{TAIL}")
+            f"{TAIL % _interpolators()}")
 
 
 if __name__ == "__main__":
