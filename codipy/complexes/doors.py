@@ -8,7 +8,7 @@ from codipy.complexes.creation import array, as_complex, as_type, full, number, 
 from codipy.complexes.functions import METHODS, array_function
 from codipy.complexes.movement import copied, get_item, item, plain, seen, set_item
 from codipy.complexes.operators import apply_operator
-from codipy.complexes.record import of_scipy
+from codipy.complexes.record import recorded
 from codipy.complexes.registered import register_input, register_output
 from codipy.complexes.scalar import Complex
 from codipy.complexes.ufuncs import array_ufunc, combine, fresh, in_place, operate
@@ -17,7 +17,7 @@ from codipy.numpy.standins import stand_for
 
 __all__ = [
     "METHODS", "apply_operator", "array", "array_function", "array_ufunc", "as_complex", "as_type", "combine", "copied",
-    "fresh", "full", "get_item", "in_place", "item", "number", "of_scipy", "operate", "pairs_of", "plain",
+    "fresh", "full", "get_item", "in_place", "item", "number", "operate", "pairs_of", "plain", "recorded",
     "register_input", "register_output", "seen", "set_item",
 ]  # fmt: skip
 

@@ -17,10 +17,11 @@ from codipy.complexes.ufuncs import fresh
 from codipy.numpy import differentiable, passive
 from codipy.numpy.arguments import bind, call_with, refuse
 from codipy.numpy.functions import name_of
+from codipy.numpy.rules.linalg_products import COMPOSITES
 
-__all__ = ["METHODS", "array_function", "known"]
+__all__ = ["METHODS", "array_function"]
 
-RECORDED = holomorphic.FUNCTIONS | fft.FUNCTIONS | reductions.RECORDED | linalg.RECORDED
+RECORDED = holomorphic.FUNCTIONS | fft.FUNCTIONS | reductions.RECORDED | linalg.FUNCTIONS
 _PASSIVE = {*passive.FUNCTIONS, "iscomplexobj", "isrealobj", "linalg.matrix_rank"} - {"angle", "round", "around", "fix"}
 
 
@@ -119,14 +120,8 @@ def polyval(p, x):
     return y
 
 
-def multi_dot(arrays, *, out=None):
-    """The product of matrices, from the left to the right."""
-    refuse("linalg.multi_dot", "of complex matrices no derivative is known: write `a @ b @ c`")
-
-
 _OWN = (
     reductions.FUNCTIONS
-    | linalg.FUNCTIONS
     | {
         function.__name__: function
         for function in (
@@ -147,15 +142,10 @@ _OWN = (
 )
 _OWN |= {
     "linalg.matmul": np.matmul, "linalg.outer": np.outer, "linalg.tensordot": np.tensordot, "linalg.vecdot": np.vecdot,
-    "linalg.multi_dot": multi_dot,
+    "linalg.multi_dot": COMPOSITES["linalg.multi_dot"],
 }  # fmt: skip
 _WRITING = {"copyto", "fill_diagonal"}
 _MAKING = {"empty_like", "ones_like", "zeros_like"}
-
-
-def known(name):
-    """Whether a function of NumPy takes active complex arrays."""
-    return name in _OWN or name in RECORDED or name in movement.FUNCTIONS or name in _PASSIVE or name in _MAKING
 
 
 def _dtypes(name, dtype):

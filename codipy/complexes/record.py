@@ -10,6 +10,7 @@ recording the rule sees ComplexArrays, and is recorded itself.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
@@ -23,7 +24,7 @@ from codipy.numpy.arguments import fillable
 from codipy.numpy.links import Shared
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["RULES", "Rule", "lifted", "named", "of_scipy", "record", "results_of", "rule"]
+__all__ = ["RULES", "Rule", "lifted", "named", "recorded", "record", "results_of", "rule"]
 
 RULES: dict = {}  # by name
 
@@ -36,15 +37,20 @@ class Rule:
     ----------
     primitive : Primitive
         Its rules see and give complex arrays.
-    results : str
-        One letter for each result: "c" complex, "a" complex and an array also without dimensions, "r" real.
+    results : str or callable
+        One letter for each result: "c" complex, "a" complex and an array also without dimensions, "r" real. Or a
+        function of the options that gives them.
     elementwise : bool
         Whether each element of the result depends on those of the arguments at its place alone.
     """
 
     primitive: Primitive
-    results: str = "c"
+    results: str | Callable = "c"
     elementwise: bool = False
+
+    def letters(self, options):
+        """The letters of the results of a call with these options."""
+        return self.results if isinstance(self.results, str) else self.results(options)
 
 
 def rule(primitive, results="c", elementwise=False):
@@ -91,7 +97,8 @@ def _packed(function, out, results):
     """`function` of the complex ones of one result or several."""
     if not isinstance(out, tuple):
         return function(out) if results in "ca" else out
-    return tuple(_all(function, out, results))
+    parts = _all(function, out, results)
+    return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
 
 
 def named(name):
@@ -105,17 +112,19 @@ def named(name):
 @cache
 def _on_pairs(name, kinds):
     """The primitive on pairs where `kinds` has a "c", else on real and passive arguments."""
-    primitive, results = RULES[name].primitive, RULES[name].results
+    primitive, letters = RULES[name].primitive, RULES[name].letters
 
     def forward(*args, **kwargs):
-        return _packed(paired, primitive.forward(*_all(joined, args, kinds), **kwargs), results)
+        return _packed(paired, primitive.forward(*_all(joined, args, kinds), **kwargs), letters(kwargs))
 
     def vjp(g, out, args, kwargs, argnums):
+        results = letters(kwargs)
         g, out = _packed(joined, g, results), _packed(joined, out, results)
         bars = primitive.vjp(g, out, _all(joined, args, kinds), kwargs, argnums)
         return [_fitting(bar, kinds[k]) for bar, k in zip(bars, argnums)]
 
     def jvp(tangents, out, args, kwargs):
+        results = letters(kwargs)
         tangents = {k: joined(t) if kinds[k] == "c" else t for k, t in tangents.items()}
         found = primitive.jvp(tangents, _packed(joined, out, results), _all(joined, args, kinds), kwargs)
         if not isinstance(found, tuple):
@@ -125,10 +134,11 @@ def _on_pairs(name, kinds):
     def into(g, out, args, kwargs, argnum, bar):
         if kinds[argnum] != "c" or bar.strides[-1] != bar.itemsize:
             return False  # a view of the bar is needed
+        results = letters(kwargs)
         g, out = _packed(joined, g, results), _packed(joined, out, results)
         return primitive.into(g, out, _all(joined, args, kinds), kwargs, argnum, joined(bar))
 
-    pattern = _same_place(kinds) if RULES[name].elementwise and results == "c" else None
+    pattern = _same_place(kinds) if RULES[name].elementwise and RULES[name].results == "c" else None
     return Primitive(
         f"complex {name} of {kinds}", forward, vjp, primitive.jvp and jvp, keep_args=primitive.keep_args,
         keep_out=primitive.keep_out, located=primitive.located, pattern=pattern, into=primitive.into and into,
@@ -172,7 +182,7 @@ def record(name, args, kwargs=None):
         is_complex = type(x) is ComplexArray or type(x) is Complex
         kinds += "c" if is_complex else "-"
         operands.append(paired(x) if is_complex else x)
-    return results_of(call(_on_pairs(name, kinds), operands, kwargs), RULES[name].results)
+    return results_of(call(_on_pairs(name, kinds), operands, kwargs), RULES[name].letters(kwargs or {}))
 
 
 # Rules on functions of SciPy, which are entered when one is asked for.
@@ -185,7 +195,7 @@ def _learn(name):
         importlib.import_module(place)
 
 
-def of_scipy(name, args, kwargs):
-    """As `record`, by the name of a function of SciPy."""
+def recorded(name, args, kwargs):
+    """As `record`, also by the name of a function of SciPy."""
     _learn(name)
     return record(name, args, kwargs)

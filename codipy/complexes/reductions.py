@@ -56,44 +56,7 @@ _variance("var", np.var, lambda out: 1.0)
 _variance("std", np.std, _half_over)
 
 
-# ---- the Euclidean norm ----------------------------------------------------------------------------------------------
-def _norm_axes(name, a, ord=None, axis=None, keepdims=False):
-    count = a.ndim if axis is None else len(axes_of(a.ndim, axis))
-    plain_order = ord is None or ord == 2 and count == 1 or ord == "fro" and count == 2
-    if name == "linalg.vector_norm":
-        plain_order = ord == 2
-    if not plain_order:
-        refuse(name, f"of complex arrays no derivative is known with ord={ord!r}: write it with np.abs")
-    return axis, keepdims
-
-
-def _norm(name, forward, default):
-    def settled(a, ord=default, axis=None, keepdims=False):
-        return _norm_axes(name, a, ord, axis, keepdims)
-
-    def called(x, *args, **kwargs):
-        settled(x, *args, **kwargs)
-        return forward(x, *args, **kwargs)
-
-    def direction(a, out, axis, keepdims):
-        return a * (2.0 * _half_over(spread(out, a.shape, axis, keepdims)))
-
-    def vjp(g, out, args, kwargs, argnums):
-        axis, keepdims = settled(*args, **kwargs)
-        a = args[0]
-        return [times(spread(g, a.shape, axis, keepdims), direction(a, out, axis, keepdims))]
-
-    def jvp(tangents, out, args, kwargs):
-        axis, keepdims = settled(*args, **kwargs)
-        slope = np.conjugate(direction(args[0], out, axis, keepdims))
-        return np.sum(times(tangents[0], slope).real, axis=axis, keepdims=keepdims)
-
-    rule(Primitive(name, called, vjp, jvp), "r")
-
-
-_norm("linalg.norm", np.linalg.norm, None)
-_norm("linalg.vector_norm", np.linalg.vector_norm, 2)
-RECORDED = frozenset({"var", "std", "linalg.norm", "linalg.vector_norm"})
+RECORDED = frozenset({"var", "std"})
 
 
 # ---- extremes and order: complex numbers are compared by their real, then their imaginary parts ----------------------

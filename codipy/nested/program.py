@@ -21,6 +21,7 @@ from codipy.active.scalar.kinds import converted
 from codipy.errors import UndifferentiableError
 from codipy.nested.expressions import Expression
 from codipy.nested.slots import Flows, Slots, reach
+from codipy.numpy.rules.phases import tried
 from codipy.programs.program import instructions
 from codipy.tape.reading import steps, values
 
@@ -432,9 +433,10 @@ def _linear(rule, flows):
     raised = [None if flow is None or not is_active(flow) else 1.0 * (plain(flow) == 0) for flow in flows]
     if not any(x is not None and np.any(x) for x in raised):
         return direct
-    above = rule([flow if x is None else flow + x for flow, x in zip(flows, raised)])
-    alone = rule([None if flow is None else np.zeros(np.shape(flow))[()] if x is None else x
-                  for flow, x in zip(flows, raised)])
+    with tried():
+        above = rule([flow if x is None else flow + x for flow, x in zip(flows, raised)])
+        alone = rule([None if flow is None else np.zeros(np.shape(flow))[()] if x is None else x
+                      for flow, x in zip(flows, raised)])
     return [_differing(*found) for found in zip(direct, above, alone)]
 
 

@@ -17,7 +17,7 @@ from codipy.errors import ActiveError
 
 __all__ = [
     "PLAIN", "apart", "assign", "bind", "call_with", "fillable", "gather_tree", "holds_active", "holds_array",
-    "identifier_tree", "parameters", "rebuilt", "refuse", "value_leaf", "value_tree",
+    "holds_complex", "identifier_tree", "parameters", "rebuilt", "refuse", "value_leaf", "value_tree",
 ]  # fmt: skip
 
 
@@ -48,6 +48,16 @@ def holds_active(tree):
     Inside ``codipy.passive()`` nothing is active.
     """
     return _holds(tree) and not status.in_passive()
+
+
+def holds_complex(tree):
+    """Whether plain complex numbers are in a tree of lists and tuples."""
+    kind = type(tree)
+    if kind in _OURS or kind in PLAIN:
+        return False
+    if kind in (list, tuple):
+        return not PLAIN.issuperset(map(type, tree)) and any(map(holds_complex, tree))
+    return isinstance(tree, (complex, np.ndarray, np.generic)) and np.iscomplexobj(tree)
 
 
 def rebuilt(tree, leaf):
@@ -215,6 +225,8 @@ def gather_tree(values, ids):
         moved = [gather_tree(*pair) for pair in zip(values, ids, strict=True)]
         return type(values)(*moved) if hasattr(values, "_fields") else type(values)(moved)
     if np.asarray(values).dtype.kind != "f":
+        if np.asarray(values).dtype.kind == "c" and np.any(ids):
+            raise ActiveError("complex elements beside those of an active Array: make that complex, x.astype(complex)")
         return values
     moved = gather(values, np.array(ids, np.int32, order="C"))
     return fillable(moved) if moved is values else moved

@@ -13,8 +13,9 @@ from codipy.active.doors import door
 
 from . import registry
 from .arguments import PLAIN, assign, bind, holds_active, parameters, refuse, value_tree
+from .rules.eigen import comes_out_complex
 
-__all__ = ["FUNCTIONS", "apply", "in_order", "is_function", "of_complex", "operand"]
+__all__ = ["FUNCTIONS", "PRIMITIVE", "apply", "in_order", "is_function", "of_complex", "operand"]
 
 
 def operand(x):
@@ -122,6 +123,17 @@ def of_complex(func, args, kwargs):
     return door("complexes")().array_function(func, (), args, kwargs)
 
 
+def _eigenvalues(func, args, kwargs, name):
+    """Of a real matrix, whose eigenvalues NumPy gives as complex numbers if one of them is."""
+    (a,) = bind(func, args, kwargs).values()
+    a = operand(a)
+    if comes_out_complex(name.removeprefix("linalg."), value_tree(a)):
+        return of_complex(func, (a,), {})
+    return apply(name, (a,), {})
+
+
 FUNCTIONS: dict = {name: partial(_call, name=name) for name in registry.PRIMITIVES if is_function(name)}
 _COMPLEX = ("fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "ihfft", "rfft", "rfft2", "rfftn")
 FUNCTIONS |= {f"fft.{name}": of_complex for name in _COMPLEX}
+FUNCTIONS |= {name: partial(_eigenvalues, name=name) for name in ("linalg.eig", "linalg.eigvals")}
+PRIMITIVE = {name for name, handler in FUNCTIONS.items() if getattr(handler, "func", None) is _call}

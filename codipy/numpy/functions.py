@@ -11,7 +11,7 @@ from codipy.active.array import Array
 from codipy.active.recordings import status
 
 from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
-from .arguments import apart, assign, bind, call_with, holds_active, parameters, refuse, value_tree
+from .arguments import apart, assign, bind, call_with, holds_active, holds_complex, parameters, refuse, value_tree
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
 
@@ -76,11 +76,15 @@ def _moving(name):
     return tuple(known.positional.index(one) for one in names), set(names)
 
 
+# Where a plain complex array makes the result complex.
+_OF_NUMBERS = {*movement.DATA, *views.DATA, *differentiable.FUNCTIONS} - movement.SPECIAL.keys()
+
+
 # What needs nobody to look into its arguments: `active/arrays/protocol.pyx` goes a shorter way with most calls of them.
 SHORT = {
     _found(name): registry.PRIMITIVES[name]
     for name, handler in SETS["differentiable"].items()
-    if handler is differentiable.FUNCTIONS.get(name) and handler is not differentiable.of_complex
+    if handler is differentiable.FUNCTIONS.get(name) and name in differentiable.PRIMITIVE
 }
 SHORT |= {
     _found(name): _moving(name)
@@ -146,6 +150,8 @@ def array_function(func, types, args, kwargs):
         shown = Shown(writable=False)
         bound = apart(bound) if name in _PRODUCTS else bound
         return assign(shown.results(call_with(func, bound, shown.tree)), out)
+    if name in _OF_NUMBERS and (any(map(holds_complex, args)) or any(map(holds_complex, kwargs.values()))):
+        return differentiable.of_complex(func, args, kwargs)
     if handler is None:
         if name in _SAVING and status.recording() is None:
             return func(*value_tree(args), **value_tree(kwargs))

@@ -97,7 +97,7 @@ def _is_active(x):
     return holds_active(x) or is_complex_variable(x) and x.is_active
 
 
-# ---- transforms of complex numbers -----------------------------------------------------------------------------------
+# ---- transforms of complex numbers, or whose result is complex -------------------------------------------------------
 _OF_REAL = {"rfft", "rfft2", "rfftn", "ihfft", "ihfft2", "ihfftn"}
 _TO_REAL = {"irfft", "irfft2", "irfftn", "hfft", "hfft2", "hfftn"}
 
@@ -105,7 +105,7 @@ _TO_REAL = {"irfft", "irfft2", "irfftn", "hfft", "hfft2", "hfftn"}
 def _recorded(name, x, options):
     if name in _OF_REAL and is_complex_variable(x):
         raise TypeError("x must be a real sequence")
-    return door("complexes")().of_scipy(f"scipy.fft.{name}", (x,), options)
+    return door("complexes")().recorded(f"scipy.fft.{name}", (x,), options)
 
 
 def _by_workers(reverse):
@@ -201,7 +201,7 @@ def _recorded_real(name, x, options):
         return call({**REAL, **_HANKEL}[name], (x,), options)
     if name in _HANKEL:
         raise TypeError("x must be a real sequence")
-    return door("complexes")().of_scipy(f"scipy.fft.{name}", (x,), options)
+    return door("complexes")().recorded(f"scipy.fft.{name}", (x,), options)
 
 
 FUNCTIONS |= {name: _entered(name, _recorded_real) for name in (*REAL, *_HANKEL)}

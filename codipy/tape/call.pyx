@@ -272,6 +272,9 @@ cdef class Call(Record):
             if np.shape(parts[k]) != shape_of(slots):
                 raise TapeError(f"evaluate_primal(): a result of {self.primitive.name} had the shape {shape_of(slots)} "
                                 f"when it was recorded, and has {np.shape(parts[k])} now: record again")
+            if np.iscomplexobj(parts[k]):
+                raise TapeError(f"evaluate_primal(): a result of {self.primitive.name} was real when it was recorded, and "
+                                "is complex now: record again")
             view_of(replay.values, slots, 1, True)[...] = parts[k]
             if not isinstance(old, np.ndarray):
                 parts[k] = type(old)(replay.values[slots.first])

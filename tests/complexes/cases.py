@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expressions with complex numbers.
 
-`z` and `w` are vectors, `m` and `n` square matrices, `x` and `a` a real vector and matrix; `c` is a plain array.
+`z` and `w` are vectors, `m` and `n` square matrices, `h` a Hermitian one, `x` and `a` a real vector and matrix, `e` one
+with complex eigenvalues; `c` is a plain array.
 """
 
 
@@ -36,7 +37,9 @@ MOVEMENTS = _listed("""
     np.min(m, 0) ; z.max() ; np.block([[m, m], [m, m]]) ; np.column_stack([z, w]) ;
     np.select([x > 0.5], [z], 1j) ; np.broadcast_arrays(z, m)[0] ; z[0] ; z[1].real ; m[1, 2] ;
     np.full_like(z, z[0]) ; z.take([0, 1]) ; np.meshgrid(z, x)[0] ; np.meshgrid(z, x)[1] ;
-    np.linalg.diagonal(m) ; np.resize(z, 5) ; np.rot90(m) ;
+    np.linalg.diagonal(m) ; np.resize(z, 5) ; np.rot90(m) ; np.where(x > 0.5, x, c) ; np.where(x > 0.5, x, 1j) ;
+    np.concatenate([x, c]) ; np.stack([c, x]) ; np.hstack([x[0], 1j]) ; np.append(x, c) ; np.insert(c, 1, x[:2]) ;
+    np.select([x > 0.5], [x], c) ; np.choose([0, 1, 0], [x, c]) ; np.block([[x], [c]]) ; np.maximum(x, c) ;
 """)
 REDUCTIONS = _listed("""
     np.sum(z) ; z.sum() ; m.sum(0) ; m.sum(axis=1, keepdims=True) ; np.mean(m, 1) ; m.mean() ; np.prod(z) ;
@@ -53,6 +56,8 @@ PRODUCTS = _listed("""
     np.einsum('ij,jk->ik', m, n) ; np.einsum('ij,ij', m, n) ; np.einsum('ij,j->i', a, z) ;
     np.einsum('i,i,i->', z, w, x) ; np.einsum('ii', m) ; np.kron(z, w) ; np.convolve(z, w) ; np.convolve(x, z) ;
     np.correlate(z, w, 'full') ; np.cross(z, w) ; np.linalg.matmul(m, n) ; np.linalg.vecdot(z, w) ;
+    x @ np.outer(c, c) ; np.outer(c, c) @ a ; np.dot(x, c) ; np.einsum('ij,j', a, c) ; np.tensordot(a, c, 1) ;
+    np.kron(x, c) ; np.vdot(x, c) ; np.average(x, weights=c) ;
     np.vecdot(m, n) ; np.matvec(m, z) ; np.vecmat(z, m) ; np.stack([m, n]) @ z ; np.stack([m, n]) @ m ;
 """)
 TRANSFORMS = (
@@ -88,9 +93,39 @@ LINEAR_ALGEBRA = _listed("""
     np.linalg.solve(m, z) ; np.linalg.solve(m, n) ; np.linalg.solve(m, x) ; np.linalg.solve(a, z) ;
     np.linalg.solve(m, a) ; np.linalg.inv(m) ; np.linalg.det(m) ; np.linalg.matrix_power(m, 3) ;
     np.linalg.matrix_power(m, -2) ; np.linalg.inv(np.stack([m, n])) ; np.linalg.trace(m) ;
+    np.linalg.solve(np.diag(c), x) ; np.linalg.multi_dot([m, n, m]) ; np.linalg.multi_dot([z, m, n, w]) ;
+    np.linalg.multi_dot([a, m, z]) ; np.linalg.slogdet(m)[0] ; np.linalg.slogdet(m)[1] ;
+    np.linalg.slogdet(np.stack([m, n])).sign ; np.linalg.slogdet(m).sign * z ; np.linalg.cholesky(h) ;
+    np.linalg.cholesky(h, upper=True) ; np.linalg.cholesky(np.stack([h, h @ h])) ; np.linalg.pinv(m) ;
+    np.linalg.pinv(m[:2]) ; np.linalg.pinv(m[:, :2]) ; np.linalg.pinv(h, hermitian=True) ;
+    np.linalg.pinv(np.stack([m, n])) ; np.linalg.lstsq(m[:, :2], z)[0] ; np.linalg.lstsq(m[:, :2], n)[0] ;
+    np.linalg.lstsq(m[:, :2], z)[1] ; np.linalg.lstsq(m[:2], z[:2])[0] ; np.linalg.lstsq(m[:, :2], x)[0] ;
+    np.linalg.lstsq(a[:, :2], z)[0] ; np.linalg.lstsq(m[:, :2], z)[3] ; np.linalg.norm(m, 2) ;
+    np.linalg.norm(m, 'nuc') ; np.linalg.norm(m, 1) ; np.linalg.norm(m, np.inf) ; np.linalg.norm(z, 1) ;
+    np.linalg.norm(z, 3) ; np.linalg.norm(z, np.inf) ; np.linalg.norm(m, -2) ; np.linalg.norm(m, axis=(0, 1)) ;
+    np.linalg.norm(m, 2, axis=1, keepdims=True) ; np.linalg.norm(z, 0) ; np.linalg.matrix_norm(m, ord=2) ;
+    np.linalg.vector_norm(m, ord=3, axis=1) ; np.linalg.norm(np.stack([m, n]), 'nuc', (1, 2)) ;
+    np.linalg.cond(m) ; np.linalg.cond(m, 1) ; np.linalg.cond(m, -2) ;
+""")
+# Of vectors that are right with any phase, what depends on none.
+DECOMPOSITIONS = _listed("""
+    np.linalg.eigvals(m) ; np.linalg.eig(m)[0] ; np.abs(np.linalg.eig(m)[1]) ; np.linalg.eig(m).eigenvalues ;
+    np.linalg.eigvals(np.stack([m, n])) ; turned(np.linalg.eig(m)[1]) ; np.linalg.eigvals(e) ;
+    np.linalg.eig(e)[0] ; np.abs(np.linalg.eig(e)[1]) ; turned(np.linalg.eig(e)[1]) ; np.linalg.eigvals(e)[0].imag ;
+    np.linalg.eigvals(np.stack([e, e @ e])) ; np.linalg.eigvals([[x[0], -1.0], [1.0, x[1]]]) ;
+    np.linalg.eigh(m)[0] ; np.abs(np.linalg.eigh(m)[1]) ; turned(np.linalg.eigh(m)[1]) ;
+    np.linalg.eigh(m, 'U').eigenvalues ; np.linalg.eigvalsh(m) ; np.linalg.eigvalsh(m, 'U') ;
+    np.abs(np.linalg.eigh(np.stack([m, n]))[1]) ; np.linalg.eigvalsh(np.stack([m, n])) ;
+    np.linalg.svd(m)[1] ; np.abs(np.linalg.svd(m)[0]) ; polar(m) ; polar(m[:2]) ; polar(m[:, :2]) ;
+    np.linalg.svd(m[:2], full_matrices=False)[1] ; np.linalg.svd(m, compute_uv=False) ; np.linalg.svdvals(m) ;
+    polar(h - 3.0 * np.eye(3), hermitian=True) ; np.linalg.svd(h, hermitian=True, compute_uv=False) ;
+    np.linalg.svd(np.stack([m, n])).S ; np.linalg.qr(m)[0] ; np.linalg.qr(m)[1] ; np.linalg.qr(m[:2])[1] ;
+    np.linalg.qr(m[:2])[0] ; np.linalg.qr(m[:, :2])[0] ; np.linalg.qr(m, 'r') ; np.linalg.qr(m).R ;
+    np.linalg.qr(np.stack([m, n]))[0] ;
 """)
 ALL = {
     "elementwise": ELEMENTWISE, "movements": MOVEMENTS, "reductions": REDUCTIONS, "products": PRODUCTS,
     "transforms": TRANSFORMS, "linear algebra": LINEAR_ALGEBRA,
+    "decompositions": DECOMPOSITIONS,
 }  # fmt: skip
 EXPRESSIONS = [text for texts in ALL.values() for text in texts]

@@ -103,7 +103,7 @@ def test_a_recording_is_saved(tmp_path):
     assert np.array_equal(loaded.inputs[0].gradient, x.gradient)
 
 
-@pytest.mark.parametrize("text", ["np.interp(z.real, x, z)", "np.linalg.cond(m)", "np.cov(z, w)"])
+@pytest.mark.parametrize("text", ["np.interp(z.real, x, z)", "np.cov(z, w)", "np.interp(x, x, c)"])
 def test_what_has_no_derivative_is_refused(text):
     with pytest.raises(TypeError, match="np.*: no derivative is known of complex"):
         codipy.grad(function(text))(POINT)

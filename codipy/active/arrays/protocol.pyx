@@ -164,7 +164,9 @@ cdef bint is_active(BaseArray a) noexcept:
 
 
 cdef bint is_numeric(object x) noexcept:
-    return type(x) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_OBJECT
+    """Whether x is an ndarray of real numbers: complex ones make a result that no Array is."""
+    return (type(x) is np.ndarray and cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_OBJECT
+            and not cnp.PyArray_ISCOMPLEX(<cnp.ndarray>x))
 
 
 cdef bint is_of_numbers(object x):

@@ -1,35 +1,40 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of eigenvalues and eigenvectors, symmetric and general; general ones also where they come out complex."""
 
+import threading
+
 import numpy as np
 
 from codipy.numpy.rules.matrices import (
     CANCELLED,
+    conj,
+    cT,
     diagonal_matrix,
     folded,
     mirrored,
-    mT,
     off_diagonal,
     quotient,
+    real,
     refuse,
     relative,
     single,
     tolerance,
 )
 from codipy.numpy.rules.patterns import matrices
+from codipy.numpy.rules.phases import demand_no_phase, vectors
 
-__all__ = ["PRIMITIVES", "eigh_cotangent", "eigh_tangent"]
+__all__ = ["PRIMITIVES", "comes_out_complex", "eigh_cotangent", "eigh_tangent"]
 
 EQUAL = "two eigenvalues are equal, any basis of their space are eigenvectors, which have no derivative"
 
 
-# ---- symmetric: a = v diag(w) v^T; NumPy reads the triangle UPLO -----------------------------------------------------
+# ---- symmetric or Hermitian: a = v diag(w) v^H; NumPy reads the triangle UPLO ----------------------------------------
 def eigh_tangent(t, w, v):
     """The tangents of eigenvalues and eigenvectors, for a symmetric tangent of the matrix."""
-    inner = mT(v) @ t @ v
+    inner = cT(v) @ t @ v
     turn, none = off_diagonal(inner), _equal(w)
     refuse(none & (relative(turn, _largest_of(inner)) > CANCELLED), f"eigh: {EQUAL}; see eigvalsh")
-    return np.linalg.diagonal(inner), v @ quotient(turn, _gaps(w), none)
+    return real(np.linalg.diagonal(inner)), v @ quotient(turn, _gaps(w), none)
 
 
 def eigh_cotangent(g_w, g_v, w, v):
@@ -39,11 +44,16 @@ def eigh_cotangent(g_w, g_v, w, v):
     projector, whose quotient tends to zero, and for a matrix function v f(w) v^T, whose quotient tends to f', and
     nothing tells one from the other. Where no vector matters at all the loss is taken to be one of eigenvalues.
     """
-    inner = mT(v) @ g_v
+    inner = cT(v) @ g_v
+    _demand_no_phase("eigh", g_w, g_v, w, v, inner)
     none = _equal(w)
     refuse(none & _matters(inner, g_w, w, np.any(g_v, axis=(-2, -1), keepdims=True)), f"eigh: {EQUAL}; see eigvalsh")
-    core = quotient((inner - mT(inner)) / 2, _gaps(w), none)
-    return v @ (diagonal_matrix(g_w) + core) @ mT(v)
+    core = quotient((inner - cT(inner)) / 2, _gaps(w), none)
+    return v @ (diagonal_matrix(g_w) + core) @ cT(v)
+
+
+def _demand_no_phase(name, g_w, g_v, w, v, inner):
+    demand_no_phase(np.linalg.diagonal(inner), np.sum(np.abs(v * g_v), axis=-2) + np.abs(g_w * w), name)
 
 
 def _gaps(w):
@@ -65,8 +75,8 @@ def _matters(inner, g_w, w, used):
     values = np.abs(g_w)[..., None]
     largest = _largest_of(values)
     turns = relative(off_diagonal(inner), _largest_of(inner) + largest * _largest_of(w[..., None]))
-    pairs = relative(off_diagonal(values + mT(values)), largest)
-    return (turns + mT(turns) > CANCELLED) | (used & (pairs > CANCELLED))
+    pairs = relative(off_diagonal(values + cT(values)), largest)
+    return (turns + cT(turns) > CANCELLED) | (used & (pairs > CANCELLED))
 
 
 def _lower(UPLO):
@@ -82,20 +92,16 @@ def _eigh_reverse(g, out, a, UPLO="L"):
 
 
 def _eigvalsh(t, out, a, UPLO="L"):
-    v = np.linalg.eigh(a, UPLO)[1]
-    return np.sum(v * (mirrored(t, _lower(UPLO)) @ v), axis=-2)
+    v = vectors("eigh", a, UPLO=UPLO)[1]
+    return real(np.sum(conj(v) * (mirrored(t, _lower(UPLO)) @ v), axis=-2))
 
 
 def _eigvalsh_reverse(g, out, a, UPLO="L"):
-    v = np.linalg.eigh(a, UPLO)[1]
-    return folded((v * g[..., None, :]) @ mT(v), _lower(UPLO))
+    v = vectors("eigh", a, UPLO=UPLO)[1]
+    return folded((v * g[..., None, :]) @ cT(v), _lower(UPLO))
 
 
 # ---- general: a v = v diag(w); LAPACK scales each v to length 1 and its largest component to a real number -----------
-def _cH(a):
-    return np.conj(mT(a))
-
-
 def _inverse(v):
     if np.any(np.linalg.cond(v) * np.finfo(float).eps * np.shape(v)[-1] > 1):
         raise np.linalg.LinAlgError("eig: the eigenvectors are linearly dependent: no derivative exists")
@@ -125,21 +131,18 @@ def _eig_reverse(g, out, a):
     (g_w, g_v), (w, v) = g, out
     if not (np.any(g_w) or np.any(g_v)):
         return None
-    along = np.sum(np.conj(g_v) * v, axis=-2)[..., None, :]
-    moved = g_v - np.real(along) * v
-    if np.iscomplexobj(v):
-        mask, value = _largest(v)
-        moved = moved + 1j * np.imag(along) / value * mask
-    inner = _cH(v) @ moved
+    along = real(np.sum(conj(g_v) * v, axis=-2))[..., None, :]
+    inner, of_vectors = cT(v) @ (g_v - along * v), cT(v) @ g_v
+    _demand_no_phase("eig", g_w, g_v, w, v, of_vectors)
     none = _equal(w)
     # Stricter than eigh: in a matrix function v f(w) inv(v) with equal eigenvalues all trace of the vectors cancels.
-    refuse(none & _matters(_cH(v) @ g_v, g_w, w, np.array(True)), f"eig: {EQUAL}; see eigvals")
+    refuse(none & _matters(of_vectors, g_w, w, np.array(True)), f"eig: {EQUAL}; see eigvals")
     return _similar(quotient(off_diagonal(inner), np.conj(_gaps(w)), none) + diagonal_matrix(g_w), v, a)
 
 
 def _similar(core, v, a):
     """The cotangent of the matrix from that of its representation in the basis v."""
-    bar = _cH(_inverse(v)) @ core @ _cH(v)
+    bar = cT(_inverse(v)) @ core @ cT(v)
     return bar if np.iscomplexobj(a) else np.real(bar)
 
 
@@ -157,7 +160,7 @@ def _matched(values, w):
 
 def _basis(out, a):
     """Eigenvectors in the order of the eigenvalues `out`."""
-    w, v = np.linalg.eig(a)
+    w, v = vectors("eig", a, np.iscomplexobj(out))
     return np.take_along_axis(v, _matched(out, w)[..., None, :], axis=-1)
 
 
@@ -170,10 +173,39 @@ def _eigvals_reverse(g, out, a):
     return _similar(diagonal_matrix(g), _basis(out, a), a) if np.any(g) else None
 
 
+# ---- of a real matrix the result is complex or not; it is computed before anybody knows which rule records it --------
+class _Known(threading.local):
+    """The last results that nobody has taken yet, with their matrices, by the name of the function."""
+
+    def __init__(self):
+        self.results = {}
+
+
+_known = _Known()
+
+
+def comes_out_complex(name, a):
+    """Whether the eigenvalues of a real matrix or stack are complex to NumPy; whoever computes them next finds them."""
+    found = getattr(np.linalg, name)(a)
+    _known.results[name] = np.array(a), found
+    return np.iscomplexobj(found if name == "eigvals" else found[0])
+
+
+def _found_or(function):
+    def forward(a):
+        known = _known.results.pop(function.__name__, None)
+        if known is not None and known[0].dtype == a.dtype and known[0].shape == a.shape and (
+                known[0].tobytes() == a.tobytes()):
+            return known[1]
+        return function(a)
+
+    return forward
+
+
 _LA = np.linalg
 _ALL = [
-    single("linalg.eig", _LA.eig, _eig_reverse, _eig, matrices, located=True),
-    single("linalg.eigvals", _LA.eigvals, _eigvals_reverse, _eigvals, matrices, located=True),
+    single("linalg.eig", _found_or(_LA.eig), _eig_reverse, _eig, matrices, located=True),
+    single("linalg.eigvals", _found_or(_LA.eigvals), _eigvals_reverse, _eigvals, matrices, located=True),
     single("linalg.eigh", _LA.eigh, _eigh_reverse, _eigh, matrices, keep_args=False, located=True),
     single("linalg.eigvalsh", _LA.eigvalsh, _eigvalsh_reverse, _eigvalsh, matrices, keep_out=False, located=True),
 ]

@@ -8,8 +8,9 @@ import numpy as np
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain, unbroadcast
 from codipy.numpy.rules.factors import solve, solve_columns
-from codipy.numpy.rules.matrices import CANCELLED, folded, mirrored, mT, single
+from codipy.numpy.rules.matrices import CANCELLED, conj, cT, folded, mirrored, mT, real, single
 from codipy.numpy.rules.patterns import matrices, solved
+from codipy.numpy.rules.phases import vectors
 from codipy.numpy.rules.products import PRIMITIVES as PRODUCTS
 
 __all__ = ["PRIMITIVES"]
@@ -168,13 +169,17 @@ def _det_reverse(g, out, a):
 
 
 def _slogdet(t, out, a):
-    return np.zeros_like(out[0]), np.sum(mT(np.linalg.inv(a)) * t, axis=(-2, -1))
+    slope = np.sum(mT(np.linalg.inv(a)) * t, axis=(-2, -1))
+    return 1j * out[0] * slope.imag if np.iscomplexobj(a) else np.zeros_like(out[0]), real(slope)
 
 
 def _slogdet_reverse(g, out, a):
-    """Of log |det| alone: the sign has no derivative. Matrices without cotangent may be singular."""
-    g = g[1][..., None, None]
-    return g * mT(np.linalg.inv(np.where(g == 0, np.eye(np.shape(a)[-1]), a)))
+    """Of log |det|, and of the sign where it is complex. Matrices without cotangent may be singular."""
+    g_sign, g = g
+    if np.iscomplexobj(a):
+        g = g + 1j * (g_sign * np.conjugate(out[0])).imag
+    g = g[..., None, None]
+    return g * cT(np.linalg.inv(np.where(g == 0, np.eye(np.shape(a)[-1]), a)))
 
 
 def _power_slope(a, t, n):
@@ -216,7 +221,7 @@ def _full_rank(rank, shape, name):
 
 def _constant_rank(t, left, right, name):
     """Raise if the tangent `t` of a matrix leads out of what it spans on both sides, beyond rounding."""
-    missing = [np.rint(np.trace(outside, axis1=-2, axis2=-1)) for outside in (left, right)]
+    missing = [np.rint(real(np.trace(outside, axis1=-2, axis2=-1))) for outside in (left, right)]
     rounding = [np.max(np.abs(outside @ outside - outside), initial=0.0) for outside in (left, right)]  # float32's too
     size = np.max(np.abs(t), axis=(-2, -1), keepdims=True, initial=0.0)
     leads_out = np.any(np.abs(left @ t @ right) > (CANCELLED + 8.0 * sum(rounding)) * size, axis=(-2, -1))
@@ -234,14 +239,14 @@ def _pinv(t, out, a, rcond=None, hermitian=False, *, rtol=None):
     left, right = _pinv_projections(out, mirrored(a, True) if hermitian else a)
     t = mirrored(t, True) if hermitian else t
     _constant_rank(t, left, right, "pinv")
-    return -out @ t @ out + out @ mT(out) @ mT(t) @ left + right @ mT(t) @ mT(out) @ out
+    return -out @ t @ out + out @ cT(out) @ cT(t) @ left + right @ cT(t) @ cT(out) @ out
 
 
 def _pinv_reverse(g, out, a, rcond=None, hermitian=False, *, rtol=None):
     left, right = _pinv_projections(out, mirrored(a, True) if hermitian else a)
-    _full_rank(np.shape(left)[-1] - np.rint(np.trace(left, axis1=-2, axis2=-1)), np.shape(a), "pinv")
-    pt = mT(out)
-    bar = -pt @ g @ pt + left @ mT(g) @ out @ pt + pt @ out @ mT(g) @ right
+    _full_rank(np.shape(left)[-1] - np.rint(real(np.trace(left, axis1=-2, axis2=-1))), np.shape(a), "pinv")
+    pt = cT(out)
+    bar = -pt @ g @ pt + left @ cT(g) @ out @ pt + pt @ out @ cT(g) @ right
     return folded(bar, True) if hermitian else bar
 
 
@@ -252,24 +257,24 @@ def _lstsq_parts(out, args):
     rank = int(out[2])
     if not is_plain(a) and rank == min(np.shape(a)):     # single vectors may have no derivative, the inverse has
         return a, x, b - a @ x, None, None, np.linalg.pinv(a)
-    u, s, vt = np.linalg.svd(a, full_matrices=False)
-    return a, x, b - a @ x, u, vt, (mT(vt[:rank]) / s[:rank]) @ mT(u[:, :rank])
+    u, s, vt = vectors("svd", a, full_matrices=False)
+    return a, x, b - a @ x, u, vt, (cT(vt[:rank]) / s[:rank]) @ cT(u[:, :rank])
 
 
 def _lstsq_vjp(g, out, args, kwargs, argnums):
     a, x, r, u, vt, p = _lstsq_parts(out, args)
     g_x, g_s = _columns(g[0], args[1]), g[3]
     g_r = 2 * r * g[1] if np.size(g[1]) else 0.0 * r  # of the sums of squares, which NumPy leaves out if there is none
-    g_b = mT(p) @ g_x
+    g_b = cT(p) @ g_x
     bars = []
     for i in argnums:
         if i == 0:
             _full_rank(out[2], np.shape(a), "lstsq")
             normal = p @ g_b
             missed = g_x - p @ (a @ g_x)
-            bar = r @ mT(normal) - g_b @ mT(x) + mT(p) @ x @ mT(missed) - g_r @ mT(x)
+            bar = r @ cT(normal) - g_b @ cT(x) + cT(p) @ x @ cT(missed) - g_r @ cT(x)
             if not is_plain(g_s) or np.any(g_s):
-                u, _, vt = np.linalg.svd(a, full_matrices=False) if u is None else (u, None, vt)
+                u, _, vt = vectors("svd", a, full_matrices=False) if u is None else (u, None, vt)
                 bar = bar + (u * g_s) @ vt
             bars.append(bar)
         else:
@@ -282,12 +287,12 @@ def _lstsq_jvp(tangents, out, args, kwargs):
     t_a = tangents.get(0, np.zeros(np.shape(a)))
     _constant_rank(t_a, *_pinv_projections(p, a), "lstsq")
     moved = _columns(tangents[1], args[1]) - t_a @ x if 1 in tangents else -t_a @ x
-    slope = mT(t_a) @ (mT(p) @ x)
-    t_x = p @ (moved + mT(p) @ (mT(t_a) @ r)) + slope - p @ (a @ slope)
+    slope = cT(t_a) @ (cT(p) @ x)
+    t_x = p @ (moved + cT(p) @ (cT(t_a) @ r)) + slope - p @ (a @ slope)
     if u is None:
-        u, _, vt = np.linalg.svd(a, full_matrices=False)
-    t_squares = 2 * np.sum(r * moved, axis=0) if np.size(out[1]) else np.zeros(0)
-    return np.reshape(t_x, np.shape(out[0])), t_squares, None, np.sum(u * (t_a @ mT(vt)), axis=0)
+        u, _, vt = vectors("svd", a, full_matrices=False)
+    t_squares = 2 * real(np.sum(conj(r) * moved, axis=0)) if np.size(out[1]) else np.zeros(0)
+    return np.reshape(t_x, np.shape(out[0])), t_squares, None, real(np.sum(conj(u) * (t_a @ cT(vt)), axis=0))
 
 
 # ---- cross, trace ----------------------------------------------------------------------------------------------------

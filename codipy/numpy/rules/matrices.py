@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the rules of linear algebra share: stacks of matrices, triangles, gaps that may be zero."""
+"""What the rules of linear algebra share: stacks of matrices, triangles, gaps that may be zero.
+
+Rules are for complex matrices too where they are written with `cT`, `conj` and `real`. The cotangent of z is
+dL/dRe(z) + i dL/dIm(z), and LAPACK takes no notice of the imaginary parts on the diagonal of a Hermitian matrix.
+"""
 
 import numpy as np
 
@@ -7,6 +11,8 @@ from codipy.numpy.primitive import Primitive
 
 __all__ = [
     "CANCELLED",
+    "cT",
+    "conj",
     "diagonal_matrix",
     "folded",
     "halved",
@@ -14,6 +20,7 @@ __all__ = [
     "mirrored",
     "off_diagonal",
     "quotient",
+    "real",
     "refuse",
     "relative",
     "single",
@@ -21,6 +28,26 @@ __all__ = [
 ]
 
 mT = np.matrix_transpose
+
+
+def _is_complex(a):
+    return a.dtype.kind == "c"
+
+
+def conj(a):
+    """The conjugate: of real numbers themselves, not a copy."""
+    return np.conjugate(a) if _is_complex(a) else a
+
+
+def real(a):
+    """The real parts: of real numbers themselves."""
+    return a.real if _is_complex(a) else a
+
+
+def cT(a):
+    """The conjugate transpose, of real matrices the transpose."""
+    return conj(mT(a))
+
 
 CANCELLED = 1e-8  # of the largest: what is smaller is taken to be zero but for rounding
 
@@ -50,14 +77,18 @@ def diagonal_matrix(d):
     return d[..., None, :] * np.eye(np.shape(d)[-1])
 
 
+def _of_real_diagonal(a):
+    return a - 1j * diagonal_matrix(np.linalg.diagonal(a).imag) if _is_complex(a) else a
+
+
 def mirrored(a, lower):
-    """The symmetric matrices that LAPACK sees when it reads one triangle of `a`."""
-    return np.tril(a) + mT(np.tril(a, -1)) if lower else np.triu(a) + mT(np.triu(a, 1))
+    """The symmetric or Hermitian matrices that LAPACK sees when it reads one triangle of `a`."""
+    return _of_real_diagonal(np.tril(a) + cT(np.tril(a, -1)) if lower else np.triu(a) + cT(np.triu(a, 1)))
 
 
 def folded(g, lower):
     """The transpose of `mirrored`: what `g` says of the triangle that is read; the other has no influence."""
-    return np.tril(g) + np.tril(mT(g), -1) if lower else np.triu(g) + np.triu(mT(g), 1)
+    return _of_real_diagonal(np.tril(g) + np.tril(cT(g), -1) if lower else np.triu(g) + np.triu(cT(g), 1))
 
 
 def halved(a):

@@ -4,8 +4,9 @@
 import numpy as np
 
 from codipy.numpy.rules.building import is_plain
-from codipy.numpy.rules.matrices import mT, single
+from codipy.numpy.rules.matrices import conj, cT, real, single
 from codipy.numpy.rules.patterns import matrices, reduced
+from codipy.numpy.rules.phases import vectors
 
 __all__ = ["PRIMITIVES"]
 
@@ -44,7 +45,7 @@ def _matrix_slope(x, n, p):
         sums = np.sum(np.abs(x), axis=along)
         picked = _picked((np.argmax if p > 0 else np.argmin)(sums, axis=-1), np.shape(sums)[-1])
         return np.sign(x) * np.expand_dims(picked, along)
-    u, s, vt = np.linalg.svd(x, full_matrices=False)
+    u, s, vt = vectors("svd", x, full_matrices=False)
     rounding = max(np.shape(x)[-2:]) * np.finfo(float).eps * s[..., :1]
     weights = (s > rounding) * 1.0  # singular values that are zero have a kink there
     if p != "nuc":
@@ -89,7 +90,7 @@ def _matrix_norm_slope(out, x, /, *, keepdims=False, ord="fro"):
 
 def _cond_slope(out, x, p=None):
     if p in (None, 2, -2):
-        u, s, vt = np.linalg.svd(x, full_matrices=False)
+        u, s, vt = vectors("svd", x, full_matrices=False)
         large, small = (s[..., :1], s[..., -1:]) if p != -2 else (s[..., -1:], s[..., :1])
         first = _picked(np.array(0 if p != -2 else np.shape(s)[-1] - 1), np.shape(s)[-1])
         final = _picked(np.array(0 if p == -2 else np.shape(s)[-1] - 1), np.shape(s)[-1])
@@ -98,7 +99,7 @@ def _cond_slope(out, x, p=None):
     _invertible(np.isfinite(out))
     y = np.linalg.inv(x)
     one, other = (np.linalg.norm(m, p, axis=(-2, -1), keepdims=True) for m in (x, y))
-    inverse_slope = -mT(y) @ _matrix_slope(y, other, p) @ mT(y)
+    inverse_slope = -cT(y) @ _matrix_slope(y, other, p) @ cT(y)
     return _matrix_slope(x, one, p) * other + one * inverse_slope, (-2, -1)
 
 
@@ -127,7 +128,7 @@ def _scalar_of(name, forward, slope, pattern):
 
     def tangent(t, out, x, *args, **kwargs):
         partials, axes = slope(out, x, *args, **kwargs)
-        return np.reshape(np.sum(partials * t, axis=axes), np.shape(out))
+        return np.reshape(real(np.sum(conj(partials) * t, axis=axes)), np.shape(out))
 
     return single(f"linalg.{name}", forward, reverse, tangent, pattern)
 

@@ -11,7 +11,7 @@ from codipy.numpy.registry import PRIMITIVES
 STENCIL = ((1, 8 / 12), (-1, -8 / 12), (2, -1 / 12), (-2, 1 / 12))  # fourth order: rounding and truncation near 1e-12
 
 
-def check(primitive, args, kwargs=None, argnums=None, rtol=1e-7, step=1e-3, seed=20):
+def check(primitive, args, kwargs=None, argnums=None, rtol=1e-7, step=1e-3, seed=20, settled=None):
     """Raise unless the rules of a primitive agree with its values and with each other.
 
     Parameters
@@ -28,6 +28,8 @@ def check(primitive, args, kwargs=None, argnums=None, rtol=1e-7, step=1e-3, seed
         Of the differences.
     seed : int
         Of the random directions.
+    settled : callable, optional
+        ``settled(g, values)`` makes of cotangents of all results such as a loss has.
     """
     kwargs = {} if kwargs is None else kwargs
     args = tuple(frozen(a) for a in args)
@@ -47,15 +49,16 @@ def check(primitive, args, kwargs=None, argnums=None, rtol=1e-7, step=1e-3, seed
                     noise = 1e-15 / step * largest(value)
                     close(got, expected, rtol, noise, f"jvp of {primitive.name} for arguments {chosen}")
             slope = found
-        check_reverse(primitive, kept_args, kept_out, kwargs, result, chosen, tangents, slope, rtol, rng)
+        check_reverse(primitive, kept_args, kept_out, kwargs, result, chosen, tangents, slope, rtol, rng, settled)
 
 
-def check_reverse(primitive, args, out, kwargs, result, chosen, tangents, slope, rtol, rng):
+def check_reverse(primitive, args, out, kwargs, result, chosen, tangents, slope, rtol, rng, settled=None):
     """Raise unless the reverse rule is the transpose of the forward slope, for all results and for each alone."""
     values = several(result)
     live = [k for k, value in enumerate(values) if floating(value)]
     for on in {tuple(live), *((k,) for k in live)}:
         g = tuple(cotangent(rng, value, k in on) for k, value in enumerate(values))
+        g = g if settled is None else settled(g, values)
         found = primitive.vjp(g if isinstance(result, tuple) else g[0], out, args, kwargs, chosen)
         assert len(found) == len(chosen), "vjp: one cotangent for each argument asked for"
         expected, got, scale = sum(dot(g[k], slope[k]) for k in live), 0.0, 0.0

@@ -48,15 +48,22 @@ def test_real_spectra(case):
     check(PRIMITIVES["linalg.eigvals"], (REAL[case],), rtol=1e-6, step=1e-4)
 
 
+def without_phase(g, values):
+    """Cotangents of a loss that depends on no phase of the vectors."""
+    turns = np.sum(np.conj(values[1]) * g[1], axis=-2, keepdims=True).imag
+    return g[0], g[1] - 1j * turns * values[1] / np.sum(np.abs(values[1]) ** 2, axis=-2, keepdims=True)
+
+
 @pytest.mark.parametrize("case", COMPLEX)
 def test_complex_spectra(case):
     assert np.iscomplexobj(np.linalg.eigvals(COMPLEX[case]))
-    check(PRIMITIVES["linalg.eig"], (COMPLEX[case],), rtol=1e-6, step=1e-4)
+    check(PRIMITIVES["linalg.eig"], (COMPLEX[case],), rtol=1e-6, step=1e-4, settled=without_phase)
     check(PRIMITIVES["linalg.eigvals"], (COMPLEX[case],), rtol=1e-6, step=1e-4)
 
 
 def test_complex_matrices():
-    check(PRIMITIVES["linalg.eig"], (normal(3, 3) + 1j * normal(3, 3, seed=1),), rtol=1e-6, step=1e-4)
+    check(PRIMITIVES["linalg.eig"], (normal(3, 3) + 1j * normal(3, 3, seed=1),), rtol=1e-6, step=1e-4,
+          settled=without_phase)
     check(PRIMITIVES["linalg.eigvals"], (normal(3, 3) + 1j * normal(3, 3, seed=1),), rtol=1e-6, step=1e-4)
 
 
