@@ -60,7 +60,7 @@ def _linearized(primitive, args, kwargs, argnums, out, bars):
 
 
 def _of_numpy(x):
-    """A number as one of NumPy's, whose arithmetic knows infinities; what a tape has not kept as an array of its own."""
+    """A number as one of NumPy's, whose arithmetic knows infinities; what a tape has not kept as its own array."""
     if not isinstance(x, np.ndarray):
         return np.float64(x)
     return np.ascontiguousarray(x) if 0 in x.strides else x
