@@ -116,11 +116,26 @@ kink it is 0 at a site. A spline that is smoothed (`s > 0`) has knots and a para
 ## scipy.integrate
 
 SciPy's own Python code is rebuilt: `simpson`, `trapezoid`, `romb`, `cumulative_trapezoid`, `cumulative_simpson`,
-`fixed_quad`, `quad_vec`, and `solve_ivp` by RK23, RK45 and DOP853 with `t_eval` and `dense_output`, by parameters and
-initial values: the derivative is that of the steps that were taken. `quad`, and `dblquad`, `tplquad` and `nquad`, which
-call it, have SciPy's value and the derivatives by parameters and limits: the nodes are made dense enough for those
-within the tolerances of the call, or an `ArithmeticError` says that they were not; weights and `complex_func` of what
-is active raise. What ends in other compiled code (`odeint`, `LSODA`, implicit methods) raises and says what to write.
+`fixed_quad`, `quad_vec`. `quad`, and `dblquad`, `tplquad` and `nquad`, which call it, have SciPy's value and the
+derivatives by parameters and limits: the nodes are made dense enough for those within the tolerances of the call, or an
+`ArithmeticError` says that they were not; weights and `complex_func` of what is active raise.
+
+`solve_ivp` and `odeint` run on plain numbers, so values and steps are SciPy's; derivatives are by parameters (`args=`,
+and what the function closes over), initial values, `t_span` and `t_eval`, in both directions:
+
+| method | what is differentiated | order |
+|---|---|---|
+| `RK23`, `RK45`, `DOP853` | the steps; their sizes, and estimates of errors, are constants | any |
+| `Radau`, `BDF` | likewise; the equations of a step by the implicit function theorem, one dense solve | any |
+| `LSODA`, `odeint` | the equation: sensitivities forward, adjoints backward, by LSODA at the same tolerances | first |
+| all, if `adjoint="continuous"` | the equation, by the same method; 64 states are kept of any interval | first |
+
+The last is asked for by `codipy.implicit.solve_ivp(fun, t_span, y0, ..., adjoint="continuous")`, for long intervals.
+`t_events` and `y_events` are differentiated by the implicit function theorem, and so are `t` and `y` where a terminal
+event has ended the run; `dense_output` gives `sol(t)`, by what `t` depends on, too. Where the equation is
+differentiated, it must have its variables by `args=` or close over them: those in attributes of objects raise. Complex
+states, and methods of your own, have SciPy's loop rebuilt (explicit ones). `evaluate_primal()` raises at other inputs.
+`tanhsinh`, `nsum`, `cubature` and `solve_bvp` raise.
 
 ## scipy.optimize
 

@@ -101,7 +101,7 @@ _LATER |= {
     "scipy.interpolate._rgi_cython": "codipy.scipy.kernels.grids",
     "scipy.stats._continuous_distns": "codipy.tools.rebinding.distributions",
     "scipy.sparse._base": "codipy.scipy.kernels.guards",
-    "scipy.integrate": "codipy.tools.quadrature",
+    "scipy.integrate": "codipy.implicit.integrals",
 }
 _MADE: dict = {}  # by type, what makes the stand-in of an instance
 _GUARDS: dict = {}  # by the address of a method: itself, and what looks at its arguments before it runs, rebuilt

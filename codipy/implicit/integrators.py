@@ -1,0 +1,283 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``scipy.integrate.solve_ivp`` as rebound code has it: SciPy integrates numbers, and its steps are differentiated.
+
+Values are SciPy's, and so are the steps: their sizes and orders, and the estimates of errors, are constants of the
+derivative. That of a time at which something happens comes by the implicit function theorem.
+"""
+
+from __future__ import annotations
+
+import inspect
+import types
+
+import numpy as np
+import scipy.integrate
+
+import codipy.numpy
+from codipy.active.array import Real, is_active, plain
+from codipy.implicit.continuous import Continuous, Kept, refuse_hidden
+from codipy.implicit.steps import Bdf, Explicit, Radau, anchored
+from codipy.implicit.trajectory import METHODS, Equation, Nodes, Reads, plain_call, run
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import holds_active, value_tree
+from codipy.tape import passive
+from codipy.tape.activity import depth
+from codipy.tools.callee import name_of
+from codipy.tools.drivers import grad
+from codipy.tools.orders import orders
+from codipy.tools.rebind import rebind
+from codipy.tools.trees import value
+
+__all__ = ["integrated"]
+
+_PLAIN = scipy.integrate.solve_ivp
+_SIGNATURE = inspect.signature(_PLAIN)
+_HELD: list = []
+_BY = {"RK23": Explicit, "RK45": Explicit, "DOP853": Explicit, "Radau": Radau, "BDF": Bdf}
+
+
+def integrated(adjoint, positional, named):
+    """What ``solve_ivp`` returns, with variables where something is active.
+
+    Parameters
+    ----------
+    adjoint : {"steps", "continuous"}
+        What is differentiated: the steps, or the equation.
+    positional, named : tuple, dict
+        The arguments of SciPy's function.
+    """
+    bound = _SIGNATURE.bind(*positional, **named)
+    bound.apply_defaults()
+    given = bound.arguments
+    method = METHODS.get(given["method"], given["method"]) if isinstance(given["method"], str) else given["method"]
+    if not depth() or given["args"] is not None and not np.iterable(given["args"]):
+        return _PLAIN(*positional, **named)
+    if method not in METHODS.values() or value(codipy.numpy.asarray(given["y0"])).dtype.kind == "c":
+        return _rebuilt()(*positional, **named)
+    args = () if given["args"] is None else tuple(given["args"])
+    equation = Equation(given["fun"], args, given["vectorized"])
+    events = given["events"] if given["events"] is None or np.iterable(given["events"]) else [given["events"]]
+    options = {key: plain_call(x, args) if key == "jac" and callable(x) else value_tree(x)
+               for key, x in given["options"].items()}
+    is_continuous = adjoint == "continuous" or method.__name__ == "LSODA"
+    steps = Kept(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))) if is_continuous else []
+    is_known = equation.variables or holds_active([given["t_span"], given["t_eval"], given["y0"]])
+    reads = passive() if is_known and not is_continuous else Reads()
+    found, solver = run(equation, given["t_span"], given["y0"], method, given["t_eval"], given["dense_output"],
+                        events and [plain_call(event, args) for event in events], options, steps, reads)
+    if not is_known and not reads.found:
+        return found
+    if is_continuous and reads.found:
+        refuse_hidden()
+    solution = (Continuous if is_continuous else _ByStep)(equation, steps, solver, given, found)
+    return _Result(solution, found, events, args, given).made()
+
+
+def _rebuilt():
+    """SciPy's own function as one of a user's is rebuilt: for complex numbers, and methods that somebody wrote."""
+    if not _HELD:
+        copied = types.FunctionType(_PLAIN.__code__, _PLAIN.__globals__, _PLAIN.__name__, _PLAIN.__defaults__,
+                                    _PLAIN.__closure__)
+        _HELD.append(rebind(copied, modules=("scipy.integrate",)))
+    return _HELD[0]
+
+
+class _ByStep:
+    """The solution of the steps that were taken, as variables; for the parameters see `Continuous`."""
+
+    def __init__(self, equation, steps, solver, given, found):
+        self._equation = equation
+        times = [plain(given["t_span"][0]), *(step.t for step in steps)]
+        self.nodes, self._ends = Nodes(given["t_span"], times), np.array(times[1:])
+        method = _BY[type(solver).__name__](equation.active(), solver, equation.with_values(
+            [plain(x) for x in equation.variables]))
+        y, kept = asarray(given["y0"]), self._wanted(found, given)
+        self._states = [y if y.dtype == np.float64 else y.astype(np.float64)]
+        self._interpolants, has_begun = {}, False
+        for k, step in enumerate(steps):
+            if step.t != step.t_old:
+                t, h = self.nodes[k], self.nodes.length(k)
+                if has_begun:
+                    method.go_on()
+                else:
+                    method.start(t, self._states[-1], step.inner)
+                y, interpolant = method.step(step, t, h, self._states[-1])
+                has_begun = True
+                if kept is None or k in kept:
+                    self._interpolants[k] = interpolant
+            self._states.append(y)
+
+    def _wanted(self, found, given):
+        """The numbers of steps between whose ends the solution is asked for; None: all."""
+        if found.sol is not None:
+            return None
+        times = [] if given["t_eval"] is None else [found.t]
+        return {self._place(t) for each in [*times, *(found.t_events or [])] for t in each}
+
+    def _place(self, t):
+        """In which step a time is; the earlier one, if it is at an end."""
+        direction = 1.0 if self._ends[-1] >= self._ends[0] else -1.0
+        return min(int(np.searchsorted(direction * self._ends, direction * t)), len(self._ends) - 1)
+
+    def states(self, count):
+        """The solution at the first times of the result."""
+        return self._states[:count]
+
+    def columns(self, times, values):
+        """The solution at some times, for the values that it has there."""
+        return [anchored(self.at(t, row), row) for t, row in zip(times, values)]
+
+    def dense(self, times, values, plain_solution):
+        """What SciPy's continuous solution has for values, which takes another step where two meet."""
+        found, known = [], plain_solution
+        for t, row in zip(times, values):
+            place = int(np.searchsorted(known.ts_sorted, plain(t), side=getattr(known, "side", "left")))
+            segment = min(max(place - 1, 0), known.n_segments - 1)
+            segment = segment if known.ascending else known.n_segments - 1 - segment
+            found.append(anchored(self._within(segment, t), row))
+        return found
+
+    def at(self, t, values):
+        """The solution at a time."""
+        return self._within(self._place(plain(t)), t)
+
+    def slope(self, t, y):
+        """The right-hand side."""
+        return self._equation.active()(t, y)
+
+    def _within(self, k, t):
+        return self._interpolants[k](t) if k in self._interpolants else self._states[k]
+
+
+class _Result:
+    """Makes what SciPy returns."""
+
+    def __init__(self, solution, found, events, args, given):
+        self._solution, self._found, self._events, self._args, self._given = solution, found, events, args, given
+
+    def made(self):
+        found, ended = self._found, []
+        if self._events:
+            pairs = [[self._event(event, t, y) for t, y in zip(times, states)]
+                     for event, times, states in zip(self._events, found.t_events, found.y_events)]
+            ended = [pair for each in pairs for pair in each[-1:]]
+            for k, each in enumerate(pairs):
+                if any(is_active(t) for t, _ in each):
+                    found.t_events[k] = asarray([t for t, _ in each])
+                if any(is_active(y) for _, y in each):
+                    found.y_events[k] = codipy.numpy.stack([asarray(y) for _, y in each])
+        times, states = self._nodes(ended) if self._given["t_eval"] is None else self._asked()
+        if found.sol is not None:
+            found.sol = DenseSolution(self._solution, found.sol)
+        if any(map(is_active, states)):
+            found.y = _columns(states, found.y)
+        if any(map(is_active, times)):
+            found.t = asarray(times)
+        return found
+
+    def _nodes(self, ended):
+        """All steps; where an event ended it, its time and state are the last."""
+        found, solution = self._found, self._solution
+        last = [pair for pair in ended if plain(pair[0]) == found.t[-1]] if found.status == 1 else []
+        count = len(found.t) - bool(last)
+        return [*(solution.nodes[k] for k in range(count)), *(t for t, _ in last[:1])], [
+            *solution.states(count), *(y for _, y in last[:1])]
+
+    def _asked(self):
+        """What there is of ``t_eval``."""
+        found, given = self._found, asarray(self._given["t_eval"])
+        if len(found.t) == 0:
+            return [], []
+        times = list(found.t)
+        if is_active(given):
+            order = {float(t): k for k, t in enumerate(plain(given))}
+            times = [given[order[float(t)]] for t in found.t]
+        return times, self._solution.columns(times, np.ascontiguousarray(found.y.T))
+
+    def _event(self, event, t, y):
+        """When it happened, and the state then."""
+        solution, when, slope = self._solution, t, None
+        for _ in range(orders()):
+            residual = _number(event(when, solution.at(when, y), *self._args))
+            if not is_active(residual):
+                break
+            if slope is None:
+                slope = self._slope(event, t, y)
+            when = when - (residual - plain(residual)) / slope
+        [state] = solution.columns([when], np.array(y)[None])
+        return when, state
+
+    def _slope(self, event, t, y):
+        """How fast an event changes along the solution."""
+        happens = Equation(event, self._args, False)
+        plain_event, speed = happens.with_values([plain(x) for x in happens.variables]), self._speed(t, y)
+
+        def along(s):
+            return _number(plain_event(s, y + (s - t) * speed))
+
+        found = float(plain(grad(along, rebind=False)(float(t))))
+        if not found or not np.isfinite(found):
+            raise ArithmeticError(f"the time of the event {name_of(event)} at {t:.6g} has no derivative: the event "
+                                  "does not change there along the solution")
+        return found
+
+    def _speed(self, t, y):
+        with passive():
+            return value_tree(asarray(self._solution.slope(t, y)))
+
+
+def _number(found):
+    return np.reshape(found, (-1,))[0] if np.ndim(found) else found
+
+
+def _columns(states, like):
+    """States side by side, in the memory of a plain array: in its order sums add."""
+    if not states:
+        return like
+    if like.flags.f_contiguous:
+        return codipy.numpy.stack(states).T
+    return codipy.numpy.stack(states, axis=1)
+
+
+class DenseSolution:
+    """The solution at any time between the ends, as SciPy's `OdeSolution` has it.
+
+    Parameters
+    ----------
+    solution : object
+        Gives variables.
+    plain_solution : scipy.integrate.OdeSolution
+        Gives values.
+
+    Attributes
+    ----------
+    n_segments : int
+    t_min, t_max : float
+    ts : ndarray
+        Ends of the steps.
+    """
+
+    def __init__(self, solution, plain_solution):
+        self._solution, self._plain = solution, plain_solution
+        self.ts, self.n_segments = plain_solution.ts, plain_solution.n_segments
+        self.t_min, self.t_max = plain_solution.t_min, plain_solution.t_max
+
+    def __call__(self, t):
+        """The state at a number, or a column for each time of a sequence.
+
+        Parameters
+        ----------
+        t : float or array_like, shape (k,)
+
+        Returns
+        -------
+        Array, shape (n,) or (n, k)
+        """
+        if type(t) is Real or np.ndim(t) == 0:
+            values = self._plain(plain(t))
+            t = t[()] if is_active(t) and type(t) is not Real else t
+            return self._solution.dense([t], values[None], self._plain)[0]
+        t = asarray(t)
+        values = self._plain(plain(t))
+        times = [t[k] for k in range(len(t))]
+        return _columns(self._solution.dense(times, np.ascontiguousarray(values.T), self._plain), values)

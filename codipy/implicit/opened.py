@@ -1,0 +1,136 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions whose variables are parameters: those that they close over are found, and others can stand for them.
+
+A solver calls the user's function thousands of times for values alone. What it closes over may be active, and then each
+of these calls would go through active arrays. So the function is made once more, with the values in its cells; and a
+sweep, which comes after the recording, makes it with variables of its own.
+"""
+
+from __future__ import annotations
+
+import dis
+import functools
+import inspect
+import types
+
+from codipy.active.array import is_active, plain
+from codipy.numpy.arguments import PLAIN
+
+__all__ = ["Opened"]
+
+
+class Opened:
+    """A function with what it closes over.
+
+    Cells and default values are looked into, also those of functions that stand in them, and lists, tuples and
+    dictionaries there. A variable that the function itself assigns to (``nonlocal``) stays where it is, and so does
+    what an object has in its attributes.
+
+    Parameters
+    ----------
+    f : callable
+        The user's function.
+
+    Attributes
+    ----------
+    variables : list of Array and Real
+        The active ones that were found, each once.
+    """
+
+    def __init__(self, f):
+        self._f, self.variables = f, []
+        found = {}
+
+        def seen(x):
+            if id(x) not in found:
+                found[id(x)] = x
+                self.variables.append(x)
+            return x
+
+        _Copier(seen).copy(f)
+
+    def with_values(self, values):
+        """The function with other values, or variables, in the places of its variables."""
+        instead = {id(x): new for x, new in zip(self.variables, values)}
+        return _Copier(lambda x: instead.get(id(x), x)).copy(self._f) if instead else self._f
+
+    def passive(self):
+        """The function with the values of its variables."""
+        return self.with_values([plain(x) for x in self.variables])
+
+
+class _Copier:
+    """Copies functions where a leaf changes; what does not change stays itself."""
+
+    def __init__(self, leaf):
+        self._leaf, self._made = leaf, {}
+
+    def copy(self, x):
+        if is_active(x):
+            return self._leaf(x)
+        kind = type(x)
+        if id(x) in self._made:      # it may stand in itself
+            return self._made[id(x)][1]
+        if kind is types.FunctionType:
+            return self._function(x)
+        if kind in (list, tuple, dict):
+            self._made[id(x)] = x, x
+            self._made[id(x)] = x, (made := self._container(x, kind))
+            return made
+        if kind is functools.partial:
+            parts = x.func, x.args, x.keywords
+            f, args, named = copied = self.copy(parts)
+            return x if copied is parts else functools.partial(f, *args, **named)
+        return x
+
+    def _container(self, x, kind):
+        if kind is dict:
+            items = {key: self.copy(item) for key, item in x.items()}
+            return x if all(map(_is, items.values(), x.values())) else items
+        if PLAIN.issuperset(map(type, x)):
+            return x
+        items = [self.copy(item) for item in x]
+        return x if all(map(_is, items, x)) else kind(items)
+
+    def _function(self, f):
+        if f.__closure__ is None and f.__defaults__ is None and f.__kwdefaults__ is None:
+            return f
+        assigned = _assigned(f.__code__)
+        cells = [cell if name in assigned or not _is_filled(cell) else types.CellType()
+                 for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ())]
+        made = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, tuple(cells))
+        self._made[id(f)] = f, made      # it may stand in its own cell
+        is_same = True
+        for old, new in zip(f.__closure__ or (), cells):
+            if new is not old:
+                new.cell_contents = self.copy(old.cell_contents)
+                is_same &= new.cell_contents is old.cell_contents or new.cell_contents is made
+        functools.update_wrapper(made, f)
+        del made.__wrapped__
+        made.__defaults__, made.__kwdefaults__ = self.copy(f.__defaults__), self.copy(f.__kwdefaults__)
+        if is_same and made.__defaults__ is f.__defaults__ and made.__kwdefaults__ is f.__kwdefaults__:
+            self._made[id(f)] = f, f
+            return f
+        return made
+
+
+def _is_filled(cell):
+    """Whether something was assigned to the variable yet."""
+    try:
+        return cell.cell_contents is not cell
+    except ValueError:
+        return False
+
+
+def _is(a, b):
+    return a is b
+
+
+@functools.lru_cache(256)
+def _assigned(code):
+    """The names of an enclosing function's variables that the code, or that of a function in it, assigns to."""
+    found = {step.argval for step in dis.get_instructions(code) if step.opname in ("STORE_DEREF", "DELETE_DEREF")}
+    for constant in code.co_consts:
+        if inspect.iscode(constant):
+            found |= _assigned(constant)
+    return frozenset(found)

@@ -1,0 +1,211 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What SciPy's integrators did: one plain run of ``solve_ivp``, and each step that it accepted."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from dataclasses import dataclass
+
+import numpy as np
+import scipy.integrate
+
+from codipy.active.array import is_active, plain
+from codipy.implicit.opened import Opened
+from codipy.numpy.arguments import value_tree
+from codipy.tools.pool import borrow, give_back
+from codipy.tools.run import NESTED
+from codipy.tools.trees import value
+
+__all__ = ["METHODS", "Equation", "Nodes", "Reads", "Step", "plain_call", "run"]
+
+METHODS = {name: getattr(scipy.integrate, name) for name in ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")}
+# Solutions of these take the segment after a time at which two meet, and SciPy asks for the very class.
+_LATER_SEGMENT = ("BDF", "LSODA")
+
+
+@dataclass(slots=True)
+class Step:
+    """A step that was accepted.
+
+    Attributes
+    ----------
+    t_old, t : float
+        Where it begins and ends.
+    y : ndarray
+        The solution there.
+    calls : list
+        Pairs of a time and a state for which the right-hand side was asked, in order.
+    inner : tuple
+        Of an implicit method: what its equations are made of, and have for a solution.
+    """
+
+    t_old: float
+    t: float
+    y: np.ndarray
+    calls: list
+    inner: tuple
+
+
+class Equation:
+    """The right-hand side of an equation, with its arguments.
+
+    Parameters
+    ----------
+    f : callable
+        ``f(t, y, *args)``.
+    args : tuple
+    vectorized : bool
+        Whether it takes columns.
+
+    Attributes
+    ----------
+    variables : list of Array and Real
+        Active ones in cells of the function and among the arguments.
+    """
+
+    def __init__(self, f, args, vectorized):
+        self.f, self.args, self.vectorized = f, args, vectorized
+        self._opened = Opened(functools.partial(_called, f, *args) if args else f)
+        self.variables, self.calls = self._opened.variables, []
+        self._passive = self._opened.passive()
+
+    def plain(self, t, y):
+        """Its value."""
+        self.calls.append((t, y))      # an array that SciPy made for this call
+        return value_tree(self._passive(t, y))
+
+    def with_values(self, values):
+        """The function of time and state with others in the place of its variables."""
+        return self._column(self._opened.with_values(values))
+
+    def active(self):
+        """The function of time and state, as it is."""
+        return self._column(functools.partial(_called, self.f, *self.args) if self.args else self.f)
+
+    def _column(self, f):
+        return (lambda t, y: np.reshape(f(t, np.reshape(y, (-1, 1))), (-1,))) if self.vectorized else f
+
+
+class Reads:
+    """Whether what runs in a ``with`` block reads active variables: `found`, afterwards."""
+
+    def __enter__(self):
+        self.found, self._tape = False, borrow(NESTED)
+        self._tape.loans = []      # to which the enclosing recording lends what is read
+        self._tape.set_active()
+        return self
+
+    def __exit__(self, *exception):
+        self._tape.set_passive()
+        self.found = bool(self._tape.loans)
+        self._tape.loans = None
+        give_back(NESTED, self._tape)
+
+
+def plain_call(function, args):
+    """A function of time and state with arguments, an event or a Jacobian, as SciPy calls it: of numbers."""
+    passive_function = Opened(functools.partial(_called, function, *args)).passive()
+
+    @functools.wraps(function)
+    def called(t, y):
+        return value(passive_function(t, y))
+
+    return called
+
+
+def _called(f, *rest):
+    return f(*rest[-2:], *rest[:-2])
+
+
+def _watched(method, equation, steps):
+    """A method of which each step is seen."""
+
+    class Watched(method):
+        def step(self):
+            before = getattr(self, "order", 0), getattr(self, "h_abs", None)
+            del equation.calls[:]
+            message = super().step()
+            if self.status != "failed":
+                steps.append(Step(self.t_old, self.t, self.y, *_kept(method.__name__, self, before, equation.calls)))
+            return message
+
+    Watched.__name__ = Watched.__qualname__ = method.__name__
+    return Watched
+
+
+def _kept(name, solver, before, calls):
+    """The calls of the stages, and what else a step is made of."""
+    if solver.t == solver.t_old:      # an interval of no length
+        return [], ()
+    if name == "Radau":
+        return [], (solver.Z,)
+    if name == "BDF":
+        return [], (*before, solver.order, solver.h_abs)
+    return ([], ()) if name == "LSODA" else (calls[len(calls) - solver.n_stages:], ())
+
+
+def run(equation, t_span, y0, method, t_eval, dense_output, events, options, steps, inside):
+    """The result of SciPy's ``solve_ivp`` for plain numbers, and who solved.
+
+    Parameters
+    ----------
+    equation : Equation
+    t_span, y0, t_eval, dense_output, events, options
+        As SciPy takes them; `events` without arguments, and plain.
+    method : type
+        An `OdeSolver`.
+    steps : object
+        To which each `Step` is appended.
+    inside : context manager
+        In which SciPy runs.
+    """
+    solvers = []
+    watched = _watched(method, equation, steps)
+    made = watched.__init__
+
+    @functools.wraps(made)
+    def remembered(self, *args, **kwargs):
+        solvers.append(self)
+        made(self, *args, **kwargs)
+
+    watched.__init__ = remembered
+    with inside:
+        found = scipy.integrate.solve_ivp(equation.plain, value(t_span), value_tree(y0), watched, value_tree(t_eval),
+                                          dense_output, events, equation.vectorized, **options)
+    if found.sol is not None and method.__name__ in _LATER_SEGMENT and (
+            "alt_segment" in inspect.signature(scipy.integrate.OdeSolution).parameters):
+        found.sol = scipy.integrate.OdeSolution(found.sol.ts, found.sol.interpolants, alt_segment=True)
+    return found, solvers[0]
+
+
+class Nodes:
+    """Where steps begin and end, as variables: all move with the first, but the end of the interval.
+
+    Parameters
+    ----------
+    t_span : sequence
+        Two numbers or Reals.
+    times : sequence of float
+        The same as plain numbers.
+    """
+
+    def __init__(self, t_span, times):
+        self._first, self._last = t_span
+        self._times, self._end = times, plain(self._last)
+        self._moves = is_active(self._first)
+
+    def __getitem__(self, k):
+        """The time after k steps."""
+        if k == 0:
+            return self._first
+        t = self._times[k]
+        if t == self._end:
+            return self._last
+        return self._first + float(t - self._times[0]) if self._moves else t
+
+    def length(self, k):
+        """How far step k goes."""
+        if self._times[k + 1] == self._end and (self._moves or is_active(self._last)):
+            return self._last - self[k]
+        return self._times[k + 1] - self._times[k]

@@ -1,0 +1,291 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`solve_ivp` and `odeint` in rebound code: SciPy's bits, and derivatives by all that a solution depends on."""
+
+import numpy as np
+import pytest
+import scipy.integrate
+from scipy.integrate import odeint, solve_ivp
+
+import codipy
+from codipy.errors import ActiveError, TapeError, UndifferentiableError
+from codipy.implicit.opened import Opened
+from tests.strategies import each_strategy
+
+P = np.array([1.2, 0.7, 0.9])
+T = np.linspace(0.0, 2.0, 5)
+FINE = {"rtol": 1e-8, "atol": 1e-10}
+METHODS = ("RK23", "RK45", "DOP853", "Radau", "BDF", "LSODA")
+NEAR = {"RK23": 2e-5, "RK45": 3e-6, "DOP853": 3e-6, "Radau": 3e-6, "BDF": 1e-5, "LSODA": 1e-5}
+
+
+def tolerances(method):
+    return {"rtol": 1e-6, "atol": 1e-8} if method == "RK23" else FINE
+
+
+def lotka(t, y, p):
+    return np.array([p[0] * y[0] - p[1] * y[0] * y[1], p[1] * y[0] * y[1] - p[2] * y[1]])
+
+
+def backwards(y, t, p):
+    return lotka(t, y, p)
+
+
+def is_large(t, y, p):
+    return y[0] - 2.5 * p[1]
+
+
+def ends(t, y, p):
+    return y[1] - 2.1 * p[0]
+
+
+ends.terminal = True
+
+
+def solved(p, method, span=(0.0, 2.0), y0=None, **options):
+    return solve_ivp(lotka, span, p[:2] * 1.5 if y0 is None else y0, method, args=(p,),
+                     **{**tolerances(method), **options})
+
+
+def of_events(p, method):
+    found = solved(p, method, (0.0, 4.0), p[:2], events=[is_large, ends])
+    assert found.status == 1 and len(found.t_events[0]) == 1
+    return found.t_events[0][0] * found.y_events[0][0, 1] + found.t[-1] * found.y[0, -1]
+
+
+class Equation:
+    def __init__(self, p):
+        self.p = p
+
+    def slope(self, t, y):
+        return lotka(t, y, self.p)
+
+
+CASES = {
+    "all steps": lambda p, m: np.sum(solved(p, m).y[:, -1] ** 2),
+    "a closure": lambda p, m: np.sum(
+        solve_ivp(lambda t, y: lotka(t, y, p), (0.0, 2.0), [1.0, 0.5], m, **tolerances(m)).y[:, -1] ** 2),
+    "t_eval": lambda p, m: np.sum(solved(p, m, t_eval=[0.0, 0.5, 1.7, 2.0]).y ** 2),
+    "limits": lambda p, m: np.sum(solved(p, m, (p[2] - 0.3, 2.0 * p[1]), [1.0, 0.5]).y[:, -1] ** 2),
+    "downwards": lambda p, m: np.sum(solved(p, m, (2.0 * p[1], p[2] - 0.3), [1.0, 0.5], t_eval=[1.1, 0.9]).y ** 2),
+    "active times": lambda p, m: np.sum(solved(p, m, t_eval=p[::-1] * np.array([0.1, 1.0, 1.5])).y ** 2),
+    "the times": lambda p, m: np.sum(solved(p, m, (0.0, p[0]), [1.0, 0.5]).t[-1:] ** 2),
+    "between": lambda p, m: np.sum(solved(p, m, dense_output=True).sol(p[1] + np.array([0.1, 0.5])) ** 2),
+    "at a time": lambda p, m: np.sum(solved(p, m, dense_output=True).sol(0.77) ** 2),
+    "events": of_events,
+}
+OTHERS = {
+    "odeint": lambda p: np.sum(odeint(backwards, p[:2], T, args=(p,), **FINE) ** 2),
+    "odeint, by the times": lambda p: np.sum(
+        odeint(lotka, p[:2], np.concatenate([[p[0] - 1.2], p[1:] * 2.0]), args=(p,), tfirst=True, **FINE)[1:] ** 2),
+    "odeint of a number": lambda p: odeint(lambda y, t: -p[0] * y, p[1], T[::-1], full_output=True, **FINE)[0][-1, 0],
+    "odeint with its Jacobian": lambda p: odeint(lambda y, t: -p[0] * y, p[1], T, Dfun=lambda y, t: [[-p[0]]],
+                                                 **FINE)[-1, 0],
+    "a method": lambda p: np.sum(solve_ivp(Equation(p).slope, (0.0, 1.0), [1.0, 0.5], "Radau", **FINE).y[:, -1]),
+    "columns": lambda p: solve_ivp(lambda t, y: -p[0] * y, (0.0, 1.0), p[:2], "BDF", vectorized=True, **FINE).y[1, -1],
+    "its Jacobian": lambda p: solve_ivp(lambda t, y, a: -a * y, (0.0, 1.0), p[:2], "BDF", args=(p[2],),
+                                        jac=lambda t, y, a: -a * np.eye(2), **FINE).y[1, -1],
+    "stiff": lambda p: np.sum(solve_ivp(
+        lambda t, y: [-1e3 * p[0] * (y[0] - np.cos(p[1] * t)), y[0] - p[2] * y[1]], (0.0, 1.0), p[:2], "Radau",
+        **FINE).y[:, -1]),
+    "a list": lambda p: solve_ivp(lambda t, y: [-p[0] * y[0], p[1]], (0.0, 1.0), [p[2], 0.0], **FINE).y[0, -1],
+    "filled": lambda p: solve_ivp(filled, (0.0, 1.0), [1.0, 0.5], args=(p,), **FINE).y[0, -1],
+    "no interval": lambda p: solve_ivp(lotka, (1.0, 1.0), p[:2], args=(p,)).y[0, -1],
+    "a sum over time": lambda p: solve_ivp(lambda t, y: p[0] * np.sin(9.0 * t) + 0.0 * y, (0.0, p[1]), [0.0],
+                                           "LSODA", max_step=0.1, **FINE).y[0, -1],
+}  # fmt: skip
+
+
+def filled(t, y, p):
+    out = np.zeros(2)
+    out[0] = -p[0] * y[1]
+    out[1] = y[0]
+    return out
+
+
+def differences(f, step=1e-3):
+    return np.array([(8 * (f(P + h) - f(P - h)) - (f(P + 2 * h) - f(P - 2 * h))) / (12 * step)
+                     for h in step * np.eye(3)])  # fmt: skip
+
+
+def demand_right(f, near):
+    value, gradient = codipy.value_and_grad(f)(P)
+    assert value == f(P)
+    expected = differences(f)
+    np.testing.assert_allclose(gradient, expected, rtol=near, atol=near * np.abs(expected).max())
+    np.testing.assert_allclose(codipy.jacobian(f, mode="forward")(P), expected, rtol=near,
+                               atol=near * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("method", METHODS)
+@pytest.mark.parametrize("name", CASES)
+def test_each_method(name, method):
+    demand_right(lambda p: CASES[name](p, method), NEAR[method])
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_others(name):
+    demand_right(OTHERS[name], 1e-5)
+
+
+@pytest.mark.parametrize("method", METHODS[:-1])
+@pytest.mark.parametrize("name", ["all steps", "events"])
+def test_second_order(name, method):
+    gradient = codipy.grad(lambda p: CASES[name](p, method))
+    found, expected = codipy.hessian(lambda p: CASES[name](p, method))(P), differences(gradient).reshape(3, 3)
+    np.testing.assert_allclose(found, expected, rtol=0.0, atol=4.0 * NEAR[method] ** 0.8 * np.abs(expected).max())
+    np.testing.assert_allclose(found, found.T, rtol=1e-8, atol=1e-9)
+
+
+def test_the_equation_has_a_derivative_of_first_order():
+    with pytest.raises(UndifferentiableError, match="are of first order: take a method by steps"):
+        codipy.hessian(OTHERS["odeint"])(P)
+
+
+@each_strategy
+@pytest.mark.parametrize("name", ["RK45", "Radau", "BDF", "odeint of a number"])
+def test_each_strategy(name, strategy):
+    def f(p):
+        return OTHERS[name](p) if name in OTHERS else CASES["events"](p, name)
+
+    expected = codipy.grad(f, strategy="jacobian")(P)
+    np.testing.assert_allclose(codipy.grad(f, strategy=strategy)(P), expected, rtol=1e-10)
+
+
+def test_sizes_of_steps_are_constants():
+    """At coarse tolerances the derivative is that of the steps, with their sizes, exactly."""
+    def euler(p):
+        return solve_ivp(lambda t, y: -p[0] * y, (0.0, 1.0), [1.0], "RK23", max_step=0.25, first_step=0.25, rtol=1.0,
+                         atol=1.0).y[0, -1]  # fmt: skip
+
+    h = 0.25 * P[0]
+    factor, slope = 1.0 - h + h**2 / 2.0 - h**3 / 6.0, (-1.0 + h - h**2 / 2.0) * 0.25
+    assert codipy.grad(euler)(P)[0] == pytest.approx(4.0 * factor**3 * slope, rel=1e-12)
+
+
+@pytest.mark.parametrize(("method", "span"), [("RK45", (0.0, 8.0)), ("RK45", (3.0, 0.0)), ("DOP853", (0.0, 3.0)),
+                                              ("Radau", (0.0, 2.0)), ("BDF", (2.0, 0.0)), ("LSODA", (0.0, 3.0))])
+def test_continuous(method, span):
+    def f(p):
+        found = codipy.implicit.solve_ivp(lambda t, y: lotka(t, y, p), span, p[:2], method, [1.0, span[1]],
+                                          adjoint="continuous", rtol=1e-6, atol=1e-8, max_step=0.1)
+        return np.sum(found.y**2) + found.y[0, 0]
+
+    demand_right(f, 1e-4)
+
+
+def test_a_long_interval_keeps_few_states(monkeypatch):
+    kept = []
+    from codipy.implicit import continuous
+
+    class Seen(continuous.Kept):
+        def append_state(self, t, y):
+            super().append_state(t, y)
+            kept.append(len(self.states))
+
+    monkeypatch.setattr(continuous, "_MOST", 8)
+    monkeypatch.setattr("codipy.implicit.integrators.Kept", Seen)
+    monkeypatch.setattr(continuous, "Kept", Seen)
+
+    def f(p):
+        return codipy.implicit.solve_ivp(lambda t, y: -p[0] * y + np.cos(t), (0.0, 9.0), p[:1], t_eval=[9.0],
+                                         adjoint="continuous", max_step=0.04, rtol=1e-7, atol=1e-9).y[0, -1]
+
+    demand_right(f, 1e-5)
+    assert max(kept) <= 9 and len(kept) > 200
+
+
+def test_steps_of_the_drop_in_are_the_same():
+    def f(p):
+        return codipy.implicit.solve_ivp(lotka, (0.0, 2.0), p[:2], args=(p,)).y[0, -1]
+
+    np.testing.assert_array_equal(codipy.grad(f)(P), codipy.grad(
+        lambda p: solve_ivp(lotka, (0.0, 2.0), p[:2], args=(p,)).y[0, -1])(P))
+    assert f(P) == solve_ivp(lotka, (0.0, 2.0), P[:2], args=(P,)).y[0, -1]
+    with pytest.raises(ValueError, match="unknown adjoint 'discrete': choose one of 'steps', 'continuous'"):
+        codipy.implicit.solve_ivp(lotka, (0.0, 2.0), P[:2], adjoint="discrete")
+
+
+@pytest.mark.parametrize("f", [
+    lambda p: solve_ivp(Equation(p).slope, (0.0, 1.0), [1.0, 0.5], "LSODA").y[0, -1],
+    lambda p: odeint(Equation(p).slope, [1.0, 0.5], T, tfirst=True)[-1, 0],
+    lambda p: solve_ivp(Equation(p).slope, (0.0, p[0]), p[:2], "LSODA").y[0, -1],
+])  # fmt: skip
+def test_variables_that_are_not_found_are_refused(f):
+    with pytest.raises(ActiveError, match="reads variables that codipy does not find.*hand them over by args="):
+        codipy.grad(f)(P)
+
+
+def test_passive_use_is_scipys():
+    def f(p):
+        found = solve_ivp(lotka, (0.0, 2.0), [1.0, 0.5], args=([1.2, 0.7, 0.9],), dense_output=True)
+        assert type(found.y) is np.ndarray and isinstance(found.sol, scipy.integrate.OdeSolution)
+        assert type(odeint(backwards, [1.0, 0.5], T, args=([1.2, 0.7, 0.9],))) is np.ndarray
+        return p[0] * found.y[0, -1]
+
+    assert codipy.grad(f)(P)[0] == pytest.approx(f(P) / P[0], rel=1e-14)
+
+
+def test_an_event_that_does_not_change():
+    def stays(t, y, p):
+        return 0.0 * y[0] * p[0]
+
+    with pytest.raises(ArithmeticError, match="the time of the event stays at .* has no derivative"):
+        codipy.grad(lambda p: solve_ivp(lotka, (0.0, 1.0), [1.0, 0.5], events=stays, args=(p,)).t_events[0][0])(P)
+
+
+def test_a_failure_of_odeint_has_no_derivative():
+    with pytest.raises(ArithmeticError, match="odeint has not solved"), pytest.warns(scipy.integrate.ODEintWarning):
+        codipy.grad(lambda p: odeint(lambda y, t: p[0] * y**2, [1.0], [0.0, 5.0], mxstep=20)[-1, 0])(P)
+
+
+@pytest.mark.parametrize("method", ["RK45", "Radau", "BDF"])
+def test_a_replay_elsewhere_raises(method):
+    tape = codipy.Tape(strategy="primal")
+
+    def f(p):
+        return np.sum(solve_ivp(lotka, (0.0, 1.0), p[:2], method, args=(p,)).y[:, -1])
+
+    with tape:
+        p = tape.register_input(P)
+        y = tape.register_output(codipy.rebind(f)(p))
+    tape.evaluate_primal()
+    assert y.value == f(P)
+    tape.set_primal(p, P + 0.1)
+    with pytest.raises(TapeError, match="scipy.integrate.solve_ivp"):
+        tape.evaluate_primal()
+
+
+def test_complex_numbers_and_methods_of_ones_own_are_rebuilt():
+    class Mine(scipy.integrate.RK45):
+        """A method of the user."""
+
+    def f(p):
+        z = solve_ivp(lambda t, y: (1j * p[0] - p[1]) * y, (0.0, 1.0), [1.0 + 0.0j], **FINE).y[0, -1]
+        return np.abs(z) + z.imag + solve_ivp(lambda t, y: -p[1] * y, (0.0, 1.0), [p[2]], Mine, **FINE).y[0, -1]
+
+    value, gradient = codipy.value_and_grad(f)(P)
+    assert value == f(P)
+    np.testing.assert_allclose(gradient, differences(f), rtol=1e-5)
+
+
+def test_what_a_function_closes_over_is_found_once():
+    found = []
+
+    def f(p):
+        number, table = p[0], {"a": [p[1], p], "b": 1.0}
+
+        def inner(x, scale=p[2]):
+            return x * number * table["a"][0] * scale
+
+        def outer(x):
+            return inner(x) + (outer(x - 1.0) if x > 1.0 else number)
+
+        opened = Opened(outer)
+        passive = opened.passive()
+        found.append((len(opened.variables), passive(2.0), codipy.value(outer(2.0)), passive is outer))
+        return outer(2.0)
+
+    codipy.grad(f)(P)
+    [(count, passive, expected, is_same)] = found
+    assert count == 4 and type(passive) in (float, np.float64) and passive == expected and not is_same
+    assert Opened(lotka).passive() is lotka
