@@ -14,27 +14,27 @@ from codipy.complexes.record import rule
 from codipy.numpy import registry
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["FUNCTIONS", "UFUNCS"]
+__all__ = ["FUNCTIONS", "UFUNCS", "lift"]
 
 
 def _conjugate(x):
-    return x if x is None else np.conjugate(x)
+    return x if x is None else tuple(map(_conjugate, x)) if isinstance(x, tuple) else np.conjugate(x)
 
 
-def _lift(name, primitive, conjugated=()):
-    """The rule on complex arrays; of the arguments in `conjugated` the function takes the conjugate."""
+def lift(name, primitive, conjugated=(), results="c"):
+    """Enter the rule on complex arrays; of the arguments in `conjugated` the function takes the conjugate."""
 
     def turned(args):
         return [np.conjugate(x) if k in conjugated else x for k, x in enumerate(args)]
 
     def vjp(g, out, args, kwargs, argnums):
-        bars = primitive.vjp(np.conjugate(g), out, turned(args), kwargs, argnums)
+        bars = primitive.vjp(_conjugate(g), out, turned(args), kwargs, argnums)
         return [bar if k in conjugated else _conjugate(bar) for k, bar in zip(argnums, bars)]
 
     made = Primitive(name, primitive.forward, vjp, primitive.jvp, keep_args=primitive.keep_args,
                      keep_out=primitive.keep_out,
                      located=primitive.located)  # fmt: skip
-    return rule(made)
+    return rule(made, results)
 
 
 def _sliding(name, primitive, conjugated=()):
@@ -92,7 +92,7 @@ _NAMES = [
 UFUNCS = frozenset({"matmul", "matvec", "vecdot", "vecmat"})
 
 for _name in _NAMES:
-    _lift(_name, registry.PRIMITIVES[_name], _CONJUGATED.get(_name, ()))
+    lift(_name, registry.PRIMITIVES[_name], _CONJUGATED.get(_name, ()))
 _sliding("convolve", registry.PRIMITIVES["convolve"])
 _sliding("correlate", registry.PRIMITIVES["correlate"], (1,))
 

@@ -20,7 +20,7 @@ from codipy.active.array import Array, Real, call
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.scalar import Complex, pair_of
-from codipy.numpy.arguments import fillable
+from codipy.numpy.arguments import fillable, refuse
 from codipy.numpy.links import Shared
 from codipy.numpy.primitive import Primitive
 
@@ -186,7 +186,7 @@ def record(name, args, kwargs=None):
 
 
 # Rules on functions of SciPy, which are entered when one is asked for.
-_OF_SCIPY = {"scipy.fft": "codipy.complexes.transforms"}
+_OF_SCIPY = {"scipy.fft": "codipy.complexes.transforms", "scipy.linalg": "codipy.complexes.algebra"}
 
 
 def _learn(name):
@@ -198,4 +198,7 @@ def _learn(name):
 def recorded(name, args, kwargs):
     """As `record`, also by the name of a function of SciPy."""
     _learn(name)
+    if name not in RULES:
+        refuse(name, "of complex matrices codipy has no derivative for it: take a function of numpy.linalg, or compute "
+                     "with real and imaginary parts")
     return record(name, args, kwargs)

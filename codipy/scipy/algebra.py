@@ -9,9 +9,9 @@ import scipy.linalg
 
 from codipy.numpy.modules import module_for
 from codipy.scipy.calls import refused
-from codipy.scipy.rules import decompositions, equations, factors, functions, solving, structured
+from codipy.scipy.rules import decompositions, equations, factors, functions, solving, spectra, structured
 
-__all__ = ["FUNCTIONS", "PASSIVE", "REFUSED", "linalg"]
+__all__ = ["COMPLEX", "FUNCTIONS", "PASSIVE", "REFUSED", "linalg"]
 
 # What says nothing of the values, or has a slope of zero everywhere.
 PASSIVE = {"find_best_blas_type", "get_blas_funcs", "get_lapack_funcs", "bandwidth", "ishermitian", "issymmetric",
@@ -27,10 +27,8 @@ REFUSED = {
     "convolution_matrix": "take `scipy.linalg.toeplitz`, or `np.convolve` in the place of the product",
     "cossin": "take `scipy.linalg.svd` of the blocks",
     "diagsvd": "take `np.diag(s)`, with rows or columns of zeros where the matrix is not square",
-    "eig": _UNSYMMETRIC,
     "eig_banded": _EIGH,
     "eigh_tridiagonal": _EIGH,
-    "eigvals": _UNSYMMETRIC,
     "eigvals_banded": _EIGH,
     "eigvalsh_tridiagonal": _EIGH,
     "expm_cond": "take its condition number for `codipy.value(a)`",
@@ -61,7 +59,13 @@ REFUSED = {
     "subspace_angles": "take the singular values of `qa.T @ qb`, with bases from `scipy.linalg.qr`",
 }
 
-_FAMILIES = (solving, factors, decompositions, equations, functions, structured)
+# What takes complex matrices, by rules of the layer of complex arrays or by movements alone.
+COMPLEX = {"block_diag", "cholesky", "circulant", "companion", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm",
+           "expm_frechet", "hankel", "inv", "khatri_rao", "lstsq", "lu", "lu_factor", "lu_solve", "norm", "pinv", "qr",
+           "solve", "solve_banded", "solve_sylvester", "solve_toeplitz", "solve_triangular", "sqrtm", "svd", "svdvals",
+           "toeplitz"}  # fmt: skip
+
+_FAMILIES = (solving, factors, decompositions, spectra, equations, functions, structured)
 FUNCTIONS = {name: function for family in _FAMILIES for name, function in family.FUNCTIONS.items()
              if hasattr(scipy.linalg, name)}  # fmt: skip
 FUNCTIONS |= {name: refused(getattr(scipy.linalg, name), f"scipy.linalg.{name}", why)

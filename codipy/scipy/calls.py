@@ -8,12 +8,14 @@ import inspect
 
 import numpy as np
 
-from codipy.active.array import Array, call
+from codipy.active.array import Array, call, is_complex_variable
+from codipy.active.doors import door
+from codipy.active.recordings import status
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, rebuilt, refuse, value_tree
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["LOOP", "PRIMITIVES", "kept", "of_active", "recorded", "refused"]
+__all__ = ["LOOP", "PRIMITIVES", "holds_variables", "kept", "of_active", "recorded", "refused", "run"]
 
 PRIMITIVES: dict[str, Primitive] = {}  # by name, as tape files have them
 
@@ -27,6 +29,30 @@ def kept(primitive):
     return primitive
 
 
+def _is_complex(x):
+    return is_complex_variable(x) or isinstance(x, (np.ndarray, complex, np.generic)) and np.iscomplexobj(x)
+
+
+def _holds_complex_variables(tree):
+    if isinstance(tree, (list, tuple)):
+        return any(map(_holds_complex_variables, tree))
+    if isinstance(tree, dict):
+        return any(map(_holds_complex_variables, tree.values()))
+    return is_complex_variable(tree) and tree.is_active
+
+
+def holds_variables(tree):
+    """Whether something active is in a tree, real or complex."""
+    return holds_active(tree) or _holds_complex_variables(tree) and not status.in_passive()
+
+
+def run(primitive, operands, options):
+    """Record a primitive; where an operand is complex by the rule that has its name in the layer of complex arrays."""
+    if any(map(_is_complex, operands)):
+        return door("complexes")().recorded(primitive.name, operands, options)
+    return call(primitive, operands, options)
+
+
 def of_active(original):
     """Decorate what is called in the place of a function of SciPy where an argument is active."""
     places = {name: place for place, name in enumerate(inspect.signature(original).parameters)
@@ -38,11 +64,11 @@ def of_active(original):
     def decorated(function):
         @functools.wraps(original)
         def chosen(*args, **kwargs):
-            if holds_active(args) or holds_active(kwargs):
+            if holds_variables(args) or holds_variables(kwargs):
                 return function(*args, **kwargs)
             if overwrites(args, kwargs):      # not what a tape may keep
                 args, kwargs = rebuilt(args, _copied), rebuilt(kwargs, _copied)
-            return original(*value_tree(args), **value_tree(kwargs))
+            return original(*rebuilt(value_tree(args), _plain), **rebuilt(value_tree(kwargs), _plain))
 
         return chosen
 
@@ -50,7 +76,11 @@ def of_active(original):
 
 
 def _copied(x):
-    return np.array(x.value) if type(x) is Array else x
+    return np.array(x.value) if type(x) is Array or is_complex_variable(x) else x
+
+
+def _plain(x):
+    return x.value if is_complex_variable(x) else x
 
 
 def recorded(original, primitive, arrays=1, *, without=(), stacks=False):
@@ -83,9 +113,9 @@ def recorded(original, primitive, arrays=1, *, without=(), stacks=False):
         for key in without:
             if key in options and options.pop(key) is not signature.parameters[key].default:
                 refuse(name, f"with {key}= it has no derivative by active values: leave {key} out")
-        if holds_active(options):
+        if holds_variables(options):
             refuse(name, "only its arrays can be active, not its options: say codipy.value(x) for those")
-        return call(primitive, operands, options)
+        return run(primitive, operands, options)
 
     return function
 

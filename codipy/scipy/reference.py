@@ -28,8 +28,9 @@ the tables in `codipy/scipy` by `python -m codipy.scipy.reference`. What stands 
 ## scipy.linalg
 
 Values are SciPy's, to the last bit; derivatives are those of what SciPy reads: of one triangle where it reads one. They
-are of any order, in both directions, of single matrices (`det`, `norm` and `expm` of stacks too). `eig`, `eigvals` and
-complex matrices are `np.linalg`'s.
+are of any order, in both directions, of single matrices (`det`, `norm` and `expm` of stacks too). What takes complex
+matrices is a row; the others raise of them. A loss that depends on the phase of a vector raises
+([Complex numbers](complex.md)).
 
 | | functions |
 |---|---|
@@ -275,6 +276,7 @@ def render():
     works = functions & set(algebra.FUNCTIONS) - refused
     rows = "".join(f"| `{name}` | {algebra.REFUSED[name]} |\n" for name in sorted(refused))
     return (f"{HEAD}| differentiable ({len(works)}) | {_names(works)} |\n"
+            f"| of complex matrices too ({len(algebra.COMPLEX)}) | {_names(algebra.COMPLEX)} |\n"
             f"| passive: no argument has a derivative | {_names(functions & algebra.PASSIVE)} |\n"
             f"\n| refused ({len(refused)}) | with the advice |\n|---|---|\n{rows}"
             f"{_special()}"

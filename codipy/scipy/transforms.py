@@ -21,12 +21,12 @@ import scipy.fft
 from codipy.active.array import Array, Real, call, is_complex_variable
 from codipy.active.doors import door
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import fillable, holds_active, rebuilt, refuse, value_leaf
+from codipy.numpy.arguments import fillable, rebuilt, refuse, value_leaf
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.fft import fit, reverses
 from codipy.numpy.rules.patterns import along
-from codipy.scipy.calls import kept, refused
+from codipy.scipy.calls import holds_variables, kept, refused
 
 __all__ = ["FUNCTIONS", "PASSIVE", "REAL", "REFUSED", "REVERSES", "fft"]
 
@@ -80,21 +80,17 @@ def _entered(name, record):
             return original(*args, **kwargs)
         first, *others = signature.bind(*args, **kwargs).arguments.items()
         options = _settled(dict(others))
-        if any(map(_any_of_ours, options.values())) and any(map(_is_active, options.values())):
+        if holds_variables(options):
             refuse(f"scipy.fft.{name}", "it has derivatives by its array alone: say codipy.value(x) of the others")
         options = rebuilt(options, _plain)
         x = asarray(first[1])
-        if not _is_active(x):
+        if not holds_variables(x):
             return fillable(original(_plain(x), **options))
         if options.get("axes", options.get("s")) == () and name not in _OF_REAL | _TO_REAL:
             return x  # along no axis, of which SciPy makes nothing else
         return record(name, x, options)
 
     return function
-
-
-def _is_active(x):
-    return holds_active(x) or is_complex_variable(x) and x.is_active
 
 
 # ---- transforms of complex numbers, or whose result is complex -------------------------------------------------------

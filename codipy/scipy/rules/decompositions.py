@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What scipy.linalg shares with numpy.linalg: SciPy computes the values, the rules are those of NumPy's functions.
 
-Beside them the generalised symmetric eigenproblem a v = w b v, where v^T b v = 1 adds the change of b to that of a:
-dw = v^T (da - w db) v (K. Petersen and M. Pedersen, *The Matrix Cookbook*, 2012, section 2.3).
+Beside them the generalised symmetric eigenproblem a v = w b v, where v^H b v = 1 adds the change of b to that of a:
+dw = v^H (da - w db) v (K. Petersen and M. Pedersen, *The Matrix Cookbook*, 2012, section 2.3).
 """
 
 from dataclasses import replace
@@ -10,24 +10,25 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg
 
-from codipy.active.array import call
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.registry import PRIMITIVES
 from codipy.numpy.rules.matrices import (
+    cT,
     diagonal_matrix,
     folded,
     mirrored,
-    mT,
     off_diagonal,
     quotient,
+    real,
     tolerance,
 )
 from codipy.numpy.rules.matrices import (
     refuse as refuse_choice,
 )
-from codipy.scipy.calls import LOOP, kept, of_active, recorded
+from codipy.numpy.rules.phases import demand_no_phase
+from codipy.scipy.calls import LOOP, kept, of_active, recorded, run
 
 __all__ = ["FUNCTIONS"]
 
@@ -73,7 +74,8 @@ svd = recorded(_LA.svd, _numpys("svd", _LA.svd, lambda kwargs: {
 
 # ---- least squares: SciPy has a number where NumPy has an array of one -----------------------------------------------
 def _lstsq(a, b, **options):
-    return scipy.linalg.lstsq(a, b, **options)
+    x, squares, rank, s = scipy.linalg.lstsq(a, b, **options)
+    return x, squares if np.size(squares) else squares.real, rank, s  # which SciPy has complex where there are none
 
 
 def _squares(g, out, kwargs):
@@ -97,7 +99,8 @@ def lstsq(a, b, cond=None, overwrite_a=False, overwrite_b=False, check_finite=Tr
     if np.ndim(a) > 2 or np.ndim(b) > 2:
         refuse("scipy.linalg.lstsq", LOOP)
     options = {"cond": cond, "check_finite": check_finite, "lapack_driver": lapack_driver}
-    return call(_LSTSQ, (asarray(a), asarray(b)), options)
+    x, squares, rank, s = run(_LSTSQ, (asarray(a), asarray(b)), options)
+    return x, squares if np.size(squares) else np.zeros(np.shape(squares), x.dtype), rank, s
 
 
 # ---- qr --------------------------------------------------------------------------------------------------------------
@@ -150,7 +153,7 @@ def qr(a, overwrite_a=False, lwork=None, mode="full", pivoting=False, check_fini
         refuse("scipy.linalg.qr", f"mode={mode!r} has no derivative: take mode='economic'")
     if np.ndim(a) != 2:
         refuse("scipy.linalg.qr", LOOP)
-    q, r, order = call(_QR, (asarray(a),), {"mode": mode, "pivoting": bool(pivoting), "check_finite": check_finite})
+    q, r, order = run(_QR, (asarray(a),), {"mode": mode, "pivoting": bool(pivoting), "check_finite": check_finite})
     return (*([q] if mode != "r" else []), r, *([order] if pivoting else []))
 
 
@@ -166,29 +169,30 @@ _SPREAD = "eigh(a, b): two eigenvalues are equal, any basis of their space are e
 
 def _general_vjp(g, out, args, kwargs, argnums):
     (g_w, g_v), (w, v), lower = g, out, kwargs.get("lower", True)
-    inner = mT(v) @ g_v
+    inner = cT(v) @ g_v
+    demand_no_phase(np.linalg.diagonal(inner), np.sum(np.abs(v * g_v), axis=-2) + np.abs(g_w * w), "eigh")
     gaps = w[None, :] - w[:, None]
     equal = np.abs(gaps) <= tolerance(w, np.shape(w)[-1])
     refuse_choice(np.any(off_diagonal(inner) * equal != 0), _SPREAD)
     turned = quotient(off_diagonal(inner), gaps, equal)
     bars = {
-        0: v @ (turned + diagonal_matrix(g_w)) @ mT(v),
-        1: -v @ (turned * w[None, :] + diagonal_matrix(g_w * w + np.linalg.diagonal(inner) / 2)) @ mT(v),
+        0: v @ (turned + diagonal_matrix(g_w)) @ cT(v),
+        1: -v @ (turned * w[None, :] + diagonal_matrix(g_w * w + real(np.linalg.diagonal(inner)) / 2)) @ cT(v),
     }
-    return [folded((bars[k] + mT(bars[k])) / 2, lower) for k in argnums]
+    return [folded((bars[k] + cT(bars[k])) / 2, lower) for k in argnums]
 
 
 def _general_jvp(tangents, out, args, kwargs):
     (w, v), lower = out, kwargs.get("lower", True)
     zero = np.zeros((np.shape(w)[0],) * 2)
-    by_a = mT(v) @ mirrored(tangents[0], lower) @ v if 0 in tangents else zero
-    by_b = mT(v) @ mirrored(tangents[1], lower) @ v if 1 in tangents else zero
+    by_a = cT(v) @ mirrored(tangents[0], lower) @ v if 0 in tangents else zero
+    by_b = cT(v) @ mirrored(tangents[1], lower) @ v if 1 in tangents else zero
     inner = by_a - by_b * w[None, :]
     gaps = w[None, :] - w[:, None]
     equal = np.abs(gaps) <= tolerance(w, np.shape(w)[-1])
     refuse_choice(np.any(off_diagonal(inner) * equal != 0), _SPREAD)
     turned = quotient(off_diagonal(inner), gaps, equal)
-    return np.linalg.diagonal(inner), v @ (turned - diagonal_matrix(np.linalg.diagonal(by_b) / 2))
+    return real(np.linalg.diagonal(inner)), v @ (turned - diagonal_matrix(real(np.linalg.diagonal(by_b)) / 2))
 
 
 def _general_values(a, b, **options):
@@ -212,11 +216,11 @@ def eigh(a, b=None, *, lower=True, eigvals_only=False, overwrite_a=False, overwr
             refuse("scipy.linalg.eigh", LOOP)
     options = {"lower": bool(lower), "check_finite": check_finite, "driver": driver}
     if b is None and eigvals_only:
-        return call(_EIGVALSH, (asarray(a),), options)
+        return run(_EIGVALSH, (asarray(a),), options)
     if b is None:
-        return call(_EIGH, (asarray(a),), options)
+        return run(_EIGH, (asarray(a),), options)
     operands = asarray(a), asarray(b)
-    return call(_GENERAL_VALUES, operands, options)[0] if eigvals_only else tuple(call(_GENERAL, operands, options))
+    return run(_GENERAL_VALUES, operands, options)[0] if eigvals_only else tuple(run(_GENERAL, operands, options))
 
 
 @of_active(scipy.linalg.eigvalsh)

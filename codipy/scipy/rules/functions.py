@@ -16,7 +16,7 @@ from codipy.numpy.arguments import holds_active, refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain
 from codipy.numpy.rules.matrices import mT
-from codipy.scipy.calls import kept, of_active, recorded
+from codipy.scipy.calls import kept, of_active, recorded, run
 from codipy.scipy.rules.equations import solve_sylvester
 
 __all__ = ["FUNCTIONS"]
@@ -104,7 +104,7 @@ _EXPM_FRECHET = kept(Primitive("scipy.linalg.expm_frechet", scipy.linalg.expm_fr
 @of_active(scipy.linalg.expm_frechet)
 def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
     """Of active matrices."""
-    pair = call(_EXPM_FRECHET, (asarray(A), asarray(E)), {"method": method, "check_finite": check_finite})
+    pair = run(_EXPM_FRECHET, (asarray(A), asarray(E)), {"method": method, "check_finite": check_finite})
     return pair if compute_expm else pair[1]
 
 

@@ -66,6 +66,7 @@ def _is_transposed(options):
 
 
 # ---- solve: which elements are read follows from what is assumed of the matrix ---------------------------------------
+_EXCHANGED = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}
 _ONE_TRIANGLE = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
 
 
@@ -76,7 +77,13 @@ def _solve_again(a, right, options, transposed):
         columns = _columns(right)
         x = solve_columns(a, columns, transposed)
         return x[:, 0] if np.ndim(right) == 1 else x
-    return solve(a, right, assume_a=assumed, lower=options.get("lower", False), transposed=transposed)
+    lower = options.get("lower", False)
+    if transposed and np.iscomplexobj(a):  # which SciPy does not solve
+        if assumed in _ONE_TRIANGLE:
+            return solve(np.conjugate(a), right, assume_a=assumed, lower=lower)
+        assumed = _EXCHANGED.get(assumed, assumed)
+        return solve(mT(a), right, assume_a=assumed)
+    return solve(a, right, assume_a=assumed, lower=lower, transposed=transposed)
 
 
 def _band(t, below, above):
@@ -289,7 +296,8 @@ _toeplitz_call = recorded(_toeplitz, _TOEPLITZ, 3)
 
 def solve_toeplitz(c_or_cr, b, check_finite=True):
     """As SciPy's."""
-    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, c_or_cr)
+    c, r = c_or_cr if isinstance(c_or_cr, tuple) else (c_or_cr, None)
+    r = r if r is not None else np.conjugate(c) if np.iscomplexobj(c) else c
     for part in (c, r):
         if np.ndim(part) != 1:
             refuse("scipy.linalg.solve_toeplitz", "c and r must be vectors")

@@ -22,7 +22,7 @@ def _vector(name, x):
 def toeplitz(c, r=None):
     """Of active vectors."""
     c = _vector("toeplitz", c)
-    r = c if r is None else _vector("toeplitz", r)
+    r = _vector("toeplitz", r) if r is not None else np.conjugate(c) if np.iscomplexobj(c) else c
     places = np.arange(len(c))[:, None] - np.arange(len(r)) + len(r) - 1
     return np.concatenate([r[:0:-1], c])[places]
 

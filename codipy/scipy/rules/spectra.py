@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Eigenvalues and eigenvectors of general matrices: SciPy computes the values, the rules are numpy.linalg's.
+
+Eigenvalues are complex numbers to SciPy. The eigenvectors of a real matrix are real where all eigenvalues are, so SciPy
+is called before anybody knows which rule records it, and its result is kept for that rule.
+"""
+
+import threading
+
+import numpy as np
+import scipy.linalg
+
+from codipy.active.doors import door
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import refuse
+from codipy.scipy.calls import LOOP, of_active
+
+__all__ = ["FUNCTIONS", "REAL_VECTORS", "found_or_eig"]
+
+REAL_VECTORS = "scipy.linalg.eig of real vectors"  # the name of the rule where vectors are real and values are complex
+
+
+class _Known(threading.local):
+    """A matrix, and what SciPy gave for it, until a rule takes it."""
+
+    result = None
+
+
+_known = _Known()
+
+
+def found_or_eig(a, **options):
+    """``scipy.linalg.eig``, which is not called twice for what was decided by its result."""
+    known, _known.result = _known.result, None
+    if known is not None and known[0].tobytes() == a.tobytes() and known[0].shape == a.shape and known[1] == options:
+        return known[2]
+    return scipy.linalg.eig(a, **options)
+
+
+def _demand_plain_problem(name, a, **others):
+    for key, value in others.items():
+        if value is not None and value is not False:
+            refuse(f"scipy.linalg.{name}", f"of active values it has no derivative with {key}=: leave {key} out; "
+                                           "eigenvalues of two matrices are those of `np.linalg.solve(b, a)`")
+    if np.ndim(a) != 2:
+        refuse(f"scipy.linalg.{name}", LOOP)
+
+
+@of_active(scipy.linalg.eig)
+def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False, check_finite=True,
+        homogeneous_eigvals=False):
+    """Of an active matrix."""
+    _demand_plain_problem("eig", a, b=b, left=left, homogeneous_eigvals=homogeneous_eigvals)
+    if not right:
+        return eigvals(a, check_finite=check_finite)
+    a, options = asarray(a), {"check_finite": check_finite}
+    found = scipy.linalg.eig(np.array(a.value), **options)
+    _known.result = np.array(a.value), options, found
+    name = "scipy.linalg.eig" if np.iscomplexobj(found[1]) else REAL_VECTORS
+    return door("complexes")().recorded(name, (a,), options)
+
+
+@of_active(scipy.linalg.eigvals)
+def eigvals(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
+    """Of an active matrix."""
+    _demand_plain_problem("eigvals", a, b=b, homogeneous_eigvals=homogeneous_eigvals)
+    return door("complexes")().recorded("scipy.linalg.eigvals", (asarray(a),), {"check_finite": check_finite})
+
+
+FUNCTIONS = {"eig": eig, "eigvals": eigvals}
