@@ -158,7 +158,9 @@ that SciPy finds by a search have the derivative of the inverse function; where 
 one by x. Where SciPy has a formula of its own for one value of a shape (`genextreme` at c = 0), a derivative by that
 shape is refused there. Beside them `multivariate_normal.pdf`, `logpdf` and `entropy`, and of samples `entropy`,
 `gmean`, `gzscore`, `hmean`, `kurtosis`, `linregress`, `moment`, `pearsonr`, `pmean`, `sem`, `skew`, `variation`,
-`zmap`, `zscore`. All else raises, as do:
+`zmap`, `zscore`; and `gaussian_kde` by dataset, points, a number `bw_method` and limits, with `pdf`, `logpdf`,
+`integrate_box_1d`, `integrate_gaussian`, `integrate_kde`, `marginal`, `covariance`, of passive weights. SciPy 1.16 and
+1.17 are tested. All else raises, as do:
 
 | distribution | without a derivative |
 |---|---|
@@ -167,7 +169,7 @@ shape is refused there. Beside them `multivariate_normal.pdf`, `logpdf` and `ent
 | `gausshyper` | `pdf logpdf cdf logcdf sf logsf ppf isf` by a, b, c; `cdf logcdf sf logsf ppf isf` by z |
 | `genexpon` | `logcdf logsf ppf isf` by a, b, c; `ppf isf` by x |
 | `genhyperbolic` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by p, a, b |
-| `geninvgauss` | `pdf logpdf cdf logcdf sf logsf ppf isf` by x, p, b |
+| `geninvgauss` | `pdf logpdf cdf logcdf sf logsf ppf isf` by p; `cdf logcdf sf logsf ppf isf` by b |
 | `hypergeom` | `pmf cdf sf` by M, n, N |
 | `irwinhall` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by n |
 | `ksone` | `pdf logpdf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by n |

@@ -16,7 +16,7 @@ from codipy.tools.rebinding import distributions
 from tests.strategies import each_strategy
 
 # The table of the page is that of these; what others lack or have beside it is refused or found as well.
-VERSIONS = ("1.17",)
+VERSIONS = ("1.16", "1.17")
 pytestmark = [pytest.mark.filterwarnings("ignore"),
               pytest.mark.skipif(not scipy.__version__.startswith(VERSIONS), reason="other distributions")]
 LEVELS = np.array([0.3, 0.62])
@@ -130,6 +130,20 @@ PROGRAMS = {
     "discrete": lambda x: np.sum(st.poisson.logpmf(np.arange(4), x[0])) + st.binom.cdf(2, 5, x[1] / 3.0),
     "outside of the support": lambda x: np.sum(st.gamma.pdf(x - 1.0, 2.0)) + np.sum(st.uniform.cdf(x * 0.7)),
 }  # fmt: skip
+PROGRAMS |= {
+    "density of data": lambda x: np.sum(st.gaussian_kde(x)(OTHER) * OTHER) + st.gaussian_kde(x, 0.3).pdf(0.8)[0],
+    "density at points": lambda x: np.sum(st.gaussian_kde(OTHER)(x) * OTHER) + np.sum(DENSITY.logpdf(x)),
+    "density of two axes": lambda x: np.sum(st.gaussian_kde(x.reshape(2, 4), "silverman").logpdf(x[:4].reshape(2, 2))),
+    "density of weights": lambda x: np.sum(st.gaussian_kde(x, weights=OTHER)(OTHER)),
+    "density of a bandwidth": lambda x: np.sum(st.gaussian_kde(OTHER, bw_method=x[0])(x)),
+    "integrals of densities": lambda x: st.gaussian_kde(x).integrate_box_1d(x[0] - 1.0, x[1]) + st.gaussian_kde(
+        x).integrate_kde(DENSITY) * st.gaussian_kde(x.reshape(2, 4)).integrate_gaussian(x[:2], np.diag(x[2:4])),
+    "parts of a density": lambda x: np.sum(st.gaussian_kde(x.reshape(2, 4)).marginal([1])(OTHER)) + np.sum(
+        st.gaussian_kde(x.reshape(2, 4)).inv_cov),
+    "geninvgauss": lambda x: np.sum(st.geninvgauss.logpdf(x, 1.3, x[0])) + np.sum(
+        st.geninvgauss.ppf(x / 4, 1.3, 0.7) * st.geninvgauss.cdf(x, 1.3, 0.7)),
+}  # fmt: skip
+DENSITY = st.gaussian_kde(OTHER)
 BEFORE, POISSON = st.norm(0.3, 2.0), st.poisson(2.0)
 
 
@@ -144,6 +158,16 @@ def test_programs(name):
 
 def test_every_function_of_samples_is_tried():
     assert set(distributions.SAMPLES) <= PROGRAMS.keys()
+
+
+@pytest.mark.parametrize("name", ["density of data", "density of two axes", "geninvgauss"])
+def test_densities_forward_and_of_second_order(name):
+    f, direction = PROGRAMS[name], np.cos(np.arange(SAMPLE.size))
+    gradient = codipy.grad(f)(SAMPLE)
+    assert codipy.jvp(f, (SAMPLE,), (direction,))[1] == pytest.approx(gradient @ direction, rel=1e-10)
+    (product,) = codipy.hvp(f, (SAMPLE,), (direction,))
+    change = (codipy.grad(f)(SAMPLE + 1e-5 * direction) - codipy.grad(f)(SAMPLE - 1e-5 * direction)) / 2e-5
+    np.testing.assert_allclose(product, change, rtol=1e-5, atol=1e-6)
 
 
 @each_strategy
@@ -188,7 +212,8 @@ def test_what_is_passive_is_scipys():
 
 @pytest.mark.parametrize("f", [
     lambda x: st.norm(x).mean(), lambda x: st.poisson.pmf(x, 2.0), lambda x: st.norm.fit(np.array([x, 1.0]))[0],
-    lambda x: st.gaussian_kde(np.array([x, 1.0, 3.0]))(0.5)[0], lambda x: st.norm.entropy(x, x),
+    lambda x: st.gaussian_kde([0.3, 1.0, 3.0], weights=[x, 1.0, 3.0])(0.5)[0], lambda x: st.norm.entropy(x, x),
+    lambda x: st.geninvgauss.ppf(0.3, x, 1.0), lambda x: st.geninvgauss.cdf(0.3, 1.0, x),
     lambda x: st.levy_stable.pdf(x, 1.5, 0.5), lambda x: st.studentized_range.cdf(x, 3.0, 10.0),
 ])  # fmt: skip
 def test_what_has_no_derivative_is_refused(f):

@@ -41,6 +41,7 @@ SPECIAL: dict[str, dict] = {
     "triang": {0: (0.0, 1.0)}, "trapezoid": {0: (0.0, 1.0), 1: (0.0, 1.0)}, "tukeylambda": {0: (0.0,)},
     "vonmises": {0: (0.0,)}, "vonmises_line": {0: (0.0,)},
 }  # fmt: skip
+INTEGRATED = {"geninvgauss"}  # by functions of their own, which say so nowhere
 _NEAR = 2e-5  # the widest of these, of pearson3
 # Functions of samples that are rebuilt likewise.
 SAMPLES = ("entropy", "gmean", "hmean", "gzscore", "kurtosis", "linregress", "moment", "pearsonr", "pmean", "sem",
@@ -74,9 +75,15 @@ class _Continuous(_Rebuilt):
         if holds_active(args):
             refuse(f"scipy.stats.{original.name}.cdf", "SciPy integrates the density, so that there is a derivative by "
                    "x, loc and scale: say `codipy.value` of the shapes")  # fmt: skip
-        rule = elementwise_primitive(f"scipy.stats.{original.name}.cdf", original._cdfvec,
+        integrate = original._cdf if original.name in INTEGRATED else original._cdfvec
+        rule = elementwise_primitive(f"scipy.stats.{original.name}.cdf", integrate,
                                      [lambda *given: self._pdf(*given[:-1]), *[None] * len(args)])  # fmt: skip
         return call(rule, (asarray(x), *map(np.asarray, value_tree(args))))
+
+    def __getattr__(self, name):
+        if name == "_cdf" and self._original.name in INTEGRATED:
+            return self._cdfvec
+        return super().__getattr__(name)
 
     def _ppfvec(self, q, *args):
         if not holds_active((q, args)):
@@ -260,6 +267,35 @@ def _of_samples(name):
     return _where_active(original, f"scipy.stats.{name}", lambda: _REBINDER.translate(_again(original), _HELD))
 
 
+class Density(_Rebuilt):
+    """What stands for ``gaussian_kde``: its own methods, and loops that take active values."""
+
+    def __init__(self, dataset, bw_method=None, weights=None):
+        super().__init__(_Kde.__new__(_Kde))
+        _REBINDER.translate(_Kde.__init__, _HELD)(self, dataset, bw_method, weights)
+
+    @classmethod
+    def of(cls, made):
+        """Of an estimate that SciPy has made."""
+        new = cls.__new__(cls)
+        vars(new).update(vars(made), _original=_Kde.__new__(_Kde))
+        return new
+
+    def __getattr__(self, name):
+        found = inspect.getattr_static(_Kde, name, None)
+        if isinstance(found, property):
+            return _REBINDER.translate(found.fget, _HELD)(self)
+        if name == "_original":  # while it is copied
+            raise AttributeError(name)
+        return super().__getattr__(name)
+
+    def __call__(self, points):
+        return self.evaluate(points)
+
+
+_Kde = scipy.stats.gaussian_kde
+
+
 class Normal:
     """What stands for ``multivariate_normal``."""
 
@@ -301,5 +337,6 @@ FUNCTIONS = {name: _standing_for(value) for name, value in vars(scipy.stats).ite
 FUNCTIONS |= {name: _of_samples(name) for name in SAMPLES if hasattr(scipy.stats, name)}
 FUNCTIONS["multivariate_normal"] = Normal(scipy.stats.multivariate_normal)
 FUNCTIONS["_log_gauss_mass"] = _log_gauss_mass
-STANDINS = {rv_continuous_frozen: _thawed, rv_discrete_frozen: _thawed}
+FUNCTIONS["gaussian_kde"] = Density
+STANDINS = {rv_continuous_frozen: _thawed, rv_discrete_frozen: _thawed, _Kde: Density.of}
 stats = module_for(scipy.stats, {name: new for name, new in FUNCTIONS.items() if hasattr(scipy.stats, name)})

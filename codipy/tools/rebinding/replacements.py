@@ -99,6 +99,7 @@ _LATER |= {
     "scipy.interpolate._rbfinterp_pythran": "codipy.scipy.kernels.radial",
     "scipy.linalg.lapack": "codipy.scipy.kernels.banded",
     "scipy.interpolate._rgi_cython": "codipy.scipy.kernels.grids",
+    "scipy.stats._stats": "codipy.scipy.kernels.densities",
     "scipy.stats._continuous_distns": "codipy.tools.rebinding.distributions",
     "scipy.sparse._base": "codipy.scipy.kernels.guards",
     "scipy.integrate": "codipy.implicit.integrals",
