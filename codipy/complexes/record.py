@@ -186,7 +186,8 @@ def record(name, args, kwargs=None):
 
 
 # Rules on functions of SciPy, which are entered when one is asked for.
-_OF_SCIPY = {"scipy.fft": "codipy.complexes.transforms", "scipy.linalg": "codipy.complexes.algebra"}
+_OF_SCIPY = {"scipy.fft": "codipy.complexes.transforms", "scipy.linalg": "codipy.complexes.algebra",
+             "scipy.special": "codipy.complexes.special"}  # fmt: skip
 
 
 def _learn(name):

@@ -257,6 +257,10 @@ _THREE = {
         "w * ((y / 2 - 1) / x - 0.5) + z / (2 * x) * spu._ncx2_pdf(x, y + 2, z)",
         "-", "(spu._ncx2_pdf(x, y + 2, z) - w) / 2",
     ),
+    "_ncx2_cdf": ("spu._ncx2_pdf(x, y, z)", "-", "(spu._ncx2_cdf(x, y + 2, z) - w) / 2"),  # of SciPy up to 1.16
+    "_ncx2_ppf": (
+        "1 / spu._ncx2_pdf(w, y, z)", "-", "(x - spu._ncx2_cdf(w, y + 2, z)) / (2 * spu._ncx2_pdf(w, y, z))",
+    ),
     "_ncx2_sf": ("-spu._ncx2_pdf(x, y, z)", "-", "(spu._ncx2_sf(x, y + 2, z) - w) / 2"),
     "_ncx2_isf": (
         "-1 / spu._ncx2_pdf(w, y, z)", "-", "(spu._ncx2_sf(w, y + 2, z) - x) / (2 * spu._ncx2_pdf(w, y, z))",

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``polygamma``, ``multigammaln``, ``zeta``, ``comb`` and ``perm`` of `scipy.special`: SciPy's values, and rules.
+"""``polygamma``, ``multigammaln``, ``comb`` and ``perm`` of `scipy.special`: SciPy's values, and rules.
 
 They are Python functions that make arrays of what they get before they call a ufunc.
 """
@@ -74,13 +74,6 @@ def multigammaln(a, d):
     return call(_MULTIGAMMALN, (asarray(a), d))
 
 
-@of_active(_SP.zeta)
-def zeta(x, q=None, out=None):
-    """Of an active second argument."""
-    _refuse_active("zeta", x, "the exponent")
-    return _SP._ufuncs._zeta(x, q)
-
-
 def _counted(primitive):
     original = primitive.forward
 
@@ -93,5 +86,4 @@ def _counted(primitive):
     return function
 
 
-FUNCTIONS = {"polygamma": polygamma, "multigammaln": multigammaln, "zeta": zeta, "comb": _counted(_COMB),
-             "perm": _counted(_PERM)}  # fmt: skip
+FUNCTIONS = {"polygamma": polygamma, "multigammaln": multigammaln, "comb": _counted(_COMB), "perm": _counted(_PERM)}

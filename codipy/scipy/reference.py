@@ -13,7 +13,7 @@ import scipy.special
 
 from codipy.numpy import special
 from codipy.numpy.ufuncs import kind_of
-from codipy.scipy import algebra, gammas, matrices, normalised, transforms
+from codipy.scipy import algebra, gammas, matrices, normalised, transforms, zetas
 from codipy.scipy.kernels import moves, pairs, products, sums, table
 
 __all__ = ["render"]
@@ -66,7 +66,9 @@ gives up, an `ArithmeticError` says so. Eigenvalues have derivatives of first or
 SPECIAL = """
 ## scipy.special
 
-Values are SciPy's; second derivatives are there where the first ones are made of functions of this list.
+Values are SciPy's; second derivatives are there where the first ones are made of functions of this list. `lambertw` is
+complex, and takes complex numbers; `zeta` has derivatives by both arguments, by the exponent from -2 on. By the order
+of `polygamma` and the dimension of `multigammaln` there are none, nor with `exact=True`.
 
 | | functions |
 |---|---|
@@ -258,9 +260,10 @@ def _special():
     some = {name: texts for name, texts in rows.items() if "-" in texts}
     ufuncs = {name for name, value in vars(scipy.special).items() if isinstance(value, np.ufunc)}
     refused = {name for name in ufuncs if kind_of(getattr(scipy.special, name)) is None}
+    python = {*normalised.FUNCTIONS, *gammas.FUNCTIONS, *zetas.FUNCTIONS}
     return (f"{SPECIAL}| by every argument ({len(whole)}) | {_names(whole)} |\n"
             f"| by some, which have these numbers ({len(some)}) | {_partly(some)} |\n"
-            f"| in Python | {_names(set(normalised.FUNCTIONS) | set(gammas.FUNCTIONS))}, and those that call these |\n"
+            f"| in Python | {_names(python)}, and those that call these |\n"
             f"| refused | {_names(refused)} |\n")
 
 
