@@ -21,12 +21,12 @@ from codipy.numpy.primitive import Primitive
 from codipy.scipy.kernels.products import by_values, multiplied
 from codipy.scipy.kernels.whole import is_active_matrix, matrix_of, plain_matrix, structure_of
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "beside"]
 
 _ORIGINAL = scipy.sparse.linalg.eigsh
 
 
-def _beside(matrix, value, vector, right):
+def beside(matrix, value, vector, right, name="eigsh"):
     """``pinv(A - w I) right``, of what is orthogonal to the eigenvector: A - w I with that as its border."""
     n = len(vector)
     shifted = (matrix - value * scipy.sparse.eye_array(n)).tocsc()
@@ -36,7 +36,7 @@ def _beside(matrix, value, vector, right):
     except RuntimeError:
         found = np.full(n, np.nan)
     if not np.all(np.isfinite(found)) or np.max(np.abs(found)) > 1e12 * max(np.max(np.abs(right)), 1e-300):
-        raise np.linalg.LinAlgError("scipy.sparse.linalg.eigsh: an eigenvalue is repeated, so its eigenvectors have no "
+        raise np.linalg.LinAlgError(f"scipy.sparse.linalg.{name}: a value is repeated, so its vectors have no "
                                     "derivative: take that of the values alone")  # fmt: skip
     return found
 
@@ -72,7 +72,7 @@ def _rule(structure, options, with_vectors):
             if g_v is not None:
                 (cotangent,) = plain(g_v[:, k])
                 if np.any(cotangent):
-                    bar -= by_values(structure, _beside(structure.matrix(values), w[k], v[:, k], cotangent), v[:, k])
+                    bar -= by_values(structure, beside(structure.matrix(values), w[k], v[:, k], cotangent), v[:, k])
         return [np.reshape(bar, np.shape(values))]
 
     def jvp(tangents, out, args, kwargs):
@@ -82,7 +82,7 @@ def _rule(structure, options, with_vectors):
         w_dot = np.sum(v * moved, axis=0)
         if not with_vectors:
             return w_dot
-        return w_dot, np.stack([-_beside(structure.matrix(values), w[k], v[:, k], moved[:, k])
+        return w_dot, np.stack([-beside(structure.matrix(values), w[k], v[:, k], moved[:, k])
                                 for k in range(len(w))], axis=1)  # fmt: skip
 
     return Primitive("sparse eigsh", forward, vjp, jvp)

@@ -16,20 +16,16 @@ import scipy.sparse.linalg
 from codipy.active.array import Array
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.scipy import eigenpairs, factored, krylov
+from codipy.scipy import eigenpairs, factored, krylov, singular, squares
 from codipy.scipy.kernels.whole import is_active_matrix, plain_matrix
 
 __all__ = ["FUNCTIONS", "REBUILT", "RULES", "STANDINS", "instead_of"]
 
-_SQUARES = "`np.linalg.lstsq(A, b, rcond=None)[0]`"
 _PAIRS = "`np.linalg.eigh(A)`, if A is symmetric, and take those that are wanted"
 _INSTEAD = {
-    **dict.fromkeys(("lsmr", "lsqr"), _SQUARES),
     **dict.fromkeys(("eigs", "lobpcg"), _PAIRS),
-    "svds": "`np.linalg.svd(A, full_matrices=False)`, and take those that are wanted",
     "expm": "`expm_multiply(A, b)`, or scipy.linalg.expm(A.toarray())",
     "inv": "`spsolve(A, b)`",
-    "spsolve_triangular": "`spsolve(A, b)`",
 }
 # Python code that computes with what it is given.
 REBUILT = {"aslinearoperator", "expm_multiply", "is_sptriangular", "matrix_power", "norm", "spbandwidth"}
@@ -62,6 +58,6 @@ def _plain(name, x):
 
 _NAMES = {name for name in scipy.sparse.linalg.__all__ if type(getattr(scipy.sparse.linalg, name)) is FunctionType}
 FUNCTIONS = {name: _of_ndarrays(name, getattr(scipy.sparse.linalg, name)) for name in sorted(_NAMES - REBUILT)}
-RULES = {**factored.FUNCTIONS, **krylov.FUNCTIONS, **eigenpairs.FUNCTIONS}
+RULES = {**factored.FUNCTIONS, **krylov.FUNCTIONS, **eigenpairs.FUNCTIONS, **singular.FUNCTIONS, **squares.FUNCTIONS}
 FUNCTIONS |= RULES
 STANDINS = factored.STANDINS

@@ -13,7 +13,7 @@ import sys
 # Modules of which some functions are ours.
 LATER = {"special": "codipy.scipy.functions", "optimize": "codipy.scipy.solvers",
          "linalg": "codipy.scipy.algebra", "fft": "codipy.scipy.transforms"}
-LATER["sparse.linalg"] = "codipy.scipy.matrices"
+LATER |= {"sparse.linalg": "codipy.scipy.matrices", "sparse.csgraph": "codipy.scipy.graphs"}
 LATER |= {"spatial": "codipy.scipy.geometry", "spatial.distance": "codipy.scipy.distances",
           "spatial.transform": "codipy.scipy.rotations"}  # fmt: skip
 

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Least squares and triangular equations of sparse matrices: `lsqr`, `lsmr`, `spsolve_triangular`.
+
+SciPy computes the values; derivatives are those of the equations, which are solved by factors: of least squares those
+of ``[I A; A^T -damp^2 I] [r; x] = [b; 0]`` for the rest r and the solution x (A. Bjorck, "Numerical methods for least
+squares problems", 1996), and of fewer equations than unknowns those of the shortest solution.
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+import numpy as np
+import scipy.sparse
+import scipy.sparse.linalg
+
+from codipy.active.array import plain as value_of
+from codipy.active.messages.callers import refusal
+from codipy.errors import ActiveError
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import fillable, holds_active, value_tree
+from codipy.scipy.kernels.exact import with_values_of
+from codipy.scipy.kernels.places import Compressed
+from codipy.scipy.kernels.products import multiplied
+from codipy.scipy.kernels.whole import is_active_matrix, matrix_of, plain_matrix, structure_of
+from codipy.scipy.solved import Equations
+
+__all__ = ["FUNCTIONS"]
+
+_NEAR = 1e-3  # how far SciPy's solution may be from that of the equations
+
+
+def _parts(name, A):
+    """Where the values of a matrix stand, these, active or not, and the function that makes SciPy's matrix of them."""
+    if is_active_matrix(A):
+        matrix = A.tocsr() if A.format in ("lil", "dok") else A
+        if matrix.format in ("csr", "csc") and not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        structure = structure_of(matrix)
+        return structure, matrix.data.reshape(-1).copy(), lambda values: structure.matrix(np.array(values))
+    plain = value_tree((plain_matrix(A),))[0]
+    if not (scipy.sparse.issparse(plain) or isinstance(plain, np.ndarray)):
+        raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of an operator and an active right-hand side",
+                                  "give the sparse matrix itself"))  # fmt: skip
+    plain = plain.copy()
+    rows = scipy.sparse.csr_array(plain, copy=True)
+    rows.sum_duplicates()
+    return structure_of(rows), rows.data.astype(float), lambda values: plain.copy()
+
+
+def _solved(rows, columns, values, right):
+    """Of a square matrix of triplets, which are all at other places."""
+    size = len(value_of(right))
+    order = scipy.sparse.csc_array((np.arange(1.0, len(rows) + 1), (rows, columns)), shape=(size, size))
+    order.sort_indices()
+    if order.nnz != len(rows):
+        raise ActiveError(refusal("a sparse matrix with two values at one place", "take A.tocsr()"))
+    places = order.data.astype(int) - 1
+    structure = Compressed((size, size), order.indptr, order.indices, False)
+    return Equations(structure, False, {}).solve(values[places], right)
+
+
+def _smallest(structure, values, b, damp):
+    """The solution and the rest of least squares."""
+    m, n = structure.shape
+    rows, columns = structure.rows, structure.columns
+    if structure.inside is not None:
+        rows, columns, values = rows[structure.inside], columns[structure.inside], values[structure.inside]
+    is_long = m >= n or damp != 0.0
+    first, second = (rows, m + columns) if is_long else (columns, n + rows)
+    count = m if is_long else n
+    diagonal = np.arange(count)
+    low = m + np.arange(n) if damp else np.zeros(0, int)
+    parts = [np.ones(count), values, values, np.full(len(low), -damp * damp)]
+    right = np.concatenate([b, np.zeros(n)] if is_long else [np.zeros(n), b])
+    found = _solved(np.concatenate([diagonal, first, second, low]), np.concatenate([diagonal, second, first, low]),
+                    np.concatenate(parts), right)  # fmt: skip
+    x = found[m:] if is_long else found[:n]
+    return x, b - multiplied(structure, values, x)
+
+
+def _squares(name, norms):
+    """`lsqr` or `lsmr`: at which places of the result are the norms of the rest, and of all that is minimal."""
+    original = getattr(scipy.sparse.linalg, name)
+    signature = inspect.signature(original)
+
+    @functools.wraps(original)
+    def function(A, b, *args, **kwargs):
+        A = matrix_of(A)
+        if holds_active((A,)):
+            instead = "write `np.linalg.lstsq(A, b, rcond=None)[0]`; where it is not wanted, say codipy.value(x)"
+            raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of an active Array", instead))
+        given = dict(list(signature.bind(A, b, *args, **kwargs).arguments.items())[2:])
+        if not is_active_matrix(A) and not holds_active((b, given)):
+            return original(*value_tree((plain_matrix(A), b)), **value_tree(given))
+        if holds_active(given):
+            raise ActiveError(refusal(f"scipy.sparse.linalg.{name} with active options", "pass codipy.value of them"))
+        options = value_tree(given)
+        damp = float(options.get("damp", 0.0))
+        structure, values, matrix = _parts(name, A)
+        b = asarray(b)
+        b = b.ravel() if b.ndim == 2 else b
+        if options.get("x0") is not None and (damp or structure.shape[0] < structure.shape[1]):
+            raise ActiveError(refusal(f"scipy.sparse.linalg.{name} with x0=, on which the solution depends here,",
+                                      "leave x0= out"))  # fmt: skip
+
+        def run(values, b):
+            return original(matrix(values), np.array(b), **options)
+
+        found = run(*(np.array(value_of(x)) for x in (values, b)))
+        try:
+            x, rest = _smallest(structure, values, b, damp)
+            is_near = np.linalg.norm(value_of(x) - found[0]) <= _NEAR * max(np.linalg.norm(found[0]), 1e-300)
+        except RuntimeError:
+            is_near = False
+        if not is_near:
+            raise ArithmeticError(f"scipy.sparse.linalg.{name} has not found the one solution within {_NEAR}, so there "
+                                  "is no derivative: say atol= and btol=, or damp= where columns depend on each other")
+        made = {0: x}
+        whole = np.linalg.norm(rest) if not damp else np.sqrt(np.sum(rest**2) + damp**2 * np.sum(x**2))
+        for place, formula in zip(norms, (np.linalg.norm(rest), whole, np.linalg.norm(x))):
+            if place is not None:
+                made[place] = formula
+        made = {place: with_values_of(f"sparse {name}", lambda values, b, place=place: run(values, b)[place],
+                                      (values, b), formula) for place, formula in made.items()}  # fmt: skip
+        made[0] = fillable(made[0])
+        return tuple(made.get(place, part if place < 3 else None) for place, part in enumerate(found))
+
+    return function
+
+
+@functools.wraps(scipy.sparse.linalg.spsolve_triangular)
+def _spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, unit_diagonal=False):
+    original = scipy.sparse.linalg.spsolve_triangular
+    if not is_active_matrix(A) and not holds_active((b,)):
+        copied = [x.copy() if hasattr(x, "copy") else x for x in value_tree((plain_matrix(A), b))]
+        return original(*copied, lower, unit_diagonal=unit_diagonal)
+    if unit_diagonal and is_active_matrix(A):
+        raise ActiveError(refusal("spsolve_triangular of an active matrix with unit_diagonal=True",
+                                  "write the ones into the matrix, or take spsolve(A, b)"))  # fmt: skip
+    if unit_diagonal:
+        A = scipy.sparse.lil_array(value_tree((plain_matrix(A),))[0])
+        A.setdiag(1.0)
+        A = A.tocsr()
+    structure, values, matrix = _parts("spsolve_triangular", A)
+    b = asarray(b)
+
+    def run(values, b):
+        return original(matrix(values), np.array(b), lower)
+
+    run(*(np.array(value_of(x)) for x in (values, b)))  # raises what SciPy does
+    formula = _solved(structure.rows, structure.columns, values, b)
+    return fillable(with_values_of("sparse triangular solve", run, (values, b), formula))
+
+
+FUNCTIONS = {"lsqr": _squares("lsqr", (3, 4, 8)), "lsmr": _squares("lsmr", (None, 3, 7)),
+             "spsolve_triangular": _spsolve_triangular}  # fmt: skip
