@@ -6,7 +6,7 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from scipy.sparse import _base, _coo, _data, _dok, _lil
+from scipy.sparse import _base, _coo, _data, _dia, _dok, _lil
 from scipy.sparse import _csparsetools as _compiled
 
 from codipy.active.array import Array, Real, identifiers
@@ -15,8 +15,9 @@ from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active
 from codipy.numpy.sparse import from_left, from_right
+from codipy.scipy.kernels.calls import demand_no_loss
 from codipy.scipy.kernels.lists import demand_no_zero, insert
-from codipy.scipy.kernels.whole import plain_copy
+from codipy.scipy.kernels.whole import plain_copy, structure_of
 
 __all__ = ["GUARDS"]
 
@@ -73,6 +74,20 @@ def _element(rebuilt):
     return method
 
 
+def _of_diagonals(rebuilt):
+    """Diagonals to another format: SciPy up to 1.16 leaves zeros out in Python code, later ones in a loop."""
+
+    @functools.wraps(rebuilt)
+    def method(self, *args, **kwargs):
+        if holds_active((self.data,)):
+            inside = structure_of(self).inside
+            demand_no_loss("a conversion of diagonals", self.data,
+                           (self.data.value == 0.0) & np.reshape(inside, self.data.shape))  # fmt: skip
+        return rebuilt(self, *args, **kwargs)
+
+    return method
+
+
 def _extreme(rebuilt):
     @functools.wraps(rebuilt)
     def method(self, *args, **kwargs):
@@ -111,4 +126,5 @@ GUARDS = [
     (_dok._dok_base._set_arrayXarray, _setting),
     (_dok._dok_base.__setitem__, _setting),
     (_data._minmax_mixin._min_or_max_axis, _extreme),
+    *((method, _of_diagonals) for name, method in vars(_dia._dia_base).items() if name in ("tocsc", "tocoo")),
 ]
