@@ -16,6 +16,9 @@ import numpy as np
 import scipy.optimize
 
 from codipy.active.array import is_active, plain
+from codipy.errors import TapeError
+from codipy.implicit.fits import curve_fit, nnls
+from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.solution import root as solution_of
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import value_tree
@@ -27,8 +30,9 @@ from codipy.tools.jacobian import jacobian
 
 __all__ = ["FUNCTIONS", "optimize"]
 
-# How far a step of Newton's method may move a solution, relative to 1 + its size; minimisers stop earlier.
-_OF_ROOTS, _OF_MINIMA = 1e-6, 1e-4
+# How far a step of Newton's method may move a root, relative to 1 + its size; minimisers stop earlier.
+_OF_ROOTS = 1e-6
+_AS_NEAR = 2      # the status of a minimiser that cannot come nearer
 # What a result tells of the run alone; numbers beside these would have lost their derivatives.
 _COUNTS = {"converged", "flag", "function_calls", "ier", "iterations", "mesg", "message", "method", "nfev", "nhev",
            "nit", "njev", "status", "success"}  # fmt: skip
@@ -59,35 +63,47 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}):
             return original(*positional, **named)
         function, args = bound.arguments[first], bound.arguments.get("args", ())
         args = args if isinstance(args, tuple) else (args,)
-        if bound.arguments.get("jac") is True:
-            def number(u, *args):
-                return function(u, *args)[0]
-        else:
-            number = function
+        has_more = any(bound.arguments.get(slope) is True for slope in ("jac", "fprime", "fprime2"))
+
+        def number(u, *args):
+            return function(u, *args)[0] if has_more else function(u, *args)
+
+        bounds = Bounds(name, bound.arguments) if near == OF_MINIMA else None
         for parameter in bound.arguments.keys() - {"args"}:
             given = bound.arguments[parameter]
             given = list(given) if isinstance(given, list) else given      # and not a view of one that is rebuilt
             bound.arguments[parameter] = _plain(given) if callable(given) else value_tree(given)
-        found = None
+        found, held, known = None, None, None
 
         def solve(*args):
             nonlocal found
             bound.arguments["args"] = args
             found = original(*bound.args, **bound.kwargs)
+            _demand_success(name, found)
             return found[0] if isinstance(found, tuple) else found[key] if isinstance(found, dict) else found
 
         def equation(u, *args):
-            return equation_of(lambda u: number(u, *args), u)
+            nonlocal held, known
+            residual = equation_of(lambda u: number(u, *args), u)
+            if bounds is None:
+                return residual
+            if known is not found:
+                here = bounds.held_by(lambda u: equation_of(lambda u: number(u, *args), u), value_tree(u), OF_MINIMA)
+                if known is not None and not np.array_equal(here, held):
+                    raise TapeError(f"other bounds hold the minimum of {equation.__name__} than when it was recorded: "
+                                    "record again at these inputs")
+                held, known = here, found
+            return with_bounds(held, bounds, residual, u) if np.any(held) else residual
 
         equation.__name__ = getattr(function, "__name__", name)
         u = solution_of(equation, solve, tolerance=near)(*args)
         if not is_active(u):
             return found
-        if near == _OF_MINIMA:
-            _demand_inside(lambda u: equation(u, *args), plain(u), _bounds(name, bound.arguments),
-                           bound.arguments.get("constraints", ()))
-        has_more = isinstance(found, dict) or answers is _least and isinstance(found, tuple)
-        return _with(found, u, {key: u, **(answers(lambda u: number(u, *args), u) if has_more else {})})
+        constraints = bound.arguments.get("constraints", ())
+        if near == OF_MINIMA and not (isinstance(constraints, (list, tuple)) and not constraints):
+            _demand_inside(lambda u: equation(u, *args), plain(u), constraints)
+        tells = isinstance(found, dict) or answers is _least and isinstance(found, tuple)
+        return _with(found, u, {key: u, **(answers(lambda u: number(u, *args), u) if tells else {})})
 
     return solver
 
@@ -121,17 +137,13 @@ def _with(found, u, answers):
     return kept
 
 
-def _bounds(name, given):
-    """The lower and the upper bounds that a minimiser was given."""
-    bounds = (given["x1"], given["x2"]) if name == "fminbound" else given.get("bounds")
-    if isinstance(bounds, scipy.optimize.Bounds):
-        pair = bounds.lb, bounds.ub
-    elif name != "minimize" or bounds is None:
-        pair = (None, None) if bounds is None else bounds
-    else:
-        pair = zip(*bounds, strict=True)
-    ends = zip((-np.inf, np.inf), map(value_tree, pair))
-    return [np.array([other if x is None else x for x in np.ravel(bound)], np.float64) for other, bound in ends]
+def _demand_success(name, found):
+    """Raise where a solver says that it has failed; that it could not come nearer is left to the residual."""
+    *_, state = found if isinstance(found, tuple) else (found,)
+    for key in ("success", "converged"):
+        if isinstance(state, dict) and np.any(np.logical_not(state.get(key, True))) and state.get("status") != _AS_NEAR:
+            raise ArithmeticError(f"what the solver gave is no solution: scipy.optimize.{name} reports failure "
+                                  f"({state.get('message', state.get('flag', ''))}), so there is no derivative")
 
 
 def _are_kept(constraints, u):
@@ -148,19 +160,14 @@ def _are_kept(constraints, u):
     return True
 
 
-def _demand_inside(equation, u, bounds, constraints):
-    """Refuse a minimum that something holds although it is as near to that without as minimisers come to one."""
-    lower, upper = bounds
+def _demand_inside(equation, u, constraints):
+    """Refuse a minimum that constraints hold although it is as near to that without as minimisers come to one."""
     numbers = np.ravel(u)
-    near = _OF_MINIMA * (1.0 + np.max(np.abs(numbers), initial=0.0))
-    is_far = np.all((numbers - lower > near) & (upper - numbers > near))
-    if is_far and (isinstance(constraints, (list, tuple)) and not constraints):
-        return
     slope = np.reshape(plain(jacobian(equation, rebind=False)(u)), (numbers.size,) * 2)
-    moved = numbers - np.linalg.solve(slope, np.ravel(plain(equation(u))))
-    if not (np.all((moved > lower) & (moved < upper)) and _are_kept(constraints, moved)):
-        raise ArithmeticError("the minimum is at a bound or constraint, and not where the slope is zero: it has no "
-                              "derivative here; take codipy.implicit.root of your own conditions")
+    moved = numbers - np.linalg.solve(slope, np.ravel(plain(asarray(equation(u)))))
+    if not _are_kept(constraints, moved):
+        raise ArithmeticError("the minimum is at a constraint, and not where the slope is zero: it has no derivative "
+                              "here; take codipy.implicit.root of your own conditions")
 
 
 def _like(residual, u):
@@ -206,12 +213,14 @@ def _residuals(function, u):
 
 FUNCTIONS = {name: _stand_in(name, _root, "root", _OF_ROOTS)
              for name in ("bisect", "brenth", "brentq", "fsolve", "newton", "ridder", "root_scalar", "toms748")}
-FUNCTIONS |= {name: _stand_in(name, _minimum, "x", _OF_MINIMA, _least) for name in ("brent", "fminbound", "golden")}
+FUNCTIONS |= {name: _stand_in(name, _minimum, "x", OF_MINIMA, _least) for name in ("brent", "fminbound", "golden")}
 FUNCTIONS |= {
+    "curve_fit": curve_fit,
+    "nnls": nnls,
     "root": _stand_in("root", _root, "x", _OF_ROOTS, _value),
     "fixed_point": _stand_in("fixed_point", _fixed_point, "x", _OF_ROOTS),
-    "minimize": _stand_in("minimize", _minimum, "x", _OF_MINIMA, _number),
-    "minimize_scalar": _stand_in("minimize_scalar", _minimum, "x", _OF_MINIMA, _number),
-    "least_squares": _stand_in("least_squares", _squares, "x", _OF_MINIMA, _residuals),
+    "minimize": _stand_in("minimize", _minimum, "x", OF_MINIMA, _number),
+    "minimize_scalar": _stand_in("minimize_scalar", _minimum, "x", OF_MINIMA, _number),
+    "least_squares": _stand_in("least_squares", _squares, "x", OF_MINIMA, _residuals),
 }
 optimize = module_for(scipy.optimize, FUNCTIONS)

@@ -32,13 +32,16 @@ _SAME = decision("scipy.integrate.solve_ivp", lambda x: x)      # a replay does 
 _BY_STATE = Choice(0)
 
 
-def anchored(x, values):
-    """A variable with these values, which it has but for rounding, and its derivatives."""
+def anchored(x, values, same=_SAME):
+    """A variable with these values, which it has but for rounding, and its derivatives.
+
+    `same` is the decision that says of a replay at other inputs that it cannot find these values there.
+    """
     if not is_active(x):
         return values
     if is_replayed():
-        keep(_SAME, [x])
-    elif with_known_values(x, values):
+        keep(same, [x])
+    elif type(x) is not Real and with_known_values(x, values):
         return x
     return values + (x - x.value if type(x) is Real else call(LESS_VALUE, (x,)))
 

@@ -146,12 +146,16 @@ states, and methods of your own, have SciPy's loop rebuilt (explicit ones). `eva
 
 SciPy solves with plain numbers, and the solution has its derivative by the implicit function theorem, to any order:
 `bisect`, `brenth`, `brentq`, `ridder`, `toms748`, `newton`, `root_scalar`, `fsolve`, `root`, `fixed_point`, `minimize`,
-`minimize_scalar`, `brent`, `golden`, `fminbound`, `least_squares`. The function is run once more, at the solution. If
-that is none within 1e-6 (minima: 1e-4, and without bounds or constraints that are active there), an `ArithmeticError`
-says so. A result has `x` or `root`, and `fun` and `cost` where there are such, as variables, and its counts; other
-numbers of it would be constants, and are left out. `evaluate_primal()` solves again, and raises where it cannot: of a
-tape that was loaded, and where the function depends on variables around it that are others now; hand these over by
-`args=`. `nnls`, `curve_fit`, `linprog` raise.
+`minimize_scalar`, `brent`, `golden`, `fminbound`, `least_squares`, `curve_fit` (with its covariance), `nnls`; by all
+methods. The function is run once more, at the solution. If that is none within 1e-6 (minima: 1e-4), or if the solver
+says that it failed, an `ArithmeticError` says so.
+
+Where bounds hold a minimum, it is differentiated with those numbers at their bounds, which may be active; where a bound
+just touches it, or a constraint holds it, it raises. A result has `x` or `root`, and `fun` and `cost` where there are
+such, as variables, and its counts; other numbers of it would be constants, and are left out. `evaluate_primal()` solves
+again, and raises where it cannot: of a tape that was loaded, of `curve_fit` and `nnls`, where other bounds hold, and
+where the function depends on variables around it that are others now; hand these over by `args=`. `linprog` raises, and
+so does a `loss`.
 
 ## scipy.stats
 

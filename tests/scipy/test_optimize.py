@@ -7,7 +7,7 @@ import scipy.optimize
 from scipy.optimize import brentq
 
 import codipy
-from codipy.errors import ActiveError
+from codipy.errors import ActiveError, TapeError
 from tests.strategies import each_strategy
 
 P = np.array([1.2, 0.7, 0.9])
@@ -47,6 +47,17 @@ CASES = {
     "root_scalar": lambda p: scipy.optimize.root_scalar(lambda z: cubic(z, p[0]), bracket=(0, 2)).root,
     "root_scalar by slopes": lambda p: scipy.optimize.root_scalar(
         lambda z: cubic(z, p[0]), x0=1.0, fprime=lambda z: 3.0 * z * z + 1.0, method="newton").root,
+    "root_scalar of pairs": lambda p: scipy.optimize.root_scalar(
+        lambda z: (cubic(z, p[0]), 3.0 * z * z + 1.0), x0=1.0, fprime=True, method="newton").root,
+    "root_scalar, secant": lambda p: scipy.optimize.root_scalar(cubic, x0=1.0, x1=1.1, args=(p[0],)).root,
+    "root_scalar, halley": lambda p: scipy.optimize.root_scalar(
+        cubic, x0=1.0, fprime=lambda z, a: 3.0 * z * z + 1.0, fprime2=lambda z, a: 6.0 * z, args=(p[0],),
+        method="halley").root,
+    **{f"root_scalar, {method}": lambda p, method=method: scipy.optimize.root_scalar(
+        cubic, bracket=(0, 2), args=(p[0],), method=method, xtol=1e-13).root
+       for method in ("bisect", "brentq", "brenth", "ridder", "toms748")},
+    "minimize_scalar, golden": lambda p: scipy.optimize.minimize_scalar(
+        lambda z: (z - p[0]) ** 2 + z**4, method="golden", tol=1e-12).x,
     "fsolve": lambda p: np.sum(scipy.optimize.fsolve(lambda z: system(z, p), np.ones(3)) * p),
     "fsolve of a list": lambda p: np.sum(scipy.optimize.fsolve(
         lambda z: [z[0] * z[1] - p[0], z[0] - z[1] - p[1]], [1.0, 1.0])),
@@ -121,12 +132,43 @@ def test_what_is_no_solution_raises():
     def stopped(p):
         return scipy.optimize.minimize(lambda z: quadratic(z, p), np.zeros(3), options={"maxiter": 1}).x[0]
 
-    def at_a_bound(p):
-        return scipy.optimize.minimize(lambda z: quadratic(z, p), np.zeros(3), bounds=[(1.0, 2.0)] * 3).x[0]
+    with pytest.raises(ArithmeticError, match="no solution"):
+        codipy.grad(stopped)(P)
 
-    for f in (stopped, at_a_bound):
-        with pytest.raises(ArithmeticError, match="no solution"):
-            codipy.grad(f)(P)
+
+def squares(z, p):
+    return np.sum((z - p) ** 2) + 0.3 * z[0] * z[1]
+
+
+HELD = {
+    "an upper bound": lambda p: scipy.optimize.minimize(
+        lambda z: squares(z, p), np.zeros(3), bounds=[(0, 0.8)] * 3, tol=1e-12).x,
+    "an active bound": lambda p: scipy.optimize.minimize(
+        lambda z: squares(z, p), np.zeros(3), bounds=[(None, p[1]), (0, None), (p[2] * 1.1, 9)], tol=1e-12).x,
+    "a bound of all": lambda p: scipy.optimize.minimize(
+        lambda z: squares(z, p), np.zeros(3), bounds=scipy.optimize.Bounds(-1.0, p[1] + 0.1), tol=1e-12).x,
+    "bounds of each": lambda p: scipy.optimize.minimize(
+        lambda z: squares(z, p), np.zeros(3), method="SLSQP", tol=1e-12,
+        bounds=scipy.optimize.Bounds([-1.0] * 3, [0.7, 2.0, np.inf])).x,
+    "TNC": lambda p: scipy.optimize.minimize(
+        lambda z: squares(z, p), np.zeros(3), method="TNC", bounds=[(0, p[1])] * 3, tol=1e-12).x[:2],
+    "least_squares": lambda p: scipy.optimize.least_squares(
+        lambda z: M @ z - p * np.array([1.0, 1.0, -1.0]), np.full(3, 0.1), bounds=(0.0, p[2]), **EXACT).x,
+    "minimize_scalar": lambda p: scipy.optimize.minimize_scalar(
+        lambda z: (z - p[0]) ** 2, bounds=(0, p[1]), options={"xatol": 1e-10}).x * p[2],
+    "fminbound": lambda p: scipy.optimize.fminbound(lambda z: (z - p[0]) ** 2 + p[1], p[0] + p[2], 9.0, xtol=1e-10),
+    "the least value": lambda p: scipy.optimize.minimize(
+        lambda z: squares(z, p), np.zeros(3), bounds=[(0, 0.8)] * 3, tol=1e-12).fun,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", HELD)
+def test_bounds_that_hold_a_minimum(name):
+    f = HELD[name]
+    expected = differences(f).T
+    np.testing.assert_allclose(codipy.jacobian(f)(P), expected, rtol=1e-5, atol=2e-5)
+    np.testing.assert_allclose(codipy.jacobian(f, mode="forward")(P), expected, rtol=1e-5, atol=2e-5)
+    np.testing.assert_array_equal(codipy.value_and_grad(lambda p: np.sum(f(p)))(P)[0], np.sum(f(P)))
 
 
 @pytest.mark.parametrize("held", [
@@ -134,12 +176,48 @@ def test_what_is_no_solution_raises():
     lambda p: scipy.optimize.minimize(lambda z: np.sum((z - p) ** 2), np.zeros(3),
                                       bounds=scipy.optimize.Bounds([-1.0] * 3, [1.19999, 2.0, np.inf])).x,
     lambda p: scipy.optimize.least_squares(lambda z: z - p, np.zeros(3), bounds=(0, [1.19999, 2, 2]), **EXACT).x,
-    lambda p: scipy.optimize.minimize_scalar(lambda z: (z - p[0]) ** 2, bounds=(0, 1.19999)).x,
-    lambda p: scipy.optimize.fminbound(lambda z: (z - p[0]) ** 2, 0, 1.19999),
 ])  # fmt: skip
-def test_a_bound_that_holds_a_minimum_by_little_is_not_taken_for_the_minimum(held):
-    with pytest.raises(ArithmeticError, match="at a bound"):
-        codipy.jacobian(held)(P)
+def test_a_bound_that_holds_a_minimum_by_little(held):
+    np.testing.assert_allclose(codipy.jacobian(held)(P), np.diag([0.0, 1.0, 1.0]), atol=1e-9)
+
+
+@pytest.mark.parametrize("touched", [
+    lambda p: scipy.optimize.minimize(lambda z: np.sum((z - p) ** 2), np.zeros(3), bounds=[(0, p[0].item())] * 3).x,
+    lambda p: scipy.optimize.minimize_scalar(lambda z: (z - p[0]) ** 2, bounds=(p[0].item(), 3.0)).x,
+])  # fmt: skip
+def test_a_bound_that_touches_a_minimum_has_no_derivative(touched):
+    with pytest.raises(ArithmeticError, match="that just touches it"):
+        codipy.jacobian(touched)(P)
+
+
+def test_a_replay_where_other_bounds_hold_raises():
+    def f(p):
+        return np.sum(scipy.optimize.minimize(lambda z, a: np.sum((z - a) ** 2), np.zeros(3), args=(p,), tol=1e-12,
+                                              bounds=[(0, 1.0)] * 3).x * p)  # fmt: skip
+
+    tape = codipy.Tape(strategy="primal")
+    with tape:
+        p = tape.register_input(P)
+        y = tape.register_output(codipy.rebind(f)(p))
+    tape.set_primal(p, P + 0.05)
+    tape.evaluate_primal()
+    assert tape.get_primal(y) == f(P + 0.05)
+    tape.set_primal(p, P + 0.2)
+    with pytest.raises(TapeError, match="other bounds hold the minimum"):
+        tape.evaluate_primal()
+
+
+@pytest.mark.parametrize("failed", [
+    lambda p: scipy.optimize.minimize(lambda z: quadratic(z, p), P / 3.0, options={"maxiter": 0}).x[0],
+    lambda p: scipy.optimize.root(lambda z: system(z, p), np.ones(3), options={"maxfev": 2}).x[0],
+    lambda p: scipy.optimize.root_scalar(lambda z: cubic(z, p[0]), bracket=(0, 2), maxiter=2).root,
+    lambda p: scipy.optimize.brentq(cubic, 0, 2, args=(p[0],), maxiter=2, disp=False),
+    lambda p: scipy.optimize.minimize_scalar(lambda z: (z - p[0]) ** 4, options={"maxiter": 2}).x,
+    lambda p: scipy.optimize.least_squares(lambda z: np.exp(z) - p, np.zeros(3), max_nfev=1).x[0],
+])  # fmt: skip
+def test_a_failure_has_no_derivative(failed):
+    with pytest.raises(ArithmeticError, match="no solution"):
+        codipy.grad(failed)(P)
 
 
 @pytest.mark.parametrize("constraints", [
@@ -208,12 +286,80 @@ def test_nothing_active_is_scipys_own():
     np.testing.assert_array_equal(codipy.grad(f)(P), scipy.optimize.root(system, np.ones(3), args=(P,)).x)
 
 
+X = np.linspace(0.1, 2.0, 9)
+
+
+def decay(x, a, b):
+    return a * np.exp(-b * x)
+
+
+def fit(p, **options):
+    data = np.exp(-0.8 * X) * p[0] + 0.05 * np.sin(9.0 * X) * p[1]
+    options.setdefault("ftol", 1e-14)
+    return scipy.optimize.curve_fit(decay, X, data, xtol=1e-14, gtol=1e-14, **options)
+
+
+COVARIANCE = np.eye(9) + 0.2 * np.ones((9, 9))
+FITS = {
+    "a fit": lambda p: fit(p)[0],
+    "bounds": lambda p: fit(p, bounds=(0.0, [9.0, p[1]]))[0],
+    "bounds that hold nothing": lambda p: fit(p, bounds=(0.0, 9.0))[0],
+    "errors": lambda p: fit(p, sigma=1.0 + p[2] * X)[0],
+    "one error": lambda p: fit(p, sigma=p[2])[0],
+    "covariances": lambda p: fit(p, sigma=COVARIANCE * p[2] + np.diag(X))[0],
+    "its covariance": lambda p: fit(p)[1],
+    "its absolute covariance": lambda p: fit(p, sigma=1.0 + p[2] * X, absolute_sigma=True)[1],
+    "in full": lambda p: fit(p, full_output=True)[0] * p[:2],
+    "points": lambda p: scipy.optimize.curve_fit(decay, X * p[2], np.exp(-X), [1.0, 1.0], xtol=1e-14)[0],
+    "a closure": lambda p: scipy.optimize.curve_fit(lambda x, a, b: a * np.exp(-b * x * p[2]), X, 1.0 / (1.0 + X),
+                                                    p0=[1.0, 1.0], xtol=1e-14)[0],
+    "nnls": lambda p: scipy.optimize.nnls(M * p[1], p)[0],
+    "nnls with a zero": lambda p: scipy.optimize.nnls(M + np.outer(p, p), p * np.array([1.0, -1.0, 1.0]))[0],
+    "nnls, the rest": lambda p: scipy.optimize.nnls(np.vstack([M, M * 0.5]), np.concatenate([p, -p * p]))[1],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FITS)
+def test_fits(name):
+    f = FITS[name]
+    expected = np.moveaxis(differences(f), 0, -1)
+    near = 3e-5 * np.abs(expected).max()
+    np.testing.assert_allclose(codipy.jacobian(f)(P), expected, rtol=3e-5, atol=near)
+    np.testing.assert_allclose(codipy.jacobian(f, mode="forward")(P), expected, rtol=3e-5, atol=near)
+    assert codipy.value_and_grad(lambda p: np.sum(f(p)))(P)[0] == np.sum(f(P))
+
+
+@pytest.mark.parametrize("name", ["a fit", "bounds", "errors", "its covariance", "nnls", "nnls with a zero"])
+def test_second_order_of_fits(name):
+    gradient = codipy.grad(lambda p: np.sum(FITS[name](p)))
+    expected = differences(gradient)
+    near = 1e-4 * np.abs(expected).max()
+    np.testing.assert_allclose(codipy.jacobian(gradient)(P), expected, rtol=1e-4, atol=near)
+
+
+def test_a_number_of_nnls_that_a_bound_touches():
+    with pytest.raises(ArithmeticError, match="just touches it"):
+        codipy.grad(lambda p: scipy.optimize.nnls(np.eye(3), p - P * np.array([0.0, 1.0, 0.0]))[0][0])(P)
+
+
+@pytest.mark.parametrize(("name", "solver"), [("a fit", "curve_fit"), ("nnls", "nnls")])
+def test_replays_of_fits(name, solver):
+    tape = codipy.Tape(strategy="primal")
+    with tape:
+        p = tape.register_input(P)
+        y = tape.register_output(codipy.rebind(FITS[name])(p)[1])
+    tape.evaluate_primal()
+    assert tape.get_primal(y) == FITS[name](P)[1]
+    tape.set_primal(p, P * 1.1)
+    with pytest.raises(TapeError, match=f"scipy.optimize.{solver}"):
+        tape.evaluate_primal()
+
+
 def test_what_is_not_differentiated_is_refused():
     for refused in (
         lambda p: scipy.optimize.least_squares(lambda z: z - p, np.zeros(3), loss="soft_l1").x[0],
-        lambda p: scipy.optimize.nnls(M, p)[0][0],
         lambda p: scipy.optimize.linprog(p).x[0],
-        lambda p: scipy.optimize.curve_fit(lambda x, a: a * x, P, p)[0][0],
+        lambda p: scipy.optimize.curve_fit(lambda x, a: a * x, P, p, loss="cauchy", method="trf")[0][0],
     ):
         with pytest.raises(ActiveError):
             codipy.grad(refused)(P)

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``scipy.optimize.curve_fit`` and ``nnls`` as rebound code has them: SciPy's numbers, and derivatives of the minimum.
+
+The parameters of a fit are differentiated by the implicit function theorem, from the sum of squares that is least
+there (`codipy.implicit.solvers`); their covariance is a function of them. Of ``nnls`` those that are positive are the
+solution of equations of least squares, the others are held at zero (Lawson and Hanson, "Solving Least Squares
+Problems", 1974, chapter 23).
+"""
+
+from __future__ import annotations
+
+import functools
+import inspect
+
+import numpy as np
+import scipy.optimize
+
+import codipy.numpy
+from codipy.active.array import is_active, plain
+from codipy.errors import ActiveError, TapeError
+from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
+from codipy.implicit.solution import root as solution_of
+from codipy.implicit.steps import anchored
+from codipy.implicit.trajectory import Reads
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import holds_active, value_tree
+from codipy.numpy.decisions import decision
+from codipy.tape.activity import depth
+from codipy.tools.callee import name_of
+from codipy.tools.drivers import grad
+from codipy.tools.jacobian import jacobian
+from codipy.tools.trees import value
+
+__all__ = ["curve_fit", "nnls"]
+
+_FIT, _NNLS = scipy.optimize.curve_fit, scipy.optimize.nnls
+# A replay does not compute these anew: it raises.
+_OF_FIT, _OF_NNLS = (decision(f"scipy.optimize.{name}", lambda x: x) for name in ("curve_fit", "nnls"))
+_CLEAR = 1e-9
+
+
+@functools.wraps(_FIT)
+def curve_fit(*positional, **named):
+    bound = inspect.signature(_FIT).bind(*positional, **named)
+    if not depth():
+        return _FIT(*positional, **named)
+    bound.apply_defaults()
+    given = bound.arguments
+    f, bounds = given["f"], Bounds("curve_fit", given)
+    if given["kwargs"].get("loss", "linear") != "linear" or given["nan_policy"] == "omit":
+        return _refused(given)
+    # What the fit depends on, as parameters, so that a replay can fit again; anything else is a variable around it.
+    names = [name for name in ("ydata", "xdata", "sigma") if _is_data(given[name])]
+    data = [asarray(given[name]) for name in names]
+    plain_f = _plain(f)
+    for name in given.keys() - {"f", "kwargs"}:
+        given[name] = _plain(given[name]) if callable(given[name]) else value_tree(given[name])
+    given["kwargs"] = {name: _plain(x) if callable(x) else value_tree(x) for name, x in given["kwargs"].items()}
+    given["f"], found, held, known = plain_f, None, None, None
+
+    def solve(*data):
+        nonlocal found
+        given.update(zip(names, data))
+        found = _FIT(*bound.args, **bound.kwargs)
+        return found[0]
+
+    def residuals(u, *data):
+        current = {"xdata": given["xdata"], "sigma": None, **dict(zip(names, data))}
+        sigma, left = current["sigma"], f(current["xdata"], *u) - current["ydata"]
+        if sigma is None:
+            return asarray(left)
+        if np.size(value_tree(sigma)) == 1 or np.ndim(sigma) < 2:
+            return asarray(left) / sigma
+        return codipy.numpy.linalg.solve(codipy.numpy.linalg.cholesky(sigma), asarray(left))
+
+    def slope(u, *data):
+        return grad(lambda u: 0.5 * codipy.numpy.sum(residuals(u, *data) ** 2), rebind=False)(u)
+
+    def equation(u, *data):
+        nonlocal held, known
+        if known is not found:
+            here = bounds.held_by(lambda u: slope(u, *map(plain, data)), value_tree(u), OF_MINIMA)
+            if known is not None and not np.array_equal(here, held):
+                raise TapeError(f"other bounds hold the fit of {name_of(f)} than when it was recorded: record again at "
+                                "these inputs")
+            held, known = here, found
+        found_slope = slope(u, *data)
+        return with_bounds(held, bounds, found_slope, u) if np.any(held) else found_slope
+
+    equation.__name__ = name_of(f)
+    u = solution_of(equation, solve, tolerance=OF_MINIMA)(*data)
+    if not is_active(u):
+        return found
+    return (u, _covariance(residuals, u, data, found[1], given["absolute_sigma"]), *_told(found[2:]))
+
+
+def _is_data(x):
+    return x is not None and isinstance(value_tree(x), (list, tuple, np.ndarray, float, int))
+
+
+def _refused(given):
+    """SciPy's own fit where nothing is active; of what has no rule here an error that says what to write."""
+    with Reads() as reads:
+        found = _FIT(**{**{name: _plain(x) if callable(x) else value_tree(x)
+                           for name, x in given.items() if name != "kwargs"}, **given["kwargs"]})
+    if reads.found or holds_active(list(given.values())):
+        raise ActiveError(f"scipy.optimize.curve_fit of {name_of(given['f'])} with a loss or with nan_policy='omit' "
+                          "has no derivative here: leave out what is nan, or take codipy.implicit.root of your own "
+                          "conditions")
+    return found
+
+
+def _plain(function):
+    @functools.wraps(function)
+    def called(*args, **kwargs):
+        return value(function(*args, **kwargs))
+
+    return called
+
+
+def _covariance(residuals, u, data, known, is_absolute):
+    """The inverse of the squared Jacobian at the fit, times the mean square, with SciPy's values."""
+    if not np.all(np.isfinite(known)):
+        return known
+    slopes, left = jacobian(lambda u: residuals(u, *data), rebind=False)(u), residuals(u, *data)
+    found = codipy.numpy.linalg.inv(codipy.numpy.transpose(slopes) @ slopes)
+    if not is_absolute:
+        found = found * (codipy.numpy.sum(left**2) / (np.size(value_tree(left)) - len(known)))
+    return anchored(found, np.ascontiguousarray(known), _OF_FIT)
+
+
+def _told(rest):
+    """What else there is, without numbers that would have lost their derivatives."""
+    return [{"nfev": part["nfev"]} if isinstance(part, dict) else part for part in rest]
+
+
+@functools.wraps(_NNLS)
+def nnls(*positional, **named):
+    bound = inspect.signature(_NNLS).bind(*positional, **named)
+    arguments = bound.arguments
+    if not depth() or not holds_active([arguments["A"], arguments["b"]]):
+        return _NNLS(*value_tree(positional), **value_tree(named))
+    A, b = asarray(arguments["A"]), asarray(arguments["b"])
+    matrix, right = plain(A), plain(b)
+    arguments |= {"A": matrix, "b": right}
+    known, norm = _NNLS(*bound.args, **bound.kwargs)
+    free, push = known > 0.0, matrix.T @ (right - matrix @ known)
+    size, strength = np.max(known, initial=0.0), np.linalg.norm(matrix, axis=0) * np.linalg.norm(right)
+    if np.any(known[free] <= _CLEAR * size) or np.any(push[~free] >= -_CLEAR * strength[~free]):
+        raise ArithmeticError("a number of scipy.optimize.nnls is at its bound, which just touches it: the solution "
+                              "has no derivative there")
+    x = known
+    if np.any(free):
+        part = codipy.numpy.linalg.lstsq(A[:, free], b, rcond=None)[0]
+        x = anchored(np.eye(known.size)[:, free] @ part, known, _OF_NNLS)
+    return x, anchored(codipy.numpy.linalg.norm(A @ x - b), norm, _OF_NNLS)
