@@ -58,15 +58,19 @@ def demand_apart(f, args, kwargs, inputs, leaves):
         array = x if type(x) is Array else getattr(x, "pairs", None)
         if is_written(array):
             _demand_apart(f, args, kwargs, k, leaves)
-        elif type(x) is Array and isinstance(leaves[k], np.ndarray):
+        elif isinstance(leaves[k], np.ndarray):
             if leaves[k].size > _FEW:
                 scope = scope or _scope_of(f) or False
                 if not scope or not scope.writes:
                     continue
-            if not has_values_of(x, leaves[k]):
+            if not _has_values_of(x, leaves[k]):
                 raise ActiveError(
                     f"while {name_of(f)} ran, somebody wrote into the array of shape {leaves[k].shape} by which it is "
                     f"differentiated, under another name, and NumPy would show that {_ADVICE}")
+
+
+def _has_values_of(x, array):
+    return has_values_of(x, array) if type(x) is Array else np.array_equal(x.value, array, equal_nan=True)
 
 
 def _demand_apart(f, args, kwargs, k, leaves):

@@ -105,6 +105,26 @@ def test_number_written_into_other_argument():
         codipy.grad(fills_second_with_a_number)(a, a)
 
 
+Z = np.array([1.0 + 2.0j, 3.0j])
+
+
+def test_complex_arrays():
+    def fills(a, b):
+        a[0] = 2.0 * a[1]
+        return np.abs(a * b).sum()
+
+    def writes(a):
+        Z[0] = 1.0
+        return np.abs(a).sum()
+
+    z = Z.copy()
+    with pytest.raises(ActiveError, match="in argument 1"):
+        codipy.grad(fills)(z, z)
+    codipy.grad(fills)(z, z.copy())
+    with pytest.raises(ActiveError, match="under another name"):
+        codipy.grad(writes)(Z)
+
+
 class Model:
     other = None
 
