@@ -11,6 +11,7 @@ from codipy.active.array import add_row, is_active
 from codipy.errors import UndifferentiableError
 from codipy.operations import BY_NAME
 
+from . import bessel
 from .elementary import elementwise_primitive
 from .incomplete import FUNCTIONS
 
@@ -97,14 +98,14 @@ _TWO = {
         "2 * x * (np.hypot(1, y / x) - 1) - y * y / (x * np.hypot(1, y / x))",
         "y / np.hypot(1, y / x)",
     ),
-    "jv": ("-", "(sp.jv(x - 1, y) - sp.jv(x + 1, y)) / 2"),
-    "yv": ("-", "(sp.yv(x - 1, y) - sp.yv(x + 1, y)) / 2"),
+    "jv": ("jv_v(x, y)", "(sp.jv(x - 1, y) - sp.jv(x + 1, y)) / 2"),
+    "yv": ("yv_v(x, y)", "(sp.yv(x - 1, y) - sp.yv(x + 1, y)) / 2"),
     "yn": ("-", "(sp.yv(np.trunc(x) - 1, y) - sp.yv(np.trunc(x) + 1, y)) / 2"),  # SciPy cuts the order off
-    "iv": ("-", "(sp.iv(x - 1, y) + sp.iv(x + 1, y)) / 2"),
-    "ive": ("-", "(sp.ive(x - 1, y) + sp.ive(x + 1, y)) / 2 - np.sign(y) * w"),
-    "kv": ("-", "-(sp.kv(x - 1, y) + sp.kv(x + 1, y)) / 2"),
+    "iv": ("iv_v(x, y)", "(sp.iv(x - 1, y) + sp.iv(x + 1, y)) / 2"),
+    "ive": ("ive_v(x, y)", "(sp.ive(x - 1, y) + sp.ive(x + 1, y)) / 2 - np.sign(y) * w"),
+    "kv": ("kv_v(x, y)", "-(sp.kv(x - 1, y) + sp.kv(x + 1, y)) / 2"),
     "kn": ("-", "-(sp.kv(np.trunc(x) - 1, y) + sp.kv(np.trunc(x) + 1, y)) / 2"),
-    "kve": ("-", "w - (sp.kve(x - 1, y) + sp.kve(x + 1, y)) / 2"),
+    "kve": ("kve_v(x, y)", "w - (sp.kve(x - 1, y) + sp.kve(x + 1, y)) / 2"),
     "gammainc": ("gammainc_a(x, y)", "edge(y == 0, np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x)))"),
     "gammaincc": ("-gammainc_a(x, y)", "edge(y == 0, -np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x)))"),
     "gammaincinv": (
@@ -153,8 +154,8 @@ _TWO = {
     "eval_chebyu": ("-", "np.where(x == 0, 0, 2 * sp.eval_gegenbauer(x - 1, 2, y))"),
     "eval_hermite": ("-", "np.where(x == 0, 0, 2 * x * sp.eval_hermite(np.maximum(x - 1, 0), y))"),
     "eval_hermitenorm": ("-", "np.where(x == 0, 0, x * sp.eval_hermitenorm(np.maximum(x - 1, 0), y))"),
-    "jve": ("-", "(sp.jve(x - 1, y) - sp.jve(x + 1, y)) / 2"),
-    "yve": ("-", "(sp.yve(x - 1, y) - sp.yve(x + 1, y)) / 2"),
+    "jve": ("jv_v(x, y)", "(sp.jve(x - 1, y) - sp.jve(x + 1, y)) / 2"),
+    "yve": ("yv_v(x, y)", "(sp.yve(x - 1, y) - sp.yve(x + 1, y)) / 2"),
     "struve": ("-", "sp.struve(x - 1, y) - x / y * w"),
     "modstruve": ("-", "sp.modstruve(x - 1, y) - x / y * w"),
     "powm1": ("y * x ** (y - 1.0)", "at(x == 0, 0, x**y * np.log(x))"),
@@ -462,6 +463,7 @@ def _voigt_slope(which, x, s, g):
 
 _IN_SLOPES = {
     **FUNCTIONS,
+    **bessel.FUNCTIONS,
     "beta_density": _beta_density,
     "binomial_density": _binomial_density,
     "gamma_density": _gamma_density,

@@ -70,7 +70,9 @@ SPECIAL = """
 
 Values are SciPy's; second derivatives are there where the first ones are made of functions of this list. `lambertw` is
 complex, and takes complex numbers; `zeta` has derivatives by both arguments, by the exponent from -2 on. By the order
-of `polygamma` and the dimension of `multigammaln` there are none, nor with `exact=True`.
+of `polygamma` and the dimension of `multigammaln` there are none, nor with `exact=True`. Bessel functions have first
+derivatives by their orders, at positive arguments; hypergeometric functions have none by their parameters, for which
+there is no function in SciPy: say `codipy.value` of these.
 
 | | functions |
 |---|---|
@@ -175,9 +177,8 @@ shape is refused there. Beside them `multivariate_normal.pdf`, `logpdf` and `ent
 | `binom` | `pmf cdf logcdf sf logsf` by n |
 | `dpareto_lognorm` | `cdf logcdf sf logsf` by x; `cdf logcdf sf logsf ppf isf` by u, s, a, b |
 | `gausshyper` | `pdf logpdf cdf logcdf sf logsf ppf isf` by a, b, c; `cdf logcdf sf logsf ppf isf` by z |
-| `genexpon` | `logcdf logsf ppf isf` by a, b, c; `ppf isf` by x |
 | `genhyperbolic` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by p, a, b |
-| `geninvgauss` | `pdf logpdf cdf logcdf sf logsf ppf isf` by p; `cdf logcdf sf logsf ppf isf` by b |
+| `geninvgauss` | `cdf logcdf sf logsf ppf isf` by p, b |
 | `hypergeom` | `pmf cdf sf` by M, n, N |
 | `irwinhall` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by n |
 | `ksone` | `pdf logpdf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by n |
@@ -188,13 +189,12 @@ shape is refused there. Beside them `multivariate_normal.pdf`, `logpdf` and `ent
 | `nchypergeom_fisher` | `pmf logpmf cdf logcdf sf logsf` by odds |
 | `nchypergeom_wallenius` | `pmf logpmf cdf logcdf sf logsf` by odds |
 | `nct` | `pdf logpdf cdf logcdf sf logsf ppf isf` by df, nc |
-| `ncx2` | `pdf logpdf cdf logcdf sf logsf ppf isf` by df |
+| `ncx2` | `pdf cdf logcdf sf logsf ppf isf` by df |
 | `norminvgauss` | `cdf logcdf logsf ppf` by a, b |
 | `truncnorm` | `isf` by x, a, b |
 | `truncpareto` | `logcdf logsf` by x, b, c |
 | `vonmises` | `cdf logcdf sf logsf` by x; `cdf logcdf sf logsf ppf isf` by kappa |
 | `vonmises_line` | `cdf logcdf sf logsf` by x; `cdf logcdf sf logsf ppf isf` by kappa |
-| `zipf` | `pmf logpmf cdf logcdf sf logsf` by a |
 | `zipfian` | `pmf logpmf cdf logcdf sf logsf` by a |
 | `levy_stable` | all |
 | `studentized_range` | all |

@@ -115,8 +115,8 @@ def test_an_argument_without_derivative_is_named():
     tape = codipy.Tape()
     with tape:
         x = tape.register_input(np.array([0.5]))
-        with pytest.raises(TypeError, match="scipy.special.jv: there is no derivative in argument 1"):
-            special.jv(x, 1.0)
+        with pytest.raises(TypeError, match="scipy.special.hyp1f1: there is no derivative in argument 1"):
+            special.hyp1f1(x, 1.0, 1.0)
 
 
 def test_functions_on_top_of_ufuncs():

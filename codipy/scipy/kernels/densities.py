@@ -9,8 +9,9 @@ from scipy.stats import _stats as _compiled
 
 from codipy.active.array import call
 from codipy.active.array import plain as value_of
+from codipy.numpy import bessel
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active, refuse, value_tree
+from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.elementary import elementwise_primitive
 from codipy.numpy.modules import module_for
 from codipy.scipy.kernels.exact import with_values_of
@@ -57,14 +58,13 @@ def _by_b(x, p, b, w):
 
 _logpdf = np.vectorize(_compiled.geninvgauss_logpdf, otypes=[np.float64])
 _LOGPDF = elementwise_primitive("scipy.stats.geninvgauss.logpdf", _logpdf, [
-    lambda x, p, b, w: (p - 1) / x - b * (1 - 1 / (x * x)) / 2, None, _by_b,
+    lambda x, p, b, w: (p - 1) / x - b * (1 - 1 / (x * x)) / 2,
+    lambda x, p, b, w: np.log(x) - bessel.FUNCTIONS["kve_v"](p, b) / scipy.special.kve(p, b), _by_b,
 ])  # fmt: skip
 
 
 def _geninvgauss_logpdf(x, p, b):
-    if holds_active((p,)):
-        refuse("scipy.stats.geninvgauss", "there is no derivative by p: say codipy.value(p)")
-    if holds_active((x, b)):
+    if holds_active((x, p, b)):
         return call(_LOGPDF, (x, p, b))
     return _compiled.geninvgauss_logpdf(*value_tree([x, p, b]))
 
