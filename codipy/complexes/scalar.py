@@ -8,7 +8,7 @@ import numbers
 import numpy as np
 
 from codipy.active.array import Array, Real
-from codipy.active.messages.callers import in_rebound_code
+from codipy.active.messages.callers import in_rebound_code, refusal
 from codipy.active.recordings import status
 from codipy.active.scalar.kinds import converted, type_of
 from codipy.complexes.compared import ComparedByValue, doors
@@ -171,8 +171,7 @@ class Complex(ComparedByValue):
 
     def _leaving(self, what):
         if self._is_held():
-            raise ActiveError(f"{what} would lose the derivative: take codipy.value(z), or codipy.cmath for the "
-                              "functions of cmath")  # fmt: skip
+            raise ActiveError(refusal(what, "take codipy.value(z), or codipy.cmath for the functions of cmath"))
         return complex(self.value)
 
     def __float__(self):

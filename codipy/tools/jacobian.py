@@ -11,13 +11,14 @@ from codipy.errors import UndifferentiableError
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
-from codipy.tools.leaves import shape_of, stack
+from codipy.tools.leaves import is_complex, shape_of, stack
 from codipy.tools.pool import borrow_vector, check_settings, give_back_vector
 from codipy.tools.rebinding.filled import with_own_arrays
 from codipy.tools.recording import ForwardRun
 from codipy.tools.run import Run
+from codipy.tools.trees import labelled
 
-__all__ = ["is_reverse", "jacobian", "matrix_of"]
+__all__ = ["columns_of", "is_reverse", "jacobian", "matrix_of"]
 
 _MODES = ("auto", "reverse", "forward")
 _WIDEST = 16            # directions that one sweep carries ...
@@ -32,7 +33,8 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
     Parameters
     ----------
     f : callable
-        Returns numbers and arrays, in lists, tuples, dicts and dataclasses; see `grad` for its arguments.
+        Returns numbers and arrays, in lists, tuples, dicts and dataclasses, real or complex; see `grad` for its
+        arguments.
     argnums, argnames : optional
         Which arguments are differentiated by: see `grad`.
     has_aux, rebind : bool
@@ -56,6 +58,8 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
         Takes the arguments of `f` and returns the form of its result, with the form of the argument (as `grad` returns
         it) in the place of each leaf, and there an array of the shape of the result's leaf followed by that of the
         argument's; a float where both are numbers. With `has_aux`, a pair of that and the second result.
+        By complex numbers z = a + ib it is df/da + i df/db of a real result, as `grad` gives it, and the complex
+        derivative of a complex result.
         With `sparsity` there are sparse arrays of SciPy (``csr_array``) with two axes instead: the numbers of the one
         leaf, in the order of C, and those of the other; a list or tuple of numbers counts as one leaf.
 
@@ -65,7 +69,8 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
         From the returned function: see `vjp`.
     ValueError
         If there is no such mode, or `width` is no positive number; from the returned function, if `sparsity` is of
-        another shape, or lacks an element that is not zero.
+        another shape, or lacks an element that is not zero, and if a complex result has no complex derivative by a
+        complex argument: the equations of Cauchy and Riemann are looked at.
 
     Notes
     -----
@@ -89,7 +94,8 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
         raise ValueError(f"width must be a positive whole number, got {width!r}")
     options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "mode": mode, "width": width,
                "sparsity": sparsity, "strategy": strategy, "granularity": granularity, "rebind": rebind}
-    return Jacobian(f, options, Choice(argnums, argnames))
+    is_sparse = sparsity is not None and sparsity is not False
+    return Jacobian(f, options, Choice(argnums, argnames, with_complex=not is_sparse))
 
 
 class Jacobian(Driver):
@@ -136,6 +142,13 @@ class Jacobian(Driver):
 
             if self._compressed is not None:
                 result = self._sparse(run, others)
+            elif run.program is None and (any(map(is_complex, run.leaves)) or any(
+                    np.iscomplexobj(leaf) for _, leaf in labelled(run.value, "result"))):
+                from codipy.tools.holomorphic import complex_blocks
+
+                rows = complex_blocks(run.recording, run.leaves, options["mode"], options["width"], name_of(self.f))
+                numbers = [0.0] * len(run.leaves)      # blocks have their dtypes
+                result = run.recording.rebuild([choice.give(run.trees, numbers, blocks) for blocks in rows])
             elif type(run.recording) is ForwardRun:
                 columns = run.tape.parameters["width"]
                 result = _in_form(stack(run.recording.tangents, columns), run.recording, run.leaves, give)
@@ -161,7 +174,8 @@ class Jacobian(Driver):
 
     def _seeds(self, trees, leaves):
         """Unit tangents for all numbers at once and how many those are; (None, None) where the function is recorded."""
-        options, shapes = self.options, [shape_of(leaf) for leaf in leaves]
+        # Parts of complex numbers are numbers by themselves.
+        options, shapes = self.options, [shape_of(x) + (2,) if is_complex(x) else shape_of(x) for x in leaves]
         ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
         columns = ends[-1] if ends else 0
         at_once = options["strategy"] == "forward" or options["strategy"] == "auto" and columns <= (
@@ -183,11 +197,11 @@ def matrix_of(recording, leaves, mode, width):
     if not rows * columns or all(output is None for output in recording.outputs):
         return np.zeros((rows, columns))
     if is_reverse(mode, rows, columns):
-        return _columns(recording, recording.reverse, recording.shapes, rows, columns, width).T
-    return _columns(recording, recording.forward, [shape_of(leaf) for leaf in leaves], columns, rows, width)
+        return columns_of(recording, recording.reverse, recording.shapes, rows, columns, width).T
+    return columns_of(recording, recording.forward, [shape_of(leaf) for leaf in leaves], columns, rows, width)
 
 
-def _columns(recording, sweep, shapes, count, others, width):
+def columns_of(recording, sweep, shapes, count, others, width):
     """A column for each of the numbers that are seeded, of the given shapes: as many in each sweep as it carries."""
     bytes_of_one = 8 * recording.tape.identifiers
     width = min(width or max(1, min(max(_WIDEST, _NEAR // bytes_of_one), _BYTES // bytes_of_one)), count)

@@ -258,7 +258,8 @@ class ForwardRun(Recording):
     Parameters
     ----------
     seeds : list
-        One for each input, of its shape followed by the tape's width (by nothing, if that is 1); None for zeros.
+        One for each input, of its shape followed by the tape's width (by nothing, if that is 1); None for zeros. Of a
+        complex input complex numbers, or with an axis for both parts before the width.
     *args, **kwargs
         As of `Recording`.
 
@@ -273,15 +274,25 @@ class ForwardRun(Recording):
         super().__init__(*args, **kwargs)
         width = self.tape.parameters["width"]
         directions = (width,) if width > 1 else ()
-        self.tangents = [np.zeros(shape + directions) if y is None else y.tangent
+        self.tangents = [np.zeros(shape + directions) if y is None else _tangent(y, directions)
                          for y, shape in zip(self.outputs, self.shapes)]
 
     def _registered(self, leaves):
         inputs = super()._registered(leaves)
         for x, seed in zip(inputs, self._seeds):
-            if seed is not None:
+            if seed is not None and is_complex_variable(x) and np.ndim(seed) == len(shape_of(x)) + 2:
+                _set_parts(x, seed)
+            elif seed is not None:
                 x.tangent = seed
         return inputs
+
+
+def _set_parts(z, seed):
+    """The tangents of both parts of a complex variable, which have an axis of their own behind those of its shape."""
+    if hasattr(z, "pairs"):
+        z.pairs.tangent = seed
+    else:
+        z.real.tangent, z.imag.tangent = seed
 
 
 def _parts(z):
@@ -290,10 +301,19 @@ def _parts(z):
 
 
 def _read(adjoints, x):
-    """What stands in the slots of a variable; of a complex one, of one direction, as complex numbers."""
+    """What stands in the slots of a variable; of a complex one as complex numbers."""
     if not is_complex_variable(x):
         return adjoints[x]
-    real, imag = (adjoints[part] if part.is_active else np.zeros(np.shape(part.value)) for part in _parts(x))
+    width = (adjoints.width,) if adjoints.width > 1 else ()
+    real, imag = (adjoints[part] if part.is_active else np.zeros(np.shape(part.value) + width) for part in _parts(x))
+    return real + 1j * imag
+
+
+def _tangent(y, directions):
+    """The tangent of a result of strategy 'forward'."""
+    if not is_complex_variable(y) or not directions:
+        return y.tangent
+    real, imag = (part.tangent if part.is_active else np.zeros(np.shape(part.value) + directions) for part in _parts(y))
     return real + 1j * imag
 
 

@@ -140,7 +140,7 @@ def _at_users_line(what, instead, frame, rebinds):
         return f"{what} would lose its derivative ({place(frame)}): {why + '; ' if why else ''}{instead}"
     array = "np.array" if is_rebound else "codipy.numpy.array"
     kind = _kind_of(name, frame)
-    if what.startswith("complex"):
+    if what.startswith("complex") and kind != "ndarray":
         return f"`{name}` is an array of complex numbers ({place(frame)}): {instead}"
     if kind not in (None, "ndarray", "structured"):
         return f"`{name}` is of {kind}, which holds plain numbers only, and would lose a derivative ({place(frame)})"

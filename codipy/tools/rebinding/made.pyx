@@ -4,6 +4,7 @@ cimport numpy as cnp
 from cpython.object cimport PyObject
 
 from codipy.active.arrays.packing cimport with_gaps
+from codipy.active.doors import door
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current, is_passive
 
@@ -36,8 +37,8 @@ def made(value, /):
     Returns
     -------
     object
-        A passive Array with the values, layout and dtype of an array of floats, if a tape records on this thread and
-        nobody has the array or what it is a view of; else `value` itself.
+        A passive Array with the values, layout and dtype of an array of floats, a ComplexArray of one of complex
+        numbers, if a tape records on this thread and nobody has the array or what it is a view of; else `value` itself.
     """
     return array_of(value) if has_references(<PyObject*>value, 1) and records() else value
 
@@ -92,10 +93,15 @@ cdef object array_of(object o):
     cdef cnp.ndarray value = o
     cdef PyObject* base = cnp.PyArray_BASE(value)
     cdef int kind = cnp.PyArray_TYPE(value)
-    if kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT or cnp.PyArray_NDIM(value) > MAX_DIMS:
+    cdef bint is_complex = kind == cnp.NPY_CDOUBLE or kind == cnp.NPY_CFLOAT
+    if kind != cnp.NPY_DOUBLE and kind != cnp.NPY_FLOAT and not is_complex:
+        return value
+    if cnp.PyArray_NDIM(value) + is_complex > MAX_DIMS:      # parts have an axis more
         return value
     if not cnp.PyArray_ISBEHAVED(value):       # read-only, not aligned or of another byte order
         return value
+    if is_complex and not (cnp.PyArray_IS_C_CONTIGUOUS(value) or cnp.PyArray_IS_F_CONTIGUOUS(value)):
+        return value        # it is copied, in an order of its own
     if base != NULL:
         if not has_references(base, 1):
             return value
@@ -103,4 +109,4 @@ cdef object array_of(object o):
             return value
     elif not cnp.PyArray_CHKFLAGS(value, cnp.NPY_ARRAY_OWNDATA):
         return value
-    return with_gaps(value)
+    return door("complexes")().as_complex(value) if is_complex else with_gaps(value)

@@ -1,0 +1,78 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Plain complex arrays that a function makes of others and fills hold what is active; others say what to do."""
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.errors import ActiveError
+
+U0 = np.array([1j, 2.0, -1.0 + 0.5j])
+Z, X = np.array([1 + 2j, 0.5j, -1.0]), np.array([0.7, 2.0, -0.4])
+
+
+def copied(z):
+    u = U0.copy()
+    u[0] = z[0]
+    u[1:] *= z[1]
+    return u
+
+
+def computed(z):
+    u = U0 * 2.0
+    u[0] += z[0]
+    v = u[1:]
+    v[0] = z[2]
+    return u
+
+
+def transformed(z):
+    u, w = np.fft.fft(U0), np.array(U0)
+    u[1] = z[0] * w[0]
+    w.real = z.imag
+    return u + w
+
+
+def reshaped(z):
+    u = np.asfortranarray(np.outer(U0, U0))
+    u[:, 1] = z
+    u[0] -= 1.0
+    return u.sum(axis=1)
+
+
+FILLING = [copied, computed, transformed, reshaped]
+
+
+@pytest.mark.parametrize("fill", FILLING)
+@pytest.mark.parametrize("at", [Z, X], ids=["complex", "real"])
+def test_what_a_function_makes_it_fills(fill, at):
+    def f(z):
+        return np.sum(np.abs(fill(z)) ** 2 * np.arange(1.0, 4.0))
+
+    value, gradient = codipy.value_and_grad(f)(at)
+    units = [(f(at + 1e-6 * e) - f(at - 1e-6 * e)) / 2e-6 for e in np.eye(3)]
+    if np.iscomplexobj(at):
+        units = [a + 1j * (f(at + 1e-6j * e) - f(at - 1e-6j * e)) / 2e-6 for a, e in zip(units, np.eye(3))]
+    assert value == f(at)
+    np.testing.assert_allclose(gradient, units, rtol=1e-6, atol=1e-7)
+
+
+W0 = np.zeros(3, complex)
+
+
+def into_a_global(z):
+    W0[0] = z[0]
+    return np.sum(np.abs(W0))
+
+
+def into_a_parameter(z, u=np.zeros(3, complex)):  # noqa: B008
+    u[1] = z[1]
+    return np.sum(np.abs(u))
+
+
+@pytest.mark.parametrize("f", [into_a_global, into_a_parameter])
+@pytest.mark.parametrize("at", [Z, X], ids=["complex", "real"])
+def test_what_others_have_is_not_filled(f, at):
+    with pytest.raises(ActiveError, match="is a plain array of NumPy.* and would lose a derivative"):
+        codipy.grad(f)(at)
+    assert not np.any(W0)
