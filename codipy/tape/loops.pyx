@@ -91,6 +91,51 @@ def first_places(values, numbers, Py_ssize_t axis):
     return found
 
 
+cdef enum:
+    SHORT = 64                   # elements of a row that are sorted by inserting them one by one
+
+
+def sorted_places(values):
+    """Where the elements of short rows stand that are sorted, those that are equal in the order in which they stand.
+
+    Parameters
+    ----------
+    values : ndarray
+        One axis or more; each row of the last one is sorted.
+
+    Returns
+    -------
+    ndarray of intp or None
+        Flat positions, of the shape of `values`; None for rows of more than 64, for what is no float64 in the order of C
+        and where one of them is no number.
+    """
+    cdef cnp.ndarray found
+    cdef const double* x
+    cdef Py_ssize_t* to
+    cdef Py_ssize_t i, j, k, n, size
+    cdef double number
+    if not is_row(values) or cnp.PyArray_NDIM(<cnp.ndarray>values) == 0:
+        return None
+    n = cnp.PyArray_DIM(<cnp.ndarray>values, cnp.PyArray_NDIM(<cnp.ndarray>values) - 1)
+    size = cnp.PyArray_SIZE(<cnp.ndarray>values)
+    if n > SHORT:
+        return None
+    found = cnp.PyArray_SimpleNew(cnp.PyArray_NDIM(<cnp.ndarray>values), cnp.PyArray_DIMS(<cnp.ndarray>values),
+                                  cnp.NPY_INTP)
+    x, to = data_of(values), <Py_ssize_t*>cnp.PyArray_DATA(found)
+    for i in range(0, size, max(n, 1)):
+        for j in range(i, i + n):
+            number = x[j]
+            if number != number:
+                return None
+            k = j
+            while k > i and x[to[k - 1]] > number:
+                to[k] = to[k - 1]
+                k -= 1
+            to[k] = j
+    return found
+
+
 def products_of_others(values, double factor):
     """For every element a factor times the product of all the others: products before times products behind.
 

@@ -4,7 +4,14 @@
 import numpy as np
 import pytest
 
-from codipy.tape.loops import first_place, interpolated_back, products_of_others, shares_of_logs, taken
+from codipy.tape.loops import (
+    first_place,
+    interpolated_back,
+    products_of_others,
+    shares_of_logs,
+    sorted_places,
+    taken,
+)
 
 DRAW = np.random.default_rng(23)
 ODD = [DRAW.standard_normal((3, 4)).T, DRAW.standard_normal((4, 6))[:, ::2], np.ones((4, 3), np.float32)]
@@ -17,6 +24,24 @@ def test_the_first_place(size):
         hits = np.flatnonzero(values == number)
         assert first_place(values, number) == (hits[0] if hits.size else -1)
     assert [first_place(x, x.flat[-1]) for x in ODD] == [-1, -1, -1]
+
+
+@pytest.mark.parametrize("shape", [(0,), (1,), (7,), (4, 4), (3, 0), (2, 3, 64), (2, 65)])
+def test_sorted_places(shape):
+    values = np.round(DRAW.standard_normal(shape), 1)      # with equal elements
+    values[values == 0.5] = -0.0
+    found = sorted_places(values)
+    if shape[-1] > 64:
+        assert found is None
+        return
+    rows = values.argsort(-1, "stable")
+    starts = np.arange(values.size).reshape(shape)[..., :1]
+    assert found.dtype == np.intp and found.tolist() == (rows + starts).tolist()
+    assert np.array_equal(values.reshape(-1)[found], np.sort(values, -1))
+    if values.size:
+        values.reshape(-1)[-1] = np.nan
+        assert sorted_places(values) is None
+    assert all(sorted_places(x) is None for x in [*ODD, np.array(1.0)])
 
 
 @pytest.mark.parametrize("shape", [(), (1,), (7,), (3, 4)])

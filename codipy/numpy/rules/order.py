@@ -13,7 +13,7 @@ import numpy as np
 from codipy.errors import ActiveError
 from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import Picks, axes_of, is_plain, primitive, spread, to_rows
-from codipy.tape.loops import first_place, first_places
+from codipy.tape.loops import first_place, first_places, sorted_places
 
 __all__ = ["PRIMITIVES"]
 
@@ -164,6 +164,9 @@ def _rows(shape):
 
 def _sort_places(out, a, axis=-1, kind=None, order=None, stable=None):
     # What is sorted stands in the order of a stable sort: equal elements are not told apart by their values.
+    found = sorted_places(a) if axis in (-1, a.ndim - 1) or a.ndim == 1 else None
+    if found is not None:
+        return found
     if axis is None or a.ndim == 1:
         return _order(np.reshape(a, -1), np.reshape(out, -1))
     if a.ndim == 2 and axis in (1, -1):
