@@ -27,6 +27,7 @@ from codipy.numpy.solved import LESS_VALUE, SOLVED, Solver
 from codipy.tools.orders import orders
 from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope
+from codipy.tools.rebinding.single import again, where_active
 from codipy.tools.rebinding.unit import Unit
 
 __all__ = ["FUNCTIONS", "SAMPLES", "STANDINS", "stats"]
@@ -239,32 +240,9 @@ def _of(dist):
     return _standing_for(known if type(known) is type(dist) else dist)
 
 
-def _again(function):
-    """The same function as another object, for which nothing stands."""
-    new = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
-                       function.__closure__)  # fmt: skip
-    new.__kwdefaults__ = function.__kwdefaults__
-    return new
-
-
-def _where_active(original, what, rebuilt):
-    """What calls `rebuilt` for active arguments."""
-
-    @functools.wraps(original)
-    def function(*args, **kwds):
-        if not (holds_active(args) or holds_active(kwds)):
-            return original(*value_tree(args), **value_tree(kwds))
-        try:
-            return rebuilt()(*args, **kwds)
-        except (ActiveError, TypeError, ValueError) as error:
-            raise ActiveError(f"{what} has no derivative by what is active here: {error}") from error
-
-    return function
-
-
 def _of_samples(name):
     original = getattr(scipy.stats, name)
-    return _where_active(original, f"scipy.stats.{name}", lambda: _REBINDER.translate(_again(original), _HELD))
+    return where_active(original, f"scipy.stats.{name}", lambda: _REBINDER.translate(again(original), _HELD))
 
 
 class Density(_Rebuilt):
@@ -302,7 +280,7 @@ class Normal:
     def __init__(self, original):
         self._original, rebuilt = original, _Rebuilt(original)
         for name in ("pdf", "logpdf", "entropy"):
-            setattr(self, name, _where_active(getattr(original, name), f"scipy.stats.multivariate_normal.{name}",
+            setattr(self, name, where_active(getattr(original, name), f"scipy.stats.multivariate_normal.{name}",
                                               functools.partial(getattr, rebuilt, name)))
 
     @property  # type: ignore[misc]

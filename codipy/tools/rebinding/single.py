@@ -1,0 +1,117 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions of a library that are rebuilt one by one, when they are called with something active."""
+
+from __future__ import annotations
+
+import functools
+from types import FunctionType
+
+from codipy.active.array import is_complex_variable
+from codipy.errors import ActiveError
+from codipy.numpy.arguments import bind, holds_active, refuse, value_tree
+
+__all__ = ["again", "functions_of", "where_active"]
+
+_SAID = "has no derivative by what is active here"
+
+
+def again(function):
+    """The same function as another object, for which nothing stands."""
+    new = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
+                       function.__closure__)  # fmt: skip
+    new.__kwdefaults__ = function.__kwdefaults__
+    return new
+
+
+def _holds_complex(tree):
+    if isinstance(tree, (list, tuple)):
+        return any(map(_holds_complex, tree))
+    if isinstance(tree, dict):
+        return any(map(_holds_complex, tree.values()))
+    return is_complex_variable(tree) and tree.is_active
+
+
+def _is_active(args, kwds):
+    """Whether an active variable, real or complex, is among arguments."""
+    return holds_active(args) or holds_active(kwds) or _holds_complex(args) or _holds_complex(kwds)
+
+
+def where_active(original, what, rebuilt, errors=(ActiveError, TypeError, ValueError)):
+    """What calls ``rebuilt()`` for active arguments, and says of which function these `errors` are."""
+
+    @functools.wraps(original)
+    def function(*args, **kwds):
+        if not _is_active(args, kwds):
+            return original(*value_tree(args), **value_tree(kwds))
+        try:
+            return rebuilt()(*args, **kwds)
+        except errors as error:
+            if what in str(error) or _SAID in str(error):
+                raise
+            raise ActiveError(f"{what} {_SAID}: {error}") from error
+
+    return function
+
+
+def _with_some(original, what, function, allowed):
+    """A function of which these arguments may be active, and no others."""
+
+    @functools.wraps(original)
+    def restricted(*args, **kwds):
+        if _is_active(args, kwds):
+            others = {key: x for key, x in bind(original, args, kwds).items() if key not in allowed}
+            if _is_active((), others):
+                refuse(what, f"it has derivatives by {' and '.join(allowed)} alone: say codipy.value(x) of the others")
+        return function(*args, **kwds)
+
+    return restricted
+
+
+def _on_values(original):
+    @functools.wraps(original)
+    def function(*args, **kwds):
+        return original(*value_tree(args), **value_tree(kwds))
+
+    return function
+
+
+def _refused(original, what, why):
+    @functools.wraps(original)
+    def function(*args, **kwds):
+        if _is_active(args, kwds):
+            refuse(what, f"codipy has no derivative for it: {why}; where none is wanted, say codipy.value(x)")
+        return original(*value_tree(args), **value_tree(kwds))
+
+    return function
+
+
+def functions_of(library, tables, translate):
+    """What stands for the functions of a module of SciPy.
+
+    Parameters
+    ----------
+    library : module
+    tables : module
+        Has the names by sets: ``RULED``, what stands for them; ``REBUILT``, the arguments of each that may be active or
+        None for all; ``PASSIVE``; and ``REFUSED``, why. What is in none of them is refused.
+    translate : callable
+        Rebuilds a function.
+    """
+    found = {}
+    for name in library.__all__:
+        original, what = getattr(library, name), f"{library.__name__}.{name}"
+        if name in tables.RULED:
+            found[name] = tables.RULED[name]
+        elif name in tables.REBUILT:
+            function = where_active(original, what, functools.partial(_translated, translate, original), TypeError)
+            allowed = tables.REBUILT[name]
+            found[name] = function if allowed is None else _with_some(original, what, function, allowed)
+        elif name in tables.PASSIVE:
+            found[name] = _on_values(original)
+        elif callable(original) and not isinstance(original, type):
+            found[name] = _refused(original, what, tables.REFUSED.get(name, "it is newer than this table"))
+    return found
+
+
+def _translated(translate, original):
+    return translate(again(original))
