@@ -28,11 +28,15 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 # math.log(x, base) as a method of Real, and its like.
 extend_later(lambda: importlib.import_module("codipy.math"))
 find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save, "complexes": _complexes,
-                     "nested": _nested, "recorded": _recorded})
+                     "nested": _nested, "rebuilt": _rebuilt, "recorded": _recorded})
 
 
 def _complexes():
     return importlib.import_module("codipy.complexes.doors")
+
+
+def _rebuilt():
+    importlib.import_module("codipy.tools.rebinding.replacements")
 
 
 def _save(*args):
