@@ -187,7 +187,8 @@ def record(name, args, kwargs=None):
 
 # Rules on functions of SciPy, which are entered when one is asked for.
 _OF_SCIPY = {"scipy.fft": "codipy.complexes.transforms", "scipy.linalg": "codipy.complexes.algebra",
-             "scipy.special": "codipy.complexes.special"}  # fmt: skip
+             "scipy.special": "codipy.complexes.special",
+             "scipy.signal": "codipy.complexes.convolutions"}  # fmt: skip
 
 
 def _learn(name):

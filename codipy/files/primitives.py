@@ -31,7 +31,8 @@ def own(name):
 
 
 _MODULES = {"scipy.linalg": "codipy.scipy.algebra", "scipy.fft": "codipy.scipy.transforms",
-            "scipy.special": "codipy.scipy.functions"}  # fmt: skip
+            "scipy.special": "codipy.scipy.functions", "scipy.signal": "codipy.scipy.signals",
+            "scipy.ndimage": "codipy.scipy.kernels.images"}  # fmt: skip
 
 
 def _of_scipy(name):

@@ -9,11 +9,13 @@ from pathlib import Path
 
 import numpy as np
 import scipy.linalg
+import scipy.ndimage
+import scipy.signal
 import scipy.special
 
 from codipy.numpy import special
 from codipy.numpy.ufuncs import kind_of
-from codipy.scipy import algebra, gammas, matrices, normalised, transforms, zetas
+from codipy.scipy import algebra, gammas, images, matrices, normalised, signals, transforms, zetas
 from codipy.scipy.kernels import moves, pairs, products, sums, table
 
 __all__ = ["render"]
@@ -83,6 +85,33 @@ TRANSFORMS = """
 Values are SciPy's, to the last bit, which are not those of numpy.fft; of real and complex Arrays, of any order, in both
 directions, with `n`, `s`, `axes`, `norm`, `type`, `orthogonalize` and `workers`. `overwrite_x` lets SciPy destroy its
 argument; what a recording holds is never overwritten. `fht` and `ifht` have derivatives by their array.
+
+| | functions |
+|---|---|
+"""
+SIGNAL = """
+## scipy.signal
+
+Convolutions are rules on SciPy's own functions, real and complex; all else is SciPy's Python code, rebuilt when it is
+called with something active, with rules where it calls compiled loops: recursive filters have derivatives by signals,
+coefficients and initial states. Values are SciPy's, to the last bit; derivatives are of any order, in both directions.
+`lfilter`, `sosfilt` and `upfirdn` of complex arrays raise, and so do correlations: take real and imaginary parts.
+`ShortTimeFFT` is rebuilt as a whole. The design of filters is passive.
+
+| | functions |
+|---|---|
+"""
+NDIMAGE = """
+## scipy.ndimage
+
+SciPy's Python code is rebuilt when it is called with something active; its compiled loops have rules. Linear filters
+have derivatives by images and weights, interpolation by images and places: coordinates, shifts, angles, matrices and
+offsets, by all orders and modes, with or without `prefilter`; at a knot the derivative is that of the piece which SciPy
+evaluates. Maxima, minima, medians and percentiles hand the derivative to the value that was taken, of equal ones to the
+first in the window. Values are SciPy's, to the last bit; derivatives are of any order, in both directions, and sweeps
+take as long as filters do, in proportion to the image. An output of integers raises, and so does a derivative by
+`cval` or by the heights of a morphological `structure`; of `gaussian_filter` there is one by `sigma`, with its
+`truncate` or `radius` as it is.
 
 | | functions |
 |---|---|
@@ -280,6 +309,20 @@ def _transforms():
             f"| SciPy's own | {_names(transforms.PASSIVE)} |{rows}\n")
 
 
+def _rebuilt(tables, library):
+    """The sets of a module whose functions are rebuilt one by one."""
+    only = {name: allowed for name, allowed in tables.REBUILT.items() if allowed is not None}
+    works = {name for name in {*tables.RULED, *tables.REBUILT} - only.keys() if hasattr(library, name)}
+    some = ", ".join(f"`{name}` by {' and '.join(f'`{k}`' for k in only[name])}" for name in sorted(only))
+    reasons = dict.fromkeys(tables.REFUSED.values())
+    refused = "".join(f"| {_names(name for name, of in tables.REFUSED.items() if of == why)} | {why} |\n"
+                      for why in reasons)  # fmt: skip
+    return (f"| differentiable ({len(works)}) | {_names(works)} |\n"
+            f"| by some arguments ({len(only)}) | {some} |\n"
+            f"| passive: nothing has a derivative ({len(tables.PASSIVE)}) | {_names(tables.PASSIVE)} |\n"
+            f"\n| refused ({len(tables.REFUSED)}) | with the advice |\n|---|---|\n{refused}")
+
+
 def render():
     """The page as Markdown."""
     functions = {name for name in scipy.linalg.__all__ if inspect.isfunction(getattr(scipy.linalg, name))}
@@ -293,6 +336,7 @@ def render():
             f"{_special()}"
             f"{_sparse()}"
             f"{_transforms()}"
+            f"{SIGNAL}{_rebuilt(signals, scipy.signal)}{NDIMAGE}{_rebuilt(images, scipy.ndimage)}"
             f"{TAIL % _interpolators()}")
 
 

@@ -6,22 +6,11 @@ from __future__ import annotations
 __all__ = ["instead_of", "is_rebuilt", "is_rebuilt_anyhow"]
 
 # Python code of NumPy and SciPy that asks no protocol of what it gets: it is rebuilt with the user's, who did not ask.
-_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy.interpolate", "scipy.sparse", "scipy._lib")
+_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy.interpolate", "scipy.sparse", "scipy._lib",
+           "scipy.signal._short_time_fft")
 
 # The arguments have the names that SciPy gives them. Tests run what stands between backticks.
 _INSTEAD = {
-    "signal.lfilter": "`lfilter(b, a, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
-    "ndimage.gaussian_filter": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x, and "
-                               "of two axes K @ x @ L.T with such matrices",
-    "ndimage.gaussian_filter1d": "`gaussian_filter1d(np.eye(len(x)), sigma, axis=0) @ x`, since it is linear in x",
-    "ndimage.uniform_filter1d": "`uniform_filter1d(np.eye(len(x)), size, axis=0) @ x`, since it is linear in x",
-    "ndimage.convolve1d": "`convolve1d(np.eye(len(x)), weights, axis=0) @ x`, since it is linear in x",
-    "signal.fftconvolve": "`np.convolve(a, b)`, of one axis",
-    "signal.savgol_filter": "`savgol_filter(np.eye(len(x)), window_length, polyorder, axis=0) @ x`, since it is linear "
-                            "in x",
-    "signal.filtfilt": "`filtfilt(b, a, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
-    "signal.sosfilt": "`sosfilt(sos, np.eye(len(x)), axis=0) @ x`, since it is linear in x",
-    "signal.detrend": "`detrend(np.eye(len(x)), axis=0) @ x`, since it is linear in x",
     "spatial.distance.euclidean": "`np.linalg.norm(u - v)`",
     "integrate.odeint": "`solve_ivp(lambda s, y: func(y, s), (t[0], t[-1]), y0, t_eval=t).y.T` of "
                         "codipy.scipy.integrate",
@@ -36,6 +25,15 @@ _FOUND = {
                    "griddata interp1d interpn make_interp_spline make_lsq_spline splev splint splrep",
     "integrate": "cumulative_simpson cumulative_trapezoid dblquad fixed_quad nquad quad quad_vec romb simpson "
                  "solve_ivp tplquad trapezoid",
+    "ndimage": "affine_transform center_of_mass convolve convolve1d correlate correlate1d gaussian_filter "
+               "gaussian_filter1d gaussian_gradient_magnitude gaussian_laplace laplace map_coordinates maximum_filter "
+               "maximum_filter1d mean median_filter minimum_filter minimum_filter1d percentile_filter prewitt "
+               "rank_filter rotate shift sobel spline_filter spline_filter1d sum_labels uniform_filter "
+               "uniform_filter1d variance zoom",
+    "signal": "ShortTimeFFT coherence convolve convolve2d correlate correlate2d csd decimate deconvolve detrend "
+              "envelope fftconvolve filtfilt freqz hilbert istft lfilter lfilter_zi medfilt oaconvolve periodogram "
+              "resample resample_poly savgol_filter sosfilt sosfilt_zi sosfiltfilt spectrogram stft upfirdn welch "
+              "wiener",
     "spatial": "KDTree cKDTree cdist pdist squareform",
     "optimize": "bisect brenth brentq fixed_point fsolve least_squares minimize minimize_scalar newton ridder root "
                 "root_scalar toms748",
@@ -44,7 +42,6 @@ _FOUND = {
 # What is differentiated once SciPy is rebuilt, by module.
 _REBUILT = {
     "optimize": "rosen",
-    "signal": "convolve",
     "spatial": "cosine",
 }
 

@@ -13,7 +13,9 @@ from codipy.errors import ActiveError
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.scipy.kernels.frozen import frozen
 
-__all__ = ["demand_no_loss", "on_values", "plain_array", "refuse_loss", "refused_loop", "with_frozen", "write"]
+__all__ = [
+    "demand_no_loss", "float_type", "on_values", "plain_array", "refuse_loss", "refused_loop", "with_frozen", "write",
+]  # fmt: skip
 
 
 def on_values(original, args, kwargs=None):
@@ -33,6 +35,14 @@ def with_frozen(args):
     """The arguments of a loop, with copies in the place of indices, and nothing in that of values."""
     return [x if not np.ndim(x) else frozen(x) if isinstance(x, np.ndarray) and x.dtype.kind in "iu" else None
             for x in args]  # fmt: skip
+
+
+def float_type(name, target):
+    """The name of the type of an array that a loop fills; integers, of which there is no derivative, are refused."""
+    kind = np.dtype(target.dtype)
+    if kind.kind != "f":
+        raise ActiveError(refusal(f"{name} of active values into an array of {kind}", "take an output of floats"))
+    return kind.name
 
 
 def plain_array(x):

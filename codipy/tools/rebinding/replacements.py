@@ -73,8 +73,10 @@ scipy_namespace.LATER["integrate"] = "codipy.tools.rebinding.integration"
 scipy_namespace.LATER["interpolate"] = "codipy.tools.rebinding.interpolation"
 scipy_namespace.LATER["sparse"] = "codipy.tools.rebinding.sparse"
 scipy_namespace.LATER["optimize"] = "codipy.implicit.solvers"
+scipy_namespace.LATER["ndimage"] = "codipy.tools.rebinding.images"
+scipy_namespace.LATER["signal"] = "codipy.tools.rebinding.signals"
 scipy_namespace.LATER["stats"] = "codipy.tools.rebinding.distributions"
-for _name in ("integrate", "interpolate", "sparse", "optimize", "stats"):
+for _name in ("integrate", "interpolate", "sparse", "ndimage", "optimize", "signal", "stats"):
     vars(codipy.scipy).pop(_name, None)
 
 _REBUILT = ("integrate", "interpolate", "sparse")  # by each rebinder for itself
@@ -99,6 +101,11 @@ _LATER |= {
     "scipy.interpolate._rbfinterp_pythran": "codipy.scipy.kernels.radial",
     "scipy.linalg.lapack": "codipy.scipy.kernels.banded",
     "scipy.interpolate._rgi_cython": "codipy.scipy.kernels.grids",
+    "scipy._lib.array_api_compat.numpy.linalg": "codipy.scipy.kernels.standard",
+    "scipy.ndimage._nd_image": "codipy.scipy.kernels.images",
+    "scipy.ndimage._rank_filter_1d": "codipy.scipy.kernels.ranks",
+    "scipy.signal._sigtools": "codipy.scipy.kernels.recursions",
+    "scipy.signal._sosfilt": "codipy.scipy.kernels.recursions",
     "scipy.stats._stats": "codipy.scipy.kernels.densities",
     "scipy.stats._continuous_distns": "codipy.tools.rebinding.distributions",
     "scipy.sparse._base": "codipy.scipy.kernels.guards",
