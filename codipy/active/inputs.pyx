@@ -76,7 +76,7 @@ cdef int demand_own_elements(object x) except -1:
     axes = sorted([(abs(step), k) for step, k in zip(x.strides, x.shape) if k > 1])
     for step, k in axes:
         count += step < reached or step == 0
-        reached = max(reached, step * k)
+        reached = max(reached, step * (k - 1) + cnp.PyArray_ITEMSIZE(x))
     if count and len(axes) > 1:
         raise ValueError(f"x: an array of shape {x.shape} that shows a number in several places, as np.broadcast_to and "
                          "sliding_window_view make it, cannot be an input, since its copy lies in another order: pass "

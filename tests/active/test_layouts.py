@@ -75,3 +75,9 @@ def test_input_that_shows_a_number_twice_along_several_axes_is_refused(x):
 def test_input_that_shows_a_number_twice_along_one_axis():
     for x in np.broadcast_to(1.0, 5), np.broadcast_to(np.arange(3.0)[:, None], (3, 1)), np.broadcast_to(1.0, (1, 5)):
         assert (codipy.grad(lambda x: (x * x).sum())(x) == 2 * x).all()
+
+
+def test_input_that_leaves_out_the_last_column():
+    """Two of its rows do not overlap, although a row and a step further are longer than the next row is away."""
+    for x in np.arange(40.0).reshape(8, 5)[:, ::2], np.arange(40.0).reshape(8, 5)[::-1, ::-2], np.ones((8, 7))[:, ::3].T:
+        assert (codipy.grad(lambda x: (x * x).sum())(x) == 2 * x).all()
