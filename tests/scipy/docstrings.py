@@ -57,7 +57,7 @@ def calls_in(module, name):
             mock.patch.object(module, name, kept), \
             mock.patch.object(np.random, "default_rng", lambda seed=7: generator(seed)), \
             mock.patch("scipy.datasets", _Pictures("scipy.datasets"), create=True), \
-            warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):  # fmt: skip
+            warnings.catch_warnings(), np.printoptions(), contextlib.redirect_stdout(io.StringIO()):  # fmt: skip
         warnings.simplefilter("ignore")
         for example in examples:
             with contextlib.suppress(Exception):    # what draws, and what asks for more than is here

@@ -26,7 +26,7 @@ def applied(primitive, args, options):
     if not is_complex and not holds_active(args):
         return primitive.forward(*args, **options)
     if is_complex or any(np.iscomplexobj(value_of(x)) for x in args):
-        return door("complexes")().of_scipy(primitive.name, args, options)
+        return door("complexes")().recorded(primitive.name, args, options)
     return call(primitive, args, options)
 
 
