@@ -181,6 +181,11 @@ def _image_rules(is_turned):
     return by_first, by_second
 
 
+def _image_product(original, is_turned):
+    by_first, by_second = _image_rules(is_turned)
+    return Bilinear(f"scipy.signal.{original.__name__}", original, by_first, by_second, {"fillvalue": 0.0})
+
+
 def _of_images(original, product, is_turned):
     plainly = _function(original, product, is_conjugate=is_turned)
 
@@ -196,9 +201,7 @@ def _of_images(original, product, is_turned):
 
 
 _FFT, _OVERLAPPING = map(_transformed, (_signal.fftconvolve, _signal.oaconvolve))
-_STILL = {"fillvalue": 0.0}
-_IMAGE = Bilinear("scipy.signal.convolve2d", _signal.convolve2d, *_image_rules(is_turned=False), _STILL)
-_TURNED = Bilinear("scipy.signal.correlate2d", _signal.correlate2d, *_image_rules(is_turned=True), _STILL)
+_IMAGE, _TURNED = _image_product(_signal.convolve2d, False), _image_product(_signal.correlate2d, True)
 OF_COMPLEX = _CONVOLVE, _FFT, _OVERLAPPING, _IMAGE
 FUNCTIONS = {
     "convolve": _function(_signal.convolve, _CONVOLVE, _method),
