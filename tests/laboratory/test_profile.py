@@ -136,6 +136,37 @@ def test_methods_closures_lambdas_generators_and_comprehensions(rebind, strategy
     assert step.sums.bytes == whole.bytes == 4 * step.each
 
 
+def endless(x):
+    while True:
+        x = x * 0.9 + 0.1
+        yield x
+
+
+def left(x):
+    numbers = endless(x)
+    total = next(numbers) + next(numbers)
+    numbers.close()
+    return total
+
+
+def dropped(x):
+    return next(endless(x)) + sum(y for y, _ in zip(endless(x), range(3)))
+
+
+def thrown(x):
+    numbers = endless(x)
+    total = next(numbers)
+    with pytest.raises(KeyError):
+        numbers.throw(KeyError())
+    return total
+
+
+@pytest.mark.parametrize(("f", "calls"), [(left, 1), (dropped, 2), (thrown, 1)])
+def test_a_generator_that_is_not_exhausted_is_called_once(f, calls):
+    found = codipy.profile(f, 0.3)
+    assert {function.name: function.calls for function in found.functions}["endless"] == calls
+
+
 def inner(x):
     return x * x * x * 0.5 + x  # inner
 

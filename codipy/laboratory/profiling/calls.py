@@ -2,6 +2,7 @@
 """How often functions of the user's are called, and from which lines."""
 from __future__ import annotations
 
+import dis
 import sys
 from collections import Counter
 
@@ -61,4 +62,6 @@ def _goes_on(frame):
     code, at = frame.f_code, frame.f_lasti
     if not code.co_flags & _RESUMES or at < 0:
         return False
-    return sys.version_info < (3, 11) or code.co_code[at + 1] != 0      # the argument of RESUME: 0 at the beginning
+    # At the beginning of a function is a RESUME of this kind. One into which close() or throw() puts an exception is
+    # told of where it waits, from some versions on at the instruction that yields.
+    return sys.version_info < (3, 11) or code.co_code[at] != dis.opmap["RESUME"] or code.co_code[at + 1] & 3 != 0
