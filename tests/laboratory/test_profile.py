@@ -205,6 +205,46 @@ def test_recursion_is_one_function_in_a_path():
     assert function.own.bytes == function.whole.bytes
 
 
+def repeated(x, n):
+    for _ in range(n):
+        x = x * x * 0.5 + 0.1
+        x = x * 1.01
+    return x
+
+
+def from_two_places(x):
+    return repeated(x, 30) + repeated(x * 0.5, 30)
+
+
+def unevenly(x):
+    a = repeated(x, 40)
+    return a + repeated(x * 0.5, 10)
+
+
+def from_three_places(x):
+    return repeated(x, 5) + repeated(x * 2.0, 6) * repeated(x * 3.0, 7)
+
+
+def from_a_loop_and_elsewhere(x):
+    for k in range(1, 4):
+        x = repeated(x, k)
+    return x + repeated(x, 10)
+
+
+@pytest.mark.parametrize("counted", [True, False])
+@pytest.mark.parametrize(("f", "iterations"), [(from_two_places, 60), (unevenly, 50), (from_three_places, 18),
+                                               (from_a_loop_and_elsewhere, 16)])
+def test_iterations_are_those_of_all_calls(f, iterations, counted):
+    if counted:
+        found = codipy.profile(f, 0.3)
+    else:
+        with codipy.profile() as found:
+            codipy.grad(f)(0.3)
+    loop = next(loop for loop in found.loops if loop.function == "repeated")
+    assert (loop.iterations, loop.each) == (iterations, loop.sums.bytes / iterations)
+    assert f"{loop.each:.2f}".removesuffix(".00") + " B" in str(found)
+
+
 def helped(x):
     return functools.reduce(lambda a, b: a * b + 1.0, [x] * 5)  # library
 

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a checkpoint of each iteration would take: loops of which the state is known, under every strategy."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -92,21 +94,138 @@ def test_an_array_that_is_written_in_place(strategy):
     assert 8 * 4 * 6 <= loop.state <= FIELD.nbytes
 
 
-def nested(x):
-    for _ in range(4):
-        for _ in range(5):
-            x = x * 0.9 + 0.1
-    return x
+def in_time(u, steps=20):
+    """Nothing but a loop in a loop."""
+    for _ in range(steps):
+        for i in range(1, len(u) - 1):
+            u[i] = u[i] + 0.2 * (u[i + 1] - 2.0 * u[i] + u[i - 1])
+    return sum(x * x for x in u)
+
+
+def anew(u, steps=20):
+    k = 0
+    while k < steps:
+        u = [u[i] * 0.5 + u[i - 1] * 0.3 * u[i] for i in range(len(u))]
+        k += 1
+    return sum(u)
+
+
+def step(u):
+    for i in range(1, len(u)):
+        u[i] = u[i] * 0.5 + 0.2 * u[i - 1] * u[i]
+
+
+def by_steps(u, steps=20):
+    for _ in range(steps):
+        step(u)
+    return sum(u[1:])
+
+
+def triangle(u):
+    """Each iteration has one less."""
+    for k in range(len(u)):
+        for i in range(k + 1, len(u)):
+            u[i] = u[i] * u[i] * 0.5 + 0.1 * u[i]
+    return sum(u)
+
+
+def spread(u):
+    for _ in range(20): u = [u[k] * 0.5 + u[k - 1] * 0.3 * u[k] for k in range(len(u))]  # noqa: E701
+    return sum(u)
+
+
+def followed(x):
+    def numbers():
+        a, b = x[0], x[1]
+        while True:
+            a, b = b, a * 0.3 + b
+            yield b
+
+    return sum(b * b for _, b in zip(range(20), numbers()))
+
+
+# function, arguments, line of the loop in it, iterations, numbers
+OUTER = {
+    "in place": (in_time, (list(START),), 2, 20, 38),
+    "a new list": (anew, (list(START),), 2, 20, 40),
+    "a function": (by_steps, (list(START),), 1, 20, 39),
+    "fewer each time": (triangle, (list(START),), 2, 40, 38),
+    "on one line": (spread, (list(START),), 1, 20, 40),
+    "a generator that is left": (followed, ([0.3, 0.5],), 3, 20, 2),
+}
+
+
+@each_strategy
+@pytest.mark.parametrize("name", OUTER)
+def test_loops_that_only_have_loops_in_them(name, strategy):
+    function, arguments, line, iterations, numbers = OUTER[name]
+    found = codipy.profile(function, *arguments, strategy=strategy)
+    loops = {loop.line - function.__code__.co_firstlineno: loop for loop in found.loops}
+    assert (loops[line].iterations, loops[line].state) == (iterations, 8 * numbers)
+    inner = [loop for loop in found.loops if loop is not loops[line] and loop.line > loops[line].line]
+    assert all(loop.unknown == "the loop runs more than once" for loop in inner)
+    assert f"loop in line {loops[line].line}:" in " ".join(str(found).split())
+
+
+def history(x):
+    """What was five iterations ago: a checkpoint has more numbers than an iteration puts on the tape."""
+    known = [x[0] * (1.0 + 0.1 * k) for k in range(5)]
+    for _ in range(30):
+        known.append(known[-1] * 0.9 + x[1] * math.sin(known[-5]))
+    return known[-1]
+
+
+def kept(x):
+    a, path = x[0], []
+    for _ in range(30):
+        a = a * 0.9 + math.sin(a * x[1])
+        path.append(a)
+    return sum(a * b for a, b in zip(path, path[1:]))
+
+
+def independent(x):
+    path = []
+    for k in range(30):
+        a = math.sin(x[0] * k)
+        path.append(a * x[1])
+    return sum(path)
+
+
+@each_strategy
+@pytest.mark.parametrize("granularity", ["statement", "operation"])
+@pytest.mark.parametrize(("function", "numbers"), [(history, 5), (kept, 1), (independent, 0)])
+def test_the_state_is_the_same_however_it_is_recorded(function, numbers, strategy, granularity):
+    if (strategy, granularity) == ("simple", "statement"):
+        return
+    for _ in range(4):  # the interpreter knows the functions better each time
+        found = codipy.profile(function, [0.3, 0.5], strategy=strategy, granularity=granularity)
+        assert [loop.state for loop in found.loops] == [8 * numbers]
+
+
+def test_a_checkpoint_that_makes_the_tape_larger_is_not_advised():
+    found = codipy.profile(history, [0.3, 0.5], strategy="jacobian")
+    (loop,) = found.loops
+    assert loop.checkpointed > loop.sums.bytes
+    text = " ".join(str(found).split())
+    assert "Checkpoint history" not in text
+    assert f"Checkpoints would not make history, the loop in line {loop.line} smaller:" in text
 
 
 def twice(x):
     return lorenz(x) + lorenz(x)
 
 
-@pytest.mark.parametrize(("function", "x"), [(nested, 0.5), (twice, [1.0, 2.0, 3.0, 10.0])])
-def test_what_cannot_be_known_is_not_guessed(function, x):
-    for loop in codipy.profile(function, x, strategy="jacobian").loops:
-        assert (loop.state, loop.checkpointed, loop.unknown) == (None, None, "the loop runs more than once")
+def in_two_iterations(x):
+    for _ in range(2):
+        x = x * 0.9 + 0.1
+    return x
+
+
+@pytest.mark.parametrize(("function", "x", "why"), [(twice, [1.0, 2.0, 3.0, 10.0], "the loop runs more than once"),
+                                                    (in_two_iterations, 0.5, "it takes three iterations to see")])
+def test_what_cannot_be_known_is_not_guessed(function, x, why):
+    (loop,) = codipy.profile(function, x, strategy="jacobian").loops
+    assert (loop.state, loop.checkpointed, loop.unknown) == (None, None, why)
 
 
 def test_blocks():

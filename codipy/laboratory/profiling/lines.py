@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-__all__ = ["Function", "Line", "Loop", "OUTSIDE", "Sums", "Tables", "key_of"]
+__all__ = ["Function", "Line", "Loop", "OUTSIDE", "Sums", "Tables", "key_of", "loops_of"]
 
 OUTSIDE = "outside of your code"      # of what no line of the user's called, as the inputs that the command registers
 
@@ -107,7 +107,8 @@ class Loop:
     Attributes
     ----------
     iterations : int
-        How often most of the operations of its body, or calls in it, ran.
+        Of all its runs, whoever called. Where the lines were not followed (see `Rounds`): how often most of the
+        operations of its body, or calls in it, ran.
     sums : Sums
         Of all iterations.
     record_share : float
@@ -161,10 +162,15 @@ class Tables:
     nodes, spots, elapsed
         As `Spots.table` gives them.
     calls : Calls or None
+    rounds : Rounds or None
+        Of the same recording.
+    followed : dict
+        (file, line) -> Loop, of another recording of the same run that was followed.
     """
 
-    def __init__(self, ledger, nodes, spots, elapsed, calls=None):
-        self._nodes, self._spots, self._calls, self._ledger = nodes, spots, calls, ledger
+    def __init__(self, ledger, nodes, spots, elapsed, calls=None, rounds=None, followed=None):
+        self._nodes, self._spots, self._calls, self._rounds, self._ledger = nodes, spots, calls, rounds, ledger
+        self._followed = followed or {}
         self._by_spot = self._sums(ledger, elapsed)
         self._names = {code: _name(code) for code, _ in nodes[1:]}
         self.lines = self._lines()
@@ -234,10 +240,10 @@ class Tables:
     def _loops(self):
         """Those of the files whose text is there."""
         total = sum(sums.record for sums in self._by_spot) or 1.0
-        loops, ran, spots = {}, defaultdict(list), defaultdict(dict)
+        loops, ran, spots = {}, defaultdict(lambda: defaultdict(list)), defaultdict(list)
         for spot in range(1, len(self._spots)):
             if (loop := self._body(spot)) is not None:
-                ran[loop] += self._ran(spot)
+                ran[loop][self._spots[spot][0]] += self._ran(spot)
         for spot, sums in enumerate(self._by_spot):
             inside = {}
             for k in self.path(spot):
@@ -245,35 +251,37 @@ class Tables:
                     inside[loop] = k
             for loop, k in inside.items():
                 loops.setdefault(loop, (self._code(k), Sums()))[1].add(sums)
-                spots[loop][spot] = k
+                spots[loop].append(spot)
         found = []
         for loop, (code, sums) in loops.items():
-            if any(ran[loop]) and sums.bytes:
-                iterations = _mode(ran[loop])
-                state, unknown = self._state(loop, spots[loop], iterations)
+            key = code.co_filename, loop.lineno
+            known = self._followed.get(key) or (self._rounds and self._rounds.courses.get(key))
+            # Else of each path to the function the most frequent number.
+            iterations = known.iterations if known else sum(_mode(numbers) for numbers in ran[loop].values() if numbers)
+            if iterations and sums.bytes:
+                state, unknown = self._state(known, spots[loop])
                 found.append(Loop(code.co_filename, loop.lineno, loop.end_lineno, self._names[code], iterations, sums,
                                   sums.record / total, state, unknown))
-        return sorted(found, key=lambda loop: -loop.sums.bytes)
+        return sorted(found, key=lambda loop: (-loop.sums.bytes, loop.iterations))
 
-    def _state(self, loop, spots, iterations):
+    def _state(self, known, spots):
         """What a loop hands on from iteration to iteration, or why nobody knows."""
         ledger = self._ledger
-        if self._calls is None or not ledger.with_states:
+        if isinstance(known, Loop):
+            return known.state, known.unknown
+        if self._rounds is None or not ledger.with_states:
             return None, "a block looks for it with calls=True"
         if ledger.recordings > 1:
             return None, "there are several recordings"
         if ledger.states is None:
             return None, "a record of yours does not say what it reads"
-        nodes = {self._spots[k][0] for k in spots.values()}
-        code = self._nodes[next(iter(nodes))][0]
-        around = {other for node in nodes for k in self.path(self._nodes[node][1])
-                  for other in _around(self._code(k), self._spots[k][1])}
-        around.update(other for k in spots.values() for other in _around(code, self._spots[k][1])
-                      if other.lineno < loop.lineno)
-        if len(nodes) > 1 or around or self._calls.functions[key_of(code)] > 1:
+        if known is None or not known.iterations:
+            return None, "where its iterations begin was not seen"
+        if known.runs > 1:
             return None, "the loop runs more than once"
-        found = ledger.states.largest(list(spots), iterations)
-        return found, "" if found is not None else "no line of it writes exactly one statement in each iteration"
+        if known.iterations < 3:
+            return None, "it takes three iterations to see"
+        return ledger.states.largest(spots, known.begins, known.ends), ""
 
     def _body(self, spot):
         """The innermost loop of which a spot is in the body."""
@@ -325,6 +333,11 @@ def _all_loops(text):
     return [node for node in ast.walk(_tree(text)) if isinstance(node, (ast.For, ast.While, ast.AsyncFor))]
 
 
+def loops_of(code):
+    """The loops that are statements of a code object."""
+    return [loop for loop in _all_loops(_text(code)) if code.co_firstlineno <= loop.lineno and _is_of(loop, code)]
+
+
 @functools.lru_cache(maxsize=65536)
 def _around(code, line):
     """The loops of a function around one of its lines, the outermost first."""
@@ -336,6 +349,8 @@ def _around(code, line):
 @functools.lru_cache(maxsize=65536)
 def _is_of(loop, code):
     """Whether a loop is a statement of this code and not of a function inside or around it."""
+    if code.co_name.startswith("<") and code.co_name != "<module>":      # lambdas and comprehensions have none
+        return False
     return any(number == loop.lineno for _, _, number in code.co_lines())
 
 

@@ -16,6 +16,7 @@ from codipy.laboratory.profiling.calls import Calls
 from codipy.laboratory.profiling.ledger import Ledger
 from codipy.laboratory.profiling.lines import Function, Line, Loop, Tables
 from codipy.laboratory.profiling.page import page
+from codipy.laboratory.profiling.rounds import Rounds
 from codipy.laboratory.profiling.stacks import WEIGHTS, collapsed, speedscope
 from codipy.laboratory.profiling.text import text
 from codipy.numpy.rules.factors import import_lapack
@@ -25,6 +26,7 @@ from codipy.tape.journal import profiled_by
 from codipy.tape.spots import Spots
 from codipy.tape.statistics import Amount
 from codipy.tape.strategy import FORWARD_STRATEGY
+from codipy.tape.watching import unwatched
 from codipy.tools.callee import name_of
 from codipy.tools.json_text import json_text
 from codipy.tools.measuring import StatefulError, stateful
@@ -40,9 +42,10 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
             rebind: bool = True, calls: bool = False) -> Profile:
     """Say which lines and functions put what on the tape, and what they cost.
 
-    Called with a function it runs it plainly, to count calls, records it once, sweeps back once and returns the
-    profile. Called without, it is for a ``with`` block: all recordings that begin in the block, on this thread, are
-    profiled, those of drivers too, and the profile is complete when the block ends.
+    Called with a function it runs it plainly, to count calls, records it by operation, to follow its loops, and once
+    more as it is asked for, sweeps back once and returns the profile of that. Called without, it is for a ``with``
+    block: all recordings that begin in the block, on this thread, are profiled, those of drivers too, and the profile
+    is complete when the block ends.
 
     A statement belongs to the line that wrote its last operation, also if it was pushed later on another line; values
     that several records keep to the first of them. What libraries and codipy itself do belongs to the line that called
@@ -59,7 +62,8 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
     rebind : bool
         Record `codipy.rebind(f)`.
     calls : bool
-        Count calls in a ``with`` block too, and look for what iterations hand on, which makes its times longer.
+        Count calls and iterations in a ``with`` block too, and look for what these hand on, which makes its times
+        longer.
 
     Returns
     -------
@@ -95,9 +99,9 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
         raise TapeError("strategy='forward' keeps no tape, so no line puts anything on it: profile another strategy")
     problem, tape = Problem(f, x, rebind), Tape(strategy, granularity, chunk_size)
     found, counted = Profile(name_of(f)), Calls(_is_users)
-    found._ledger.with_states = True
     with counted:
         value = problem.value(problem.point)
+    found._followed = _followed(problem, strategy)
     import_lapack()      # no line's time
     with found:
         inputs, output = problem.record(tape)
@@ -136,8 +140,8 @@ class Profile:
     """
 
     def __init__(self, function="", calls=False):
-        self.function, self.missed, self._complete, self._tables = function, 0, False, None
-        self._calls = Calls(_is_users) if calls else None
+        self.function, self.missed, self._complete, self._tables, self._followed = function, 0, False, None, {}
+        self._calls, self._rounds = (Calls(_is_users), Rounds(_is_users)) if calls else (None, None)
         self._tapes: list[Tape] = []      # with a journal: they are read when they are reset, or the profile ends
         self._ledger, self._spots = Ledger(calls), Spots(_is_users)
 
@@ -149,6 +153,7 @@ class Profile:
             raise TapeError("this thread is being profiled already: one profile at a time")
         if self._calls is not None:
             self._calls.__enter__()
+            self._rounds.__enter__()
         self._spots.start(1)
         self._thread = thread
         _running[thread] = self
@@ -159,10 +164,11 @@ class Profile:
     def __exit__(self, *exception):
         if not self._complete:
             if self._calls is not None:
+                self._rounds.__exit__()
                 self._calls.__exit__()
-            self._end(self._calls)
+            self._end(self._calls, self._rounds)
 
-    def _end(self, calls):
+    def _end(self, calls, rounds=None):
         self._spots.stop()
         del _running[self._thread]
         if not _running:
@@ -174,7 +180,7 @@ class Profile:
             for tape in self._tapes:
                 tape._keep_journal(None)
             self._tapes.clear()
-            self._complete, self._calls = True, calls
+            self._complete, self._calls, self._rounds = True, calls, rounds
 
     def _begin(self, tape):
         """A tape begins to record."""
@@ -214,7 +220,7 @@ class Profile:
         if not self._complete:
             raise TapeError("the profile is not complete: read it when its `with` block has ended")
         if self._tables is None:
-            self._tables = Tables(self._ledger, *self._spots.table(), self._calls)
+            self._tables = Tables(self._ledger, *self._spots.table(), self._calls, self._rounds, self._followed)
         return self._tables
 
     @property
@@ -308,6 +314,21 @@ class Profile:
         """The same with all weights, as https://www.speedscope.app reads it once it is JSON text."""
         self._demand()
         return speedscope(self)
+
+
+def _followed(problem, strategy):
+    """The loops of a recording of its own, which takes so long that no time of it counts.
+
+    It is by operation: by statement what an iteration wrote waits until the next one uses it, or the loop is over, and
+    meanwhile what it is made of seems to be handed on."""
+    found, rounds = Profile(), Rounds(_is_users)
+    found._ledger.with_states = True
+    with found:
+        with rounds:
+            kept = problem.record(unwatched(Tape, strategy=strategy, granularity="operation"))
+        found._end(None, rounds)
+    del kept
+    return {(loop.file, loop.line): loop for loop in found.loops}
 
 
 def _begin(tape):

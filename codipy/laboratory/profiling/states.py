@@ -28,9 +28,10 @@ def states_of(tape):
 class States:
     """One recording in the order in which it was put on the tape: a moment for each statement and each record.
 
-    An iteration hands on what was made in the loop so far and is read again before the loop ends. Between two
-    iterations the moment counts at which this is least, so what an expression has not used up yet is not part of it.
-    What was there before the loop is not either: one copy of it serves all iterations.
+    An iteration hands on what was made in the loop before the next one begins, and is read again in it before it ends.
+    What was there before the loop is not part of it: one copy of that serves all iterations. By statement what was
+    written waits until it is used, and what it is made of seems to be handed on: then the moment of the next iteration
+    counts at which this is least.
 
     Rejected: the variables of a frame at the line of the loop, which have what is never read again, and do not have
     what lies in objects.
@@ -52,36 +53,33 @@ class States:
         self._spots = np.zeros(len(spots) + len(places), np.int64)
         self._spots[self._of_statements] = spots
         self._spots[self._of_records] = owners[:, 0]
+        self.moments = len(self._spots)
 
-    def largest(self, inside, iterations):
+    def largest(self, inside, begins, ends):
         """Bytes of the largest state that an iteration hands on to the next.
 
         Parameters
         ----------
         inside : sequence of int
             The spots of the loop and of what is called in it.
-        iterations : int
+        begins : sequence of int
+            The moment at which each iteration begins.
+        ends : int
+            The moment at which the loop is over; 0: nobody saw.
 
         Returns
         -------
-        int or None
-            None where no place of the loop put something on the tape once in each iteration: then nobody knows where
-            one ends.
+        int
         """
-        found = np.flatnonzero(np.isin(self._spots, inside))
-        which, counts = np.unique(self._spots[found], return_counts=True)
-        if iterations < 2 or iterations not in counts:
-            return None
-        once = [np.flatnonzero(self._spots == spot) for spot in which[counts == iterations]]
-        begins = min(once, key=lambda moments: moments[-1])
-        # Some expressions of the loop may have been used, and put on the tape, when it was over.
-        last = min(int(begins[-1] + np.diff(begins).max()), int(found[-1]) + 1)
-        crossing = self._crossing(int(found[0]), last)
-        least = np.minimum.reduceat(crossing[:begins[-1] - found[0]], begins[:-1] - found[0])
-        return _NUMBER * int(least.max())
+        first, last = begins[0], ends or self.moments
+        crossing = np.append(0, self._crossing(first, last, np.isin(self._spots, inside)))
+        found = np.array(begins[1:]) - first
+        if self._contents.parameters["granularity"] == "operation":
+            return _NUMBER * int(crossing[found].max())
+        return _NUMBER * int(np.minimum.reduceat(crossing, found)[:-1].max())
 
-    def _crossing(self, first, last):
-        """How many numbers made in these moments are read after each of them, and before the last."""
+    def _crossing(self, first, last, inside):
+        """How many numbers made in these moments the loop reads after each of them, and before the last."""
         walk = _Walk(self._contents.largest + 1, last - first)
         needs, arguments, results = self._scalars()
         ends = np.concatenate([[0], np.cumsum(needs)])
@@ -90,11 +88,14 @@ class States:
         for k in (*records, None):
             b = done if k is None else min(int(self._places[k]), done)
             if a < b:
-                moments = self._of_statements[a:b] - first
-                walk.scalars(arguments[ends[a]:ends[b]], np.repeat(moments, needs[a:b]), results[a:b], moments)
+                moments = self._of_statements[a:b]
+                read = np.repeat(moments, needs[a:b])
+                counts = inside[read]
+                walk.scalars(arguments[ends[a]:ends[b]][counts], read[counts] - first, results[a:b], moments - first)
                 a = b
             if k is not None:
-                walk.record(self._contents.steps[k], int(self._of_records[k]) - first)
+                moment = int(self._of_records[k])
+                walk.record(self._contents.steps[k], moment - first, inside[moment])
         return walk.crossing()
 
     def _scalars(self):
@@ -142,9 +143,9 @@ class _Walk:
         self._close(made[~last], read[~last])
         self._made[of[last]], self._read[of[last]] = made[last], read[last]
 
-    def record(self, step, moment):
+    def record(self, step, moment, counts):
         arguments, results = _named(step)
-        for those in arguments:
+        for those in arguments if counts else ():
             self._read[those] = moment
         for those in results:
             those = np.ravel(those)

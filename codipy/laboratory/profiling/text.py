@@ -52,19 +52,22 @@ def said(profile):
 
 
 def advice(profile):
-    """What checkpoints would save and cost, of the loop with most bytes."""
-    lines = []
-    for loop in profile.loops[:1]:
-        if loop.iterations > 1 and loop.state is not None:
-            lines.append(f"Checkpoint {loop.function}, the loop in line {loop.line}: {short(loop.sums.bytes)} to "
-                         f"{short(loop.checkpointed)} for {loop.runs:.1f} runs: one iteration of {short(loop.each)}, "
-                         f"and {loop.iterations} checkpoints of {short(loop.state)}, the active numbers that it begins "
-                         "with.")
-        elif loop.iterations > 1:
-            lines.append(f"Checkpoint {loop.function}, the loop in line {loop.line}: {short(loop.sums.bytes)} to "
-                         f"{short(loop.each)} and what each iteration begins with, for {loop.runs:.1f} runs. How much "
-                         f"that is is not known: {loop.unknown}.")
-    return lines
+    """What checkpoints would save and cost, of the loop with most bytes that they make smaller."""
+    loops = [loop for loop in profile.loops if loop.iterations > 1]
+    if not loops:
+        return []
+    smaller = [loop for loop in loops if loop.state is not None and loop.checkpointed < loop.sums.bytes]
+    loop = smaller[0] if smaller else loops[0]
+    of = f"{loop.function}, the loop in line {loop.line}"
+    if loop.state is None:
+        return [f"Checkpoint {of}: {short(loop.sums.bytes)} to {short(loop.each)} and what each iteration begins with, "
+                f"for {loop.runs:.1f} runs. How much that is is not known: {loop.unknown}."]
+    sizes = (f"one iteration of {short(loop.each)}, and {loop.iterations} checkpoints of {short(loop.state)}, the "
+             "active numbers that it begins with.")
+    change = f"{short(loop.sums.bytes)} to {short(loop.checkpointed)}"
+    if not smaller:
+        return [f"Checkpoints would not make {of} smaller: {change}: {sizes}"]
+    return [f"Checkpoint {of}: {change} for {loop.runs:.1f} runs: {sizes}"]
 
 
 def function_table(profile):
