@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 
 import numpy as np
 import scipy.optimize
@@ -19,7 +20,7 @@ import codipy.numpy
 from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
-from codipy.implicit.solution import root as solution_of
+from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.trajectory import Reads
 from codipy.numpy.allocation import asarray
@@ -88,7 +89,7 @@ def curve_fit(*positional, **named):
         return with_bounds(held, bounds, found_slope, u) if np.any(held) else found_slope
 
     equation.__name__ = name_of(f)
-    u = solution_of(equation, solve, tolerance=OF_MINIMA)(*data)
+    u = solution_of(equation, solve, OF_MINIMA, sys._getframe(1))(*data)
     if not is_active(u):
         return found
     return (u, _covariance(residuals, u, data, found[1], given["absolute_sigma"]), *_told(found[2:]))

@@ -101,9 +101,10 @@ class _ByStep:
                     method.go_on()
                 else:
                     method.start(t, self._states[-1], step.inner)
-                y, interpolant = method.step(step, t, h, self._states[-1])
+                wanted = kept is None or k in kept
+                y, interpolant = method.step(step, t, h, self._states[-1], wanted)
                 has_begun = True
-                if kept is None or k in kept:
+                if wanted:
                     self._interpolants[k] = interpolant
             self._states.append(y)
 

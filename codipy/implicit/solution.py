@@ -31,7 +31,7 @@ from codipy.tools.orders import orders
 from codipy.tools.run import Run
 from codipy.tools.trees import labelled, rebuild, value
 
-__all__ = ["fixed_point", "root"]
+__all__ = ["fixed_point", "root", "solution_of"]
 
 _SOLVES = ("dense", "gmres", "cg")
 _SETTINGS = ("auto", None)
@@ -143,6 +143,17 @@ def _solution(maker, f, solver, tolerance, solve, has_aux):
     return Solution(maker, f, options)
 
 
+def solution_of(equation, solver, tolerance, caller):
+    """The `root` of an equation that codipy makes of a user's function.
+
+    What rebuilt code hands over is rebuilt: `caller` is its frame. If that is of other code, the equation is rebuilt.
+    """
+    module = sys.modules.get(caller.f_globals.get("__name__"))
+    is_rebuilt = module is not None and caller.f_globals is not vars(module)
+    options = {"solver": solver, "tolerance": tolerance, "solve": "dense", "has_aux": False, "is_rebuilt": is_rebuilt}
+    return Solution(root, equation, options)
+
+
 class Solution(Driver):
     """What `root` and `fixed_point` return."""
 
@@ -169,7 +180,7 @@ class Solution(Driver):
     def _equation(self):
         """What is zero at the solution."""
         if self._residual is None:
-            run = rebound(self.f)
+            run = self.f if self.options.get("is_rebuilt") else rebound(self.f)
 
             def residual(u, *args, **kwargs):
                 image = _alike(run(u, *args, **kwargs), u, self.f)

@@ -2,6 +2,7 @@
 """Solutions of equations as functions."""
 
 from collections.abc import Callable
+from types import FrameType
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
 
 from numpy.typing import NDArray
@@ -29,6 +30,10 @@ def fixed_point(
     solve: _Solve = "dense",
     has_aux: bool = False,
 ) -> Callable[_P, _U]: ...
+
+def solution_of(
+    equation: Callable[..., Any], solver: Callable[..., Any], tolerance: float, caller: FrameType
+) -> Solution: ...
 
 class Solution(Driver):
     def __init__(self, maker: Callable[..., Any], f: Callable[..., Any], options: dict[str, Any]) -> None: ...

@@ -11,15 +11,16 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+import sys
 
 import numpy as np
 import scipy.optimize
 
-from codipy.active.array import is_active, plain
+from codipy.active.array import Array, is_active, plain
 from codipy.errors import TapeError
 from codipy.implicit.fits import curve_fit, nnls
 from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
-from codipy.implicit.solution import root as solution_of
+from codipy.implicit.solution import solution_of
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import value_tree
 from codipy.numpy.modules import module_for
@@ -96,7 +97,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}):
             return with_bounds(held, bounds, residual, u) if np.any(held) else residual
 
         equation.__name__ = getattr(function, "__name__", name)
-        u = solution_of(equation, solve, tolerance=near)(*args)
+        u = solution_of(equation, solve, near, sys._getframe(1))(*args)
         if not is_active(u):
             return found
         constraints = bound.arguments.get("constraints", ())
@@ -172,6 +173,8 @@ def _demand_inside(equation, u, constraints):
 
 def _like(residual, u):
     """A residual in the shape of the unknown: SciPy takes lists, and arrays of one number for numbers."""
+    if type(residual) is Array and residual.shape == np.shape(u) != ():
+        return residual
     if np.ndim(u):
         return np.reshape(asarray(residual), np.shape(u))
     return np.reshape(residual, (-1,))[0] if np.ndim(residual) else residual

@@ -98,12 +98,13 @@ class Explicit(_Steps):
         super().__init__(f, solver, plain_f)
         method = type(solver)
         self._rows, self._nodes = [row[:k].tolist() for k, row in enumerate(method.A)], method.C.tolist()
-        self._weights, self._method, self._first = method.B.tolist(), method, None
+        self._weights, self._method, self._is_replayed = method.B.tolist(), method, is_replayed()
+        self._first = self._end = self._next = None      # slope at the beginning; where the step ends; its slope there
 
     def start(self, t, y, inner):
         """Begin at a state, with what the first step has."""
 
-    def step(self, step, t, h, y):
+    def step(self, step, t, h, y, wanted):
         """One step from a state.
 
         Parameters
@@ -112,37 +113,48 @@ class Explicit(_Steps):
         t, h : float or Real
             Where it begins, and how far it goes.
         y : ndarray or Array
+        wanted : bool
+            Whether the interpolant is asked for.
 
         Returns
         -------
         y : ndarray or Array
             The state at its end.
-        interpolant : callable
+        interpolant : callable or None
             Of time.
         """
-        moves, replayed = is_active(t) or is_active(h), is_replayed()
+        moves = type(t) is Real or type(h) is Real
         slopes = [self._slope(t, y) if self._first is None else self._first]
         for k, (at, state) in enumerate(step.calls[:-1], start=1):
             stage = _sum(y, h, self._rows[k], slopes)
-            stage = anchored(stage, state.reshape(-1)) if replayed or not with_known_values(stage, state) else stage
+            if self._is_replayed or not with_known_values(stage, state):
+                stage = anchored(stage, state.reshape(-1))
             slopes.append(self._slope(t + self._nodes[k] * h if moves else at, stage))
-        new = anchored(_sum(y, h, self._weights, slopes), step.y)
-        end = t + h if moves else step.t
-        last = []
-
-        def slope_there():
-            if not last:
-                last.append(self._slope(end, new))
-            return last[0]
-
-        self._first = None
-        self._next = slope_there
+        new = _sum(y, h, self._weights, slopes)
+        if self._is_replayed or not with_known_values(new, step.y):
+            new = anchored(new, step.y)
+        self._first, self._end = None, (t + h if moves else step.t, new)
+        if not wanted:
+            return new, None
         interpolant = _Eighth if hasattr(self._method, "A_EXTRA") else _Polynomial
-        return new, interpolant(self, t, h, y, new, slopes, slope_there)
+        return new, interpolant(self, t, h, y, new, slopes, self._last(*self._end))
+
+    def _last(self, t, y):
+        """Gives the slope at the end of a step, computed once."""
+        found = []
+
+        def slope():
+            if not found:
+                found.append(self._slope(t, y))
+            return found[0]
+
+        self._next = slope
+        return slope
 
     def go_on(self):
         """There will be another step."""
-        self._first = self._next()
+        self._first = self._slope(*self._end) if self._next is None else self._next()
+        self._next = None
 
 
 class _Polynomial:
@@ -204,7 +216,7 @@ class Radau(_Steps):
     def start(self, t, y, inner):
         """Begin at a state, with what the first step has."""
 
-    def step(self, step, t, h, y):
+    def step(self, step, t, h, y, wanted):
         """See `Explicit.step`."""
         [found] = step.inner
         n, size, state = self._size, plain(h), plain(y)
@@ -272,7 +284,7 @@ class Bdf(_Steps):
         self._spacing = inner[1]
         self._differences = [y, self._direction * self._spacing * self._slope(t, y)]
 
-    def step(self, step, t, h, y):
+    def step(self, step, t, h, y, wanted):
         """See `Explicit.step`."""
         order, _, next_order, next_size = step.inner
         length, self._rounding = self._direction * h, 4.0 * np.spacing(max(abs(step.t), abs(step.t_old)))
