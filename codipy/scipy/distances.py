@@ -12,7 +12,7 @@ import scipy.spatial.distance
 from codipy.active.array import call
 from codipy.active.array import plain as value_of
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import refuse, value_tree
+from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.calls import kept, of_active
@@ -99,6 +99,8 @@ def _options(name, metric, out, kwargs):
     if out is not None:
         refuse(f"scipy.spatial.distance.{name}", "out= of active values is not supported: leave out= away")
     found = _ALIASES.get(metric.lower(), metric) if isinstance(metric, str) else getattr(metric, "__name__", "")
+    if holds_active(kwargs):
+        refuse(f"scipy.spatial.distance.{name}", "there is no derivative by the exponent p: say codipy.value(p)")
     if found not in METRICS or kwargs.keys() - {"p"}:
         refuse(f"scipy.spatial.distance.{name}", f"of active values the metrics are {', '.join(METRICS)}, without "
                "weights: write others with NumPy, of the differences a[:, None] - b[None]")  # fmt: skip

@@ -26,6 +26,10 @@ __all__ = ["FUNCTIONS", "STANDINS", "Rotation", "Slerp", "transform"]
 _ORIGINAL, _SLERP = scipy.spatial.transform.Rotation, scipy.spatial.transform.Slerp
 
 
+def _refuse(name, instead):
+    refuse(f"scipy.spatial.transform.{name}", instead)
+
+
 def _raw(q):
     """SciPy's, of quaternions as they are."""
     return _ORIGINAL(np.array(q, float), normalize=False)
@@ -97,7 +101,7 @@ class Rotation:
         if name.startswith("_"):
             raise AttributeError(name)
         if self._q is not None and name not in ("single", "shape"):
-            refuse(f"Rotation.{name}", "of active values there is no derivative: say codipy.value of its values")
+            _refuse(f"Rotation.{name}", "of active values there is no derivative: say codipy.value of its values")
         return getattr(self._plain(), name)
 
     # Made of other things.
@@ -236,7 +240,7 @@ class Rotation:
 
     def __pow__(self, n, modulus=None):
         if holds_active((n,)):
-            refuse("Rotation.__pow__", "write Rotation.from_rotvec(n * r.as_rotvec()) for an active exponent")
+            _refuse("Rotation.__pow__", "write Rotation.from_rotvec(n * r.as_rotvec()) for an active exponent")
         if self._q is None:
             return Rotation._of(pow(self._rotation, value_of(n), modulus))
         return self._with("__pow__", (self._q,), lambda q: quaternions.from_rotvec(n * quaternions.to_rotvec(q)),
@@ -253,7 +257,7 @@ class Rotation:
         if self._q is None and not holds_active((weights,)):
             return Rotation._of(self._rotation.mean(*_own(weights), **options))
         if options.get("axis") is not None:
-            refuse("Rotation.mean", "of active values it is the mean of all: leave axis= out")
+            _refuse("Rotation.mean", "of active values it is the mean of all: leave axis= out")
         q = asarray(self._quaternion())
         operands = q, np.ones(q.size // 4) if weights is None else asarray(weights)
         return _kept_quaternion("mean", lambda q, w: _raw(q).mean(w).as_quat(), operands, quaternions.mean(*operands))
@@ -272,7 +276,7 @@ class Rotation:
         if self._q is None and getattr(value, "_q", None) is None:
             self._rotation[indexer] = _made(value)
         else:
-            refuse("Rotation.__setitem__", "take Rotation.concatenate of the parts for active ones")
+            _refuse("Rotation.__setitem__", "take Rotation.concatenate of the parts for active ones")
 
     def __len__(self):
         return len(self._plain())
@@ -305,7 +309,7 @@ def _of_scipy(name):
     @functools.wraps(original)
     def function(*args, **kwargs):
         if holds_active(args) or holds_active(kwargs):
-            refuse(f"Rotation.{name}", "of active values there is no derivative: take from_rotvec or from_euler")
+            _refuse(f"Rotation.{name}", "of active values there is no derivative: take from_rotvec or from_euler")
         found = original(*_own(*map(_made, args)), **value_tree(kwargs))
         if isinstance(found, tuple):
             return tuple(Rotation._of(x) if isinstance(x, _ORIGINAL) else x for x in found)
@@ -343,7 +347,7 @@ class Slerp:
         if name.startswith("_"):
             raise AttributeError(name)
         if holds_active((self._times, self._rotations._q)):
-            refuse(f"Slerp.{name}", "of active values there is no derivative: take what it was made of")
+            _refuse(f"Slerp.{name}", "of active values there is no derivative: take what it was made of")
         return getattr(self._made, name)
 
     def __call__(self, times):

@@ -96,6 +96,8 @@ class _Tree:
     def query(self, x, k=1, eps=0.0, p=2.0, distance_upper_bound=np.inf, workers=1):
         """Distances, with derivatives, and numbers of the nearest points."""
         options = {"k": k, "eps": eps, "p": p, "distance_upper_bound": distance_upper_bound, "workers": workers}
+        if holds_active((p,)):
+            refuse("scipy.spatial.KDTree.query", "there is no derivative by the exponent p: say codipy.value(p)")
         far, numbers = self._ask("query", [x], options)
         if not holds_active((self._data, x)):
             return far, numbers

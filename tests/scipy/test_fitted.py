@@ -74,6 +74,7 @@ CASES = {
     "a surface": lambda p: si.RectBivariateSpline(X, X, np.outer(p[:8], p[:8]))(p[8:], p[8:][::-1], grid=False),
     "a surface by axes": lambda p: si.RectBivariateSpline(moved(p), X, np.outer(Y, Y), kx=2)(
         np.sort(p[8:]), np.array([0.5, 2.0]), dx=1),
+    "a surface at a point": lambda p: si.RectBivariateSpline(X, X, np.outer(p[:8], Y))(p[8], 2.0),
     "a surface beyond": lambda p: si.RectBivariateSpline(X, X, np.outer(p[:8], Y)).ev(p[8:] + 1.0, p[8:], dx=1, dy=2),
     "a surface, integral": lambda p:
         si.RectBivariateSpline(X, moved(p), np.outer(p[:8], Y)).integral(0.2, p[9], p[8], 2.0),

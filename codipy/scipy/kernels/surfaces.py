@@ -42,7 +42,7 @@ def _evaluated(name, is_grid, has_orders):
         if not holds_active((tx, ty, c, x, y)):
             return original(*value_tree([tx, ty, c, kx, ky, *rest]))
         orders = tuple(map(int, orders))
-        operands = tuple(map(asarray, (tx, ty, c, x, y)))
+        operands = tuple(np.reshape(asarray(part), -1) for part in (tx, ty, c, x, y))
 
         def run(tx, ty, c, x, y):
             return original(tx, ty, c, kx, ky, *(orders if has_orders else ()), np.array(x), np.array(y))

@@ -249,6 +249,8 @@ class Density(_Rebuilt):
     """What stands for ``gaussian_kde``: its own methods, and loops that take active values."""
 
     def __init__(self, dataset, bw_method=None, weights=None):
+        if holds_active((weights,)):
+            refuse("scipy.stats.gaussian_kde", "by weights there is no derivative: say codipy.value(weights)")
         super().__init__(_Kde.__new__(_Kde))
         _REBINDER.translate(_Kde.__init__, _HELD)(self, dataset, bw_method, weights)
 
