@@ -7,7 +7,8 @@ import math
 
 import numpy as np
 
-from codipy.errors import UndifferentiableError
+from codipy.active.array import is_complex_variable
+from codipy.errors import ActiveError, UndifferentiableError
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
 from codipy.tools.driver import Driver
@@ -142,8 +143,11 @@ class Jacobian(Driver):
 
             if self._compressed is not None:
                 result = self._sparse(run, others)
-            elif run.program is None and (any(map(is_complex, run.leaves)) or any(
-                    np.iscomplexobj(leaf) for _, leaf in labelled(run.value, "result"))):
+            elif _has_complex(run):
+                if run.program is not None:
+                    raise ActiveError("inside of another recording jacobian takes and gives real numbers only: pass "
+                                      "the real and the imaginary part, and return z.real and z.imag; or take vjp or "
+                                      "jvp")
                 from codipy.tools.holomorphic import complex_blocks
 
                 rows = complex_blocks(run.recording, run.leaves, options["mode"], options["width"], name_of(self.f))
@@ -183,6 +187,12 @@ class Jacobian(Driver):
         if options["mode"] != "forward" or not columns or not at_once or self._compressed is not None:
             return None, None
         return _units(shapes, ends, range(columns), columns), columns
+
+
+def _has_complex(run):
+    """Whether an argument that is differentiated by, or the result, has complex numbers."""
+    return any(map(is_complex, run.leaves)) or any(
+        is_complex_variable(leaf) or np.iscomplexobj(leaf) for _, leaf in labelled(run.value, "result"))
 
 
 def is_reverse(mode, rows, columns):

@@ -103,6 +103,10 @@ def aligned(leaf, like, path):
             return leaf                 # inside of another recording
         leaf = as_leaf(leaf, path)      # a passive one is its value
     if is_complex(like):
+        if is_complex_variable(leaf):
+            if leaf.is_active and active_tape() is not None and np.shape(leaf.value) == shape:
+                return leaf
+            leaf = as_leaf(leaf, path)
         return _aligned_complex(leaf, shape, path)
     number = as_float(leaf)
     if number is not None and not shape:
@@ -140,6 +144,8 @@ def in_dtypes(derivatives, leaves):
 
 def _like_complex(x, leaf):
     """A derivative by complex numbers, in their dtype; a number of Python where the leaf is one."""
+    if is_complex_variable(x):      # inside of another recording
+        return x.astype(leaf.dtype) if hasattr(x, "pairs") else x
     if type(leaf) is complex:
         return complex(x)
     return np.asarray(x).astype(leaf.dtype)[()]

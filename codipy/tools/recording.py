@@ -14,6 +14,7 @@ from codipy.errors import ActiveError
 from codipy.tools.aliases import demand_apart
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.leaves import shape_of
+from codipy.tools.parts import depends, identifiers_of_parts, inputs_of_parts, parts_of, whole
 from codipy.tools.swallowed import demand_none_swallowed, said_before
 from codipy.tools.trees import labelled, plain_copy, rebuild
 
@@ -115,14 +116,14 @@ class Recording:
                 raise before from error
             raise
         demand_none_swallowed(tape)
-        if origins is not None and (tape.loans or any(map(is_active, origins))):
+        if origins is not None and (tape.loans or any(map(depends, origins))):
             self._replay(origins)
 
     def _run(self, f, args, kwargs, leaves, place):
         self.inputs = self._registered(leaves)
-        if self.tape.loans is not None:
+        if self.tape.loans is not None and self._origins is None:
             _demand_no_complex(self.inputs)
-        self.inputs_at = [identifiers(x) for x in self.inputs] if self.tape.loans is not None else None
+        self.inputs_at = [identifiers_of_parts(x) for x in self.inputs] if self.tape.loans is not None else None
         # f may overwrite an Array: the adjoint of an input is that of what was registered.
         place(args, self.inputs)
         self.result = f(*args, **kwargs)
@@ -136,11 +137,11 @@ class Recording:
         computed = [_computed(leaf, path, f) for path, leaf in pairs]
         self.value = plain_copy(self.result)
         self.outputs = [None if leaf is None else self.tape.register_output(leaf) for leaf in computed]
-        if self.inputs_at is not None:
+        if self.inputs_at is not None and self._origins is None:
             _demand_no_complex(self.outputs)
         if self.inputs_at is not None:      # what is lent to this recording has identifiers only as long as it runs
-            self._aux = [identifiers(leaf) if is_active(leaf) else None for _, leaf in labelled(self.aux, "aux")]
-            self.outputs_at = [None if y is None else identifiers(y) for y in self.outputs]
+            self._aux = [identifiers_of_parts(x) if depends(x) else None for _, x in labelled(self.aux, "aux")]
+            self.outputs_at = [None if y is None else identifiers_of_parts(y) for y in self.outputs]
         self.result = self.value      # the Array of an argument that f filled may not be kept
 
     def _registered(self, leaves):
@@ -148,7 +149,7 @@ class Recording:
 
     def _is_replayed(self, seeds):
         """Whether operations sweep, and not the tape: where something outside is a variable, be it a seed."""
-        if self.program is None and any(map(is_active, seeds)):
+        if self.program is None and any(map(depends, seeds)):
             if self._origins is None:
                 raise ActiveError("a tangent or cotangent is a variable of a recording that began after this function "
                                   "ran: call codipy.vjp, jvp or linearize inside of what is differentiated")
@@ -159,15 +160,22 @@ class Recording:
         """Run the recording again on the one that encloses it: values, and then sweeps, are variables of that."""
         from codipy.nested import AdjointProgram  # here: a script without nested derivatives imports none of it
 
-        self.program = AdjointProgram(self.tape, [(int(ids.min()), _as_numbered(leaf, ids))
-                                                  for ids, leaf in zip(self.inputs_at, origins) if ids.size])
+        pairs = [pair for ids, leaf in zip(self.inputs_at, origins) for pair in inputs_of_parts(ids, leaf)]
+        self.program = AdjointProgram(self.tape, [(int(ids.min()), _as_numbered(leaf, ids)) for ids, leaf in pairs
+                                                  if ids.size])
         self.value = self._replayed(self.value, self.outputs_at)
         self.aux = self._replayed(self.aux, self._aux)
 
     def _replayed(self, tree, places):
         """A tree with what the enclosing recording has for those leaves of which the identifiers are given."""
-        leaves = [leaf if ids is None else self._exact(self.program.values.several(ids), plain(leaf))
-                  for ids, (_, leaf) in zip(places, labelled(tree, "result"))]
+        leaves = []
+        for ids, (_, leaf) in zip(places, labelled(tree, "result")):
+            if ids is not None:
+                leaf = leaf.value if is_complex_variable(leaf) else plain(leaf)
+                like = parts_of(leaf)
+                constants = np.asarray(like, np.float64)[ids == 0] if np.ndim(ids) else ()
+                leaf = whole(self._exact(self.program.values.several(ids, constants), like), leaf)
+            leaves.append(leaf)
         return rebuild(tree, leaves)
 
     @staticmethod
@@ -235,9 +243,14 @@ class Recording:
 
     def _through(self, sweep, seeded, seeds, read, likes):
         """A sweep of the program, one direction, from the identifiers that are seeded to those that are read."""
-        found = sweep([(ids, seed) for ids, seed in zip(seeded, seeds) if ids is not None and seed is not None], read)
-        return [self._shown(np.zeros(np.shape(plain(like))) if x is None else x, plain(like))
-                for x, like in zip(found, likes)]
+        found = sweep([(ids, _as_seed(seed, ids)) for ids, seed in zip(seeded, seeds)
+                       if ids is not None and seed is not None], read)
+        shown = []
+        for x, like in zip(found, likes):
+            like = like.value if is_complex_variable(like) else plain(like)
+            parts = parts_of(like)
+            shown.append(whole(self._shown(np.zeros(np.shape(parts)) if x is None else x, parts), like))
+        return shown
 
     @staticmethod
     def _seed(adjoints, variables, seeds):
@@ -315,6 +328,14 @@ def _tangent(y, directions):
         return y.tangent
     real, imag = (part.tangent if part.is_active else np.zeros(np.shape(part.value) + directions) for part in _parts(y))
     return real + 1j * imag
+
+
+def _as_seed(seed, ids):
+    """A seed of complex numbers as one of their parts."""
+    if np.ndim(ids) == np.ndim(plain(seed)) and not (is_complex_variable(seed) or np.iscomplexobj(seed)):
+        return seed
+    seed = seed if is_complex_variable(seed) or np.iscomplexobj(seed) else seed + 0j
+    return parts_of(seed)
 
 
 def _demand_no_complex(variables):

@@ -68,7 +68,6 @@ REFUSED = [
     lambda: codipy.hessian(loss)(Z),
     lambda: codipy.hvp(loss, (Z,), (Z,)),
     lambda: codipy.sparsity(loss, Z),
-    lambda: codipy.grad(lambda p: codipy.grad(loss)(p * Z)[0].real)(1.0),
 ]
 
 
