@@ -72,6 +72,14 @@ def test_input_that_shows_a_number_twice_along_several_axes_is_refused(x):
     assert codipy.grad(lambda x: x.sum())(x.copy()).shape == x.shape
 
 
+def test_strided_inputs_are_taken():
+    base = np.arange(60.0).reshape(3, 4, 5)
+    m = base[0]
+    for x in m[:, ::2], m[:, ::3], m[:, ::-2], m.T[::2], base[:, ::2, ::2], base[::2].T[1:], base[1:, 1:, 1:]:
+        value, gradient = codipy.value_and_grad(lambda x: (x.ravel("K") * np.arange(x.size)).sum())(x)
+        assert value == (x.ravel("K") * np.arange(x.size)).sum() == (gradient * x).sum()
+
+
 def test_input_that_shows_a_number_twice_along_one_axis():
     for x in np.broadcast_to(1.0, 5), np.broadcast_to(np.arange(3.0)[:, None], (3, 1)), np.broadcast_to(1.0, (1, 5)):
         assert (codipy.grad(lambda x: (x * x).sum())(x) == 2 * x).all()
