@@ -311,3 +311,18 @@ def test_what_the_collector_does_not_track_any_more_is_found(tmp_path):
         assert codipy.grad(module.f)(0.7) == expected
     finally:
         gc.set_threshold(*before)
+
+
+BASE = np.arange(1.0, 6.0)
+WINDOWS = np.lib.stride_tricks.sliding_window_view(BASE, 2)
+
+
+def test_windows_of_an_array_that_is_filled():
+    """They show its memory and are no views of it by name, so that the array cannot be exchanged: refused."""
+    def f(x):
+        BASE[0] = x
+        return WINDOWS.sum()
+
+    with pytest.raises(ActiveError, match="BASE"):
+        codipy.grad(f)(7.0)
+    assert BASE.tolist() == [1.0, 2.0, 3.0, 4.0, 5.0]

@@ -22,6 +22,7 @@ from cpython.list cimport PyList_CheckExact
 from cpython.object cimport PyObject
 from cpython.tuple cimport PyTuple_Check
 cimport numpy as cnp
+import numpy as np
 
 from codipy.active.array_type cimport Array
 from codipy.tools.rebinding.made cimport is_array
@@ -65,6 +66,8 @@ cdef enum:
     SEARCHES = 8                 # ... which are looked for so often for one array
     OPTIMIZED = 1                # of a code object: local variables stand in the frame and in no dict
 
+# What NumPy's windows are views of: it has the array, whose memory they show without being one of the family.
+cdef object WINDOWED = type(np.lib.stride_tricks.as_strided(np.zeros(1)).base)
 cdef object CACHE = type(functools.lru_cache(None)(len))
 cdef dict slots = {}             # by class
 
@@ -240,7 +243,7 @@ cdef class Holders:
     cdef int _visit(self, object o) except -1:
         cdef Py_ssize_t k
         kind = type(o)
-        if is_own(kind):
+        if is_own(kind) or kind is WINDOWED:
             return 0
         if kind is FunctionType:
             return 0 if is_own(o) else self._visit_function(o)
@@ -519,6 +522,8 @@ cdef class Holders:
                 continue
             elif kind is list or kind is dict or kind is tuple:
                 others.append(holder)
+            elif kind is WINDOWED:
+                continue
             elif not PyType_Check(holder) and kind is not FunctionType and Py_TYPE(<PyObject*>holder).tp_dictoffset:
                 others.append(dict_of(holder))
         for holder in others:
