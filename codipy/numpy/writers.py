@@ -3,9 +3,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import numpy as np
 
 from codipy.active.array import Array, plain
+from codipy.active.arrays.assign import written_in_turn
 
 from .arguments import holds_active, refuse, value_tree
 from .movement import move
@@ -69,7 +72,12 @@ def place(arr, mask, vals):
     places = np.flatnonzero(plain(mask))
     if places.size and np.size(value_tree(vals)) == 0:
         raise ValueError("Cannot insert from an empty array!")
-    _write_flat(arr, places, vals)
+    written = written_in_turn(arr, vals, partial(_place, plain(mask))) if type(vals) is Array else None
+    _write_flat(arr, places, vals if written is None else written.reshape(-1)[places])
+
+
+def _place(mask, target, source):
+    np.place(target, mask, source)
 
 
 def putmask(a, mask, values):

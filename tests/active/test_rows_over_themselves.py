@@ -79,3 +79,45 @@ def test_complex_numbers():
     value, slope = codipy.jvp(program, (0.7,), (1.0,))
     assert np.array_equal(value, program(0.7))
     np.testing.assert_allclose(slope, (program(0.7 + 1e-6) - program(0.7 - 1e-6)) / 2e-6, atol=1e-7)
+
+
+def masked(x, wanted, source):
+    a = np.sin(np.arange(10.0) * x)
+    m = np.array([1, 1, 0, 1, 1, 0, 1, 1, 0, 0], bool)
+    view = a[wanted]
+    view[m] = a[source][: m.sum()]
+    return a
+
+
+def placed(x, wanted, source):
+    a = np.sin(np.arange(10.0) * x)
+    m = np.array([1, 1, 0, 1, 1, 0, 1, 1, 0, 0], bool)
+    np.place(a[wanted], m, a[source])
+    return a
+
+
+def transposed(x, wanted, source):
+    a = np.sin(np.arange(10.0) * x)
+    b = a[wanted][:8].reshape(2, 4).T
+    m = np.array([[1, 0], [1, 1], [0, 1], [1, 1]], bool)
+    b[m] = a[source][: m.sum()]
+    return a
+
+
+@pytest.mark.parametrize("program", [masked, placed, transposed])
+@pytest.mark.parametrize("wanted", [slice(None), slice(None, None, -1)])
+@pytest.mark.parametrize("source", [slice(0, 6), slice(1, 7), slice(3, 9), slice(7, 1, -1), slice(0, 1), slice(4, None)])
+def test_masks_read_what_they_wrote(program, wanted, source):
+    """NumPy assigns by a mask, as `np.place` does, without a copy of what overlaps."""
+    try:
+        expected = program(0.7, wanted, source)
+    except (ValueError, IndexError) as error:
+        with pytest.raises(type(error)):
+            codipy.jvp(lambda x: program(x, wanted, source), (0.7,), (1.0,))
+        return
+    value, slope = codipy.jvp(lambda x: program(x, wanted, source), (0.7,), (1.0,))
+    assert np.array_equal(value, expected)
+    np.testing.assert_allclose(slope, program(0.7 + 1e-30j, wanted, source).imag / 1e-30, rtol=1e-13, atol=1e-300)
+    value, pull = codipy.vjp(lambda x: program(x, wanted, source), 0.7)
+    weights = np.cos(np.arange(10.0))
+    assert np.array_equal(value, expected) and pull(weights)[0] == pytest.approx(np.sum(weights * slope))

@@ -130,21 +130,47 @@ cdef bint reads_what_it_wrote(const View* target, const View* source) noexcept:
 
 
 cdef object in_turn(BaseArray target, BaseArray source):
-    """What the elements are that NumPy moves, some of them written before they are read: it is asked with positions."""
+    """What the elements are that NumPy moves, some of them written before they are read."""
+    return written_in_turn(target, source, _assign)
+
+
+def _assign(target, source):
+    target[...] = source
+
+
+def written_in_turn(BaseArray target not None, BaseArray source not None, write):
+    """What an Array has once NumPy has written elements of the same storage into it, element by element.
+
+    Parameters
+    ----------
+    target, source : Array
+        Neither is written to.
+    write : callable
+        ``write(target, source)`` does it, to two arrays of integers that lie as these two do.
+
+    Returns
+    -------
+    Array or None
+        A copy of the shape of `target`; None where the two share no storage, so that the order does not matter.
+    """
     cdef View whole
     cdef const View* v = &target.geometry
     cdef const View* w = &source.geometry
-    cdef Py_ssize_t n = v.size - 1, step = v.strides[0], there = w.strides[w.ndim - 1]
-    cdef Py_ssize_t low = min(v.offset, w.offset, v.offset + n * step, w.offset + n * there)
-    cdef Py_ssize_t high = max(v.offset, w.offset, v.offset + n * step, w.offset + n * there)
-    positions = np.arange(high - low + 1)
-    rows = [as_strided(positions[first - low:], (v.size,), (positions.itemsize * stride,))
-            for first, stride in ((v.offset, step), (w.offset, there))]
-    rows[0][...] = rows[1]
+    cdef Py_ssize_t first, last, low, high
+    if target.storage is not source.storage or not v.size or not w.size:
+        return None
+    reach(v.ndim, v.shape, v.strides, v.offset, &low, &high)
+    reach(w.ndim, w.shape, w.strides, w.offset, &first, &last)
+    if first > high or last < low:
+        return None
+    low, high = min(low, first), max(high, last)
+    positions = np.arange(high - low + 1, dtype=np.int64)
+    to = as_strided(positions[v.offset - low:], shape_tuple(v), [8 * v.strides[k] for k in range(v.ndim)])
+    write(to, as_strided(positions[w.offset - low:], shape_tuple(w), [8 * w.strides[k] for k in range(w.ndim)]))
     whole.ndim, whole.shape[0] = 1, high - low + 1
     set_contiguous(&whole)
     whole.offset = low
-    return new_array(target.storage, &whole)[rows[0].copy()]
+    return new_array(target.storage, &whole)[to.copy()]
 
 
 cdef int store(Recorder* r, BaseArray target, Pending p) except -1:

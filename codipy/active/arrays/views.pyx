@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Views of Arrays, copies of their elements, and writing to elements that an index selects."""
+from functools import partial
+
 import numpy as np
 
 from libc.stdint cimport int32_t
@@ -26,6 +28,8 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.gather cimport Gather, gather_apart, gather_of_runs
 from codipy.tape.loops cimport loop_take
 from codipy.tape.recorder cimport Recorder
+
+from codipy.active.arrays.assign import written_in_turn
 
 cnp.import_array()
 
@@ -192,6 +196,10 @@ cdef BaseArray made_of(BaseArray a, places, values):
     return result
 
 
+def _set_item(index, target, source):
+    target[index] = source
+
+
 cdef int scatter(BaseArray a, index, value) except -1:
     """a[index] = value for indices that are no views: values and identifiers move, nothing is recorded."""
     cdef Recorder* r = current()
@@ -210,6 +218,9 @@ cdef int scatter(BaseArray a, index, value) except -1:
     if type(index) is np.ndarray and index.dtype == bool and index.ndim == a.geometry.ndim and np.ndim(value) > 1:
         raise TypeError("NumPy boolean array indexing assignment requires a 0 or 1-dimensional input, input has "
                         f"{np.ndim(value)} dimensions")
+    if type(index) is np.ndarray and index.dtype == bool and is_array(value):        # by others NumPy moves a copy
+        written = written_in_turn(a, value, partial(_set_item, index))
+        value = value if written is None else written[index]
     offsets = offsets_of(a, index)
     cdef bint active = r != NULL and (storage.identifiers != NULL or storage.block is not None
                                       or (is_array(value) or type(value) is Real) and value.is_active)
