@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import codipy
+from codipy.errors import ActiveError
 from tests.strategies import STRATEGIES
 from tests.tools.filled import HEAD, module_of
 
