@@ -21,7 +21,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.errors import ActiveError, TapeError
+from codipy.errors import ActiveError, TapeError, UndifferentiableError
 
 POINT = np.array([2.0, 3.0])
 
@@ -104,14 +104,27 @@ def test_solvers_in_c():
     pytest.importorskip("scipy")
     from scipy import integrate, optimize
 
-    with pytest.raises(ActiveError):
-        codipy.grad(lambda x: integrate.odeint(lambda y, t: -x[0] * y, [1.0], [0.0, 1.0])[-1, 0])(POINT)
+    with pytest.raises(TypeError):
+        codipy.grad(lambda x: integrate.ode(lambda t, y: -x[0] * y).set_initial_value([1.0]).integrate(1.0)[0])(POINT)
+    with pytest.raises(UndifferentiableError):
+        codipy.hessian(lambda x: integrate.odeint(lambda y, t: -x[0] * y, [1.0], [0.0, 1.0])[-1, 0])(POINT)
 
-    def bounded(x):
-        return optimize.minimize(lambda v: np.sum((v - x[0]) ** 2), [9.0], bounds=[(8.0, 9.0)]).x[0]
+    class Model:
+        def __init__(self, x):
+            self.x = x
+
+        def slope(self, y, t):
+            return -self.x[0] * y
+
+    with pytest.raises(ActiveError):
+        codipy.grad(lambda x: integrate.odeint(Model(x).slope, [1.0], [0.0, 1.0])[-1, 0])(POINT)
+
+    def constrained(x):
+        return optimize.minimize(lambda v: np.sum((v - x[0]) ** 2), [9.0], constraints=[
+            {"type": "ineq", "fun": lambda v: v - 8.0}]).x[0]  # fmt: skip
 
     with pytest.raises(ArithmeticError):
-        codipy.grad(bounded)(POINT)
+        codipy.grad(constrained)(POINT)
 
 
 WORK = {

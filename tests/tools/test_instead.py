@@ -21,7 +21,7 @@ from codipy.errors import ActiveError
 MATRIX = np.array([[3.0, 0.4, 0.2], [0.4, 2.0, 0.1], [0.2, 0.1, 4.0]])
 POINT = np.array([0.7, 1.2, 0.4])
 GRID = np.linspace(0.0, 1.0, 3)
-NAMES = {"np": np, "math": math, "codipy": codipy, "solve_ivp": scipy.integrate.solve_ivp}
+NAMES = {"np": np, "math": math, "codipy": codipy}
 
 
 def matrix(x):
@@ -31,8 +31,6 @@ def matrix(x):
 
 # By name: what SciPy is asked for, of named arguments; those arguments; how accurate the other way is.
 USES = {
-    "integrate.odeint": (lambda n: scipy.integrate.odeint(n["func"], n["y0"], n["t"]),
-                         lambda x: {"func": lambda y, s: -y * x[0], "y0": x, "t": GRID}, 2e-2),
     "spatial.distance.euclidean": (lambda n: scipy.spatial.distance.euclidean(n["u"], n["v"]),
                                    lambda x: {"u": x, "v": GRID}, 1e-9),
 }  # fmt: skip

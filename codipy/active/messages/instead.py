@@ -12,8 +12,6 @@ _ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy.interpolate", "scipy.sp
 # The arguments have the names that SciPy gives them. Tests run what stands between backticks.
 _INSTEAD = {
     "spatial.distance.euclidean": "`np.linalg.norm(u - v)`",
-    "integrate.odeint": "`solve_ivp(lambda s, y: func(y, s), (t[0], t[-1]), y0, t_eval=t).y.T` of "
-                        "codipy.scipy.integrate",
 }  # fmt: skip
 
 
@@ -23,7 +21,7 @@ _FOUND = {
                    "InterpolatedUnivariateSpline LSQUnivariateSpline LinearNDInterpolator NearestNDInterpolator PPoly "
                    "PchipInterpolator RBFInterpolator RectBivariateSpline RegularGridInterpolator UnivariateSpline "
                    "griddata interp1d interpn make_interp_spline make_lsq_spline splev splint splrep",
-    "integrate": "cumulative_simpson cumulative_trapezoid dblquad fixed_quad nquad quad quad_vec romb simpson "
+    "integrate": "cumulative_simpson cumulative_trapezoid dblquad fixed_quad nquad odeint quad quad_vec romb simpson "
                  "solve_ivp tplquad trapezoid",
     "ndimage": "affine_transform center_of_mass convolve convolve1d correlate correlate1d gaussian_filter "
                "gaussian_filter1d gaussian_gradient_magnitude gaussian_laplace laplace map_coordinates maximum_filter "
@@ -35,8 +33,8 @@ _FOUND = {
               "resample resample_poly savgol_filter sosfilt sosfilt_zi sosfiltfilt spectrogram stft upfirdn welch "
               "wiener",
     "spatial": "KDTree cKDTree cdist pdist squareform",
-    "optimize": "bisect brenth brentq fixed_point fsolve least_squares minimize minimize_scalar newton ridder root "
-                "root_scalar toms748",
+    "optimize": "bisect brenth brentq curve_fit fixed_point fsolve least_squares minimize minimize_scalar newton nnls "
+                "ridder root root_scalar toms748",
 }
 
 # What is differentiated once SciPy is rebuilt, by module.
