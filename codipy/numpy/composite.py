@@ -137,6 +137,17 @@ def polygrid2d(x, y, c):
     return _horner(y, _horner(x, c))
 
 
+def polyval(p, x):
+    """The primitive of this name; of coefficients in rows, a polynomial for each column, the steps of NumPy's."""
+    if isinstance(x, np.poly1d) or np.ndim(value_tree(p)) < 2:
+        return differentiable.apply("polyval", (p, x), {})
+    p, x = map(_array, (p, x))
+    y = np.zeros_like(value_tree(x))
+    for row in p:
+        y = y * x + row
+    return y
+
+
 def polymul(a1, a2):
     """The primitive of this name, which sees no coefficient that NumPy leaves out."""
     for factor in (a1, a2):
@@ -148,6 +159,7 @@ FUNCTIONS = {name: rule for name, rule in registry.COMPOSITES.items() if differe
 FUNCTIONS |= {
     "pad": pad,
     "polymul": polymul,
+    "polyval": polyval,
     "arange": arange,
     "apply_along_axis": apply_along_axis,
     "apply_over_axes": apply_over_axes,

@@ -333,12 +333,14 @@ def test_refused_functions_say_so(name):
 
 
 def test_scipys_own_errors():
-    for text in ("s.lfilter([], A, x)", "s.convolve(x, image(x))", "s.convolve(x, x, 'other')",
+    for text in ("s.convolve(x, image(x))", "s.convolve(x, x, 'other')",
                  "s.upfirdn(x[:3], x, 0)", "s.filtfilt(B, A, x[:5])", "s.convolve2d(x, x)",
                  "s.lfilter(B, A, x, zi=x[:5])", "s.fftconvolve(image(x), kernel(x), axes=[])"):  # fmt: skip
         with pytest.raises((ValueError, TypeError)) as caught:
+            program(text)(POINT)
+        with pytest.raises(caught.type) as ours:
             codipy.grad(program(text))(POINT)
-        assert not isinstance(caught.value, ActiveError), text
+        assert not isinstance(ours.value, ActiveError), text
 
 
 def test_every_function_is_in_one_set():
