@@ -148,9 +148,7 @@ def _spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, 
     b = asarray(b)
 
     def run(values, b):
-        made = scipy.sparse.csc_array(matrix(values))  # with integers of the kind that SciPy 1.16 asks for
-        made.indices, made.indptr = made.indices.astype(np.intc), made.indptr.astype(np.intc)
-        return original(made, np.array(b), lower)
+        return original(matrix(values), np.array(b), lower)
 
     run(*(np.array(value_of(x)) for x in (values, b)))  # raises what SciPy does
     formula = _solved(structure.rows, structure.columns, values, b)

@@ -56,6 +56,13 @@ PAIRS = {
 }
 
 
+@pytest.fixture(autouse=True)
+def _with_triangles(request):
+    """SciPy 1.16 itself refuses the integers that its conversions give, where it solves with triangles."""
+    if "triangular" in request.node.name:
+        pytest.importorskip("scipy", "1.17")
+
+
 def number(case):
     def f(x):
         found = case(x)
