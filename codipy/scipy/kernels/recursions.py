@@ -52,18 +52,21 @@ def _last(x, axis):
     return np.moveaxis(x, axis, -1)
 
 
-def _slopes(g, final, b, a, x, y):
-    """The flows into b and a over a[0], x and the initial state; axes are the last."""
-    count, length = len(a), x.shape[-1]
-    if final is None:
-        final = np.zeros((*x.shape[:-1], count - 1))
-        rest = g
-    else:
-        rest = g - _swept(np.concatenate([np.zeros(x.shape), final], axis=-1), a, length)
-    back = _linear_filter(np.ones(1), a, rest[..., ::-1], -1)[..., ::-1]
-    flows = np.concatenate([back, final], axis=-1)
-    by_a = -_sums(y, flows, count)
-    return _sums(x, flows, count), by_a, _swept(flows, b, length), flows[..., :count - 1]
+def _is_nothing(flow):
+    return flow is None or type(flow) is np.ndarray and not np.any(flow)
+
+
+def _backwards(c, a, g):
+    """The filter run backwards in time, along the last axis."""
+    return _linear_filter(c, a, g[..., ::-1], -1)[..., ::-1]
+
+
+def _flows(g, final, a):
+    """The flows into what the recursion is given, along the last axis; the coefficients have a[0] = 1."""
+    if _is_nothing(final):
+        return np.concatenate([_backwards(np.ones(1), a, g), np.zeros((*g.shape[:-1], len(a) - 1))], axis=-1)
+    late = np.concatenate([np.zeros(g.shape), final], axis=-1)
+    return np.concatenate([_backwards(np.ones(1), a, g - _swept(late, a, g.shape[-1])), final], axis=-1)
 
 
 def _vjp(g, out, args, kwargs, argnums):
@@ -71,17 +74,24 @@ def _vjp(g, out, args, kwargs, argnums):
     axis, has_state = kwargs["axis"], len(args) > 3
     g, final = g if has_state else (g, None)
     out = out[0] if has_state else out
-    g = np.zeros(np.shape(x)) if g is None else g
-    if has_state and final is None:
-        final = np.zeros(np.shape(args[3]))
+    g = _last(np.zeros(np.shape(x)) if g is None else g, axis)
     normal_b, normal_a = _normal(b, a)
-    flow = _slopes(_last(g, axis), None if final is None else _last(final, axis), normal_b, normal_a,
-                   _last(x, axis), _last(out, axis))  # fmt: skip
-    by_b, by_a = flow[0], np.concatenate([np.zeros(1), flow[1][1:]])
-    first = -(np.sum(by_b * normal_b) + np.sum(by_a * normal_a))
-    bars = {0: lambda: by_b[:len(b)] / a[0],
-            1: lambda: np.concatenate([np.reshape(first, 1), by_a[1:len(a)]]) / a[0],
-            2: lambda: np.moveaxis(flow[2], -1, axis), 3: lambda: np.moveaxis(flow[3], -1, axis)}  # fmt: skip
+    count, length = len(normal_a), g.shape[-1]
+    if tuple(argnums) == (2,) and _is_nothing(final):
+        return [np.moveaxis(_backwards(normal_b, normal_a, g), -1, axis)]
+    flows = _flows(g, None if final is None else _last(final, axis), normal_a)
+
+    def by_b():
+        return _sums(_last(x, axis), flows, count)
+
+    def by_a():
+        slopes = np.concatenate([np.zeros(1), -_sums(_last(out, axis), flows, count)[1:]])
+        first = -(np.sum(by_b() * normal_b) + np.sum(slopes * normal_a))
+        return np.concatenate([np.reshape(first, 1), slopes[1:len(a)]])
+
+    bars = {0: lambda: by_b()[:len(b)] / a[0], 1: lambda: by_a() / a[0],
+            2: lambda: np.moveaxis(_swept(flows, normal_b, length), -1, axis),
+            3: lambda: np.moveaxis(flows[..., :count - 1], -1, axis)}  # fmt: skip
     return [bars[k]() for k in argnums]
 
 
@@ -125,6 +135,40 @@ def _section(b, a, x, zi, axis):
     return made, state[:, 0]
 
 
+def _cascade(sos, x, zi):
+    """All sections, whose coefficients are passive."""
+    kind = np.result_type(sos, x, zi)
+    sections, made, states = (np.array(each, kind, order="C") for each in (sos, x, zi))
+    _sections._sosfilt(sections, made, states)
+    return made, states
+
+
+def _run(sos, x, zi):
+    """The cascade of tangents, recorded if they are active."""
+    args = np.asarray(value_of(sos), float), x, zi
+    return call(_CASCADE, args) if holds_active((x, zi)) else _cascade(*args)
+
+
+def _cascade_vjp(g, out, args, kwargs, argnums):
+    sos, x, zi = args
+    g, final = g
+    g, states = np.zeros(np.shape(x)) if g is None else g, []
+    if tuple(argnums) == (1,) and _is_nothing(final):  # of filters that stand in a row the order is no matter
+        return [_run(sos, g[..., ::-1], np.zeros(np.shape(zi)))[0][..., ::-1]]
+    for k in reversed(range(len(sos))):
+        flows = _flows(g, None if final is None else final[:, k], sos[k, 3:])
+        states.append(flows[..., :2])
+        g = _swept(flows, sos[k, :3], g.shape[-1])
+    return [np.stack(states[::-1], axis=1) if k == 2 else g for k in argnums]
+
+
+def _cascade_jvp(tangents, out, args, kwargs):
+    sos, x, zi = args
+    return _run(sos, tangents.get(1, np.zeros(np.shape(x))), tangents.get(2, np.zeros(np.shape(zi))))
+
+
+_CASCADE = kept(Primitive("scipy.signal.sosfilt of passive sections", _cascade, _cascade_vjp, _cascade_jvp,
+                          keep_out=False))  # fmt: skip
 _PLAINLY = kept(Primitive("scipy.signal.lfilter", _values, _vjp, _jvp))
 _WITH_STATE = kept(Primitive("scipy.signal.lfilter with a state", _values, _vjp, _jvp))
 _SECTION = kept(Primitive("scipy.signal.sosfilt", _section, _vjp, _jvp))
@@ -158,6 +202,11 @@ def _sosfilt(sos, x, zi):
     """What stands for SciPy's of this name: signals and states are overwritten."""
     if not _is_active("sosfilt", (sos, x, zi)):
         on_values(_sections._sosfilt, (sos, x, zi))
+        return
+    if not holds_active((sos,)):
+        values, states = call(_CASCADE, (np.array(value_of(sos)), asarray(x), asarray(zi)))
+        write(x, values)
+        write(zi, states)
         return
     values, states = x.copy(), []
     for k in range(len(sos)):
