@@ -61,7 +61,8 @@ def integrated(adjoint, positional, named):
                for key, x in given["options"].items()}
     is_continuous = adjoint == "continuous" or method.__name__ == "LSODA"
     steps = Kept(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))) if is_continuous else []
-    is_known = equation.variables or holds_active([given["t_span"], given["t_eval"], given["y0"]])
+    is_known = equation.variables or holds_active([given["t_span"], given["t_eval"], given["y0"]]) or any(
+        Equation(event, args, False).variables for event in events or ())
     reads = passive() if is_known and not is_continuous else Reads()
     found, solver = run(equation, given["t_span"], given["y0"], method, given["t_eval"], given["dense_output"],
                         events and [plain_call(event, args) for event in events], options, steps, reads)

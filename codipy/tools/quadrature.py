@@ -9,6 +9,8 @@ the integrand there; higher ones come from a rule on the interval from the limit
 
 Derivatives of higher order are those of the same nodes. A jump of the integrand that moves with a parameter contributes
 nothing, as no branch does: say where it is by a limit.
+
+`quad_vec` is Python code, which is rebuilt; its limits are differentiated as those of `quad`.
 """
 
 from __future__ import annotations
@@ -18,6 +20,7 @@ import heapq
 import inspect
 import itertools
 import math
+import types
 
 import numpy as np
 import scipy.integrate
@@ -30,12 +33,15 @@ from codipy.tape.activity import depth
 from codipy.tools.apart import Apart
 from codipy.tools.callee import name_of
 from codipy.tools.orders import orders
+from codipy.tools.rebind import rebind
 from codipy.tools.trees import value
 
-__all__ = ["FUNCTIONS", "quad"]
+__all__ = ["FUNCTIONS", "quad", "quad_vec"]
 
 _QUAD = scipy.integrate.quad
 _SIGNATURE = inspect.signature(_QUAD)
+_QUAD_VEC = scipy.integrate.quad_vec
+_OF_VECTORS = inspect.signature(_QUAD_VEC)
 _SAME = decision("scipy.integrate.quad", lambda number: number)      # a replay does not integrate anew: it raises
 
 
@@ -73,7 +79,7 @@ def quad(*positional, **named):
         integral = found[0] + _changes(called, given["a"], given["b"], found[2], given)
         for limit, sign in zip(limits, (-1.0, 1.0)):
             if is_active(limit):
-                integral = integral + sign * _beyond(called, limit)
+                integral = integral + sign * _beyond(called, limit, name_of(f))
     return (integral, *found[1:]) if wants else (integral, *found[1:2])
 
 
@@ -174,7 +180,7 @@ def _slopes(g, start, stop):
     return fine, wrong
 
 
-def _beyond(f, limit):
+def _beyond(f, limit, name):
     """The integral from the value of a limit to the limit: zero, with its derivatives."""
     at, total = plain(limit), 0.0
     if math.isinf(at):
@@ -183,10 +189,34 @@ def _beyond(f, limit):
     length = limit - at
     for node, weight in zip(*_rule(max(orders(), 1))):
         total = total + (weight * length) * f(at + node * length)
-    if not math.isfinite(plain(total)):
-        raise ArithmeticError(f"the integral up to {at:.6g} has no derivative by that limit: {name_of(f)} is not "
+    if not np.all(np.isfinite(plain(total))):
+        raise ArithmeticError(f"the integral up to {at:.6g} has no derivative by that limit: {name} is not "
                               "finite there")
     return total
 
 
-FUNCTIONS = {"quad": quad}
+@functools.lru_cache(None)
+def _rebuilt_vec():
+    """SciPy's own function as one of a user's is rebuilt."""
+    copied = types.FunctionType(_QUAD_VEC.__code__, _QUAD_VEC.__globals__, _QUAD_VEC.__name__, _QUAD_VEC.__defaults__,
+                                _QUAD_VEC.__closure__)
+    copied.__kwdefaults__ = _QUAD_VEC.__kwdefaults__
+    return rebind(copied, modules=("scipy.integrate",))
+
+
+@functools.wraps(_QUAD_VEC)
+def quad_vec(*positional, **named):
+    if not depth():
+        return _QUAD_VEC(*positional, **named)
+    bound = _OF_VECTORS.bind(*positional, **named)
+    given, limits = bound.arguments, (bound.arguments["a"], bound.arguments["b"])
+    given |= {"a": plain(limits[0]), "b": plain(limits[1])}
+    integral, *rest = _rebuilt_vec()(*bound.args, **bound.kwargs)
+    f, args = given["f"], given.get("args", ())
+    for limit, sign in zip(limits, (-1.0, 1.0)):
+        if is_active(limit):
+            integral = integral + sign * _beyond(lambda x: f(x, *args), limit, name_of(f))
+    return (integral, *rest)
+
+
+FUNCTIONS = {"quad": quad, "quad_vec": quad_vec}

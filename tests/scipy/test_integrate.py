@@ -36,6 +36,8 @@ CASES = {
     "romb": lambda p: romb(np.concatenate([p, p[:2] * 2.0]), dx=0.2),
     "fixed_quad": lambda p: fixed_quad(lambda x: np.sin(p[0] * x) * p[1], 0, 1, n=4)[0],
     "quad_vec": lambda p: np.sum(quad_vec(lambda x: np.sin(p * x), 0, 1)[0]),
+    "quad_vec by limits": lambda p: np.sum(quad_vec(lambda x: np.sin(p * x), p[1], p[0])[0]),
+    "quad_vec by a limit": lambda p: np.sum(quad_vec(lambda x, q: np.exp(-q * x), p[0], np.inf, args=(T + 1.0,))[0]),
     "weights": lambda p: np.sum(newton_cotes(2)[0] * p),
 }
 
@@ -50,7 +52,7 @@ def test_value_and_gradient(name):
     np.testing.assert_allclose(gradient, expected, rtol=2e-6, atol=1e-8)
 
 
-@pytest.mark.parametrize("name", ["simpson", "fixed_quad", "cumulative_simpson"])
+@pytest.mark.parametrize("name", ["simpson", "fixed_quad", "cumulative_simpson", "quad_vec by limits"])
 def test_second_order(name):
     f = CASES[name]
     found = codipy.jacobian(codipy.grad(f))(P)
