@@ -214,6 +214,37 @@ cdef class Adjoints(AdjointVector):
         return 0
 
 
+def seed_units(Adjoints adjoints not None, x, Py_ssize_t number, Py_ssize_t direction, Py_ssize_t count):
+    """Add 1 to `count` numbers of a variable, from `number` on, each in the direction after that of the one before.
+
+    What ``adjoints[x] += seed`` does with a seed that is nearly all zeros, which is as large as the derivatives.
+    """
+    cdef Py_ssize_t k, step
+    cdef double* slot
+    cdef const int32_t* known
+    cdef cnp.ndarray places
+    adjoints.demand_idle("setting an adjoint")
+    if not is_array(x):
+        adjoints.tape.identifier_of(x, "x")
+        adjoints.tape.renew(adjoints)
+        slot = seed_slot(adjoints.tape, adjoints, x)
+        slot[direction * adjoints.step()] += 1.0
+        return
+    adjoints.tape.renew(adjoints)
+    adjoints.ensure(adjoints.tape.largest())
+    slot = side_by_side(adjoints, x)
+    places = None if slot != NULL else adjoints.slots_of(x)
+    note_seed(x, adjoints)
+    step = adjoints.step()
+    if slot != NULL:
+        for k in range(count):
+            slot[(number + k) * adjoints.row() + (direction + k) * step] += 1.0
+        return
+    known = <const int32_t*>cnp.PyArray_DATA(places)
+    for k in range(count):
+        adjoints.slot(known[number + k])[(direction + k) * step] += 1.0
+
+
 cdef double* side_by_side(Adjoints adjoints, BaseArray x) except? NULL:
     """The numbers of an Array whose identifiers follow one another; NULL if they do not, or not all have slots."""
     cdef Block block = block_of(x, "gradient")

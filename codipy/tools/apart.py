@@ -6,6 +6,7 @@ import math
 
 import numpy as np
 
+from codipy.active.adjoints import seed_units
 from codipy.active.array import Array, Real, is_active
 from codipy.active.recordings.borrowed import origins
 from codipy.active.recordings.status import is_from_earlier, is_left
@@ -142,17 +143,18 @@ class _Swept:
         self.shapes = [shape_of(y) for y in outputs]
 
     def reverse(self, adjoints, seeds):
-        """From seeds of the outputs, None for zeros."""
+        """From `Units` of the outputs, None for zeros."""
         for y, seed in zip(self.outputs, seeds):
             if seed is not None:
-                adjoints[y] = seed
+                seed_units(adjoints, y, *seed)
         self.tape.evaluate(adjoints=adjoints)
         return [adjoints.read(self._at).reshape(self._shape(adjoints))]
 
     def forward(self, adjoints, seeds):
-        """From one seed of what is differentiated by."""
+        """From `Units` of what is differentiated by."""
         adjoints[self.outputs[0]] = 0.0      # makes room for all identifiers
-        adjoints.write(self._at, np.reshape(seeds[0], (len(self._at), adjoints.width)))
+        seed = seeds[0].as_array((len(self._at),), adjoints.width)
+        adjoints.write(self._at, np.reshape(seed, (len(self._at), adjoints.width)))
         self.tape.evaluate_forward(adjoints=adjoints)
         return [adjoints[y] for y in self.outputs]
 

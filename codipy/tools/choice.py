@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import inspect
 
+from numpy import ndarray
+
 from codipy.tools.callee import name_of
-from codipy.tools.leaves import demand_real, in_dtypes
+from codipy.tools.leaves import demand_real, in_dtypes, is_array
 from codipy.tools.trees import arguments, fixed, flatten, rebuild
 
 __all__ = ["Choice"]
@@ -87,6 +89,8 @@ class Choice:
 
     def take(self, args, kwargs=(), f=None):
         """The chosen arguments, the list of their leaves, and where they stand."""
+        if self.is_number and is_array(args[self.last]):
+            return [args[self.last]], [args[self.last]], [self.last]
         places, leaves = self.places(args, kwargs, f), []
         trees = [kwargs[place] if isinstance(place, str) else args[place] for place in places]
         for place, tree in zip(places, trees):
@@ -101,6 +105,14 @@ class Choice:
 
         Those by position go into the ``args`` that it gets, those by name into `kwargs`.
         """
+        if self.is_number and type(trees[0]) is ndarray:
+            position = places[0]
+
+            def place_one(args, inputs):
+                args[position] = inputs[0]
+
+            return place_one
+
         chosen = set(places)
 
         def place(args, inputs):
@@ -115,6 +127,8 @@ class Choice:
 
     def flat(self, trees, leaves, derivatives):
         """The derivatives by the leaves as one tuple of trees, those by position first."""
+        if len(trees) == len(leaves) == 1 and trees[0] is leaves[0]:
+            return tuple(in_dtypes(derivatives, leaves))
         return tuple(rebuild(trees, in_dtypes(derivatives, leaves)))
 
     def give(self, trees, leaves, derivatives):

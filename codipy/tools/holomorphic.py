@@ -74,19 +74,20 @@ def _of_parts(recording, results, leaves, mode, width):
 
 
 def _on_parts(sweep, seeded, read):
-    """A sweep that takes and gives real numbers, with an axis behind those of an array for the parts."""
+    """A sweep that takes `Units` of real numbers and gives these, with an axis behind those of an array for the parts."""
 
     def swept(adjoints, seeds):
-        numbers = [_number(seed, x) for seed, x in zip(seeds, seeded)]
+        numbers = [_number(seed, x, adjoints.width) for seed, x in zip(seeds, seeded)]
         return [_parts(found, x) for found, x in zip(sweep(adjoints, numbers), read)]
 
     return swept
 
 
-def _number(seed, like):
-    if seed is None or not np.iscomplexobj(like):
-        return seed
-    axis = len(shape_of(like))
+def _number(units, like, width):
+    """The seed of a leaf; one of complex numbers as an array of these."""
+    if units is None or not np.iscomplexobj(like):
+        return units
+    axis, seed = len(shape_of(like)), units.as_array(_shape_of_parts(like), width)
     return np.take(seed, 0, axis) + 1j * np.take(seed, 1, axis)
 
 

@@ -15,7 +15,7 @@ from codipy.tools.driver import Driver
 from codipy.tools.leaves import is_complex, shape_of, stack
 from codipy.tools.pool import borrow_vector, check_settings, give_back_vector
 from codipy.tools.rebinding.filled import with_own_arrays
-from codipy.tools.recording import ForwardRun
+from codipy.tools.recording import ForwardRun, Units
 from codipy.tools.run import Run
 from codipy.tools.trees import labelled
 
@@ -186,7 +186,8 @@ class Jacobian(Driver):
             min(options["width"] or _WIDEST, _WIDEST))
         if options["mode"] != "forward" or not columns or not at_once or self._compressed is not None:
             return None, None
-        return _units(shapes, ends, range(columns), columns), columns
+        return [None if unit is None else unit.as_array(shape, columns)
+                for unit, shape in zip(_units(ends, range(columns)), shapes)], columns
 
 
 def _has_complex(run):
@@ -218,31 +219,24 @@ def columns_of(recording, sweep, shapes, count, others, width):
     ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
     adjoints = borrow_vector(recording.tape, width)
     if width == count:
-        found = stack(sweep(adjoints, _units(shapes, ends, range(count), width)), width)
+        found = stack(sweep(adjoints, _units(ends, range(count))), width)
         give_back_vector(adjoints)
         return found
     found = np.empty((count, others))
     for start in range(0, count, width):
         stop = min(start + width, count)
         adjoints.clear()
-        found[start:stop] = stack(sweep(adjoints, _units(shapes, ends, range(start, stop), width)), width)[
-            :, :stop - start].T
+        found[start:stop] = stack(sweep(adjoints, _units(ends, range(start, stop))), width)[:, :stop - start].T
     give_back_vector(adjoints)
     return found.T
 
 
-def _units(shapes, ends, numbers, width):
-    """Seeds that are 1 for one number in each direction; None for the leaves that have none of the numbers."""
+def _units(ends, numbers):
+    """Seeds of the leaves that end there, which are 1 for one of the numbers in each direction."""
     seeds, begin = [], 0
-    columns = (width,) if width > 1 else ()
-    for shape, end in zip(shapes, ends):
+    for end in ends:
         first, last = max(begin, numbers.start), min(end, numbers.stop)
-        seed = None
-        if first < last:
-            seed = np.zeros(shape + columns)
-            diagonal = (first - begin) * width + first - numbers.start
-            seed.reshape(-1)[diagonal:diagonal + (last - first - 1) * (width + 1) + 1:width + 1] = 1.0
-        seeds.append(seed if seed is None else seed[()])
+        seeds.append(Units(first - begin, first - numbers.start, last - first) if first < last else None)
         begin = end
     return seeds
 

@@ -25,6 +25,8 @@ _ASIDE = "pass it as an argument that argnums does not name, or bind it by funct
 
 def as_leaf(leaf, path):
     """The float or array of floats to differentiate by; an error that names `path` for anything else."""
+    if is_array(leaf):
+        return leaf
     if type(leaf) is Real or type(leaf) is Array or is_complex_variable(leaf):
         if leaf.is_active:
             raise ActiveError(
@@ -54,7 +56,7 @@ def is_complex(leaf):
 def demand_real(leaves, path):
     """Raise if one of the leaves is complex."""
     for leaf in leaves:
-        if is_complex(leaf):
+        if not is_array(leaf) and is_complex(leaf):
             raise TypeError(f"{path} is or holds a {_kind_said(leaf)}, and this driver differentiates by real numbers "
                             "only: use grad, vjp or jvp, or differentiate by the real and the imaginary part")
 
@@ -90,6 +92,8 @@ def is_array(leaf):
 
 def shape_of(leaf):
     """The shape of an array, active or not; () for numbers and Reals."""
+    if type(leaf) is np.ndarray or type(leaf) is Array:
+        return leaf.shape
     return leaf.shape if isinstance(leaf, (np.ndarray, Array)) or hasattr(type(leaf), "of_pairs") else ()
 
 
@@ -133,7 +137,7 @@ def _aligned_complex(leaf, shape, path):
 
 def in_dtypes(derivatives, leaves):
     """Derivatives, which come in float64, in the dtypes of the leaves that they belong to."""
-    if all_floats(leaves):
+    if len(leaves) == 1 and is_array(leaves[0]) or all_floats(leaves):
         return list(derivatives)
     if any(map(is_complex, leaves)):
         return [_like_complex(x, leaf) if is_complex(leaf) else in_dtypes([x], [leaf])[0]

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 
 from codipy.active import Real
+from codipy.active.adjoints import seed_units
 from codipy.active.array import Array, gather, identifiers, is_active, is_complex_variable, plain
 from codipy.active.bulk import all_floats, as_float, register_floats
 from codipy.active.scalar.kinds import converted
@@ -18,7 +20,7 @@ from codipy.tools.parts import depends, identifiers_of_parts, inputs_of_parts, p
 from codipy.tools.swallowed import demand_none_swallowed, said_before
 from codipy.tools.trees import labelled, plain_copy, rebuild
 
-__all__ = ["ForwardRun", "Recording", "check_results", "pull_arrays", "register_leaves", "register_result",
+__all__ = ["ForwardRun", "Recording", "Units", "check_results", "pull_arrays", "register_leaves", "register_result",
            "value_and_gradient_of_arrays"]
 
 
@@ -61,6 +63,21 @@ def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check):
 
 
 _REAL = frozenset({Real, Array, float, int})
+
+
+class Units(NamedTuple):
+    """A seed that is 1 for one number in each of some directions, and else 0."""
+
+    number: int         # of the leaf, the first that is seeded
+    direction: int      # in which; the next number is seeded in the next one
+    length: int
+
+    def as_array(self, shape, width):
+        """The same of a leaf of this shape as an array, of this shape followed by the width, or a number."""
+        seed = np.zeros(shape + ((width,) if width > 1 else ()))
+        first = self.number * width + self.direction
+        seed.reshape(-1)[first:first + (self.length - 1) * (width + 1) + 1:width + 1] = 1.0
+        return seed[()]
 
 
 class Recording:
@@ -217,7 +234,8 @@ class Recording:
         adjoints : Adjoints
             Of the tape, all zero, in `width` directions.
         seeds : list
-            One for each output, of its shape followed by the width (by nothing, if that is 1); None for zeros.
+            One for each output, of its shape followed by the width (by nothing, if that is 1); None for zeros; or, of
+            a recording that is not replayed, `Units`.
 
         Returns
         -------
@@ -256,13 +274,14 @@ class Recording:
     def _seed(adjoints, variables, seeds):
         for variable, seed in zip(variables, seeds):
             if variable is not None and seed is not None:
-                if is_complex_variable(variable):
+                if type(seed) is Units:
+                    seed_units(adjoints, variable, *seed)
+                elif is_complex_variable(variable):
                     for part, one in zip(_parts(variable), (np.real(seed), np.imag(seed))):
                         if part.is_active:
                             adjoints[part] = adjoints[part] + one
-                    continue
-                # Added: the function may return one variable twice.
-                adjoints[variable] = seed if len(variables) == 1 else adjoints[variable] + seed
+                else:      # added: the function may return one variable twice
+                    adjoints[variable] = seed if len(variables) == 1 else adjoints[variable] + seed
 
 
 class ForwardRun(Recording):

@@ -45,6 +45,8 @@ def flatten(tree, path, leaves):
     """
     if type(tree) is float:
         leaves.append(tree)
+    elif type(tree) in _LEAVES:
+        leaves.append(as_leaf(tree, path))
     elif type(tree) is list and all_floats(tree):
         leaves += tree
     elif isinstance(tree, (list, tuple)):
@@ -82,7 +84,7 @@ def _children(tree):
 
 def labelled(tree, path):
     """Pairs of path and leaf, in the order of `flatten`."""
-    children = _children(tree)
+    children = _children(tree) if type(tree) not in _LEAVES else None
     if children is None:
         return [(path, tree)]
     return [pair for label, branch in children for pair in labelled(branch, path + label)]
@@ -190,9 +192,13 @@ def map_leaves(function, tree, records=_filled):
 
 def rebuild(tree, leaves, records=_filled):
     """A tree of the form of `tree` with the items of the list `leaves`, as many as `flatten` appended."""
+    if type(tree) in _LEAVES:
+        return leaves[0]
     remaining = iter(leaves)
 
     def drawn(branch):
+        if type(branch) in _LEAVES:
+            return next(remaining)
         if type(branch) is list:
             if all_floats(branch):      # most lists that are long: no call for each number
                 return list(islice(remaining, len(branch)))
