@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Loops over elements that lie side by side, for several instruction sets: all give the same bits.
-from libc.stdint cimport int32_t, uint8_t
+from libc.stdint cimport int32_t, int64_t, uint8_t
 
 cdef extern from *:
     """
@@ -113,6 +113,37 @@ cdef extern from *:
         return -1;
     }
 
+    LOOP_CLONES static int loop_all_finite(const double *x, Py_ssize_t n)
+    {
+        const int64_t exponent = INT64_C(0x7FF0000000000000);
+        int64_t infinite = 0;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            int64_t bits;
+            memcpy(&bits, x + i, sizeof bits);
+            infinite |= (bits & exponent) == exponent;
+        }
+        return !infinite;
+    }
+
+    LOOP_CLONES static int loop_single(const double *__restrict x, int64_t k, Py_ssize_t n, int64_t *__restrict where,
+                                       double *__restrict factor)
+    {
+        int64_t twice = 0;
+        for (Py_ssize_t i = 0; i < n; i++) {
+            int64_t is_other = x[i] != 0.0;
+            twice |= is_other & (factor[i] != 0.0);
+            where[i] = is_other ? k : where[i];
+            factor[i] = is_other ? x[i] : factor[i];
+        }
+        return !twice;
+    }
+
+    LOOP_CLONES static void loop_add_picked(double *__restrict target, const double *__restrict x,
+                                            const int64_t *__restrict where, const double *__restrict factor, Py_ssize_t n)
+    {
+        for (Py_ssize_t i = 0; i < n; i++) target[i] += x[where[i]] * factor[i];
+    }
+
     static inline void loop_move(double *target, double *bars, Py_ssize_t n, int clear)
     {
         for (Py_ssize_t i = 0; i < n; i += LOOP_TILE) {
@@ -130,6 +161,12 @@ cdef extern from *:
     void loop_add_chosen(double* target, const double* bars, const uint8_t* chosen, uint8_t k, Py_ssize_t n) noexcept nogil
     # Numbers clipped to two others, and which was taken: the number (0), the lower bound (1), the upper one (2).
     void loop_clip(const double* x, double low, double high, Py_ssize_t n, double* out, uint8_t* chosen) noexcept nogil
+    bint loop_all_finite(const double* x, Py_ssize_t n) noexcept nogil
+    # A row, called k, of a matrix of which each column is to have one element at most that is not zero: in which row that
+    # stands, and its value, 0 before; 0 where a column has two.
+    bint loop_single(const double* x, int64_t k, Py_ssize_t n, int64_t* where, double* factor) noexcept nogil
+    # Add elements of a row of numbers times factors; target, row and factors do not overlap.
+    void loop_add_picked(double* target, const double* x, const int64_t* where, const double* factor, Py_ssize_t n) noexcept nogil
     # The first place of a number; -1 where it is not, as NaN.
     Py_ssize_t loop_find(const double* x, double number, Py_ssize_t n) noexcept nogil
     # An index of integers as places from 0 on, in memory of its own; 0 where one is out of bounds.

@@ -2,16 +2,20 @@
 """Products of matrices that are added to adjoints, by loops or by BLAS; the sweeps over a product that was recorded."""
 import numpy as np
 
+from libc.stdint cimport int64_t
+from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 cimport numpy as cnp
 
 from codipy.data.strided cimport elements_of
+from codipy.tape.loops cimport loop_add_picked, loop_all_finite, loop_single
 from codipy.tape.slots cimport Slots, clear_all
 
 cnp.import_array()
 
 cdef enum:
     FEW_PRODUCTS = 2048          # of single elements, in a product of matrices: below, NumPy takes longer to be called
+    FEW_UNITS = 16               # rows of directions, below which it does not pay to ask whether they are units
 
 
 cdef bint matrix_of(object x, Matrix* m, bint column) noexcept:
@@ -356,7 +360,7 @@ cdef void add_by_rows(Gemm gemm, const Matrix* to, const Matrix* plain, const Ma
         x.data, x.rows, x.columns, x.down, x.right = to.data + i * to.down, to.columns, width, to.right, 1
         y.data, y.rows, y.columns, y.down, y.right = g.data + i * g.down, g.columns, width, g.right, 1
         if gemm != NULL and is_for_blas(&x) and is_for_blas(&y):
-            add_blas_product(gemm, &x, plain, &y)
+            add_directions(gemm, &x, plain, &y)
         else:
             add_matrix_product(&x, plain, 0, &y, 0)
 
@@ -368,10 +372,48 @@ cdef void add_by_columns(Gemm gemm, const Matrix* to, const Matrix* plain, const
         x.right = y.right = 1
         x.columns, y.columns = to.columns * width, g.columns * width
         if is_for_blas(&x) and is_for_blas(&y):
-            add_blas_product(gemm, &x, plain, &y)
+            add_directions(gemm, &x, plain, &y)
             return
     x, y = turned(to), turned(g)
     add_by_rows(gemm, &x, plain, &y, width)
+
+
+cdef void add_directions(Gemm gemm, const Matrix* to, const Matrix* x, const Matrix* y) noexcept nogil:
+    """Add x times y, whose columns are directions; all three are for BLAS."""
+    if not add_units_product(to, x, y):
+        add_blas_product(gemm, to, x, y)
+
+
+cdef bint add_units_product(const Matrix* to, const Matrix* x, const Matrix* y) noexcept nogil:
+    """Add x times y if each column of y has one element at most that is not zero; False if one has more.
+
+    Unit directions come that way to the first product of a Jacobian: n*n products instead of n*n*n, and the sums, whose
+    other terms are zeros, have the same bits.
+    """
+    cdef Py_ssize_t i
+    cdef int64_t* where
+    cdef double* factor
+    cdef bint are_single = True
+    cdef Matrix rows = x[0] if lies_in_rows(x) else turned(x)
+    if to.right != 1 or y.right != 1 or rows.right != 1 or y.rows < FEW_UNITS:
+        return False
+    where = <int64_t*>calloc(y.columns, sizeof(int64_t) + sizeof(double))
+    if where == NULL:
+        return False
+    factor = <double*>(where + y.columns)
+    for i in range(y.rows):
+        are_single = loop_single(y.data + i * y.down, i * x.right, y.columns, where, factor)
+        if not are_single:
+            break
+    for i in range(rows.rows):      # what is infinite times zero is a NaN
+        if not are_single:
+            break
+        are_single = loop_all_finite(rows.data + i * rows.down, rows.columns)
+    if are_single:
+        for i in range(to.rows):
+            loop_add_picked(to.data + i * to.down, x.data + i * x.down, where, factor, y.columns)
+    free(where)
+    return are_single
 
 
 cdef bint all_flow(const Product* p, const Py_ssize_t* shape, Py_ssize_t width) noexcept:
