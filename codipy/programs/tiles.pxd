@@ -101,6 +101,9 @@ cdef bint tiles_exact(int code) noexcept nogil
 cdef double tiles_number(int code, bint single, const double* u) noexcept nogil
 # Whether computing an operation again costs more than keeping what it gave: its loop goes element by element.
 cdef bint tiles_slow(int code) noexcept nogil
+# Whether an operation's partials by those of its arguments that are bits of `active` read the value of one of them, or that of
+# the result, for which it is computed again.
+cdef bint tiles_reads(int code, int argument, int active) noexcept nogil
 # Partials of many scalar statements of one program, side by side: programs/tiles/together.h.
 cdef void scalars_together(const ScalarStep* steps, int count, int leaves, const uint8_t* is_active, Py_ssize_t n,
                            double* registers, double* bars) noexcept nogil

@@ -17,6 +17,8 @@ from codipy.operations.table import TABLE
 
 cdef extern from "codipy/operations/array_loops.h" nogil:
     const unsigned char tile_is_exact[]
+    const unsigned char tile_active[]
+    const unsigned char (*tile_needs)[3]
 
 cdef extern from "codipy/programs/tiles/ufuncs.h" nogil:
     ctypedef struct TileLoop:
@@ -288,6 +290,14 @@ cdef double tiles_number(int code, bint single, const double* u) noexcept nogil:
 
 cdef bint tiles_slow(int code) noexcept nogil:
     return code in (OP_SIN, OP_COS, OP_ERF, OP_ERFC, OP_EXPIT, OP_GAMMA, OP_LGAMMA, OP_DIGAMMA, OP_HYPOT, OP_FMOD, OP_MOD)
+
+
+cdef bint tiles_reads(int code, int argument, int active) noexcept nogil:
+    cdef int k
+    for k in range(3):
+        if active & tile_active[code] & 1 << k and tile_needs[code][k] & (1 << argument | 8):
+            return True
+    return False
 
 
 cdef void scalars_together(const ScalarStep* steps, int count, int leaves, const uint8_t* is_active, Py_ssize_t n,

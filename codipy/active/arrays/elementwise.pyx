@@ -23,7 +23,7 @@ from codipy.active.storage.storage cimport Storage
 from codipy.active.storage.view cimport (
     View, broadcast_shape, broadcast_strides, same_shape, set_contiguous, shape_tuple)
 from codipy.operations.kernels cimport OP_POSITIVE
-from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE, ROUND_STEPS, Step, tiles_slow
+from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE, ROUND_STEPS, Step, tiles_reads, tiles_slow
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
 from codipy.tape.journal cimport Journal
@@ -150,7 +150,7 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     cdef int place[3]
     cdef int32_t moved[MOST_LEAVES]
     cdef bint merged[3]
-    cdef bint any_array = False, any_single = False, any_half = False, waits
+    cdef bint any_array = False, any_single = False, any_half = False, waits, slow = tiles_slow(code)
     cdef int single = ROUND_NONE
     cdef Pending p, part
     cdef Step* step
@@ -183,11 +183,12 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
             part = (<BaseArray>sources[k].array).pending
             if (waits and spare[k] and part.single == single and part.rules is rules
                     and same_shape(&shape, &(<BaseArray>sources[k].array).geometry)
-                    and not (r != NULL and (<BaseTape>r.tape).by_value and shape.size > WORTH_KEEPING
-                             and tiles_slow(part.steps[part.step_count - 1].code))
+                    and not (part.slow and r != NULL and (<BaseTape>r.tape).by_value and shape.size > WORTH_KEEPING
+                             and tiles_reads(code, k, active_of(n, sources)))
                     and leaves + part.leaf_count + n <= MOST_LEAVES and steps + part.step_count <= MOST_STEPS
                     and not is_lent(r, part)):
                 merged[k] = True
+                slow |= part.slow
                 leaves += part.leaf_count
                 steps += part.step_count
                 continue
@@ -222,9 +223,24 @@ cdef object combine(int code, int n, PyObject** operands, const bint* spare, PyO
     p.rules = rules
     p.waits = waits
     p.single = single
+    p.slow = slow
     if shape.ndim > 1:
         order_as_operands(n, sources, &shape)
     return array_of(r, p, &shape)
+
+
+cdef int active_of(int n, const Source* sources) noexcept:
+    """One bit for each operand that may be active."""
+    cdef BaseArray x
+    cdef int k, active = 0
+    for k in range(n):
+        if sources[k].real != NULL:
+            active |= 1 << k
+        elif sources[k].array != NULL:
+            x = <BaseArray>sources[k].array
+            if x.pending.active if x.pending is not None else x.storage.block is not None or x.storage.identifiers != NULL:
+                active |= 1 << k
+    return active
 
 
 cdef BaseArray array_of(Recorder* r, Pending p, View* shape):

@@ -35,6 +35,7 @@ cdef class Pending:
     cdef int leaf_count
     cdef int step_count
     cdef bint active             # some leaf is
+    cdef bint slow               # its value takes an operation that is slow to compute
     cdef bint waits              # it may be computed in another place than it was written
     cdef int single              # ROUND_*: what is rounded to float32
     cdef int64_t epoch           # of the recording when it was made
