@@ -201,11 +201,6 @@ static inline void run_pull(TileRun *run, const TileProgram *program, const Tile
     action->mode = (uint8_t)(add + 2 * in.minus + 4 * is_sifted(&program->step[step], registers, argument));
 }
 
-static inline int is_unit(const TileStep *step, int argument)
-{
-    return tile_unit[step->code] >> argument & 1;
-}
-
 /* The flow through a partial that is 1 or -1: the same memory, perhaps the other sign. */
 static inline TileFlow same_flow(const TileStep *step, int argument, TileFlow from)
 {

@@ -181,6 +181,12 @@ void plan_values(TileRun *run, const TileProgram *program);
 /* For few elements, which neither fill the cache nor pay the search for pairs. */
 void plan_short(TileRun *run, const TileProgram *program);
 
+/* Whether a partial is 1 or -1. */
+static inline int is_unit(const TileStep *step, int argument)
+{
+    return tile_unit[step->code] >> argument & 1;
+}
+
 /* Adjoints that meet others within a tile, such as those of u[:-2] and u[2:], are summed in the tile and added at its
    end: a compiled loop adds to each array once for all of its steps, and vectors that overlap wait for each other. Where a
    vector is the directions of one element there are none that overlap, only such that are the same. */
