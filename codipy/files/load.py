@@ -27,12 +27,12 @@ from codipy.tape.contents import (
     Input,
     Movement,
     Operand,
-    Slots,
     Spot,
     Summation,
     Values,
 )
 from codipy.tape.dissect import epoch_of
+from codipy.tape.entry import Slots
 from codipy.tape.sound import demand_sound, extent
 from codipy.tape.strategy import STRATEGIES, stored_as
 from codipy.tape.watching import unwatched

@@ -26,14 +26,7 @@ if TYPE_CHECKING:
 
     from codipy.data.buffer import Buffer
     from codipy.programs.interned import ArrayProgram
-
-
-class Slots(NamedTuple):
-    """The identifiers of an array: element [i, j] has ``first + i * strides[0] + j * strides[1]``."""
-
-    first: int
-    shape: tuple
-    strides: tuple
+    from codipy.tape.entry import Slots
 
 
 class Values(NamedTuple):

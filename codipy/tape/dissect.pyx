@@ -25,7 +25,8 @@ from codipy.tape.slots cimport Slots as SlotsInC
 from codipy.tape.statement cimport Argument, Statement
 
 from codipy.errors import TapeError
-from codipy.tape.contents import Calling, Choosing, Contents, Expression, Input, Movement, Operand, Slots, Spot, Summation, Values
+from codipy.tape.contents import Calling, Choosing, Contents, Expression, Input, Movement, Operand, Spot, Summation, Values
+from codipy.tape.entry import Slots
 
 cnp.import_array()
 

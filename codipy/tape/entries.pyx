@@ -355,12 +355,6 @@ cdef object run(int32_t first, Py_ssize_t size):
     return Slots(first, (size,), (1,))
 
 
-cdef object summed_slots(first, tuple shape, tuple strides):
-    """Of the result of a sum, in which the axes are left out that are summed: their stride is 0."""
-    cdef list kept = [k for k, stride in enumerate(strides) if stride]
-    return Slots(first, tuple([shape[k] for k in kept]), tuple([strides[k] for k in kept]))
-
-
 cdef str summed(double scale):
     return "sum" if scale == 1.0 else "mean"
 
@@ -381,8 +375,8 @@ def _of_expression(step, record, BaseTape tape):
         steps = step.program.steps
         found = [Operand(active_slots(shape, operand), kept_values(shape, operand, tape.recorder.keeps_values))
                  for operand in operands]
-    result = (summed_slots if step.sums else Slots)(step.result, shape, step.strides)
-    return Entry("sum" if step.sums else "statement", (result,), tuple(found), steps=steps,
+    result = Slots(step.result, shape, step.strides)
+    return Entry("sum" if step.sums else "statement", (result.of_sum() if step.sums else result,), tuple(found), steps=steps,
                  name=summed(step.scale) if step.sums else "", record=record)
 
 
@@ -395,8 +389,8 @@ cdef object kept_values(tuple shape, operand, bint replays):
 
 
 def _of_sum(step, record, _):
-    return Entry("sum", (summed_slots(step.result, step.argument.shape, step.strides),),
-                 (Operand(Slots(*step.argument)),), name=summed(step.scale), record=record)
+    result = Slots(step.result, step.argument.shape, step.strides).of_sum()
+    return Entry("sum", (result,), (Operand(step.argument),), name=summed(step.scale), record=record)
 
 
 def _of_movement(step, record, _):
@@ -418,8 +412,8 @@ def _of_choice(step, record, _):
 
 
 def _of_call(step, record, _):
-    active = {k: Slots(*slots) for k, slots in zip(step.argnums, step.arguments)}
-    return Entry("call", tuple([slots and Slots(*slots) for slots in step.results]),
+    active = dict(zip(step.argnums, step.arguments))
+    return Entry("call", tuple(step.results),
                  tuple([Operand(active.get(k), known(value)) for k, value in enumerate(step.args)]),
                  known(step.out), name=step.primitive.name, record=record)
 

@@ -12,7 +12,7 @@ __all__ = ["Entry", "Operand", "Slots"]
 
 
 class Slots(NamedTuple):
-    """Identifiers of a number or an array.
+    """Identifiers of a number or an array: element [i, j] has ``first + i * strides[0] + j * strides[1]``.
 
     Attributes
     ----------
@@ -24,6 +24,11 @@ class Slots(NamedTuple):
     first: int
     shape: tuple[int, ...] = ()
     strides: tuple[int, ...] = ()
+
+    def of_sum(self):
+        """Those of a sum, where these have its argument's shape: an axis that is summed has stride 0."""
+        kept = [k for k, stride in enumerate(self.strides) if stride]
+        return Slots(self.first, tuple([self.shape[k] for k in kept]), tuple([self.strides[k] for k in kept]))
 
     def identifiers(self):
         """All of them, an array of the shape."""

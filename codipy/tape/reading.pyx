@@ -22,6 +22,7 @@ from codipy.data.plain import array_on
 from codipy.errors import TapeError, UndifferentiableError
 from codipy.tape.contents import Calling, Expression, Input, Movement, Summation, values_of
 from codipy.tape.dissect import described
+from codipy.tape.entry import Slots
 
 cnp.import_array()
 
@@ -142,10 +143,8 @@ def _of_expression(step):
 
 
 def _of_sum(step):
-    shape, strides = step.argument.shape, step.strides
-    kept, axes = [k for k, stride in enumerate(strides) if stride], [k for k, stride in enumerate(strides) if not stride]
-    result = step.result, tuple([shape[k] for k in kept]), tuple([strides[k] for k in kept])
-    return "sum", result, tuple(step.argument), tuple(axes), step.scale
+    axes = tuple([k for k, stride in enumerate(step.strides) if not stride])
+    return "sum", tuple(Slots(step.result, step.argument.shape, step.strides).of_sum()), tuple(step.argument), axes, step.scale
 
 
 def _of_movement(step):

@@ -8,7 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from codipy.errors import CorruptTape
-from codipy.tape.contents import Calling, Choosing, Expression, Movement, Slots, Summation, Values
+from codipy.tape.contents import Calling, Choosing, Expression, Movement, Summation, Values
+from codipy.tape.entry import Slots
 from codipy.tape.passes import shown
 
 __all__ = ["argument_slots", "content_of", "is_alike", "numbers_of", "renumbered", "result_slots"]

@@ -6,8 +6,9 @@ import numpy as np
 
 from codipy.errors import TapeError
 from codipy.tape.check import READERS
-from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement, Slots
+from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement
 from codipy.tape.dissect import contents_of
+from codipy.tape.entry import Slots
 from codipy.tape.sound import Range
 from codipy.tape.strategy import stored_as
 
