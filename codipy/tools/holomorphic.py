@@ -74,7 +74,7 @@ def _of_parts(recording, results, leaves, mode, width):
 
 
 def _on_parts(sweep, seeded, read):
-    """A sweep that takes `Units` of real numbers and gives these, with an axis behind those of an array for the parts."""
+    """A sweep that takes `Units` of real numbers and gives numbers, with an axis behind those of an array for parts."""
 
     def swept(adjoints, seeds):
         numbers = [_number(seed, x, adjoints.width) for seed, x in zip(seeds, seeded)]

@@ -28,6 +28,14 @@ def jacobian(
 ) -> Callable[..., Any]: ...
 
 def matrix_of(recording: Recording, leaves: list[Any], mode: str, width: int | None) -> NDArray[Any]: ...
+def columns_of(
+    recording: Recording,
+    sweep: Callable[..., list[Any]],
+    shapes: list[tuple[int, ...]],
+    count: int,
+    others: int,
+    width: int | None,
+) -> NDArray[Any]: ...
 def is_reverse(mode: str, rows: int, columns: int) -> bool: ...
 
 class Jacobian(Driver):
