@@ -12,9 +12,10 @@ neither of numbers that are written out nor of what libraries do.
 """
 from __future__ import annotations
 
-import functools
+import gc
+import weakref
 from dataclasses import is_dataclass
-from types import FunctionType, MethodType, ModuleType, SimpleNamespace
+from types import BuiltinFunctionType, CodeType, FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
 
 import numpy as np
 
@@ -23,7 +24,9 @@ from codipy.active.array import Array
 from codipy.active.inputs import has_values_of, is_written
 from codipy.errors import ActiveError
 from codipy.tools.callee import name_of
+from codipy.tools.driver import Driver
 from codipy.tools.rebinding.code import words_of
+from codipy.tools.rebinding.scope import Scope
 from codipy.tools.rebinding.unit import EMPTY, SCOPES, contents
 
 __all__ = ["demand_apart"]
@@ -31,10 +34,15 @@ __all__ = ["demand_apart"]
 _FEW = 4096  # numbers that are compared at no price
 _MANY = 20_000  # things that are looked at
 _ADVICE = ("in both, while here they are two variables: pass a copy, x.copy(), or let the function write into a copy")
+_ATOMS = frozenset((
+    int, float, complex, str, bytes, bool, type(None), Real, Array, range, slice, CodeType, BuiltinFunctionType,
+    np.float64, np.float32, np.ufunc, np.dtype,
+))  # fmt: skip
+_READING = frozenset(("__dict__", "attrgetter", "eval", "exec", "getattr", "getattribute", "globals", "locals", "vars"))
 _MAKING = frozenset(("__new__", "__init__", "__post_init__"))  # which run where a class is called by its name
 
 
-def demand_apart(f, args, kwargs, inputs, leaves):
+def demand_apart(f, args, kwargs, inputs, leaves, origins=None):
     """Raise if a function has written to an input that it may read under another name too.
 
     Parameters
@@ -45,37 +53,58 @@ def demand_apart(f, args, kwargs, inputs, leaves):
         What it was called with: inputs, and other arguments.
     inputs, leaves : list
         Of the recording; and the numbers and arrays of the caller that they were made of.
+    origins : list, optional
+        Inside of another recording: what the caller has for the leaves, active or not.
 
     Raises
     ------
     ActiveError
         With both names.
     """
-    scope = None
+    scope, given = None, leaves if origins is None else origins
     for k, x in enumerate(inputs):
         if type(x) is Real:
             continue
         array = x if type(x) is Array else getattr(x, "pairs", None)
         if is_written(array):
-            _demand_apart(f, args, kwargs, k, leaves)
+            _demand_apart(f, args, kwargs, k, given)
         elif isinstance(leaves[k], np.ndarray):
             if leaves[k].size > _FEW:
-                scope = scope or _scope_of(f) or False
-                if not scope or not scope.writes:
+                scope = scope or _scope_of(f)
+                if scope is not None and not scope.writes:
                     continue
-            if not _has_values_of(x, leaves[k]):
+            now = given[k].value if type(given[k]) is Array else leaves[k]
+            if not _has_values_of(x, now):
                 raise ActiveError(
                     f"while {name_of(f)} ran, somebody wrote into the array of shape {leaves[k].shape} by which it is "
                     f"differentiated, under another name, and NumPy would show that {_ADVICE}")
+    if isinstance(_unwrapped(f), Driver):      # its own inputs are others, to which it may write
+        for k, leaf in enumerate(given):
+            if any(_share(leaf, other) for other in (*given[:k], *args, *kwargs.values())):
+                raise ActiveError(f"{name_of(f)} is a driver of codipy's, and two of its arguments are one array: "
+                                  "pass copies, x.copy()")
 
 
 def _has_values_of(x, array):
     return has_values_of(x, array) if type(x) is Array else np.array_equal(x.value, array, equal_nan=True)
 
 
+def _share(one, other):
+    """Whether two arrays, plain or active, show a number of the same memory."""
+    kinds = type(one) is Array, type(other) is Array
+    if not all(kind or isinstance(x, np.ndarray) for kind, x in zip(kinds, (one, other))) or any(kinds) != all(kinds):
+        return False
+    if all(kinds):
+        return bool(np.shares_memory(one, other))
+    try:
+        return np.may_share_memory(one, other) and np.shares_memory(one, other, max_work=_MANY)
+    except np.exceptions.TooHardError:
+        return True
+
+
 def _demand_apart(f, args, kwargs, k, leaves):
     def shows(other):
-        return isinstance(other, np.ndarray) and np.may_share_memory(other, leaves[k])
+        return _share(leaves[k], other)
 
     if any(j != k and shows(leaf) for j, leaf in enumerate(leaves)):
         where = "in another argument, or in another place of it"
@@ -85,6 +114,12 @@ def _demand_apart(f, args, kwargs, k, leaves):
         raise ActiveError(
             f"{name_of(f)} writes into the array of shape {leaves[k].shape} by which it is differentiated, and may "
             f"read the same memory {where}, where NumPy would show what is written {_ADVICE}")
+
+
+def _unwrapped(f):
+    while _is_wrapped(f):
+        f = f.__wrapped__
+    return f
 
 
 def _scope_of(f):
@@ -99,14 +134,13 @@ def _scope_of(f):
 class _Search:
     """Under which names a function may read an array: arguments, global variables, those of closures, attributes.
 
-    Attributes and items are followed where their name is a word of the source of some function that may run.
+    Global variables and attributes of the user's objects are followed where their name is a word of the source of some
+    function that may run; all of them, where a word is one that reads others. What anything else holds is followed.
     """
 
     def __init__(self, f, shows):
-        self.shows, self.words, self.scope, self.seen = shows, set(), _scope_of(f), {}
-        while _is_wrapped(f):
-            f = f.__wrapped__
-        self.f = f
+        self.shows, self.words, self.seen = shows, set(), {}
+        self.f, self.scope = _unwrapped(f), _scope_of(f) or Scope(None, ())
 
     def name(self, args, kwargs):
         """A phrase that says where; None if it is nowhere."""
@@ -114,73 +148,78 @@ class _Search:
         given += [(f"in argument {name!r}", x) for name, x in kwargs.items()]
         given.append(("in what it is called by", self.f))
         found, known = None, -1
-        while known != len(self.words):  # an attribute may be read by a function that is found later
+        while known != len(self.words) and found is None:  # a function that is found later may read an attribute
             known, found = len(self.words), self._look(given)
         return found
 
     def _look(self, given):
-        self.seen, waiting, found = {}, list(given), None
-        while waiting and len(self.seen) < _MANY:
+        self.seen, waiting = {}, list(given)
+        while waiting:
             where, x = waiting.pop()
             if self.shows(x):
-                found = where
-            elif id(x) not in self.seen:
+                return where
+            if type(x) not in _ATOMS and id(x) not in self.seen:
                 self.seen[id(x)] = x
                 waiting += self._parts(x, where)
-        return found
+                if len(self.seen) > _MANY:
+                    return f"among more than {_MANY} things"
+        return None
 
     def _parts(self, x, where):
         kind = type(x)
         if kind is FunctionType:
             return self._of_function(x)
-        if kind is MethodType:
-            return [(where, x.__self__), (where, x.__func__)]
-        if kind is functools.partial:
-            return [(where, part) for part in (x.func, *x.args, *x.keywords.values())]
-        if isinstance(x, dict):
-            return [(f"{where}[{key!r}]", item) for key, item in x.items() if type(key) is not str or key in self.words]
-        if isinstance(x, (list, tuple)):
-            return [(where, item) for item in x]
         if isinstance(x, ModuleType):
             variables = vars(x)
-            if self.scope is None or not self.scope.owns_globals(variables):
+            if not self.scope.owns_globals(variables):
                 return []
             return [(f"as {x.__name__}.{word}", variables[word]) for word in self.words & variables.keys()]
         if isinstance(x, type):
-            return self._of_attributes(x, where) if self.scope is not None and self.scope.owns_class(x) else []
-        if is_dataclass(x) or kind is SimpleNamespace or self.scope is not None and self.scope.owns_class(kind):
-            return [*self._of_attributes(x, where), (where, kind)]
-        return []
+            owned = [cls for cls in x.__mro__ if self._owns(cls)]
+            return [part for cls in owned for part in self._of_attributes(vars(cls), x.__name__ in self.words)]
+        if isinstance(x, dict):
+            return [(f"{where}[{key!r}]", item) for key, item in x.items()]
+        if isinstance(x, np.ndarray):
+            return [(where, item) for item in x.flat] if x.dtype == object else []
+        if isinstance(x, weakref.ref):
+            return [(where, x())]
+        if isinstance(x, memoryview):
+            return [(where, x.obj)]
+        if kind is SimpleNamespace or self._owns(kind):
+            slots = [(name, x) for cls in kind.__mro__ for name, value in vars(cls).items()
+                     if type(value) is MemberDescriptorType and name != "__dict__"]
+            variables = {name: getattr(x, name, None) for name, _ in slots} | getattr(x, "__dict__", {})
+            held = [(where, item) for item in gc.get_referents(x) if isinstance(x, (list, dict, tuple, set))]
+            return [*self._of_attributes(variables), (where, kind), *held]
+        parts = gc.get_referents(x)
+        return [(where, item) for part in parts for item in (part.values() if type(part) is dict else (part,))]
 
-    def _of_attributes(self, x, where):
-        try:
-            found = dict(vars(x))
-        except TypeError:
-            slots = [name for kind in type(x).__mro__ for name in vars(kind).get("__slots__", ())]
-            found = {name: getattr(x, name, None) for name in slots}
-        return [(f"as the attribute {name}", value) for name, value in found.items() if self._reads(name, x)]
+    def _owns(self, cls):
+        return is_dataclass(cls) or self.scope.owns_class(cls)
 
-    def _reads(self, word, x):
+    def _of_attributes(self, variables, makes=False):
+        return [(f"as the attribute {name}", value) for name, value in variables.items() if self._reads(name, makes)]
+
+    def _reads(self, word, makes):
         """Whether some function reads an attribute: by its name, or as Python does of itself."""
         if word in _MAKING:
-            return isinstance(x, type) and x.__name__ in self.words
-        return word in self.words or word[:2] == "__" == word[-2:]
+            return makes
+        return word in self.words or word[:2] == "__" == word[-2:] or not _READING.isdisjoint(self.words)
 
     def _of_function(self, f):
         variables = f.__globals__
-        if self.scope is None or not self.scope.owns_globals(variables):
-            return []
-        words = words_of(f.__code__)
-        self.words |= words
-        parts = [(f"as the global variable {word}", variables[word]) for word in words & variables.keys()]
+        parts = [("in what it wraps", vars(f))] if vars(f) else []
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
             value = contents(cell)
             if value is not EMPTY:
                 parts.append((f"as the variable {name} of an enclosing function", value))
         defaults = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
         parts += [("as a default argument", value) for value in defaults]
-        if hasattr(f, "__wrapped__"):
-            parts.append(("in what it wraps", f.__wrapped__))
+        if self.scope.owns_globals(variables):
+            words = words_of(f.__code__)
+            self.words |= words
+            names = words & variables.keys() if words.isdisjoint(_READING) else variables.keys()
+            parts += [(f"as the global variable {word}", variables[word]) for word in names]
         return parts
 
 

@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 
 from codipy.active.bulk import all_floats, as_float, pull_back
+from codipy.tools.aliases import demand_apart
 from codipy.tools.callee import check_result, rebound
 from codipy.tools.leaves import Names, cut, join, shape_of, split
 from codipy.tools.recording import ForwardRun, Recording, check_results, pull_arrays, register_leaves, register_result
@@ -44,6 +45,7 @@ class Problem:
         for position, tree in enumerate(args):
             flatten(tree, f"argument {position}", self.leaves)
             pairs += labelled(tree, f"argument {position}")
+        self.given = self.leaves
         # Differences of float32 values say nothing, so everything runs in float64.
         self.leaves = [leaf.astype(np.float64) if shape_of(leaf) else leaf for leaf in self.leaves]
         self.names, self.point = Names(pairs), join(self.leaves)
@@ -65,7 +67,10 @@ class Problem:
                 inputs = register_leaves(tape, self.leaves)
                 for x, tangent in zip(inputs, [] if direction is None else self.seeds(direction)):
                     x.tangent = tangent
-                output = register_result(tape, self.recorded(*arguments(self.trees, inputs)), self.f)
+                args = arguments(self.trees, inputs)
+                result = self.recorded(*args)
+                demand_apart(self.recorded, args, {}, inputs, self.given)
+                output = register_result(tape, result, self.f)
         except Exception as error:
             if (before := said_before(tape, error)) is not error:
                 raise before from error
@@ -118,4 +123,6 @@ class Weighted(Problem):
             args[:] = arguments(self.trees, inputs)
 
         run = Recording if direction is None else partial(ForwardRun, self.seeds(direction))
-        return run(watch(tape), self.recorded, args, {}, self.leaves, place)
+        found = run(watch(tape), self.recorded, args, {}, self.leaves, place)
+        demand_apart(self.recorded, args, {}, found.inputs, self.given)
+        return found

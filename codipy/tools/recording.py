@@ -144,7 +144,7 @@ class Recording:
         # f may overwrite an Array: the adjoint of an input is that of what was registered.
         place(args, self.inputs)
         self.result = f(*args, **kwargs)
-        demand_apart(f, args, kwargs, self.inputs, leaves)
+        demand_apart(f, args, kwargs, self.inputs, leaves, self._origins)
         pairs = labelled(self.result, "result")
         self.shapes = [shape_of(leaf) for _, leaf in pairs]
         for path, leaf in () if self.with_complex else pairs:

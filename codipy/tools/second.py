@@ -118,7 +118,8 @@ class Hessian(Driver):
         given, args = args, list(args)
         run, kept = with_aux(self._run) if options["has_aux"] else (self._run, None)
         tree = args[choice.last] if choice.is_number and kept is None else None
-        if is_array(tree) or type(tree) is list and all_floats(tree):      # the usual cases are not walked
+        alone = type(tree) is list and all_floats(tree) and sum(x is tree for x in (*args, *kwargs.values())) == 1
+        if is_array(tree) or alone:      # the usual cases are not walked
             leaves = tree if type(tree) is list else [tree]
             with Curvature(run, self.f, args, kwargs, leaves, choice.last, options["granularity"], given,
                            "object") as curvature:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import functools
 import sys
 from dataclasses import fields, is_dataclass, replace
 from itertools import islice
@@ -254,8 +255,7 @@ def _guarded(new, tree, twice):
         for name in _differentiable_fields(tree):
             object.__setattr__(new, name, _guarded(getattr(new, name), getattr(tree, name), twice))
         if id(tree) in twice and not type(tree).__dataclass_params__.frozen:
-            raise ActiveError(f"one {type(tree).__name__} stands in two places of what is differentiated by, where it "
-                              "would be two: pass copies, copy.copy(x), or make the dataclass frozen")
+            object.__setattr__(new, "__class__", _fixed_record(type(tree)))
         return new
     for key in tree if isinstance(tree, dict) else range(len(tree)):
         new[key] = _guarded(new[key], tree[key], twice)
@@ -275,6 +275,12 @@ class _FixedList(list):
 
     __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
     append = clear = extend = insert = pop = remove = reverse = sort = _refuse
+
+
+@functools.lru_cache(maxsize=64)
+def _fixed_record(cls):
+    """A dataclass whose attributes cannot be set."""
+    return type(cls.__name__, (cls,), {"__slots__": (), "__setattr__": _refuse, "__delattr__": _refuse})
 
 
 class _FixedDict(dict):
