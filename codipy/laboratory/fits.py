@@ -12,16 +12,18 @@ __all__ = ["METRICS", "Fit", "Overtaking", "fit_power", "fits_of", "overtakings_
 
 LEAST_GROWTH = 1 << 20      # bytes of a process: less says nothing of the tape, since pages come and go in a Python
 
-# What is fitted: name, unit, and the samples of a measurement.
+# What is fitted: name, unit, and the samples of a measurement beside that of the plain run at its point, or None. What
+# the process of a plain run takes as well grows with no size, and is taken off.
 METRICS = {
-    "gradient time": ("s", lambda row: row.gradient_seconds),
-    "record time": ("s", lambda row: row.seconds.get("record", [])),
-    "reverse time": ("s", lambda row: row.seconds.get("reverse", [])),
-    "plain time": ("s", lambda row: row.plain if row.is_plain else []),
-    "bytes used": ("B", lambda row: [] if row.is_plain else [row.used]),
-    "peak growth": ("B", lambda row: [row.growth] if row.growth >= LEAST_GROWTH else []),
+    "gradient time": ("s", lambda row, plain: row.gradient_seconds),
+    "record time": ("s", lambda row, plain: row.seconds.get("record", [])),
+    "reverse time": ("s", lambda row, plain: row.seconds.get("reverse", [])),
+    "plain time": ("s", lambda row, plain: row.plain if row.is_plain else []),
+    "bytes used": ("B", lambda row, plain: [] if row.is_plain else [row.used]),
+    "peak growth": ("B", lambda row, plain: [] if row.is_plain or plain is None else _large(row.growth - plain.growth)),
 }
 COMPARED = ("gradient time", "bytes used", "peak growth")
+_LEAST = {"peak growth": LEAST_GROWTH}      # differences that say something, where the samples do not tell
 
 # 0.975 quantiles of Student's distribution by degrees of freedom, from 1 on; beyond, the normal's with a correction.
 _STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
@@ -79,6 +81,8 @@ class Overtaking:
     steps : int or None
     sure : bool
         Whether the difference on both sides is larger than the spreads of the measurements.
+    least : float
+        The smaller of the differences on both sides.
     """
 
     metric: str
@@ -89,12 +93,21 @@ class Overtaking:
     near: float
     steps: int | None
     sure: bool
+    least: float
 
     def __str__(self):
         steps = "" if self.steps is None else f" at {self.steps} steps"
         doubt = "" if self.sure else ", as far as the spread of the measurements tells"
         return (f"{self.metric}: {title_of(self.winner)} gets below {title_of(self.loser)} near size {self.near:.3g}"
                 f"{steps} (measured at {self.below} and {self.above}{doubt})")
+
+
+def _large(size):
+    return [size] if size >= LEAST_GROWTH else []
+
+
+def _plain_runs(rows):
+    return {row.combination.point: row for row in rows if row.is_plain and row.error is None}
 
 
 def title_of(way):
@@ -138,15 +151,19 @@ def fit_power(points, values):
 
 def fits_of(rows):
     """The Fit of every metric for every way that was measured at two sizes, or numbers of steps, at least."""
-    found = []
+    found, plain = [], _plain_runs(rows)
     for metric, (_, samples) in METRICS.items():
         for way, group in _by_way(rows).items():
-            known = [(row, statistics.median(samples(row))) for row in group if samples(row)]
-            known = [(row, value) for row, value in known if value > 0.0 and row.size > 0]
+            sampled = [(row, samples(row, plain.get(row.combination.point))) for row in group if row.size > 0]
+            known = [(row, statistics.median(values)) for row, values in sampled if values]
+            known = [(row, value) for row, value in known if value > 0.0]
+            values = [value for _, value in known]
+            if not values or max(values) - min(values) < _LEAST.get(metric, 0):
+                continue
             points = {"size": [row.size for row, _ in known],
                       "steps": [row.combination.point.steps or 0 for row, _ in known]}
             points = {name: given for name, given in points.items() if len(set(given)) > 1}
-            fitted = fit_power(points, [value for _, value in known]) if points else None
+            fitted = fit_power(points, values) if points else None
             if fitted is not None:
                 found.append(Fit(metric, way, *fitted, len(known)))
     return found
@@ -172,15 +189,17 @@ def overtakings_of(rows, metrics=COMPARED, winners_only=True):
         Only where the least of all changes; else every pair.
     """
     found, taped = [], [row for row in rows if not row.is_plain and row.error is None]
+    plain = _plain_runs(rows)
     for metric in metrics:
         for steps in dict.fromkeys(row.combination.point.steps for row in taped):
             series = {}
             for row in taped:
-                samples = METRICS[metric][1](row)
+                samples = METRICS[metric][1](row, plain.get(row.combination.point))
                 # Strategy 'forward' gives one direction for its time: no gradient.
                 if row.combination.point.steps == steps and samples and row.combination.strategy != "forward":
                     series.setdefault(row.way, {})[row.size] = _middle(samples)
-            found += _crossings(metric, steps, series, winners_only)
+            least = _LEAST.get(metric, 0)
+            found += [one for one in _crossings(metric, steps, series, winners_only) if one.least >= least]
     return found
 
 
@@ -206,4 +225,4 @@ def _crossings(metric, steps, series, winners_only):
                 before, after = math.log(a0 / b0), math.log(a1 / b1)
                 near = below * (above / below) ** (before / (before - after))
                 yield Overtaking(metric, winner, loser, below, above, near, steps,
-                                 a0 - b0 > sa0 + sb0 and b1 - a1 > sa1 + sb1)
+                                 a0 - b0 > sa0 + sb0 and b1 - a1 > sa1 + sb1, min(a0 - b0, b1 - a1))

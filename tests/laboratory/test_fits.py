@@ -82,3 +82,38 @@ def test_steps_are_kept_apart():
     assert [(found.winner[0], found.steps) for found in overtakings_of(rows)] == []
     rows[-1].used = 12      # b at 100 and 9 steps, where a needs 18
     assert [(found.winner[0], found.steps) for found in overtakings_of(rows)] == [("b", 9)]
+
+
+MB = 1 << 20
+
+
+def grown(strategy, size, growth):
+    found = row(strategy, size)
+    found.baseline, found.peak = 30 * MB, 30 * MB + round(growth)
+    return found
+
+
+def plain(size, growth):
+    found = grown("plain", size, growth)
+    found.combination = Combination(found.combination.point, "plain", "-")
+    assert found.is_plain
+    return found
+
+
+def test_what_a_process_takes_anyway_is_no_growth():
+    """Pages of the plain run, and half a megabyte more or less: nobody overtakes by that, and no exponent says it."""
+    noise = {"jacobian": (0.3, -0.2, 0.1), "primal": (-0.2, 0.3, -0.1)}
+    rows = [plain(n, 8 * MB) for n in (10, 100, 1000)]
+    rows += [grown(strategy, n, (8 + 3 + more) * MB) for strategy in noise for n, more in zip((10, 100, 1000), noise[strategy])]
+    assert fits_of(rows) == overtakings_of(rows, ("peak growth",)) == []
+
+
+def test_growth_over_the_plain_run_is_fitted():
+    rows = [plain(n, 8 * MB) for n in (10, 100, 1000)]
+    rows += [grown(strategy, n, 8 * MB + factor * MB * n**power) for n in (10, 100, 1000)
+             for strategy, factor, power in (("primal", 4.0, 1), ("jacobian", 0.2, 2))]
+    found = {fit.way[0]: fit for fit in fits_of(rows)}
+    assert found["primal"].exponents["size"] == pytest.approx(1.0, abs=1e-6)
+    assert found["jacobian"].exponents["size"] == pytest.approx(2.0, abs=1e-6)
+    [crossed] = overtakings_of(rows, ("peak growth",))
+    assert (crossed.winner[0], crossed.below, crossed.above) == ("primal", 10, 100)
