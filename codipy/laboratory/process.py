@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path
 
 from codipy.laboratory.resident import thinned, watch
-from codipy.laboratory.worker import RUNNING, answer
+from codipy.laboratory.worker import RUNNING, answer, end_with
 
 __all__ = ["ProcessError", "measured"]
 
@@ -76,7 +76,7 @@ def _fresh(request, files, tick):
     environment = {**os.environ, RUNNING: "1", "PYTHONPATH": os.pathsep.join(paths)}
     with open(files["errors"], "wb") as errors:
         # A session of its own: Ctrl-C on the terminal is for the study, which then ends its process.
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=errors,
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=errors,
                                    env=environment, start_new_session=True)
         try:
             samples = watch(process.pid, lambda: process.poll() is not None, files["cold"].exists, tick)
@@ -84,6 +84,7 @@ def _fresh(request, files, tick):
             if process.poll() is None:
                 process.kill()
             process.wait()
+            process.stdin.close()
     return samples, process.returncode
 
 
@@ -91,22 +92,27 @@ def _forked(request, files, tick):
     """For functions that no other process can find: those of notebooks, closures, lambdas."""
     if "fork" not in multiprocessing.get_all_start_methods():
         raise ProcessError("another process cannot find this function: put it into a module or a file")
+    life, ours = os.pipe()
     with warnings.catch_warnings():      # threads of BLAS are at rest here
         warnings.simplefilter("ignore", DeprecationWarning)
         process = multiprocessing.get_context("fork").Process(
-            target=_in_the_fork, args=(request, files["answer"], files["errors"]), daemon=True)
+            target=_in_the_fork, args=(request, files["answer"], files["errors"], life, ours), daemon=True)
         process.start()
+    os.close(life)
     try:
         samples = watch(process.pid, lambda: not process.is_alive(), files["cold"].exists, tick)
     finally:
         if process.is_alive():
             process.kill()
         process.join()
+        os.close(ours)
     return samples, process.exitcode
 
 
-def _in_the_fork(request, path, errors):
+def _in_the_fork(request, path, errors, life, theirs):
     os.setsid()
+    os.close(theirs)
+    end_with(life)
     with open(os.devnull, "wb") as nothing, open(errors, "wb") as said:
         os.dup2(nothing.fileno(), 1)
         os.dup2(said.fileno(), 2)

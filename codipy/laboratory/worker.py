@@ -10,6 +10,7 @@ import importlib
 import os
 import pickle
 import sys
+import threading
 import time
 import traceback
 from pathlib import Path
@@ -26,9 +27,22 @@ from codipy.tools.measuring import Looked, TimedTape, demand_the_same, no_garbag
 from codipy.tools.problem import Problem
 from codipy.tools.verdict import Differences, random_direction, timed_value
 
-__all__ = ["RUNNING", "answer"]
+__all__ = ["RUNNING", "answer", "end_with"]
 
 RUNNING = "CODIPY_STUDY_PROCESS"      # set in the environment of such a process
+
+
+def end_with(life):
+    """End this process when the other end of a pipe is closed, which the system does for a study that was killed.
+
+    A thread waits for it, and is never woken meanwhile. Rejected was to look at the parent's number now and then, which
+    would be seen in the times."""
+    def wait():
+        while os.read(life, 1):
+            pass
+        os._exit(1)
+
+    threading.Thread(target=wait, daemon=True).start()
 
 
 def answer(request, path):
@@ -175,6 +189,9 @@ def _timeline(tape):
 def main():
     """Answer the request in the file that is the first word of the command line into that of the second."""
     os.environ[RUNNING] = "1"      # before the request is read: it may run the user's script
+    end_with(os.dup(0))
+    with open(os.devnull, "rb") as nothing:      # the user's function reads nothing
+        os.dup2(nothing.fileno(), 0)
     asked, result = map(Path, sys.argv[1:])
     try:
         request = pickle.loads(asked.read_bytes())

@@ -104,7 +104,8 @@ def test_what_a_process_takes_anyway_is_no_growth():
     """Pages of the plain run, and half a megabyte more or less: nobody overtakes by that, and no exponent says it."""
     noise = {"jacobian": (0.3, -0.2, 0.1), "primal": (-0.2, 0.3, -0.1)}
     rows = [plain(n, 8 * MB) for n in (10, 100, 1000)]
-    rows += [grown(strategy, n, (8 + 3 + more) * MB) for strategy in noise for n, more in zip((10, 100, 1000), noise[strategy])]
+    rows += [grown(strategy, n, (8 + 3 + more) * MB) for strategy, those in noise.items()
+             for n, more in zip((10, 100, 1000), those)]
     assert fits_of(rows) == overtakings_of(rows, ("peak growth",)) == []
 
 

@@ -2,9 +2,11 @@
 """codipy.study: which rows there are, and that their figures are those that a tape gives."""
 
 import json
+import os
 import pickle
 import subprocess
 import sys
+import time
 
 import numpy as np
 import pytest
@@ -256,3 +258,42 @@ def test_recordings_that_grow_are_said():
     found = codipy.study(models.grows, [2.0, 3.0], strategies="jacobian", granularities="statement", repeat=1)
     assert [row.warning is None for row in found.rows] == [True, False]
     assert "the first recording has" in str(found) and "keep something" in " ".join(str(found).split())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+@pytest.mark.parametrize("function", ["endless", "lambda x: endless(x)"])
+def test_a_process_of_a_study_that_is_killed_ends(function, tmp_path):
+    """A lambda's is a copy of the process that asks."""
+    script = tmp_path / "script.py"
+    script.write_text("import os\nimport codipy\n\n\ndef endless(x):\n"
+                      "    if os.environ.get('CODIPY_STUDY_PROCESS'):\n"
+                      "        open('number.new', 'w').write(str(os.getpid()))\n"
+                      "        os.rename('number.new', 'number')\n"
+                      "        while True:\n            pass\n    return x * x\n\n\n"
+                      f"if __name__ == '__main__':\n    codipy.study({function}, 2.0, strategies='jacobian', repeat=1)\n")
+    number = tmp_path / "number"
+    with subprocess.Popen([sys.executable, str(script)], cwd=tmp_path) as asks:
+        try:
+            until(number.exists)
+        finally:
+            asks.kill()
+    until(lambda: not runs(int(number.read_text())))
+
+
+def until(condition):
+    end = time.monotonic() + 60.0
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.02)
+
+
+def runs(number):
+    try:
+        os.kill(number, 0)
+    except ProcessLookupError:
+        return False
+    try:      # one that nobody has asked how it ended
+        with open(f"/proc/{number}/stat", encoding="ascii") as told:
+            return told.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return os.path.exists("/proc/self/stat") is False
