@@ -22,7 +22,7 @@ from codipy.tools.json_text import json_text
 from codipy.tools.progress import shown_progress
 from codipy.tools.settings import settings
 from codipy.tools.table import FORMATS
-from codipy.tools.target import TargetError, demand_writable, load, user_traceback
+from codipy.tools.target import TargetError, demand_writable, hinting, load, user_traceback
 from codipy.version import __version__
 
 __all__ = ["main"]
@@ -56,17 +56,21 @@ def main(argv=None):
     except Exception as error:      # the user's file may raise anything
         print(user_traceback(error, options.target or ""), end="", file=sys.stderr)
     else:
-        _print(text)      # before what a full disk may refuse
-        return status if _write(options.command, files) else FAILED
+        printed = _print(options.command, text)      # before what a full disk may refuse
+        return status if _write(options.command, files) and printed else FAILED
     return FAILED
 
 
-def _print(text):
-    """Print; a reader that has seen enough, as `head` has, is no error."""
+def _print(command, text):
+    """Print, and say whether that could be done; a reader that has seen enough, as `head` has, is no error."""
     try:
         print(text, flush=True)
-    except BrokenPipeError:
+    except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())      # the interpreter flushes once more
+        if not isinstance(error, BrokenPipeError):
+            print(f"codipy {command}: cannot write to the standard output: {error.strerror}", file=sys.stderr)
+            return False
+    return True
 
 
 def _write(command, files):
@@ -131,7 +135,7 @@ def _compare(options):
         pairs = settings(options.strategy, options.granularity, True)
     except ValueError as error:
         raise TargetError(str(error)) from None
-    with shown_progress("time") as progress:
+    with shown_progress("time") as progress, hinting(function, arguments):
         result = compare(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                          chunk_size=options.chunk_size, repeat=options.repeat, progress=progress)
     result.point = place

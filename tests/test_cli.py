@@ -362,3 +362,74 @@ def test_progress_shows_any_text_on_a_narrow_terminal(has_rich, capsys, monkeypa
         show(1, 2, "plain at [/b] [red] and what is far too long for one line of such a terminal")
     drawn = capsys.readouterr().err
     assert "plain at [/b]" in drawn and (has_rich or max(map(len, drawn.split("\r"))) < 40)
+
+
+POINTS = """
+class Model:
+    rate = 2.0
+    def loss(self, x):
+        return x * self.rate
+    @staticmethod
+    def plain(x):
+        return x
+    def __repr__(self):
+        return "model"
+
+def optional(a, b=2.0):
+    return a * b
+optional.x0 = (3.0, 4.0)
+
+def counts(a, steps):
+    for _ in range(steps):
+        a = a * a
+    return a
+counts.x0 = (0.5, 3)
+
+def fine(a, b):
+    return a * b
+fine.x0 = (3.0, 4)
+"""
+
+
+@pytest.mark.parametrize("command", ["compare", "study", "profile", "predict", "debug"])
+def test_an_error_says_how_the_point_was_taken(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "points.py"
+    path.write_text(POINTS)
+
+    def said(name, *words):
+        assert cli.main([command, f"{path}:{name}", *words]) == 2
+        out, err = capsys.readouterr()
+        assert out == "" and f'File "{path}", line' in err
+        return err
+
+    tuple_taken = said("optional")
+    assert "in optional\n" in tuple_taken and "TypeError: can't multiply" in tuple_taken
+    assert "The point is a tuple, and optional got it as one argument" in tuple_taken
+    assert "take the default of b away" in tuple_taken and "whole number" not in tuple_taken
+    number_taken = said("counts")
+    assert "TypeError: 'float' object cannot be interpreted as an integer" in number_taken
+    assert "a whole number, argument 1, which became a float" in number_taken and "is a tuple" not in number_taken
+
+
+def test_hints_are_of_functions_that_fail(tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    path = tmp_path / "points.py"
+    path.write_text(POINTS)
+    assert cli.main(["compare", f"{path}:fine", "--repeat", "1", "--strategy", "jacobian"]) == 0
+    assert "whole number" not in capsys.readouterr().err
+    assert cli.main(["compare", f"{path}:nope"]) == 2
+    assert "there are Model.loss, Model.plain, optional, counts, fine" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
+@pytest.mark.parametrize("words", [["compare", "--repeat", "1"], ["study", "--repeat", "1"], ["profile"], ["predict"],
+                                   ["debug"]])
+def test_a_full_disk_behind_the_standard_output_is_exit_status_2(words, tmp_path):
+    (tmp_path / "points.py").write_text(POINTS)
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run([sys.executable, "-m", "codipy", words[0], "points.py:fine", *words[1:]], stdout=full,
+                              stderr=subprocess.PIPE, cwd=tmp_path, text=True, env={**os.environ})
+    assert done.returncode == 2 and "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
+    assert f"codipy {words[0]}: cannot write to the standard output: No space left on device" in done.stderr

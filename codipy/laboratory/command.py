@@ -74,6 +74,8 @@ def _run(options):
             found = study(options.target, **chosen, repeat=options.repeat, save=folder, resume=options.resume,
                           progress=progress)
         except TypeError as error:
+            if hasattr(error, "codipy_traceback"):      # of the user's function
+                raise
             raise TargetError(str(error)) from None
     said = [found.table(options.format, details=options.details), "", f"The study is in {folder}."]
     if not found.header["finished"]:

@@ -12,7 +12,7 @@ from codipy.laboratory.source import as_steps
 from codipy.tools.callee import name_of
 from codipy.tools.progress import shown_progress
 from codipy.tools.settings import settings
-from codipy.tools.target import TargetError, demand_writable, find
+from codipy.tools.target import TargetError, demand_writable, find, hinting
 
 __all__ = ["add_predict"]
 
@@ -43,7 +43,7 @@ def _run(options):
         settings(options.strategy, options.granularity, True)
     except ValueError as error:
         raise TargetError(str(error)) from None
-    with shown_progress("count") as progress:
+    with shown_progress("count") as progress, hinting(function, arguments):
         found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                         chunk_sizes=options.chunk_size, width=options.width, budget=options.budget, progress=progress)
     found = replace(found, function=name, point=place)

@@ -23,6 +23,7 @@ from codipy.tools.callee import check_function
 from codipy.tools.json_text import json_text
 from codipy.tools.measuring import clock
 from codipy.tools.problem import Problem
+from codipy.tools.target import hints
 from codipy.tools.verdict import Differences, Verdict
 
 __all__ = ["Progress", "sourced", "study"]
@@ -283,6 +284,7 @@ class _Run:
         if "error" in found:
             if row.is_plain:      # what cannot be run cannot be studied
                 found["error"].codipy_traceback = found["traceback"]
+                found["error"].codipy_hints = hints(*self.source.load(combination.point), found["error"])
                 raise found["error"] from ProcessError("in another process:\n" + found["traceback"])
             return Measurement(combination, f"{type(found['error']).__name__}: {found['error']}")
         if row.is_plain:

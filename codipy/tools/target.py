@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import importlib.util
 import inspect
 import re
@@ -16,7 +17,7 @@ from typing import Any, NamedTuple
 
 from codipy.tools.callee import name_of
 
-__all__ = ["Found", "Target", "TargetError", "demand_writable", "find", "load", "made_by", "user_traceback"]
+__all__ = ["Found", "Target", "TargetError", "demand_writable", "find", "hinting", "hints", "load", "made_by", "user_traceback"]
 
 _NAME = "codipy_target"      # not that of the file: it may be that of a module that others need
 
@@ -201,8 +202,16 @@ def load(target, at=None, text=None):
 
 
 def _there(module):
-    there = [key for key, value in vars(module).items()
-             if inspect.isfunction(value) and value.__module__ == module.__name__]
+    """The functions of a file, and the methods of its classes."""
+    there = []
+    for key, value in vars(module).items():
+        if getattr(value, "__module__", None) == module.__name__:
+            if inspect.isfunction(value):
+                there.append(key)
+            elif inspect.isclass(value):
+                there += [f"{key}.{name}" for name, method in vars(value).items()
+                          if isinstance(method, (staticmethod, classmethod)) or inspect.isfunction(method)
+                          if not name.startswith("__") or name == "__call__"]
     return ", ".join(there) or "none"
 
 
@@ -240,10 +249,50 @@ def _run(path):
 
 
 def _arguments(function, point):
+    """The point as arguments: a tuple is several if the function requires several, else one."""
     if not isinstance(point, tuple):
         return (point,)
     required = [parameter for parameter in _positional(function) if parameter.default is parameter.empty]
     return point if len(required) > 1 else (point,)
+
+
+@contextlib.contextmanager
+def hinting(function, arguments):
+    """What the function raises inside of this has `hints` for `user_traceback`."""
+    try:
+        yield
+    except Exception as error:
+        error.codipy_hints = hints(function, arguments, error)
+        raise
+
+
+def hints(function, arguments, error):
+    """What may be wrong with a point at which the function raised an exception, as sentences.
+
+    Parameters
+    ----------
+    function : callable
+    arguments : tuple
+        What `Target` holds.
+    error : Exception
+
+    Returns
+    -------
+    list of str
+    """
+    found = []
+    if len(arguments) == 1 and isinstance(arguments[0], tuple) and len(_positional(function)) > 1:
+        optional = [parameter.name for parameter in _positional(function) if parameter.default is not parameter.empty]
+        found.append(f"The point is a tuple, and {name_of(function)} got it as one argument, because only one has no "
+                     f"default. A tuple is several arguments of a function that requires several: take the default of "
+                     f"{' or '.join(optional)} away, or name a function with exactly these arguments.")
+    numbers = [k for k, argument in enumerate(arguments) if isinstance(argument, int) and not isinstance(argument, bool)]
+    if numbers and isinstance(error, (TypeError, IndexError)):
+        which = " and ".join(str(k) for k in numbers)
+        found.append(f"The point has a whole number, argument {which}, which became a float, because a function is "
+                     "differentiated by all numbers of its point. A number that counts, as of steps, belongs into a "
+                     "default of the function and not into the point.")
+    return found
 
 
 def demand_writable(path):
@@ -261,7 +310,12 @@ def demand_writable(path):
 
 
 def user_traceback(error, target):
-    """The text of an exception, from the first line of the user's file on."""
+    """The text of an exception, from the first line of the user's file on, and what may be wrong with the point."""
+    said = "".join(f"codipy: {line}\n" for line in getattr(error, "codipy_hints", ()))
+    return _traceback(error, target) + said
+
+
+def _traceback(error, target):
     if hasattr(error, "codipy_traceback"):      # raised in another process
         return _from_the_file(error.codipy_traceback, target)
     path = str(Path(target.rpartition(":")[0]).resolve())

@@ -10,7 +10,7 @@ from codipy.laboratory.profiling.stacks import WEIGHTS
 from codipy.tape.strategy import GRANULARITIES, STRATEGIES
 from codipy.tools.json_text import json_text
 from codipy.tools.table import FORMATS
-from codipy.tools.target import TargetError, demand_writable, load
+from codipy.tools.target import TargetError, demand_writable, hinting, load
 
 __all__ = ["add_profile"]
 
@@ -47,8 +47,9 @@ def _run(options):
         raise TargetError("--json, --html, --speedscope and --collapsed must name different files")
     function, arguments, place = load(options.target, options.at, options.x0)
     try:
-        found = profile(function, *arguments, strategy=options.strategy, granularity=options.granularity,
-                        chunk_size=options.chunk_size)
+        with hinting(function, arguments):
+            found = profile(function, *arguments, strategy=options.strategy, granularity=options.granularity,
+                            chunk_size=options.chunk_size)
     except ValueError as error:
         if "granularity" not in str(error):
             raise

@@ -7,7 +7,7 @@ from pathlib import Path
 from codipy.laboratory.command import AGREE, DISAGREE
 from codipy.laboratory.trouble.debugging import debug
 from codipy.tools.callee import name_of
-from codipy.tools.target import demand_writable, load
+from codipy.tools.target import demand_writable, hinting, load
 
 __all__ = ["add_debug"]
 
@@ -28,6 +28,7 @@ def add_debug(commands):
 def _run(options):
     demand_writable(options.json)
     function, arguments, place = load(options.target, options.at, options.x0)
-    found = debug(function, *arguments)
+    with hinting(function, arguments):
+        found = debug(function, *arguments)
     text = f"{name_of(function)} at {place}\n{found.text()}"
     return text, AGREE if found.ok else DISAGREE, {options.json: found.to_json()}
