@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import contextlib
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -47,24 +48,29 @@ def main(argv=None):
         with contextlib.redirect_stdout(sys.stderr):      # what the user's program prints is no part of a table
             text, status, files = options.run(options)
     except (ActiveError, StatefulError, StudyError, TapeError, TargetError) as error:      # these name the line
-        print(f"codipy {options.command}: {error}", file=sys.stderr)
+        print(_shown(f"codipy {options.command}: {error}"), file=sys.stderr)
     except KeyboardInterrupt:
         return INTERRUPTED
     except SystemExit as error:      # its status is not that of this command, which has nothing to show
         print(f"codipy {options.command}: the program called exit({error.code!r}) while it ran: return from the "
               "function instead", file=sys.stderr)
     except Exception as error:      # the user's file may raise anything
-        print(user_traceback(error, options.target or ""), end="", file=sys.stderr)
+        print(_shown(user_traceback(error, options.target or "")), end="", file=sys.stderr)
     else:
         printed = _print(options.command, text)      # before what a full disk may refuse
         return status if _write(options.command, files) and printed else FAILED
     return FAILED
 
 
+def _shown(text):
+    """Text in which characters that would steer a terminal are written out: exceptions say what a program has read."""
+    return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda found: repr(found[0])[1:-1], text)
+
+
 def _print(command, text):
     """Print, and say whether that could be done; a reader that has seen enough, as `head` has, is no error."""
     try:
-        print(text, flush=True)
+        print(_shown(text), flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())      # the interpreter flushes once more
         if not isinstance(error, BrokenPipeError):

@@ -433,3 +433,13 @@ def test_a_full_disk_behind_the_standard_output_is_exit_status_2(words, tmp_path
                               stderr=subprocess.PIPE, cwd=tmp_path, text=True, env={**os.environ})
     assert done.returncode == 2 and "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
     assert f"codipy {words[0]}: cannot write to the standard output: No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("command", ["compare", "study", "debug"])
+def test_what_would_steer_a_terminal_is_written_out(command, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "steers.py").write_text("def f(x):\n    raise ValueError('\\x1b[2Jgone\\r\\u009b1m\\nhere')\nx0 = 1.0\n")
+    assert cli.main([command, "steers.py:f"]) == 2
+    err = capsys.readouterr().err
+    assert "\\x1b[2Jgone\\r\\x9b1m\nhere" in err and not {"\x1b", "\r", "\x9b"} & set(err)

@@ -46,12 +46,15 @@ class Study:
         One for each combination, the plain run of each point included.
     disagreements : list of str
         Empty where all gradients agree.
+    notes : list of str
+        Where a gradient is NaN or infinite.
     """
 
     function: str
     header: dict[str, Any]
     rows: list[Measurement]
     disagreements: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     @property
     def agree(self) -> bool:
@@ -149,7 +152,8 @@ class Study:
                          "with what this one had. Put the function into a module for fresh ones.")
         if not self.header.get("finished", True):
             found.append("The study was stopped before its end.")
-        return found + (self.disagreements or ["All gradients agree."] if self.taped else self.disagreements)
+        said = [*self.disagreements, *self.notes]
+        return found + (said or ["All gradients agree."] if self.taped else said)
 
     def overview(self) -> list[Table]:
         """What matters most of `tables`: time, memory, growth."""
@@ -219,7 +223,7 @@ class Study:
     def to_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON has; values may be NaN and infinite."""
         return {"codipy study": _FORMAT, "function": self.function, "header": self.header, "agree": self.agree,
-                "disagreements": self.disagreements, "rows": [row.to_dict() for row in self.rows]}
+                "disagreements": self.disagreements, "notes": self.notes, "rows": [row.to_dict() for row in self.rows]}
 
     def to_json(self) -> str:
         """Everything as JSON text, which `Study.load` reads."""
@@ -232,7 +236,7 @@ class Study:
             raise StudyError("this is no study, or one that another version of codipy has written")
         try:
             return cls(stored["function"], stored["header"], [Measurement.of(row) for row in stored["rows"]],
-                       stored["disagreements"])
+                       stored["disagreements"], stored.get("notes", []))
         except (KeyError, TypeError) as error:
             raise StudyError(f"this is no study of this version of codipy: {error}") from None
 

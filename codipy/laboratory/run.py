@@ -125,7 +125,7 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
         except BaseException:
             kept.leave()
             raise
-        made = Study(source.name, header, run.rows(), run.compared(rtol))
+        made = Study(source.name, header, run.rows(), *run.compared(rtol))
     if save is not None:
         made.save(save)
     return made
@@ -308,8 +308,8 @@ class _Run:
         return [self.kept.rows[one.key] for one in self.plan if one.key in self.kept.rows]
 
     def compared(self, rtol):
-        """Compare the gradients of each point, note how far each is off; returns what does not agree."""
-        lines = []
+        """Compare the gradients of each point, note how far each is off; returns what does not agree, and what is no number."""
+        lines, notes = [], []
         measured_here = [row for row in self.rows() if row.error is None]
         for plain in [row for row in measured_here if row.is_plain]:
             taped = [row for row in measured_here
@@ -331,7 +331,9 @@ class _Run:
                 if not _same(row.value, plain.value):
                     lines.append(f"{title}: the value is {row.value!r}, not {plain.value!r} as in the plain run")
             lines += verdict.lines([row.combination.title for row in taped])
-        return lines
+            if (note := verdict.missing()) is not None:
+                notes.append(f"{plain.combination.point.label}: {note}")
+        return lines, notes
 
     def _gradient(self, row):
         path = self.kept.gradient(row.combination)

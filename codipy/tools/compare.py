@@ -116,7 +116,8 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
         function=name_of(f), value=value, numbers=problem.point.size, differenced=differences.count,
         directions=len(differences.directions), repeat=repeat, runs=runs, plain=Times.of(plain), rows=rows,
         disagreements=[*verdict.lines([f"{row.strategy}, {row.granularity}" for row in rows]),
-                       *_wrong_tangents(problem, tapes, seen, verdict)])
+                       *_wrong_tangents(problem, tapes, seen, verdict)],
+        notes=[line for line in [verdict.missing()] if line])
 
 
 def _wrong_tangents(problem, tapes, seen, verdict):

@@ -111,6 +111,8 @@ class Comparison:
         One for each strategy and granularity.
     disagreements : list of str
         Empty where all gradients agree.
+    notes : list of str
+        Where a gradient is NaN or infinite.
     memory : list of dict
         Where it was asked for: see `codipy.laboratory.memory.measure`.
     point : str
@@ -129,6 +131,7 @@ class Comparison:
     disagreements: list[str]
     memory: list[dict[str, Any]] = field(default_factory=list)
     point: str = ""
+    notes: list[str] = field(default_factory=list)
 
     @property
     def agree(self) -> bool:
@@ -183,14 +186,16 @@ class Comparison:
                    if row.strategy != FORWARD_STRATEGY and reason != NO_VALUES}
         lines += [""] * bool(refused) + [f"No {phase} sweep: {reason}" for phase, reason in sorted(refused)]
         lines += [f"{row['strategy']}, {row['granularity']}: {row['warning']}" for row in self.memory if row["warning"]]
-        lines += ["", *(self.disagreements or ["All gradients agree."])]
+        lines += ["", *self._said()]
         if format == "latex":
             lines = [line if line in tables else f"% {line}".rstrip() for line in lines]
         return "\n".join(lines)
 
     def _repr_html_(self):
-        said = self.disagreements or ["All gradients agree."]
-        return "".join([*(one.html() for one in self.tables()), *(f"<p>{escape(line)}</p>" for line in said)])
+        return "".join([*(one.html() for one in self.tables()), *(f"<p>{escape(line)}</p>" for line in self._said())])
+
+    def _said(self):
+        return [*self.disagreements, *self.notes] or ["All gradients agree."]
 
     def tables(self) -> list[Table]:
         """The tables: multiples and bytes, seconds, streams, and resident memory where it was asked for."""

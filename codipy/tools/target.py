@@ -17,7 +17,8 @@ from typing import Any, NamedTuple
 
 from codipy.tools.callee import name_of
 
-__all__ = ["Found", "Target", "TargetError", "demand_writable", "find", "hinting", "hints", "load", "made_by", "user_traceback"]
+__all__ = ["Found", "Target", "TargetError", "demand_writable", "find", "hinting", "hints", "load", "made_by",
+           "user_traceback"]
 
 _NAME = "codipy_target"      # not that of the file: it may be that of a module that others need
 
@@ -286,7 +287,7 @@ def hints(function, arguments, error):
         found.append(f"The point is a tuple, and {name_of(function)} got it as one argument, because only one has no "
                      f"default. A tuple is several arguments of a function that requires several: take the default of "
                      f"{' or '.join(optional)} away, or name a function with exactly these arguments.")
-    numbers = [k for k, argument in enumerate(arguments) if isinstance(argument, int) and not isinstance(argument, bool)]
+    numbers = [k for k, argument in enumerate(arguments) if type(argument) is int]
     if numbers and isinstance(error, (TypeError, IndexError)):
         which = " and ".join(str(k) for k in numbers)
         found.append(f"The point has a whole number, argument {which}, which became a float, because a function is "

@@ -117,6 +117,16 @@ class Verdict:
             yield (f"{title} disagrees with {other}: the derivative by {differences.names[i]} is "
                    f"{gradient[i]:.12g}, not {value[i]:.12g}")
 
+    def missing(self):
+        """A line if the gradient is not of numbers, in which all may agree, else None."""
+        off = np.flatnonzero(~np.isfinite(self.reference))
+        if not off.size:
+            return None
+        of = "number" if self.reference.size == 1 else "numbers"
+        return (f"The derivative by {off.size} of {self.reference.size} {of} is NaN or infinite, the first by "
+                f"{self.differences.names[int(off[0])]}: {self.reference[off[0]]}. That the strategies agree there says "
+                "nothing; codipy debug says which line it comes from.")
+
     def wrong_tangent(self, title, found):
         """A line if the derivative along `random_direction` is not that of the reference, else None."""
         direction = random_direction(self.reference.size)

@@ -270,7 +270,8 @@ def test_a_process_of_a_study_that_is_killed_ends(function, tmp_path):
                       "        open('number.new', 'w').write(str(os.getpid()))\n"
                       "        os.rename('number.new', 'number')\n"
                       "        while True:\n            pass\n    return x * x\n\n\n"
-                      f"if __name__ == '__main__':\n    codipy.study({function}, 2.0, strategies='jacobian', repeat=1)\n")
+                      "if __name__ == '__main__':\n"
+                      f"    codipy.study({function}, 2.0, strategies='jacobian', repeat=1)\n")
     number = tmp_path / "number"
     with subprocess.Popen([sys.executable, str(script)], cwd=tmp_path) as asks:
         try:
@@ -297,3 +298,10 @@ def runs(number):
             return told.read().rpartition(")")[2].split()[0] != "Z"
     except OSError:
         return os.path.exists("/proc/self/stat") is False
+
+
+def test_gradients_that_are_no_numbers_are_said():
+    found = codipy.study(models.root, [0.0, 2.0], strategies=["jacobian", "primal"], repeat=1)
+    assert "All gradients agree" not in str(found) + found.to_html()
+    assert "The derivative by 1 of 2 numbers is NaN or infinite" in " ".join(str(found).split())
+    assert codipy.laboratory.Study.from_dict(found.to_dict()).notes == found.notes

@@ -266,3 +266,17 @@ def test_large_arrays_are_moved_in_random_directions(monkeypatch):
 def test_a_function_that_returns_an_array():
     with pytest.raises(TypeError, match=r"must return one real number, got ndarray of shape \(2,\): .*sum\(\)"):
         codipy.compare(lambda x: x, np.ones(2))
+
+
+def test_gradients_that_are_no_numbers_are_said():
+    """Where all have NaN none is right by that."""
+    def root(x):
+        return (x[0] * x[1]) ** 0.5
+
+    result = codipy.compare(root, [0.0, 2.0], repeat=1)
+    assert result.agree and "All gradients agree" not in str(result) + result._repr_html_()
+    text = " ".join(str(result).split())
+    assert "The derivative by 1 of 2 numbers is NaN or infinite, the first by argument 0[0]: inf." in text
+    assert result.to_dict()["notes"] == result.notes
+    good = codipy.compare(root, [1.0, 2.0], repeat=1)
+    assert good.notes == [] and "All gradients agree" in str(good)
