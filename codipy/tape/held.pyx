@@ -85,7 +85,7 @@ cdef class Held:
         """What is there before the records was counted, or the next record with all that it leads to."""
 
     def _go_on(self, counting):
-        counting.settle()
+        counting.look()
         self.objects, self.nbytes = counting.objects, counting.nbytes
         self.owners, self.used, self.allocated = counting.owners, counting.used, counting.allocated
         self._counting = counting

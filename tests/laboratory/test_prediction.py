@@ -18,7 +18,7 @@ from codipy.tape.strategy import GRANULARITIES, STRATEGIES
 from codipy.tools.measuring import StatefulError
 from codipy.tools.problem import Problem
 from tests.laboratory.counted import OBJECTS, unlike
-from tests.strategies import COMPARED, VARIANTS
+from tests.strategies import COMPARED, VARIANTS, each_pair
 from tests.test_examples import load
 
 
@@ -297,3 +297,82 @@ def test_the_sizes_of_the_command(tmp_path, capsys, monkeypatch):
     for wrong in ("0", "1,2", "x"):
         with pytest.raises(SystemExit):
             cli.main(["predict", *few, "--size", wrong])
+
+
+def matrix(n, k=0.0):
+    return diags_array([np.full(n, 2.0 + k), np.full(n - 1, -1.0)], offsets=[0, 1], format="csr")
+
+
+def in_a_local(u):
+    a = matrix(u.size)
+    return ((a @ u) ** 2).sum()
+
+
+def several(u):
+    a, b = matrix(u.size), matrix(u.size, 1.0)
+    return ((a @ (b @ u)) * (a @ u)).sum()
+
+
+def replaced(u):
+    for k in range(5):
+        a = matrix(u.size, k)
+        u = a @ u * 0.2
+    return u.sum()
+
+
+def deleted(u):
+    a = matrix(u.size)
+    v = a @ u
+    del a
+    return (v * v).sum()
+
+
+def in_a_list(u):
+    known = [matrix(u.size, k) for k in range(12)]
+    for a in known:
+        u = np.sin(a @ u)
+    return u.sum()
+
+
+def in_an_object(u):
+    class Model:
+        def __init__(self):
+            self.a = matrix(u.size)
+
+    model = Model()
+    return ((model.a @ u) * (model.a.T @ u)).sum()
+
+
+def by_a_closure(u):
+    a = matrix(u.size)
+
+    def product(v):
+        return a @ v
+
+    return (product(u) * product(np.sin(u))).sum()
+
+
+OUTSIDE = matrix(300)
+
+
+def from_outside(u):
+    b = OUTSIDE
+    return ((b @ u) ** 2).sum()
+
+
+@each_pair()
+@pytest.mark.parametrize("f", [in_a_local, several, replaced, deleted, in_a_list, in_an_object, by_a_closure,
+                               from_outside])
+def test_what_a_local_still_has(f, variant):
+    """On a tape it is the tape's when the function is over, and while it counts somebody else's."""
+    u = np.linspace(0.1, 1.0, 300)
+    (row,) = codipy.predict(f, u, strategies=variant[0], granularities=variant[1]).rows
+    tape = codipy.Tape(*variant)
+    with tape:
+        x = tape.register_input(u)
+        y = tape.register_output(codipy.rebind(f)(x))
+    found = tape.statistics()
+    assert row.statistics["array values"] == found["array values"]
+    assert row.statistics["array statements"].memory.used == pytest.approx(found["array statements"].memory.used,
+                                                                           abs=1500)  # unused constants
+    del y
