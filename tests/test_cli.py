@@ -439,7 +439,8 @@ def test_a_full_disk_behind_the_standard_output_is_exit_status_2(words, tmp_path
 def test_what_would_steer_a_terminal_is_written_out(command, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path.copy())
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "steers.py").write_text("def f(x):\n    raise ValueError('\\x1b[2Jgone\\r\\u009b1m\\nhere')\nx0 = 1.0\n")
+    file = tmp_path / "steers.py"
+    file.write_text("x0 = 1.0\ndef f(x):\n    raise ValueError('\\x1b[2Jgone\\r\\u009b1m\\nhere')\n")
     assert cli.main([command, "steers.py:f"]) == 2
     err = capsys.readouterr().err
     assert "\\x1b[2Jgone\\r\\x9b1m\nhere" in err and not {"\x1b", "\r", "\x9b"} & set(err)

@@ -308,7 +308,13 @@ class _Run:
         return [self.kept.rows[one.key] for one in self.plan if one.key in self.kept.rows]
 
     def compared(self, rtol):
-        """Compare the gradients of each point, note how far each is off; returns what does not agree, and what is no number."""
+        """Compare the gradients of each point, note how far each is off.
+
+        Returns
+        -------
+        lines, notes : list of str
+            What does not agree; what is no number.
+        """
         lines, notes = [], []
         measured_here = [row for row in self.rows() if row.error is None]
         for plain in [row for row in measured_here if row.is_plain]:

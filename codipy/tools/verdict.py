@@ -124,8 +124,8 @@ class Verdict:
             return None
         of = "number" if self.reference.size == 1 else "numbers"
         return (f"The derivative by {off.size} of {self.reference.size} {of} is NaN or infinite, the first by "
-                f"{self.differences.names[int(off[0])]}: {self.reference[off[0]]}. That the strategies agree there says "
-                "nothing; codipy debug says which line it comes from.")
+                f"{self.differences.names[int(off[0])]}: {self.reference[off[0]]}. That the strategies agree there "
+                "says nothing; codipy debug says which line it comes from.")
 
     def wrong_tangent(self, title, found):
         """A line if the derivative along `random_direction` is not that of the reference, else None."""
