@@ -458,3 +458,27 @@ def test_results_of_which_the_shape_alone_is_kept_are_computed_again():
     with tape:
         call(both, (tape.register_input(np.array([1.0, 2.0])),))
     assert "both(#1..#2)  is (?, 3)" in tape.dump()
+
+
+def of_an_element(x):
+    v = x[0].value  # lost
+    return v * x[1]
+
+
+def of_an_array(x):
+    v = x.value  # lost
+    return (v * x).sum()
+
+
+@pytest.mark.parametrize("f", [of_an_element, of_an_array])
+def test_functions_that_cannot_run_plainly_are_looked_at(f):
+    """NumPy's arrays and numbers have no ``.value``: the line is that which the block names."""
+    x = np.array([1.5, 2.0, 3.0])
+    alone = codipy.debug(f, x)
+    with codipy.debug(show=False) as block:
+        codipy.grad(f)(x)
+    lost, known = ([finding for finding in report.findings if finding.kind == "plain"] for report in (alone, block))
+    assert [(finding.text, finding.line) for finding in lost] == [(finding.text, finding.line) for finding in known]
+    assert len(lost) == 1 and "its derivative is lost" in lost[0].text and "# lost" in str(lost[0].line)
+    assert not alone.ok
+    assert any("AttributeError" in note for note in alone.notes)

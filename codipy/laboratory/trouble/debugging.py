@@ -54,8 +54,9 @@ def debug(f=None, *x, rebind=True, show=True):
       where the operations have one, also if its derivative is 0 at this point;
     * active values that were turned into plain ones (``x.value``, ``codipy.value(x)``) and reach the result.
       ``codipy.debug(f, *x)`` runs the function again for each such line, with the plain values changed by one
-      millionth, and sees whether the result changes by more than rounding does. The block cannot run its code again: it
-      finds plain values that stand in another statement just as they were;
+      millionth, and sees whether the result changes by more than rounding does. The block cannot run its code again,
+      nor can a function run plainly that says ``x.value`` of all it gets: there plain values are found that stand in
+      another statement just as they were;
     * as hints, arrays that were written to in place while they were registered, and adjoints of which the terms cancel:
       the sum of their magnitudes over the magnitude of their sum is 1e8 or more, and the rounding of so large terms is
       that much of the derivative by an input too. So a root that has converged is no hint: the adjoints of its last
@@ -119,7 +120,7 @@ def _run(f, x, rebind):
     except Exception as error:      # of the plain run: what stands before it is looked for all the same
         problem, failed = Problem(f, x, rebind), error
     names = [path for position, tree in enumerate(x) for path, _ in labelled(tree, f"argument {position}")]
-    watcher = Watcher(report, names)
+    watcher = Watcher(report, names, again=failed is None)
     before = _instead_of(watcher)
     watcher.start(sys._getframe(2))
     try:

@@ -40,6 +40,8 @@ class Watcher:
         Gets what is found.
     names : list of str, optional
         What the inputs of the first recording are called, in order.
+    again : bool
+        Whether the function can run again with other plain values, so that it need not be looked for these.
 
     Attributes
     ----------
@@ -47,8 +49,8 @@ class Watcher:
         Lines that turned active values into plain ones: their first value.
     """
 
-    def __init__(self, report, names=()):
-        self.report, self._names, self.plain_lines = report, list(names), {}
+    def __init__(self, report, names=(), again=False):
+        self.report, self._names, self._again, self.plain_lines = report, list(names), again, {}
         self._thread, self._busy, self._lines = threading.get_ident(), False, Lines(self._line_ended)
         self._runs = {}      # recordings by the id of their tape
 
@@ -91,7 +93,7 @@ class Watcher:
             self._look_at_values(recorded)
             if run.outputs:
                 self._look_at_dependence(run, recorded, *run.output_identifiers())
-            if not self._names:      # else the function runs again with other values, which tells more
+            if not self._again:      # which tells more
                 self._look_at_plain(run, recorded)
 
     def input(self, tape, x):
