@@ -71,6 +71,9 @@ def test_dataframe(found):
     frame = found.to_dataframe()
     assert list(frame.columns) == list(COLUMNS) and len(frame) == len(list(found.records()))
     assert frame.attrs["codipy"] == codipy.__version__
+    # Whole numbers, of which some are not there: an empty chunk size is codipy's own.
+    assert {str(frame[name].dtype) for name in ("size", "steps", "numbers", "chunk_size", "width")} == {"Int64"}
+    assert frame["chunk_size"].isna().any()
 
 
 def test_what_is_not_installed_is_named(found, monkeypatch):
