@@ -292,6 +292,15 @@ def test_a_block_profiles_drivers_and_tapes_of_its_thread():
     assert used == found.total.used
 
 
+def test_a_block_without_recordings_says_why():
+    with codipy.profile() as found:
+        thread = threading.Thread(target=lambda: codipy.grad(outer)(1.0))
+        thread.start()
+        thread.join()
+    assert (found.recordings, found.missed) == (0, 0)
+    assert "on the thread that entered it" in " ".join(str(found).split())
+
+
 def test_many_tapes_are_read_one_after_the_other():
     def record():
         tape = codipy.Tape("jacobian")

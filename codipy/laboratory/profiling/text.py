@@ -46,6 +46,9 @@ def said(profile):
              + f", {short(profile.total.used)} in use, {short(profile.total.allocated)} allocated."]
     if profile.recordings > 1:
         lines.append("All numbers are sums over the recordings.")
+    if not profile.recordings and not profile.missed:
+        lines.append("No recording began in the block on the thread that entered it: enter a block on the thread that "
+                     "records.")
     if profile.missed:
         lines.append(f"{profile.missed} more had begun before the profile, or keep nothing: nothing here is theirs.")
     return lines
