@@ -291,7 +291,7 @@ class Study:
         except ImportError:
             raise StudyError(f"to_dataframe() needs pandas: {EXTRA}") from None
         frame = pandas.DataFrame(list(self.records()), columns=list(COLUMNS))
-        frame = frame.astype({name: "Int64" for name in ("size", "steps", "numbers", "chunk_size", "width")})
+        frame = frame.astype(dict.fromkeys(("size", "steps", "numbers", "chunk_size", "width"), "Int64"))
         frame.attrs.update(self.header)
         return frame
 
