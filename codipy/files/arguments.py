@@ -17,7 +17,9 @@ from codipy.data.buffer import Buffer
 from codipy.data.plain import array_on
 from codipy.errors import TapeFormatError
 from codipy.numpy.solved import Solver
+from codipy.tape.sound import FAR, extent
 
+_MOST_DIMS = 64  # that NumPy's arrays have
 _PLAIN = "?bhilqBHILQefdFD"  # dtypes that are the same on every machine; of "l" and "L" that of the size
 _FAR = 2**62
 _DEEP = 16
@@ -89,7 +91,7 @@ def encoded(value, add_bytes, number_of, deep=_DEEP):
         return ["scalar", _name(value.dtype), value.astype(_name(value.dtype)).tobytes().hex()]
     if kind is np.ndarray and type(value.base) is Buffer and value.dtype == np.float64:
         offset = (value.ctypes.data - value.base.address) // 8
-        return ["values", number_of(value.base), offset, list(value.shape), [step // 8 for step in value.strides]]
+        return ["values", number_of(value.base), offset, list(value.shape), [step // 8 for step in _strides(value)]]
     if kind is np.ndarray and value.dtype.char in _PLAIN:
         return _array(value, add_bytes)
     if kind.__module__.startswith("scipy.sparse.") and getattr(value, "ndim", 2) == 2:
@@ -115,12 +117,18 @@ def _name(dtype):
 
 def _array(value, add_bytes):
     """With its strides, on which last bits of sums depend; what lies between its elements is left out."""
-    ways = [(n - 1) * step for n, step in zip(value.shape, value.strides)]
+    strides = _strides(value)
+    ways = [(n - 1) * step for n, step in zip(value.shape, strides)]
     before = -sum(way for way in ways if way < 0) if value.size else 0
     extent = before + sum(way for way in ways if way > 0) + value.itemsize if value.size else 0
     memory = np.zeros(extent, np.uint8)
-    np.ndarray(value.shape, _name(value.dtype), memory, before, value.strides)[...] = value
-    return ["array", _name(value.dtype), list(value.shape), list(value.strides), before, add_bytes(memory)]
+    np.ndarray(value.shape, _name(value.dtype), memory, before, strides)[...] = value
+    return ["array", _name(value.dtype), list(value.shape), list(strides), before, add_bytes(memory)]
+
+
+def _strides(array):
+    """Those of an array, where one of them is farther than a file says those of an axis that is never walked along."""
+    return tuple(step if abs(step) < FAR else array.itemsize for step in array.strides)
 
 
 def decoded(form, bytes_of, buffer_of, deep=_DEEP):
@@ -184,8 +192,13 @@ def decoded(form, bytes_of, buffer_of, deep=_DEEP):
         return _sparse_matrix(form, is_array, integers(shape), [inner(part) for part in parts])
     _demand(kind == "array", f"{kind!r:.40} is a kind of value")
     name, shape, strides, offset, memory = parts
-    native = _dtype(name)
-    found = np.ndarray(integers(shape), np.dtype(name), bytes_of(memory), integers([offset])[0], integers(strides))
+    native, memory = _dtype(name), bytes_of(memory)
+    shape, strides, (offset,) = integers(shape), integers(strides), integers([offset])
+    # In integers that do not overflow: NumPy's own comparison of strides with a memory does.
+    lowest, highest = extent(offset, shape, strides, _MOST_DIMS)
+    inside = 0 <= lowest <= highest <= len(memory) - native.itemsize if lowest <= highest else offset == 0
+    _demand(inside, "an array lies inside of its memory")
+    found = np.ndarray(shape, np.dtype(name), memory, offset, strides)
     found.flags.writeable = False
     return found if sys.byteorder == "little" else found.astype(native, order="K")
 
@@ -232,6 +245,6 @@ def integers(those):
     return tuple(those)
 
 
-def _demand(holds, what):
+def _demand(holds, rule):
     if not holds:
-        raise TapeFormatError(what)
+        raise TapeFormatError(f"it breaks the rule: {rule}")

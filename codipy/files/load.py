@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+
 import numpy as np
 
 from codipy.active import Tape
@@ -70,6 +72,8 @@ def load_tape(path, *, primitives=(), verify=True):
         If it is no tape file, damaged, cut off, of a later version, or has a primitive that is not known here.
     OSError
         If the file cannot be read.
+    TypeError
+        If `path` is none.
 
     Examples
     --------
@@ -86,7 +90,7 @@ def load_tape(path, *, primitives=(), verify=True):
     >>> again.inputs[0].gradient
     6.0
     """
-    given = named.by_name(primitives)
+    given, path = named.by_name(primitives), os.fspath(path)  # a number would be an open file, which is closed
     try:
         return _Loaded(Reader(path), given, verify).tape()
     except TapeFormatError as error:
@@ -145,18 +149,20 @@ class _Loaded:
         return Contents(
             tape.parameters,
             streams,
-            [self.record(*row) for row in _list(header["records"])],
+            [self.record(number, *row) for number, row in enumerate(_list(header["records"]))],
             *integers([header["largest"]]),
             self.file.array(header["primals"], "<f8"),
             list(integers(header["named"])) if reuse else [],
             _flag(header["shared"]),
             spots,
+            _flag(header["long_arrays"]) if "long_arrays" in header else None,
         )
 
     # ---- Records ----
 
-    def record(self, kind, place, before, after, *row):
-        return self.KINDS[kind](self, (integers(place), *integers([before, after])), *row)
+    def record(self, number, kind, place, before, after, *row):
+        common = integers(place), *integers([before, after])
+        return self.call(number, common, *row) if kind == "call" else self.KINDS[kind](self, common, *row)
 
     def expression(self, common, program, shape, result, strides, operands, sums, scale):
         return Expression(
@@ -210,15 +216,16 @@ class _Loaded:
             *common, *integers([first]), *[None if n is None else _at(self.buffers, n) for n in (values, last)]
         )
 
-    def call(self, common, primitive, args, kwargs, out, argnums, arguments, results, single):
+    def call(self, number, common, primitive, args, kwargs, out, argnums, arguments, results, single):
         args, kwargs, out = [
             decoded(form, self.bytes_of, lambda n: _at(self.buffers, n)) for form in (args, kwargs, out)
         ]
-        if type(args) is not tuple or type(kwargs) is not dict:
-            raise TapeFormatError("a call has arguments")
+        _demand(type(args) is tuple and type(kwargs) is dict, "a call has arguments")
+        primitive = _at(self.primitives, primitive)
+        named.demand_call(number, primitive, args, kwargs, out)
         return Calling(
             *common,
-            _at(self.primitives, primitive),
+            primitive,
             args,
             kwargs,
             out,
@@ -228,7 +235,7 @@ class _Loaded:
             _flag(single),
         )
 
-    KINDS = {"expression": expression, "movement": movement, "choice": choice, "sum": sum, "input": input, "call": call}
+    KINDS = {"expression": expression, "movement": movement, "choice": choice, "sum": sum, "input": input}
 
     def bytes_of(self, n):
         return self.file.array(n, "|u1", self.verify)
@@ -279,9 +286,9 @@ class _Loaded:
         )
 
 
-def _demand(holds, what):
+def _demand(holds, rule):
     if not holds:
-        raise TapeFormatError(what)
+        raise TapeFormatError(f"it breaks the rule: {rule}")
 
 
 def _list(those):

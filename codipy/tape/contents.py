@@ -195,6 +195,9 @@ class Contents:
         Whether identifiers of arrays serve for several values though they are not reused.
     spots : list of Spot
         Positions to be made again, in order; `contents_of` gives none.
+    long_arrays : bool or None
+        Whether sweeps of several directions are those of long arrays, which add in another order; None: as the
+        recording itself says.
     """
 
     parameters: dict
@@ -205,3 +208,4 @@ class Contents:
     inputs: list = field(default_factory=list)
     shared: bool = False
     spots: list = field(default_factory=list)
+    long_arrays: bool | None = None

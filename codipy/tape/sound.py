@@ -6,6 +6,7 @@ primitive do with wrong values is theirs: they are NumPy.
 """
 from __future__ import annotations
 
+from bisect import bisect_left
 from math import prod
 from typing import NamedTuple
 
@@ -14,11 +15,12 @@ import numpy as np
 from codipy.errors import CorruptTape
 from codipy.tape.check import READERS, check_statements
 from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement, Summation
+from codipy.tape.renumbered import argument_slots, result_slots
 from codipy.tape.strategy import STRATEGIES, stored_as
 
 MOST_IDENTIFIERS = 2**31 - 2
 MOST_DIMS, MOST_CHOICES = 8, 3
-_FAR = 2**40             # no stride, and no extent along one dimension, is as long: so sums of eight fit 64 bits
+FAR = 2**40              # no stride, and no extent along one dimension, is as long: so sums of eight fit 64 bits
 _FIELDS = {
     "jacobian": [["f8", "i4"], ["u1"]],
     "jacobian-reuse": [["f8", "i4"], ["u1", "i4"]],
@@ -70,10 +72,11 @@ def demand_sound(contents):
         except CorruptTape as error:
             raise CorruptTape(f"{error}, at record {number}") from None
     if not reuse:
+        _check_blocks(contents, results)
         _check_spots(contents, ranges)
 
 
-def extent(first, shape, strides):
+def extent(first, shape, strides, most=MOST_DIMS):
     """The lowest and the highest of the numbers that a view names.
 
     Parameters
@@ -81,15 +84,17 @@ def extent(first, shape, strides):
     first : int
         That of its first element.
     shape, strides : sequence of int
+    most : int
+        Dimensions at most.
 
     Returns
     -------
     tuple of int
         Where no element is, the second is smaller.
     """
-    _demand(len(shape) == len(strides) <= MOST_DIMS, f"there are as many strides as dimensions, {MOST_DIMS} at most")
+    _demand(len(shape) == len(strides) <= most, f"there are as many strides as dimensions, {most} at most")
     ways = [(n - 1) * stride for n, stride in zip(shape, strides) if n]
-    _demand(all(0 <= n < _FAR for n in shape) and all(-_FAR < way < _FAR for way in (*strides, *ways)),
+    _demand(all(0 <= n < FAR for n in shape) and all(-FAR < way < FAR for way in (*strides, *ways)),
             "shapes and strides are within the memory")
     if 0 in shape:
         return first, first - 1
@@ -150,6 +155,33 @@ def _check_places(contents, counts, needs):
         _demand(np.all(done[places[:, -1]] == places[:, level]), "no place is in the middle of a statement")
 
 
+def _check_blocks(contents, results):
+    """Where identifiers are linear, an array has those that one record took: passes move them together.
+
+    A number that a record gives has such a one, or that of a statement.
+    """
+    taken = [step for step in contents.steps if step.before < step.after]
+    before = [step.before for step in taken]
+    at = np.searchsorted(before, results) - 1
+    ends = np.array([0, *(step.after for step in taken)])
+    _demand(np.all(results > ends[at + 1]), "a statement has an identifier that no record took")
+    numbers = {}
+    for record, step in enumerate(contents.steps):
+        # A movement has a source for each element, whose runs may go on from one array to the next.
+        given, asked = result_slots(step), [] if isinstance(step, Movement) else argument_slots(step)
+        for k, slots in enumerate((*given, *asked)):
+            lowest, highest = extent(*slots)
+            at = bisect_left(before, lowest) - 1
+            if highest < lowest or at >= 0 and highest <= taken[at].after:
+                continue
+            _demand(lowest == highest, f"an array has identifiers that one record took, at record {record}")
+            if k < len(given):
+                numbers[lowest] = record
+    lost = [numbers[n] for n in set(numbers).difference(results[np.isin(results, list(numbers))].tolist())]
+    first = min(lost, default=None)
+    _demand(not lost, f"a number that a record gives has an identifier of a statement, at record {first}")
+
+
 def _check_spots(contents, ranges):
     """Where identifiers are linear, the largest at a position follows from what is before it."""
     for spot in contents.spots:
@@ -186,12 +218,11 @@ def _named(step, first, shape, strides):
 
 def _check_expression(step, keeps_values):
     _demand(len(step.operands) == step.program.operands, "its program has as many operands")
-    _demand(prod(step.shape) < _FAR, "shapes and strides are within the memory")
+    _demand(prod(step.shape) < FAR, "shapes and strides are within the memory")
     if step.sums:
         _demand(step.sums > 0, "there are sums")
         _named(step, step.result, (step.sums,), (1,))
-        lowest, highest = extent(0, step.shape, step.strides)
-        _demand(lowest >= 0 and highest < step.sums, "its elements are summed to its sums")
+        _check_sums(step.shape, step.strides, step.sums)
     else:
         _named(step, step.result, step.shape, step.strides)
     for operand in step.operands:
@@ -244,8 +275,16 @@ def _check_summation(step, keeps_values):
     _named(step, *step.argument)
     _demand(step.size >= 0, "there are no fewer sums than none")
     _named(step, step.result, (step.size,), (1,))
-    lowest, highest = extent(0, step.argument.shape, step.strides)
-    _demand(lowest >= 0 and highest < step.size, "its elements are summed to its sums")
+    _check_sums(step.argument.shape, step.strides, step.size)
+
+
+def _check_sums(shape, strides, size):
+    """Along the axes that stay, where the stride is not 0, there are as many sums as elements."""
+    _demand(len(shape) == len(strides), "there are as many strides as dimensions")
+    stay = [(n, stride) for n, stride in zip(shape, strides) if stride]
+    lowest, highest = extent(0, *zip(*stay)) if stay else (0, 0)
+    _demand(lowest >= 0 and highest < max(size, 1) and prod(n for n, _ in stay) == size,
+            "its elements are summed to its sums")
 
 
 def _check_calling(step, keeps_values):
@@ -256,6 +295,7 @@ def _check_calling(step, keeps_values):
     for slots, value in [*zip(step.arguments, [step.args[i] for i in step.argnums]), *zip(step.results, parts)]:
         if slots is not None:
             _named(step, *slots)
+            _demand(prod(slots.shape) <= step.after, "each element of a call has an identifier of its own")
             _demand(np.shape(value) == tuple(slots.shape), "values and identifiers have one shape")
             _demand(isinstance(value, (float, np.ndarray, np.floating)), "what is active is a number or an array")
     if getattr(step.primitive, "product", False):

@@ -3,14 +3,17 @@
 
 import json
 import random
+import tempfile
+from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import codipy
 from codipy.errors import TapeFormatError
-from tests.fuzz.files import changed, contents, harmless, parts, run, whole
+from tests.fuzz.files import changed, contents, demand_inside, harmless, parts, run, whole
 from tests.strategies import STRATEGIES
 
 FEW = settings(max_examples=100, deadline=None, database=None)
@@ -106,16 +109,103 @@ def test_a_sparse_matrix_whose_indices_are_outside_is_refused(files, part, at, v
         codipy.load_tape(path)
 
 
-def test_what_a_rule_cannot_read_is_said_of_the_file(files):
+def test_a_sparse_matrix_that_does_not_fit_is_refused(files):
+    """Before a rule makes an array of that size."""
     path, originals = files
     header, data = parts(originals[STRATEGIES.index("primal")])
-    sparse_row(header)[3][1] += 3
+    sparse_row(header)[3][1] = 2**40
     path.write_bytes(whole(header, data))
-    tape = codipy.load_tape(path)
-    with pytest.raises(TapeFormatError, match="a call of sparse matmul has arguments that its rules cannot read"):
-        for y in tape.outputs:
-            y.gradient = y.value
-            tape.evaluate()
+    with pytest.raises(TapeFormatError, match="a matrix fits to what it is multiplied by, in a call of sparse matmul"):
+        codipy.load_tape(path)
+
+
+def cut_off(f, x, change):
+    """A file of one function, changed."""
+    tape = codipy.Tape("primal")
+    with tape:
+        tape.register_output(f(tape.register_input(x)))
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder, "a.tape")
+        tape.save(path)
+        header, data = parts(path.read_bytes())
+        call = next(row for row in header["records"] if row[0] == "call")
+        change(header, call)
+        path.write_bytes(whole(header, data))
+        return codipy.load_tape(path)
+
+
+def backward(tape):
+    tape.outputs[0].gradient = np.ones(np.shape(tape.outputs[0].value))[()]
+    tape.evaluate()
+
+
+X = np.linspace(0.1, 0.9, 9)
+
+
+def _other(header, call):
+    header["primitives"][call[4]][1] = "bincount"
+
+
+def _far(header, call):
+    next(form for form in call[5][1:] if form[0] == "array")[3][0] = 2**61
+
+
+def _many(header, call):
+    call[6][1:] = [["n", 2**31]]
+
+
+def _axis(header, call):
+    call[6][1:] = [["axis", 2**40]]
+
+
+@pytest.mark.parametrize(
+    ("f", "change", "what"),
+    [
+        (lambda x: np.cumsum(x), _axis, "record 1, a call of cumsum, has arguments that its rules cannot read"),
+        (lambda x: np.outer(x, x), _other, "record 1, a call of bincount, has"),
+        (lambda x: np.convolve(x, np.arange(9)), _far, "shapes and strides are within the memory"),
+        (lambda x: np.fft.rfft(x).real, _many, "no more points than its result"),
+    ],
+)
+def test_what_a_rule_cannot_read_is_said_of_the_file(f, change, what):
+    """Whatever NumPy and SciPy raise, or would do."""
+    with pytest.raises(TapeFormatError, match=what):
+        backward(cut_off(codipy.rebind(f), X, change))
+
+
+@pytest.mark.parametrize(("shape", "stride"), [([3], 2**33), ([2], 2**61), ([9], -(2**61)), ([3], 2**58), ([10], 8)])
+def test_an_array_outside_of_its_memory_is_refused(shape, stride):
+    """NumPy's comparison of strides with a memory overflows, and what it makes reads anywhere."""
+
+    def change(header, call):
+        form = next(form for form in call[5][1:] if form[0] == "array")
+        form[2:4] = shape, [stride]
+
+    with pytest.raises(TapeFormatError, match="inside of its memory|within the memory"):
+        cut_off(lambda x: np.convolve(x, np.arange(9)), X, change)
+
+
+def test_what_is_harmless_looks_for_arrays_that_are_outside():
+    memory = np.zeros(4)
+    demand_inside([memory[::-2], {"x": (memory[1:3],)}])
+    with pytest.raises(AssertionError, match="outside of its memory"):
+        demand_inside([np.ndarray((2**34 + 1,), np.float64, memory, 0, (2**30,))])
+
+
+def test_arrays_whose_identifiers_two_records_took_are_refused(tmp_path):
+    """Passes would have to move half of them."""
+    tape = codipy.Tape("simple")
+    with tape:
+        x = tape.register_input(X)
+        tape.register_output(np.concatenate([x[:3], x[5:]]) * 2.0)
+    path = tmp_path / "a.tape"
+    tape.save(path)
+    header, data = parts(path.read_bytes())
+    row = next(row for row in header["records"] if row[0] == "movement")
+    row[4] -= 1
+    path.write_bytes(whole(header, data))
+    with pytest.raises(TapeFormatError, match="identifiers that one record took"):
+        codipy.load_tape(path)
 
 
 def test_the_check_of_a_call_finds_what_would_be_written_outside(files):

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 
+from codipy.errors import ActiveError
 from codipy.numpy.rules import eigen
 from codipy.numpy.rules.building import is_plain
 from codipy.numpy.rules.matrices import (
@@ -66,7 +67,7 @@ ANY_COLUMNS = "qr(mode='complete') of a tall matrix: the last columns of Q are a
 def _qr_parts(out, a, mode):
     """Q, R and whether Q has columns that the matrix does not determine."""
     if mode not in ("reduced", "complete", "r"):
-        raise NotImplementedError(f"qr(mode={mode!r}) has no derivative rule; use mode='reduced'")
+        raise ActiveError(f"qr(mode={mode!r}) has no derivative rule; use mode='reduced'")
     q, r = np.linalg.qr(a) if mode == "r" else out
     k = min(np.shape(a)[-2:])
     pivots = np.abs(np.linalg.diagonal(r[..., :k, :k]))
