@@ -2,6 +2,7 @@
 """``tape.optimize()``: a new tape with what some outputs need of a recording, and its variables."""
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -9,7 +10,7 @@ import numpy as np
 from codipy.active.placed import is_variable, placed, shown
 from codipy.errors import TapeError
 from codipy.tape.assemble import fill
-from codipy.tape.dissect import contents_of
+from codipy.tape.dissect import contents_of, has_long_arrays
 from codipy.tape.optimize import Passes, Saved, optimized
 from codipy.tape.watching import unwatched
 
@@ -44,7 +45,8 @@ def optimize(tape, inputs, outputs, dead, equal, merge, renumber):
                         "tape.optimize(outputs=[y]), or call register_output() while recording")
     at = {name: [_identifiers(tape, x, f"{name}[{k}]") for k, x in enumerate(given)]
           for name, given in (("inputs", inputs), ("outputs", outputs))}
-    contents = contents_of(tape)
+    # With the order of additions of this tape: its sweeps give the same bits.
+    contents = replace(contents_of(tape), long_arrays=has_long_arrays(tape))
     found = optimized(contents, np.concatenate([np.zeros(0, np.int32), *map(np.ravel, at["outputs"])]),
                       Passes(dead, equal, merge, renumber))
     for k, identifiers in enumerate(at["inputs"]):

@@ -54,6 +54,7 @@ class _Saved:
             "largest": contents.largest,
             "shared": contents.shared,
             "named": contents.inputs,
+            **({} if contents.long_arrays is None else {"long_arrays": contents.long_arrays}),
             "streams": [[self.file.add(field) for field in fields] for fields in streams],
             "primals": self.file.add(contents.primals),
             "codes": codes,

@@ -76,7 +76,7 @@ def fill(BaseTape tape not None, contents):
         record.place, record.before, record.after = places[step.place], step.before, step.after
         tape.records.items.append(record)
     tape.records.last = None
-    tape.shared = contents.shared
+    tape.shared, tape.long_arrays = contents.shared, contents.long_arrays
     for spot in contents.spots:
         here = places[spot.place]
         epoch = tape.recorder.epoch
@@ -135,9 +135,11 @@ cdef int push_span(BaseTape tape, list streams, tuple begin, tuple end) except -
 
 
 cdef int set_identifiers(BaseTape tape, contents) except -1:
-    """All of them are in use until the reset."""
+    """All of them are in use until the reset. One by one they need no tables of blocks, and follow one another as well."""
+    cdef Py_ssize_t _
     if tape.store.reusing is not None:
-        tape.store.reusing.assign_block(contents.largest)
+        for _ in range(contents.largest):
+            tape.store.reusing.assign()
         tape.store.inputs.extend(contents.inputs)
     else:
         tape.store.linear.assign_block(contents.largest)
@@ -147,7 +149,7 @@ cdef int set_identifiers(BaseTape tape, contents) except -1:
 cdef int set_primals(BaseTape tape, contents) except -1:
     cdef cnp.ndarray known = np.ascontiguousarray(contents.primals, np.float64)
     cdef Py_ssize_t count = cnp.PyArray_SIZE(known)
-    if not count or not tape.recorder.keeps_values:
+    if count < 2 or not tape.recorder.keeps_values:          # the first is of no identifier
         return 0
     if count > tape.recorder.primals_size:
         grow_primals(&tape.recorder, count - 1)

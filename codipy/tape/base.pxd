@@ -72,6 +72,8 @@ cdef class BaseTape:
     cdef public bint twice                      # until the reset second derivatives are swept: no identifier serves twice
     cdef readonly dict constants                # copies of plain arrays in use: see active/arrays/constants.pyx
     cdef WaitingBlocks waiting                  # those blocks
+    cdef object long_arrays                     # what has_long_arrays() said of the recording that this one was made of;
+                                                # None: it is asked. Sums are added in another order in planes
     cdef bint shared                            # an identifier serves for more than one value: adjoints cannot be kept
 
     cdef int32_t new_block(self, Py_ssize_t n) except -1

@@ -490,6 +490,8 @@ cdef class BaseTape:
         cdef Record record
         if self.recorder.values_move:        # a sweep back over scalars restores values, once
             return False
+        if self.long_arrays is not None:
+            return self.long_arrays
         if self.largest() < long_array * (self.store.statements() + len(self.records.items)):
             return False
         for record in self.records.items:
@@ -629,6 +631,7 @@ cdef class BaseTape:
         self.replay.forget()
         self.constants.clear()
         self.shared = self.twice = False
+        self.long_arrays = None
         self.store.forget()
         self.valid.clear()
         self.first_generation = self.generation + 1

@@ -63,7 +63,7 @@ def contents_of(BaseTape tape not None):
             raise TapeError(f"{type(record).__name__} is a record of the user's, whose contents are not known")
         steps.append(step)
     return Contents(parameters, [fields_of(stream) for stream in tape.store.streams], steps, tape.largest(), primals_of(tape),
-                    list(tape.store.inputs), bool(tape.shared))
+                    list(tape.store.inputs), bool(tape.shared), long_arrays=tape.long_arrays)
 
 
 def described(Record record not None):
@@ -103,6 +103,20 @@ def spot_of(BaseTape tape not None, position):
     cdef TapePosition checked = tape.checked(position, "position")
     tape.store.root.check_position(checked.streams)
     return Spot(_Places(tape).of(checked.streams), checked.records, checked.largest)
+
+
+def has_long_arrays(BaseTape tape not None):
+    """Whether adjoints of several directions have a plane for each, where a sweep adds in another order.
+
+    Parameters
+    ----------
+    tape : Tape
+
+    Returns
+    -------
+    bool
+    """
+    return tape.has_long_arrays()
 
 
 def epoch_of(TapePosition position not None):

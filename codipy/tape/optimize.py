@@ -201,7 +201,8 @@ class _Work:
         outputs[self.outputs] = self.new[self.current[self.outputs]]
         parameters = old.parameters | {"strategy": self._strategy()}
         listed = sorted(self.new[self.current[self._listed()]].tolist()) if self.reuse else []
-        contents = Contents(parameters, streams, steps, largest, primals, listed, old.shared)
+        contents = Contents(parameters, streams, steps, largest, primals, listed, old.shared,
+                            long_arrays=old.long_arrays)
         return Optimized(contents, inputs, outputs, Saved(gone, equal_records, fewer, dead_statements, dead_records,
                                                           old.largest - largest))
 
@@ -271,7 +272,9 @@ class _Work:
                 continue
             # What has no result at all is a comparison for replays.
             results = self.results_of[k]
-            if type(step) is not Input and results and not any(live[ids].any() for ids in results):
+            # Who took identifiers that are read stays, also where nobody set them.
+            taken = np.arange(0 if self.reused else step.after - step.before) + step.before + 1
+            if type(step) is not Input and results and not any(live[ids].any() for ids in (*results, taken)):
                 self.record_kept[k], dead = False, dead + 1
                 continue
             for ids in self.results_of[k]:
@@ -317,7 +320,8 @@ class _Work:
             done, before = step.place[-1], largest
             if not self.record_kept[k]:
                 continue
-            blocks = {k} | {int(j) for ids in self.results_of[k] for j in np.unique(taken_by[ids])}
+            named = [*self.results_of[k], *(self.aliases[numbers_of(slots)] for slots in argument_slots(step))]
+            blocks = {k} | {int(j) for ids in named for j in np.unique(taken_by[ids])}
             for j in sorted(blocks & open_blocks):
                 block = old.steps[j]
                 new[block.before + 1:block.after + 1] = largest + np.arange(1, block.after - block.before + 1)
@@ -348,8 +352,12 @@ class _Work:
             stays[1:] = True
         new[:self.size] = np.where(stays, np.cumsum(stays), 0)
         until = np.cumsum(stays)
-        ranges = {k: (int(until[step.before]), int(until[step.after])) for k, step in enumerate(self.old.steps)}
-        return statements.number_by_lifetime(new, self.is_output, int(until[-1])), ranges
+        fixed = int(until[-1])
+        largest = statements.number_by_lifetime(new, self.is_output, fixed)
+        if self.kind == "primal":        # whose values by identifier end with the last number: arrays come behind
+            new[:] = np.where(new > fixed, new - fixed, np.where(new > 0, new + largest - fixed, 0))
+            until += largest - fixed
+        return largest, {k: (int(until[step.before]), int(until[step.after])) for k, step in enumerate(self.old.steps)}
 
     # ---- Streams ----
 
@@ -382,12 +390,16 @@ class _Work:
             identifiers[is_result], identifiers[~is_result] = results, arguments
             return [(numbers,), (identifiers,), (codes,)], self._gathered(largest)
         values = self.values[kept]
+        listed = self._listed()
+        inputs = new[self.current[listed]]
+        read = arguments[np.repeat(codes > 0, counts)]       # not of copies of elements, and of handmade statements
+        if self.old.steps:
+            primals = primals[:max(ids.max(initial=0) for ids in (results, inputs, read)) + 1]
         if not self.reuse:
             primals[results] = values
             return [(numbers,), (arguments,), (codes,)], primals
         primals[:] = 0.0
-        listed = self._listed()
-        primals[new[self.current[listed]]] = self.before[listed]
+        primals[inputs] = self.before[listed]
         overwritten = statements.overwritten(results, values, primals)
         return [(numbers,), (arguments,), (codes, results, overwritten)], primals
 
