@@ -212,7 +212,8 @@ cdef class Tape(BaseTape):
     def save(self, path, *, primitives=(), positions=()):
         """Write the recording to a file, which ``codipy.load_tape(path)`` reads without the program that recorded it.
 
-        The file appears when it is whole: what was at `path` before stays until then.
+        The file appears when it is whole: what was at `path` before stays until then. It keeps the permissions of that; of
+        a link, what it leads to is written.
 
         Parameters
         ----------

@@ -7,6 +7,7 @@ import errno
 import json
 import mmap
 import os
+import stat
 import struct
 import sys
 import tempfile
@@ -46,11 +47,14 @@ class Writer:
         begin = aligned(_PREAMBLE.size + len(text))
         fields = MAGIC, VERSION, zlib.crc32(text), len(text), begin + self._end
         preamble = _PREAMBLE.pack(*fields, zlib.crc32(_PREAMBLE.pack(*fields, 0)))
-        path = Path(path)
-        if path.exists() and not path.is_file():
+        real = Path(os.path.realpath(path))  # a link stays one, and what it leads to is replaced
+        if real.exists() and not real.is_file():
             what = "it is no regular file (but a folder, device or pipe), which would be replaced: give another path"
-            raise OSError(errno.EINVAL, what, str(path))
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+            raise OSError(errno.EINVAL, what, os.fspath(path))
+        try:
+            handle, temporary = tempfile.mkstemp(dir=real.parent, prefix=f".{real.name}.")
+        except OSError as error:
+            raise type(error)(error.errno, error.strerror, os.fspath(path)) from None
         try:
             with os.fdopen(handle, "wb") as file:
                 file.write(preamble + text)
@@ -58,8 +62,8 @@ class Writer:
                     file.seek(begin + offset)
                     file.write(array.data)
                 file.truncate(begin + self._end)
-            os.chmod(temporary, 0o666 & ~_umask())
-            os.replace(temporary, path)
+            os.chmod(temporary, stat.S_IMODE(real.stat().st_mode) if real.exists() else 0o666 & ~_umask())
+            os.replace(temporary, real)
         except BaseException:
             os.unlink(temporary)
             raise
@@ -82,28 +86,28 @@ class Reader:
             preamble = file.read(_PREAMBLE.size)
             if preamble[: len(MAGIC)] != MAGIC:
                 raise TapeFormatError("it does not begin as tape files do")
-            _demand(len(preamble) == _PREAMBLE.size, "it ends within its first bytes: it was cut off")
+            _refuse(len(preamble) < _PREAMBLE.size, "it ends within its first bytes: it was cut off")
             _, version, checksum, length, whole, own = _PREAMBLE.unpack(preamble)
             if version != VERSION:
                 raise TapeFormatError(
                     f"it is of version {version}, and this codipy reads version {VERSION}: take a newer codipy"
                 )
-            _demand(
-                own == zlib.crc32(_PREAMBLE.pack(MAGIC, version, checksum, length, whole, 0)),
+            _refuse(
+                own != zlib.crc32(_PREAMBLE.pack(MAGIC, version, checksum, length, whole, 0)),
                 "its first bytes are damaged",
             )
-            _demand(size == whole, f"it has {size} bytes instead of {whole}: it was cut off, or something was added")
-            _demand(length <= size - _PREAMBLE.size, "its header is longer than the file")
+            _refuse(size != whole, f"it has {size} bytes instead of {whole}: it was cut off, or something was added")
+            _refuse(length > size - _PREAMBLE.size, "its header is longer than the file")
             text = file.read(length)
             # A private copy of what is written to: nobody writes, but a write would not change the file.
             self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
         self.size = size
-        _demand(zlib.crc32(text) == checksum, "its header is damaged")
+        _refuse(zlib.crc32(text) != checksum, "its header is damaged")
         try:
             self.header = json.loads(text.decode())
         except RecursionError:
             raise TapeFormatError("its header is nested deeper than any that was written") from None
-        _demand(type(self.header) is dict, "its header is no object")
+        _refuse(type(self.header) is not dict, "its header is no object")
         self._begin = aligned(_PREAMBLE.size + length)
         self._rows = self.header["arrays"]
         _demand(type(self._rows) is list, "there is a list of arrays")
@@ -139,7 +143,7 @@ class Reader:
             return np.empty(0, dtype.newbyteorder("="))
         found = np.frombuffer(self._memory, dtype, count, self._extent(number)[0])
         if verify:
-            _demand(zlib.crc32(found.data.cast("B")) == checksum, f"array {number} is not damaged")
+            _refuse(zlib.crc32(found.data.cast("B")) != checksum, f"array {number} is damaged")
         return found if sys.byteorder == "little" else found.astype(dtype.newbyteorder("="))
 
 
@@ -154,6 +158,11 @@ def _umask():
     return mask
 
 
-def _demand(holds, what):
+def _demand(holds, rule):
     if not holds:
-        raise TapeFormatError(what)
+        raise TapeFormatError(f"it breaks the rule: {rule}")
+
+
+def _refuse(wrong, why):
+    if wrong:
+        raise TapeFormatError(why)
