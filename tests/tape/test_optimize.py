@@ -17,7 +17,16 @@ from tests.fuzz.generator import write
 from tests.fuzz.judge import Rebound, quietly
 from tests.fuzz.scalars import Scalars
 from tests.laboratory.counted import run
-from tests.strategies import AS_JACOBIANS, COUNTING, LINEAR, VARIANTS, each_as_jacobians, each_pair, each_strategy, new_tape
+from tests.strategies import (
+    AS_JACOBIANS,
+    COUNTING,
+    LINEAR,
+    VARIANTS,
+    each_as_jacobians,
+    each_pair,
+    each_strategy,
+    new_tape,
+)
 
 ALL = [Passes(*chosen) for chosen in itertools.product([False, True], repeat=4)]
 NONE, DEAD = Passes(False, False, False, False), Passes(True, False, False, False)
