@@ -69,7 +69,8 @@ def test_sweeps_over_what_was_put_together_give_the_same_bits(variant, chunk_siz
     new = made_again(recording.tape)
     for sweep in ("evaluate", "evaluate_forward"):
         assert bars(new, recording, sweep) == bars(recording.tape, recording, sweep)
-    assert new.statistics().total.used == recording.tape.statistics().total.used
+    # It has no tables of blocks that are free.
+    assert new.statistics().total.used <= recording.tape.statistics().total.used
     assert new.statements == recording.tape.statements
 
 
