@@ -59,7 +59,10 @@ def optimize(tape, inputs, outputs, dead, equal, merge, renumber):
     new_outputs = []
     for k, (y, ids) in enumerate(zip(outputs, at["outputs"])):
         part = _of_inputs(new_inputs, found.outputs[ids])
-        new_outputs.append(_placed(y, new, found.outputs[ids][()], False, f"outputs[{k}]") if part is None else part)
+        # An input that was written to has other values than what was copied from it before.
+        if part is None or np.asarray(part.value).tobytes() != np.asarray(y.value).tobytes():
+            part = _placed(y, new, found.outputs[ids][()], False, f"outputs[{k}]")
+        new_outputs.append(part)
     return OptimizedTape(new, new_inputs, new_outputs, found.saved)
 
 

@@ -393,3 +393,22 @@ def test_values_of_numbers_are_kept_of_numbers_alone(strategy):
     tape.evaluate()
     found.tape.evaluate()
     assert [x.gradient.tolist(), s.gradient] == [found.inputs[0].gradient.tolist(), found.inputs[1].gradient]
+
+
+def written_to(x):
+    copied = x.copy()
+    x[1] += 3.0
+    return copied
+
+
+@each_strategy
+def test_a_copy_of_an_input_that_was_written_to_keeps_its_values(strategy):
+    tape = codipy.Tape(strategy)
+    with tape:
+        x = tape.register_input(np.array([1.0, 2.0, 4.0]))
+        y = tape.register_output(codipy.rebind(written_to)(x))
+    found = tape.optimize([x], [y])
+    assert found.outputs[0].value.tolist() == y.value.tolist() == [1.0, 2.0, 4.0]
+    found.outputs[0].gradient = np.array([1.0, 2.0, 3.0])
+    found.tape.evaluate()
+    assert found.inputs[0].gradient.tolist() == [1.0, 2.0, 3.0]
