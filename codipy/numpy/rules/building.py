@@ -91,7 +91,7 @@ def unbroadcast(g, shape):
     return np.reshape(np.sum(g, axis=axes), shape)
 
 
-_NUMBERS = (float, int, list, tuple)
+_NUMBERS = (float, int, list, range, tuple)
 
 
 def dense(a):

@@ -8,7 +8,7 @@ from functools import lru_cache
 import numpy as np
 
 from codipy.numpy.primitive import Primitive
-from codipy.numpy.rules.building import is_plain
+from codipy.numpy.rules.building import dense, is_plain
 from codipy.numpy.rules.patterns import lettered
 
 __all__ = ["PRIMITIVES", "parse"]
@@ -181,7 +181,15 @@ class _OfDims:
         self.ndim = ndim
 
 
+def _dense(args):
+    """The arguments with arrays where operands are lists; the other form has lists of axes after each."""
+    step = 1 if isinstance(args[0], str) else 2
+    operands = range(step == 1, len(args) - (step == 2 and len(args) % 2), step)
+    return tuple(dense(x) if k in operands else x for k, x in enumerate(args))
+
+
 def _vjp(g, out, args, kwargs, argnums):
+    args = _dense(args)
     if isinstance(args[0], str) and is_plain(g, *args[1:]):
         places, inputs, output = _parsed(args[0], *[a.ndim for a in args[1:]])
     else:
@@ -204,7 +212,7 @@ def _jvp(tangents, out, args, kwargs):
 
 
 def _pattern(args, kwargs, argnums, shapes):
-    places, inputs, output = parse(args)
+    places, inputs, output = parse(_dense(args))
     links = dict(zip(places, lettered(inputs, output)))
     return [links[k] for k in argnums]
 

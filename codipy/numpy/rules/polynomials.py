@@ -8,7 +8,7 @@ derivative of a remainder without them is refused. So are roots that are complex
 import numpy as np
 
 from codipy.errors import ActiveError
-from codipy.numpy.rules.building import guarded, primitive
+from codipy.numpy.rules.building import dense, guarded, primitive
 from codipy.numpy.rules.patterns import same
 
 __all__ = ["PRIMITIVES"]
@@ -255,6 +255,7 @@ class _Fit:
     """The weighted least-squares problem behind polyfit: ``min |w (V c - y)|``, solved again by an orthogonal basis."""
 
     def __init__(self, out, x, y, deg, w):
+        x, y, w = dense(x), dense(y), dense(w)
         self.c = out if out.ndim == 2 else out[:, None]
         self.y = y if y.ndim == 2 else y[:, None]
         self.w = np.ones(x.shape) if w is None else w

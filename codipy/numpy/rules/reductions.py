@@ -9,7 +9,7 @@ import numpy as np
 
 from codipy.active.array import Array, plain
 from codipy.numpy.rules import patterns
-from codipy.numpy.rules.building import axes_of, from_rows, guarded, is_plain, primitive, spread, to_rows
+from codipy.numpy.rules.building import axes_of, dense, from_rows, guarded, is_plain, primitive, spread, to_rows
 from codipy.tape.loops import products_of_others
 
 __all__ = ["COMPOSITES", "PRIMITIVES"]
@@ -148,6 +148,7 @@ def _std_jvp(t, out, *args, **kwargs):
 
 def _average_weights(a, axis, weights):
     """The weights, shaped to broadcast against `a` as `numpy.average` does."""
+    weights = dense(weights)
     if weights.shape == a.shape:
         return weights
     axes = axes_of(a.ndim, axis)
@@ -203,11 +204,11 @@ def _average_jvp_weights(t, out, a, axis=None, weights=None, returned=False, kee
     return (tangent, np.sum(t, axis=axes, keepdims=keepdims)) if returned else tangent
 
 
-def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     """`numpy.trace` as the sum of a view, which is what NumPy does."""
-    if isinstance(a, Array) and a.ndim == 2 and dtype is None:
+    if isinstance(a, Array) and a.ndim == 2 and dtype is None and out is None:
         return a.diagonal(offset, axis1, axis2).sum(-1)
-    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
+    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype, out=out)
 
 
 PRIMITIVES = {

@@ -31,6 +31,7 @@ class _Covariance:
     """What the rules of cov share: centred variables, weights, divisor."""
 
     def __init__(self, m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, dtype=None):
+        m, y = dense(m), dense(y)
         self.m, self.y, self.rowvar = m, y, rowvar
         first = _variables(m, rowvar)
         self.split = first.shape[0]
