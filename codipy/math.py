@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from codipy.active import FUNCTIONS, Real
 from codipy.active.scalar.functions import extend
+from codipy.active.scalar.kinds import converted
 from codipy.operations import PASSIVE, TABLE
 from codipy.operations.callables import python_callable
 from codipy.tape import active_tape
@@ -158,7 +159,7 @@ def dist(p, q, /):
     distance = math.dist([_value(x) for x in p], [_value(x) for x in q])
     if not any(type(x) is Real for x in p + q):
         return distance
-    p, q = ([x if type(x) is Real else float(x) for x in point] for point in (p, q))
+    p, q = ([converted(x, float) if type(x) is Real else float(x) for x in point] for point in (p, q))
     return FUNCTIONS["hypot"](*map(operator.sub, p, q))
 
 
