@@ -189,19 +189,20 @@ def _ordered(part, order, inputs):
 
 
 def _call(ufunc, inputs, kwargs, outs):
-    where = plain(kwargs.pop("where", True))
+    where = kwargs.pop("where", True)
+    where = np.array(value_tree(where), bool) if isinstance(where, (list, tuple)) else plain(where)
     options = _checked(ufunc.__name__, kwargs)
     inputs = _cast(ufunc, tuple(operand(ufunc.__name__, x) for x in inputs), kwargs)
     error = None
-    try:
-        if where is not True:
-            raise FloatingPointError  # what is not selected says nothing
-        results = apply(ufunc, *inputs, **options)
-    except (FloatingPointError, Warning) as said:
-        if where is True and outs is None:
-            raise
-        error = said
-        with np.errstate(all="ignore"):
+    if where is True:
+        try:
+            results = apply(ufunc, *inputs, **options)
+        except (FloatingPointError, Warning) as said:
+            if outs is None:
+                raise
+            error = said.with_traceback(None)  # a traceback would have this frame, and so keep the arrays
+    if where is not True or error is not None:
+        with np.errstate(all="ignore"):  # what is not selected says nothing
             results = apply(ufunc, *inputs, **options)
     several = isinstance(results, tuple)
     parts = list(results) if several else [results]

@@ -22,7 +22,7 @@ cdef extern from "Python.h":
     const unsigned long Py_TPFLAGS_HEAPTYPE
 
 cdef frozenset METHODS = frozenset({"accumulate", "at", "outer", "reduce", "reduceat"})
-cdef frozenset TUPLES = frozenset({"axes", "axis", "out"})       # names of what may be a tuple and is no operand
+cdef frozenset TUPLES = frozenset({"axes", "axis", "out", "where"})      # names of what may be a tuple and is no operand
 
 
 cdef class Listed:
