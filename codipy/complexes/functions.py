@@ -17,6 +17,7 @@ from codipy.complexes.ufuncs import fresh
 from codipy.numpy import differentiable, passive
 from codipy.numpy.arguments import bind, call_with, refuse
 from codipy.numpy.functions import name_of
+from codipy.numpy.outputs import named
 from codipy.numpy.rules.linalg_products import COMPOSITES
 
 __all__ = ["METHODS", "array_function"]
@@ -156,6 +157,7 @@ def _dtypes(name, dtype):
 def array_function(func, types, args, kwargs):
     """``__array_function__`` of ComplexArray and Complex, and of Arrays where the result is complex."""
     name = name_of(func)
+    args, kwargs = named(func, args, kwargs)
     if name in movement.FUNCTIONS:
         return movement.FUNCTIONS[name](func, args, kwargs)
     if name in _WRITING or name in ("real", "imag", "copy", "astype"):

@@ -11,6 +11,7 @@ from codipy.numpy.arguments import fillable
 from codipy.numpy.functions import SHORT, array_function
 from codipy.numpy.methods import METHODS
 from codipy.numpy.order import keep_clip
+from codipy.numpy.outputs import outs
 from codipy.numpy.outside import boxed, compares, in_place, operate
 from codipy.numpy.sparse import times
 from codipy.numpy.ufuncs import PRODUCTS, array_ufunc
@@ -30,6 +31,7 @@ DOORS = {
     "products": PRODUCTS,  # by ufunc, primitives
     "clipped": keep_clip,
     "short": SHORT,  # by function, what needs no door
+    "outs": outs,  # by function, where `out` stands
     "flags": Flags,
     "flat": Flat,
     "array": array_of,

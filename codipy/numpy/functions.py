@@ -12,6 +12,7 @@ from codipy.active.recordings import status
 
 from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
 from .arguments import apart, assign, bind, call_with, holds_active, holds_complex, parameters, refuse, value_tree
+from .outputs import named
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
 
@@ -136,6 +137,7 @@ def array_function(func, types, args, kwargs):
         For a function that would lose the derivative; the message says what to write instead.
     """
     name = name_of(func)
+    args, kwargs = named(func, args, kwargs)
     handler = _HANDLERS.get(name)
     if name not in _ALWAYS and not (holds_active(args) or holds_active(kwargs)):
         bound = bind(func, args, kwargs)

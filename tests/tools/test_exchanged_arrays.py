@@ -18,6 +18,10 @@ W[:2] *= p; u = W
 u = W; u[1] = p * W[0]
 u = W.reshape(2, 2); u[0] = p; u = W
 np.multiply(W, p, out=W)
+np.multiply(W, p, W); u = W
+u = np.add(W, p, out=W, where=W > 0.5)
+v = W[:2]; np.add(v, p, out=v, where=v > 0.1); u = W
+u = np.exp(W, out=W, where=W > 0.5); W[0] = p
 np.add.at(W, [0, 0, 1], p)
 W.fill(p)
 fill(W, p)

@@ -26,23 +26,27 @@ cnp.import_array()
 cdef frozenset PLAIN = frozenset({int, float, bool, str, type(None), np.float64, np.int64})
 cdef frozenset NUMBERS = frozenset({np.float64, np.float32, np.int64, np.bool_, float, int, bool})
 cdef frozenset LOOKED_INTO = frozenset({"out", "dtype", "casting"})     # names that mean more than they say
-cdef dict table = None
+cdef dict table = None, outs = None       # of `outs` the keys are functions and the items places of `out`
 cdef object WHERE = np.where, CLIP = np.clip, DIFF = np.diff
 cdef tuple BEHIND = (..., slice(1, None)), BEFORE = (..., slice(None, -1))
 
 
 cdef object short_way(object func, tuple args, dict kwargs):
-    global table
+    global table, outs
     cdef bint active = False
     if current() == NULL or is_passive():
         return NotImplemented
     if table is None:
-        table = door("short")
+        table, outs = door("short"), door("outs")()
     for name in LOOKED_INTO if kwargs else ():
         if name in kwargs:
             if kwargs[name] is not None:
                 return NotImplemented
             kwargs = {key: value for key, value in kwargs.items() if key != name}
+    if len(args) > 1:
+        place = outs.get(func)
+        if place is not None and len(args) > <Py_ssize_t>place and args[place] is not None:
+            return NotImplemented
     if not kwargs and (func is WHERE or func is CLIP):
         result = choose_where(args) if func is WHERE else choose_clip(args)
         if result is not NotImplemented:

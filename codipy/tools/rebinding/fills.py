@@ -21,6 +21,7 @@ import itertools
 from typing import NamedTuple
 
 from codipy.numpy.writers import FUNCTIONS as WRITERS
+from codipy.tools.rebinding.given_outs import Outs
 from codipy.tools.rebinding.names import (
     CALLING,
     FUNCTIONS,
@@ -110,12 +111,15 @@ class Fills:
         By their nodes, the functions that stand in no other one.
     places : dict
         By the names of functions, their parameters and the function in which these are looked for.
+    outs : Outs
+        Tells what the calls of the file give as ``out``.
     """
 
     def __init__(self, tree: ast.Module):
         self._marks = _no_marks()  # of the names with a dot, whatever they are attributes of
         self._results: dict[str, list] = {}  # of a function's name: what names it returns, and whose they are
         self._is_searched = False
+        self.outs = Outs(tree)
         self.places: dict[str, list] = {}  # of a function's name: its parameters and whose names they are
         self.outer: dict[ast.AST, _Outer] = {}
         self._find(tree)
@@ -207,15 +211,16 @@ class Fills:
         if callee in WRITING and node.args:
             self._mark(outer, FILLED, names_of(node.args[0]))
         container = getattr(node.func, "value", None)
-        if callee in ADDING and isinstance(container, ast.Name) and not all(map(_is_list, node.args)):
+        is_adding = callee in ADDING and not self.outs.is_function_of_module(node.func, outer.imports)
+        if is_adding and isinstance(container, ast.Name) and not all(map(_is_list, node.args)):
             outer.of_lists[container.id] = False
+        for value in self.outs.of(node, outer.imports, self.places):
+            self._mark(outer, FILLED, names_of(value))
         for place, value in [*enumerate(node.args), *((word.arg, word.value) for word in node.keywords)]:
             shown = frozenset(names_of(value))
-            if callee in ADDING and isinstance(root := root_of(node.func), ast.Name) and root.id not in own:
+            if is_adding and isinstance(root := root_of(node.func), ast.Name) and root.id not in own:
                 outer.stores.append((root.id, shown))
-            if place == "out":
-                self._mark(outer, FILLED, shown)
-            elif shown and callee is not None and place is not None:
+            if place != "out" and shown and callee is not None and place is not None:
                 outer.calls.append(_Call(node.func, callee, place, shown))
         if isinstance(node.func, ast.Lambda):
             self._look_at_called(outer, node.func, node.args, node.keywords)

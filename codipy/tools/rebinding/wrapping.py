@@ -126,13 +126,12 @@ class _Wrapper:
         elif isinstance(node, ast.Call):
             if isinstance(node.func, ast.Attribute):
                 self._wanted.add(id(node.func.value))
-            words = [word for word in node.keywords if word.arg == "out"]
             if not _is_foreign_call(node.func, self._is_foreign):
                 self._wanted.update(map(id, (*node.args, *(word.value for word in node.keywords))))
             elif last_name(node.func) in WRITING:
                 self._wanted.update(map(id, node.args[:1]))
-            for word in words:
-                self._wanted.update(map(id, (word.value, *getattr(word.value, "elts", ()))))
+            for value in self._file.outs.of(node, self._outer.imports, self._file.places):
+                self._wanted.update(map(id, (value, *getattr(value, "elts", ()))))
         elif isinstance(node, ast.Subscript):
             if not isinstance(node.ctx, ast.Load) or any(isinstance(part, ast.Slice) for part in ast.walk(node.slice)):
                 self._wanted.add(id(node.value))
