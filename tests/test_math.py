@@ -426,9 +426,11 @@ def test_sumprod_for_older_pythons_at_edges():
         cm._exact_sumprod([1.0], [])
 
 
-@pytest.mark.parametrize("text", ["dist([y[0]], [0.1])", "dist(y, [0.1, 0.2, 0.3])", "dist([y[0]], [y[1]])",
-                                  "hypot(*y)", "hypot(y[0], 0.1)", "fsum(y)", "fsum([y[0], 0.1])", "prod(y)",
-                                  "prod(y, start=0.1)", "log(y[0], 3.0)", "pow(y[0], y[1])", "fmod(y[0], 0.7)"])  # fmt: skip
+@pytest.mark.parametrize("text", [
+    "dist([y[0]], [0.1])", "dist(y, [0.1, 0.2, 0.3])", "dist([y[0]], [y[1]])", "hypot(*y)", "hypot(y[0], 0.1)",
+    "fsum(y)", "fsum([y[0], 0.1])", "prod(y)", "prod(y, start=0.1)", "log(y[0], 3.0)", "pow(y[0], y[1])",
+    "fmod(y[0], 0.7)",
+])  # fmt: skip
 def test_elements_of_single_precision_are_doubles(text):
     y = np.array([1.847627, 1.532984, 0.37], np.float32)
     f = eval(f"lambda y: math.{text}", {"math": math})

@@ -16,6 +16,9 @@ u = U0.copy()
 u = U0 * 1.0
 u = -U0
 u = 1.0 - U0 / 3.0
+u = U0 * 0.5; w = np.append(u, p)
+u = U0 * 0.5; w = np.insert(u, 1, p)
+u = U0 * 0.5; np.add(u, u, out=u, where=u > 0.2)
 u = U0[::-1].copy()
 u = U0[[0, 1, 3, 2]]
 u = U0[U0 > 0.0]

@@ -68,8 +68,10 @@ def f(x):
     monkeypatch.setitem(sys.modules, "positional", module)
     spec.loader.exec_module(module)
     module.A, module.E = np.cos(np.arange(12.0)).reshape(3, 4), np.eye(4)
-    m = X * X + X
-    bare = call.replace(", U, U2)", ")").replace(", U)", ")").replace(", out=U)", ")").replace(", out=(U, U2))", ")")
+    m, module.U0 = X * X + X, np.zeros(X.shape)
+    bare = call.removeprefix("U = ")
+    for end in (", U, U2)", ", U)", ", out=U)", ", out=(U, U2))"):
+        bare = bare.replace(end, ")")
     found = eval(bare, vars(module) | {"m": m})
     found = np.asarray(found[0] if isinstance(found, tuple) else found)
     module.U0, module.U, module.U2 = np.zeros_like(found), np.zeros_like(found), np.zeros_like(found)
@@ -126,3 +128,22 @@ def test_what_numpy_leaves_unwritten_is_refused(name, tmp_path, monkeypatch):
         module = module_of(tmp_path, monkeypatch, call, "U = U0.copy()")
         with pytest.raises(ActiveError, match="NumPy ignores its out="):
             codipy.grad(module.f)(X.copy())
+
+
+@pytest.mark.parametrize("call", [
+    "np.add(A, m, out=U0.copy())", "np.add(A, m, U0.copy())", "np.cumsum(m, 1, None, -U0)",
+    "np.multiply(A, m, where=m > 0, out=U0 * 2.0)", "m.cumsum(0, None, U0 + 1.0)",
+])  # fmt: skip
+def test_out_may_be_made_in_the_call(call, tmp_path, monkeypatch):
+    module = module_of(tmp_path, monkeypatch, f"U = {call}", "U = None")
+    value, gradient = codipy.value_and_grad(module.f)(X.copy())
+    assert value == module.f(X.copy())
+    for k in ((0, 1), (1, 3), (2, 0)):
+        z = X.astype(complex)
+        z[k] += 1e-30j
+        m = z * z + z
+        if "cumsum" in call:
+            found = np.cumsum(m, int(call.startswith("np")))
+        else:
+            found = module.A + m if "add" in call else np.where(m.real > 0, module.A * m, 0)
+        assert gradient[k] == pytest.approx((found * module.W).sum().imag * 1e30, rel=1e-12)

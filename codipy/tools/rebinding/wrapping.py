@@ -105,6 +105,8 @@ class _Wrapper:
                     node.value = self._bound(target, node.value)
                 elif field == "iter" and self._fills(target):
                     node.iter = self._items(node.iter)
+        if isinstance(node, ast.Call):
+            self._give_outs(node)
         if isinstance(node, ast.Call) and not _is_foreign_call(node.func, self._is_foreign):
             name = last_name(node.func) or ""
             if any(self._file.is_kept_argument(node, place) for place in places_of(node)):
@@ -115,6 +117,14 @@ class _Wrapper:
             node.args = [self._called(argument, kinds) for argument in node.args]
             for word in node.keywords:
                 word.value = self._called(word.value, kinds)
+
+    def _give_outs(self, call):
+        """Wrap what a call makes and gives at once as ``out``."""
+        outs = set(map(id, self._file.outs.of(call, self._outer.imports, self._file.places)))
+        call.args = [self._called(value, _MAKING) if id(value) in outs else value for value in call.args]
+        for word in call.keywords:
+            if id(word.value) in outs:
+                word.value = self._called(word.value, _MAKING)
 
     def _want(self, node):
         """Note the items of lists and dicts that are filled, or may be by another name."""
