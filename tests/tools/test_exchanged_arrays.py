@@ -436,3 +436,15 @@ def test_objects_that_are_gone_leave_nothing_behind_in_a_long_recording(tmp_path
     finally:
         tracemalloc.stop()
     assert grown < 200 * 2000  # 900 bytes a step where each place is remembered until the recording ends
+
+
+def test_a_view_that_cannot_be_filled_is_said_to_be_one(tmp_path):
+    module = module_of(tmp_path, "views_of_the_user", """
+M = np.ones((3, 3))
+def f(p):
+    d = np.einsum("ii->i", M)
+    d[0] = p
+    return M.sum()
+""")
+    with pytest.raises(ActiveError, match="seen in the array that `d` is a view of, write there by an index"):
+        codipy.grad(module.f)(0.7)

@@ -193,7 +193,9 @@ def _cure(name, array, frame):
     """How to get an array to fill. Assigning to a name of another function or of the module makes a new variable."""
     code = frame.f_code
     if name in code.co_varnames or name in code.co_cellvars:
-        return f"make it one that can hold active values, `{name} = {array}({name})`"
+        base = getattr(frame.f_locals.get(name), "base", None)
+        seen = f"; what is to be seen in the array that `{name}` is a view of, write there by an index"
+        return f"make it one that can hold active values, `{name} = {array}({name})`{seen if base is not None else ''}"
     return f"fill one that can hold active values, `own = {array}({name})`"
 
 
