@@ -61,8 +61,6 @@ cdef BaseArray register_array(BaseTape tape, object x):
     storage.block = storage.input = block
     storage.output = None
     array.pending = None
-    if array is not x:
-        array.readonly = not cnp.PyArray_ISWRITEABLE(x)
     return array
 
 

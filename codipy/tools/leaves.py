@@ -32,7 +32,7 @@ def as_leaf(leaf, path):
             raise ActiveError(
                 f"{path} is active on a tape that does not record here: call this inside of `with tape:`, or pass its "
                 "value, codipy.value(x), if it is a constant")
-        return leaf.value.copy() if type(leaf) is Array else leaf.value      # the value of an Array is read-only
+        return leaf.value
     if isinstance(leaf, np.ndarray) and leaf.ndim:
         return _as_array(leaf, path)
     if is_complex(leaf):
