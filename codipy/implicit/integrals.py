@@ -44,6 +44,7 @@ def odeint(*positional, **named):
     equation = Equation(f if is_first else functools.partial(_turned, f), args, False)
     wants, slopes = given["full_output"], given["Dfun"]
     numbers = {name: value_tree(given[name]) for name in given.keys() - {"func", "args", "Dfun"}}
+    equation.is_kept = False
     numbers |= {"func": equation.plain, "args": (), "tfirst": True, "full_output": 1, "Dfun": slopes and plain_call(
         slopes if is_first else functools.partial(_turned, slopes), args)}
     with Reads() as reads:

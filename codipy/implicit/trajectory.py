@@ -11,6 +11,7 @@ import numpy as np
 import scipy.integrate
 
 from codipy.active.array import is_active, plain
+from codipy.errors import ActiveError
 from codipy.implicit.opened import Opened
 from codipy.numpy.arguments import value_tree
 from codipy.tools.pool import borrow, give_back
@@ -62,18 +63,35 @@ class Equation:
     ----------
     variables : list of Array and Real
         Active ones in cells of the function and among the arguments.
+    is_kept : bool
+        Whether the solver keeps the arrays that it gets; those of ODEPACK copy them.
     """
 
     def __init__(self, f, args, vectorized):
         self.f, self.args, self.vectorized = f, args, vectorized
         self._opened = Opened(functools.partial(_called, f, *args) if args else f)
         self.variables, self.calls = self._opened.variables, []
-        self._passive = self._opened.passive()
+        self._passive, self._before, self.is_kept = self._opened.passive(), (None, None), True
 
     def plain(self, t, y):
-        """Its value."""
+        """Its value.
+
+        Raises
+        ------
+        ActiveError
+            If it fills and returns one array again and again. SciPy keeps what it got for the state before, and would
+            find the numbers of another one there; a step that is recorded has each slope for itself.
+        """
         self.calls.append((t, y))      # an array that SciPy made for this call
-        return value_tree(self._passive(t, y))
+        found = self._passive(t, y)
+        result = value_tree(found)
+        if self.is_kept and isinstance(result, np.ndarray):
+            last, slopes = self._before
+            if last is not None and _memory(found) is last and not np.array_equal(slopes, result, equal_nan=True):
+                raise ActiveError("the right-hand side of a differential equation fills one array and returns it each "
+                                  "time, and SciPy keeps what it got: return a copy, dydt.copy()")
+            self._before = _memory(found), result.copy()
+        return result
 
     def with_values(self, values):
         """The function of time and state with others in the place of its variables."""
@@ -85,6 +103,10 @@ class Equation:
 
     def _column(self, f):
         return (lambda t, y: np.reshape(f(t, np.reshape(y, (-1, 1))), (-1,))) if self.vectorized else f
+
+
+def _memory(array):
+    return array if getattr(array, "base", None) is None else array.base
 
 
 class Reads:
@@ -160,7 +182,7 @@ def run(equation, t_span, y0, method, t_eval, dense_output, events, options, ste
     inside : context manager
         In which SciPy runs.
     """
-    solvers = []
+    solvers, equation.is_kept = [], method is not METHODS["LSODA"]
     watched = _watched(method, equation, steps)
     made = watched.__init__
 

@@ -25,7 +25,6 @@ from scipy.sparse import csr_matrix as own; u = U0.copy(); a = own((u, PLACES, P
 u = U0.copy(); s = scipy.interpolate.BSpline(np.arange(8.0), u, 3); u[0] = float(3.0); return p * float(s(3.5))
 u = U0.copy(); scipy.linalg.blas.daxpy(U0, u, a=2.0); u[0] += 1.0; return p * u.sum()
 k = U0.copy(); rhs = lambda t, y: (k.fill(0.5), k)[1]; return p * scipy.integrate.solve_ivp(rhs, (0, 1), U0).y.sum()
-k = U0 * 0.0\x00def rhs(t, y): k[:] = -y; return k\x00return p * scipy.integrate.solve_ivp(rhs, (0, 1), U0).y.sum()
 u = U0.copy(); m = np.ma.array(u, mask=u > 0.5); u[1] = float(0.1); return p * float(m.sum())
 u = U0.copy(); u[0] = float(1.0); w = np.from_dlpack(u); u[1] = float(4.0); return p * w.sum()
 u = U0.copy(); w = u.ctypes; u[1] = float(4.0); return p * np.ctypeslib.as_array(w.data_as(DOUBLES), (4,))[1]
@@ -80,6 +79,23 @@ def test_an_array_that_has_to_stay_numpys_is_left_alone(program, user_module):
     check(module, "f0", "auto")
     kept = [*module.KEPT, *module.CACHE.values(), getattr(module.OWNER, "u", None)]
     assert not any(isinstance(u, codipy.Array) for u in kept)
+
+
+SOLVED = {"RK45": "solve_ivp(rhs, (0, 1), U0).y", "LSODA": "solve_ivp(rhs, (0, 1), U0, 'LSODA').y",
+          "odeint": "odeint(rhs, U0, (0.0, 1.0), tfirst=True)"}  # fmt: skip
+
+
+@pytest.mark.parametrize("solver", SOLVED)
+def test_a_right_hand_side_that_fills_one_array(solver, user_module):
+    """With RK45 SciPy's own result is that of another equation: it keeps a slope while the next one is asked for."""
+    lines = "k = U0 * 0.0", "def rhs(t, y): k[:] = -y; return k", f"return p * scipy.integrate.{SOLVED[solver]}.sum()"
+    module = user_module([lines], KEEPING)
+    if solver == "RK45":
+        with pytest.raises(ActiveError, match=r"return a copy, dydt\.copy"):
+            codipy.grad(module.f0)(0.7)
+        return
+    value, slope = codipy.value_and_grad(module.f0)(0.7)
+    assert value == module.f0(0.7) and slope == pytest.approx(value / 0.7)
 
 
 UNSEEN = KEEPING + """
