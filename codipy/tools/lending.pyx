@@ -15,6 +15,7 @@ from codipy.tools.rebinding.together cimport exchanged_together, is_differentiat
 from codipy.tools.calls import measured
 from codipy.tools.rebinding.filled import filled_parameters
 from codipy.tools.rebinding.frames import is_unpacked
+from codipy.tools.rebinding.unit import CURRENT
 
 cdef extern from "Python.h":
     Py_ssize_t Py_REFCNT(PyObject* o) noexcept
@@ -63,6 +64,7 @@ cdef class Lending:
         self.place(args, inputs)
         if not waits_for_rebound():
             return
+        CURRENT[self.run]()      # views of modules are copies, of which those made later would not be found
         frames = running()
         roots = [args, self.args, self.kwargs, self.run]
         for where in filled_parameters(self.run)[0]:

@@ -14,7 +14,7 @@ import numpy as np
 
 from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope, home_of
-from codipy.tools.rebinding.unit import SCOPES, WRAPPED, Unit, reach
+from codipy.tools.rebinding.unit import CURRENT, SCOPES, WRAPPED, Unit, reach
 from codipy.tools.rebinding.view import ATOMS, Restart
 from codipy.tools.rebinding.watch import Entrance, all_of, code_of
 
@@ -208,5 +208,5 @@ def _wrap(rebinding):
         return function(*args, **kwargs)
 
     functools.update_wrapper(rebound, rebinding.f)
-    WRAPPED[rebound], SCOPES[rebound] = rebinding.f, rebinding.rebinder.scope
+    WRAPPED[rebound], SCOPES[rebound], CURRENT[rebound] = rebinding.f, rebinding.rebinder.scope, rebinding.current
     return rebound

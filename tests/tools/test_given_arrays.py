@@ -2,6 +2,8 @@
 """Objects of the user's that NumPy takes for arrays, by ``__array__``."""
 
 import math
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -178,3 +180,16 @@ def test_a_float_of_an_object_is_not_lost_in_silence(leaves):
 
 def test_a_passive_float_of_an_object_is_one():
     assert codipy.grad(lambda x: float(Number(2.0)) * x + math.sqrt(Number(4.0)) * x)(3.0) == 4.0
+
+
+def test_the_first_call_of_a_process_fills_a_global_array(tmp_path):
+    """Views of the module are made before the array is exchanged in it: those made later were not found."""
+    program = """
+import numpy as np, codipy
+def g(x, work): work[:3] = x; return work.sum()
+x, work = np.array([1.0, 2.0, 3.0]), np.zeros(5)
+print(codipy.grad(g)(x, work).tolist(), type(work).__name__, work.tolist())
+"""
+    (tmp_path / "first.py").write_text(program)
+    found = subprocess.run([sys.executable, tmp_path / "first.py"], capture_output=True, text=True, check=True).stdout
+    assert found.strip() == "[1.0, 1.0, 1.0] ndarray [1.0, 2.0, 3.0, 0.0, 0.0]"

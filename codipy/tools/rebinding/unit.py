@@ -7,13 +7,15 @@ import weakref
 
 from codipy.tools.rebinding.watch import Watch
 
-__all__ = ["EMPTY", "MISSING", "SCOPES", "VIEWS", "WRAPPED", "ClassUnit", "Unit", "contents", "parts_of_views", "reach",
-           "translations_of", "views_of"]  # fmt: skip
+__all__ = ["CURRENT", "EMPTY", "MISSING", "SCOPES", "VIEWS", "WRAPPED", "ClassUnit", "Unit", "contents",
+           "parts_of_views", "reach", "translations_of", "views_of"]  # fmt: skip
 
 EMPTY = object()
 MISSING = object()
 WRAPPED: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # what `rebind` returned, and what for
 SCOPES: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # and whose functions are rebuilt with it
+
+CURRENT: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # and what brings its translation up to date
 
 VIEWS: dict = {}  # by the address of a dict of globals, which each of them keeps: all views that hold its values
 
