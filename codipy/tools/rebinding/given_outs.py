@@ -69,6 +69,8 @@ class Outs:
         known = isinstance(function, ast.Name)
         value = imports.get(function.id, self._imports.get(function.id)) if known else None
         while names and isinstance(value, ModuleType):
+            if type(value) is not ModuleType:  # as rebuilt code sees the user's: a name would be rebuilt
+                return None, names
             value = vars(value).get(names.pop())
         return value, names
 

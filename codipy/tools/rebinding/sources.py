@@ -22,7 +22,7 @@ __all__ = ["filled_names", "filling"]
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _files: dict = {}  # by name: the lines that were parsed, and a _File
-_lock = threading.Lock()
+_lock = threading.RLock()  # what is read of a file may lead to another function
 
 
 def filling(f, scope):
