@@ -208,7 +208,7 @@ class _Search:
 
     def _of_function(self, f):
         variables = f.__globals__
-        parts = [("in what it wraps", vars(f))] if vars(f) else []
+        parts = self._of_attributes(vars(f))
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
             value = contents(cell)
             if value is not EMPTY:

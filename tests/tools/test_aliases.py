@@ -311,6 +311,11 @@ def test_other_ways_to_the_same_array(number):
         codipy.grad(f)(held)
 
 
+def test_attributes_of_functions_that_nobody_reads():
+    fills_and_reads_only_itself.x0 = np.array([1.0, 2.0, 3.0])
+    assert codipy.grad(fills_and_reads_only_itself)(fills_and_reads_only_itself.x0).tolist() == [0.0, 20.0, 6.0]
+
+
 def test_what_shares_no_number_is_taken():
     m = np.arange(8.0).reshape(4, 2)
     expected = codipy.grad(fills_first, argnums=(0, 1))(m[:, 0].copy(), m[:, 1].copy())
