@@ -38,6 +38,7 @@ _ATOMS = frozenset((
     int, float, complex, str, bytes, bool, type(None), Real, Array, range, slice, CodeType, BuiltinFunctionType,
     np.float64, np.float32, np.ufunc, np.dtype,
 ))  # fmt: skip
+_FOLLOWED = frozenset(("builtins", "collections", "contextlib", "enum", "functools", "itertools", "operator", "types"))
 _READING = frozenset(("__dict__", "attrgetter", "eval", "exec", "getattr", "getattribute", "globals", "locals", "vars"))
 _MAKING = frozenset(("__new__", "__init__", "__post_init__"))  # which run where a class is called by its name
 
@@ -135,7 +136,8 @@ class _Search:
     """Under which names a function may read an array: arguments, global variables, those of closures, attributes.
 
     Global variables and attributes of the user's objects are followed where their name is a word of the source of some
-    function that may run; all of them, where a word is one that reads others. What anything else holds is followed.
+    function that may run; all of them, where a word is one that reads others. What Python's own containers, iterators,
+    caches and the like hold is followed; what an object of a library holds is not.
     """
 
     def __init__(self, f, shows):
@@ -191,6 +193,8 @@ class _Search:
             variables = {name: getattr(x, name, None) for name, _ in slots} | getattr(x, "__dict__", {})
             held = [(where, item) for item in gc.get_referents(x) if isinstance(x, (list, dict, tuple, set))]
             return [*self._of_attributes(variables), (where, kind), *held]
+        if kind.__module__.partition(".")[0] not in _FOLLOWED:      # of a library, which may lead anywhere
+            return []
         parts = gc.get_referents(x)
         return [(where, item) for part in parts for item in (part.values() if type(part) is dict else (part,))]
 
