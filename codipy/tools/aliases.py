@@ -33,7 +33,7 @@ __all__ = ["demand_apart"]
 
 _FEW = 4096  # numbers that are compared at no price
 _MANY = 20_000  # things that are looked at
-_ADVICE = ("in both, while here they are two variables: pass a copy, x.copy(), or let the function write into a copy")
+_ADVICE = "in both, while here they are two variables: pass a copy, x.copy(), or let the function write into a copy"
 _ATOMS = frozenset((
     int, float, complex, str, bytes, bool, type(None), Real, Array, range, slice, CodeType, BuiltinFunctionType,
     np.float64, np.float32, np.ufunc, np.dtype,
@@ -92,11 +92,10 @@ def _has_values_of(x, array):
 
 def _share(one, other):
     """Whether two arrays, plain or active, show a number of the same memory."""
-    kinds = type(one) is Array, type(other) is Array
-    if not all(kind or isinstance(x, np.ndarray) for kind, x in zip(kinds, (one, other))) or any(kinds) != all(kinds):
-        return False
-    if all(kinds):
+    if type(one) is Array and type(other) is Array:
         return bool(np.shares_memory(one, other))
+    if not (isinstance(one, np.ndarray) and isinstance(other, np.ndarray)):
+        return False
     try:
         return np.may_share_memory(one, other) and np.shares_memory(one, other, max_work=_MANY)
     except np.exceptions.TooHardError:
@@ -188,9 +187,9 @@ class _Search:
         if isinstance(x, memoryview):
             return [(where, x.obj)]
         if kind is SimpleNamespace or self._owns(kind):
-            slots = [(name, x) for cls in kind.__mro__ for name, value in vars(cls).items()
-                     if type(value) is MemberDescriptorType and name != "__dict__"]
-            variables = {name: getattr(x, name, None) for name, _ in slots} | getattr(x, "__dict__", {})
+            variables = {name: getattr(x, name, None) for cls in kind.__mro__ for name, value in vars(cls).items()
+                         if type(value) is MemberDescriptorType and name != "__dict__"}
+            variables |= getattr(x, "__dict__", {})
             held = [(where, item) for item in gc.get_referents(x) if isinstance(x, (list, dict, tuple, set))]
             return [*self._of_attributes(variables), (where, kind), *held]
         if kind.__module__.partition(".")[0] not in _FOLLOWED:      # of a library, which may lead anywhere

@@ -14,6 +14,7 @@ from codipy.tools.lending import Lending, lends
 from codipy.tools.rebinding.filled import filled_parameters
 from codipy.tools.recording import value_and_gradient_of_arrays
 from codipy.tools.swallowed import demand_none_swallowed, raised, said_before
+from codipy.tools.trees import stands_again
 
 cdef object ndarray = np.ndarray, double_dtype = DOUBLE, of_floats = value_and_gradient
 cdef list errors = raised
@@ -29,18 +30,6 @@ cdef bint all_arrays(list args, tuple positions):
         if not is_array(args[position]):
             return False
     return True
-
-
-cdef bint stands_again(tree, Py_ssize_t place, list args, dict kwargs):
-    """Whether another argument is the same list."""
-    cdef Py_ssize_t k
-    for k in range(len(args)):
-        if k != place and args[k] is tree:
-            return True
-    for other in kwargs.values():
-        if other is tree:
-            return True
-    return False
 
 
 cdef class Gradient(Driver):
@@ -102,7 +91,8 @@ cdef class Gradient(Driver):
                 sweep = of_arrays
         elif type(tree) is float or is_array(tree):
             leaves, sweep = [tree], of_arrays
-        elif type(tree) is list and are_floats(tree) and not stands_again(tree, self.last, args, kwargs):
+        elif type(tree) is list and are_floats(tree) and (
+                len(args) + len(kwargs) == 1 or not stands_again(tree, args, kwargs)):
             leaves = tree
         elif place is None and not self.by_name and all_arrays(args, self.positions):
             leaves, place, sweep = [args[position] for position in self.positions], self.positions, of_arrays

@@ -14,7 +14,7 @@ from codipy.tools.jacobian import jacobian
 from codipy.tools.leaves import is_array, join
 from codipy.tools.pool import check_settings
 from codipy.tools.products import jvp
-from codipy.tools.trees import match, rebuild
+from codipy.tools.trees import match, rebuild, stands_again
 
 __all__ = ["gradient_and_hvp", "hessian", "hvp"]
 
@@ -118,8 +118,8 @@ class Hessian(Driver):
         given, args = args, list(args)
         run, kept = with_aux(self._run) if options["has_aux"] else (self._run, None)
         tree = args[choice.last] if choice.is_number and kept is None else None
-        alone = type(tree) is list and all_floats(tree) and sum(x is tree for x in (*args, *kwargs.values())) == 1
-        if is_array(tree) or alone:      # the usual cases are not walked
+        of_floats = type(tree) is list and all_floats(tree) and not stands_again(tree, args, kwargs)
+        if is_array(tree) or of_floats:      # the usual cases are not walked
             leaves = tree if type(tree) is list else [tree]
             with Curvature(run, self.f, args, kwargs, leaves, choice.last, options["granularity"], given,
                            "object") as curvature:

@@ -18,7 +18,8 @@ from codipy.active.bulk import all_floats, as_float
 from codipy.errors import ActiveError
 from codipy.tools.leaves import aligned, as_leaf
 
-__all__ = ["arguments", "fixed", "flatten", "labelled", "map_leaves", "match", "plain_copy", "rebuild", "value"]
+__all__ = ["arguments", "fixed", "flatten", "labelled", "map_leaves", "match", "plain_copy", "rebuild", "stands_again",
+           "value"]
 
 _T = TypeVar("_T")
 _LEAVES = frozenset((float, np.ndarray, Real, Array))      # of all types that are none of containers, the usual ones
@@ -227,6 +228,11 @@ def fixed(others, trees):
     """Other arguments of a call, a list or dict that is one of the trees as one that cannot be written to."""
     return [(_FixedDict(x) if isinstance(x, dict) else _FixedList(x))
             if isinstance(x, (list, dict)) and any(tree is x for tree in trees) else x for x in others]
+
+
+def stands_again(tree, args, kwargs):
+    """Whether a list or dict is more than one of the arguments of a call."""
+    return sum(x is tree for x in (*args, *kwargs.values())) > 1
 
 
 def _standing_twice(trees):
