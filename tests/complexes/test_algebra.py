@@ -12,7 +12,7 @@ import codipy
 from codipy.errors import ActiveError
 from codipy.scipy import algebra
 from tests.complexes.programs import POINT, TURN, differences, turned
-from tests.files.test_tape_files import saved
+from tests.scipy.recorded import demand_same_gradient, demand_same_when_loaded
 from tests.strategies import each_strategy
 
 TANGENT = np.cos(np.arange(POINT.size))
@@ -108,23 +108,12 @@ def test_second_order(text):
 @each_strategy
 def test_every_strategy(strategy):
     for text in CASES[::7]:
-        f = program(text)
-        expected = codipy.grad(f)(POINT)
-        found = codipy.grad(f, strategy=strategy)(POINT)
-        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max(), err_msg=text)
+        demand_same_gradient(program(text), POINT, strategy, 1e-11, text)
 
 
 @pytest.mark.parametrize("text", CASES[::3])
 def test_a_tape_is_saved_and_loaded(text, tmp_path):
-    tape = codipy.Tape("primal")
-    with tape:
-        x = tape.register_input(POINT.copy())
-        y = tape.register_output(codipy.rebind(program(text))(x))
-    loaded = saved(tape, tmp_path / "a.tape")
-    loaded.outputs[0].gradient = y.gradient = 1.0
-    loaded.evaluate()
-    tape.evaluate()
-    assert np.array_equal(loaded.inputs[0].gradient, x.gradient)
+    demand_same_when_loaded(program(text), POINT, tmp_path / "a.tape")
 
 
 @pytest.mark.parametrize("text", REFUSED)

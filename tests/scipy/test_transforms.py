@@ -10,7 +10,7 @@ import scipy.fft
 import codipy
 from codipy.errors import ActiveError
 from codipy.scipy import transforms
-from tests.files.test_tape_files import saved
+from tests.scipy.recorded import demand_same_gradient, demand_same_when_loaded
 from tests.strategies import each_strategy
 
 POINT = np.random.default_rng(11).normal(size=48)
@@ -93,24 +93,13 @@ def test_second_order(text):
 @each_strategy
 def test_every_strategy(strategy):
     for text in CASES[::9]:
-        f = program(text)
-        expected = codipy.grad(f)(POINT)
-        found = codipy.grad(f, strategy=strategy)(POINT)
-        np.testing.assert_allclose(found, expected, rtol=1e-11, atol=1e-11 * np.abs(expected).max(), err_msg=text)
+        demand_same_gradient(program(text), POINT, strategy, 1e-11, text)
 
 
 @pytest.mark.parametrize("text", CASES[::5])
 def test_a_tape_is_run_again_saved_and_loaded(text, tmp_path):
     f = program(text)
-    tape = codipy.Tape("primal")
-    with tape:
-        x = tape.register_input(POINT.copy())
-        y = tape.register_output(codipy.rebind(f)(x))
-    loaded = saved(tape, tmp_path / "a.tape")
-    loaded.outputs[0].gradient = y.gradient = 1.0
-    loaded.evaluate()
-    tape.evaluate()
-    assert np.array_equal(loaded.inputs[0].gradient, x.gradient)
+    tape, x, y = demand_same_when_loaded(f, POINT, tmp_path / "a.tape")
     tape.set_primal(x, TANGENT)
     tape.evaluate_primal()
     assert tape.get_primal(y) == f(TANGENT)
