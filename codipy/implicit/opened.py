@@ -15,6 +15,7 @@ import types
 
 from codipy.active.array import is_active, plain
 from codipy.numpy.arguments import PLAIN
+from codipy.tools.rebinding.unit import EMPTY, contents
 
 __all__ = ["Opened"]
 
@@ -96,7 +97,7 @@ class _Copier:
         if f.__closure__ is None and f.__defaults__ is None and f.__kwdefaults__ is None:
             return f
         assigned = _assigned(f.__code__)
-        cells = [cell if name in assigned or not _is_filled(cell) else types.CellType()
+        cells = [cell if name in assigned or contents(cell) is EMPTY else types.CellType()
                  for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ())]
         made = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, tuple(cells))
         self._made[id(f)] = f, made      # it may stand in its own cell
@@ -112,14 +113,6 @@ class _Copier:
             self._made[id(f)] = f, f
             return f
         return made
-
-
-def _is_filled(cell):
-    """Whether something was assigned to the variable yet."""
-    try:
-        return cell.cell_contents is not cell
-    except ValueError:
-        return False
 
 
 def _is(a, b):

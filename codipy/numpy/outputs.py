@@ -30,7 +30,6 @@ def _place(function):
     return names.index("out") if "out" in names else None
 
 
-
 @cache
 def outs():
     """By function, the place of ``out`` among the positional arguments."""
