@@ -80,14 +80,21 @@ def demand_apart(f, args, kwargs, inputs, leaves, origins=None):
                     f"while {name_of(f)} ran, somebody wrote into the array of shape {leaves[k].shape} by which it is "
                     f"differentiated, under another name, and NumPy would show that {_ADVICE}")
     if isinstance(_unwrapped(f), Driver):      # its own inputs are others, to which it may write
-        for k, leaf in enumerate(given):
-            if any(_share(leaf, other) for other in (*given[:k], *args, *kwargs.values())):
+        arrays = _arrays_of(given)
+        others = _arrays_of((*args, *kwargs.values())) if arrays else []
+        for k, array in enumerate(arrays):
+            if any(_share(array, other) for other in (*arrays[:k], *others)):
                 raise ActiveError(f"{name_of(f)} is a driver of codipy's, and two of its arguments are one array: "
                                   "pass copies, x.copy()")
 
 
 def _has_values_of(x, array):
     return has_values_of(x, array) if type(x) is Array else np.array_equal(x.value, array, equal_nan=True)
+
+
+def _arrays_of(leaves):
+    """Those that have memory which another may show: a loop over pairs of all numbers of a list would be quadratic."""
+    return [leaf for leaf in leaves if type(leaf) is Array or isinstance(leaf, np.ndarray)]
 
 
 def _share(one, other):

@@ -321,3 +321,13 @@ def test_what_shares_no_number_is_taken():
     expected = codipy.grad(fills_first, argnums=(0, 1))(m[:, 0].copy(), m[:, 1].copy())
     for found, known in zip(codipy.grad(fills_first, argnums=(0, 1))(m[:, 0], m[:, 1]), expected):
         assert np.array_equal(found, known)
+
+
+def test_numbers_of_a_list_are_not_asked_in_pairs_whether_they_share_memory(monkeypatch):
+    asked = []
+    share = codipy.tools.aliases._share
+    monkeypatch.setattr(codipy.tools.aliases, "_share", lambda *pair: asked.append(pair) or share(*pair))
+    gradient = codipy.grad(lambda x, a: sum(v * v * v for v in x) + (a * a).sum())
+    _, found = codipy.jvp(gradient, ([1.0, 2.0, 3.0], np.ones(2)), ([1.0, 0.0, 0.0], np.zeros(2)))
+    assert found == [6.0, 0.0, 0.0]
+    assert asked and len(asked) <= 2       # the array and itself among the arguments
