@@ -59,6 +59,8 @@ def expit(x):
 
 def power_x(x, y, w):
     """The partial of x**y in x."""
+    if type(y) is np.float64 and y in SHORT:
+        return SHORT[y](x, w)
     exponent = plain(y)
     if not is_active(y) and np.ndim(exponent) == 0 and float(exponent) in SHORT:
         return SHORT[float(exponent)](x, w)

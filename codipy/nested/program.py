@@ -110,9 +110,13 @@ class AdjointProgram:
                     step = self._steps[number]
                     actions[step[0]](self, number, step, flows)
                 found = [None if identifiers is None else flows.several(identifiers) for identifiers in read]
-            if not any(x is not None and np.isnan(plain(x)).any() for x in found):
+            if not any(x is not None and _has_nan(plain(x)) for x in found):
                 break
         return found
+
+
+def _has_nan(x):
+    return bool(np.isnan(x).any()) if np.ndim(x) else x != x
 
 
 def _rewritten(steps):
@@ -189,8 +193,11 @@ def _scalar_value(program, number, step, given, wanted):
             program._varied.add(identifier)
         return
     is_active, expression, is_whole = _program(handle)
-    found = [program.values.one(argument) for argument in arguments]
-    varied = [program.varies_one(argument) for argument in arguments]
+    if program.values.firsts:
+        found = [program.values.one(argument) for argument in arguments]
+        varied = [program.varies_one(argument) for argument in arguments]
+    else:
+        found, varied = [scalars[argument] for argument in arguments], [x in program._varied for x in arguments]
     if not is_whole:
         found, varied = _spread(is_active, found, map(np.float64, constants)), _spread(is_active, varied, None)
     value, recorded = expression.value(*found), program._recorded[identifier]

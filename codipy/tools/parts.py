@@ -9,9 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import identifiers, is_active, is_complex_variable
+from codipy.active.array import Array, Real, identifiers, is_active, is_complex_variable
 
 __all__ = ["depends", "identifiers_of_parts", "inputs_of_parts", "parts_of", "whole"]
+
+
+_REAL = frozenset((Real, Array, float, int, np.float64))  # to ask NumPy for each number of a list takes long
 
 
 def depends(x):
@@ -30,7 +33,7 @@ def identifiers_of_parts(x):
 
 def parts_of(x):
     """Complex numbers, plain or variables, as pairs of real ones; what is real as it is."""
-    if not (is_complex_variable(x) or np.iscomplexobj(x)):
+    if type(x) in _REAL or not (is_complex_variable(x) or np.iscomplexobj(x)):
         return x
     from codipy.complexes.record import paired  # here: a script without complex numbers imports none of it
 

@@ -178,8 +178,8 @@ class Recording:
         from codipy.nested import AdjointProgram  # here: a script without nested derivatives imports none of it
 
         pairs = [pair for ids, leaf in zip(self.inputs_at, origins) for pair in inputs_of_parts(ids, leaf)]
-        self.program = AdjointProgram(self.tape, [(int(ids.min()), _as_numbered(leaf, ids)) for ids, leaf in pairs
-                                                  if ids.size])
+        self.program = AdjointProgram(self.tape, [
+            (int(ids) if not ids.ndim else int(ids.min()), _as_numbered(leaf, ids)) for ids, leaf in pairs if ids.size])
         self.value = self._replayed(self.value, self.outputs_at)
         self.aux = self._replayed(self.aux, self._aux)
 
@@ -365,7 +365,7 @@ def _demand_no_complex(variables):
 
 def _as_numbered(leaf, ids):
     """An array in the order of its identifiers, which is that of its memory: Fortran's, as likely as that of C."""
-    if np.all(np.diff(ids.reshape(-1)) > 0):
+    if ids.size == 1 or np.all(np.diff(ids.reshape(-1)) > 0):
         return leaf
     return np.reshape(leaf, (-1,))[np.argsort(ids, axis=None)]
 
