@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import functools
 import inspect
-from types import FunctionType, MethodType
 
 import numpy as np
 import scipy.stats
@@ -25,14 +24,13 @@ from codipy.numpy.elementary import elementwise_primitive
 from codipy.numpy.modules import module_for
 from codipy.numpy.solved import LESS_VALUE, SOLVED, Solver
 from codipy.tools.orders import orders
-from codipy.tools.rebinding.rebinder import Rebinder
-from codipy.tools.rebinding.scope import Scope
+from codipy.tools.rebinding.multivariate import MULTIVARIATE
+from codipy.tools.rebinding.multivariate import STANDINS as FROZEN
+from codipy.tools.rebinding.rebuilt import Rebuilt, translated
 from codipy.tools.rebinding.single import again, where_active
-from codipy.tools.rebinding.unit import Unit
 
 __all__ = ["FUNCTIONS", "SAMPLES", "STANDINS", "stats"]
 
-_REBINDER, _HELD = Rebinder(Scope(None, ("scipy.stats",))), Unit()
 CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
 # Shapes, by their number, and values of them near which SciPy has a formula without them.
@@ -49,26 +47,7 @@ SAMPLES = ("entropy", "gmean", "hmean", "gzscore", "kurtosis", "linregress", "mo
            "skew", "variation", "zmap", "zscore")  # fmt: skip
 
 
-class _Rebuilt:
-    """A distribution whose methods are rebuilt when they are asked for."""
-
-    def __init__(self, original):
-        self._original = original
-
-    @property  # type: ignore[misc]
-    def __class__(self):
-        return type(self._original)  # of `super()` in a method
-
-    def __getattr__(self, name):
-        found = inspect.getattr_static(type(self._original), name, None)
-        if type(found) is FunctionType and name not in vars(self._original):
-            found = MethodType(_REBINDER.translate(found, _HELD), self)
-            setattr(self, name, found)
-            return found
-        return getattr(self._original, name)
-
-
-class _Continuous(_Rebuilt):
+class _Continuous(Rebuilt):
     """What SciPy computes by quadrature or by a search for a root has a derivative of another kind."""
 
     def _cdfvec(self, x, *args):
@@ -119,7 +98,7 @@ class _Quantile(Solver):
         return call(SOLVED, self._given, {"solver": self, "given": known, "found": tuple(map(np.array, found))})
 
 
-class _Discrete(_Rebuilt):
+class _Discrete(Rebuilt):
     """The functions of whole numbers."""
 
     def _cdfvec(self, k, *args):
@@ -242,17 +221,17 @@ def _of(dist):
 
 def _of_samples(name):
     original = getattr(scipy.stats, name)
-    return where_active(original, f"scipy.stats.{name}", lambda: _REBINDER.translate(again(original), _HELD))
+    return where_active(original, f"scipy.stats.{name}", lambda: translated(again(original)))
 
 
-class Density(_Rebuilt):
+class Density(Rebuilt):
     """What stands for ``gaussian_kde``: its own methods, and loops that take active values."""
 
     def __init__(self, dataset, bw_method=None, weights=None):
         if holds_active((weights,)):
             refuse("scipy.stats.gaussian_kde", "by weights there is no derivative: say codipy.value(weights)")
         super().__init__(_Kde.__new__(_Kde))
-        _REBINDER.translate(_Kde.__init__, _HELD)(self, dataset, bw_method, weights)
+        translated(_Kde.__init__)(self, dataset, bw_method, weights)
 
     @classmethod
     def of(cls, made):
@@ -264,7 +243,7 @@ class Density(_Rebuilt):
     def __getattr__(self, name):
         found = inspect.getattr_static(_Kde, name, None)
         if isinstance(found, property):
-            return _REBINDER.translate(found.fget, _HELD)(self)
+            return translated(found.fget)(self)
         if name == "_original":  # while it is copied
             raise AttributeError(name)
         return super().__getattr__(name)
@@ -274,29 +253,6 @@ class Density(_Rebuilt):
 
 
 _Kde = scipy.stats.gaussian_kde
-
-
-class Normal:
-    """What stands for ``multivariate_normal``."""
-
-    def __init__(self, original):
-        self._original, rebuilt = original, _Rebuilt(original)
-        for name in ("pdf", "logpdf", "entropy"):
-            setattr(self, name, where_active(getattr(original, name), f"scipy.stats.multivariate_normal.{name}",
-                                              functools.partial(getattr, rebuilt, name)))
-
-    @property  # type: ignore[misc]
-    def __class__(self):
-        return type(self._original)
-
-    def __getattr__(self, name):
-        return getattr(self._original, name)
-
-    def __call__(self, mean=None, cov=1, allow_singular=False, seed=None):
-        if holds_active((mean, cov)):
-            refuse("scipy.stats.multivariate_normal(...)", "of active parameters it is not kept: write "
-                   "`multivariate_normal.logpdf(x, mean, cov)`")  # fmt: skip
-        return self._original(*value_tree((mean, cov)), allow_singular, seed)
 
 
 # SciPy has complex numbers on its way to this logarithm of Phi(b) - Phi(a).
@@ -315,8 +271,8 @@ def _log_gauss_mass(a, b):
 FUNCTIONS = {name: _standing_for(value) for name, value in vars(scipy.stats).items()
              if isinstance(value, rv_generic) and not isinstance(value, rv_sample)}  # fmt: skip
 FUNCTIONS |= {name: _of_samples(name) for name in SAMPLES if hasattr(scipy.stats, name)}
-FUNCTIONS["multivariate_normal"] = Normal(scipy.stats.multivariate_normal)
+FUNCTIONS |= MULTIVARIATE
 FUNCTIONS["_log_gauss_mass"] = _log_gauss_mass
 FUNCTIONS["gaussian_kde"] = Density
-STANDINS = {rv_continuous_frozen: _thawed, rv_discrete_frozen: _thawed, _Kde: Density.of}
+STANDINS = {rv_continuous_frozen: _thawed, rv_discrete_frozen: _thawed, _Kde: Density.of, **FROZEN}
 stats = module_for(scipy.stats, {name: new for name, new in FUNCTIONS.items() if hasattr(scipy.stats, name)})

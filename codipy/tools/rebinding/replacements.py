@@ -108,6 +108,7 @@ _LATER |= {
     "scipy.signal._sosfilt": "codipy.scipy.kernels.recursions",
     "scipy.stats._stats": "codipy.scipy.kernels.densities",
     "scipy.stats._continuous_distns": "codipy.tools.rebinding.distributions",
+    "scipy.stats._multivariate": "codipy.tools.rebinding.multivariate",
     "scipy.sparse._base": "codipy.scipy.kernels.guards",
     "scipy.integrate": "codipy.implicit.integrals",
 }
