@@ -286,3 +286,27 @@ def test_what_has_no_derivative_is_refused(text, match):
 def test_the_last_columns_of_a_full_basis_have_no_derivative():
     with pytest.raises(np.linalg.LinAlgError, match="mode='economic'"):
         codipy.grad(lambda a: np.sum(scipy.linalg.qr(a)[0] * np.arange(25.0).reshape(5, 5)))(TALL)
+
+
+@pytest.mark.parametrize("size", [63, 64, 65, 150])
+@pytest.mark.parametrize("lower", [False, True])
+@pytest.mark.parametrize("name", ["cholesky", "cho_factor"])
+def test_factors_of_cholesky_of_several_blocks_go_back_as_they_go_forward(name, lower, size):
+    rng = np.random.default_rng(size)
+    a = rng.standard_normal((size, size))
+    a = a @ a.T / size + np.eye(size)
+    t, g = rng.standard_normal((2, size, size))
+
+    def factor(a):
+        return (scipy.linalg.cholesky if name == "cholesky" else cho_factor)(a, lower=lower)
+
+    f = factor if name == "cholesky" else lambda a: factor(a)[0]
+    value, tangent = codipy.jvp(f, (a,), (t,))
+    np.testing.assert_array_equal(value, f(a))
+    _, pull = codipy.vjp(f, a)
+    cotangent = pull(g)
+    cotangent = cotangent[0] if isinstance(cotangent, tuple) else cotangent
+    assert abs(np.sum(g * tangent) - np.sum(cotangent * t)) <= 1e-11 * np.linalg.norm(g) * np.linalg.norm(tangent)
+    unread = np.tril(a, -1) if not lower else np.triu(a, 1)
+    expected = g if name == "cho_factor" else np.zeros_like(g)
+    np.testing.assert_array_equal(cotangent[unread != 0.0], expected[unread != 0.0])
