@@ -8,7 +8,7 @@ from functools import cache
 
 import numpy as np
 
-from codipy.active.array import Array, Real, gather, identifiers, plain, with_gaps
+from codipy.active.array import Array, Real, gather, identifiers, is_complex_variable, plain, with_gaps
 from codipy.active.arrays.elementwise_door import overlap
 from codipy.active.doors import door
 from codipy.active.messages.callers import refused_out
@@ -17,7 +17,8 @@ from codipy.errors import ActiveError
 
 __all__ = [
     "PLAIN", "apart", "assign", "bind", "call_with", "fillable", "gather_tree", "holds_active", "holds_array",
-    "holds_complex", "identifier_tree", "parameters", "rebuilt", "refuse", "value_leaf", "value_tree",
+    "holds_complex", "holds_variables", "identifier_tree", "parameters", "rebuilt", "refuse", "value_leaf",
+    "value_tree",
 ]  # fmt: skip
 
 
@@ -48,6 +49,19 @@ def holds_active(tree):
     Inside ``codipy.passive()`` nothing is active.
     """
     return _holds(tree) and not status.in_passive()
+
+
+def _holds_complex_variables(tree):
+    if isinstance(tree, (list, tuple)):
+        return any(map(_holds_complex_variables, tree))
+    if isinstance(tree, dict):
+        return any(map(_holds_complex_variables, tree.values()))
+    return is_complex_variable(tree) and tree.is_active
+
+
+def holds_variables(tree):
+    """Whether something active, real or complex, is in a tree; nothing is inside ``codipy.passive()``."""
+    return holds_active(tree) or _holds_complex_variables(tree) and not status.in_passive()
 
 
 def holds_complex(tree):

@@ -10,12 +10,11 @@ import numpy as np
 
 from codipy.active.array import Array, call, is_complex_variable
 from codipy.active.doors import door
-from codipy.active.recordings import status
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active, rebuilt, refuse, value_tree
+from codipy.numpy.arguments import holds_variables, rebuilt, refuse, value_tree
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["LOOP", "PRIMITIVES", "holds_variables", "kept", "of_active", "recorded", "refused", "run"]
+__all__ = ["LOOP", "PRIMITIVES", "kept", "of_active", "recorded", "refused", "run"]
 
 PRIMITIVES: dict[str, Primitive] = {}  # by name, as tape files have them
 
@@ -31,19 +30,6 @@ def kept(primitive):
 
 def _is_complex(x):
     return is_complex_variable(x) or isinstance(x, (np.ndarray, complex, np.generic)) and np.iscomplexobj(x)
-
-
-def _holds_complex_variables(tree):
-    if isinstance(tree, (list, tuple)):
-        return any(map(_holds_complex_variables, tree))
-    if isinstance(tree, dict):
-        return any(map(_holds_complex_variables, tree.values()))
-    return is_complex_variable(tree) and tree.is_active
-
-
-def holds_variables(tree):
-    """Whether something active is in a tree, real or complex."""
-    return holds_active(tree) or _holds_complex_variables(tree) and not status.in_passive()
 
 
 def run(primitive, operands, options):

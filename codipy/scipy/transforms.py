@@ -21,12 +21,12 @@ import scipy.fft
 from codipy.active.array import Array, Real, call, is_complex_variable
 from codipy.active.doors import door
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import fillable, rebuilt, refuse, value_leaf
+from codipy.numpy.arguments import fillable, holds_variables, rebuilt, refuse, value_leaf
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.fft import fit, reverses
 from codipy.numpy.rules.patterns import along
-from codipy.scipy.calls import holds_variables, kept, refused
+from codipy.scipy.calls import kept, refused
 
 __all__ = ["FUNCTIONS", "PASSIVE", "REAL", "REFUSED", "REVERSES", "fft"]
 

@@ -200,6 +200,23 @@ def test_float32(text):
     np.testing.assert_allclose(gradient, double, rtol=1e-3, atol=1e-3 * np.abs(double).max())
 
 
+@pytest.mark.parametrize("function", [
+    lambda z: s.lfilter(B, A, z), lambda z: s.sosfilt(SOS, z), lambda z: s.convolve(z, z[:3]),
+    lambda z: s.residue(z[:3], B)[0],
+])  # fmt: skip
+def test_complex_numbers_inside_of_passive_are_scipys_own(function):
+    """Nothing is active there, so what has no rule for complex variables is not refused."""
+    found = []
+
+    def f(x):
+        with codipy.passive():
+            found.append(function(x * (1.0 + 0.5j)))
+        return (x * x).sum()
+
+    np.testing.assert_array_equal(codipy.grad(f)(POINT), 2.0 * POINT)
+    assert type(found[0]) is np.ndarray and np.array_equal(found[0], function(POINT * (1.0 + 0.5j)))
+
+
 def test_convolutions_of_all_sizes():
     """The transposes are exact, whichever argument is longer, of even and odd lengths."""
     rng = np.random.default_rng(0)

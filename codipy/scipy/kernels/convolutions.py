@@ -11,9 +11,8 @@ import functools
 import numpy as np
 import scipy.signal
 
-from codipy.active.array import is_complex_variable
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active, refuse, value_tree
+from codipy.numpy.arguments import holds_active, holds_variables, refuse, value_tree
 from codipy.scipy.kernels.bilinear import Bilinear
 
 __all__ = ["FUNCTIONS", "OF_COMPLEX"]
@@ -79,10 +78,6 @@ def _transformed(function):
     return Bilinear(f"scipy.signal.{function.__name__}", function, by_either, by_either)
 
 
-def _is_active(x):
-    return holds_active((x,)) or is_complex_variable(x) and x.is_active
-
-
 def _plain(x):
     return x.value if hasattr(type(x), "is_active") else value_tree(x)
 
@@ -95,7 +90,7 @@ def _function(original, product, finish=lambda x, w, options: options, is_conjug
     def function(in1, in2, mode="full", *args, **kwargs):
         if holds_active(args) or holds_active(kwargs):
             refuse(name, "it has derivatives by its two arrays alone: say codipy.value(x) of the others")
-        if not _is_active(in1) and not _is_active(in2):
+        if not holds_variables((in1, in2)):
             return original(_plain(in1), _plain(in2), mode, *args, **kwargs)
         x, w = asarray(in1), asarray(in2)
         values = np.asarray(_plain(x)), np.asarray(_plain(w))

@@ -16,7 +16,7 @@ from scipy.signal import _sosfilt as _sections
 from codipy.active.array import call, is_complex_variable
 from codipy.active.array import plain as value_of
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active, refuse
+from codipy.numpy.arguments import holds_active, holds_variables, refuse
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.calls import kept
@@ -176,8 +176,7 @@ _SECTION = kept(Primitive("scipy.signal.sosfilt", _section, _vjp, _jvp))
 
 def _is_active(name, args):
     """Whether an argument is; complex ones beside it are refused."""
-    is_complex = any(is_complex_variable(x) and x.is_active for x in args)
-    if is_complex or holds_active(args) and any(np.iscomplexobj(value_of(x)) for x in args):
+    if holds_variables(args) and any(is_complex_variable(x) or np.iscomplexobj(value_of(x)) for x in args):
         refuse(f"scipy.signal.{name}", _COMPLEX)
     return holds_active(args)
 

@@ -6,9 +6,8 @@ from __future__ import annotations
 import functools
 from types import FunctionType
 
-from codipy.active.array import is_complex_variable
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import bind, holds_active, refuse, value_tree
+from codipy.numpy.arguments import bind, holds_variables, refuse, value_tree
 
 __all__ = ["again", "functions_of", "where_active"]
 
@@ -21,19 +20,6 @@ def again(function):
                        function.__closure__)  # fmt: skip
     new.__kwdefaults__ = function.__kwdefaults__
     return new
-
-
-def _holds_complex(tree):
-    if isinstance(tree, (list, tuple)):
-        return any(map(_holds_complex, tree))
-    if isinstance(tree, dict):
-        return any(map(_holds_complex, tree.values()))
-    return is_complex_variable(tree) and tree.is_active
-
-
-def _is_active(args, kwds):
-    """Whether an active variable, real or complex, is among arguments."""
-    return holds_active(args) or holds_active(kwds) or _holds_complex(args) or _holds_complex(kwds)
 
 
 def _is_plain_error(error, original, args, kwds):
@@ -52,7 +38,7 @@ def where_active(original, what, rebuilt, errors=(ActiveError, TypeError, ValueE
 
     @functools.wraps(original)
     def function(*args, **kwds):
-        if not _is_active(args, kwds):
+        if not (holds_variables(args) or holds_variables(kwds)):
             return original(*value_tree(args), **value_tree(kwds))
         try:
             return rebuilt()(*args, **kwds)
@@ -69,9 +55,9 @@ def _with_some(original, what, function, allowed):
 
     @functools.wraps(original)
     def restricted(*args, **kwds):
-        if _is_active(args, kwds):
+        if holds_variables(args) or holds_variables(kwds):
             others = {key: x for key, x in bind(original, args, kwds).items() if key not in allowed}
-            if _is_active((), others):
+            if holds_variables(others):
                 refuse(what, f"it has derivatives by {' and '.join(allowed)} alone: say codipy.value(x) of the others")
         return function(*args, **kwds)
 
@@ -89,7 +75,7 @@ def _on_values(original):
 def _refused(original, what, why):
     @functools.wraps(original)
     def function(*args, **kwds):
-        if _is_active(args, kwds):
+        if holds_variables(args) or holds_variables(kwds):
             refuse(what, f"codipy has no derivative for it: {why}; where none is wanted, say codipy.value(x)")
         return original(*value_tree(args), **value_tree(kwds))
 
