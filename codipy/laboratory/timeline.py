@@ -20,9 +20,10 @@ from codipy.tape.watching import unwatched
 from codipy.tools.callee import name_of, rebound
 from codipy.tools.measuring import StatefulError
 from codipy.tools.recording import Recording
+from codipy.tools.repeated import arguments
 from codipy.tools.swallowed import watch
 from codipy.tools.table import Table, line_width
-from codipy.tools.trees import arguments, flatten
+from codipy.tools.trees import flatten
 
 __all__ = ["Timeline", "timeline"]
 

@@ -8,7 +8,8 @@ from numpy import ndarray
 
 from codipy.tools.callee import name_of
 from codipy.tools.leaves import demand_real, in_dtypes, is_array
-from codipy.tools.trees import arguments, fixed, flatten, rebuild
+from codipy.tools.repeated import arguments, fixed
+from codipy.tools.trees import flatten, rebuild
 
 __all__ = ["Choice"]
 
@@ -87,6 +88,10 @@ class Choice:
             places.append(place)
         return places
 
+    def _is_one_array(self, trees):
+        """Whether no tree has to be taken apart and put together again: the usual case, where it would show."""
+        return self.is_number and type(trees[0]) is ndarray
+
     def take(self, args, kwargs=(), f=None):
         """The chosen arguments, the list of their leaves, and where they stand."""
         if self.is_number and is_array(args[self.last]):
@@ -105,7 +110,7 @@ class Choice:
 
         Those by position go into the ``args`` that it gets, those by name into `kwargs`.
         """
-        if self.is_number and type(trees[0]) is ndarray:
+        if self._is_one_array(trees):
             position = places[0]
 
             def place_one(args, inputs):
@@ -127,9 +132,8 @@ class Choice:
 
     def flat(self, trees, leaves, derivatives):
         """The derivatives by the leaves as one tuple of trees, those by position first."""
-        if len(trees) == len(leaves) == 1 and trees[0] is leaves[0]:
-            return tuple(in_dtypes(derivatives, leaves))
-        return tuple(rebuild(trees, in_dtypes(derivatives, leaves)))
+        derivatives = in_dtypes(derivatives, leaves)
+        return tuple(derivatives if self._is_one_array(trees) else rebuild(trees, derivatives))
 
     def give(self, trees, leaves, derivatives):
         """The derivatives by the leaves, in the form and the dtypes of the arguments.

@@ -13,8 +13,8 @@ from codipy.tools.leaves import DOUBLE
 from codipy.tools.lending import Lending, lends
 from codipy.tools.rebinding.filled import filled_parameters
 from codipy.tools.recording import value_and_gradient_of_arrays
+from codipy.tools.repeated import stands_again
 from codipy.tools.swallowed import demand_none_swallowed, raised, said_before
-from codipy.tools.trees import stands_again
 
 cdef object ndarray = np.ndarray, double_dtype = DOUBLE, of_floats = value_and_gradient
 cdef list errors = raised

@@ -14,7 +14,8 @@ from codipy.tools.jacobian import jacobian
 from codipy.tools.leaves import is_array, join
 from codipy.tools.pool import check_settings
 from codipy.tools.products import jvp
-from codipy.tools.trees import match, rebuild, stands_again
+from codipy.tools.repeated import stands_again
+from codipy.tools.trees import match, rebuild
 
 __all__ = ["gradient_and_hvp", "hessian", "hvp"]
 

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import copy
-import functools
 import sys
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import fields, is_dataclass
 from itertools import islice
 from typing import TypeVar, overload
 
@@ -15,14 +14,13 @@ from numpy.typing import NDArray
 from codipy.active import Real
 from codipy.active.array import Array, is_complex_variable
 from codipy.active.bulk import all_floats, as_float
-from codipy.errors import ActiveError
 from codipy.tools.leaves import aligned, as_leaf
 
-__all__ = ["arguments", "fixed", "flatten", "labelled", "map_leaves", "match", "plain_copy", "rebuild", "stands_again",
-           "value"]
+__all__ = ["LEAVES", "children", "differentiable_fields", "flatten", "is_record", "labelled", "map_leaves", "match",
+           "plain_copy", "rebuild", "value"]
 
 _T = TypeVar("_T")
-_LEAVES = frozenset((float, np.ndarray, Real, Array))      # of all types that are none of containers, the usual ones
+LEAVES = frozenset((float, np.ndarray, Real, Array))      # of all types that are none of containers, the usual ones
 
 
 def flatten(tree, path, leaves):
@@ -47,7 +45,7 @@ def flatten(tree, path, leaves):
     """
     if type(tree) is float:
         leaves.append(tree)
-    elif type(tree) in _LEAVES:
+    elif type(tree) in LEAVES:
         leaves.append(as_leaf(tree, path))
     elif type(tree) is list and all_floats(tree):
         leaves += tree
@@ -57,39 +55,39 @@ def flatten(tree, path, leaves):
                 leaves.append(branch)
             else:
                 flatten(branch, f"{path}[{index}]", leaves)
-    elif isinstance(tree, dict) or _is_record(tree):
-        for label, branch in _children(tree):
+    elif isinstance(tree, dict) or is_record(tree):
+        for label, branch in children(tree):
             flatten(branch, path + label, leaves)
     else:
         leaves.append(as_leaf(tree, path))
 
 
-def _is_record(tree):
+def is_record(tree):
     return is_dataclass(tree) and not isinstance(tree, type)
 
 
-def _differentiable_fields(record):
+def differentiable_fields(record):
     """The names of the fields that are branches; the others are carried along."""
     return [field.name for field in fields(record) if field.init and not field.metadata.get("static")]
 
 
-def _children(tree):
+def children(tree):
     """Pairs of a label, as it extends a path, and a branch; None for a leaf."""
     if isinstance(tree, dict):
         return [(f"[{key!r}]", branch) for key, branch in tree.items()]
     if isinstance(tree, (list, tuple)):
         return [(f"[{index}]", branch) for index, branch in enumerate(tree)]
-    if _is_record(tree):
-        return [(f".{name}", getattr(tree, name)) for name in _differentiable_fields(tree)]
+    if is_record(tree):
+        return [(f".{name}", getattr(tree, name)) for name in differentiable_fields(tree)]
     return None
 
 
 def labelled(tree, path):
     """Pairs of path and leaf, in the order of `flatten`."""
-    children = _children(tree) if type(tree) not in _LEAVES else None
-    if children is None:
+    branches = children(tree) if type(tree) not in LEAVES else None
+    if branches is None:
         return [(path, tree)]
-    return [pair for label, branch in children for pair in labelled(branch, path + label)]
+    return [pair for label, branch in branches for pair in labelled(branch, path + label)]
 
 
 def match(tree, like, path, leaves):
@@ -114,8 +112,8 @@ def match(tree, like, path, leaves):
     if type(like) is list and type(tree) is list and len(tree) == len(like) and all_floats(tree) and all_floats(like):
         leaves += tree      # not looked at one by one
         return
-    children = _children(like) if type(like) not in _LEAVES else None
-    if children is None:
+    own = children(like) if type(like) not in LEAVES else None
+    if own is None:
         leaves.append(aligned(tree, like, path))
         return
     alike = (isinstance(tree, dict) and tree.keys() == like.keys() if isinstance(like, dict) else
@@ -126,8 +124,8 @@ def match(tree, like, path, leaves):
                 f" of {len(like)}" if isinstance(like, (list, tuple)) else "")
         raise TypeError(f"{path} must have the form of what it belongs to, a {type(like).__name__}{form}, "
                         f"got {type(tree).__name__}")
-    branches = dict(_children(tree))
-    for label, branch in children:
+    branches = dict(children(tree))
+    for label, branch in own:
         match(branches[label], branch, path + label, leaves)
 
 
@@ -137,14 +135,9 @@ def _filled(record, mapped):
     for field in fields(record):
         if not field.init:
             object.__setattr__(new, field.name, None)      # frozen dataclasses too
-    for name in _differentiable_fields(record):
+    for name in differentiable_fields(record):
         object.__setattr__(new, name, mapped(getattr(record, name)))
     return new
-
-
-def _renewed(record, mapped):
-    """A new one made of the mapped branches, so that ``__post_init__`` computes from them."""
-    return replace(record, **{name: mapped(getattr(record, name)) for name in _differentiable_fields(record)})
 
 
 def _whole(record, mapped):
@@ -173,7 +166,7 @@ def map_leaves(function, tree, records=_filled):
         New containers of the same types; subclasses of list and dict are copied and filled.
     """
     kind = type(tree)
-    if kind in _LEAVES:
+    if kind in LEAVES:
         return function(tree)
     if kind is list:
         return [map_leaves(function, branch, records) for branch in tree]
@@ -187,112 +180,25 @@ def map_leaves(function, tree, records=_filled):
         for key, branch in tree.items() if isinstance(tree, dict) else enumerate(tree):
             new[key] = map_leaves(function, branch, records)
         return new
-    if _is_record(tree):
+    if is_record(tree):
         return records(tree, lambda branch: map_leaves(function, branch, records))
     return function(tree)
 
 
 def rebuild(tree, leaves, records=_filled):
     """A tree of the form of `tree` with the items of the list `leaves`, as many as `flatten` appended."""
-    if type(tree) in _LEAVES:
-        return leaves[0]
-    remaining = iter(leaves)
-
-    def drawn(branch):
-        if type(branch) in _LEAVES:
-            return next(remaining)
-        if type(branch) is list:
-            if all_floats(branch):      # most lists that are long: no call for each number
-                return list(islice(remaining, len(branch)))
-            return [drawn(item) for item in branch]
-        return map_leaves(lambda _: next(remaining), branch, records)
-
-    return drawn(tree)
+    return _drawn(tree, iter(leaves), records)
 
 
-def arguments(trees, leaves, others=()):
-    """The trees of a list with other leaves, to call a function with: dataclasses are made anew.
-
-    A list or dict that stands in two places becomes two, since each number in it has a derivative of its own, and
-    neither can be written to; nor can one that is among `others`, which the function gets too.
-    """
-    made = rebuild(trees, leaves, _renewed)
-    if any(type(tree) not in _LEAVES for tree in trees):
-        twice = _standing_twice(trees) | {id(tree) for tree in others if type(tree) not in _LEAVES}
-        if twice:
-            return [_guarded(new, tree, twice) for new, tree in zip(made, trees)]
-    return made
-
-
-def fixed(others, trees):
-    """Other arguments of a call, a list or dict that is one of the trees as one that cannot be written to."""
-    return [(_FixedDict(x) if isinstance(x, dict) else _FixedList(x))
-            if isinstance(x, (list, dict)) and any(tree is x for tree in trees) else x for x in others]
-
-
-def stands_again(tree, args, kwargs):
-    """Whether a list or dict is more than one of the arguments of a call."""
-    return sum(x is tree for x in (*args, *kwargs.values())) > 1
-
-
-def _standing_twice(trees):
-    """The addresses of lists, dicts and dataclasses that stand in several places of trees."""
-    seen, twice, waiting = set(), set(), [tree for tree in trees if type(tree) not in _LEAVES]
-    while waiting:
-        tree = waiting.pop()
-        if id(tree) in seen:
-            if not isinstance(tree, tuple):
-                twice.add(id(tree))
-            continue
-        seen.add(id(tree))
-        if not (type(tree) is list and all_floats(tree)):
-            waiting += [branch for _, branch in _children(tree) or () if type(branch) not in _LEAVES]
-    return twice
-
-
-def _guarded(new, tree, twice):
-    """The tree `new` that was made of another, with what stood twice there turned into what cannot be written to."""
-    if type(tree) in _LEAVES or not _children(tree):
-        return new
-    if isinstance(tree, tuple):
-        items = [_guarded(*pair, twice) for pair in zip(new, tree)]
-        return type(tree)(*items) if hasattr(tree, "_fields") else type(tree)(items)
-    if _is_record(tree):
-        for name in _differentiable_fields(tree):
-            object.__setattr__(new, name, _guarded(getattr(new, name), getattr(tree, name), twice))
-        if id(tree) in twice and not type(tree).__dataclass_params__.frozen:
-            object.__setattr__(new, "__class__", _fixed_record(type(tree)))
-        return new
-    for key in tree if isinstance(tree, dict) else range(len(tree)):
-        new[key] = _guarded(new[key], tree[key], twice)
-    if id(tree) in twice:
-        return _FixedDict(new) if isinstance(tree, dict) else _FixedList(new)
-    return new
-
-
-def _refuse(self, *args, **kwargs):
-    raise ActiveError(f"this {type(self).__base__.__name__} stands in two places of what is differentiated by, and "
-                      "Python would show in both what is written into one, while here they are two: pass copies, "
-                      "[list(row) for row in rows]")
-
-
-class _FixedList(list):
-    """A list that cannot be written to."""
-
-    __setitem__ = __delitem__ = __iadd__ = __imul__ = _refuse
-    append = clear = extend = insert = pop = remove = reverse = sort = _refuse
-
-
-@functools.lru_cache(maxsize=64)
-def _fixed_record(cls):
-    """A dataclass whose attributes cannot be set."""
-    return type(cls.__name__, (cls,), {"__slots__": (), "__setattr__": _refuse, "__delattr__": _refuse})
-
-
-class _FixedDict(dict):
-    """A dict that cannot be written to."""
-
-    __setitem__ = __delitem__ = __ior__ = clear = pop = popitem = setdefault = update = _refuse
+def _drawn(tree, remaining, records):
+    # A function inside of `rebuild` would name itself, and the leaves would live until Python's collector comes.
+    if type(tree) in LEAVES:
+        return next(remaining)
+    if type(tree) is list:
+        if all_floats(tree):      # most lists that are long: no call for each number
+            return list(islice(remaining, len(tree)))
+        return [_drawn(branch, remaining, records) for branch in tree]
+    return map_leaves(lambda _: next(remaining), tree, records)
 
 
 @overload

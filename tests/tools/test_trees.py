@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Nested containers: taken apart, put together, and codipy.value."""
 import collections
+import gc
+import weakref
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -27,6 +29,21 @@ def test_there_and_back(tree):
     assert leaves == [float(k + 1) for k in range(len(leaves))]
     again = rebuild(tree, leaves)
     assert again == tree and type(again) is type(tree)
+
+
+def test_leaves_do_not_outlive_the_tree_that_is_made_of_them():
+    """Without the help of Python's collector."""
+    leaf = np.ones(3)
+    known = weakref.ref(leaf)
+    gc.disable()
+    try:
+        made = rebuild([{"a": leaf}, 1.0], [leaf, 2.0])
+        del leaf
+        assert made[0]["a"] is known()
+        del made
+        assert known() is None
+    finally:
+        gc.enable()
 
 
 def test_containers_are_new_and_the_order_is_that_of_the_leaves():
