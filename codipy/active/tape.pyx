@@ -635,8 +635,9 @@ cdef class Tape(BaseTape):
 
         Notes
         -----
-        Without `equal` and `merge` gradients are those of this tape to the bit. With them a gradient moves by rounding, at
-        most 4 ulp of the sum of the magnitudes that are added up in it.
+        Without `equal` and `merge` gradients are those of this tape to the bit. With them a gradient moves by rounding: by at
+        most one ulp of the sum of the magnitudes that are added up in it for each addition on the longest way from an
+        output. On a way of few statements that is a few ulp; over hundreds that nothing cancels in, it was 80.
 
         Positions of this tape are none of the new one, and no more can be read there than its inputs and outputs. What
         is recorded on it further comes after what it has.
