@@ -13,6 +13,7 @@ the number of steps. Rejected: to integrate the solution backwards as well, whic
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
 import numpy as np
@@ -25,9 +26,10 @@ from codipy.implicit.trajectory import Nodes
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.primitive import Primitive
-from codipy.tape import passive
-from codipy.tools.choice import Choice
-from codipy.tools.run import Run
+from codipy.tape import active_tape, passive
+from codipy.tools.pool import borrow, give_back
+from codipy.tools.recording import Recording
+from codipy.tools.run import NESTED
 
 __all__ = ["Continuous", "Kept", "Problem", "moved", "refuse_hidden"]
 
@@ -92,8 +94,8 @@ class Problem:
 
     # ---- The solution between the states that were kept ------------------------------------------------------------
     def pieces(self, f, kept, end, backwards):
-        """Solutions on intervals that follow one another, each of few steps."""
-        starts = kept.states
+        """Solutions on intervals that follow one another, each of about `_MOST` steps at most."""
+        starts = kept.states[::max(_MOST // kept.stride, 1)]
         ends = [t for t, _ in starts[1:]] + [end]
         pairs = [(t, y, stop) for (t, y), stop in zip(starts, ends) if t != stop]
         for t, y, stop in reversed(pairs) if backwards else pairs:
@@ -111,14 +113,19 @@ class Problem:
                                           **self.options)
         return _succeeded(found).sol
 
-    def linear(self, f, span, start, slope):
-        """Integrate a linear equation as the solution is; `slope(t)` is its matrix."""
+    def linear(self, f, span, start, scale, slope, is_dense):
+        """Integrate a linear equation as the solution is, for numbers of the size `scale`; `slope(t)` is its matrix."""
         options = dict(self.options)
-        size = float(np.max(np.abs(start), initial=0.0))
-        options["atol"] = np.min(options.get("atol", 1e-6)) * (size or 1.0)
-        if self.method in ("Radau", "BDF", "LSODA"):
+        options["atol"] = np.min(options.get("atol", 1e-6)) * (scale or 1.0)
+        if self.is_implicit:
             options["jac"] = lambda t, _: slope(t)
-        return _succeeded(scipy.integrate.solve_ivp(f, span, start, self.method, None, True, **options)).sol
+        times = None if is_dense else [span[1]]
+        return _succeeded(scipy.integrate.solve_ivp(f, span, start, self.method, times, is_dense, **options))
+
+    @property
+    def is_implicit(self):
+        """Whether the method solves equations with the matrix of slopes."""
+        return self.method in ("Radau", "BDF", "LSODA")
 
 
 def _succeeded(found):
@@ -154,36 +161,48 @@ class _Slopes:
     def __init__(self, equation, variables):
         self._equation, self._variables = equation, [x if np.ndim(x) else float(x) for x in variables]
         self.plain = equation.with_values(self._variables)
-        self._choice = Choice(tuple(range(len(self._variables) + 1)))
 
-    def _run(self, t, y):
+    @contextlib.contextmanager
+    def _recorded(self, t, y):
+        """One run, by the state and each variable; a driver would look for these in all arguments at each call."""
         def f(y, *values):
             return asarray(self._equation.with_values(values)(t, y))
 
-        run = Run(f, f, self._choice, (y, *self._variables), {}, False, ("auto", None), numbers=True)
-        if run.tape.loans:
-            run.close()
-            refuse_hidden()
-        return run
+        def place(args, inputs):
+            args[:] = inputs
+
+        is_nested = active_tape() is not None
+        settings = NESTED if is_nested else ("auto", None)
+        tape = borrow(settings)
+        try:
+            tape.loans = [] if is_nested else None
+            recording = Recording(tape, f, [], {}, [y, *self._variables], place)
+            if tape.loans:
+                refuse_hidden()
+            yield recording
+        finally:
+            tape.loans = None
+            give_back(settings, tape)
 
     def pulled(self, t, y, cotangent):
         """The cotangents of the state and of each variable."""
-        with self._run(t, y) as run:
-            seed = np.broadcast_to(cotangent, np.shape(run.value)) if np.ndim(run.value) else cotangent[0]
-            found = run.recording.reverse(run.tape.new_adjoints(), [np.array(seed)])
+        with self._recorded(t, y) as recording:
+            [shape] = recording.shapes
+            seed = np.broadcast_to(cotangent, shape) if shape else cotangent[0]
+            found = recording.reverse(recording.tape.new_adjoints(), [np.array(seed)])
         return found[0], found[1:]
 
     def pushed(self, t, y, tangents):
         """The tangent of the right-hand side."""
-        with self._run(t, y) as run:
-            [found] = run.recording.forward(run.tape.new_adjoints(), list(tangents))
+        with self._recorded(t, y) as recording:
+            [found] = recording.forward(recording.tape.new_adjoints(), list(tangents))
         return np.broadcast_to(found, y.shape)
 
     def matrix(self, t, y):
         """The derivatives by the state."""
         zeros = [np.zeros(np.shape(x)) for x in self._variables]
-        with self._run(t, y) as run:
-            columns = [run.recording.forward(run.tape.new_adjoints(), [unit, *zeros])[0] for unit in np.eye(y.size)]
+        with self._recorded(t, y) as recording:
+            columns = [recording.forward(recording.tape.new_adjoints(), [unit, *zeros])[0] for unit in np.eye(y.size)]
         return np.stack([np.broadcast_to(column, y.shape) for column in columns], axis=1)
 
 
@@ -206,7 +225,7 @@ def _pull(g, out, args, kwargs, argnums):
     order = np.argsort(problem.times, kind="stable")
     if problem.times.size and problem.times[order[-1]] <= t0:
         order = order[::-1]      # outwards from the beginning
-    asked = [(float(problem.times[k]), k) for k in order]
+    asked = [(float(problem.times[k]), k) for k in order if np.any(g[k])]
     with passive():
         end = asked[-1][0] if asked else t0
         for piece in problem.pieces(slopes.plain, _until(problem.kept, end, t0), end, True):
@@ -243,17 +262,31 @@ def _until(kept, end, start):
 
 def _back(problem, slopes, piece, start, stop, adjoint, bars):
     """The adjoint at an earlier time; what the variables get on the way is added to theirs."""
+    scale = _size(adjoint)
+    if not problem.is_implicit:      # the integrals are components more, which cost no further run of the equation
+        def together(t, row):
+            bar, shares = slopes.pulled(t, piece(t), row[:adjoint.size])
+            return -np.concatenate([bar, *(np.reshape(share, (-1,)) for share in shares)])
+
+        row = np.concatenate([adjoint, *(np.reshape(bar, (-1,)) for bar in bars)])
+        row = problem.linear(together, (start, stop), row, scale, None, False).y[:, -1]
+        at = adjoint.size
+        for k, bar in enumerate(bars):
+            bars[k], at = np.reshape(row[at:at + bar.size], bar.shape), at + bar.size
+        return row[:adjoint.size]
 
     def slope(t):
         return -slopes.matrix(t, piece(t)).T
 
-    dense = problem.linear(lambda t, row: -slopes.pulled(t, piece(t), row)[0], (start, stop), adjoint, slope)
+    dense = problem.linear(lambda t, row: -slopes.pulled(t, piece(t), row)[0], (start, stop), adjoint, scale, slope,
+                           True).sol
     if bars:
-        ends = [start, *(t for t in (piece.ts if start < stop else piece.ts[::-1])
-                         if min(start, stop) < t < max(start, stop)), stop]
-        ends = np.unique(np.concatenate([ends, dense.ts]))
-        _integrate(problem, lambda t: slopes.pulled(t, piece(t), dense(t))[1], ends, bars, start > stop)
+        _integrate(problem, lambda t: slopes.pulled(t, piece(t), dense(t))[1], np.unique(dense.ts), bars, start > stop)
     return dense(stop)
+
+
+def _size(x):
+    return float(np.max(np.abs(x), initial=0.0))
 
 
 def _integrate(problem, f, ends, totals, forward):
@@ -267,15 +300,15 @@ def _integrate(problem, f, ends, totals, forward):
     while queue:
         a, b = queue.pop()
         count += 1
-        rules = []
+        rules, middle = [], f(0.5 * (a + b))
         for nodes, weights in _QUADRATURES:
             parts = [0.0] * len(totals)
             for node, weight in zip(nodes.tolist(), weights.tolist()):
-                slope = f(0.5 * (a + b) + 0.5 * (b - a) * node)
+                slope = f(0.5 * (a + b) + 0.5 * (b - a) * node) if node else middle
                 parts = [part + 0.5 * (b - a) * weight * each for part, each in zip(parts, slope)]
             rules.append(parts)
-        wrong = max(float(np.max(np.abs(x - y), initial=0.0)) for x, y in zip(*rules))
-        size = max(float(np.max(np.abs(x), initial=0.0)) for x in rules[1])
+        wrong = max(_size(x - y) for x, y in zip(*rules))
+        size = max(map(_size, rules[1]))
         whole = max(whole, size)
         if not wrong <= max(rtol * size, (atol + rtol * whole) * (b - a) / length):
             if count > _PANELS:
@@ -300,11 +333,10 @@ def _push(tangents, out, args, kwargs):
             state = state - float(tangents[1]) * _row(slopes.plain(t0, y0), y0)
         found[times == t0] = state
         end = times[np.argmax(np.abs(times - t0))] if times.size else t0
-        scale = max([float(np.max(np.abs(x), initial=0.0)) for x in [state, *rest]])
+        scale = max(map(_size, [state, *rest]))
         for piece in problem.pieces(slopes.plain, _until(problem.kept, end, t0), end, False):
             start, stop = (piece.t_min, piece.t_max) if end > t0 else (piece.t_max, piece.t_min)
-            sensitivity = _Forced(problem, slopes, piece, rest, scale)
-            dense = sensitivity.integrated((start, stop), state)
+            dense = _forced(problem, slopes, piece, rest, scale, (start, stop), state)
             inside = (times - start) * (times - stop) < 0.0
             for k in np.nonzero(inside | (times == stop))[0]:
                 found[k] = dense(times[k])
@@ -312,22 +344,10 @@ def _push(tangents, out, args, kwargs):
     return found
 
 
-class _Forced:
-    """The sensitivity equation on one piece."""
-
-    def __init__(self, problem, slopes, piece, rest, scale):
-        self._problem, self._slopes, self._piece, self._rest, self._scale = problem, slopes, piece, rest, scale
-
-    def integrated(self, span, state):
-        slopes, piece, options = self._slopes, self._piece, dict(self._problem.options)
-        options["atol"] = np.min(options.get("atol", 1e-6)) * (self._scale or 1.0)
-        if self._problem.method in ("Radau", "BDF", "LSODA"):
-            options["jac"] = lambda t, _: slopes.matrix(t, piece(t))
-
-        def f(t, s):
-            return slopes.pushed(t, piece(t), [s, *self._rest])
-
-        return _succeeded(scipy.integrate.solve_ivp(f, span, state, self._problem.method, None, True, **options)).sol
+def _forced(problem, slopes, piece, rest, scale, span, state):
+    """The solution of the sensitivity equation on one piece."""
+    return problem.linear(lambda t, s: slopes.pushed(t, piece(t), [s, *rest]), span, state, scale,
+                          lambda t: slopes.matrix(t, piece(t)), True).sol
 
 
 _SOLUTION = Primitive("the solution of a differential equation", _value, _pull, _push, keep_out=False)
