@@ -177,7 +177,18 @@ def test_a_function_that_draws_numbers_cannot_be_followed():
         return x * codipy.value(x) * random.random()
 
     report = codipy.debug(noisy, 2.0)
-    assert not report.findings and "something else at each call" in report.notes[0]
+    assert not report.findings
+    assert "the function returned something else when it ran plainly" in report.notes[0]
+    assert "something else at each call" in report.notes[1]
+
+
+@pytest.mark.parametrize("result", [lambda x: x, lambda x: x * np.inf, lambda x: x * np.nan, lambda x: (x + 1) - x - 1])
+@QUIET
+def test_a_run_that_is_not_as_the_plain_one_is_said(result):
+    drawn = iter([1.0, 2.0])
+    report = codipy.debug(lambda x: (result(x), x * next(drawn)), 0.1)
+    assert ["something else when it ran plainly" in note for note in report.notes] == [True]
+    assert codipy.debug(lambda x: (result(x), x), 0.1).notes == []
 
 
 def test_adjoints_that_cancel_are_a_hint():

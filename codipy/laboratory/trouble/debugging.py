@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 
+import numpy as np
+
 from codipy.active import Tape
 from codipy.laboratory.trouble.follow import follow
 from codipy.laboratory.trouble.report import Finding, Troubles
@@ -14,6 +16,8 @@ from codipy.tools.problem import Problem, Weighted
 from codipy.tools.trees import labelled
 
 __all__ = ["debug"]
+
+_ROUNDING = 1e-6
 
 
 def debug(f=None, *x, rebind=True, show=True):
@@ -139,8 +143,19 @@ def _run(f, x, rebind):
     finally:
         watcher.stop()
         watched_by(before)
+    if not _repeats(problem, recording.value):
+        report.note("whether other runs go as this one: the function returned something else when it ran plainly before, "
+                    "with the same arguments. Seed its random numbers, and keep nothing between calls")
     for y, (path, leaf) in zip(recording.outputs, labelled(recording.value, "result")):
         if y is None:
             report.add(Finding("output", f"{path} is {brief(leaf)}, whatever the inputs are"))
     follow(report, watcher.plain_lines, problem)
     return report
+
+
+def _repeats(problem, result):
+    """Whether the recording's result is that of the plain run, but for rounding, which a long run makes larger."""
+    plain, recorded = problem.values(problem.result), problem.values(result)
+    size = np.abs(plain[np.isfinite(plain)]).max(initial=0.0)
+    return plain.shape == recorded.shape and np.allclose(plain, recorded, rtol=0.0, atol=_ROUNDING * size,
+                                                         equal_nan=True)
