@@ -77,6 +77,8 @@ def _run(options):
             if hasattr(error, "codipy_traceback"):      # of the user's function
                 raise
             raise TargetError(str(error)) from None
+    if not found.rows:
+        return "The study was stopped before anything was measured: nothing is kept.", INTERRUPTED, {}
     said = [found.table(options.format, details=options.details), "", f"The study is in {folder}."]
     if not found.header["finished"]:
         said[-1] += " The same command with --resume goes on with it."

@@ -64,6 +64,8 @@ def measured(request, tick=None):
             found = pickle.loads(files["answer"].read_bytes())
         except Exception as error:      # an exception of a class that only the other process has
             raise ProcessError(f"the answer of {request['combination'].title} cannot be read: {error}") from None
+    if "ended" in found:
+        raise ProcessError(f"{request['combination'].title}: {found['ended']}")
     if "error" in found:
         return found
     return {**found, "process": "fresh" if fresh else "forked", **_watched(found, samples)}

@@ -133,6 +133,8 @@ class Study:
         made = self.header
         plain = {row.combination.point.label: row for row in self.rows if row.is_plain and row.error is None}
         places = made.get("points") or {}
+        if not self.rows:
+            return [f"{self.function}: nothing was measured."]
         return [
             f"{self.function}: " + "; ".join(
                 f"{label}{_place(places.get(label))}: value {row.value:.12g}, {row.numbers} numbers, plain run "

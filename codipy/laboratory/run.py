@@ -81,7 +81,8 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
     Returns
     -------
     Study
-        Printable; after Ctrl-C with what is done until then, and ``header["finished"]`` false.
+        Printable; after Ctrl-C with what is done until then, and ``header["finished"]`` false. Of nothing nothing is
+        saved.
 
     Raises
     ------
@@ -125,8 +126,10 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
         except BaseException:
             kept.leave()
             raise
+        if not kept.rows:      # stopped before the first
+            kept.leave()
         made = Study(source.name, header, run.rows(), *run.compared(rtol))
-    if save is not None:
+    if save is not None and made.rows:
         made.save(save)
     return made
 

@@ -53,6 +53,8 @@ def answer(request, path):
     trim()
     try:
         found = _measure(request)
+    except SystemExit as error:
+        found = {"ended": f"the program called exit({error.code!r}) while it ran: return from the function instead"}
     except Exception as error:      # the user's file may raise anything
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
         found = {"error": error if _can_be_pickled(error) else RuntimeError(text), "traceback": text}

@@ -45,6 +45,9 @@ def fails(x):
 def draws(x):
     return x[0] * np.random.rand()
 
+def leaves(x):
+    sys.exit(3)
+
 def slow(x):
     import time
     time.sleep(0.3)
@@ -193,6 +196,7 @@ def test_ctrl_c_keeps_what_is_done(file, end):
     [
         (["model.py:fails", "--at", "other"], "return [][len(x)]"),
         (["model.py:draws", "--at", "other"], "draws random numbers"),
+        (["model.py:leaves", "--at", "other"], "plain at other: the program called exit(3) while it ran"),
         (["model.py:cost"], "cost.x0 makes points of a size: say which, --sizes"),
         (["model.py:Model.run", "--sizes", "3"], "Model.x0 of model.py is one point: sizes need a function"),
         (["model.py:Needs.run", "--at", "other"], "Needs() cannot be made without arguments"),
@@ -212,6 +216,25 @@ def test_what_cannot_be_run_is_exit_status_2(file, words, said, capsys):
     out, err = capsys.readouterr()
     assert out == "" and said in err and "codipy/laboratory" not in err
     assert not Path("cost-study").exists()
+
+
+@pytest.mark.parametrize("before", [[], ["mine"]])
+def test_a_study_that_is_stopped_before_its_first_measurement_keeps_nothing(file, capsys, monkeypatch, before):
+    def stopped(*_):
+        raise KeyboardInterrupt
+
+    if before:
+        Path("cost-study").mkdir()
+        Path("cost-study", *before).touch()
+    with monkeypatch.context() as patched:
+        patched.setattr("codipy.laboratory.run.measured", stopped)
+        assert run(f"{file}:cost", "--sizes", "4", *FEW) == 130
+        found = codipy.study(lambda x: x, 1.0, save="other", repeat=1)
+    assert capsys.readouterr().out == "The study was stopped before anything was measured: nothing is kept.\n"
+    assert [path.name for path in Path().glob("cost-study/*")] == before and not Path("other").exists()
+    assert found.rows == [] and found.table().splitlines() == [
+        "<lambda>: nothing was measured.", "", "The study was stopped before its end."]
+    assert run(f"{file}:cost", "--sizes", "4", *FEW) == 0      # nothing stands in the way
 
 
 def test_a_study_that_could_not_begin_leaves_no_folder(file, capsys):
