@@ -144,8 +144,8 @@ def _run(f, x, rebind):
         watcher.stop()
         watched_by(before)
     if not _repeats(problem, recording.value):
-        report.note("whether other runs go as this one: the function returned something else when it ran plainly before, "
-                    "with the same arguments. Seed its random numbers, and keep nothing between calls")
+        report.note("whether other runs go as this one: the function returned something else when it ran plainly "
+                    "before, with the same arguments. Seed its random numbers, and keep nothing between calls")
     for y, (path, leaf) in zip(recording.outputs, labelled(recording.value, "result")):
         if y is None:
             report.add(Finding("output", f"{path} is {brief(leaf)}, whatever the inputs are"))
