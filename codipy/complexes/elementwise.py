@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from codipy.complexes.movement import plain
 from codipy.complexes.record import rule
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain, unbroadcast
@@ -36,11 +37,32 @@ def _power_x(x, y, w):
 
 def _power_y(x, y, w):
     zero = np.equal(x, 0)
-    return np.where(zero, 0.0, w * np.log(np.where(zero, 1.0, x) + 0j))
+    base = np.where(zero, 1.0, x)
+    return np.where(zero, 0.0, w * np.log(base if np.iscomplexobj(base) else base + 0j))
+
+
+# On a branch cut the sign of a zero says the side, and ``x + 1.0`` and ``x * x`` may turn -0.0 into 0.0. ``x - 1.0``,
+# ``x - -1.0`` and ``-x`` keep it.
+def _below(x):
+    return np.negative(np.subtract(x, 1.0))
+
+
+def _above(x):
+    return np.subtract(x, -1.0)
+
+
+def _arcsin(x, w):
+    return 1.0 / (np.sqrt(_below(x)) * np.sqrt(_above(x)))
 
 
 def _arccosh(x, w):
-    return 1.0 / (np.sqrt(x - 1.0) * np.sqrt(x + 1.0))
+    return 1.0 / (np.sqrt(np.subtract(x, 1.0)) * np.sqrt(_above(x)))
+
+
+def _arcsinh(x, w):
+    """An even function, of which the two factors have the phase of their product on the right."""
+    right = np.where(np.signbit(np.real(plain(x))), -x, x)
+    return 1.0 / (np.sqrt(right - 1j) * np.sqrt(right + 1j))
 
 
 # By the name of the ufunc: for each argument the derivative, of the arguments and the result.
@@ -62,13 +84,13 @@ PARTIALS = {
     "sin": (lambda x, w: np.cos(x),),
     "cos": (lambda x, w: -np.sin(x),),
     "tan": (lambda x, w: 1.0 + w * w,),
-    "arcsin": (lambda x, w: 1.0 / np.sqrt(1.0 - x * x),),
-    "arccos": (lambda x, w: -1.0 / np.sqrt(1.0 - x * x),),
+    "arcsin": (_arcsin,),
+    "arccos": (lambda x, w: -_arcsin(x, w),),
     "arctan": (lambda x, w: 1.0 / (1.0 + x * x),),
     "sinh": (lambda x, w: np.cosh(x),),
     "cosh": (lambda x, w: np.sinh(x),),
     "tanh": (lambda x, w: 1.0 - w * w,),
-    "arcsinh": (lambda x, w: 1.0 / np.sqrt(1.0 + x * x),),
+    "arcsinh": (_arcsinh,),
     "arccosh": (_arccosh,),
     "arctanh": (lambda x, w: 1.0 / (1.0 - x * x),),
 }
