@@ -58,24 +58,24 @@ def as_type(z, dtype, order, casting, copy):
     return z.value.astype(dtype, order, casting)
 
 
-def array(function, x, dtype, **options):
+def array(function, x, dtype, *args, **options):
     """``numpy.array`` and its like of what holds complex variables, or of variables with a complex dtype."""
     if type(x) is ComplexArray or type(x) is Array:
         shown = Shown()
-        values = function(shown.tree(x), dtype, **options)
+        values = function(shown.tree(x), dtype, *args, **options)
         view = shown.view(values)
         if view is not None:
             return view
         if values.dtype.kind != "c":
             return x.astype(values.dtype)
         z = as_complex(x)
-        made = seen(z, lambda a: function(a, a.dtype, **options))
+        made = seen(z, lambda a: function(a, a.dtype, *args, **options))
         return made if made.dtype == values.dtype else made.astype(values.dtype)
     if options.get("copy") is False:
         raise ValueError("Unable to avoid copy while creating an array as requested.")
-    values = function(value_tree(x), dtype, **options)
+    values = function(value_tree(x), dtype, *args, **options)
     if values.dtype == object:
-        return function(x, object, **options)
+        return function(x, object, *args, **options)
     if values.dtype.kind != "c":
         if holds(x) and values.dtype.kind == "f":
             raise ActiveError(

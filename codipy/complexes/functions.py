@@ -7,7 +7,7 @@ import numpy as np
 
 from codipy.active.array import Array
 from codipy.active.recordings import status
-from codipy.complexes import fft, holomorphic, linalg, movement, reductions
+from codipy.complexes import composed, fft, holomorphic, linalg, movement, reductions
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.creation import as_complex, as_type
 from codipy.complexes.movement import assign, holds, plain, value_tree
@@ -145,7 +145,7 @@ _OWN |= {
     "linalg.matmul": np.matmul, "linalg.outer": np.outer, "linalg.tensordot": np.tensordot, "linalg.vecdot": np.vecdot,
     "linalg.multi_dot": COMPOSITES["linalg.multi_dot"],
 }  # fmt: skip
-_WRITING = {"copyto", "fill_diagonal"}
+_WRITING = {"copyto": copyto, "fill_diagonal": fill_diagonal} | composed.WRITING
 _MAKING = {"empty_like", "ones_like", "zeros_like"}
 
 
@@ -160,7 +160,9 @@ def array_function(func, types, args, kwargs):
     args, kwargs = named(func, args, kwargs)
     if name in movement.FUNCTIONS:
         return movement.FUNCTIONS[name](func, args, kwargs)
-    if name in _WRITING or name in ("real", "imag", "copy", "astype"):
+    if name in _WRITING:
+        return _WRITING[name](*args, **kwargs)
+    if name in ("real", "imag", "copy", "astype"):
         return _OWN[name](*args, **kwargs)
     if name in _MAKING:
         return fresh(call_with(func, bind(func, args, kwargs), value_tree))
@@ -169,10 +171,15 @@ def array_function(func, types, args, kwargs):
         out = bound.pop("out", None)
         values = call_with(func, {key: value_tree(value) for key, value in bound.items()}, value_tree)
         return assign(values if name in _PASSIVE else fresh(values), out)
+    if name in ("round", "around"):
+        return fresh(func(*value_tree(args), **value_tree(kwargs)))
     if name in _PASSIVE:
         return func(*value_tree(args), **value_tree(kwargs))
     if name in _OWN:
         return _OWN[name](*args, **kwargs)
+    if name in composed.FUNCTIONS:
+        out = kwargs.pop("out", None)
+        return assign(composed.FUNCTIONS[name](*args, **kwargs), out)
     if name in RECORDED:
         if kwargs or len(args) > 1:
             positional, rest, out = differentiable.in_order(func, args, kwargs, holds)
@@ -215,10 +222,16 @@ def sort_in_place(z, axis=-1, kind=None, order=None, *, stable=None):
 METHODS = {
     name: _method(name)
     for name in (
-        "all", "any", "argmax", "argmin", "argsort", "cumprod", "cumsum", "dot", "max", "mean", "min", "nonzero",
-        "prod", "ptp", "repeat", "searchsorted", "std", "sum", "take", "trace", "var",
+        "all", "any", "argmax", "argmin", "argpartition", "argsort", "clip", "cumprod", "cumsum", "dot", "max",
+        "mean", "min", "nonzero", "prod", "ptp", "put", "repeat", "round", "searchsorted", "std", "sum", "take",
+        "trace", "var",
     )
 }  # fmt: skip
-METHODS |= {"conj": conjugate, "conjugate": conjugate, "sort": sort_in_place}
+def partition_in_place(z, kth, axis=-1, kind="introselect", order=None):
+    """``ndarray.partition``."""
+    z[...] = composed.partition(z, kth, axis, kind)
+
+
+METHODS |= {"partition": partition_in_place, "conj": conjugate, "conjugate": conjugate, "sort": sort_in_place}
 METHODS["compress"] = lambda z, condition, axis=None: np.compress(condition, z, axis)
 _ = Complex

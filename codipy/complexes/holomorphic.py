@@ -8,6 +8,8 @@ that takes the conjugate of its first argument is that of the conjugate argument
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from codipy.complexes.record import rule
@@ -47,6 +49,10 @@ def _sliding(name, primitive, conjugated=()):
     rule(Primitive(name, primitive.forward, vjp, primitive.jvp, keep_out=False))
 
 
+def _coefficients(zeros):
+    return np.poly(zeros) + 0j  # which NumPy gives as real numbers where zeros are conjugate
+
+
 _CONJUGATED = {"vdot": (0,), "vecdot": (0,), "vecmat": (0,)}
 _NAMES = [
     "add.accumulate",
@@ -62,7 +68,9 @@ _NAMES = [
     "dot",
     "ediff1d",
     "einsum",
+    "geomspace",
     "inner",
+    "interp",
     "kron",
     "linalg.cross",
     "linalg.det",
@@ -72,14 +80,22 @@ _NAMES = [
     "linalg.tensorinv",
     "linalg.tensorsolve",
     "linalg.trace",
+    "logspace",
     "matmul",
     "matvec",
     "mean",
     "multiply.accumulate",
     "multiply.reduce",
     "multiply.reduceat",
+    "nancumprod",
+    "nancumsum",
+    "nanmean",
+    "nanprod",
+    "nansum",
     "outer",
+    "polyfit",
     "prod",
+    "sinc",
     "subtract.accumulate",
     "subtract.reduce",
     "sum",
@@ -93,6 +109,8 @@ UFUNCS = frozenset({"matmul", "matvec", "vecdot", "vecmat"})
 
 for _name in _NAMES:
     lift(_name, registry.PRIMITIVES[_name], _CONJUGATED.get(_name, ()))
+lift("linspace", registry.PRIMITIVES["linspace"], results=lambda options: "ac" if options["retstep"] else "a")
+lift("poly", replace(registry.PRIMITIVES["poly"], forward=_coefficients))
 _sliding("convolve", registry.PRIMITIVES["convolve"])
 _sliding("correlate", registry.PRIMITIVES["correlate"], (1,))
 

@@ -83,8 +83,8 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
 
 
 def sort_complex(a):
-    """Of the flat array."""
-    return sort(a, axis=0)
+    """The elements in order."""
+    return sort(a)
 
 
 def ptp(a, axis=None, out=None, keepdims=False):

@@ -10,6 +10,7 @@ from codipy.active.recordings import status
 from codipy.active.scalar.kinds import called_by_operator
 from codipy.complexes import elementwise, holomorphic, operators
 from codipy.complexes.array import ComplexArray
+from codipy.complexes.composed import at
 from codipy.complexes.creation import as_complex
 from codipy.complexes.movement import assign, holds, plain, value_tree
 from codipy.complexes.record import RULES, record
@@ -98,6 +99,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if status.in_passive() or not (holds(inputs) or holds(kwargs) or holds(outs or ()) and "where" in kwargs):
         values = getattr(ufunc, method)(*value_tree(inputs), **value_tree(kwargs))
         return assign(fresh(values), outs) if ufunc not in PASSIVE else assign(values, outs)
+    if method == "at":
+        return at(ufunc, *inputs)
     if method == "outer":
         inputs = [_operand(ufunc.__name__, x) for x in inputs]
         inputs[0] = np.reshape(inputs[0], np.shape(plain(inputs[0])) + (1,) * np.ndim(plain(inputs[1])))

@@ -26,11 +26,11 @@ def _array(x):
 
 
 def _within(name, inside):
-    """The real function where `inside` holds for all arguments; beyond, the result would be complex."""
+    """The function of real numbers where `inside` holds for all of them, else of complex ones."""
 
     def function(x, *args):
-        if not np.all(inside(plain(x))):
-            refuse(f"emath.{name}", "the result is complex outside the real domain, and only real arrays are active")
+        if not np.all(inside(value_tree(x))):
+            x = x + 0j if type(x) is Real else _array(x).astype(complex)
         return getattr(np, name)(x, *(y if holds_active(y) else np.asarray(plain(y)) for y in args))
 
     return function
@@ -125,6 +125,11 @@ def _horner(x, c, tensor=True):
     return total
 
 
+def sort_complex(a):
+    """The elements in order, as complex numbers."""
+    return np.sort(_array(a)).astype(complex)
+
+
 def polyval2d(x, y, c):
     """A polynomial of two variables."""
     x, y, c = map(_array, (x, y, c))
@@ -160,6 +165,7 @@ FUNCTIONS |= {
     "pad": pad,
     "polymul": polymul,
     "polyval": polyval,
+    "sort_complex": sort_complex,
     "arange": arange,
     "apply_along_axis": apply_along_axis,
     "apply_over_axes": apply_over_axes,

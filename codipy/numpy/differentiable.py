@@ -132,8 +132,17 @@ def _eigenvalues(func, args, kwargs, name):
     return apply(name, (a,), {})
 
 
+def _roots(func, args, kwargs):
+    """Of a real polynomial, whose roots NumPy gives as complex numbers if one of them is."""
+    (p,) = bind(func, args, kwargs).values()
+    if np.iscomplexobj(np.roots(value_tree(p))):
+        return of_complex(func, (p,), {})
+    return apply("roots", (p,), {})
+
+
 FUNCTIONS: dict = {name: partial(_call, name=name) for name in registry.PRIMITIVES if is_function(name)}
 _COMPLEX = ("fft", "fft2", "fftn", "ifft", "ifft2", "ifftn", "ihfft", "rfft", "rfft2", "rfftn")
 FUNCTIONS |= {f"fft.{name}": of_complex for name in _COMPLEX}
+FUNCTIONS["roots"] = _roots
 FUNCTIONS |= {name: partial(_eigenvalues, name=name) for name in ("linalg.eig", "linalg.eigvals")}
 PRIMITIVE = {name for name, handler in FUNCTIONS.items() if getattr(handler, "func", None) is _call}

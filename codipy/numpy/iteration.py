@@ -8,7 +8,6 @@ import itertools
 
 import numpy as np
 
-from codipy.active.array import plain
 from codipy.active.recordings import status
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
 from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse, value_tree
@@ -66,7 +65,7 @@ class vectorize(np.vectorize):
         if not results:
             columns = [()] * len(self.otypes)
         firsts = first if type(first) is tuple else (first,)
-        types = self.otypes or [np.asarray(plain(part)).dtype for part in firsts]
+        types = self.otypes or [np.asarray(part.value if holds_movable(part) else part).dtype for part in firsts]
         made = tuple(_column(column, np.dtype(kind), shape) for column, kind in zip(columns, types, strict=True))
         return made if several else made[0]
 
@@ -87,7 +86,7 @@ def _column(items, dtype, shape):
         made = np.empty(len(items), object)
         made[:] = items
         return made.reshape(shape)
-    if dtype.kind in "fc" and dtype not in (np.float64, np.float32) and holds_active(items):
+    if dtype.kind in "fc" and dtype.char not in "dfDF" and holds_active(items):
         refuse("vectorize", f"otypes={dtype} would lose the derivative: leave it away")
     return array(list(items), dtype).reshape(shape)
 

@@ -11,7 +11,7 @@ from .arguments import holds_active, refuse, value_tree
 from .differentiable import operand
 from .movement import move
 
-__all__ = ["pad"]
+__all__ = ["copied", "extended", "pad"]
 
 _COPIES = ("constant", "edge", "wrap", "reflect", "symmetric", "empty")
 _STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
@@ -59,16 +59,28 @@ def _odd(a, axis, pad, skip):
 
 def pad(array, pad_width, mode="constant", **kwargs):
     """As NumPy; a function for `mode` would write into a plain array and is refused."""
-    if callable(mode):
-        refuse("pad", "a function for `mode` writes into a plain array: fill a codipy.Array by slices")
-    odd = kwargs.get("reflect_type") == "odd"
-    if mode in _COPIES and not odd:
-        data = ("array", "kwargs") if mode == "constant" else ("array",)  # constant_values may be active
+    data = copied(mode, kwargs)
+    if data:
         return move(np.pad, data, (array, pad_width, mode), kwargs)
     if holds_active(kwargs):
         refuse("pad", "active end values have no derivative: concatenate a np.linspace")
-    array = operand(array)
-    np.pad(np.empty(array.shape), value_tree(pad_width), mode, **value_tree(kwargs))  # NumPy's own complaints
+    array = extended(operand(array), pad_width, mode, kwargs)
+    return array if isinstance(array, Array) else np.asarray(array)
+
+
+def copied(mode, kwargs):
+    """The arguments of which a mode copies elements, none where it computes what it pads with."""
+    if callable(mode):
+        refuse("pad", "a function for `mode` writes into a plain array: fill a codipy.Array by slices")
+    if mode not in _COPIES or kwargs.get("reflect_type") == "odd":
+        return ()
+    return ("array", "kwargs") if mode == "constant" else ("array",)  # constant_values may be active
+
+
+def extended(array, pad_width, mode, kwargs):
+    """The array with what a mode computes before and behind it, axis by axis."""
+    hollow = np.empty(array.shape, array.dtype)
+    np.pad(hollow, value_tree(pad_width), mode, **value_tree(kwargs))  # for NumPy's own complaints
     pads = _pairs(value_tree(pad_width), array.ndim)
     lengths = _pairs_or_none(kwargs.get("stat_length"), array.ndim)
     ends = _pairs(kwargs.get("end_values", 0), array.ndim)
@@ -81,7 +93,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
             sides = _odd(array, axis, width, 1 if mode == "reflect" else 0)
         before, after = sides
         array = np.concatenate((before, array, after), axis)
-    return array if isinstance(array, Array) else np.asarray(array)
+    return array
 
 
 def _pairs_or_none(x, ndim):

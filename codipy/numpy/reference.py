@@ -73,6 +73,7 @@ _CONVENTIONS = {
     "copy": "a new Array on the same elements",
     "imag": "zeros: what is active is real",
     "real_if_close": "the Array: what is active is real",
+    "sort_complex": "the elements in order, with imaginary parts of 0",
     "trim_zeros": "the elements that are left",
     "polynomial.polynomial.polygrid2d": "Horner's scheme, step by step as NumPy",
     "polynomial.polynomial.polyval2d": "Horner's scheme, step by step as NumPy",

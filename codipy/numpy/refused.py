@@ -10,7 +10,6 @@ _FILES = "a file keeps values only: write `codipy.value(x)`"
 _BITS = "bits of whole numbers have no derivative: take `codipy.value(x).astype(...)`"
 _RECORDS = "fields of structured arrays cannot be active: keep one codipy.Array for each field"
 _TEXT = "text has no derivative: take `codipy.value(x)`"
-_COMPLEX = "the result is complex, and complex numbers cannot be active: "
 
 _REASONS = {
     _DATES: "busday_count busday_offset is_busday datetime_as_string",
@@ -21,7 +20,6 @@ _REASONS = {
         rec_append_fields rec_drop_fields rec_join recursive_fill_fields rename_fields repack_fields require_fields
         stack_arrays structured_to_unstructured unstructured_to_structured
     """,
-    _COMPLEX + "use `np.sort`": "sort_complex",
 }
 
 # Whole modules of text.

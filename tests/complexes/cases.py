@@ -123,9 +123,43 @@ DECOMPOSITIONS = _listed("""
     np.linalg.qr(m[:2])[0] ; np.linalg.qr(m[:, :2])[0] ; np.linalg.qr(m, 'r') ; np.linalg.qr(m).R ;
     np.linalg.qr(np.stack([m, n]))[0] ;
 """)
+# What NumPy has written in Python, and functions of functions.
+COMPOSED = _listed("""
+    np.roots(z) ; np.roots([1.0, x[0], 5.0]) ; np.roots(np.append(w, 0.0)) ; np.poly(z) ; np.poly(m) ;
+    np.poly([z[0], z[0].conj()]) ; np.polyadd(z, w[:2]) ; np.polysub(x, z) ; np.polymul(z, w) ; np.polymul(x, z) ;
+    np.polydiv(z, w[:2])[0] ; np.polydiv(np.append(z, w), z)[1] ; np.polydiv(z[:2], w)[1] ; np.polyder(z) ;
+    np.polyder(np.append(z, w), 2) ; np.polyint(z) ; np.polyint(z, 2, [1j, 2]) ; np.polyint(z, 2, w[0]) ;
+    np.polyfit(np.arange(3), z, 1) ; np.polyfit(np.arange(3), m, 1) ; np.pad(z, 2) ;
+    np.pad(m, ((1, 0), (2, 1)), 'reflect') ; np.pad(z, 2, constant_values=w[0]) ; np.pad(z, 2, 'mean') ;
+    np.pad(m, 1, 'maximum') ; np.pad(z, 3, 'linear_ramp', end_values=1j) ;
+    np.pad(z, 1, 'symmetric', reflect_type='odd') ; np.gradient(z) ; np.gradient(m)[1] ;
+    np.gradient(z, x.cumsum(), edge_order=2) ; np.linspace(z[0], w[0], 4) ;
+    np.linspace(z, 1j, 3, endpoint=False, axis=1) ; np.linspace(z[0], 2, 3, retstep=True)[1] ;
+    np.logspace(z[0], w[0], 3) ; np.geomspace(z[0], w[0], 3) ; np.interp([0.5, 1.2, 7], [0, 1, 2], z) ;
+    np.interp(x + 0.5, [0, 1, 2], z) ; np.interp(0.7, [0.0, 1.0], z[:2]) ;
+    np.interp([0.1, 0.4], x[:1] + [0, 1], z[:2]) ; np.cov(z, w) ; np.cov(m, rowvar=False) ; np.cov(z) ;
+    np.cov(x, z, ddof=0) ; np.corrcoef(m) ; np.corrcoef(z, w) ; np.median(m, 0) ; np.median(z) ;
+    np.median(m[:2], axis=(0, 1), keepdims=True) ; np.nansum(hole(m), 0) ; np.nanmean(hole(m), 1) ;
+    np.nanprod(hole(m)) ; np.nancumsum(hole(z)) ; np.nancumprod(hole(z)) ; np.nanvar(hole(m), 0) ;
+    np.nanstd(hole(z), ddof=1) ; np.nanvar(hole(m), keepdims=True) ; np.nanmax(hole(m), 0) ; np.nanmin(hole(z)) ;
+    np.nan_to_num(hole(z), nan=0.5) ; np.clip(z, 0.5, 0.7 + 0.1j) ; np.clip(z, w, None) ; z.clip(max=0.6) ;
+    np.partition(z, 1) ; np.unique(np.append(z, z[:1])) ; np.sinc(z) ; np.trim_zeros(np.append(z, 0)) ;
+    np.sort_complex(x) ; np.sort_complex(a) ; np.sort_complex(m) ; z.round(1) * z ;
+    np.histogram([0.1, 0.6, 0.7], 2, weights=z)[0] ; np.add.reduceat(z, [0, 2]) ; np.add.reduceat(m, [0, 1], axis=1) ;
+    np.multiply.reduceat(z, [0, 2]) ; np.require(z, requirements='C') ; np.require(m.T, requirements=['F', 'O']) ;
+    np.piecewise(z, [z.real > 0.5, z.real > 0.4], [lambda q: q * q, 2j, lambda q: -q]) ;
+    np.vectorize(lambda q: q * q)(z) ; np.apply_along_axis(lambda r: r * r[0], 0, m) ;
+    np.apply_along_axis(np.sum, 1, m) ; np.apply_over_axes(np.sum, m, [0, 1]) ; np.emath.sqrt(x - 1) ;
+    np.emath.sqrt(z) ; np.emath.log(-x) ; np.emath.log2(-x) ; np.emath.log10(-x[0]) ; np.emath.logn(2, -x) ;
+    np.emath.power(-x, 0.4) ; np.emath.arccos(x * 4) ; np.emath.arcsin(-x * 4) ; np.emath.arctanh(x * 4) ;
+    filled(np.put_along_axis, m, np.array([[0], [2], [1]]), z[:, None], 1) ; filled(np.put, m, [0, 4, -1], w) ;
+    filled(np.putmask, m, m.real > 0.5, z) ; filled(np.place, m, m.real > 0.5, z[:2]) ; filled(np.put, z, [0], x[0]) ;
+    filled(np.add.at, z, [0, 2, 0], w) ; filled(np.subtract.at, m, ([0, 0], [1, 1]), z[:2]) ;
+    filled(np.add.at, m, [2, 2], x) ;
+""")
 ALL = {
     "elementwise": ELEMENTWISE, "movements": MOVEMENTS, "reductions": REDUCTIONS, "products": PRODUCTS,
     "transforms": TRANSFORMS, "linear algebra": LINEAR_ALGEBRA,
-    "decompositions": DECOMPOSITIONS,
+    "decompositions": DECOMPOSITIONS, "composed": COMPOSED,
 }  # fmt: skip
 EXPRESSIONS = [text for texts in ALL.values() for text in texts]

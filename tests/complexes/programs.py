@@ -21,13 +21,27 @@ def polar(a, hermitian=False):
     return u @ vh
 
 
+def hole(a):
+    """A copy with a NaN in the place of its second element."""
+    a = a.copy()
+    a[(0,) * (a.ndim - 1) + (1,)] = complex(np.nan, 0.0)
+    return a
+
+
+def filled(write, a, *rest):
+    """A copy that `write` has written into."""
+    a = a.copy()
+    write(a, *rest)
+    return a
+
+
 def names(p, np):
     """The operands that an expression names, made of a vector of 30 numbers."""
     square = p[:9].reshape(3, 3)
     m = square + 1j * p[9:18].reshape(3, 3) + np.eye(3)
     return {"np": np, "z": p[18:21] + 1j * p[21:24], "w": p[24:27] + 1j * p[27:30], "m": m, "n": m.T @ m * 0.5 + 1.0,
             "x": abs(p[:3]) + 0.1, "a": square + np.eye(3), "c": C, "h": m @ m.conj().T + np.eye(3), "e": square + TURN,
-            "turned": turned, "polar": polar}  # fmt: skip
+            "turned": turned, "polar": polar, "hole": hole, "filled": filled}  # fmt: skip
 
 
 def function(text):

@@ -103,7 +103,14 @@ def test_a_recording_is_saved(tmp_path):
     assert np.array_equal(loaded.inputs[0].gradient, x.gradient)
 
 
-@pytest.mark.parametrize("text", ["np.interp(z.real, x, z)", "np.cov(z, w)", "np.interp(x, x, c)"])
+_REFUSED = [
+    "np.cov(z, w, aweights=x)",
+    "np.histogram(x, 2, density=True, weights=z)",
+    "filled(np.multiply.at, z, [0], w[:1])",
+]
+
+
+@pytest.mark.parametrize("text", _REFUSED)
 def test_what_has_no_derivative_is_refused(text):
-    with pytest.raises(TypeError, match="np.*: no derivative is known of complex"):
+    with pytest.raises(TypeError, match="np.*: .*no derivative .*is known"):
         codipy.grad(function(text))(POINT)

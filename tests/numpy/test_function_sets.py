@@ -17,7 +17,7 @@ from tests.numpy.cases_rules import CASES as RULES
 from tests.numpy.overridable import OVERRIDABLE
 
 # Work, and are tested by other files of this folder: they write, or they read files.
-ELSEWHERE = {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "fromfile"}
+ELSEWHERE = {"copyto", "put", "place", "putmask", "fill_diagonal", "put_along_axis", "fromfile", "sort_complex"}
 
 
 def test_every_function_is_in_exactly_one_set():

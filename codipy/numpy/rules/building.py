@@ -107,6 +107,13 @@ def is_plain(*arrays):
     return _PLAIN.issuperset(map(type, arrays))
 
 
+def counted(places, weights, size):
+    """``np.bincount``, which takes no complex weights."""
+    if np.iscomplexobj(weights):
+        return np.bincount(places, weights.real, size) + 1j * np.bincount(places, weights.imag, size)
+    return np.bincount(places, weights, size)
+
+
 def axes_of(ndim, axis):
     """The reduced axes, as a tuple of non-negative numbers."""
     if axis is None:
@@ -164,7 +171,7 @@ class Picks:
         # Flat before they meet: the product of 0-d arrays would be a number, also of active ones.
         flat = np.reshape(g, -1)
         parts = [
-            np.bincount(np.reshape(positions, -1), flat * np.reshape(np.broadcast_to(weights, g.shape), -1), size)
+            counted(np.reshape(positions, -1), flat * np.reshape(np.broadcast_to(weights, g.shape), -1), size)
             for positions, weights in self.terms
         ]
         return np.reshape(reduce(np.add, parts), self.shape)

@@ -2,7 +2,8 @@
 """Functions of polynomial coefficients, highest power first, and least-squares fits.
 
 Leading coefficients that NumPy strips have no place in the result: `polymul` sees none with a derivative, and the
-derivative of a remainder without them is refused. So are roots that are complex, and the statistics of a fit.
+derivative of a remainder without them is refused. So are the statistics of a fit. Complex roots are eigenvalues
+(`codipy.complexes.composed`).
 """
 
 import numpy as np
@@ -17,7 +18,7 @@ __all__ = ["PRIMITIVES"]
 def _real_roots(p):
     found = np.roots(p)
     if np.iscomplexobj(found):
-        raise ActiveError("roots: some roots are complex, and derivatives are known of real ones only")
+        raise ActiveError("roots: the roots that were recorded are real, and some are complex now: record again")
     return found
 
 

@@ -10,7 +10,7 @@ import numpy as np
 
 from codipy.errors import ActiveError
 from codipy.numpy.rules import patterns
-from codipy.numpy.rules.building import axes_of, is_plain, primitive, selected
+from codipy.numpy.rules.building import axes_of, counted, is_plain, primitive, selected
 from codipy.numpy.rules.order import PRIMITIVES as ORDER
 from codipy.numpy.rules.reductions import PRIMITIVES as REDUCTIONS
 from codipy.tape.loops import shares_of_logs
@@ -259,7 +259,7 @@ def _reduceat_rules(ufunc):
         rows = selected(_recur_back(source, p), q)
         n = a.shape[-1]
         flat = np.arange(int(np.prod(a.shape[:-1], dtype=int)))[:, None] * n + element
-        found = np.bincount(np.reshape(flat, -1), np.reshape(rows, -1), a.size)
+        found = counted(np.reshape(flat, -1), np.reshape(rows, -1), a.size)
         return np.moveaxis(np.reshape(found, a.shape), -1, axis)
 
     def jvp(t, out, a, indices, axis=0, dtype=None, out_=None):

@@ -1,0 +1,425 @@
+# SPDX-License-Identifier: Apache-2.0
+"""NumPy's Python functions on complex arrays: the operations that NumPy runs, in its order, on active elements."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active.messages.dropped import refuse_left_out
+from codipy.complexes.creation import array, as_complex
+from codipy.complexes.movement import Shown, holds, move, pairs_for, plain, value_tree
+from codipy.complexes.record import record
+from codipy.numpy import padding
+from codipy.numpy.arguments import refuse
+from codipy.numpy.registry import COMPOSITES
+from codipy.numpy.rules.building import axes_of
+
+__all__ = ["FUNCTIONS", "WRITING", "at"]
+
+
+def _array(x):
+    """An array of what may be a list, a number or an array, active or plain."""
+    if isinstance(x, (list, tuple)) and holds(x):
+        return array(np.array, x, None)
+    return x if hasattr(x, "shape") else np.asarray(x)
+
+
+def _vector(x):
+    return np.atleast_1d(_array(x))
+
+
+def _leave_out(*parts):
+    """Refuse to leave out zeros that have a derivative."""
+    refuse_left_out([getattr(part, "pairs", part) for part in parts if np.size(plain(part))])
+
+
+# ---- polynomials: the highest power first ----------------------------------------------------------------------------
+def _stripped(p):
+    """The coefficients without leading zeros, of which one stays; NumPy leaves them out."""
+    p = _vector(p)
+    (filled,) = np.nonzero(plain(p))
+    first = int(filled[0]) if filled.size else p.size - 1
+    if first:
+        _leave_out(p[:first])
+    return p[first:]
+
+
+def roots(p):
+    """The eigenvalues of the companion matrix."""
+    p = _vector(p)
+    (filled,) = np.nonzero(plain(p))
+    if p.ndim != 1 or not filled.size:
+        return np.roots(plain(p))
+    behind = p.size - filled[-1] - 1
+    _leave_out(p[: filled[0]], p[filled[-1] + 1 :])
+    p = p[filled[0] : filled[-1] + 1]
+    if p.size < 2:
+        return np.roots(plain(p))
+    companion = np.concatenate([(-p[1:] / p[0])[None, :], np.eye(p.size - 2, p.size - 1)])
+    found = np.linalg.eigvals(companion)
+    return np.concatenate([found, np.zeros(behind, plain(found).dtype)]) if behind else found
+
+
+def poly(seq_of_zeros):
+    """The coefficients of the polynomial with these roots; real where NumPy gives real ones."""
+    zeros = np.linalg.eigvals(seq_of_zeros) if np.ndim(plain(_array(seq_of_zeros))) == 2 else _vector(seq_of_zeros)
+    found = record("poly", (as_complex(zeros),))
+    return found.real if np.isrealobj(np.poly(plain(zeros))) else found
+
+
+def _sum(a1, a2, combine):
+    a1, a2 = _vector(a1), _vector(a2)
+    missing = a2.size - a1.size
+    zeros = np.zeros(abs(missing), (a1 if missing > 0 else a2).dtype)
+    if missing > 0:
+        a1 = np.concatenate((zeros, a1))
+    elif missing < 0:
+        a2 = np.concatenate((zeros, a2))
+    return combine(a1, a2)
+
+
+def polyadd(a1, a2):
+    """The sum, aligned at the constants."""
+    return _sum(a1, a2, np.add)
+
+
+def polysub(a1, a2):
+    """The difference, aligned at the constants."""
+    return _sum(a1, a2, np.subtract)
+
+
+def polymul(a1, a2):
+    """The convolution of the coefficients."""
+    return np.convolve(_stripped(a1), _stripped(a2))
+
+
+def polydiv(u, v):
+    """Quotient and remainder, by long division."""
+    u, v = (_vector(x) + 0.0 for x in (u, v))
+    m, n = u.size - 1, v.size - 1
+    scale = 1.0 / v[0]
+    r = as_complex((u + 0 * v[0]).copy())
+    if m < n:
+        return np.zeros_like(plain(r[:1])), r
+    quotient = []
+    for k in range(m - n + 1):
+        d = scale * r[k]
+        quotient.append(d)
+        r[k : k + n + 1] -= d * v
+    first = 0
+    while first < r.size - 1 and np.allclose(plain(r[first]), 0, rtol=1e-14):
+        first += 1
+    exact = min(m - n + 1, r.size - 1)  # division makes so many zero, whatever the coefficients are
+    if first > exact:
+        _leave_out(r[exact:first])
+    return array(np.array, quotient, None), r[first:]
+
+
+def polyder(p, m=1):
+    """The coefficients of the m-th derivative."""
+    if m < 0:
+        raise ValueError("Order of derivative must be positive (see polyint)")
+    p = _vector(p)
+    for _ in range(int(m)):
+        p = p[:-1] * np.arange(p.size - 1, 0, -1)
+    return p
+
+
+def polyint(p, m=1, k=None):
+    """The coefficients of the m-th integral, with the constants `k`."""
+    if m < 0:
+        raise ValueError("Order of integral must be positive (see polyder)")
+    m, p = int(m), _array(p)
+    constants = np.zeros(m) if k is None else _vector(k)
+    if constants.size == 1 and m > 1:
+        constants = constants[0] * np.ones(m)
+    if constants.size < m:
+        raise ValueError("k must be a scalar or a rank-1 array of length 1 or >m.")
+    for c in range(m):
+        p = np.concatenate((p / np.arange(p.size, 0, -1), constants[c : c + 1]))
+    return p
+
+
+# ---- statistics ------------------------------------------------------------------------------------------------------
+def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=None, *, dtype=None):
+    """The matrix of covariances, of which the second factor is conjugate."""
+    if fweights is not None or aweights is not None or dtype is not None:
+        refuse("cov", "of complex arrays no derivative is known with fweights=, aweights= or dtype=: leave them away")
+    x = np.atleast_2d(_array(m))
+    if not rowvar and np.ndim(plain(_array(m))) != 1:
+        x = x.T
+    if y is not None:
+        y = np.atleast_2d(_array(y))
+        x = np.concatenate((x, y.T if not rowvar and y.shape[0] != 1 else y), axis=0)
+    free = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
+    x = x - np.average(x, axis=1)[:, None]
+    return np.squeeze(np.dot(x, x.T.conj()) * np.true_divide(1, max(free, 0)))
+
+
+def corrcoef(x, y=None, rowvar=True, *, dtype=None):
+    """Covariances over the deviations."""
+    c = cov(x, y, rowvar, dtype=dtype)
+    if not np.ndim(plain(c)):
+        return c / c
+    deviation = np.sqrt(np.diag(c).real)
+    c = c / deviation[:, None] / deviation[None, :]
+    return np.clip(c.real, -1, 1) + 1j * np.clip(c.imag, -1, 1)
+
+
+def _nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    if dtype is not None:
+        refuse("nanvar", "dtype= is not known of complex arrays: leave it away")
+    missing = np.isnan(plain(a))
+    kept = np.where(missing, 0, a)
+    count = np.sum(~missing, axis=axis, keepdims=True)
+    away = np.where(missing, 0, kept - np.sum(kept, axis=axis, keepdims=True) / count)
+    total = np.sum((away * away.conj()).real, axis=axis, keepdims=keepdims is True)
+    return total / (np.sum(~missing, axis=axis, keepdims=keepdims is True) - ddof)
+
+
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    """The variance of what is not NaN."""
+    return _nanvar(a, axis, dtype, out, ddof, keepdims)
+
+
+def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    """The deviation of what is not NaN."""
+    return np.sqrt(_nanvar(a, axis, dtype, out, ddof, keepdims))
+
+
+def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+    """The mean of the middle one or two, in the order of real parts, then of imaginary parts."""
+    a = _array(a)
+    along = axes_of(a.ndim, axis)
+    others = [k for k in range(a.ndim) if k not in along]
+    rows = np.transpose(a, (*others, *along)).reshape(*(a.shape[k] for k in others), -1)
+    n = rows.shape[-1]
+    ordered = np.sort(rows, axis=-1)
+    found = np.mean(ordered[..., (n - 1) // 2 : n // 2 + 1], axis=-1)
+    spoiled = np.isnan(plain(rows)).any(-1)
+    if spoiled.any():
+        found = np.where(spoiled, ordered[..., -1], found)[()]
+    return np.reshape(found, [1 if k in along else m for k, m in enumerate(a.shape)]) if keepdims else found
+
+
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    """Of weights that are complex, part by part."""
+    if density:
+        refuse("histogram", "of complex weights no derivative of densities is known: divide the counts")
+    (real, edges), (imag, _) = (np.histogram(a, bins, range, weights=part) for part in (weights.real, weights.imag))
+    return real + 1j * imag, edges
+
+
+# ---- order -----------------------------------------------------------------------------------------------------------
+def _present(name, extreme, a, axis, others):
+    """An extreme of what is not NaN."""
+    if others.pop("out", None) is not None or others.keys() - {"keepdims"}:
+        refuse(name, "of complex arrays only axis= and keepdims= are known")
+    missing = np.isnan(plain(a))
+    if np.any(missing.all(axis)):
+        refuse(name, "a slice holds NaN only: take it out before")
+    worst = -np.inf if extreme is np.max else np.inf
+    return extreme(np.where(missing, complex(worst, worst), a), axis=axis, **others)
+
+
+def nanmax(a, axis=None, **others):
+    """The largest, of which NaN is none."""
+    return _present("nanmax", np.max, a, axis, others)
+
+
+def nanmin(a, axis=None, **others):
+    """The smallest, of which NaN is none."""
+    return _present("nanmin", np.min, a, axis, others)
+
+
+def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **others):
+    """Bounded from below, then from above."""
+    if others:
+        refuse("clip", "of complex arrays no keyword but the bounds and out= is known")
+    low, high = (x if y is None else y for x, y in ((a_min, min), (a_max, max)))
+    found = a if low is None else np.maximum(a, low)
+    return found if high is None else np.minimum(found, high)
+
+
+def partition(a, kth, axis=-1, kind="introselect", order=None):
+    """The elements around the kth: a movement."""
+    if axis is None:
+        a, axis = a.reshape(-1), -1
+    found = np.take_along_axis(a, np.argpartition(plain(a), kth, axis, kind), axis)
+    if not np.array_equal(plain(found), np.partition(plain(a), kth, axis, kind), equal_nan=True):
+        refuse("partition", "NumPy places these elements in another order than it tells: use `np.sort`")
+    return found
+
+
+def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, **more):
+    """The first of each of the different elements, in order."""
+    values = plain(ar)
+    if axis is not None:
+        refuse("unique", "of complex arrays axis= is not known: leave it away")
+    if not more.get("sorted", True):
+        refuse("unique", "of complex arrays sorted=False is not known: leave it away")
+    _, first, *rest = np.unique(values, True, return_inverse, return_counts, equal_nan=equal_nan)
+    found = ar.reshape(-1)[first]
+    rest = ([first] if return_index else []) + rest
+    return (found, *rest) if rest else found
+
+
+def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
+    """Each part by itself."""
+    found = x.copy() if copy else x
+    for part in (found.real, found.imag):
+        part[...] = np.nan_to_num(part, True, nan, posinf, neginf)
+    return found[()]
+
+
+def trim_zeros(filt, trim="fb", axis=None):
+    """A view without the outer zeros."""
+    filt = _array(filt)
+    shown = Shown()
+    more = {} if axis is None else {"axis": axis}
+    return shown.view(np.trim_zeros(shown.tree(filt), trim, **more))
+
+
+def pad(array, pad_width, mode="constant", **kwargs):
+    """In every mode of NumPy that is no function."""
+    data = padding.copied(mode, kwargs)
+    if data:
+        return move(np.pad, (array, pad_width, mode), kwargs, data)
+    if holds(kwargs):
+        refuse("pad", "active end values have no derivative: concatenate a np.linspace")
+    return padding.extended(_array(array), pad_width, mode, kwargs)
+
+
+def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
+    """Between ends that may be active, with the step if it is asked for."""
+    if dtype is not None and np.dtype(dtype).kind != "c":
+        refuse("linspace", f"dtype={np.dtype(dtype)} of active complex ends would lose the derivative: leave it away")
+    options = {"num": num, "endpoint": endpoint, "retstep": bool(retstep), "dtype": dtype, "axis": axis}
+    return record("linspace", (start, stop), options)
+
+
+# ---- functions of functions ------------------------------------------------------------------------------------------
+def piecewise(x, condlist, funclist, *args, **kw):
+    """Each function sees its elements; what no condition takes is 0."""
+    x = _array(x)
+    conditions = value_tree(condlist)
+    if np.isscalar(conditions) or not isinstance(conditions[0], (list, np.ndarray)) and x.ndim:
+        conditions = [conditions]
+    conditions = list(np.asarray(conditions, bool))
+    if len(funclist) == len(conditions) + 1:
+        conditions.append(~np.any(conditions, axis=0))
+    elif len(funclist) != len(conditions):
+        n = len(conditions)
+        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
+    found = as_complex(np.zeros(x.shape, x.dtype))
+    for condition, function in zip(conditions, funclist):
+        where = np.broadcast_to(condition, x.shape)
+        if where.any():
+            found[where] = function(x[where], *args, **kw) if callable(function) else function
+    return found
+
+
+def apply_along_axis(func1d, axis, arr, *args, **kwargs):
+    """`func1d` sees each row."""
+    arr = _array(arr)
+    axis = np.lib.array_utils.normalize_axis_index(axis, arr.ndim)
+    rows = np.moveaxis(arr, axis, -1)
+    lead = rows.shape[:-1]
+    if 0 in lead:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    found = np.stack([_array(func1d(rows[index], *args, **kwargs)) for index in np.ndindex(lead)])
+    shape = found.shape[1:]
+    ndim, tail = len(lead) + len(shape), len(lead)
+    found = found.reshape(lead + shape)
+    return np.transpose(found, (*range(axis), *range(tail, ndim), *range(axis, tail)))
+
+
+def apply_over_axes(func, a, axes):
+    """Axis after axis, those that `func` took kept with length 1."""
+    a = _array(a)
+    for axis in np.atleast_1d(axes):
+        axis = int(axis) % a.ndim
+        result = _array(func(a, axis))
+        a = result if result.ndim == a.ndim else np.expand_dims(result, axis)
+    return a
+
+
+# ---- numpy.emath, whose functions of complex arrays are those of numpy ----------------------------------------------
+def logn(n, x):
+    """The quotient of two logarithms."""
+    return np.emath.log(x) / np.emath.log(n)
+
+
+# ---- writes ----------------------------------------------------------------------------------------------------------
+def put_along_axis(arr, indices, values, axis):
+    """Into one place of each slice along an axis."""
+    _writable("put_along_axis", arr)
+    flat = np.take_along_axis(np.arange(arr.size).reshape(arr.shape), plain(indices), axis)
+    _write_flat(arr, flat, np.broadcast_to(values, flat.shape))
+
+
+def put(a, ind, v, mode="raise"):
+    """By flat places, the values repeated if they are fewer."""
+    _writable("put", a)
+    places = np.arange(a.size)
+    flat = (places[np.asarray(ind)] if mode == "raise" else np.take(places, ind, mode=mode)).ravel()
+    v = np.ravel(_array(v))
+    if flat.size and v.size:
+        _write_flat(a, flat, v[np.arange(flat.size) % v.size])
+
+
+def putmask(a, mask, values):
+    """Where the mask holds, the values at the same places, repeated if they are fewer."""
+    _writable("putmask", a)
+    flat = np.flatnonzero(plain(mask))
+    values = np.ravel(_array(values))
+    if flat.size and values.size:
+        _write_flat(a, flat, values[flat % values.size])
+
+
+def place(arr, mask, vals):
+    """Where the mask holds, the first values, repeated if they are fewer."""
+    _writable("place", arr)
+    flat = np.flatnonzero(plain(mask))
+    vals = np.ravel(_array(vals))
+    if flat.size and not vals.size:
+        raise ValueError("Cannot insert from an empty array!")
+    if flat.size:
+        _write_flat(arr, flat, vals[np.arange(flat.size) % vals.size])
+
+
+def at(ufunc, a, indices, b):
+    """``add.at`` and ``subtract.at``: in place, one after the other where a place comes more than once."""
+    name = f"{ufunc.__name__}.at"
+    _writable(name, a)
+    if ufunc not in (np.add, np.subtract):
+        refuse(name, "no derivative is known for complex elements: write a loop with the ufunc itself")
+    places = np.arange(a.size).reshape(a.shape)[value_tree(indices)]
+    b = np.broadcast_to(_array(b), places.shape)
+    ufunc.at(a.pairs, np.unravel_index(places, a.shape), pairs_for(b))
+
+
+def _writable(name, a):
+    if not hasattr(a, "pairs"):
+        refuse(name, "complex elements into such an array would lose the derivative: make it a codipy.ComplexArray")
+
+
+def _write_flat(a, places, values):
+    a[np.unravel_index(places, a.shape)] = values
+
+
+FUNCTIONS = {
+    function.__name__: function
+    for function in (
+        apply_along_axis, apply_over_axes, clip, corrcoef, cov, histogram, linspace, median, nan_to_num, nanmax,
+        nanmin, nanstd, nanvar, pad, partition, piecewise, poly, polyadd, polyder, polydiv, polyint, polymul,
+        polysub, roots, trim_zeros, unique,
+    )
+}  # fmt: skip
+FUNCTIONS |= {
+    f"lib.scimath.{name}": getattr(np, name)
+    for name in ("arccos", "arcsin", "arctanh", "log", "log10", "log2", "power", "sqrt")
+}
+FUNCTIONS["lib.scimath.logn"] = logn
+FUNCTIONS["gradient"] = COMPOSITES["gradient"]
+WRITING = {function.__name__: function for function in (place, put, put_along_axis, putmask)}
