@@ -63,9 +63,9 @@ def test_the_first_result_says_the_type(active):
 def test_what_vectorize_refuses(active):
     with pytest.raises(ActiveError, match=r"signature=.*np\.stack"):
         np.vectorize(lambda x: x.sum(), signature="(n)->()")(active)
-    for kind in (complex, "f2"):
-        with pytest.raises(ActiveError, match="otypes|complex"):
-            np.vectorize(double, otypes=[kind])(active)
+    with pytest.raises(ActiveError, match="otypes"):
+        np.vectorize(double, otypes=["f2"])(active)
+    assert np.vectorize(double, otypes=[complex])(active).is_active
     assert np.vectorize(lambda x: x.sum(), signature="(n)->()")(numpy.ones((2, 3))).tolist() == [3.0, 3.0]
 
 

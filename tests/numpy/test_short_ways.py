@@ -169,7 +169,7 @@ def test_refusals_stay():
     with tape:
         x = tape.register_input(np.array([1.0, 4.0]))
         with pytest.raises(ActiveError):
-            np.interp(x, [0.0, 1.0], np.array([1j, 2j]))
+            np.histogram(x, 2, weights=np.array([1j, 2j]), density=True)
     with pytest.raises(codipy.errors.TapeError):
         np.sort(x)
     with codipy.passive():
