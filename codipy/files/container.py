@@ -21,6 +21,7 @@ from codipy.errors import TapeFormatError
 MAGIC = b"\x89CODIPY\n"
 VERSION = 1
 ALIGNMENT = 64  # of each array: whole cache lines
+MAPPED = 1 << 24  # bytes from which on a file is mapped and not read
 _PREAMBLE = struct.Struct("<8sIIQQI")  # magic, version, checksum of the header, its length, the file's, of these
 _DTYPES = ("<f8", "<i4", "|u1")  # of arrays that the format names; what primitives keep is bytes
 _MOST = 2**62
@@ -70,7 +71,7 @@ class Writer:
 
 
 class Reader:
-    """A file that was written so, mapped into memory.
+    """A file that was written so: a copy of it, or if it is large its pages in memory.
 
     Attributes
     ----------
@@ -98,9 +99,8 @@ class Reader:
             )
             _refuse(size != whole, f"it has {size} bytes instead of {whole}: it was cut off, or something was added")
             _refuse(length > size - _PREAMBLE.size, "its header is longer than the file")
-            text = file.read(length)
-            # A private copy of what is written to: nobody writes, but a write would not change the file.
-            self._memory = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_COPY)
+            self._memory = _mapped(file, size) if size >= MAPPED else _copied(file, size)
+        text = self._memory[_PREAMBLE.size : _PREAMBLE.size + length]
         self.size = size
         _refuse(zlib.crc32(text) != checksum, "its header is damaged")
         try:
@@ -145,6 +145,21 @@ class Reader:
         if verify:
             _refuse(zlib.crc32(found.data.cast("B")) != checksum, f"array {number} is damaged")
         return found if sys.byteorder == "little" else found.astype(dtype.newbyteorder("="))
+
+
+def _mapped(file, size):
+    """The file's own pages: if another program cuts the file, the system ends who reads what is gone (SIGBUS).
+
+    They are private, so that a write to them would not change the file; nobody writes."""
+    return mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY)
+
+
+def _copied(file, size):
+    """What the file holds now, whatever becomes of it; in whole pages, which keeps the alignment."""
+    memory = mmap.mmap(-1, size)
+    file.seek(0)
+    _refuse(file.readinto(memory) != size, "it was cut off while it was read")
+    return memory
 
 
 def aligned(n):

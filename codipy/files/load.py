@@ -54,7 +54,9 @@ def load_tape(path, *, primitives=(), verify=True):
     Parameters
     ----------
     path : path-like
-        The file. Its values are mapped into memory, so do not write into it while the tape lives; `save` does not.
+        The file. One of less than 16 MiB is read. The values of a larger one are mapped into memory: while the tape
+        lives do not write into it, which would change values, and do not cut it, which would end the process; `save`
+        does neither.
     primitives : iterable of Primitive, optional
         Those of yours that it was recorded with.
     verify : bool

@@ -389,6 +389,30 @@ def test_strides_of_axes_that_are_never_walked_along(tmp_path):
     saved(tape, tmp_path / "a.tape")
 
 
+@each_strategy
+def test_a_file_that_is_cut_or_written_to_later_is_no_matter(strategy, tmp_path):
+    path, tape = tmp_path / "a.tape", recorded((strategy, None))
+    loaded = saved(tape, path)
+    with open(path, "r+b") as file:
+        file.write(b"\xff" * path.stat().st_size)
+        file.truncate(10)
+    assert values(loaded) == values(tape) and sweeps(loaded) == sweeps(tape)
+
+
+@each_strategy
+def test_a_large_file_is_mapped_and_stays_what_it_is(strategy, tmp_path, monkeypatch):
+    monkeypatch.setattr("codipy.files.container.MAPPED", 1)
+    monkeypatch.setattr("codipy.files.container._copied", None)
+    path, tape = tmp_path / "a.tape", recorded((strategy, None))
+    loaded, content = saved(tape, path), path.read_bytes()
+    assert sweeps(loaded) == sweeps(tape)
+    tape.save(path)  # another file in its place
+    assert path.read_bytes() == content and sweeps(loaded)
+    path.write_bytes(content[:-1])
+    with pytest.raises(TapeFormatError, match="it was cut off"):
+        codipy.load_tape(path)
+
+
 def test_what_is_loaded_may_be_saved_over_its_own_file(tmp_path):
     path = tmp_path / "a.tape"
     tape = recorded(("auto",))
