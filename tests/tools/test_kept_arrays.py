@@ -273,3 +273,25 @@ def test_an_array_in_a_list_of_which_another_name_has_a_view_is_filled_with_it()
     assert VIEW.base is ROWS[0] and ROWS[0][0] == 9.0
     assert codipy.grad(filled)(3.0, 1) == 6.0
     assert type(ROWS[1]) is np.ndarray and ROWS[1].tolist() == [9.0, 0.0]
+
+
+# What is stored into an array is copied, so that what it is copied from may be filled: no variable keeps that.
+COPYING = """
+OUTER, ROWS, LISTS = np.ones(4), np.ones((2, 4)), [np.ones(4), {"a": np.ones(4)}]
+SPACE = types.SimpleNamespace(w=np.ones(4))
+class Own: buffer = np.ones(4)
+"""
+COPIED = """
+OUTER[:] = u; u[1] = p * p; return weighted(OUTER * u)
+OUTER[1:] = u[1:]; OUTER[0] = p; return weighted(OUTER * u)
+ROWS[1] = u; ROWS[0] = 0.0; return weighted(ROWS[1] * u)
+ROWS[0, :] = u; ROWS[1] = u * p; return weighted(ROWS[0] + ROWS[1])
+LISTS[0][:] = u; LISTS[1]["a"][:] = u * p; return weighted(LISTS[0] * LISTS[1]["a"])
+SPACE.w[...] = u; Own.buffer[:] = u; u[2] = p; return weighted(SPACE.w * Own.buffer * u)
+b = np.zeros(4)\x00def g():\x00    v = U0.copy(); v[0] = p; b[:] = v; v[1] = p; return v\x00return weighted(g() * b)
+"""
+
+
+@pytest.mark.parametrize("program", COPIED.strip().splitlines())
+def test_what_is_copied_into_an_array_of_the_module_can_be_filled(program, user_module):
+    check(user_module([("u = U0.copy(); u[0] = p", program.replace("\\x00", "\x00"))], COPYING), "f0", "auto")

@@ -196,6 +196,7 @@ def hold_global(view, str name, /):
     None
     """
     if records():
+        view.flush_all()      # what the function has stored by ``global`` is in the module then, where it is looked for
         exchanged(variable_of(view, name))
 
 

@@ -78,12 +78,14 @@ class _Outer:
     given : list of ast.Call
         All calls.
     stores : list of tuple
-        A variable of another function or of the module in which something is stored, by an attribute or an index, and
-        names that show what is stored.
+        A variable of another function or of the module in which something is stored, by an attribute or an index, names
+        that show what is stored, and where it is stored, None for what a method adds.
     imports : dict
         Modules, and what is taken from them, by the names that they have here.
     makers : dict
         By names, the calls that they are bound to.
+    unmade : set of str
+        Names that are bound to something else, too.
     of_lists : dict
         By names, whether all that is bound to them are lists of lists that are written out: no array is in these.
     bound : set of str
@@ -95,6 +97,7 @@ class _Outer:
     def __init__(self, node):
         self.node, self.marks, self.shows, self.calls, self.given = node, _no_marks(), [], [], []
         self.stores, self.imports, self.makers, self.of_lists, self.bound, self.numbered = [], {}, {}, {}, set(), set()
+        self.unmade = set()
 
 
 class Fills:
@@ -182,6 +185,7 @@ class Fills:
                 self._mark(outer, KEPT, names_of(node.args[0] if node.func.attr == "readinto" else node.func.value))
         elif isinstance(node, ast.arg):
             outer.bound.add(node.arg)
+            outer.unmade.add(node.arg)
             outer.of_lists[node.arg] = False
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
             outer.imports.update(imported_by(node))
@@ -192,7 +196,7 @@ class Fills:
         for target in targets:
             if isinstance(target, (ast.Attribute, ast.Subscript)):
                 if isinstance(root := root_of(target), ast.Name) and root.id not in own:
-                    outer.stores.append((root.id, shown))
+                    outer.stores.append((root.id, shown, target))
                 continue
             names = frozenset(bound_by(target))
             outer.bound |= names
@@ -201,6 +205,8 @@ class Fills:
             if isinstance(value, ast.Call):
                 for name in names:
                     outer.makers.setdefault(name, []).append(value)
+            if not isinstance(value, ast.Call) or not isinstance(target, ast.Name):
+                outer.unmade |= names
 
     def _look_at_call(self, outer, node, own):
         outer.given.append(node)
@@ -219,7 +225,7 @@ class Fills:
         for place, value in [*enumerate(node.args), *((word.arg, word.value) for word in node.keywords)]:
             shown = frozenset(names_of(value))
             if is_adding and isinstance(root := root_of(node.func), ast.Name) and root.id not in own:
-                outer.stores.append((root.id, shown))
+                outer.stores.append((root.id, shown, None))
             if place != "out" and shown and callee is not None and place is not None:
                 outer.calls.append(_Call(node.func, callee, place, shown))
         if isinstance(node.func, ast.Lambda):
@@ -286,7 +292,9 @@ class Fills:
                 if foreign.keeps(function, outer.imports):
                     for value in (*call.args, *(word.value for word in call.keywords)):
                         self._mark(outer, KEPT, mentioned_in(value))
-            for name, shown in outer.stores:
+            for name, shown, target in outer.stores:
+                if _copies(target) or _is_of_array(outer, name, target, foreign):
+                    continue
                 if name in outer.bound or foreign.has(name):  # of an enclosing function, or of the module
                     self._mark(outer, STORED, shown)
         for kind in (KEPT, STORED):
@@ -347,6 +355,24 @@ def _shown_as_bytes(node):
             yield from names_of(child.value)
         if not isinstance(child, (*FUNCTIONS, ast.Lambda)):
             yield from _shown_as_bytes(child)
+
+
+def _copies(target):
+    """Whether only an array can have something stored there, which it copies: at ``[1:, 0]``, at ``[...]``."""
+    if not isinstance(target, ast.Subscript):
+        return False
+    parts = target.slice.elts if isinstance(target.slice, ast.Tuple) else ()
+    return any(isinstance(part, ast.Slice) for part in parts) or any(
+        isinstance(part, ast.Constant) and part.value is ... for part in (target.slice, *parts))
+
+
+def _is_of_array(outer, name, target, foreign):
+    """Whether a target is an element or a part of an array, of a variable of the module or of an enclosing function."""
+    if name not in outer.bound:
+        return foreign.is_array_at(target)
+    is_part = isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
+    makers = [] if name in outer.unmade else outer.makers.get(name, [])
+    return is_part and bool(makers) and all(foreign.makes_array(call.func, outer.imports) for call in makers)
 
 
 def _look_at_rows(outer, target, value):

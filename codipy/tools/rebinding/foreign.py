@@ -21,6 +21,8 @@ _MEMORY = frozenset((  # of NumPy: what shows or writes memory, by another objec
     "recarray",
 ))  # fmt: skip
 _PRODUCTS = ("dot", "multiply", "rmatvec")  # methods of sparse matrices that keep nothing
+_MAKERS = (np.arange, np.array, np.empty, np.empty_like, np.full, np.full_like, np.linspace, np.ones, np.ones_like,
+           np.zeros, np.zeros_like)  # fmt: skip
 _CYTHON = "cython_function_or_method"
 # Of Python's modules, those that keep an object, if at all, as what it is.
 _OBJECTS = frozenset((
@@ -63,6 +65,14 @@ class Foreign:
     def has(self, name):
         """Whether it is a variable of the module."""
         return name in self._variables
+
+    def is_array_at(self, target):
+        """Whether what has an index here is an array of numbers, as far as names, attributes and items lead there."""
+        return isinstance(target, ast.Subscript) and _is_numeric(self._held(target.value))
+
+    def makes_array(self, function, imports):
+        """Whether a call of it makes an array of numbers."""
+        return any(self._found(function, imports) is maker for maker in _MAKERS)
 
     def keeps(self, function, imports):
         """Whether a library that is called may keep the memory of what it is given, or write to it.
@@ -110,6 +120,21 @@ class Foreign:
     def _value(self, name):
         return self._variables.get(name, getattr(builtins, name, None))
 
+    def _held(self, node):
+        """What a variable of the module has, and what its attributes and items have, where no code of others runs."""
+        if isinstance(node, ast.Name):
+            return self._variables.get(node.id)
+        if isinstance(node, ast.Attribute):
+            try:
+                return object.__getattribute__(self._held(node.value), "__dict__").get(node.attr)
+            except AttributeError:
+                return None
+        if isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Constant):
+            owner, key = self._held(node.value), node.slice.value
+            is_list = type(owner) in (list, tuple) and type(key) is int and -len(owner) <= key < len(owner)
+            return owner[key] if is_list else owner.get(key) if type(owner) is dict else None
+        return None
+
     def _found(self, function, imports):
         """What stands at a name with dots, as far as modules are imported."""
         if isinstance(function, ast.Name):
@@ -120,6 +145,10 @@ class Foreign:
         if type(value) is not ModuleType:
             return None
         return vars(value).get(function.attr, sys.modules.get(f"{value.__name__}.{function.attr}"))
+
+
+def _is_numeric(value):
+    return type(value) is np.ndarray and value.dtype.kind in "fc"
 
 
 def _origin(value):

@@ -10,9 +10,9 @@ import ast
 import sys
 
 __all__ = [
-    "CALLING", "FUNCTIONS", "HOLDERS", "WALKING", "bindings_in", "bound_by", "captured_by", "imported_by", "is_number",
-    "item_of", "last_name", "mentioned_in", "names_of", "nodes_of", "parameters_of", "places_of", "returned_by",
-    "root_of", "variables_of", "with_variables",
+    "CALLING", "FUNCTIONS", "HOLDERS", "WALKING", "Scopes", "bindings_in", "bound_by", "captured_by", "imported_by",
+    "is_number", "item_of", "last_name", "mentioned_in", "names_of", "nodes_of", "parameters_of", "places_of",
+    "returned_by", "root_of", "variables_of", "with_variables",
 ]  # fmt: skip
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -175,6 +175,54 @@ def variables_of(function):
         elif not isinstance(node, ast.Lambda):
             waiting += ast.iter_child_nodes(node)
     return found
+
+
+def _declared_in(function, kind):
+    """Names that a function declares by ``global`` or ``nonlocal``."""
+    found, waiting = set(), list(function.body) if isinstance(function.body, list) else []
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, kind):
+            found.update(node.names)
+        elif not isinstance(node, (*FUNCTIONS, ast.ClassDef, ast.Lambda)):
+            waiting += ast.iter_child_nodes(node)
+    return found
+
+
+class Scopes:
+    """The functions that are open at a place in the source, and classes, from the outermost to the innermost.
+
+    Parameters
+    ----------
+    nodes : tuple of ast.AST
+        Their nodes.
+    """
+
+    def __init__(self, nodes=()):
+        self._nodes = nodes
+        self._variables = [None if isinstance(node, ast.ClassDef) else variables_of(node) for node in nodes]
+        self._globals = [_declared_in(node, ast.Global) for node in nodes]
+        self._nonlocals = [_declared_in(node, ast.Nonlocal) for node in nodes]
+
+    def with_inner(self, node):
+        return Scopes((*self._nodes, node))
+
+    def __bool__(self):
+        return bool(self._nodes)
+
+    def is_own(self, name):
+        """Whether it is a variable of the innermost function, or of a class, where names are not known."""
+        own = self._variables[-1]
+        return own is None or (name in own and name not in self._globals[-1] and name not in self._nonlocals[-1])
+
+    def is_enclosing(self, name):
+        """Whether it is a variable of an enclosing function, and none of the module."""
+        if name in self._globals[-1]:
+            return False
+        for own, of_module, others in zip(self._variables[-2::-1], self._globals[-2::-1], self._nonlocals[-2::-1]):
+            if own is not None and name in own and name not in others:
+                return name not in of_module
+        return False
 
 
 def with_variables(outer):

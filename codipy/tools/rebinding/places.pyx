@@ -260,6 +260,13 @@ cdef class _Variable(Place):
         self.holder.exchange(self.key, value)
         return 0
 
+    cdef Place place_of(self, Array array):
+        cdef dict variables = self.holder.origin
+        for key in list(variables):
+            if type(key) is str and PyDict_GetItemWithError(variables, key) == <PyObject*>array:
+                return _Variable(self.holder, key)
+        return None
+
     cdef object root(self):
         return self.holder.origin
 

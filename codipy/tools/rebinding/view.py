@@ -80,7 +80,8 @@ class View:
         self.watch, self.volatile = Watch(origin), _volatile(origin) | rebinder.volatile.get(id(origin), set())
         self.fast, self.live = dict(origin), LiveGlobals(origin)
         self.live.view = self
-        for name in self.volatile:
+        for name in self.volatile:  # nor has a copy that nobody uses, which would keep the value of before
+            self.fast.pop(name, None)
             self.live.pop(name, None)
         mapping = origin.get("__builtins__", builtins)
         self._builtins = vars(mapping) if isinstance(mapping, ModuleType) else mapping
@@ -103,7 +104,7 @@ class View:
             names = {*names, *self.origin}
         new = [name for name in names if name not in self._used]
         self._busy.update(new)
-        self._used.update((name, self.origin.get(name, MISSING)) for name in new)
+        self._used.update((name, MISSING if name in self.volatile else self.origin.get(name, MISSING)) for name in new)
         for name in new:
             raw = self._used[name]
             if name in self.volatile or name == "__builtins__":
@@ -158,8 +159,9 @@ class View:
         return True
 
     def changed(self):
-        """The used names that mean something else than when they were translated."""
-        return [name for name, raw in self._used.items() if self.origin.get(name, MISSING) is not raw]
+        """The used names that mean something else than when they were translated, or may."""
+        return [name for name, raw in self._used.items()
+                if name in self.volatile or self.origin.get(name, MISSING) is not raw]  # fmt: skip
 
     def update(self, name):
         """Follow a name of the module that rebound code has just set."""
@@ -194,6 +196,10 @@ class View:
                     holder[name] = value
             if name in view._used:
                 view._watch()
+
+    def flush_all(self):
+        """Give the module all that functions which are running have stored by ``global``."""
+        self.flush(self.volatile)
 
     def flush(self, names):
         """Give the module what functions stored under these names."""

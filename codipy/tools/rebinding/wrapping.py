@@ -20,6 +20,7 @@ from codipy.tools.rebinding.names import (
     FUNCTIONS,
     HOLDERS,
     WALKING,
+    Scopes,
     bindings_in,
     bound_by,
     captured_by,
@@ -30,7 +31,6 @@ from codipy.tools.rebinding.names import (
     nodes_of,
     places_of,
     root_of,
-    variables_of,
 )
 
 __all__ = [
@@ -81,7 +81,7 @@ def wrap(file: Fills, statement: ast.stmt, foreign: Any) -> bool:
             wrapper = _Wrapper(file, outer, given, foreign)
             for inner in list(nodes_of(node)):
                 wrapper.look_at(inner)
-            wrapper.hold(node, ())
+            wrapper.hold(node, Scopes())
             count += wrapper.count
     return count > 0
 
@@ -239,11 +239,11 @@ class _Wrapper:
     def hold(self, node, scopes):
         """Wrap what is filled and was there before, below a node in which functions with these variables are open."""
         if isinstance(node, (*FUNCTIONS, ast.Lambda)):
-            scopes = (*scopes, variables_of(node))
+            scopes = scopes.with_inner(node)
             if isinstance(node, FUNCTIONS):
                 self._begin(node)
         elif isinstance(node, ast.ClassDef):
-            scopes = (*scopes, None)
+            scopes = scopes.with_inner(node)
         if isinstance(node, (ast.For, ast.comprehension)) and self._exchanges(list(bound_by(node.target))):
             node.iter = self._walked(node.iter)
         if isinstance(node, (ast.For, ast.With)):
@@ -330,7 +330,7 @@ class _Wrapper:
         if not isinstance(target, ast.Subscript) or not _is_repeatable(target.slice) or _is_text(target.slice):
             return
         root = root_of(target.value)
-        if not isinstance(root, ast.Name) or not scopes or not scopes[-1] or root.id in scopes[-1]:
+        if not isinstance(root, ast.Name) or not scopes or scopes.is_own(root.id):
             return
         if self._exchanges(list(map(item_of, names_of(target.value)))):
             target.value = self._call(HOLD_ITEM, [target.value, copy.copy(target.slice)], target.value)
@@ -393,10 +393,9 @@ class _Wrapper:
             return node
         if id(node) in self._read or not self._exchanges([node.id]):
             return node
-        own = scopes[-1] if scopes else None
-        if own is None or node.id in own:
+        if not scopes or scopes.is_own(node.id):
             return node
-        if any(node.id in scope for scope in scopes[:-1] if scope is not None):
+        if scopes.is_enclosing(node.id):
             holding = self._call(HOLD_CELL, [_cell_of(node)], node)
         else:
             holding = self._call(HOLD_GLOBAL, [ast.Constant(node.id)], node)
