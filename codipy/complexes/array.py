@@ -306,6 +306,11 @@ class ComplexArray(ComparedByValue):
             )
         return flat
 
+    @flat.setter
+    def flat(self, value):
+        if self.size:
+            self[...] = np.resize(value, self.shape)
+
     # ---- Truth, leaving ----
 
     def __bool__(self):

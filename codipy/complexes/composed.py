@@ -11,6 +11,7 @@ from codipy.complexes.movement import Shown, holds, move, pairs_for, plain, valu
 from codipy.complexes.record import record
 from codipy.numpy import padding
 from codipy.numpy.arguments import refuse
+from codipy.numpy.composite import placed_along
 from codipy.numpy.registry import COMPOSITES
 from codipy.numpy.rules.building import axes_of
 
@@ -327,11 +328,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     lead = rows.shape[:-1]
     if 0 in lead:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    found = np.stack([_array(func1d(rows[index], *args, **kwargs)) for index in np.ndindex(lead)])
-    shape = found.shape[1:]
-    ndim, tail = len(lead) + len(shape), len(lead)
-    found = found.reshape(lead + shape)
-    return np.transpose(found, (*range(axis), *range(tail, ndim), *range(axis, tail)))
+    return placed_along(np.stack([_array(func1d(rows[k], *args, **kwargs)) for k in np.ndindex(lead)]), lead, axis)
 
 
 def apply_over_axes(func, a, axes):

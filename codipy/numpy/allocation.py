@@ -290,6 +290,11 @@ def _filled(values, fill_value):
 
 @functools.wraps(np.linspace, updated=())
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, **kwargs):
+    if any(type(x) in _MOVABLE or isinstance(x, (list, tuple)) for x in (start, stop)) and (
+        any(_is_of_complex(x, None) for x in (start, stop)) or dtype is not None and np.dtype(dtype).kind == "c"
+    ):
+        options = {"num": num, "endpoint": endpoint, "retstep": retstep, "axis": axis, "dtype": dtype}
+        return door("complexes")().array_function(np.linspace, (), (start, stop), options)
     if type(start) is not Real and type(stop) is not Real:
         made = np.linspace(start, stop, num, endpoint, retstep, dtype, axis, **kwargs)
         return (fresh(made[0]), made[1]) if retstep else fresh(made)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import Array, Real, call, from_nested, plain
+from codipy.active.array import Array, Real, call, from_nested, is_complex_variable, plain
 
 from . import differentiable, registry
 from .arguments import gather_tree, holds_active, identifier_tree, refuse, value_tree
@@ -13,7 +13,7 @@ from .order import refuse_leading_zeros
 from .padding import pad
 from .primitive import Primitive
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "placed_along"]
 
 
 def _array(x):
@@ -61,14 +61,20 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     if 0 in lead:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
     results = [func1d(rows[index], *args, **kwargs) for index in np.ndindex(lead)]
+    if any(map(is_complex_variable, results)):
+        return placed_along(np.stack(results), lead, axis)
     values = np.array([value_tree(part) for part in results])
     if arr.dtype == np.float32 and any(type(part) is Real for part in results):
         values = values.astype(np.float32)  # NumPy's scalars of such rows are float32
     ids = np.array([identifier_tree(part) for part in results])
-    shape = values.shape[1:]
-    found = gather_tree(values.reshape(lead + shape), ids.reshape(lead + shape))
-    ndim, tail = len(lead) + len(shape), len(lead)
-    return np.transpose(found, (*range(axis), *range(tail, ndim), *range(axis, tail)))
+    return placed_along(gather_tree(values, ids), lead, axis)
+
+
+def placed_along(rows, lead, axis):
+    """What each row became, one after the other, in the place of the rows: along `axis`."""
+    found = np.reshape(rows, lead + rows.shape[1:])
+    tail = len(lead)
+    return np.transpose(found, (*range(axis), *range(tail, found.ndim), *range(axis, tail)))
 
 
 def apply_over_axes(func, a, axes):

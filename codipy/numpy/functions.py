@@ -78,7 +78,8 @@ def _moving(name):
 
 
 # Where a plain complex array makes the result complex.
-_OF_NUMBERS = {*movement.DATA, *views.DATA, *differentiable.FUNCTIONS} - movement.SPECIAL.keys()
+_OF_NUMBERS = {*movement.DATA, *views.DATA, *differentiable.FUNCTIONS, *composite.FUNCTIONS, "clip", "piecewise"}
+_OF_NUMBERS -= {"imag", "nan_to_num"}
 
 
 # What needs nobody to look into its arguments: `active/arrays/protocol.pyx` goes a shorter way with most calls of them.

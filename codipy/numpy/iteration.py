@@ -8,9 +8,10 @@ import itertools
 
 import numpy as np
 
+from codipy.active.doors import door
 from codipy.active.recordings import status
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
-from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse, value_tree
+from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse
 
 __all__ = ["c_", "ndenumerate", "nditer", "r_", "vectorize"]
 
@@ -65,9 +66,14 @@ class vectorize(np.vectorize):
         if not results:
             columns = [()] * len(self.otypes)
         firsts = first if type(first) is tuple else (first,)
-        types = self.otypes or [np.asarray(part.value if holds_movable(part) else part).dtype for part in firsts]
+        types = self.otypes or [np.asarray(_value(part)).dtype for part in firsts]
         made = tuple(_column(column, np.dtype(kind), shape) for column, kind in zip(columns, types, strict=True))
         return made if several else made[0]
+
+
+def _value(x):
+    """The numbers of a variable, real or complex; anything else unchanged."""
+    return x.value if holds_movable(x) else x
 
 
 def _asarrays(args):
@@ -109,10 +115,14 @@ class _Joiner:
         items = [_item(x) for x in (key if isinstance(key, tuple) else (key,))]
         if items and isinstance(items[0], str) and items[0] in ("r", "c") and any(map(holds_movable, items)):
             refuse("r_", "a matrix cannot be active: leave the directive away")
-        values = self._original[value_tree(tuple(items))]
+        values = self._original[tuple(map(_value, items))]
         if not any(map(holds_movable, items)):
             return fresh(values)
-        return gather_tree(values, self._original[tuple(x if isinstance(x, str) else _zeros(x) for x in items)])
+        if values.dtype.kind == "c":
+            moved, numbers = door("complexes")().moved, door("complexes")().pair_identifiers
+        else:
+            moved, numbers = gather_tree, _zeros
+        return moved(values, self._original[tuple(x if isinstance(x, str) else numbers(x) for x in items)])
 
 
 def _item(x):

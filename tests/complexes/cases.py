@@ -156,6 +156,12 @@ COMPOSED = _listed("""
     filled(np.putmask, m, m.real > 0.5, z) ; filled(np.place, m, m.real > 0.5, z[:2]) ; filled(np.put, z, [0], x[0]) ;
     filled(np.add.at, z, [0, 2, 0], w) ; filled(np.subtract.at, m, ([0, 0], [1, 1]), z[:2]) ;
     filled(np.add.at, m, [2, 2], x) ;
+    np.linspace(x[0], 1j, 3) ; np.linspace(2j, x[0], 3, endpoint=False) ; np.linspace(x[0], 1.0, 3, dtype=complex) ;
+    np.logspace(x[0], 1j, 3) ; np.clip(c, x, x + 1) ; np.r_[x, c] ; np.c_[x, c] ; np.r_[z, x[0], 1j] ;
+    filled(flatten, m, x) ; np.apply_along_axis(lambda r: r * 1j, 0, a) ;
+    np.piecewise(x + 0j, [x > 0.7], [lambda q: q * 1j, 0]) ;
+    np.roots(z * x) ; np.polymul(x, c) ; np.cov(x, c) ; np.interp(x, [0.0, 1.0, 2.0], c) ;
+    np.vectorize(lambda q, r: q * r)(x, c) ;
 """)
 ALL = {
     "elementwise": ELEMENTWISE, "movements": MOVEMENTS, "reductions": REDUCTIONS, "products": PRODUCTS,

@@ -35,13 +35,19 @@ def filled(write, a, *rest):
     return a
 
 
+def flatten(a, values):
+    """Through the elements one by one."""
+    a.flat = values
+
+
 def names(p, np):
     """The operands that an expression names, made of a vector of 30 numbers."""
     square = p[:9].reshape(3, 3)
     m = square + 1j * p[9:18].reshape(3, 3) + np.eye(3)
     return {"np": np, "z": p[18:21] + 1j * p[21:24], "w": p[24:27] + 1j * p[27:30], "m": m, "n": m.T @ m * 0.5 + 1.0,
             "x": abs(p[:3]) + 0.1, "a": square + np.eye(3), "c": C, "h": m @ m.conj().T + np.eye(3), "e": square + TURN,
-            "turned": turned, "polar": polar, "hole": hole, "filled": filled}  # fmt: skip
+            "turned": turned, "polar": polar, "hole": hole,
+            "filled": filled, "flatten": flatten}  # fmt: skip
 
 
 def function(text):
