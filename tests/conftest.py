@@ -7,6 +7,11 @@ import os
 import pytest
 from hypothesis import HealthCheck, settings
 
+# One thread for each BLAS, said before NumPy is loaded: files are tested side by side, a process for each core, and
+# threads that wait for one another there take ten times as long for the same small matrices.
+for _variable in ("OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(_variable, "1")
+
 # No deadline: machines are shared, and the traced build is ten times slower. Derandomised: a failure can be repeated.
 settings.register_profile(
     "codipy", deadline=None, derandomize=True, print_blob=True, suppress_health_check=[HealthCheck.too_slow]
