@@ -78,12 +78,15 @@ def _entered(name, record):
     def function(*args, **kwargs):
         if not _any_of_ours([*args, *kwargs.values()]):
             return original(*args, **kwargs)
-        first, *others = signature.bind(*args, **kwargs).arguments.items()
-        options = _settled(dict(others))
+        if len(args) == 1:      # as most write it, and welch for each of its segments
+            given, options = args[0], _settled(kwargs)
+        else:
+            (_, given), *others = signature.bind(*args, **kwargs).arguments.items()
+            options = _settled(dict(others))
         if holds_variables(options):
             refuse(f"scipy.fft.{name}", "it has derivatives by its array alone: say codipy.value(x) of the others")
         options = rebuilt(options, _plain)
-        x = asarray(first[1])
+        x = asarray(given)
         if not holds_variables(x):
             return fillable(original(_plain(x), **options))
         if options.get("axes", options.get("s")) == () and name not in _OF_REAL | _TO_REAL:

@@ -221,7 +221,7 @@ def _of(dist):
 
 def _of_samples(name):
     original = getattr(scipy.stats, name)
-    return where_active(original, f"scipy.stats.{name}", lambda: translated(again(original)))
+    return where_active(original, f"scipy.stats.{name}", functools.partial(translated, again(original)))
 
 
 class Density(Rebuilt):

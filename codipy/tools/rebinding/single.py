@@ -92,7 +92,7 @@ def functions_of(library, tables, translate):
         Has the names by sets: ``RULED``, what stands for them; ``REBUILT``, the arguments of each that may be active or
         None for all; ``PASSIVE``; and ``REFUSED``, why. What is in none of them is refused.
     translate : callable
-        Rebuilds a function.
+        Rebuilds a function, which it is given for each call: what it made of it, it is to know again.
     """
     found = {}
     for name in library.__all__:
@@ -100,7 +100,7 @@ def functions_of(library, tables, translate):
         if name in tables.RULED:
             found[name] = tables.RULED[name]
         elif name in tables.REBUILT:
-            function = where_active(original, what, functools.partial(_translated, translate, original), TypeError)
+            function = where_active(original, what, functools.partial(translate, again(original)), TypeError)
             allowed = tables.REBUILT[name]
             found[name] = function if allowed is None else _with_some(original, what, function, allowed)
         elif name in tables.PASSIVE:
@@ -108,7 +108,3 @@ def functions_of(library, tables, translate):
         elif callable(original) and not isinstance(original, type):
             found[name] = _refused(original, what, tables.REFUSED.get(name, "it is newer than this table"))
     return found
-
-
-def _translated(translate, original):
-    return translate(again(original))
