@@ -95,7 +95,7 @@ SIGNAL = """
 Convolutions are rules on SciPy's own functions, real and complex; all else is SciPy's Python code, rebuilt when it is
 called with something active, with rules where it calls compiled loops: recursive filters have derivatives by signals,
 coefficients and initial states. Values are SciPy's, to the last bit; derivatives are of any order, in both directions.
-`lfilter`, `sosfilt` and `upfirdn` of complex arrays raise, and so do correlations: take real and imaginary parts.
+Filters, convolutions and correlations take complex signals and coefficients.
 `ShortTimeFFT` is rebuilt as a whole. The design of filters is passive.
 
 | | functions |

@@ -39,7 +39,9 @@ MOVEMENTS = _listed("""
     np.full_like(z, z[0]) ; z.take([0, 1]) ; np.meshgrid(z, x)[0] ; np.meshgrid(z, x)[1] ;
     np.linalg.diagonal(m) ; np.resize(z, 5) ; np.rot90(m) ; np.where(x > 0.5, x, c) ; np.where(x > 0.5, x, 1j) ;
     np.concatenate([x, c]) ; np.stack([c, x]) ; np.hstack([x[0], 1j]) ; np.append(x, c) ; np.insert(c, 1, x[:2]) ;
-    np.select([x > 0.5], [x], c) ; np.choose([0, 1, 0], [x, c]) ; np.block([[x], [c]]) ; np.maximum(x, c) ;
+    np.pad(z, 2) ; np.pad(m, ((1, 0), (0, 2)), constant_values=1j) ; np.pad(z, 2, 'reflect') ; np.pad(m, 1, 'edge') ;
+    np.apply_along_axis(np.flip, 0, m) ; np.apply_along_axis(np.sum, 1, m) ;
+    np.apply_along_axis(lambda row: row.real, 0, m) ; np.select([x > 0.5], [x], c) ; np.choose([0, 1, 0], [x, c]) ; np.block([[x], [c]]) ; np.maximum(x, c) ;
 """)
 REDUCTIONS = _listed("""
     np.sum(z) ; z.sum() ; m.sum(0) ; m.sum(axis=1, keepdims=True) ; np.mean(m, 1) ; m.mean() ; np.prod(z) ;

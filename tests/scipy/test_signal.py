@@ -128,6 +128,20 @@ CASES = [
     "s.oaconvolve(np.tile(x, 20) + 1j, x[:5] * 1j, 'same').real",
     "np.abs(s.convolve2d(image(x), kernel(x) + 1j, 'same'))",
     "s.convolve2d(image(x) * 1j + 0.5, kernel(x) - 2j * kernel(x), boundary='symm').imag",
+    "s.lfilter(B * (1 + 0.3j), A * np.exp(0.1j * np.arange(4)), x + 0.5j * x[::-1]).imag",
+    "flat(s.lfilter(B * 1j, A, x + 1j * x[::-1], zi=x[:3] * 1j)).imag",
+    "s.lfilter(x[:3] * (1 + 1j) + 2, x[3:6] * 0.1j + np.array([2.0, 0.0, 0.0]), x).real",
+    "np.abs(s.lfilter(x[:3], [2.0, 1j], image(x), axis=0))", "s.lfilter([1j, 2.0], 1.0, image(x), axis=0).imag",
+    "flat(s.sosfilt(SOS, x * 1j + 1, zi=np.zeros((3, 2)) + x[:2] * 1j)).imag", "s.sosfilt(sections(x), x * (1 - 1j)).real",
+    "s.sosfilt(SOS * np.exp(0.1j * np.arange(1, 4))[:, None] ** [1, 2, 3, 0, 2, 1], x).imag",
+    "s.filtfilt(B, A, x * 1j + x[::-1]).imag", "np.abs(s.welch(x * 1j + x[::-1], nperseg=8)[1])",
+    "s.csd(x * 1j, x + 1, nperseg=8)[1].imag",
+    "s.correlate(x * 1j + x[::-1], x[:7] * (1 - 2j) + 1).imag", "s.correlate(x, x * 1j + 1, 'same', 'fft').imag",
+    "s.correlate(x[:5] * 1j, x[5:30], 'valid').imag",
+    "s.correlate2d(image(x) * 1j + 0.5, kernel(x) - 2j * kernel(x)[::-1], boundary='symm').real",
+    "s.correlate2d(kernel(x) * 1j + 1, image(x) * (2 - 1j), 'valid').imag", "s.upfirdn([1.0, 1j], x, 2).imag",
+    "s.upfirdn(x[:5] * (1 + 2j) + 1j * x[5:10], x[10:] * 1j + x[::-1][:30], 3, 2).real",
+    "s.upfirdn(x[:5] * 1j, x * 1j + 1, 2, 3, mode='line').imag", "s.upfirdn(x[:5] * 1j, x, 2, 3, mode='reflect').imag",
     "s.upfirdn(x[:20], x[20:30], mode='line')", "s.upfirdn(x[:20], x[20:30], mode='smooth')",
     "s.savgol_filter(x, 7, 3)", "s.savgol_filter(x.reshape(2, 20), 7, 3, 1, 0.5, mode='nearest')",
     "s.savgol_filter(x.reshape(20, 2), 7, 3, 1, 0.5, axis=0)", "s.medfilt(x, 5)", "s.medfilt(image(x), (3, 1))",
@@ -316,11 +330,6 @@ REFUSED = {
     "s.find_peaks(x)[0]": r"find the places of `codipy.value\(x\)`",
     "s.lsim((x[:1, None], np.eye(1), np.eye(1), 0.0), x, TIMES)[1]": r"lsim: it has derivatives by U and X0",
     "s.chirp(TIMES, x[0], 2.0, 3.0)": r"chirp: it has derivatives by t and phi",
-    "s.correlate(x, x * 1j)": r"scipy\.signal\.correlate: of complex arrays",
-    "s.correlate2d(image(x), kernel(x) * 1j)": r"scipy\.signal\.correlate2d: of complex arrays",
-    "s.lfilter(B, A, x + x * 1j)": r"scipy\.signal\.lfilter: of complex arrays",
-    "s.sosfilt(SOS, x + x * 1j)": r"scipy\.signal\.sosfilt: of complex arrays",
-    "s.upfirdn([1.0, 1j], x)": r"scipy\.signal\.upfirdn: of complex arrays",
     "s.upfirdn(np.ones(50), x, mode='antireflect')": r"longer than the signal",
     "s.CZT(40)(x)": "active",
     "s.lti(x[:3], x[3:6]).num": "active",
@@ -337,6 +346,17 @@ def test_what_is_refused(text):
 def test_refused_functions_say_so(name):
     with pytest.raises(ActiveError, match=rf"scipy\.signal\.{name}: codipy has no derivative for it"):
         codipy.grad(lambda x: np.sum(getattr(codipy.scipy.signal, name)(x)))(POINT)
+
+
+def test_functions_are_rebuilt_once():
+    """What was made of a function serves the next call, in `welch` that for the next segment, and nothing piles up."""
+    from codipy.tools.rebinding import signals as rebuilt
+
+    f = program("s.welch(x, nperseg=8)[1]")
+    codipy.grad(f)(POINT)
+    held = list(rebuilt._HELD.links)
+    codipy.grad(f)(POINT)
+    assert rebuilt._HELD.links == held
 
 
 def test_scipys_own_errors():

@@ -15,7 +15,7 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, holds_variables, refuse, value_tree
 from codipy.scipy.kernels.bilinear import Bilinear
 
-__all__ = ["FUNCTIONS", "OF_COMPLEX"]
+__all__ = ["FUNCTIONS", "PRODUCTS"]
 
 _signal = scipy.signal
 _MODES = ("full", "valid", "same")
@@ -59,7 +59,7 @@ def _correlated_by_first(g, w, shape, mode, method, turned):
 
 
 def _correlated_by_second(g, x, shape, **options):
-    return _turned(_by_either(g, x, shape, **options))
+    return np.conj(_turned(_by_either(g, x, shape, **options)))
 
 
 _CONVOLVE = Bilinear("scipy.signal.convolve", _convolved, _by_either, _by_either)
@@ -82,7 +82,7 @@ def _plain(x):
     return x.value if hasattr(type(x), "is_active") else value_tree(x)
 
 
-def _function(original, product, finish=lambda x, w, options: options, is_conjugate=False):
+def _function(original, product, finish=lambda x, w, options: options):
     """What is called in the place of a function of SciPy."""
     name = f"scipy.signal.{original.__name__}"
 
@@ -94,8 +94,6 @@ def _function(original, product, finish=lambda x, w, options: options, is_conjug
             return original(_plain(in1), _plain(in2), mode, *args, **kwargs)
         x, w = asarray(in1), asarray(in2)
         values = np.asarray(_plain(x)), np.asarray(_plain(w))
-        if is_conjugate and any(map(np.iscomplexobj, values)):
-            refuse(name, "of complex arrays it has no derivative: convolve with the conjugate, turned round")
         original(*map(np.zeros_like, values), mode, *args, **kwargs)  # or raises
         if np.ndim(x) == 0:
             return x * w
@@ -164,7 +162,7 @@ def _image_rules(is_turned):
     """Those of a convolution, or of a correlation, which has the weights turned round."""
 
     def by_first(g, w, shape, mode, boundary, fillvalue):
-        w = _turned(w) if is_turned else w
+        w = np.conj(_turned(w)) if is_turned else w
         wide = _signal.correlate2d(_placed(g, shape, w.shape, mode, is_turned), w, "full")
         return _folded(wide, shape, w.shape, boundary)
 
@@ -182,7 +180,7 @@ def _image_product(original, is_turned):
 
 
 def _of_images(original, product, is_turned):
-    plainly = _function(original, product, is_conjugate=is_turned)
+    plainly = _function(original, product)
 
     @functools.wraps(original)
     def function(in1, in2, mode="full", boundary="fill", fillvalue=0):
@@ -197,10 +195,10 @@ def _of_images(original, product, is_turned):
 
 _FFT, _OVERLAPPING = map(_transformed, (_signal.fftconvolve, _signal.oaconvolve))
 _IMAGE, _TURNED = _image_product(_signal.convolve2d, False), _image_product(_signal.correlate2d, True)
-OF_COMPLEX = _CONVOLVE, _FFT, _OVERLAPPING, _IMAGE
+PRODUCTS = _CONVOLVE, _CORRELATE, _FFT, _OVERLAPPING, _IMAGE, _TURNED
 FUNCTIONS = {
     "convolve": _function(_signal.convolve, _CONVOLVE, _method),
-    "correlate": _function(_signal.correlate, _CORRELATE, _method, is_conjugate=True),
+    "correlate": _function(_signal.correlate, _CORRELATE, _method),
     "fftconvolve": _function(_signal.fftconvolve, _FFT, _axes),
     "oaconvolve": _function(_signal.oaconvolve, _OVERLAPPING, _axes),
     "convolve2d": _of_images(_signal.convolve2d, _IMAGE, is_turned=False),

@@ -3,8 +3,9 @@
 
 With a[0] = 1 a filter of N values and K coefficients solves ``sum_k a[k] y[n - k] = f[n]``, where f is b convolved with
 x, and the initial state added to its first K - 1 values; the final state is what is left in the last K - 1 equations.
-Its transpose runs the same recursion backwards in time, from the flow into the final state. See A. V. Oppenheim, R. W.
-Schafer, Discrete-Time Signal Processing, on direct and transposed forms.
+Its transpose runs the same recursion backwards in time, from the flow into the final state; that of complex numbers has
+the conjugates of coefficients and values. See A. V. Oppenheim, R. W. Schafer, Discrete-Time Signal Processing, on direct
+and transposed forms.
 """
 
 from __future__ import annotations
@@ -13,18 +14,16 @@ import numpy as np
 from scipy.signal import _sigtools as _compiled
 from scipy.signal import _sosfilt as _sections
 
-from codipy.active.array import call, is_complex_variable
 from codipy.active.array import plain as value_of
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active, holds_variables, refuse
+from codipy.numpy.arguments import holds_variables
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
-from codipy.scipy.calls import kept
+from codipy.numpy.rules.matrices import conj
+from codipy.scipy.calls import kept, run
 from codipy.scipy.kernels.calls import on_values, refused_loop, write
 
-__all__ = ["FUNCTIONS"]
-
-_COMPLEX = "of complex arrays it has no derivative: filter their real and imaginary parts"
+__all__ = ["FUNCTIONS", "OF_COMPLEX"]
 
 
 def _padded(c, count):
@@ -70,7 +69,7 @@ def _flows(g, final, a):
 
 
 def _vjp(g, out, args, kwargs, argnums):
-    b, a, x = args[:3]
+    b, a, x = map(conj, args[:3])
     axis, has_state = kwargs["axis"], len(args) > 3
     g, final = g if has_state else (g, None)
     out = out[0] if has_state else out
@@ -85,7 +84,7 @@ def _vjp(g, out, args, kwargs, argnums):
         return _sums(_last(x, axis), flows, count)
 
     def by_a():
-        slopes = np.concatenate([np.zeros(1), -_sums(_last(out, axis), flows, count)[1:]])
+        slopes = np.concatenate([np.zeros(1), -_sums(conj(_last(out, axis)), flows, count)[1:]])
         first = -(np.sum(by_b() * normal_b) + np.sum(slopes * normal_a))
         return np.concatenate([np.reshape(first, 1), slopes[1:len(a)]])
 
@@ -143,18 +142,18 @@ def _cascade(sos, x, zi):
     return made, states
 
 
-def _run(sos, x, zi):
+def _cascaded(sos, x, zi):
     """The cascade of tangents, recorded if they are active."""
-    args = np.asarray(value_of(sos), float), x, zi
-    return call(_CASCADE, args) if holds_active((x, zi)) else _cascade(*args)
+    args = np.asarray(_plain(sos)), x, zi
+    return run(_CASCADE, args, {}) if holds_variables((x, zi)) else _cascade(*args)
 
 
 def _cascade_vjp(g, out, args, kwargs, argnums):
-    sos, x, zi = args
-    g, final = g
+    (sos, x, zi), (g, final) = args, g
+    sos = conj(sos)
     g, states = np.zeros(np.shape(x)) if g is None else g, []
     if tuple(argnums) == (1,) and _is_nothing(final):  # of filters that stand in a row the order is no matter
-        return [_run(sos, g[..., ::-1], np.zeros(np.shape(zi)))[0][..., ::-1]]
+        return [_cascaded(sos, g[..., ::-1], np.zeros(np.shape(zi)))[0][..., ::-1]]
     for k in reversed(range(len(sos))):
         flows = _flows(g, None if final is None else final[:, k], sos[k, 3:])
         states.append(flows[..., :2])
@@ -164,7 +163,7 @@ def _cascade_vjp(g, out, args, kwargs, argnums):
 
 def _cascade_jvp(tangents, out, args, kwargs):
     sos, x, zi = args
-    return _run(sos, tangents.get(1, np.zeros(np.shape(x))), tangents.get(2, np.zeros(np.shape(zi))))
+    return _cascaded(sos, tangents.get(1, np.zeros(np.shape(x))), tangents.get(2, np.zeros(np.shape(zi))))
 
 
 _CASCADE = kept(Primitive("scipy.signal.sosfilt of passive sections", _cascade, _cascade_vjp, _cascade_jvp,
@@ -172,45 +171,44 @@ _CASCADE = kept(Primitive("scipy.signal.sosfilt of passive sections", _cascade, 
 _PLAINLY = kept(Primitive("scipy.signal.lfilter", _values, _vjp, _jvp))
 _WITH_STATE = kept(Primitive("scipy.signal.lfilter with a state", _values, _vjp, _jvp))
 _SECTION = kept(Primitive("scipy.signal.sosfilt", _section, _vjp, _jvp))
+OF_COMPLEX = {_PLAINLY: "a", _WITH_STATE: "aa", _CASCADE: "aa", _SECTION: "aa"}  # and which results are arrays then
 
 
-def _is_active(name, args):
-    """Whether an argument is; complex ones beside it are refused."""
-    if holds_variables(args) and any(is_complex_variable(x) or np.iscomplexobj(value_of(x)) for x in args):
-        refuse(f"scipy.signal.{name}", _COMPLEX)
-    return holds_active(args)
+def _plain(x):
+    """Values, real or complex."""
+    return x.value if hasattr(type(x), "is_active") else value_of(x)
 
 
 def _linear_filter(b, a, x, axis=-1, zi=None):
     """What stands for SciPy's of this name."""
     args = (b, a, x) if zi is None else (b, a, x, zi)
-    if not _is_active("lfilter", args):
-        plain = [value_of(each) for each in args]
+    if not holds_variables(args):
+        plain = [_plain(x) for x in args]
         return _compiled._linear_filter(*plain[:3], axis, *plain[3:])
     b, a, x, *state = map(asarray, args)
     if not state:
-        return call(_PLAINLY, (b, a, x), {"axis": int(axis)})
+        return run(_PLAINLY, (b, a, x), {"axis": int(axis)})
     shape = list(x.shape)
     shape[axis] = max(len(b), len(a)) - 1
     if state[0].shape != tuple(shape):
         state = [np.broadcast_to(state[0], shape)]
-    return call(_WITH_STATE, (b, a, x, state[0]), {"axis": int(axis)})
+    return run(_WITH_STATE, (b, a, x, state[0]), {"axis": int(axis)})
 
 
 def _sosfilt(sos, x, zi):
     """What stands for SciPy's of this name: signals and states are overwritten."""
-    if not _is_active("sosfilt", (sos, x, zi)):
+    if not holds_variables((sos, x, zi)):
         on_values(_sections._sosfilt, (sos, x, zi))
         return
-    if not holds_active((sos,)):
-        values, states = call(_CASCADE, (np.array(value_of(sos)), asarray(x), asarray(zi)))
+    if not holds_variables((sos,)):
+        values, states = run(_CASCADE, (np.array(_plain(sos)), asarray(x), asarray(zi)), {})
         write(x, values)
         write(zi, states)
         return
     values, states = x.copy(), []
     for k in range(len(sos)):
         b, a = sos[k, :3], np.concatenate([np.ones(1), sos[k, 4:]])
-        values, state = call(_SECTION, (*map(asarray, (b, a, values, zi[:, k])),), {"axis": -1})
+        values, state = run(_SECTION, tuple(map(asarray, (b, a, values, zi[:, k]))), {"axis": -1})
         states.append(state)
     write(x, values)
     write(zi, np.stack(states, axis=1))

@@ -10,13 +10,12 @@ from __future__ import annotations
 import numpy as np
 import scipy.signal
 
-from codipy.active.array import plain
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import refuse, value_tree
 from codipy.scipy.calls import of_active
 from codipy.scipy.kernels.bilinear import Bilinear
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["FUNCTIONS", "PRODUCTS"]
 
 _ORIGINAL = scipy.signal.upfirdn
 _PADDED = {"wrap": "wrap", "edge": "edge", "symmetric": "symmetric", "reflect": "reflect", "antisymmetric": "symmetric"}
@@ -43,7 +42,8 @@ def _ends(n, margin, mode):
 
 def _extended(x, margin, mode, cval):
     """A signal, of the last axis, with what stands beyond its ends."""
-    made = np.full((*x.shape[:-1], x.shape[-1] + 2 * margin), cval if mode == "constant" else 0.0)
+    made = np.full((*x.shape[:-1], x.shape[-1] + 2 * margin), cval if mode == "constant" else 0.0,
+                   np.result_type(x, float))
     made[..., margin:made.shape[-1] - margin] = x
     if mode != "constant":
         for places, values, factors in _ends(x.shape[-1], margin, mode):
@@ -66,7 +66,7 @@ def _value(x, h, up, down, axis, mode, cval):
 
 
 def _by_signal(g, h, shape, up, down, axis, mode, cval):
-    n, g = shape[axis], np.moveaxis(g, axis, -1)
+    n, g, h = shape[axis], np.moveaxis(g, axis, -1), np.conj(h)
     margin = (len(h) - 1) // up
     start = len(h) - 1 - margin * up
     turned = np.concatenate([np.zeros(up - start if start else 0), h[::-1]])
@@ -77,10 +77,10 @@ def _by_signal(g, h, shape, up, down, axis, mode, cval):
 
 
 def _by_filter(g, x, shape, up, down, axis, mode, cval):
-    x, g = np.moveaxis(x, axis, -1), np.moveaxis(g, axis, -1)
+    x, g = np.moveaxis(np.conj(x), axis, -1), np.moveaxis(g, axis, -1)
     margin = (shape[0] - 1) // up
     wide, places = _extended(x, margin, mode, cval), np.arange(g.shape[-1]) * down
-    made = np.zeros(shape)
+    made = np.zeros(shape, np.result_type(g, wide))
     for k in range(shape[0]):
         here = np.nonzero((places - k) % up == 0)[0]
         made[k] = np.sum(g[..., here] * wide[..., (places[here] - k) // up + margin])
@@ -94,8 +94,6 @@ _UPFIRDN = Bilinear("scipy.signal.upfirdn", _value, _by_signal, _by_filter, {"cv
 def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
     """Of an active filter or signal."""
     h, x = asarray(h), asarray(x)
-    if np.iscomplexobj(plain(h)) or np.iscomplexobj(plain(x)):
-        refuse("scipy.signal.upfirdn", "of complex arrays it has no derivative: take their real and imaginary parts")
     up, down, axis, mode, cval = value_tree((up, down, axis, mode, cval))
     _ORIGINAL(np.zeros(np.shape(h)), np.zeros(np.shape(x)), up, down, axis, mode, cval)  # or raises what SciPy does
     count, mode = x.shape[axis], mode.lower()
@@ -107,3 +105,4 @@ def upfirdn(h, x, up=1, down=1, axis=-1, mode="constant", cval=0):
 
 
 FUNCTIONS = {"upfirdn": upfirdn}
+PRODUCTS = (_UPFIRDN,)
