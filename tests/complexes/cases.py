@@ -41,7 +41,8 @@ MOVEMENTS = _listed("""
     np.concatenate([x, c]) ; np.stack([c, x]) ; np.hstack([x[0], 1j]) ; np.append(x, c) ; np.insert(c, 1, x[:2]) ;
     np.pad(z, 2) ; np.pad(m, ((1, 0), (0, 2)), constant_values=1j) ; np.pad(z, 2, 'reflect') ; np.pad(m, 1, 'edge') ;
     np.apply_along_axis(np.flip, 0, m) ; np.apply_along_axis(np.sum, 1, m) ;
-    np.apply_along_axis(lambda row: row.real, 0, m) ; np.select([x > 0.5], [x], c) ; np.choose([0, 1, 0], [x, c]) ; np.block([[x], [c]]) ; np.maximum(x, c) ;
+    np.apply_along_axis(lambda row: row.real, 0, m) ; np.select([x > 0.5], [x], c) ;
+    np.choose([0, 1, 0], [x, c]) ; np.block([[x], [c]]) ; np.maximum(x, c) ;
 """)
 REDUCTIONS = _listed("""
     np.sum(z) ; z.sum() ; m.sum(0) ; m.sum(axis=1, keepdims=True) ; np.mean(m, 1) ; m.mean() ; np.prod(z) ;

@@ -4,8 +4,8 @@
 With a[0] = 1 a filter of N values and K coefficients solves ``sum_k a[k] y[n - k] = f[n]``, where f is b convolved with
 x, and the initial state added to its first K - 1 values; the final state is what is left in the last K - 1 equations.
 Its transpose runs the same recursion backwards in time, from the flow into the final state; that of complex numbers has
-the conjugates of coefficients and values. See A. V. Oppenheim, R. W. Schafer, Discrete-Time Signal Processing, on direct
-and transposed forms.
+the conjugates of coefficients and values. See A. V. Oppenheim, R. W. Schafer, Discrete-Time Signal Processing, on
+direct and transposed forms.
 """
 
 from __future__ import annotations
