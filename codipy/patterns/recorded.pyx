@@ -13,6 +13,7 @@ from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.base cimport BaseTape
 from codipy.tape.record cimport Record
 from codipy.tape.recorder cimport PRIMAL
+from codipy.tape.stored cimport ELEMENT, stored_arguments
 
 from codipy.errors import TapeError
 from codipy.patterns.structure import call_structure, handle_structure, tiles_structure
@@ -23,7 +24,6 @@ cdef enum:
     ARRAY = 1                    # areas a (the result), and b to c (arguments); pairs of program d
     MOVE = 2                     # block a, of which the elements are copies of sources b to c
     CALL = 3                     # number a of the calls
-    HANDMADE = -1                # handles of statements made by hand: HANDMADE - arguments; HANDMADE itself: a copy
     PASSIVE = -1                 # number of the program of an input
 
 # Identifiers of a view, one for each element; strides in identifiers.
@@ -221,10 +221,10 @@ cdef class Recorded:
                     self.offsets.push(self.arguments.count)
                     continue
                 if handle < 0:       # a copy, or Jacobians that came from outside, of whose slopes nothing is known
-                    count = 1 if handle == HANDMADE else HANDMADE - handle
+                    count = stored_arguments(program_blocks(), handle)
                     for i in range(count):
                         self.arguments.push(arguments[a + i])
-                    self.programs.push(linear if handle == HANDMADE else self.program_number(all_pairs(count)))
+                    self.programs.push(linear if handle == ELEMENT else self.program_number(all_pairs(count)))
                 else:
                     program = program_at(program_blocks(), handle)
                     count = program.active

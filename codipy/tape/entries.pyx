@@ -8,7 +8,7 @@ cimport numpy as cnp
 
 from codipy.data.position cimport Position
 from codipy.data.region cimport Regions, Span, regions_between
-from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY, op_arity
+from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY
 from codipy.programs.program cimport (
     ARGUMENT, BARE, CONSTANT, INPUT, MAX_LEAVES, MAX_LENGTH, Program, intern_program, program_at, program_blocks,
     program_jacobian, program_value)
@@ -17,6 +17,7 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.mark cimport Mark
 from codipy.tape.record cimport Record
 from codipy.tape.recorder cimport INPUT_TAG, JACOBIAN, PRIMAL, SIMPLE
+from codipy.tape.stored cimport ELEMENT, HANDMADE, operation_arguments, stored_arguments
 
 from codipy.data.plain import array_on
 from codipy.programs.program import instructions
@@ -25,10 +26,6 @@ from codipy.tape.dissect import described
 from codipy.tape.entry import Entry, Operand, Slots
 
 cnp.import_array()
-
-cdef enum:
-    ELEMENT = -1                 # see tape/primal.pyx
-    HANDMADE = -1
 
 
 def entries(BaseTape tape not None):
@@ -124,9 +121,8 @@ cdef int64_t* count_operands(BaseTape tape, Position start, Position end, int64_
         for s in range(regions.spans[2].begin, regions.spans[2].end):
             code = (<const int32_t*>regions.spans[2].fields[0])[s]
             if tape.recorder.kind == SIMPLE:
-                code &= BARE
-                count = op_arity(code) if code < OP_COUNT else code - OP_COUNT
-                for i in range(count if code != OP_IDENTITY else 0):
+                count = operation_arguments(code)
+                for i in range(count if code & BARE != OP_IDENTITY else 0):
                     row[identifiers[a + i] == 0] += 1
                 a += count + 1
             elif code < HANDMADE:
@@ -214,13 +210,11 @@ cdef class _Reader:
         cdef const int32_t* codes = <const int32_t*>spans[2].fields[0]
         cdef Py_ssize_t p = spans[0].begin, a = spans[1].begin, s, i, count
         cdef int32_t parts[3]
-        cdef int32_t code
         for s in range(spans[2].begin, spans[2].end):
-            code = codes[s] & BARE
-            count = op_arity(code) if code < OP_COUNT else code - OP_COUNT
+            count = operation_arguments(codes[s])
             self.inputs_up_to(identifiers[a + count] - 1, found)
             self.lhs = identifiers[a + count]
-            if code >= OP_COUNT:
+            if codes[s] & BARE >= OP_COUNT:
                 found.append(handmade(self.lhs, [identifiers[a + i] for i in range(count)],
                                       [primals[p + i] for i in range(count)], None))
             else:
@@ -314,8 +308,7 @@ cdef class _Reader:
             a = spans[1].end
             for s in range(spans[2].end - 1, spans[2].begin - 1, -1):
                 handle, result = (<const int32_t*>spans[2].fields[0])[s], (<const int32_t*>spans[2].fields[1])[s]
-                count = (1 if handle == ELEMENT else HANDMADE - handle if handle < HANDMADE else
-                         program_at(program_blocks(), handle).active)
+                count = stored_arguments(program_blocks(), handle)
                 found.append(primals[result])
                 primals[result] = (<const double*>spans[2].fields[2])[s]
                 for i in range(1, count + 1):

@@ -15,7 +15,7 @@ from codipy.data.region cimport Regions, Span, regions_between
 from codipy.data.stream cimport Stream
 from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.identifiers.reuse cimport ReuseIdentifiers
-from codipy.operations.kernels cimport OP_IDENTITY, op_partial, op_partials_any
+from codipy.operations.kernels cimport OP_IDENTITY, op_partial
 from codipy.programs.program cimport (
     ARGUMENT, CONSTANT, INPUT, MAX_LEAVES, MAX_LENGTH, Program, intern_program, program_at, program_blocks,
     program_jacobian, program_value)
@@ -23,16 +23,13 @@ from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport (
     Entry, Recorder, assign_identifier, grow_primals, push_primal, push_primal_result, reserve_statement)
 from codipy.tape.replay cimport Replay
+from codipy.tape.stored cimport ELEMENT, HANDMADE, leaf_partials, load_leaves
 from codipy.tape.strategy cimport Strategy, accumulate
 from codipy.tape.together cimport ARGUMENTS as STRETCH_ARGUMENTS, STRETCH, Ends, Stretch, fill_stretch, least_together, new_stretch
 from codipy.tape.walk cimport REVERSE, TANGENTS, VALUES, Bounds, Mode, Sweep, walk, walk_regions
 
 cdef extern from "codipy/inline.h":
     pass
-
-cdef enum:
-    ELEMENT = -1             # handle of an array element's copy: its value is a constant, renewed by a replay
-    HANDMADE = -1            # handles of statements made by hand: HANDMADE - number of arguments, at least one
 
 
 @cython.final
@@ -227,18 +224,6 @@ cdef int exchange(double* primals, Regions regions, bint reverse) except -1:
 
 # ---- The kernels; their parameters are those of Sweep. ----
 
-cdef inline void load_leaves(const Program* program, const double* primals, const int32_t* arguments,
-                             const double* constants, double* registers) noexcept nogil:
-    cdef int32_t i, active = 0, passive = 0
-    for i in range(program.leaves):
-        if program.is_active[i]:
-            registers[i] = primals[arguments[active]]
-            active += 1
-        else:
-            registers[i] = constants[passive]
-            passive += 1
-
-
 cdef inline void jacobian_of(const Program* program, const double* primals, const int32_t* arguments,
                              const double* constants, double result, double* jacobian) noexcept nogil:
     """Partials with respect to the leaves; `result` is the statement's stored value."""
@@ -248,11 +233,7 @@ cdef inline void jacobian_of(const Program* program, const double* primals, cons
         return
     registers[1] = registers[2] = 0.0
     load_leaves(program, primals, arguments, constants, registers)
-    if program.length == 1:
-        op_partials_any(program.code, registers[0], registers[1], registers[2], result, jacobian)
-    else:
-        program_value(program, registers, False)
-        program_jacobian(program, registers, jacobian)
+    leaf_partials(program, registers, result, jacobian)
 
 
 cdef inline void reverse_region(const Span* spans, double* primals, double* origin, Py_ssize_t width, int32_t lhs,

@@ -17,6 +17,7 @@ from codipy.tape.base cimport BaseTape
 from codipy.tape.mark cimport Mark
 from codipy.tape.record cimport Record
 from codipy.tape.recorder cimport PRIMAL
+from codipy.tape.stored cimport ELEMENT
 
 from codipy.data.plain import array_on
 from codipy.errors import TapeError, UndifferentiableError
@@ -25,9 +26,6 @@ from codipy.tape.dissect import described
 from codipy.tape.entry import Slots
 
 cnp.import_array()
-
-cdef enum:
-    ELEMENT = -1                 # see tape/primal.pyx
 
 
 def steps(BaseTape tape not None):

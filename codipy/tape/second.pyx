@@ -33,6 +33,7 @@ from codipy.tape.recorder cimport PRIMAL
 from codipy.tape.reduction cimport Reduction
 from codipy.tape.slots cimport adjoint_view
 from codipy.tape.statement cimport Argument, Statement
+from codipy.tape.stored cimport ELEMENT, load_leaves
 from codipy.tape.sweep cimport sweep
 from codipy.tape.walk cimport REVERSE, TANGENTS, Sweep, walk_regions
 
@@ -41,7 +42,6 @@ from codipy.errors import TapeError, UndifferentiableError
 cnp.import_array()
 
 cdef enum:
-    ELEMENT = -1                 # see tape/primal.pyx
     REGISTERS = MAX_LEAVES + MAX_LENGTH
     NEVER_AGAIN = 0x7fffffff
 
@@ -350,18 +350,13 @@ cdef inline int place(int k, int j) noexcept nogil:
 
 cdef inline void load(Scalar* scalar, const Program* program, const double* primals, const int32_t* arguments,
                       const double* constants) noexcept nogil:
-    cdef int32_t i, k, active = 0, passive = 0, count
+    cdef int32_t i, k, count
     cdef const Instruction* step
     cdef double* values = scalar.values
     values[1] = values[2] = 0.0
+    load_leaves(program, primals, arguments, constants, values)
     for i in range(program.leaves):
         scalar.active[i] = program.is_active[i]
-        if program.is_active[i]:
-            values[i] = primals[arguments[active]]
-            active += 1
-        else:
-            values[i] = constants[passive]
-            passive += 1
     program_value(program, values, False)
     for i in range(program.length):
         step = &program.instructions[i]
@@ -376,6 +371,15 @@ cdef inline void load(Scalar* scalar, const Program* program, const double* prim
         if scalar.flows[i]:
             op_partials_any(step.code, values[step.sources[0]], values[step.sources[1]], values[step.sources[2]],
                             values[program.leaves + i], scalar.partials[i])
+
+
+cdef inline void load_tangents(const Program* program, const double* vector, const int32_t* arguments, double* dots) noexcept nogil:
+    cdef int32_t i, active = 0
+    for i in range(program.leaves):
+        dots[i] = 0.0
+        if program.is_active[i]:
+            dots[i] = vector[arguments[active]]
+            active += 1
 
 
 cdef inline double pushed(double flow, double partial) noexcept nogil:
@@ -450,7 +454,7 @@ cdef void scalars_forward(const Span* spans, const Sweep* carried, Py_ssize_t* c
     cdef const int32_t* arguments = <const int32_t*>spans[1].fields[0]
     cdef const int32_t* handles = <const int32_t*>spans[2].fields[0]
     cdef Py_ssize_t c = spans[0].begin, a = spans[1].begin, s, d, plane = second.lanes.plane
-    cdef int32_t lhs = carried.lhs, handle, i, leaf
+    cdef int32_t lhs = carried.lhs, handle
     cdef const Program* program
     cdef Program** programs = program_blocks()
     cdef Scalar scalar
@@ -475,12 +479,7 @@ cdef void scalars_forward(const Span* spans, const Sweep* carried, Py_ssize_t* c
             load(&scalar, program, carried.primals, arguments + a, constants + c)
             for d in range(second.lanes.lanes):
                 vector = second.dots + d * plane
-                leaf = 0
-                for i in range(program.leaves):
-                    dots[i] = 0.0
-                    if program.is_active[i]:
-                        dots[i] = vector[arguments[a + leaf]]
-                        leaf += 1
+                load_tangents(program, vector, arguments + a, dots)
                 push(&scalar, program, dots)
                 vector[lhs] = dots[program.leaves + program.length - 1]
         a += program.active
@@ -533,12 +532,7 @@ cdef void scalars_back(const Span* spans, const Sweep* carried, Py_ssize_t* curs
         for d in range(second.lanes.lanes):
             vector = second.dots + d * plane
             bent = vector + second.lanes.bars
-            leaf = 0
-            for i in range(program.leaves):
-                dots[i] = 0.0
-                if program.is_active[i]:
-                    dots[i] = vector[arguments[a + leaf]]
-                    leaf += 1
+            load_tangents(program, vector, arguments + a, dots)
             push(&scalar, program, dots)
             memset(flows, 0, last * sizeof(double))
             flows[last] = bent[lhs]

@@ -16,6 +16,7 @@ from codipy.programs.program cimport BARE, value_of_numpy
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport Entry, Recorder, grow_primals, push_simple
 from codipy.tape.replay cimport Replay
+from codipy.tape.stored cimport operation_arguments
 from codipy.tape.strategy cimport Strategy, accumulate
 from codipy.tape.walk cimport REVERSE, TANGENTS, VALUES, Bounds, Mode, Sweep, walk
 
@@ -96,7 +97,7 @@ cdef class Simple(Strategy):
             primals, identifiers = <const double*>regions.spans[0].fields[0], <const int32_t*>regions.spans[1].fields[0]
             p, a = regions.spans[0].begin, regions.spans[1].begin
             for s in range(regions.spans[2].begin, regions.spans[2].end):
-                for _k in range(arguments_of((<const int32_t*>regions.spans[2].fields[0])[s])):
+                for _k in range(operation_arguments((<const int32_t*>regions.spans[2].fields[0])[s])):
                     if is_unknown(r.primals[identifiers[a]]):
                         r.primals[identifiers[a]] = primals[p]
                     a += 1
@@ -107,11 +108,6 @@ cdef class Simple(Strategy):
 
 
 # ---- The kernels. ----
-
-cdef inline int32_t arguments_of(int32_t code) noexcept nogil:
-    code &= BARE
-    return op_arity(code) if code < OP_COUNT else code - OP_COUNT
-
 
 cdef inline double value_of(int32_t code, double x, double y, double z, bint exactly) noexcept nogil:
     return op_value_any(code, x, y, z) if code & BARE == code else value_of_numpy(code, x, y, z, exactly)
@@ -138,7 +134,7 @@ cdef inline void reverse_region(const Span* spans, double* origin, Py_ssize_t wi
     cdef int32_t k, count
     cdef bint any_bar
     for s in range(spans[2].end - 1, spans[2].begin - 1, -1):
-        count = arguments_of(codes[s])
+        count = operation_arguments(codes[s])
         a -= count + 1
         p -= count
         bars = origin + width * identifiers[a + count]
@@ -171,7 +167,7 @@ cdef inline void forward_region(const Span* spans, double* values, double* origi
     cdef double* dots
     cdef int32_t k, count
     for s in range(spans[2].begin, spans[2].end):
-        count = arguments_of(codes[s])
+        count = operation_arguments(codes[s])
         if mode == VALUES:
             for k in range(count):
                 if identifiers[a + k]:

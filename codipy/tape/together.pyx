@@ -4,13 +4,9 @@ from libc.stdint cimport int16_t, int32_t
 from libc.stdlib cimport malloc
 from libc.string cimport memset
 
-from codipy.operations.kernels cimport op_partials_any
-from codipy.programs.program cimport (
-    INPUT, MAX_LEAVES, Program, program_at, program_blocks, program_jacobian, program_value)
+from codipy.programs.program cimport INPUT, MAX_LEAVES, Program, program_at, program_blocks
 from codipy.programs.tiles cimport TOGETHER, ScalarStep, scalars_together
-
-cdef enum:
-    ELEMENT = -1                 # see tape/primal.pyx
+from codipy.tape.stored cimport ELEMENT, leaf_partials
 
 cdef Py_ssize_t least = 32
 
@@ -93,11 +89,7 @@ cdef void single(Stretch* stretch, const Program* program, const Ends* ends, con
     load(stretch, program, ends, primals, &some, reuse)
     for r in range(program.leaves):
         registers[r] = stretch.registers[r * TOGETHER]
-    if program.length == 1:
-        op_partials_any(program.code, registers[0], registers[1], registers[2], stretch.values[member], jacobian)
-    else:
-        program_value(program, registers, False)
-        program_jacobian(program, registers, jacobian)
+    leaf_partials(program, registers, stretch.values[member], jacobian)
     store(stretch, program, jacobian, 1, &some)
 
 
