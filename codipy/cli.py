@@ -16,7 +16,7 @@ from codipy.laboratory.memory import measure
 from codipy.laboratory.predicting import add_predict
 from codipy.laboratory.profiling.command import add_profile
 from codipy.laboratory.trouble.command import add_debug
-from codipy.tape.strategy import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
+from codipy.tape.strategies import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare
 from codipy.tools.compare import StatefulError
 from codipy.tools.json_text import json_text

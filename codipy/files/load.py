@@ -36,7 +36,7 @@ from codipy.tape.contents import (
 from codipy.tape.dissect import epoch_of
 from codipy.tape.entry import Slots
 from codipy.tape.sound import demand_sound, extent
-from codipy.tape.strategy import STRATEGIES, stored_as
+from codipy.tape.strategies import STRATEGIES, stored_as
 from codipy.tape.watching import unwatched
 
 # What Python and NumPy raise of what has another type, length or range than it should.

@@ -12,7 +12,7 @@ import numpy as np
 
 from codipy.active import Tape
 from codipy.tape.statistics import Statistics, collect, readable
-from codipy.tape.strategy import FORWARD_STRATEGY
+from codipy.tape.strategies import FORWARD_STRATEGY
 from codipy.tape.watching import unwatched
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.json_text import json_text

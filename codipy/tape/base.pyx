@@ -14,16 +14,12 @@ from codipy.data.stream cimport Cursor
 from codipy.identifiers.waiting cimport WaitingBlocks
 from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector, long_array
-from codipy.tape.forward cimport Forward
-from codipy.tape.jacobian cimport Jacobian
 from codipy.tape.journal cimport Journal, new_journal, profiler
 from codipy.tape.loan cimport Loan
 from codipy.tape.position cimport TapePosition, make_position
-from codipy.tape.primal cimport Primal
 from codipy.tape.record cimport Record, Records
-from codipy.tape.recorder cimport Entry, FORWARD, JACOBIAN, PRIMAL, SIMPLE, grow_tangents, is_live, tangents_at
+from codipy.tape.recorder cimport Entry, JACOBIAN, PRIMAL, grow_tangents, is_live, tangents_at
 from codipy.tape.replay cimport Replay
-from codipy.tape.simple cimport Simple
 from codipy.tape.spots cimport Spots
 from codipy.tape.strategy cimport carried_class, check_width
 from codipy.tape.sweep cimport sweep
@@ -31,7 +27,7 @@ from codipy.tape.walk cimport REVERSE, TANGENTS, VALUES
 from codipy.tape.watching cimport watcher
 
 from codipy.errors import CorruptTape, NoTangent, TapeError
-from codipy.tape.strategy import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES, check_choice, stored_as
+from codipy.tape.strategies import FORWARD_STRATEGY, GRANULARITIES, STORES, check_choice, stored_as
 
 
 @cython.no_gc_clear          # a Real that dies in the same cycle gives its identifier back to the store
@@ -40,7 +36,7 @@ cdef class BaseTape:
 
     def __cinit__(self, strategy="auto", granularity=None, chunk_size=None, *, skip_zero_jacobians=True,
                   skip_invalid_jacobians=False, width=None):
-        self.strategy = check_choice("strategy", strategy, (*STRATEGIES, FORWARD_STRATEGY))
+        self.strategy = check_choice("strategy", strategy, ("auto", *STORES))
         cdef bint auto = strategy == "auto"
         strategy = stored_as(strategy)
         if granularity is None:
@@ -54,24 +50,12 @@ cdef class BaseTape:
         if self.watched:      # who looks on reads values, and each operation by itself
             self.strategy = strategy = "primal"
             self.granularity = "operation"
-        cdef bint reuse = strategy.endswith("-reuse")
         self.recorder.width = check_width(width, strategy == FORWARD_STRATEGY)
-        if strategy == FORWARD_STRATEGY:
-            self.recorder.kind, self.store = FORWARD, Forward()
-        elif strategy == "simple":
-            self.recorder.kind, self.store = SIMPLE, Simple(chunk_size)
-        elif strategy.startswith("jacobian"):
-            self.recorder.kind, self.store = JACOBIAN, Jacobian(reuse, chunk_size)
-        else:
-            self.recorder.kind, self.store = PRIMAL, Primal(reuse, chunk_size)
+        self.store = STORES[strategy](chunk_size)
+        self.store.connect(&self.recorder)
         self.recorder.eager = self.granularity == "operation"
         self.recorder.skip_zero = bool(skip_zero_jacobians)
         self.recorder.skip_invalid = bool(skip_invalid_jacobians)
-        self.recorder.keeps_values = self.recorder.kind == PRIMAL or self.recorder.kind == SIMPLE
-        self.recorder.values_by_identifier = self.recorder.kind == PRIMAL
-        self.recorder.values_move = self.recorder.kind == PRIMAL and reuse
-        self.recorder.carries = self.recorder.apart = self.recorder.kind == FORWARD
-        self.recorder.names_results = self.recorder.kind == SIMPLE or self.recorder.kind == FORWARD
         self.recorder.carried = carried_class(self.recorder.width)
         self.recorder.tape = <PyObject*>self
         self.records, self.replay, self.waiting = Records(), Replay(), WaitingBlocks()
@@ -79,7 +63,6 @@ cdef class BaseTape:
         self.recycle = auto and not self.watched
         self.recorder.waiting = <PyObject*>self.waiting
         self.recorder.records, self.recorder.replay = <PyObject*>self.records, <PyObject*>self.replay
-        self.store.connect(&self.recorder)
         self.set_plain()
         self.root_begin = self.store.root.position()
         self.valid, self.constants = [], {}

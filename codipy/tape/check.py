@@ -9,7 +9,7 @@ from codipy.errors import CorruptTape
 from codipy.operations import TABLE
 from codipy.programs.program import describe
 from codipy.tape.check_records import check_records, steps_of
-from codipy.tape.strategy import stored_as
+from codipy.tape.strategies import stored_as
 
 _INPUT_TAG = 255         # argument count that marks an input (jacobian.pxd)
 _ELEMENT = -1            # handle of an array element's copy (primal.pyx)

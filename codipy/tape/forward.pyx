@@ -9,7 +9,7 @@ cimport cython
 
 from codipy.data.stream cimport Stream
 from codipy.identifiers.reuse cimport ReuseIdentifiers
-from codipy.tape.recorder cimport Entry, Recorder, assign_identifier, tangents_at
+from codipy.tape.recorder cimport Entry, FORWARD, Recorder, assign_identifier, tangents_at
 from codipy.tape.strategy cimport Strategy
 
 TOO_LATE = ("a tangent is set before the input is used: what was computed from it since does not know the seed. Set "
@@ -68,6 +68,8 @@ cdef class Forward(Strategy):
     cdef void connect(self, Recorder* r) noexcept:
         Strategy.connect(self, r)
         r.statements = r.arguments = &self.root.cursor
+        r.kind = FORWARD
+        r.carries = r.apart = r.names_results = True
 
     cdef Py_ssize_t statements(self) except -1:
         return 0

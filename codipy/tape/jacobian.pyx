@@ -17,7 +17,7 @@ from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport (
-    Entry, Recorder, INPUT_TAG, MAX_ARGUMENTS, assign_identifier, push_jacobian, reserve_statement)
+    Entry, Recorder, INPUT_TAG, JACOBIAN, MAX_ARGUMENTS, assign_identifier, push_jacobian, reserve_statement)
 from codipy.tape.strategy cimport Strategy
 from codipy.tape.walk cimport REVERSE, TANGENTS, Bounds, Kernel, Sweep, walk
 
@@ -36,6 +36,10 @@ cdef class Jacobian(Strategy):
         self.linear = None if reuse else LinearIdentifiers()
         self.reusing = ReuseIdentifiers() if reuse else None
         self.first = 1
+
+    cdef void connect(self, Recorder* r) noexcept:
+        Strategy.connect(self, r)
+        r.kind = JACOBIAN
 
     cdef int32_t push_input(self, Recorder* r, double value) except -1:
         cdef int32_t lhs

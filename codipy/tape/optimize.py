@@ -16,7 +16,7 @@ from codipy.tape.check import READERS
 from codipy.tape.contents import Contents, Input
 from codipy.tape.passes import Statements, code_of_copy, values_of
 from codipy.tape.renumbered import argument_slots, content_of, is_alike, numbers_of, renumbered, result_slots
-from codipy.tape.strategy import stored_as
+from codipy.tape.strategies import stored_as
 
 __all__ = ["Passes", "Saved", "optimized"]
 

@@ -21,7 +21,7 @@ from codipy.programs.program cimport (
     program_jacobian, program_value)
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.recorder cimport (
-    Entry, Recorder, assign_identifier, grow_primals, push_primal, push_primal_result, reserve_statement)
+    Entry, PRIMAL, Recorder, assign_identifier, grow_primals, push_primal, push_primal_result, reserve_statement)
 from codipy.tape.replay cimport Replay
 from codipy.tape.stored cimport ELEMENT, HANDMADE, leaf_partials, load_leaves
 from codipy.tape.strategy cimport Strategy, accumulate
@@ -47,6 +47,12 @@ cdef class Primal(Strategy):
         self.linear = None if reuse else LinearIdentifiers()
         self.reusing = ReuseIdentifiers() if reuse else None
         self.first = 1
+
+    cdef void connect(self, Recorder* r) noexcept:
+        Strategy.connect(self, r)
+        r.kind = PRIMAL
+        r.keeps_values = r.values_by_identifier = True
+        r.values_move = r.reuse
 
     cdef int32_t push_input(self, Recorder* r, double value) except -1:
         cdef int32_t lhs

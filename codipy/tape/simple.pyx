@@ -14,7 +14,7 @@ from codipy.identifiers.linear cimport LinearIdentifiers
 from codipy.operations.kernels cimport OP_COUNT, OP_IDENTITY, op_arity, op_partials_any, op_value_any
 from codipy.programs.program cimport BARE, value_of_numpy
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.recorder cimport Entry, Recorder, grow_primals, push_simple
+from codipy.tape.recorder cimport Entry, Recorder, SIMPLE, grow_primals, push_simple
 from codipy.tape.replay cimport Replay
 from codipy.tape.stored cimport operation_arguments
 from codipy.tape.strategy cimport Strategy, accumulate
@@ -35,6 +35,11 @@ cdef class Simple(Strategy):
         self.streams = (self.root, identifiers, operators)
         self.linear = LinearIdentifiers()
         self.first = 0
+
+    cdef void connect(self, Recorder* r) noexcept:
+        Strategy.connect(self, r)
+        r.kind = SIMPLE
+        r.keeps_values = r.names_results = True
 
     cdef int32_t push_input(self, Recorder* r, double value) except -1:
         return self.linear.assign()

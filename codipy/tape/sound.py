@@ -16,7 +16,7 @@ from codipy.errors import CorruptTape
 from codipy.tape.check import READERS, check_statements
 from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement, Summation
 from codipy.tape.renumbered import argument_slots, result_slots
-from codipy.tape.strategy import STRATEGIES, stored_as
+from codipy.tape.strategies import STRATEGIES, stored_as
 
 MOST_IDENTIFIERS = 2**31 - 2
 MOST_DIMS, MOST_CHOICES = 8, 3

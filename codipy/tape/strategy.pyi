@@ -1,16 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the strategies, and their interface, which Jacobian, Primal, Simple and Forward implement."""
-
-from collections.abc import Sequence
-from typing import TypeVar
+"""The interface of a strategy, which Jacobian, Primal, Simple and Forward implement."""
 
 from codipy.data.position import Position
 from codipy.data.stream import Stream
-
-STRATEGIES: tuple[str, ...]
-FORWARD_STRATEGY: str
-GRANULARITIES: tuple[str, ...]
-AUTO: str
 
 class Strategy:
     @property
@@ -21,8 +13,3 @@ class Strategy:
     def first(self) -> int: ...
     @property
     def handmade(self) -> Position | None: ...
-
-_T = TypeVar("_T", bound=str)
-
-def stored_as(strategy: str) -> str: ...
-def check_choice(name: str, value: _T, choices: Sequence[str]) -> _T: ...

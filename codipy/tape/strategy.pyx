@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The names of the strategies, and their interface, which Jacobian, Primal, Simple and Forward implement."""
+"""The interface of a strategy, which Jacobian, Primal, Simple and Forward implement."""
 from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 
@@ -12,12 +12,6 @@ from codipy.tape.recorder cimport Entry, Recorder
 from codipy.errors import TapeError
 
 
-STRATEGIES = ("auto", "simple", "jacobian", "jacobian-reuse", "primal", "primal-reuse")      # that can be swept
-FORWARD_STRATEGY = "forward"
-GRANULARITIES = ("statement", "operation")
-AUTO = "jacobian"            # how "auto" records scalars, what measures best: docs/design/strategies.md
-
-
 cdef class Strategy:
     """Abstract: Jacobian, Primal, Simple and Forward implement it."""
 
@@ -25,7 +19,7 @@ cdef class Strategy:
         self.inputs = []
 
     cdef void connect(self, Recorder* r) noexcept:
-        """Point the recorder at the streams' cursors and at the identifiers."""
+        """Point the recorder at the streams' cursors and at the identifiers; a strategy adds its kind and its abilities."""
         cdef Py_ssize_t i
         for i in range(len(self.streams)):
             r.streams[i] = <PyObject*>self.streams[len(self.streams) - 1 - i]
@@ -105,12 +99,7 @@ cdef class Strategy:
                         "use strategy='simple', 'primal' or 'primal-reuse'")
 
 
-# ---- Settings of a tape ----
-
-def stored_as(str strategy):
-    """The strategy that says how scalar statements are stored: that of `auto` is what measures best for scalars."""
-    return AUTO if strategy == "auto" else strategy
-
+# ---- Directions ----
 
 cdef enum:
     WIDEST = 1 << 20             # directions, as of external adjoints
@@ -133,12 +122,3 @@ cdef int carried_class(Py_ssize_t width) noexcept:
     """The size class of a Real whose entries have room for so many numbers (active/object.h); -1: none has."""
     cdef Py_ssize_t each = sizeof(Entry) // sizeof(double)
     return 0 if width <= each else 1 if width <= 4 * each else 2 if width <= 16 * each else -1
-
-
-def check_choice(str name, value, choices):
-    """Return `value` if it is one of `choices`, else raise an error that lists them."""
-    if not isinstance(value, str):
-        raise TypeError(f"{name} must be one of {', '.join(map(repr, choices))}, got {type(value).__name__}")
-    if value not in choices:
-        raise ValueError(f"unknown {name} {value!r}: choose one of {', '.join(map(repr, choices))}")
-    return value

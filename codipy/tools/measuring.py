@@ -10,7 +10,7 @@ from contextlib import contextmanager
 import numpy as np
 
 from codipy.active import Tape
-from codipy.tape.strategy import FORWARD_STRATEGY
+from codipy.tape.strategies import FORWARD_STRATEGY
 from codipy.tape.watching import unwatched
 from codipy.tools.callee import name_of
 from codipy.tools.leaves import join, shape_of

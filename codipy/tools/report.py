@@ -11,7 +11,7 @@ from html import escape
 from typing import Any
 
 from codipy.tape.statistics import readable
-from codipy.tape.strategy import FORWARD_STRATEGY
+from codipy.tape.strategies import FORWARD_STRATEGY
 from codipy.tools.measuring import NO_VALUES, PHASES
 from codipy.tools.table import Table, line_width
 

@@ -25,7 +25,7 @@ from codipy.tape.html import framed
 from codipy.tape.journal import profiled_by
 from codipy.tape.spots import Spots
 from codipy.tape.statistics import Amount
-from codipy.tape.strategy import FORWARD_STRATEGY
+from codipy.tape.strategies import FORWARD_STRATEGY
 from codipy.tape.watching import unwatched
 from codipy.tools.callee import name_of
 from codipy.tools.json_text import json_text

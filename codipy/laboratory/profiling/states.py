@@ -10,7 +10,7 @@ from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement
 from codipy.tape.dissect import contents_of
 from codipy.tape.entry import Slots
 from codipy.tape.sound import Range
-from codipy.tape.strategy import stored_as
+from codipy.tape.strategies import stored_as
 
 __all__ = ["States", "states_of"]
 
