@@ -247,9 +247,9 @@ def test_what_is_kept_may_be_damaged(tmp_path):
 
 
 def test_sizes_may_be_numpys():
-    found = codipy.study(models.heat, sizes=np.array([8, 10]), chunk_sizes=range(4, 6), strategies="jacobian",
+    found = codipy.study(models.heat, sizes=np.array([8]), chunk_sizes=range(4, 6), strategies="jacobian",
                          granularities="statement", repeat=1)
-    assert [(row.size, row.combination.chunk_size) for row in found.taped] == [(8, 4), (8, 5), (10, 4), (10, 5)]
+    assert [(row.size, row.combination.chunk_size) for row in found.taped] == [(8, 4), (8, 5)]
     assert json.loads(found.to_json())["header"]["chunk sizes"] == [4, 5]
 
 
@@ -301,7 +301,8 @@ def runs(number):
 
 
 def test_gradients_that_are_no_numbers_are_said():
-    found = codipy.study(models.root, [0.0, 2.0], strategies=["jacobian", "primal"], repeat=1)
+    found = codipy.study(models.root, [0.0, 2.0], strategies=["jacobian", "primal"], granularities="statement",
+                         repeat=1)
     assert "All gradients agree" not in str(found) + found.to_html()
     assert "The derivative by 1 of 2 numbers is NaN or infinite" in " ".join(str(found).split())
     assert codipy.laboratory.Study.from_dict(found.to_dict()).notes == found.notes

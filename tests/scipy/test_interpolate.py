@@ -72,7 +72,13 @@ INTEGRALS = {
 
 
 def number(case):
-    return lambda p: np.sum(case(p) * np.cos(np.arange(np.size(case(p)))).reshape(np.shape(case(p))) * case(p))
+    """Squares of the results of a case, summed with fixed weights."""
+
+    def f(p):
+        result = case(p)
+        return np.sum(result * np.cos(np.arange(np.size(result))).reshape(np.shape(result)) * result)
+
+    return f
 
 
 def check(f):
