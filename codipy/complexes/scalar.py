@@ -209,10 +209,15 @@ class Complex(ComparedByValue):
         return doors().as_complex(self)[index]
 
     def __getattr__(self, name):
-        if name in _OF_SCALARS and self._kind is not complex:
-            if name in ("conj", "item"):
-                return self.conjugate if name == "conj" else lambda: self.stands_for(complex)
-            return getattr(self.value, name)
+        if self._kind is not complex and name in _OF_SCALARS:
+            if name in _PASSIVE:
+                return getattr(self.value, name)
+            if name in ("T", "conj"):
+                return self if name == "T" else self.conjugate
+            if name in ("item", "tolist"):
+                return lambda: self.stands_for(complex)
+            member = getattr(doors().as_complex(self), name)
+            return _unpacked(member) if callable(member) else member
         raise AttributeError(f"{self._kind.__name__!r} object has no attribute {name!r}")
 
     def __repr__(self):
@@ -225,7 +230,20 @@ class Complex(ComparedByValue):
         return format(self.value, spec)
 
 
-_OF_SCALARS = frozenset({"conj", "dtype", "item", "itemsize", "nbytes", "ndim", "shape", "size"})
+_OF_SCALARS = frozenset(name for name in dir(np.complex128) if not name.startswith("_"))
+_PASSIVE = {"base", "device", "dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "size", "strides"}
+
+
+def _unpacked(of_array):
+    """The method of an array without dimensions as that of an element."""
+
+    def method(*args, **kwargs):
+        found = of_array(*args, **kwargs)
+        return found[()] if getattr(found, "shape", None) == () else found
+
+    return method
+
+
 numbers.Complex.register(Complex)
 
 
