@@ -15,10 +15,10 @@ from codipy.numpy.composite import placed_along
 from codipy.numpy.registry import COMPOSITES
 from codipy.numpy.rules.building import axes_of
 
-__all__ = ["FUNCTIONS", "WRITING", "at"]
+__all__ = ["FUNCTIONS", "WRITING", "as_array", "at"]
 
 
-def _array(x):
+def as_array(x):
     """An array of what may be a list, a number or an array, active or plain."""
     if isinstance(x, (list, tuple)) and holds(x):
         return array(np.array, x, None)
@@ -26,7 +26,7 @@ def _array(x):
 
 
 def _vector(x):
-    return np.atleast_1d(_array(x))
+    return np.atleast_1d(as_array(x))
 
 
 def _leave_out(*parts):
@@ -56,14 +56,14 @@ def roots(p):
     p = p[filled[0] : filled[-1] + 1]
     if p.size < 2:
         return np.roots(plain(p))
-    companion = np.concatenate([(-p[1:] / p[0])[None, :], np.eye(p.size - 2, p.size - 1)])
+    companion = np.concatenate([(-p[1:] / p[0])[None, :], np.eye(p.size - 2, p.size - 1, dtype=plain(p).dtype)])
     found = np.linalg.eigvals(companion)
     return np.concatenate([found, np.zeros(behind, plain(found).dtype)]) if behind else found
 
 
 def poly(seq_of_zeros):
     """The coefficients of the polynomial with these roots; real where NumPy gives real ones."""
-    zeros = np.linalg.eigvals(seq_of_zeros) if np.ndim(plain(_array(seq_of_zeros))) == 2 else _vector(seq_of_zeros)
+    zeros = np.linalg.eigvals(seq_of_zeros) if np.ndim(plain(as_array(seq_of_zeros))) == 2 else _vector(seq_of_zeros)
     found = record("poly", (as_complex(zeros),))
     return found.real if np.isrealobj(np.poly(plain(zeros))) else found
 
@@ -130,7 +130,7 @@ def polyint(p, m=1, k=None):
     """The coefficients of the m-th integral, with the constants `k`."""
     if m < 0:
         raise ValueError("Order of integral must be positive (see polyder)")
-    m, p = int(m), _array(p)
+    m, p = int(m), as_array(p)
     constants = np.zeros(m) if k is None else _vector(k)
     if constants.size == 1 and m > 1:
         constants = constants[0] * np.ones(m)
@@ -146,11 +146,11 @@ def cov(m, y=None, rowvar=True, bias=False, ddof=None, fweights=None, aweights=N
     """The matrix of covariances, of which the second factor is conjugate."""
     if fweights is not None or aweights is not None or dtype is not None:
         refuse("cov", "of complex arrays no derivative is known with fweights=, aweights= or dtype=: leave them away")
-    x = np.atleast_2d(_array(m))
-    if not rowvar and np.ndim(plain(_array(m))) != 1:
+    x = np.atleast_2d(as_array(m)).astype(complex)  # covariances are of double precision
+    if not rowvar and np.ndim(plain(as_array(m))) != 1:
         x = x.T
     if y is not None:
-        y = np.atleast_2d(_array(y))
+        y = np.atleast_2d(as_array(y))
         x = np.concatenate((x, y.T if not rowvar and y.shape[0] != 1 else y), axis=0)
     free = x.shape[1] - ((0 if bias else 1) if ddof is None else ddof)
     x = x - np.average(x, axis=1)[:, None]
@@ -167,15 +167,21 @@ def corrcoef(x, y=None, rowvar=True, *, dtype=None):
     return np.clip(c.real, -1, 1) + 1j * np.clip(c.imag, -1, 1)
 
 
+def _over(total, count):
+    """In the precision of the total, as NumPy divides by counts."""
+    found = total / count
+    return found if found.dtype == total.dtype else found.astype(total.dtype)
+
+
 def _nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     if dtype is not None:
         refuse("nanvar", "dtype= is not known of complex arrays: leave it away")
     missing = np.isnan(plain(a))
     kept = np.where(missing, 0, a)
     count = np.sum(~missing, axis=axis, keepdims=True)
-    away = np.where(missing, 0, kept - np.sum(kept, axis=axis, keepdims=True) / count)
+    away = np.where(missing, 0, kept - _over(np.sum(kept, axis=axis, keepdims=True), count))
     total = np.sum((away * away.conj()).real, axis=axis, keepdims=keepdims is True)
-    return total / (np.sum(~missing, axis=axis, keepdims=keepdims is True) - ddof)
+    return _over(total, np.sum(~missing, axis=axis, keepdims=keepdims is True) - ddof)
 
 
 def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
@@ -190,7 +196,7 @@ def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
 
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
     """The mean of the middle one or two, in the order of real parts, then of imaginary parts."""
-    a = _array(a)
+    a = as_array(a)
     along = axes_of(a.ndim, axis)
     others = [k for k in range(a.ndim) if k not in along]
     rows = np.transpose(a, (*others, *along)).reshape(*(a.shape[k] for k in others), -1)
@@ -275,7 +281,7 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
 
 def trim_zeros(filt, trim="fb", axis=None):
     """A view without the outer zeros."""
-    filt = _array(filt)
+    filt = as_array(filt)
     shown = Shown()
     more = {} if axis is None else {"axis": axis}
     return shown.view(np.trim_zeros(shown.tree(filt), trim, **more))
@@ -288,7 +294,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
         return move(np.pad, (array, pad_width, mode), kwargs, data)
     if holds(kwargs):
         refuse("pad", "active end values have no derivative: concatenate a np.linspace")
-    return padding.extended(_array(array), pad_width, mode, kwargs)
+    return padding.extended(as_array(array), pad_width, mode, kwargs)
 
 
 def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis=0, *, device=None):
@@ -302,7 +308,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 # ---- functions of functions ------------------------------------------------------------------------------------------
 def piecewise(x, condlist, funclist, *args, **kw):
     """Each function sees its elements; what no condition takes is 0."""
-    x = _array(x)
+    x = as_array(x)
     conditions = value_tree(condlist)
     if np.isscalar(conditions) or not isinstance(conditions[0], (list, np.ndarray)) and x.ndim:
         conditions = [conditions]
@@ -322,21 +328,21 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """`func1d` sees each row."""
-    arr = _array(arr)
+    arr = as_array(arr)
     axis = np.lib.array_utils.normalize_axis_index(axis, arr.ndim)
     rows = np.moveaxis(arr, axis, -1)
     lead = rows.shape[:-1]
     if 0 in lead:
         raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    return placed_along(np.stack([_array(func1d(rows[k], *args, **kwargs)) for k in np.ndindex(lead)]), lead, axis)
+    return placed_along(np.stack([as_array(func1d(rows[k], *args, **kwargs)) for k in np.ndindex(lead)]), lead, axis)
 
 
 def apply_over_axes(func, a, axes):
     """Axis after axis, those that `func` took kept with length 1."""
-    a = _array(a)
+    a = as_array(a)
     for axis in np.atleast_1d(axes):
         axis = int(axis) % a.ndim
-        result = _array(func(a, axis))
+        result = as_array(func(a, axis))
         a = result if result.ndim == a.ndim else np.expand_dims(result, axis)
     return a
 
@@ -360,7 +366,7 @@ def put(a, ind, v, mode="raise"):
     _writable("put", a)
     places = np.arange(a.size)
     flat = (places[np.asarray(ind)] if mode == "raise" else np.take(places, ind, mode=mode)).ravel()
-    v = np.ravel(_array(v))
+    v = np.ravel(as_array(v))
     if flat.size and v.size:
         _write_flat(a, flat, v[np.arange(flat.size) % v.size])
 
@@ -369,7 +375,7 @@ def putmask(a, mask, values):
     """Where the mask holds, the values at the same places, repeated if they are fewer."""
     _writable("putmask", a)
     flat = np.flatnonzero(plain(mask))
-    values = np.ravel(_array(values))
+    values = np.ravel(as_array(values))
     if flat.size and values.size:
         _write_flat(a, flat, values[flat % values.size])
 
@@ -378,7 +384,7 @@ def place(arr, mask, vals):
     """Where the mask holds, the first values, repeated if they are fewer."""
     _writable("place", arr)
     flat = np.flatnonzero(plain(mask))
-    vals = np.ravel(_array(vals))
+    vals = np.ravel(as_array(vals))
     if flat.size and not vals.size:
         raise ValueError("Cannot insert from an empty array!")
     if flat.size:
@@ -392,7 +398,7 @@ def at(ufunc, a, indices, b):
     if ufunc not in (np.add, np.subtract):
         refuse(name, "no derivative is known for complex elements: write a loop with the ufunc itself")
     places = np.arange(a.size).reshape(a.shape)[value_tree(indices)]
-    b = np.broadcast_to(_array(b), places.shape)
+    b = np.broadcast_to(as_array(b), places.shape)
     ufunc.at(a.pairs, np.unravel_index(places, a.shape), pairs_for(b))
 
 

@@ -9,6 +9,7 @@ from codipy.active.array import Array
 from codipy.active.recordings import status
 from codipy.complexes import composed, fft, holomorphic, linalg, movement, reductions
 from codipy.complexes.array import ComplexArray
+from codipy.complexes.composed import as_array
 from codipy.complexes.creation import as_complex, as_type
 from codipy.complexes.movement import assign, holds, plain, value_tree
 from codipy.complexes.record import record
@@ -115,6 +116,7 @@ def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
 
 def polyval(p, x):
     """Horner's rule, in NumPy's order."""
+    x, p = (y if isinstance(y, np.poly1d) or hasattr(y, "shape") else as_array(y) for y in (x, p))
     y = np.zeros_like(x)
     for coefficient in p:
         y = y * x + coefficient

@@ -30,10 +30,16 @@ def _within(name, inside):
 
     def function(x, *args):
         if not np.all(inside(value_tree(x))):
-            x = x + 0j if type(x) is Real else _array(x).astype(complex)
+            x = _complex(x)
         return getattr(np, name)(x, *(y if holds_active(y) else np.asarray(plain(y)) for y in args))
 
     return function
+
+
+def _complex(x):
+    """In the precision of x, an element of an array without dimensions."""
+    x = _array(x)
+    return x.astype(np.complex64 if x.dtype == np.float32 else np.complex128)[()]
 
 
 def _not_negative(x):

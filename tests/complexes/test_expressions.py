@@ -114,3 +114,16 @@ _REFUSED = [
 def test_what_has_no_derivative_is_refused(text):
     with pytest.raises(TypeError, match="np.*: .*no derivative .*is known"):
         codipy.grad(function(text))(POINT)
+
+
+# A view of other numbers, and a remainder of which NumPy strips what is small beside double precision.
+_OF_DOUBLES = {"z.view(float)", "np.polydiv(np.append(z, w), z)[1]"}
+
+
+@pytest.mark.parametrize("text", [text for text in EXPRESSIONS if text not in _OF_DOUBLES])
+def test_values_in_single_precision(text):
+    f, point = function(text), POINT.astype(np.float32)
+    value, gradient = codipy.value_and_grad(f)(point)
+    assert value == f(point)
+    expected = codipy.grad(f)(point.astype(np.float64))
+    assert gradient == pytest.approx(expected, rel=2e-2, abs=2e-2 * np.abs(expected).max())
