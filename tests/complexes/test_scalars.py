@@ -9,9 +9,9 @@ import codipy
 POINT = np.array([0.7 - 1.2j, 2.0 + 0.5j])
 TEXTS = [
     "z.sum()", "z.mean()", "z.prod()", "z.max()", "z.copy()", "z.T", "z.transpose()", "z.squeeze()", "z.conj()",
-    "z.reshape(1)[0]", "z.ravel()[0]", "z.flatten()[0]", "z.repeat(2)[1]", "z.astype(np.complex64)", "z.clip(0.1, 1
-    + 2j)", "z.item() * 2", "z.tolist() * 3", "z.cumsum()[0]", "z * z.size", "z.take(0)", "z.view(complex)",
-    "z.flat[0]",
+    "z.reshape(1)[0]", "z.ravel()[0]", "z.flatten()[0]", "z.repeat(2)[1]", "z.astype(np.complex64)",
+    "z.clip(0.1, 1 + 2j)", "z.item() * 2", "z.tolist() * 3", "z.cumsum()[0]", "z * z.size", "z.take(0)",
+    "z.view(complex)", "z.flat[0]",
 ]  # fmt: skip
 
 
