@@ -15,6 +15,7 @@ from . import differentiable, registry, sparse, special, ufunc_methods
 from .arguments import apart, assign, fillable, gather_tree, holds_active, holds_array, refuse, value_tree
 from .decisions import decision, keep
 from .elementary import elementwise_primitive
+from .laid_out import loop_for, with_values_for
 from .order import clip
 from .outside import boxed
 from .ufunc_sets import PASSIVE, REFUSED, STEPS, TABLE_NAMES
@@ -213,6 +214,8 @@ def _call(ufunc, inputs, kwargs, outs):
         parts = [_ordered(part, kwargs["order"], inputs) for part in parts]
     if several and any(out is not None and np.shape(out) != np.shape(plain(part)) for part, out in zip(parts, outs)):
         refuse(ufunc.__name__, "out= has another shape than the results, which would all have it: broadcast first")
+    if isinstance(outs[0], Array) and not several:
+        parts = [with_values_for(ufunc, parts[0], inputs, outs[0], {**kwargs, "where": where})]
     parts = [assign(part, out) for part, out in zip(parts, outs)]
     if where is not True:
         ufunc(*value_tree(inputs), where=where, out=None, **options)
@@ -225,10 +228,15 @@ def _on_values(ufunc, method, inputs, kwargs, outs):
     """Nothing is active: NumPy's own call, into copies of what an Array holds where it writes."""
     keeps = ufunc not in PASSIVE and holds_array(inputs)
     inputs = apart(inputs) if ufunc in GENERALISED else inputs
+    is_called = method == "__call__" and outs is not None and len(outs) == 1 and ufunc not in GENERALISED
+    loop = loop_for(ufunc, inputs, outs[0], value_tree(kwargs)) if is_called and isinstance(outs[0], Array) else None
     inputs, kwargs = value_tree(inputs), value_tree(kwargs)
     if outs is None:
         found = getattr(ufunc, method)(*inputs, **kwargs)
         return fillable(found) if keeps else found
+    if loop is not None:
+        ufunc(*inputs, out=np.array(plain(outs[0])), **kwargs)  # says what NumPy says
+        return assign(loop(*inputs, plain(outs[0])), outs[0])
     copies = tuple(np.array(plain(out)) if isinstance(out, Array) else out for out in outs)
     made = getattr(ufunc, method)(*inputs, out=copies, **kwargs)
     made = made if isinstance(made, tuple) else (made,)  # also those that no out= takes

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Values of ufuncs as NumPy has them for an ``out=`` with negative strides: its loops for that give other last bits.
+
+So NumPy's loop is run once more, on copies that lie in memory as the arrays do, also to each other: where what
+is written is read as well, NumPy decides by that what it computes in another place first.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from codipy.active.array import Array, plain
+from codipy.active.arrays.elementwise_door import overlap
+from codipy.scipy.kernels.exact import with_values_of
+
+from .arguments import holds_active, value_tree
+
+__all__ = ["loop_for", "with_values_for"]
+
+
+def _span(place, shape, strides, itemsize):
+    """The first byte and the one after the last."""
+    steps = [step * (size - 1) for step, size in zip(strides, shape)]
+    return place + sum(s for s in steps if s < 0), place + sum(s for s in steps if s > 0) + itemsize
+
+
+def _geometry(x, written):
+    """The strides of an array and its first element from that of another one, None where they share no memory.
+
+    In elements: values of an Array may be a copy, and one of its memory of numbers of another size.
+    """
+
+    def relation(x, written):
+        place = (x.__array_interface__["data"][0] - written.__array_interface__["data"][0]) // x.itemsize
+        return [step // x.itemsize for step in x.strides], place if np.may_share_memory(x, written) else None
+
+    return overlap(relation, x, written) or (overlap(relation, x, x)[0], None)
+
+
+class _Layout:
+    """Where arrays lie, of which the last is written to."""
+
+    def __init__(self, arrays):
+        written = arrays[-1]
+        self._places = []
+        for x in arrays:
+            if not isinstance(x, (Array, np.ndarray)):
+                self._places.append(None)
+                continue
+            strides, place = _geometry(x, written)
+            itemsize = x.dtype.itemsize
+            bytes_between = None if place is None else place * itemsize
+            self._places.append((bytes_between, x.shape, tuple(step * itemsize for step in strides), itemsize))
+        spans = [_span(*known) for known in self._places if known is not None and known[0] is not None]
+        self._first, self._last = min(span[0] for span in spans), max(span[1] for span in spans)
+
+    def copies(self, values):
+        """Arrays with other values that lie likewise."""
+        shared = np.empty(self._last - self._first, np.uint8)
+        made = []
+        for value, known in zip(reversed(values), reversed(self._places)):
+            if known is None:
+                made.append(value)
+                continue
+            place, shape, strides, itemsize = known
+            if place is not None:
+                memory, offset = shared, place - self._first
+            else:
+                first, last = _span(0, shape, strides, itemsize)
+                memory, offset = np.empty(last - first, np.uint8), -first
+            made.append(np.ndarray(shape, np.asarray(value).dtype, memory, offset, strides))
+            made[-1][...] = value
+        return made[::-1]
+
+
+def loop_for(ufunc, inputs, out, options):
+    """What runs NumPy's loop for an ``out=`` of which elements stand in reverse; None where they do not.
+
+    Parameters
+    ----------
+    ufunc : ufunc
+        With one result.
+    inputs : tuple
+        Arrays and numbers, active or not.
+    out : Array
+        Or a plain array.
+    options : dict
+        Keyword arguments.
+
+    Returns
+    -------
+    callable or None
+        Of plain values of the inputs and of what stands in `out`: gives the result.
+    """
+    if not any(step < 0 < size - 1 for step, size in zip(_geometry(out, out)[0], out.shape)):
+        return None
+    layout = _Layout([*inputs, out])
+
+    def run(*values):
+        *given, result = layout.copies(values)
+        with np.errstate(all="ignore"):  # the call itself has said it
+            ufunc(*given, out=result, **options)
+        return np.array(result)
+
+    return run
+
+
+def with_values_for(ufunc, part, inputs, out, options):
+    """A result with the values that NumPy's loop gives for an ``out=``.
+
+    Parameters
+    ----------
+    ufunc : ufunc
+        With one result.
+    part : Array or Real
+        Its result as it is without that.
+    inputs : tuple
+    out : Array
+    options : dict
+        Keyword arguments.
+    """
+    run = loop_for(ufunc, inputs, out, options) if np.shape(part) == out.shape else None
+    if run is None:
+        return part
+    args = (*inputs, out if options.get("where", True) is not True else np.array(plain(out)))
+    found = run(*value_tree(list(args)))
+    if np.array_equal(found, plain(part), equal_nan=True):
+        return part
+    return with_values_of(f"np.{ufunc.__name__} with out=", run, args, part) if holds_active((part,)) else found
