@@ -15,7 +15,7 @@ from codipy.active.arrays.elementwise cimport operate, operate_on
 from codipy.active.arrays.plain cimport plain_of
 from codipy.active.arrays.precision cimport DOUBLE, strength_of
 from codipy.active.arrays.views cimport second
-from codipy.active.scalar.expression cimport as_number
+from codipy.active.scalar.expression cimport as_number, codipy_is_temporary
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.view cimport same_shape
 from codipy.operations.kernels cimport (
@@ -28,6 +28,7 @@ from codipy.operations import BY_NAME, TABLE
 
 
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
+cdef object MATMUL = np.matmul   # looked up once
 
 
 cdef object of_complex(int code, PyObject* x, PyObject* y):
@@ -57,6 +58,12 @@ cdef object both(PyObject* x, PyObject* y):
 
 
 cdef object matmul(object x, object y):
+    cdef int spare
+    if is_array(x) and (is_array(y) or type(y) is np.ndarray):
+        spare = codipy_is_temporary(<PyObject*>x) | codipy_is_temporary(<PyObject*>y) << 1
+        found = call_direct(door("products")[MATMUL], (x, y), spare)     # where NumPy would lead, and back from there
+        if found is not NotImplemented:
+            return found
     if not is_array(x) or is_known(y):
         return np.matmul(x, y)
     found = door("operate")(np.matmul, x, y)
@@ -159,7 +166,9 @@ cdef object apply_row(object ufunc, tuple operands, PyObject* asked):
     found = rows.get(ufunc)
     if found is None:
         found = door("products").get(ufunc)
-        return NotImplemented if found is None else call_direct(found, operands)
+        # A plain array comes this way in front of an Array. An operator has one reference less than a call has.
+        k = len(operands) == 2 and <PyObject*>operands[1] == asked and Py_REFCNT(<object>asked) == asked_count - 1
+        return NotImplemented if found is None else call_direct(found, operands, 2 if k else 0)
     code = found
     n = op_arity(code)
     if len(operands) != n:

@@ -13,7 +13,7 @@ from codipy.data.buffer cimport Buffer
 from codipy.data.plain cimport NUMPY_DIMS, plain_array
 from codipy.data.strided cimport elements_of, in_order
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.products cimport Factors, add_product, add_products, pull_product, push_product
+from codipy.tape.products cimport Factors, add_product, add_products, pull_product, push_product, repeats
 from codipy.tape.record cimport Record
 from codipy.tape.replay cimport Replay
 from codipy.tape.silence cimport in_silence
@@ -93,7 +93,7 @@ cdef class Call(Record):
         cdef Py_ssize_t d, k, width = adjoints.width
         cdef double* origin = adjoints.origin()
         rule = getattr(self.primitive, "vjp_batch", None)
-        if rule is None:
+        if rule is None or any([repeats(self.slots + k) for k in range(self.arguments)]):
             return False
         # A direction without flow takes no part: an infinite partial would make NaN of its zeros.
         flowing = [d for d in range(width) if any([is_nonzero(origin + d, results + k, width) for k in range(self.results)])]
@@ -162,9 +162,9 @@ cdef class Call(Record):
         return 0
 
     cdef bint write_bar(self, double* origin, Py_ssize_t k, object bars, Py_ssize_t width) except? True:
-        """Let the rule write a large cotangent to where it would be added to zeros. No argument has an identifier twice."""
+        """Let the rule write a large cotangent to where it would be added to zeros."""
         cdef Slots* slots = self.slots + k
-        if elements_of(slots.ndim, slots.shape) < FEW or width > 1 or is_nonzero(origin, slots, width):
+        if elements_of(slots.ndim, slots.shape) < FEW or width > 1 or repeats(slots) or is_nonzero(origin, slots, width):
             return False
         return in_silence(self.into, (bars, self.out, self.args, self.kwargs, self.argnums[k],
                                       adjoint_view(origin, slots, width)))
@@ -216,6 +216,10 @@ cdef class Call(Record):
         if np.shape(bar) != target.shape:
             raise TapeError(f"{self.primitive.name}: the vjp rule returned shape {np.shape(bar)} for argument "
                             f"{self.argnums[k]} of shape {target.shape}")
+        if repeats(slots):           # NumPy would add the last element alone
+            axes = tuple([i for i in range(slots.ndim) if slots.strides[i] == 0])
+            bar = np.add.reduce(bar, axes, None, None, True)
+            target = target[tuple([slice(1) if i in axes else slice(None) for i in range(slots.ndim)])]
         np.add(target, bar, target)
         return 0
 

@@ -22,6 +22,18 @@ cdef extern from *:
         for (Py_ssize_t i = 0; i < n; i++) target[i] += bars[i];
     }
 
+    /* In eight sums, which lie in one register or in several. */
+    LOOP_CLONES static double loop_total(const double *__restrict numbers, Py_ssize_t n)
+    {
+        double sums[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0}, rest = 0.0;
+        Py_ssize_t i = 0;
+        for (; i + 8 <= n; i += 8) {
+            for (int k = 0; k < 8; k++) sums[k] += numbers[i + k];
+        }
+        for (; i < n; i++) rest += numbers[i];
+        return ((sums[0] + sums[4]) + (sums[1] + sums[5])) + ((sums[2] + sums[6]) + (sums[3] + sums[7])) + rest;
+    }
+
     LOOP_CLONES static void loop_add_chosen(double *__restrict target, const double *__restrict bars,
                                             const uint8_t *__restrict chosen, uint8_t k, Py_ssize_t n)
     {
@@ -155,6 +167,7 @@ cdef extern from *:
     """
     enum: LOOP_TILE
     # Add n numbers to others, which do not overlap; and set them to zero if asked.
+    double loop_total(const double* numbers, Py_ssize_t n) noexcept nogil
     void loop_add(double* target, const double* bars, Py_ssize_t n) noexcept nogil
     void loop_move(double* target, double* bars, Py_ssize_t n, bint clear) noexcept nogil
     # Add where `chosen` is k, elsewhere nothing whatever stands there.

@@ -37,6 +37,8 @@ cdef Gemm gemm_at(object address) except? NULL
 cdef bint is_for_blas(const Matrix* m) noexcept nogil
 # Add x @ y; all three are for BLAS.
 cdef void add_blas_product(Gemm multiply, const Matrix* to, const Matrix* x, const Matrix* y) noexcept nogil
+# Whether elements have an identifier in common: they have no stride along some axis.
+cdef bint repeats(const Slots* slots) noexcept nogil
 # An array of matrices, broadcast to `dims` dimensions of them; `unit` is a stride of 1 number.
 cdef void stack_of(Stack* s, double* data, int dims, int ndim, const Py_ssize_t* shape, const Py_ssize_t* strides, Py_ssize_t unit) noexcept
 # The matrix of that number; `shape` is that of the result.

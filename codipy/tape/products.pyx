@@ -3,12 +3,12 @@
 import numpy as np
 
 from libc.stdint cimport int64_t
-from libc.stdlib cimport calloc, free
+from libc.stdlib cimport calloc, free, malloc
 from libc.string cimport memset
 cimport numpy as cnp
 
 from codipy.data.strided cimport elements_of
-from codipy.tape.loops cimport loop_add_picked, loop_all_finite, loop_single
+from codipy.tape.loops cimport loop_add, loop_add_picked, loop_all_finite, loop_single, loop_total
 from codipy.tape.slots cimport Slots, clear_all
 
 cnp.import_array()
@@ -139,6 +139,55 @@ cdef void clear_matrix(const Matrix* m) noexcept nogil:
             rows.data[i * rows.down + k * rows.right] = 0.0
 
 
+cdef bint repeats(const Slots* slots) noexcept nogil:
+    cdef int k
+    for k in range(slots.ndim):
+        if slots.strides[k] == 0 and slots.shape[k] > 1:
+            return True
+    return False
+
+
+cdef bint is_repeated(const Matrix* m, bint is_first) noexcept nogil:
+    """Whether all rows of a first factor, or all columns of a second one, are the same."""
+    return m.down == 0 and m.rows > 1 if is_first else m.right == 0 and m.columns > 1
+
+
+cdef double* room_for(const Matrix* g, Py_ssize_t width) except NULL:
+    """For the sums of the rows or columns of what flows."""
+    cdef double* room = <double*>malloc(max(g.rows, g.columns, 1) * width * sizeof(double))
+    if room == NULL:
+        raise MemoryError("no memory for the sweep of a product")
+    return room
+
+
+cdef void total(double* to, const Matrix* m, Py_ssize_t width) noexcept nogil:
+    """The sums of the columns, `width` numbers for each element."""
+    cdef Py_ssize_t i, k, d
+    if width == 1 and m.down == 1:
+        for k in range(m.columns):
+            to[k] = loop_total(m.data + k * m.right, m.rows)
+        return
+    memset(to, 0, m.columns * width * sizeof(double))
+    for i in range(m.rows):
+        if width == 1 and m.right == 1:
+            loop_add(to, m.data + i * m.down, m.columns)
+            continue
+        for k in range(m.columns):
+            for d in range(width):
+                to[k * width + d] += m.data[i * m.down + k * m.right + d]
+
+
+cdef void take_total(double* room, Matrix* to, Matrix* g, bint is_first, Py_ssize_t width) noexcept nogil:
+    """Where all rows of a first factor, or all columns of a second one, are the same: one of them, and the sum of what flows."""
+    cdef Matrix rows = to[0] if is_first else turned(to), flow = g[0] if is_first else turned(g)
+    total(room, &flow, width)
+    rows.rows = flow.rows = 1
+    rows.down = rows.columns * rows.right
+    flow.data, flow.right, flow.down = room, width, flow.columns * width
+    to[0] = rows if is_first else turned(&rows)
+    g[0] = flow if is_first else turned(&flow)
+
+
 # ---- The sweeps over a product ----
 
 cdef bint find_product(const Factors* f, double* origin, Py_ssize_t width, Product* p) except? True:
@@ -238,6 +287,7 @@ cdef bint add_products(const Factors* f, double* origin, bint clears) except? Tr
     cdef Matrix g, x, y, to
     cdef Py_ssize_t i, k
     cdef int dims = result.ndim - 2
+    cdef double* room = NULL
     cdef cnp.ndarray array
     cdef bint few
     cdef bint[2] is_first
@@ -264,25 +314,32 @@ cdef bint add_products(const Factors* f, double* origin, bint clears) except? Tr
         slots = f.slots + k
         is_first[k] = (<tuple>f.argnums)[k] == 0
         stack_of(&into[k], origin + slots.first, dims, slots.ndim, slots.shape, slots.strides, 1)
-        if not few and not is_for_blas(&into[k].matrix):
+        if repeats(slots):
+            if room == NULL:
+                room = room_for(&g, 1)
+        elif not few and not is_for_blas(&into[k].matrix):
+            free(room)
             return False
     with nogil:
         for i in range(elements_of(dims, result.shape)):
-            g = matrix_at(&bar, i, dims, result.shape)
             for k in range(f.arguments):
-                to = matrix_at(&into[k], i, dims, result.shape)
+                g, to = matrix_at(&bar, i, dims, result.shape), matrix_at(&into[k], i, dims, result.shape)
+                if room != NULL and is_repeated(&to, is_first[k]):
+                    take_total(room, &to, &g, is_first[k], 1)
                 if is_first[k]:
                     x, y = g, matrix_at(&given[1], i, dims, result.shape)
                     y = turned(&y)
                 else:
                     x, y = matrix_at(&given[0], i, dims, result.shape), g
                     x = turned(&x)
-                if few:
+                if few or x.rows * x.columns * y.columns <= FEW_PRODUCTS:
                     add_matrix_product(&to, &x, 0, &y, 0)
                 else:
                     add_blas_product(gemm, &to, &x, &y)
             if clears:
+                g = matrix_at(&bar, i, dims, result.shape)
                 clear_matrix(&g)
+    free(room)
     return True
 
 
@@ -291,23 +348,29 @@ cdef bint pull_product(const Factors* f, double* origin, Py_ssize_t width) excep
     cdef Product p
     cdef Matrix g, to, plain
     cdef const Py_ssize_t* shape = f.slots[f.arguments].shape
+    cdef double* room = NULL
     cdef Py_ssize_t i
     cdef int k
     if not find_product(f, origin, width, &p):
         return False
     if not all_flow(&p, shape, width) and not (is_finite((<tuple>f.args)[0]) and is_finite((<tuple>f.args)[1])):
         return False             # nothing flows from a direction of zeros, even through what is infinite
+    for k in range(f.arguments):
+        if room == NULL and is_repeated(&p.flow[k].matrix, p.is_first[k]):
+            room = room_for(&p.result.matrix, width)
     with nogil:
         for i in range(p.count):
-            g = matrix_at(&p.result, i, p.dims, shape)
             for k in range(f.arguments):
-                to = matrix_at(&p.flow[k], i, p.dims, shape)
+                g, to = matrix_at(&p.result, i, p.dims, shape), matrix_at(&p.flow[k], i, p.dims, shape)
+                if is_repeated(&to, p.is_first[k]):
+                    take_total(room, &to, &g, p.is_first[k], width)
                 plain = matrix_at(&p.given[p.is_first[k]], i, p.dims, shape)
                 if p.is_first[k]:
                     add_by_rows(p.gemm, &to, &plain, &g, width)
                 else:
                     plain = turned(&plain)
                     add_by_columns(p.gemm, &to, &plain, &g, width)
+    free(room)
     return True
 
 

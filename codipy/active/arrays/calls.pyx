@@ -14,6 +14,7 @@ from codipy.active.arrays.elementwise cimport operate
 from codipy.active.arrays.packing cimport from_ndarray, readable, with_gaps
 from codipy.active.arrays.plain cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
 from codipy.active.arrays.precision cimport is_refused
+from codipy.active.arrays.repeated cimport without_axis
 from codipy.active.recordings.over cimport is_over, no_recording
 from codipy.active.scalar.base cimport OWNS
 from codipy.active.scalar.expression cimport identify, readmit
@@ -58,14 +59,14 @@ cdef BaseArray contiguous_copy(BaseArray x):
     return result
 
 
-cdef object call_direct(object primitive, tuple inputs):
+cdef object call_direct(object primitive, tuple inputs, int spare):
     cdef bint active = False
     for x in inputs:
         if is_array(x):
             active |= (<BaseArray>x).is_active
         elif type(x) is not np.ndarray or cnp.PyArray_TYPE(<cnp.ndarray>x) != cnp.NPY_DOUBLE:
             return NotImplemented
-    return call(primitive, inputs) if active and not is_passive() else NotImplemented
+    return record_call(primitive, inputs, None, spare) if active and not is_passive() else NotImplemented
 
 
 cpdef object call(object primitive, object args, object kwargs=None):
@@ -85,6 +86,10 @@ cpdef object call(object primitive, object args, object kwargs=None):
     Array, Real, or a tuple of them
         What ``forward`` returns, active where a derivative exists; plain if no argument is active.
     """
+    return record_call(primitive, args, kwargs, 0)
+
+
+cdef object record_call(object primitive, object args, object kwargs, int spare):
     cdef Recorder* r = current()
     cdef list held = None        # packed copies: their identifiers are taken until the record is on the tape
     cdef list values = [], known = None, argnums = None, active = None, blocks = None
@@ -106,6 +111,18 @@ cpdef object call(object primitive, object args, object kwargs=None):
         x = kept = operands[k]
         if is_array(x):
             array = x
+            repeated = without_axis(r, array, array.geometry.ndim - 2 + <int>k) if (
+                spare >> k & 1 and array.pending is not None and are_matrices(primitive, operands)) else None
+            if repeated is not None:
+                operands = operands[:k] + repeated[:1] + operands[k + 1:]
+                x, array = repeated
+                if argnums is None:
+                    argnums, active, blocks = [], [], []
+                argnums.append(k)
+                active.append(array)
+                blocks.append(array.storage.block)
+                dims += array.geometry.ndim
+                array = x
             materialise(array)
             array = readable(r, array)
             if array.pending is not None:
@@ -249,6 +266,16 @@ cpdef object call(object primitive, object args, object kwargs=None):
         for k in elements:
             shown[k] = element(<BaseArray>shown[k], 0)
     return packed_like(out, shown)
+
+
+cdef bint are_matrices(primitive, tuple operands):
+    """Whether they are multiplied as two matrices or stacks of them."""
+    if primitive.name != "matmul" or len(operands) != 2:
+        return False
+    for x in operands:
+        if not (is_array(x) and (<BaseArray>x).geometry.ndim > 1 or cnp.PyArray_Check(x) and cnp.PyArray_NDIM(<cnp.ndarray>x) > 1):
+            return False
+    return True
 
 
 cdef list lent_parts(out):

@@ -193,7 +193,6 @@ cdef object add_reduce(BaseArray a, axis, bint keepdims, bint mean, bint spare):
 
 
 cdef BaseArray values_of(Recorder* r, BaseArray a):
-    """The values of what waits, as a passive array that nobody else has."""
     cdef BaseArray values
     cdef int flags
     check_owners(r, a.pending)
