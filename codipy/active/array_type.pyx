@@ -496,10 +496,10 @@ cdef class Array(BaseArray):
                 return result
         return door("ufunc")(ufunc, method, inputs, kwargs)
 
-    def sum(self, axis=None, dtype=None, out=None, keepdims=False, **kwargs):
+    def sum(self, axis=None, dtype=None, out=None, keepdims=False, *args, **kwargs):
         """As ``ndarray.sum``."""
-        if dtype is not None or out is not None or kwargs:
-            return ndarray_method("sum")(self, axis, dtype, out, keepdims, **kwargs)
+        if dtype is not None or out is not None or args or kwargs:
+            return ndarray_method("sum")(self, axis, dtype, out, keepdims, *args, **kwargs)
         return add_reduce(self, axis, keepdims, False, codipy_is_temporary(<PyObject*>self))
 
     def mean(self, axis=None, dtype=None, out=None, keepdims=False, **kwargs):

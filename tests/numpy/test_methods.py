@@ -26,7 +26,7 @@ CASES = {
     "repeat": ["x.repeat(2)", "m.repeat([1, 2, 0], axis=0)"], "round": ["x.round(1)", "m.round()"],
     "searchsorted": ["u.searchsorted(x)"], "squeeze": ["b.squeeze()"], "std": ["m.std()", "m.std(axis=0, ddof=1)"],
     "sum": ["m.sum()", "m.sum(0)", "t.sum(axis=(0, 2), keepdims=True)", "m.sum(None, None, None, True)",
-            "m.sum(initial=2.0)"],
+            "m.sum(initial=2.0)", "m.sum(0, None, None, True, 1.0, m > 0.5)"],
     "swapaxes": ["t.swapaxes(0, 2)"], "take": ["m.take(k, axis=1)", "x.take([0, 4])"], "trace": ["q.trace()",
                  "t.trace(0, 1, 2)"],
     "var": ["m.var(1)", "x.var(ddof=1)"], "ravel": ["m.T.ravel()"], "flatten": ["m.flatten()"],

@@ -31,6 +31,7 @@ from codipy.tools.rebinding.made import made, made_items
 from codipy.tools.rebinding.replacements import BUILTINS, replacement
 from codipy.tools.rebinding.wrapping import (
     CLASS_OF,
+    DOT_OF,
     HELD_ITEM,
     HELD_PARAMETER,
     HOLD_ATTRIBUTE,
@@ -88,6 +89,12 @@ def _solve_of(value):
     return method_of(value)
 
 
+def _dot_of(value):
+    """``value.dot``, which of a plain array takes what is active: NumPy's method asks that for plain numbers."""
+    return functools.partial(_DOT, value) if type(value) is np.ndarray else value.dot
+
+
+_DOT = replacement(np.dot, np.dot)
 _OWN = frozenset(("value", "identifier", "is_active", "gradient", "tangent"))  # what no float or ndarray has
 
 
@@ -212,7 +219,7 @@ def make_builtins(view, mapping):
 
     found["__rebound__"] = view  # how a rebuilt function is known
     found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
-    found |= {SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
+    found |= {DOT_OF: _dot_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
     found |= {HOLD_RESULT: hold_result}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}

@@ -24,10 +24,11 @@ WALKING = frozenset((
 ))  # fmt: skip
 CALLING = frozenset(("filter", "map", "reduce", "starmap"))
 _SHOWING = HOLDERS | WALKING | frozenset((
-    "T", "asanyarray", "asarray", "atleast_1d", "atleast_2d", "atleast_3d", "array_split", "broadcast_to",
-    "diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud", "get", "hsplit", "matrix_transpose", "moveaxis",
-    "next", "nditer", "permute_dims", "pop", "popleft", "ravel", "reshape", "rollaxis", "rot90", "setdefault", "split",
-    "squeeze", "swapaxes", "transpose", "view", "vsplit",
+    "T", "as_strided", "asanyarray", "asarray", "ascontiguousarray", "asfortranarray", "atleast_1d", "atleast_2d",
+    "atleast_3d", "array_split", "broadcast_to", "diagonal", "dsplit", "expand_dims", "flip", "fliplr", "flipud", "get",
+    "hsplit", "imag", "matrix_transpose", "moveaxis", "next", "nditer", "permute_dims", "pop", "popleft", "ravel",
+    "real", "require", "reshape", "rollaxis", "rot90", "setdefault", "sliding_window_view", "split", "squeeze",
+    "swapaxes", "transpose", "unstack", "view", "vsplit",
 ))  # fmt: skip
 
 
@@ -61,7 +62,7 @@ def names_of(node):
         yield from names | set(map(item_of, names))  # a view or an item, which nobody knows here
     elif isinstance(node, (ast.Starred, ast.NamedExpr)):
         yield from names_of(node.value)
-    elif isinstance(node, ast.Call) and _is_showing(last_name(node.func)):
+    elif isinstance(node, ast.Call) and (_is_showing(last_name(node.func)) or _is_rearranging(node)):
         for part in (getattr(node.func, "value", None), *node.args, *(word.value for word in node.keywords)):
             yield from names_of(part)
     elif isinstance(node, (ast.IfExp, ast.BoolOp, ast.Tuple, ast.List, ast.Dict)):
@@ -72,6 +73,11 @@ def names_of(node):
 def _is_showing(name):
     """Whether what a function is given is seen through its result: a view, a container, an instance by its name."""
     return name is not None and (name in _SHOWING or name[:1].isupper())
+
+
+def _is_rearranging(call):
+    """Whether it is ``einsum`` of one array, which may be a view of that, as its diagonal is."""
+    return last_name(call.func) == "einsum" and len(call.args) == 2
 
 
 def _leaves(node):

@@ -34,8 +34,9 @@ from codipy.tools.rebinding.names import (
 )
 
 __all__ = [
-    "CLASS_OF", "DEFAULTS", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM",
-    "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "MADE", "MADE_ITEMS", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
+    "CLASS_OF", "DEFAULTS", "DOT_OF", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL",
+    "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "MADE", "MADE_ITEMS", "OWN", "POPPED", "SOLVE_OF", "TAKEN",
+    "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
@@ -45,7 +46,8 @@ HOLD_CELL, HOLD_GLOBAL = "codipy: hold_cell", "codipy: hold_global"
 HELD_ITEM, HELD_PARAMETER, IS_PLAIN = "codipy: held_item", "codipy: held_parameter", "codipy: is_plain"
 TAKEN, POPPED = "codipy: taken", "codipy: popped"
 DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments of the function, see `rebinder.py`
-CLASS_OF, SOLVE_OF = "codipy: class_of", "codipy: solve_of"
+CLASS_OF, SOLVE_OF, DOT_OF = "codipy: class_of", "codipy: solve_of", "codipy: dot_of"
+_METHODS_OF = {"dot": DOT_OF, "solve": SOLVE_OF}  # of plain arrays, and of factors that SciPy has of sparse matrices
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
 _WRAPPED = (MADE, MADE_ITEMS, HOLD_RESULT, TAKEN, POPPED)
@@ -319,8 +321,8 @@ class _Wrapper:
         if node.args and _is_repeatable(node.args[0]) and self._exchanges(list(names_of(function.value))):
             function.value = self._call(HOLD_ITEM, [function.value, copy.copy(node.args[0])], function.value)
 
-    def _may_be_factors(self, node):
-        """Whether a method may be that of SciPy's factors of a sparse matrix, and no function of a module."""
+    def _may_be_method(self, node):
+        """Whether what is called may be a method of an object, and no function of a module."""
         root = root_of(node.value)
         is_modules = isinstance(root, ast.Name) and self._is_foreign.is_module(root.id)
         return isinstance(node.ctx, ast.Load) and not is_modules
@@ -387,8 +389,8 @@ class _Wrapper:
             return self._call(HELD_ITEM, [node.value, node.slice], node)
         if isinstance(node, ast.Attribute) and node.attr == "__class__" and isinstance(node.ctx, ast.Load):
             return self._call(CLASS_OF, [node.value], node)
-        if isinstance(node, ast.Attribute) and node.attr == "solve" and self._may_be_factors(node):
-            return self._call(SOLVE_OF, [node.value], node)
+        if isinstance(node, ast.Attribute) and node.attr in _METHODS_OF and self._may_be_method(node):
+            return self._call(_METHODS_OF[node.attr], [node.value], node)
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
             return node
         if id(node) in self._read or not self._exchanges([node.id]):
