@@ -22,6 +22,7 @@ from codipy.laboratory.plan import PLAIN
 from codipy.laboratory.resident import Mark, trim
 from codipy.laboratory.sampled import passive_shares, sampled
 from codipy.numpy.rules.factors import import_lapack
+from codipy.tools.drivers import grad
 from codipy.tools.leaves import join
 from codipy.tools.measuring import Looked, TimedTape, demand_the_same, no_garbage_collection, runs_for, time_plain
 from codipy.tools.problem import Problem
@@ -71,12 +72,22 @@ def _can_be_pickled(error):
 def _measure(request):
     asked = request["combination"]
     problem = Problem(*request["source"].load(asked.point), request["rebind"])
-    for module in ("codipy.numpy.doors", "codipy.math"):      # their memory is not the tape's
-        importlib.import_module(module)
-    import_lapack()
+    import_what_recordings_need()
     if asked.strategy == PLAIN:
         return _measure_plain(problem, request)
     return _measure_taped(problem, asked, request)
+
+
+def import_what_recordings_need():
+    """Import what codipy imports when it is needed: its memory is not the tape's. A first recording finds most of it."""
+    for module in ("codipy.numpy.doors", "codipy.math"):
+        importlib.import_module(module)
+    import_lapack()
+    grad(_squared)(1.0)
+
+
+def _squared(x):
+    return x * x
 
 
 def _measure_plain(problem, request):

@@ -103,3 +103,32 @@ def test_the_timeline_counts_what_lives():
         assert row.timeline[-1][1] == row.statements and np.all(np.diff([line[1] for line in row.timeline]) >= 0)
     assert [line[0] for line in linear.timeline] == [line[0] for line in reuse.timeline]
     assert reuse.timeline[-1][2] < 10 and linear.timeline[-1][2] == linear.largest
+
+
+IMPORTS = '''
+import sys
+import numpy as np
+from codipy.laboratory.worker import import_what_recordings_need
+from codipy.tools.measuring import TimedTape
+from codipy.tools.problem import Problem
+
+def f(x):
+    return np.sum(np.sin(x) * x[0]) + np.linalg.solve(np.eye(len(x)) * 2.0, x)[0] + np.concatenate([x, x])[1]
+
+import_what_recordings_need()
+for strategy in ("auto", "forward", "primal-reuse"):
+    before = set(sys.modules)
+    tape = TimedTape(Problem(f, (np.ones(3),)), strategy, "statement", None, 1)
+    inputs, output = tape.record()
+    if strategy != "forward":
+        tape.reverse(inputs, output, tape.adjoints())
+    print(sorted(set(sys.modules) - before))
+'''
+
+
+def test_a_process_of_a_study_has_imported_what_codipy_needs_before_memory_is_measured(tmp_path):
+    """A megabyte of modules beside a tape of some kilobytes says nothing of the tape."""
+    path = tmp_path / "imports.py"      # a file, which is rebuilt
+    path.write_text(IMPORTS)
+    found = subprocess.run([sys.executable, path], capture_output=True, text=True, check=True)
+    assert found.stdout.splitlines() == ["[]"] * 3
