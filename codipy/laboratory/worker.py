@@ -79,7 +79,7 @@ def _measure(request):
 
 
 def import_what_recordings_need():
-    """Import what codipy imports when it is needed: its memory is not the tape's. A first recording finds most of it."""
+    """Import what codipy imports when it is needed: its memory is not the tape's. A first recording finds the most."""
     for module in ("codipy.numpy.doors", "codipy.math"):
         importlib.import_module(module)
     import_lapack()
