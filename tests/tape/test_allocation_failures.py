@@ -11,7 +11,7 @@ from codipy.data.pool import clear_pool, fail_after
 from codipy.errors import IdentifierOverflow
 from tests.functions import CATALOGUE
 from tests.recording import fields, record, still_works, stored_bytes
-from tests.strategies import AS_VALUES, each_counting, each_pair
+from tests.strategies import AS_VALUES, LINEAR, each_counting, each_pair
 
 CASES = {case.name: case for case in CATALOGUE}
 each_variant = each_pair("strategy, granularity")
@@ -161,7 +161,7 @@ def test_positions_sweeps_and_resets(strategy, granularity):
     assert record(tape, case.f, case.points[0]).jacobian() == gradients
 
 
-@pytest.mark.parametrize("strategy", ["simple", "jacobian"])
+@pytest.mark.parametrize("strategy", LINEAR)
 def test_two_billion_identifiers_simulated(strategy):
     tape = codipy.Tape(strategy=strategy)
     with tape:

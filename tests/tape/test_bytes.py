@@ -56,6 +56,7 @@ def test_the_worked_example_on_the_jacobian_tape():
 
 # strategy: bytes per statement, per active argument, per passive constant (DESIGN.md section 5)
 COSTS = {
+    "auto": (1, 12, 0),
     "jacobian": (1, 12, 0),
     "jacobian-reuse": (1 + 4, 12, 0),
     "primal": (4, 4, 8),

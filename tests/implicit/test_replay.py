@@ -6,8 +6,8 @@ import pytest
 from scipy.optimize import brentq, fsolve, minimize, root
 
 import codipy
+from tests.implicit.test_implicit import LOAD, P, by_hand, equations, newton, solved, stiff
 from tests.strategies import each_as_values
-from tests.test_implicit import LOAD, P, by_hand, equations, newton, solved, stiff
 
 FAR = np.array([3.1, 0.7])
 
@@ -83,7 +83,7 @@ def test_what_another_solver_needs_to_know_is_told(strategy):
     tape.evaluate_primal()
     assert tape.get_primal(y) == f(4.0)
     tape.set_primal(x, 5.0)
-    with pytest.raises(codipy.errors.TapeError, match=r"test_implicit_replay.py.*hand them over as arguments"):
+    with pytest.raises(codipy.errors.TapeError, match=r"test_replay.py.*hand them over as arguments"):
         tape.evaluate_primal()
     demand_fresh(lambda p: fsolve(lambda u, q: u**3 - q, 1.0, args=(2.0 * p,), xtol=1e-13)[0] * p, 4.0, 5.0, strategy)
 
@@ -130,5 +130,5 @@ def test_a_loaded_tape_keeps_to_its_inputs(strategy, tmp_path):
     loaded.evaluate()
     np.testing.assert_allclose(x.gradient, codipy.grad(lambda p: np.sum(f(p) * p))(P), rtol=1e-13)
     loaded.set_primal(x, FAR)
-    with pytest.raises(codipy.errors.TapeError, match=r"solved equations = 0 \(test_implicit_replay.py:\d+"):
+    with pytest.raises(codipy.errors.TapeError, match=r"solved equations = 0 \(test_replay.py:\d+"):
         loaded.evaluate_primal()
