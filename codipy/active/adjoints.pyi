@@ -4,6 +4,7 @@
 from collections.abc import Sequence
 from typing import Any, SupportsFloat, final
 
+import numpy as np
 from numpy.typing import NDArray
 
 from codipy.active.array_type import Array
@@ -23,4 +24,13 @@ class Adjoints(AdjointVector):
     def at(self, identifiers: int | Sequence[Any] | NDArray[Any]) -> AdjointsAt: ...
     def clear(self) -> None: ...
 
+def seed_colours(
+    adjoints: Adjoints,
+    x: Real | Array,
+    colours: NDArray[np.int32],
+    first: int,
+    count: int,
+    last: NDArray[np.float64] | None,
+) -> None: ...
+def planes_of(adjoints: Adjoints, x: Real | Array) -> NDArray[np.float64] | None: ...
 def seed_units(adjoints: Adjoints, x: Real | Array, number: int, direction: int, count: int) -> None: ...

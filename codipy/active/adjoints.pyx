@@ -15,6 +15,7 @@ from codipy.active.scalar.real cimport Real, demand_adjoint, seed_slot
 from codipy.active.storage.block cimport Block
 from codipy.active.storage.view cimport is_contiguous
 from codipy.active.tape cimport Tape
+from codipy.data.plain cimport plain_array
 from codipy.tape.adjoints cimport AdjointVector
 
 from codipy.errors import TapeError
@@ -243,6 +244,71 @@ def seed_units(Adjoints adjoints not None, x, Py_ssize_t number, Py_ssize_t dire
     known = <const int32_t*>cnp.PyArray_DATA(places)
     for k in range(count):
         adjoints.slot(known[number + k])[(direction + k) * step] += 1.0
+
+
+def seed_colours(Adjoints adjoints not None, x, cnp.ndarray colours not None, int32_t first, int32_t count, cnp.ndarray last):
+    """Add 1 to each number of a variable in the direction of its colour, if that is one of `count` colours from `first` on.
+
+    What ``adjoints[x] += seed`` does with a seed that has a direction for each of these colours; with `last`, one number for
+    each of the variable, which are added in one direction more.
+    """
+    cdef Py_ssize_t k, step, row, size = x.size if is_array(x) else 1
+    cdef int32_t colour
+    cdef double* slot
+    cdef double* at
+    cdef const int32_t* colour_of = <const int32_t*>cnp.PyArray_DATA(colours)
+    cdef const double* number_of = <const double*>cnp.PyArray_DATA(last) if last is not None else NULL
+    cdef const int32_t* known = NULL
+    cdef cnp.ndarray places
+    adjoints.demand_idle("setting an adjoint")
+    if count + (last is not None) > adjoints.width:
+        raise ValueError(f"{count} colours do not fit into {adjoints.width} directions")
+    if not is_row_of(colours, cnp.NPY_INT32, size) or last is not None and not is_row_of(last, cnp.NPY_DOUBLE, size):
+        raise ValueError(f"a variable of {size} numbers has as many colours, side by side")
+    if is_array(x):
+        adjoints.tape.renew(adjoints)
+        adjoints.ensure(adjoints.tape.largest())
+        slot = side_by_side(adjoints, x)
+        if slot == NULL:
+            places = adjoints.slots_of(x)
+            known = <const int32_t*>cnp.PyArray_DATA(places)
+        note_seed(x, adjoints)
+    else:
+        adjoints.tape.identifier_of(x, "x")
+        adjoints.tape.renew(adjoints)
+        slot = seed_slot(adjoints.tape, adjoints, x)
+    step, row = adjoints.step(), adjoints.row()
+    for k in range(size):
+        at = adjoints.slot(known[k]) if known != NULL else slot + k * row
+        colour = colour_of[k] - first
+        if 0 <= colour < count:
+            at[colour * step] += 1.0
+        if number_of != NULL:
+            at[count * step] += number_of[k]
+
+
+cdef inline bint is_row_of(cnp.ndarray numbers, int kind, Py_ssize_t size):
+    return cnp.PyArray_TYPE(numbers) == kind and numbers.ndim == 1 and numbers.size == size and cnp.PyArray_ISCARRAY_RO(numbers)
+
+
+def planes_of(Adjoints adjoints not None, x):
+    """The numbers of an Array as they are now, a row for each direction, without a copy; None where they do not lie so.
+
+    Whoever asks lets nobody clear, release or sweep these adjoints as long as the rows are read.
+    """
+    cdef double* numbers
+    cdef Py_ssize_t[2] shape
+    cdef Py_ssize_t[2] strides
+    if not is_array(x) or adjoints.width > 1 and not adjoints.planes:
+        return None
+    adjoints.tape.renew(adjoints)
+    demand_adjoints(x, adjoints)
+    numbers = side_by_side(adjoints, x)
+    if numbers == NULL:
+        return None
+    shape[0], shape[1] = adjoints.width, (<BaseArray>x).geometry.size
+    strides[0], strides[1] = adjoints.capacity, 1
+    return plain_array(numbers, 2, shape, strides, 1, False, adjoints)
 
 
 cdef double* side_by_side(Adjoints adjoints, BaseArray x) except? NULL:

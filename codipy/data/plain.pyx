@@ -5,7 +5,7 @@ import numpy as np
 from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
-from codipy.data.buffer cimport Buffer, wrap_array
+from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
 
 cnp.import_array()
 
@@ -22,6 +22,28 @@ cdef object plain_array(const double* data, int ndim, const Py_ssize_t* shape, c
         Py_INCREF(owner)
         cnp.PyArray_SetBaseObject(array, owner)
     return array
+
+
+def pooled_array(Py_ssize_t size):
+    """A new array of doubles, not set, in memory that goes back to the pool with it.
+
+    For results as large as a page or more that a caller makes again and again: the C library gives such memory back to
+    the system and takes it anew, at 2 us for each page of 4 KB.
+
+    Parameters
+    ----------
+    size : int
+
+    Returns
+    -------
+    ndarray
+        In one axis.
+    """
+    cdef Py_ssize_t unit = 1
+    if size < 0:
+        raise ValueError(f"an array has no negative size, got {size}")
+    cdef Buffer buffer = new_buffer(size)
+    return plain_array(buffer.data, 1, &size, &unit, 1, True, buffer)
 
 
 def buffer_of(cnp.ndarray array not None):

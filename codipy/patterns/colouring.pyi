@@ -13,12 +13,7 @@ def distance_two(
 ) -> tuple[_Indices, int] | None: ...
 def star(ends: _Ends, indices: _Indices, order: NDArray[np.int64]) -> tuple[_Indices, int]: ...
 def lone(ends: _Ends, indices: _Indices, colours: _Indices, count: int) -> NDArray[np.bool_]: ...
-def largest(
-    ends: _Ends, indices: _Indices, data: NDArray[np.float64], by_rows: bool, count: int
-) -> NDArray[np.float64]: ...
-def weights(
-    ends: _Ends, indices: _Indices, data: NDArray[np.float64], by_rows: bool, spread: NDArray[np.float64]
-) -> NDArray[np.float64]: ...
+def weights(largest: NDArray[np.float64], spread: NDArray[np.float64]) -> NDArray[np.float64]: ...
 def refined(
     ends: _Ends, indices: _Indices, colours: _Indices, words: NDArray[np.ulonglong], parts: int, first: _Indices
 ) -> tuple[_Ends, _Indices]: ...
@@ -26,9 +21,16 @@ def read_off(
     table: NDArray[np.float64],
     ends: _Ends,
     indices: _Indices,
-    places: _Indices,
     colours: _Indices,
-    direction: NDArray[np.float64],
+    alone: NDArray[np.bool_] | None,
     by_rows: bool,
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
+def agree(
+    ends: _Ends,
+    indices: _Indices,
+    data: NDArray[np.float64],
+    by_rows: bool,
+    direction: NDArray[np.float64],
+    product: NDArray[np.float64],
     tolerance: float,
-) -> tuple[NDArray[np.float64], bool]: ...
+) -> bool: ...

@@ -10,6 +10,8 @@ import numpy as np
 from libc.math cimport INFINITY, sqrt
 from libc.stdint cimport int32_t, int64_t
 
+from codipy.data.plain import pooled_array
+
 
 def transposed(const int64_t[::1] ends not None, const int32_t[::1] indices not None, Py_ssize_t columns):
     """The transpose of a pattern in compressed rows; twice, and the indices of each row are sorted."""
@@ -149,36 +151,19 @@ def lone(const int64_t[::1] ends not None, const int32_t[::1] indices not None, 
     return found.base.view(bool)
 
 
-def largest(const int64_t[::1] ends not None, const int32_t[::1] indices not None, const double[::1] data not None,
-            bint by_rows, Py_ssize_t count):
-    """The largest absolute value of each column, or row; -1 of one without elements. Data may hold NaN, as if 0."""
-    cdef Py_ssize_t i, p, line
-    cdef double[::1] found = np.full(count, -1.0)
-    for i in range(ends.shape[0] - 1):
-        for p in range(ends[i], ends[i + 1]):
-            line = i if by_rows else indices[p]
-            found[line] = max(found[line], abs(data[p]) if data[p] == data[p] else 0.0)
-    return found.base
-
-
-def weights(const int64_t[::1] ends not None, const int32_t[::1] indices not None, const double[::1] data not None,
-            bint by_rows, const double[::1] spread not None):
+def weights(const double[::1] largest not None, const double[::1] spread not None):
     """About 1 / the largest element of each column, or row, times `spread`; see `Colouring.scaled`."""
-    cdef double[::1] found = largest(ends, indices, data, by_rows, spread.shape[0])
+    cdef double[::1] found = pooled_array(largest.shape[0])
     cdef Py_ssize_t i
-    cdef double most = 0.0, least = INFINITY, middle, weight
-    for i in range(found.shape[0]):
-        most = max(most, found[i])
-        if 0.0 < found[i] < least:
-            least = found[i]
+    cdef double most = 0.0, least = INFINITY, middle
+    for i in range(largest.shape[0]):
+        most = max(most, largest[i])
+        least = min(least, largest[i] if largest[i] > 0.0 else INFINITY)
     if not 0.0 < most < INFINITY:
         return np.array(spread)
     middle = sqrt(most) * sqrt(least)
     for i in range(found.shape[0]):
-        weight = middle / max(found[i], least)
-        if found[i] < 0.0:
-            weight *= 1e3
-        found[i] = weight * spread[i]
+        found[i] = middle / max(largest[i], least) * (1e3 if largest[i] < 0.0 else 1.0) * spread[i]
     return found.base
 
 
@@ -224,34 +209,60 @@ def refined(const int64_t[::1] ends not None, const int32_t[::1] indices not Non
     return new.base, of.base
 
 
-def read_off(const double[:, ::1] table not None, const int64_t[::1] ends not None, const int32_t[::1] indices not None,
-             const int32_t[::1] places not None, const int32_t[::1] colours not None, const double[::1] direction not None,
-             bint by_rows, double tolerance):
-    """The elements of a matrix from what each direction gave, and whether they agree with what the last one gave.
+def read_off(const double[:, :] table not None, const int64_t[::1] ends not None, const int32_t[::1] indices not None,
+             const int32_t[::1] colours not None, const unsigned char[::1] alone, bint by_rows):
+    """The elements of a matrix from what each direction gave, and the largest absolute value of each column, or row.
 
-    Element p is ``table[colours[p], places[p]]``. The last row of the table is the product of the matrix, or of its
-    transpose, with `direction`, which is positive; `tolerance` is relative to the product of the absolute values.
+    Element (i, j) is ``table[colours[j], i]``, or by rows ``table[colours[i], j]``; of stars it is the first where `alone`
+    says so, else the second. Each row of the table lies side by side. The largest is -1 where there is no element; NaN
+    counts as 0.
     """
-    cdef Py_ssize_t i, p, rows = ends.shape[0] - 1, last = table.shape[0] - 1
-    cdef double[::1] data = np.empty(indices.shape[0])
+    cdef Py_ssize_t i, j, p, line, rows = ends.shape[0] - 1, apart = table.strides[0] // <Py_ssize_t>sizeof(double)
+    cdef const double* numbers = &table[0, 0]
+    cdef double[::1] data = pooled_array(indices.shape[0])
+    cdef double[::1] largest = pooled_array(colours.shape[0])
+    cdef double value, size
+    for i in range(colours.shape[0]):
+        largest[i] = -1.0
+    for i in range(rows):
+        for p in range(ends[i], ends[i + 1]):
+            j = indices[p]
+            if by_rows or alone is not None and not alone[p]:
+                value = numbers[colours[i] * apart + j]
+            else:
+                value = numbers[colours[j] * apart + i]
+            data[p] = value
+            size = abs(value) if value == value else 0.0
+            line = i if by_rows else j
+            largest[line] = max(largest[line], size)
+    return data.base, largest.base
+
+
+def agree(const int64_t[::1] ends not None, const int32_t[::1] indices not None, const double[::1] data not None,
+          bint by_rows, const double[::1] direction not None, const double[::1] product not None, double tolerance):
+    """Whether the product of a matrix, or of its transpose, with a direction is what was found for it.
+
+    The direction is positive; `tolerance` is relative to the product of the absolute values.
+    """
+    cdef Py_ssize_t i, p, rows = ends.shape[0] - 1
     cdef double[::1] products, sizes
-    cdef double product, size
+    cdef double found, size, term
     cdef bint agrees = True
     if not by_rows:
         for i in range(rows):
-            product = size = 0.0
+            found = size = 0.0
             for p in range(ends[i], ends[i + 1]):
-                data[p] = table[colours[p], places[p]]
-                product += data[p] * direction[indices[p]]
-                size += abs(data[p]) * direction[indices[p]]
-            agrees &= abs(product - table[last, i]) <= tolerance * size
-        return data.base, agrees
-    products, sizes = np.zeros(table.shape[1]), np.zeros(table.shape[1])
+                term = data[p] * direction[indices[p]]
+                found += term
+                size += abs(term)
+            agrees &= abs(found - product[i]) <= tolerance * size
+        return agrees
+    products, sizes = np.zeros(product.shape[0]), np.zeros(product.shape[0])
     for i in range(rows):
         for p in range(ends[i], ends[i + 1]):
-            data[p] = table[colours[p], places[p]]
-            products[indices[p]] += data[p] * direction[i]
-            sizes[indices[p]] += abs(data[p]) * direction[i]
-    for i in range(table.shape[1]):
-        agrees &= abs(products[i] - table[last, i]) <= tolerance * sizes[i]
-    return data.base, agrees
+            term = data[p] * direction[i]
+            products[indices[p]] += term
+            sizes[indices[p]] += abs(term)
+    for i in range(product.shape[0]):
+        agrees &= abs(products[i] - product[i]) <= tolerance * sizes[i]
+    return agrees

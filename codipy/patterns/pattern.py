@@ -3,17 +3,17 @@
 
 from __future__ import annotations
 
-import copy
 import math
 
 import numpy as np
 
+from codipy.data.plain import pooled_array
 from codipy.patterns.colouring import distance_two, lone, star, transposed, weights
 
 __all__ = ["Colouring", "Sparsity"]
 
 _MOST = 2**31 - 1       # rows and columns: their numbers are int32
-_KEPT = 1 << 22         # numbers of seeds that are made once
+_KEPT = 1 << 22         # numbers of which is kept which have no element
 
 
 class Sparsity:
@@ -261,8 +261,7 @@ class Colouring:
 
     def _set(self, pattern, by, colours, count):
         self._pattern, self._by, self._colours, self._count = pattern, by, frozen(colours), int(count)
-        self._places = self._direction = self._seeds = self._seeds_and_direction = None
-        self._unused = self._spread = None
+        self._alone = self._direction = self._unused = self._spread = None
 
     @property
     def pattern(self):
@@ -303,21 +302,11 @@ class Colouring:
             raise ValueError("this is not the state of a colouring")
         self._set(state[0], state[1], _checked_colours(*state), state[3])
 
-    def places(self):
-        """For each element where it is read off: the number that a direction gives, and the direction's colour."""
-        if self._places is None:
-            pattern, rows = self.pattern, self.pattern.rows()
-            columns = pattern.indices
-            if self.by == "rows":
-                self._places = columns, self.colours[rows]
-            else:
-                self._places = rows, self.colours[columns]
-                if self.by == "star":
-                    by_row = lone(pattern.indptr, columns, self.colours, self.count)
-                    self._places = (np.where(by_row, rows, columns),
-                                    np.where(by_row, self.colours[columns], self.colours[rows]))
-            self._places = tuple(np.ascontiguousarray(x, np.int32) for x in self._places)
-        return self._places
+    def alone(self):
+        """Of stars, for each element whether it is read off by its row, as its colour is alone there; else None."""
+        if self._alone is None and self.by == "star":
+            self._alone = lone(self.pattern.indptr, self.pattern.indices, self.colours, self.count)
+        return self._alone
 
     def direction(self):
         """Numbers between 1 and 2, the same each time, that tell a matrix from one with other elements."""
@@ -326,7 +315,7 @@ class Colouring:
         return self._direction
 
     def unused(self):
-        """Which of the numbers that the colours' directions give, one after the other, are 0, without an element."""
+        """Colours and places of the numbers that the colours' directions give and that are 0, without an element."""
         if self._unused is not None:
             return self._unused
         pattern, rows = self.pattern, self.pattern.rows()
@@ -335,43 +324,20 @@ class Colouring:
             found[self.colours[rows], pattern.indices] = False
         else:
             found[self.colours[pattern.indices], rows] = False
-        found = np.flatnonzero(found)
+        found = np.nonzero(found)
         if self.count * len(self.colours) <= _KEPT:
             self._unused = found
         return found
 
-    def scaled(self, data):
-        """Positive numbers for a direction, each about 1 / the largest element of its column (by rows: row).
+    def scaled(self, largest):
+        """Positive numbers for a direction, each about 1 / the largest element of its column, or row: see `read_off`.
 
         About is up to a factor of 1000, so that two columns of one size differ. A column without elements gets a larger
         number than the others.
         """
         if self._spread is None:
             self._spread = 10.0 ** (6.0 * self.direction() - 9.0)
-        return weights(self.pattern.indptr, self.pattern.indices, data, self.by == "rows", self._spread)
-
-    def seeds(self, start, stop, width):
-        """Directions as columns: 1 for what has the colour, from `start` on; the last is that of `direction`."""
-        n = len(self.colours)
-        if width == self.count + 1 and n * width <= _KEPT:
-            if self._seeds_and_direction is None:
-                self._seeds_and_direction = np.zeros((width, n))
-                self._seeds_and_direction[self.colours, np.arange(n)] = 1.0
-                self._seeds_and_direction[-1] = self.direction()
-            return self._seeds_and_direction.T
-        if width > 1:
-            found = np.zeros((n, width))
-            mine = np.flatnonzero((self.colours >= start) & (self.colours < stop))
-            found[mine, self.colours[mine] - start] = 1.0
-            if stop > self.count:
-                found[:, self.count - start] = self.direction()
-            return found
-        if start == self.count:
-            return self.direction()[:, None]
-        if self._seeds is None and n * self.count <= _KEPT:
-            self._seeds = np.zeros((self.count, n))
-            self._seeds[self.colours, np.arange(n)] = 1.0
-        return (self.colours == start)[:, None] * 1.0 if self._seeds is None else self._seeds[start][:, None]
+        return weights(largest, self._spread)
 
     def plot(self, ax=None, **options):
         """Draw the elements, those of one group in one colour; see `Sparsity.plot`."""
@@ -463,14 +429,22 @@ def csr(data, pattern):
         raise ImportError("sparse Jacobians are arrays of SciPy's: install SciPy") from error
     if pattern._template is None:     # SciPy's checks take as long as a sweep
         kind = np.int32 if len(data) < 2**31 and max(pattern.shape) < 2**31 else np.int64
-        like = csr_array((np.zeros(len(data)), pattern.indices.astype(kind), pattern.indptr.astype(kind)),
+        like = csr_array((np.zeros(len(data)), pattern.indices.astype(kind, copy=False), pattern.indptr.astype(kind)),
                          shape=pattern.shape)
         like.has_sorted_indices = like.has_canonical_format = True
         like.data = None
         pattern._template = like
-    found = copy.copy(pattern._template)
-    found.data, found.indices, found.indptr = data, found.indices.copy(), found.indptr.copy()
+    found = csr_array.__new__(csr_array)
+    vars(found).update(vars(pattern._template))
+    found.data, found.indices, found.indptr = data, _copied(found.indices), _copied(found.indptr)
     return found
+
+
+def _copied(whole):
+    """A copy of whole numbers of 4 or 8 bytes."""
+    new = pooled_array(len(whole)).view(whole.dtype)[:len(whole)]
+    new[:] = whole
+    return new
 
 
 def _drawn(pattern, ax, options):

@@ -8,13 +8,14 @@ import math
 import numpy as np
 
 from codipy.active import Real
-from codipy.patterns.colouring import read_off
+from codipy.active.adjoints import planes_of, seed_colours
+from codipy.patterns.colouring import agree, read_off
 from codipy.patterns.pattern import Colouring, Sparsity, csr
-from codipy.tools.leaves import cut, shape_of, stack
+from codipy.tools.leaves import shape_of
 from codipy.tools.pool import borrow_vector, give_back_vector
 from codipy.tools.trees import map_leaves, rebuild
 
-__all__ = ["Compressed", "in_blocks"]
+__all__ = ["Compressed", "Sweeps", "in_blocks"]
 
 _WIDEST = 16            # directions that one sweep carries
 _BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
@@ -69,17 +70,16 @@ class Compressed:
         is_plain = pattern.symmetric and not self._symmetric and self._by == "auto"
         return pattern.colouring("columns" if is_plain else self._by)
 
-    def matrix(self, recording, leaves, detect):
-        """The matrix of a recording, by a SciPy array; ``detect()`` gives the pattern at these arguments."""
-        shape = sum(map(math.prod, recording.shapes)), sum(math.prod(shape_of(leaf)) for leaf in leaves)
-        colouring = self.colouring
+    def matrix(self, sweeps, detect):
+        """The matrix of which `sweeps` gives products, by a SciPy array; ``detect()`` gives the pattern here."""
+        colouring, shape = self.colouring, sweeps.shape
         if colouring is None or self._grows and colouring.pattern.shape != shape:
             self.colouring = colouring = self._coloured(detect())
         if colouring.pattern.shape != shape:
             rows, columns = colouring.pattern.shape
             raise ValueError(f"the sparsity pattern is {rows} x {columns}, but the result has {shape[0]} numbers and "
                              f"the argument {shape[1]}")
-        matrix, wrong = self._compressed(recording, leaves, colouring)
+        matrix, wrong = self._compressed(sweeps, colouring)
         if wrong is not None:
             # Rounding, or an element that the pattern has not: the pattern at these arguments tells.
             found = detect()
@@ -88,37 +88,31 @@ class Compressed:
                 raise _missing(missing)
             if len(missing):
                 self.colouring = colouring = self._coloured(colouring.pattern | found)
-                matrix, wrong = self._compressed(recording, leaves, colouring)
-            if wrong is not None and _is_lacking(recording, leaves, colouring, matrix, wrong):
+                matrix, wrong = self._compressed(sweeps, colouring)
+            if wrong is not None and _is_lacking(sweeps, colouring, matrix, wrong):
                 raise ValueError("the matrix that was found is not that of the function's derivatives: the pattern of "
                                  "a codipy.Primitive that the function calls leaves out what its rules do not, "
                                  + ("its second derivatives are not symmetric, " if self._symmetric else "")
                                  + "or the function is another one at each call")
         return matrix
 
-    def _compressed(self, recording, leaves, colouring):
+    def _compressed(self, sweeps, colouring):
         """The matrix; and None, or which rows (of a colouring of the rows: columns) disagree with two more sweeps."""
         by_rows, pattern = colouring.by == "rows", colouring.pattern
-        inputs, is_active = [shape_of(leaf) for leaf in leaves], any(output is not None for output in recording.outputs)
-        if not pattern.shape[by_rows] or not is_active:
+        if not pattern.shape[by_rows] or not sweeps.is_active:
             return csr(np.zeros(pattern.nnz), pattern), None
-        table = _table(recording, inputs, colouring, self._width)
-        arrays = pattern.indptr, pattern.indices, *colouring.places()
-        data, agrees = read_off(table, *arrays, colouring.direction(), by_rows, _TOLERANCE)
-        unused = colouring.unused()
-        if agrees and not table.ravel()[unused].any():
+        table, first = _table(sweeps, colouring, self._width), colouring.direction()
+        ends, indices, count = pattern.indptr, pattern.indices, colouring.count
+        data, largest = read_off(table, ends, indices, colouring.colours, colouring.alone(), by_rows)
+        products, unused = [(first, table[count])], colouring.unused()
+        if agree(ends, indices, data, by_rows, *products[0], _TOLERANCE) and not table[unused].any():
             # Once more, with large columns made small: what is large hides what it shares a row with.
-            first, scaled = table[-1].copy(), colouring.scaled(data)
-            adjoints = borrow_vector(recording.tape, 1)
-            table[-1] = stack(_swept(recording, inputs, by_rows, adjoints, scaled[:, None]), 1)[:, 0]
-            give_back_vector(adjoints)
-            if read_off(table, *arrays, scaled, by_rows, _TOLERANCE)[1]:
+            scaled = colouring.scaled(largest)
+            products.append((scaled, sweeps.along(scaled[None], by_rows)[0]))
+            if agree(ends, indices, data, by_rows, *products[1], _TOLERANCE):
                 return csr(data, pattern), None
-            products = [(colouring.direction(), first), (scaled, table[-1])]
-        else:
-            products = [(colouring.direction(), table[-1])]
         matrix, wrong = csr(data, pattern), np.zeros(pattern.shape[by_rows], bool)
-        wrong[unused[table.ravel()[unused] != 0.0] % len(wrong)] = True
+        wrong[unused[1][table[unused] != 0.0]] = True
         across = matrix.T if by_rows else matrix
         with np.errstate(all="ignore"):
             for direction, product in products:
@@ -126,41 +120,103 @@ class Compressed:
         return matrix, wrong
 
 
-def _table(recording, inputs, colouring, width):
+class Sweeps:
+    """Products of the Jacobian of a recording with directions; a context manager that keeps their memory meanwhile.
+
+    Parameters
+    ----------
+    recording : Recording
+    leaves : list
+        Of the arguments.
+
+    Attributes
+    ----------
+    shape : tuple of int
+    is_active : bool
+        Whether any result depends on an argument.
+    width : int
+        How many directions one sweep carries.
+    """
+
+    def __init__(self, recording, leaves):
+        self._recording, self._vectors = recording, {}
+        self._inputs = [shape_of(leaf) for leaf in leaves]
+        self.shape = sum(map(math.prod, recording.shapes)), sum(map(math.prod, self._inputs))
+        self.is_active = any(output is not None for output in recording.outputs)
+        self.width = max(1, min(_WIDEST, _BYTES // (8 * max(recording.tape.identifiers, 1))))
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for adjoints in self._vectors.values():
+            give_back_vector(adjoints)
+
+    def coloured(self, colouring, start, stop):
+        """A row for each colour from `start` on: what the sweep of it gives; that after the last is ``direction()``."""
+        count, last = min(stop, colouring.count) - start, colouring.direction() if stop > colouring.count else None
+
+        def seed(adjoints, x, shape, begin, end):
+            seed_colours(adjoints, x, colouring.colours[begin:end], start, count,
+                         None if last is None else last[begin:end])
+
+        return self._swept(seed, stop - start, colouring.by == "rows")
+
+    def along(self, directions, by_rows):
+        """A row for each row of `directions`, which are of the results, if `by_rows`, else of the arguments."""
+        width = len(directions)
+
+        def seed(adjoints, x, shape, begin, end):
+            numbers = directions[:, begin:end].T.reshape(shape + ((width,) if width > 1 else ()))[()]
+            adjoints[x] = adjoints[x] + numbers if by_rows else numbers
+
+        return self._swept(seed, width, by_rows)
+
+    def _swept(self, seed, width, by_rows):
+        """Rows that are good until as many are asked for again; ``seed(adjoints, x, shape, begin, end)`` seeds."""
+        recording = self._recording
+        adjoints = self._vectors.get(width)
+        if adjoints is None:
+            self._vectors[width] = adjoints = borrow_vector(recording.tape, width)
+        adjoints.clear()
+        given, found = (recording.inputs, self._inputs), (recording.outputs, recording.shapes)
+        if by_rows:
+            given, found = found, given
+        begin = 0
+        for x, shape in zip(*given):
+            end = begin + math.prod(shape)
+            if x is not None:      # an output may be there twice
+                seed(adjoints, x, shape, begin, end)
+            begin = end
+        (recording.tape.evaluate if by_rows else recording.tape.evaluate_forward)(adjoints=adjoints)
+        rows = [_rows(adjoints, x, shape) for x, shape in zip(*found)]
+        return rows[0] if len(rows) == 1 else np.concatenate(rows, axis=1)
+
+
+def _rows(adjoints, x, shape):
+    """The numbers of a variable, a row for each direction."""
+    rows = None if x is None else planes_of(adjoints, x)
+    if rows is not None:
+        return rows
+    if x is None:
+        return np.zeros((adjoints.width, math.prod(shape)))
+    return np.ascontiguousarray(np.reshape(adjoints[x], (-1, adjoints.width)).T)
+
+
+def _table(sweeps, colouring, width):
     """A row for each colour: what the sweep of its direction gives; and one for the direction of the check."""
     count, by_rows = colouring.count + 1, colouring.by == "rows"
-    width = min(width or _width(recording.tape), count)
-    adjoints = borrow_vector(recording.tape, width)
-    if width == count > 1:
-        found = stack(_swept(recording, inputs, by_rows, adjoints, colouring.seeds(0, count, width)), width)
-        give_back_vector(adjoints)
-        return np.ascontiguousarray(found.T)
-    table = np.zeros((count, colouring.pattern.shape[by_rows]))
+    width = min(width or sweeps.width, count)
+    if width == count:
+        return sweeps.coloured(colouring, 0, count)
+    table = np.empty((count, colouring.pattern.shape[by_rows]))
     for start in range(0, count, width):
-        seeds = colouring.seeds(start, min(start + width, count), width)
-        found = _swept(recording, inputs, by_rows, adjoints, seeds)
-        if width == 1:
-            table[start] = found[0].reshape(-1) if len(found) == 1 and np.ndim(found[0]) else stack(found, 1)[:, 0]
-        else:
-            table[start:start + width] = stack(found, width)[:, :count - start].T
-    give_back_vector(adjoints)
+        stop = min(start + width, count)
+        table[start:stop] = sweeps.coloured(colouring, start, stop)
     return table
 
 
-def _swept(recording, inputs, by_rows, adjoints, seeds):
-    """What a sweep gives, leaf by leaf; seeds are columns."""
-    adjoints.clear()
-    if by_rows:
-        return recording.reverse(adjoints, cut(seeds, recording.shapes))
-    for x, seed in zip(recording.inputs, cut(seeds, inputs)):
-        adjoints[x] = seed
-    recording.tape.evaluate_forward(adjoints=adjoints)
-    columns = (adjoints.width,) if adjoints.width > 1 else ()
-    return [np.zeros(shape + columns) if y is None else adjoints[y]
-            for y, shape in zip(recording.outputs, recording.shapes)]
-
-
-def _is_lacking(recording, leaves, colouring, matrix, wrong):
+def _is_lacking(sweeps, colouring, matrix, wrong):
     """Whether one of the rows that disagree (columns, of a colouring of the rows) is wrong, and not only rounded.
 
     Such rows are swept one by one, the other way. Where they are many, only those are whose products are wrong in the
@@ -169,28 +225,22 @@ def _is_lacking(recording, leaves, colouring, matrix, wrong):
     """
     first = colouring.direction()
     second = np.roll(first, 1)[::-1]
-    by_rows, inputs = colouring.by == "rows", [shape_of(leaf) for leaf in leaves]
+    by_rows = colouring.by == "rows"
     across, pattern = (matrix.T.tocsr(), colouring.pattern.T) if by_rows else (matrix, colouring.pattern)
     directions = np.stack([first, second, first + _PART * second])
-    adjoints = recording.tape.new_adjoints(1)
-    errors = []
     with np.errstate(all="ignore"):
-        for direction in directions:
-            found = stack(_swept(recording, inputs, by_rows, adjoints, direction[:, None]), 1)[:, 0]
-            errors.append(found - across @ direction)
-        errors = np.stack(errors)
+        errors = np.stack([sweeps.along(direction[None], by_rows)[0] - across @ direction for direction in directions])
         is_even = np.abs(errors[0] + _PART * errors[1] - errors[2]) < 1e-3 * np.abs(errors).max(axis=0)
     lines = np.flatnonzero(wrong)
     if len(lines) > _FEW:
         lines = lines[is_even[lines] | ~np.isfinite(errors[:, lines]).all(axis=0)]
-    width = min(_width(recording.tape), max(len(lines), 1))
-    adjoints = recording.tape.new_adjoints(width)
+    width = min(sweeps.width, max(len(lines), 1))
     for begin in range(0, len(lines), width):
         some = lines[begin:begin + width]
-        seeds = np.zeros((len(wrong), width))
-        seeds[some, np.arange(len(some))] = 1.0
-        swept = stack(_swept(recording, inputs, not by_rows, adjoints, seeds), width)
-        for line, exact in zip(some.tolist(), np.ascontiguousarray(swept.T)):
+        seeds = np.zeros((len(some), len(wrong)))
+        seeds[np.arange(len(some)), some] = 1.0
+        swept = sweeps.along(seeds, not by_rows)
+        for line, exact in zip(some.tolist(), swept):
             inside, kept = np.zeros(len(exact), bool), np.zeros(len(exact))
             inside[pattern.indices[pattern.indptr[line]:pattern.indptr[line + 1]]] = True
             start, stop = across.indptr[line:line + 2]
@@ -212,11 +262,6 @@ def _is_wrong(exact, found, inside, directions, errors, is_even):
     # What is missed shows in each direction as what was found says; two roundings have nothing in common.
     return bool(is_even) and bool((np.abs(directions @ (exact - found) - errors) <= 1e-3 * np.abs(errors)).all()
                                   and np.abs(errors).max() > 0.0)
-
-
-def _width(tape):
-    """How many directions a sweep carries."""
-    return max(1, min(_WIDEST, _BYTES // (8 * max(tape.identifiers, 1))))
 
 
 def _missing(missing):

@@ -168,12 +168,13 @@ class Jacobian(Driver):
 
     def _sparse(self, run, others):
         """With `others` for a run that finds the pattern."""
-        from codipy.tools.compressed import in_blocks
+        from codipy.tools.compressed import Sweeps, in_blocks
 
         if run.program is not None:
             raise UndifferentiableError("a sparse Jacobian is a SciPy array of numbers and cannot depend on what is "
                                         "differentiated outside: leave out sparsity=")
-        matrix = self._compressed.matrix(run.recording, run.leaves, lambda: self._found(*others))
+        with Sweeps(run.recording, run.leaves) as sweeps:
+            matrix = self._compressed.matrix(sweeps, lambda: self._found(*others))
         return in_blocks(matrix, run.recording.result, run.trees, self._choice)
 
     def _seeds(self, trees, leaves):

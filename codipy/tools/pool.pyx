@@ -21,8 +21,9 @@ cdef extern from *:
     void* codipy_leaves          # ... and the list of what it differentiates by
 
 cdef list errors = raised
-cdef object VECTOR = "adjoints"  # in the place of settings: one adjoint vector
-cdef Py_ssize_t KEPT = 16 << 20  # bytes that it may have
+cdef object VECTORS = "adjoints"     # in the place of settings: the adjoint vectors of one tape, one for each width
+cdef Py_ssize_t KEPT = 16 << 20      # bytes that one may have
+cdef Py_ssize_t MOST = 2             # of them: a sparse Jacobian sweeps in all directions, and in one to check them
 cdef object KEY = object()       # of our entry in the dict that Python keeps for each thread until it ends
 
 
@@ -113,18 +114,22 @@ cpdef int give_back(tuple settings, Tape tape) except -1:
 
 
 def borrow_vector(Tape tape not None, width):
-    """An adjoint vector of a tape, all zero: the one that was given back last, or a new one."""
-    kept = idle().pop(VECTOR, None)
-    if kept is None or kept.tape is not tape or kept.width != width:
+    """An adjoint vector of a tape, all zero: one that was given back, or a new one."""
+    vector = idle().get(VECTORS, {}).pop(width, None)
+    if vector is None or vector.tape is not tape:
         return tape.new_adjoints(width)
-    kept.clear()
-    return kept
+    vector.clear()
+    return vector
 
 
 def give_back_vector(adjoints):
     """Keep its memory for the next call: that of large vectors comes from the system page by page."""
-    if adjoints.bytes_allocated <= KEPT:
-        idle()[VECTOR] = adjoints
+    if adjoints.bytes_allocated > KEPT:
+        return
+    kept = {width: vector for width, vector in idle().get(VECTORS, {}).items() if vector.tape is adjoints.tape}
+    if len(kept) == MOST:
+        del kept[next(iter(kept))]
+    idle()[VECTORS] = kept | {adjoints.width: adjoints}
 
 
 def clear_tapes():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.active.adjoints import seed_units
+from codipy.active.adjoints import planes_of, seed_colours, seed_units
 from codipy.tape.adjoints import _long_from
 
 
@@ -37,6 +37,50 @@ def test_unit_seeds_are_those_of_arrays(layout, view, width):
     assert np.count_nonzero(units[x]) == 2
 
 
+@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("width", [1, 3, 8])
+@pytest.mark.parametrize("is_checked", [False, True])
+def test_seeds_by_colour_are_those_of_arrays(layout, view, width, is_checked):
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(np.arange(1.0, 13.0).reshape(3, 4))
+        y = tape.register_output(VIEWS[view](np.exp(x)))
+    draw, count = np.random.default_rng(9), width - is_checked
+    colours, last = draw.integers(0, count + 4, y.size).astype(np.int32), draw.uniform(1.0, 2.0, y.size)
+    seed = np.zeros((y.size, width))
+    seed[:, :count] = colours[:, None] == 2 + np.arange(count)
+    if is_checked:
+        seed[:, -1] = last
+    coloured, arrays = tape.new_adjoints(width), tape.new_adjoints(width)
+    arrays[y] = 2.0 * seed.reshape(*y.shape, width) if width > 1 else 2.0 * seed.reshape(y.shape)
+    for _ in range(2):      # added
+        seed_colours(coloured, y, colours, 2, count, last if is_checked else None)
+    assert np.array_equal(coloured[y], arrays[y]) and np.any(coloured[y])
+    rows = planes_of(coloured, y)
+    if rows is not None:
+        assert np.array_equal(rows, np.reshape(arrays[y], (y.size, width)).T)
+    if layout == "rows" and width > 1:
+        assert rows is None
+    elif view == "whole" and width < 8:      # of which there are no vectors
+        assert rows is not None
+    tape.evaluate(adjoints=coloured)
+    tape.evaluate(adjoints=arrays)
+    assert np.array_equal(coloured[x], arrays[x])
+
+
+def test_seeds_by_colour_need_a_colour_for_each_number():
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(np.ones(3))
+    adjoints = tape.new_adjoints(2)
+    colours, last = np.zeros(3, np.int32), np.ones(3)
+    for wrong in [(colours[:2], 0, 2, None), (colours.astype(np.int64), 0, 2, None), (colours, 0, 1, last[:2]),
+                  (np.zeros(6, np.int32)[::2], 0, 2, None), (colours, 0, 2, last), (colours, 0, 3, None)]:
+        with pytest.raises(ValueError):
+            seed_colours(adjoints, x, *wrong)
+    assert not np.any(adjoints[x])
+
+
 def test_unit_seeds_are_added_also_to_numbers():
     tape = codipy.Tape()
     with tape:
@@ -44,9 +88,10 @@ def test_unit_seeds_are_added_also_to_numbers():
         y = tape.register_output(x * x)
     adjoints = tape.new_adjoints(2)
     seed_units(adjoints, y, 0, 1, 1)
-    seed_units(adjoints, y, 0, 1, 1)
+    seed_colours(adjoints, y, np.array([4], np.int32), 3, 2, None)
     tape.evaluate(adjoints=adjoints)
     assert adjoints[x].tolist() == [0.0, 12.0]
+    assert planes_of(adjoints, x) is None
 
 
 def test_what_is_returned_twice_has_the_sum_of_both_rows():

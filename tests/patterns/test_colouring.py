@@ -8,6 +8,7 @@ import pytest
 
 import codipy
 from codipy.patterns import Sparsity
+from codipy.patterns.colouring import agree, read_off
 from codipy.patterns.detection import detected
 
 
@@ -75,8 +76,19 @@ def test_what_directions_give_is_the_matrix(seed, by):
     colouring = pattern.colouring(by)
     seeds = (colouring.colours == np.arange(colouring.count)[:, None]).astype(float)
     table = seeds @ (matrix if by == "rows" else matrix.T)
-    places, colours = colouring.places()
-    assert np.array_equal(table[colours, places], matrix[pattern.rows(), pattern.indices])
+    table = np.vstack([table, np.full(table.shape[1], np.nan)])      # as with the direction of the check
+    found, largest = read_off(
+        table, pattern.indptr, pattern.indices, colouring.colours, colouring.alone(), by == "rows")
+    assert np.array_equal(found, matrix[pattern.rows(), pattern.indices])
+    sizes = np.where(dense, np.abs(matrix), -1.0).max(axis=1 if by == "rows" else 0, initial=-1.0)
+    assert np.array_equal(largest, sizes)
+    direction = colouring.direction()
+    product = direction @ matrix if by == "rows" else matrix @ direction
+    given = pattern.indptr, pattern.indices, found, by == "rows", direction
+    assert agree(*given, product, 1e-13)
+    for place in range(len(product)):
+        assert not agree(*given, product + (np.arange(len(product)) == place), 1e-13)
+        assert not agree(*given, np.where(np.arange(len(product)) == place, np.nan, product), 1e-13)
 
 
 def test_few_colours_where_few_are_enough():
