@@ -15,7 +15,7 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
-from codipy.scipy.calls import kept, of_active
+from codipy.scipy.calls import kept, of_active, refused
 
 __all__ = ["FUNCTIONS", "METRICS", "distance"]
 
@@ -130,5 +130,7 @@ def squareform(X, force="no", checks=True):
     return np.append(X, 0.0)[numbers - 1]      # the last one where there is none, on the diagonal
 
 
-FUNCTIONS = {"cdist": cdist, "pdist": pdist, "squareform": squareform}
+directed_hausdorff = refused(scipy.spatial.distance.directed_hausdorff, "scipy.spatial.distance.directed_hausdorff",
+                             "take i and j of codipy.value(u) and codipy.value(v), and np.linalg.norm(u[i] - v[j])")
+FUNCTIONS = {"cdist": cdist, "directed_hausdorff": directed_hausdorff, "pdist": pdist, "squareform": squareform}
 distance = module_for(scipy.spatial.distance, FUNCTIONS)

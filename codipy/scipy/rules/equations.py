@@ -6,9 +6,12 @@ k and the closed loop c = a - b k, a change of the data changes x by the solutio
 and G. Hennequin, "Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati equations", 2020).
 """
 
+import functools
+
 import numpy as np
 import scipy.linalg
 
+from codipy.numpy.allocation import asarray
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import mT
 from codipy.scipy.calls import kept, recorded
@@ -121,12 +124,22 @@ def _of(original, vjp, jvp, arrays, without=(), linear=()):
     return recorded(original, primitive, arrays, without=without)
 
 
+def _of_matrices(function):
+    """The function, which may get numbers for matrices, as SciPy takes them; the rules do not."""
+
+    @functools.wraps(function)
+    def of_any(a, b, q, r, *args, **kwargs):
+        return function(*(np.atleast_2d(asarray(x)) for x in (a, b, q, r)), *args, **kwargs)
+
+    return of_any
+
+
 _LA = scipy.linalg
 solve_sylvester = _of(_LA.solve_sylvester, _sylvester_vjp, _sylvester_jvp, 3, linear=(2,))
 solve_continuous_lyapunov = _of(_LA.solve_continuous_lyapunov, _continuous_vjp, _continuous_jvp, 2, linear=(1,))
 solve_discrete_lyapunov = _of(_LA.solve_discrete_lyapunov, _discrete_vjp, _discrete_jvp, 2, linear=(1,))
-solve_continuous_are = _of(_LA.solve_continuous_are, _care_vjp, _care_jvp, 4, ("e", "s"))
-solve_discrete_are = _of(_LA.solve_discrete_are, _dare_vjp, _dare_jvp, 4, ("e", "s"))
+solve_continuous_are = _of_matrices(_of(_LA.solve_continuous_are, _care_vjp, _care_jvp, 4, ("e", "s")))
+solve_discrete_are = _of_matrices(_of(_LA.solve_discrete_are, _dare_vjp, _dare_jvp, 4, ("e", "s")))
 
 FUNCTIONS = {function.__name__: function for function in (
     solve_sylvester, solve_continuous_lyapunov, solve_discrete_lyapunov, solve_continuous_are, solve_discrete_are)}
