@@ -4,6 +4,7 @@
 import functools
 import importlib
 import math
+import subprocess
 import sys
 import textwrap
 
@@ -300,3 +301,10 @@ def has_by_import(name):
 ])  # fmt: skip
 def test_what_a_module_has_is_what_it_has_in_the_plain_run(asked):
     assert rebind(asked)() == asked()
+
+
+def test_modules_that_are_imported_before_the_first_driver_runs_are_replaced():
+    text = ("import codipy\nfrom scipy.integrate import quad\n"
+            "print(codipy.grad(lambda x: quad(lambda t: t * x, 0.0, 1.0)[0])(2.0))")  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", text], capture_output=True, text=True)
+    assert done.stdout.strip() == "0.5", done.stderr

@@ -91,10 +91,9 @@ def _solve_of(value):
 
 def _dot_of(value):
     """``value.dot``, which of a plain array takes what is active: NumPy's method asks that for plain numbers."""
-    return functools.partial(_DOT, value) if type(value) is np.ndarray else value.dot
+    return functools.partial(replacement(np.dot, np.dot), value) if type(value) is np.ndarray else value.dot
 
 
-_DOT = replacement(np.dot, np.dot)
 _OWN = frozenset(("value", "identifier", "is_active", "gradient", "tangent"))  # what no float or ndarray has
 
 
