@@ -54,35 +54,14 @@ cdef class Gather(Record):
         return 0
 
     cdef int forward(self, AdjointVector adjoints) except -1:
-        cdef Py_ssize_t width = adjoints.width, i = 0, r, n
         cdef double* origin = adjoints.origin()
-        cdef double* result = origin + width * self.base
-        cdef Run run
         with nogil:
-            for r in range(self.run_count()):
-                run = self.run_at(r)
-                n = run.length * width
-                if run.first:
-                    memcpy(result + i, origin + width * run.first, n * sizeof(double))
-                else:
-                    memset(result + i, 0, n * sizeof(double))
-                i += n
+            move(self, origin, adjoints.width, NULL)
         return 0
 
     cdef int primal(self, Replay replay) except -1:
-        cdef Py_ssize_t i = 0, r
-        cdef double* result = replay.values + self.base
-        cdef const double* passive = self.constants()
-        cdef Run run
         with nogil:
-            for r in range(self.run_count()):
-                run = self.run_at(r)
-                if run.first:
-                    memcpy(result + i, replay.values + run.first, run.length * sizeof(double))
-                else:
-                    memcpy(result + i, passive, run.length * sizeof(double))
-                    passive += run.length
-                i += run.length
+            move(self, replay.values, 1, self.constants())
         return 0
 
     def __sizeof__(self):
@@ -115,6 +94,27 @@ cdef class Gather(Record):
 
     def __repr__(self):
         return f"<movement of {self.size} to {self.base}>"
+
+
+cdef void move(Gather record, double* origin, Py_ssize_t width, const double* passive) noexcept nogil:
+    """Copy what a vector holds for the sources to the result: tangents and values alike.
+
+    `passive` are the values of what has no identifier; NULL where tangents are copied, which are 0 there.
+    """
+    cdef double* result = origin + width * record.base
+    cdef Py_ssize_t r, n
+    cdef Run run
+    for r in range(record.run_count()):
+        run = record.run_at(r)
+        n = run.length * width
+        if run.first:
+            memcpy(result, origin + width * run.first, n * sizeof(double))
+        elif passive == NULL:
+            memset(result, 0, n * sizeof(double))
+        else:
+            memcpy(result, passive, n * sizeof(double))
+            passive += n
+        result += n
 
 
 cdef void add_apart(double* origin, const int32_t* sources, const double* bars, Py_ssize_t n) noexcept nogil:
