@@ -83,7 +83,7 @@ def has_second(BaseTape tape not None):
                                     "is known: its Jacobians are numbers")
     for record in tape.records.items:
         if type(record) is Statement:
-            if (<Statement>record).sums or (<Statement>record).program is None:
+            if (<Statement>record).sums:
                 return False
         elif type(record) not in (Gather, Reduction, Mark, Call):
             raise UndifferentiableError(f"{type(record).__name__}, a record of the user's, cannot be differentiated again")
