@@ -179,7 +179,8 @@ g.x0 = np.ones
 def test_a_point_of_a_default_size(command, tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "sized.py").write_text(SIZED)
-    few = {"compare": ["--repeat", "1"], "study": ["--repeat", "1", "--strategy", "primal"]}.get(command, [])
+    one = ["--strategy", "primal", "--granularity", "statement"]
+    few = {"compare": ["--repeat", "1"], "study": ["--repeat", "1", *one]}.get(command, [])
     assert cli.main([command, "sized.py:f", *few]) == 0
     assert "x0 of sized.py" in " ".join(capsys.readouterr().out.replace("()", "").split())
     assert cli.main([command, "sized.py:g", *few]) == 2
@@ -424,8 +425,10 @@ def test_hints_are_of_functions_that_fail(tmp_path, capsys, monkeypatch):
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")
-@pytest.mark.parametrize("words", [["compare", "--repeat", "1"], ["study", "--repeat", "1"], ["profile"], ["predict"],
-                                   ["debug"]])
+@pytest.mark.parametrize("words", [
+    ["compare", "--repeat", "1"], ["study", "--repeat", "1", "--strategy", "primal", "--granularity", "statement"],
+    ["profile"], ["predict"], ["debug"],
+])  # fmt: skip
 def test_a_full_disk_behind_the_standard_output_is_exit_status_2(words, tmp_path):
     (tmp_path / "points.py").write_text(POINTS)
     with open("/dev/full", "wb") as full:
