@@ -85,7 +85,8 @@ class Array:
     def tolist(self) -> Any: ...
     def fill(self, value: _Values) -> None: ...
     def sum(
-        self, axis: _Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False, **kwargs: Any
+        self, axis: _Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False, *args: Any,
+        **kwargs: Any,
     ) -> Any: ...
     def mean(
         self, axis: _Axis = None, dtype: DTypeLike | None = None, out: Any = None, keepdims: bool = False, **kwargs: Any
