@@ -25,7 +25,7 @@ STORES: dict[str, Callable[[int | None], Strategy]] = {
     "jacobian-reuse": partial(Jacobian, True),
     "primal": partial(Primal, False),
     "primal-reuse": partial(Primal, True),
-    FORWARD_STRATEGY: Forward,
+    FORWARD_STRATEGY: lambda _: Forward(),
 }
 STRATEGIES = ("auto", *[name for name in STORES if name != FORWARD_STRATEGY])  # that can be swept
 GRANULARITIES = ("statement", "operation")
