@@ -266,6 +266,7 @@ cdef bint scatter_active(Recorder* r, BaseArray a, offsets, value) except? True:
     cdef bint moves
     cdef double* numbers
     cdef int32_t* slots
+    cdef int32_t first = 0
     if not is_array(value) or storage.single or cnp.PyArray_NDIM(at) > MAX_DIMS:
         return False
     x = value
@@ -291,9 +292,11 @@ cdef bint scatter_active(Recorder* r, BaseArray a, offsets, value) except? True:
         place = shown.offset
         for k in range(shape.ndim):
             index[k] = 0
+        if moves and not r.reuse and source.identifiers == NULL and n:
+            first = source.block.hand_out(tape, 0)       # which is a hold of the whole Block, where nothing is counted
         for i in range(n):           # all of them are read before one is written: the value may show what is written to
             numbers[i] = source.buffer.data[place]
-            slots[i] = source.hand_out(tape, place) if moves else 0
+            slots[i] = first + <int32_t>place if first else source.hand_out(tape, place) if moves else 0
             advance(shape.ndim, shape.shape, index, 1, &steps, &place)
         for i in range(n):
             storage.buffer.data[places[i]] = numbers[i]

@@ -115,14 +115,20 @@ cdef class Storage:
     cdef int make_mixed(self, BaseTape tape) except -1:
         cdef Py_ssize_t i
         cdef int32_t* identifiers
+        cdef int32_t first
         if self.identifiers != NULL:
             return 0
         identifiers = <int32_t*>PyMem_Calloc(self.buffer.size + 1, sizeof(int32_t))
         if identifiers == NULL:
             raise MemoryError(f"no memory for {self.buffer.size} identifiers")
         if self.block is not None:
-            for i in range(self.buffer.size):
-                identifiers[i] = self.block.hand_out(tape, i)
+            if tape.recorder.reuse:
+                for i in range(self.buffer.size):
+                    identifiers[i] = self.block.hand_out(tape, i)
+            elif self.buffer.size:
+                first = self.block.hand_out(tape, 0)     # a hold of the whole Block
+                for i in range(self.buffer.size):
+                    identifiers[i] = first + <int32_t>i
             self.block = None
         self.identifiers, self.epoch, self.part = identifiers, tape.recorder.epoch, None
         return 0
