@@ -30,6 +30,14 @@ CASES = {
     "inside alone": lambda p: np.nan_to_num(si.CubicSpline(X, p[:8], extrapolate=False)(p[8:] * 2)),
     "Hermite": lambda p: si.CubicHermiteSpline(X, p[:8], p[:8] * 0.3)(p[8:]),
     "PPoly": lambda p: si.PPoly(p[:8].reshape(2, 4), X[:5])(p[8:]),
+    "BPoly": lambda p: si.BPoly(p[:8].reshape(2, 4), X[:5])(p[8:]),
+    "BPoly of a constant": lambda p: si.BPoly(p[:4].reshape(1, 4), X[:5])(p[8:]),
+    "BPoly by x": lambda p: si.BPoly(np.outer([1.0, 0.3, 2.0, -1.0, 0.5], Y[1:]), moved(p))(p[8:] + 1.0),
+    "BPoly derivatives": lambda p: si.BPoly(p[:8].reshape(4, 2), X[:3])(p[8:] * 0.25, 2) * 1e-3 * (
+        si.BPoly(p[:8].reshape(4, 2), X[:3]).derivative()(p[8:] * 0.25)),
+    "BPoly antiderivative": lambda p: si.BPoly(p[:8].reshape(4, 2), X[:3]).antiderivative()(p[8:] * 0.25),
+    "BPoly of derivatives": lambda p: si.BPoly.from_derivatives(X[:4], p[:8].reshape(4, 2))(p[8:] * 0.5),
+    "BPoly inside alone": lambda p: np.nan_to_num(si.BPoly(p[:8].reshape(4, 2), X[:3], False)(p[8:] * 0.5)),
     "BSpline": lambda p: si.BSpline(KNOTS, p[:8], 3)(p[8:]),
     "BSpline derivative": lambda p: si.BSpline(KNOTS, p[:8], 3).derivative()(p[8:]),
     "BSpline antiderivative": lambda p: si.BSpline(KNOTS, p[:8], 3).antiderivative()(p[8:]),
@@ -114,7 +122,7 @@ def test_every_strategy_and_direction(name):
     "refused",
     [
         lambda p: si.PPoly(p[:8].reshape(2, 4), X[4::-1])(p[8:]),
-        lambda p: si.BPoly(p[:8].reshape(2, 4), X[:5])(p[8:]),
+        lambda p: si.NdPPoly(p[:8].reshape(2, 4), (X[:5],))(p[8:, None]),
     ],
 )
 def test_what_has_no_rule_raises(refused):
@@ -122,16 +130,17 @@ def test_what_has_no_rule_raises(refused):
         codipy.grad(lambda p: np.sum(refused(p)))(POINT)
 
 
-def test_a_replay_in_other_cells_of_a_grid_raises():
-    tape, f = codipy.Tape("primal"), codipy.rebind(number(CASES["grid"]))
+@pytest.mark.parametrize(("name", "said"), [("grid", "cells"), ("BPoly", "BPoly")])
+def test_a_replay_in_other_cells_of_a_grid_raises(name, said):
+    tape, f = codipy.Tape("primal"), codipy.rebind(number(CASES[name]))
     with tape:
         p = tape.register_input(POINT.copy())
         y = tape.register_output(f(p))
     tape.set_primal(p, POINT * 1.001)
     tape.evaluate_primal()
-    np.testing.assert_allclose(tape.get_primal(y), number(CASES["grid"])(POINT * 1.001), rtol=1e-14)
+    np.testing.assert_allclose(tape.get_primal(y), number(CASES[name])(POINT * 1.001), rtol=1e-14)
     tape.set_primal(p, np.append(POINT[:-1], 1.0))
-    with pytest.raises(TapeError, match="cells"):
+    with pytest.raises(TapeError, match=said):
         tape.evaluate_primal()
 
 

@@ -7,6 +7,8 @@ the polynomial after it: the derivative is minus that.
 
 from __future__ import annotations
 
+import functools
+
 import numpy as np
 from scipy.interpolate import _ppoly as _compiled
 
@@ -16,9 +18,11 @@ from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active
+from codipy.numpy.decisions import decision, keep
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.kernels.calls import on_values, refused_loop, write
+from codipy.scipy.kernels.exact import with_values_of
 
 __all__ = ["FUNCTIONS"]
 
@@ -207,7 +211,43 @@ def _integrate(c, x, a, b, extrapolate, out):
     return None
 
 
-FUNCTIONS = {"evaluate": _evaluate, "fix_continuity": _fix_continuity, "integrate": _integrate}
+# ---- `BPoly`
+def _interval(extrapolate, x, points):
+    found, inside = _places(x, points, extrapolate)
+    return np.where(inside, found, -1)
+
+
+_INTERVALS = {flag: decision(f"scipy.interpolate.BPoly, extrapolate={flag}", functools.partial(_interval, flag))
+              for flag in (False, True)}  # fmt: skip
+
+
+def _evaluate_bernstein(c, x, points, order, extrapolate, out):
+    """By differences of coefficients and de Casteljau's scheme, with the values of SciPy's sum of powers."""
+    if not holds_active((c, x, points)):
+        return on_values(_compiled.evaluate_bernstein, (c, x, points, order, extrapolate, out))
+
+    def run(c, x, points):
+        made = np.empty(np.shape(out))
+        _compiled.evaluate_bernstein(*map(np.ascontiguousarray, (c, x, points)), order, extrapolate, made)
+        return made
+
+    operands = tuple(map(asarray, (c, x, points)))
+    c, x, points = operands
+    found, inside = _places(x, points, extrapolate)
+    keep(_INTERVALS[bool(extrapolate)], (x, points))
+    width = (x[found + 1] - x[found])[:, None]
+    s, rows = (points - x[found])[:, None] / width, c[:, found]
+    for _ in range(order):
+        rows = (rows[1:] - rows[:-1]) * float(len(rows) - 1) / width if len(rows) > 1 else 0.0 * rows
+    while len(rows) > 1:
+        rows = rows[:-1] * (1.0 - s) + rows[1:] * s
+    formula = np.where(inside[:, None], rows[0], np.nan)
+    write(out, with_values_of("scipy.interpolate.BPoly", run, operands, formula))
+    return None
+
+
+FUNCTIONS = {"evaluate": _evaluate, "evaluate_bernstein": _evaluate_bernstein, "fix_continuity": _fix_continuity,
+             "integrate": _integrate}  # fmt: skip
 FUNCTIONS |= {name: refused_loop(name, original, "of piecewise polynomials", "take their values")
               for name, original in vars(_compiled).items()
               if callable(original) and name not in FUNCTIONS and name[0] != "_"}  # fmt: skip
