@@ -8,7 +8,7 @@ the tolerances of the call. Then the integrand is recorded at the nodes of the f
 the integrand there; higher ones come from a rule on the interval from the limit's value to the limit, of no length.
 
 Derivatives of higher order are those of the same nodes. A jump of the integrand that moves with a parameter contributes
-nothing, as no branch does: say where it is by a limit.
+nothing, as no branch does: say where it is by a limit, or by ``points=``, at which the integral is that of two parts.
 
 `quad_vec` is Python code, which is rebuilt; its limits are differentiated as those of `quad`.
 """
@@ -42,6 +42,7 @@ _QUAD = scipy.integrate.quad
 _SIGNATURE = inspect.signature(_QUAD)
 _QUAD_VEC = scipy.integrate.quad_vec
 _OF_VECTORS = inspect.signature(_QUAD_VEC)
+_NEAR = 64      # of the last digits of a point, beside which the integrand is that of one part
 _SAME = decision("scipy.integrate.quad", lambda number: number)      # a replay does not integrate anew: it raises
 
 
@@ -66,7 +67,7 @@ def quad(*positional, **named):
         return np.reshape(found, (-1,))[0] if np.ndim(found) else found      # some versions take arrays of one number
 
     called.__name__ = name_of(f)
-    limits = given["a"], given["b"]
+    limits, points = (given["a"], given["b"]), given["points"]
     bound.arguments |= {name: value(given[name]) for name in given.keys() - {"func", "args"}}
     wants, bound.arguments["full_output"] = given["full_output"], 1
     bound.arguments |= {"func": lambda x: value(f(x, *args)), "args": ()}
@@ -80,6 +81,7 @@ def quad(*positional, **named):
         for limit, sign in zip(limits, (-1.0, 1.0)):
             if is_active(limit):
                 integral = integral + sign * _beyond(called, limit, name_of(f))
+        integral = integral + _jumps(called, points, *limits, name_of(f))
     return (integral, *found[1:]) if wants else (integral, *found[1:2])
 
 
@@ -147,7 +149,8 @@ def _refined(g, intervals, epsabs, epsrel, limit, f):
     while whole and error > max(epsabs, epsrel * max(map(abs, whole.values()))):
         if len(queue) >= limit:
             raise ArithmeticError(f"the derivative of the integral of {name_of(f)} did not converge in {limit} "
-                                  f"intervals: it is known within {error:.3g}; say limit=, or larger tolerances")
+                                  f"intervals: it is known within {error:.3g}; say by points= where the integrand or "
+                                  "its slope jumps, limit=, or larger tolerances")
         wrong, _, start, stop, fine = heapq.heappop(queue)
         _add(whole, fine, -1.0)
         middle = 0.5 * (start + stop)
@@ -180,15 +183,27 @@ def _slopes(g, start, stop):
     return fine, wrong
 
 
-def _beyond(f, limit, name):
-    """The integral from the value of a limit to the limit: zero, with its derivatives."""
+def _jumps(f, points, a, b, name):
+    """What the parts that end and begin at points change by where these move: zero, with its derivatives."""
+    low, high = sorted((float(plain(a)), float(plain(b))))
+    sign, total = 1.0 if plain(a) < plain(b) else -1.0, 0.0
+    for point in [] if points is None else list(points):
+        at = float(plain(point))
+        if is_active(point) and low < at < high:
+            near = min(_NEAR * np.spacing(max(abs(at), high - low)), at - low, high - at)
+            total = total + sign * (_beyond(f, point, name, -near) - _beyond(f, point, name, near))
+    return total
+
+
+def _beyond(f, limit, name, side=0.0):
+    """The integral from the value of a limit to the limit: zero, with its derivatives; so far beside it."""
     at, total = plain(limit), 0.0
     if math.isinf(at):
         return 0.0
     keep(_SAME, [limit])
     length = limit - at
     for node, weight in zip(*_rule(max(orders(), 1))):
-        total = total + (weight * length) * f(at + node * length)
+        total = total + (weight * length) * f(at + side + node * length)
     if not np.all(np.isfinite(plain(total))):
         raise ArithmeticError(f"the integral up to {at:.6g} has no derivative by that limit: {name} is not "
                               "finite there")

@@ -46,6 +46,9 @@ CASES = {
     "one arg": lambda p: quad(lambda t, a: a * t, 0.1, 1.0, args=p[0])[0],
     "a singular end": lambda p: quad(lambda t: t ** (p[0] - 1.0), 0.0, 1.0)[0],
     "points": lambda p: quad(lambda t: abs(t - 0.3) ** p[0], 0.0, 1.0, points=[0.3])[0],
+    "a point that moves": lambda p: quad(lambda t: t * p[1] if t < p[0] / 3 else p[0], 0.0, 1.0, points=[p[0] / 3])[0],
+    "points that move, downwards": lambda p: quad(lambda t: t * p[1] if t < p[0] / 4 else np.exp(
+        p[0] * t) if t < p[1] / 2 + 0.3 else -1.0, 2.0, 0.0, points=np.array([p[0] / 4, p[1] / 2 + 0.3]))[0],
     "an array": lambda p: quad(lambda t: np.sum(np.exp(-p * t)), 0.0, 2.0)[0],
     "filled": lambda p: quad(filled, 0.0, 2.0, args=(p,))[0],
     "a method": lambda p: quad(Material(p[0]).energy, 0.0, 2.0)[0],
