@@ -5,7 +5,7 @@ PY := $(CURDIR)/.venv/bin/python
 INSTALLED := .venv/installed
 BUILD := setup.py -q build_ext -i
 PYTEST := -m pytest -q tests
-SIDE_BY_SIDE := -n logical --dist loadfile  # a process for each core, one file in one process
+SIDE_BY_SIDE := -n logical --dist loadfile --no-loadscope-reorder  # a process for each core, one file in one process
 
 # Another build runs in a copy under build/, so that the release build in place stays as it is.
 COPY = rm -rf build/$@ && mkdir -p build/$@ && tar cf - --exclude=./build --exclude=./.venv --exclude=./.git \

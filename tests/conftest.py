@@ -3,6 +3,7 @@
 
 import gc
 import os
+from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -43,14 +44,22 @@ def older_objects_stay():
 
 
 MOST_CASES = 24  # of one test function while lines are counted
+# Files of 10 to 50 seconds of processor time, which begin first: a file is tested in one process, and one that began
+# last would be waited for.
+LONGEST = ["fuzz/test_fuzz.py", "scipy/test_ndimage.py", "laboratory/test_study.py", "laboratory/test_command.py",
+           "scipy/test_stats.py", "tools/test_shared_arrays.py", "scipy/test_ode.py", "tools/test_exchanged_arrays.py",
+           "series/test_program.py", "tape/test_bytes_of_records.py", "benchmarks/test_studies.py", "test_cli.py",
+           "test_stubs.py"]  # fmt: skip
 
 
 def pytest_collection_modifyitems(config, items):
-    """Skip what holds for the release build only; the variables are those that made the build (see setup.py).
+    """Long files first; skip what holds for the release build only, of which the variables say that made the build.
 
     While lines are counted, which takes twenty times as long, some cases of each test do: fewer lines may be run, never
     more.
     """
+    turns = {Path(__file__).parent / name: turn for turn, name in enumerate(LONGEST)}
+    items.sort(key=lambda item: turns.get(item.path, len(turns)))
     if os.environ.get("COVERAGE_RUN"):
         items[:] = _thinned(items)
     if not BUILD:
