@@ -11,6 +11,8 @@ cimport numpy as cnp
 from codipy.data.buffer cimport Buffer
 from codipy.data.position cimport Position
 from codipy.data.stream cimport Stream
+from codipy.operations.kernels cimport OP_COUNT
+from codipy.programs.program cimport BARE
 from codipy.tape.base cimport BaseTape
 from codipy.tape.call cimport Call, new_call, set_slots
 from codipy.tape.choice cimport Choice, new_choice
@@ -22,9 +24,9 @@ from codipy.tape.recorder cimport PRIMAL, SIMPLE, grow_primals
 from codipy.tape.reduction cimport Reduction
 from codipy.tape.simple cimport Simple
 from codipy.tape.statement cimport Argument, Statement, new_statement
+from codipy.tape.stored cimport HANDMADE
 
 from codipy.errors import CorruptTape, TapeError
-from codipy.operations import TABLE
 from codipy.tape.contents import Calling, Choosing, Expression, Movement, Summation, Values
 from codipy.tape.sound import demand_sound, extent
 
@@ -107,9 +109,9 @@ cdef Py_ssize_t first_handmade(BaseTape tape, contents) except -1:
     """The first statement that a replay cannot compute; behind all of them if there is none."""
     codes = contents.streams[len(contents.streams) - 1][0]
     if tape.recorder.kind == PRIMAL:
-        which = np.flatnonzero(codes < -1)
+        which = np.flatnonzero(codes < HANDMADE)
     elif tape.recorder.kind == SIMPLE:
-        which = np.flatnonzero((codes & ((1 << 29) - 1)) >= len(TABLE))
+        which = np.flatnonzero((codes & BARE) >= OP_COUNT)
     else:
         which = ()
     return which[0] if len(which) else len(codes)
