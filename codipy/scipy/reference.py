@@ -154,7 +154,7 @@ kink it is 0 at a site. A spline that is smoothed (`s > 0`) has knots and a para
 SciPy's own Python code is rebuilt: `simpson`, `trapezoid`, `romb`, `cumulative_trapezoid`, `cumulative_simpson`,
 `fixed_quad`. `quad`, and `dblquad`, `tplquad` and `nquad`, which call it, have SciPy's value and the
 derivatives by parameters and limits: the nodes are made dense enough for those within the tolerances of the call, or an
-`ArithmeticError` says that they were not; weights and `complex_func` of what is active raise. Where the integrand jumps
+`ArithmeticError` says that they were not; weights raise. Where the integrand jumps
 at a place that depends on parameters, say that place by `points=` (`points=[p[0]]`), or what it moves is not in the
 derivative. `quad_vec` has its derivatives by parameters from the nodes that SciPy takes, and by limits.
 

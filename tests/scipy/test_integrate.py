@@ -84,7 +84,6 @@ def test_without_rebuilding_the_users_function():
 @pytest.mark.parametrize("refused", [
     lambda p: quad(lambda x: p[0] * x, 0.0, 1.0, weight="cos", wvar=2.0)[0],
     lambda p: quad(lambda x: x, p[0], 1.0, weight="cos", wvar=2.0)[0],
-    lambda p: quad(lambda x: p[0] * x, 0.0, 1.0, complex_func=True)[0].real,
     lambda p: scipy.integrate.tanhsinh(lambda x: p[0] * x, 0.0, 1.0).integral,
     lambda p: scipy.integrate.nsum(lambda x: p[0] / x**2, 1, np.inf).sum,
     lambda p: scipy.integrate.cubature(lambda x: p[0] * x[:, 0], [0.0], [1.0]).estimate,

@@ -133,11 +133,28 @@ def test_a_derivative_that_does_not_converge():
 @pytest.mark.parametrize("f", [
     lambda p: quad(lambda t: p[0] * t, 0.0, 1.0, weight="cos", wvar=2.0)[0],
     lambda p: quad(lambda t: t, p[0], 1.0, weight="cos", wvar=2.0)[0],
-    lambda p: quad(lambda t: p[0] * t, 0.0, 1.0, complex_func=True)[0].real,
+    lambda p: quad(lambda t: p[0] * t, 0.0, 1.0, weight="cos", wvar=2.0, complex_func=True)[0].real,
 ])  # fmt: skip
-def test_weights_and_complex_integrands_are_refused(f):
+def test_weights_are_refused(f):
     with pytest.raises(ActiveError, match="has no derivative here: write the weight into the function"):
         codipy.grad(f)(P)
+
+
+@pytest.mark.parametrize("f", [
+    lambda p: quad(lambda t: np.exp(1j * p[0] * t), 0.0, 1.0, complex_func=True),
+    lambda p: quad(lambda t: 1.0 / (t + 1j * p[0]), p[1], 2.0, complex_func=True),
+    lambda p: quad(lambda t, a: a * t + 1j, p[0] + 2.0, p[1], args=(1j * p[0],), complex_func=True),
+    lambda p: quad(lambda t: p[0] * t, 0.0, 1.0, complex_func=True),
+    lambda p: quad(lambda t: np.exp((1j * p[0] - 1.0) * t), 0.0, np.inf, complex_func=True, full_output=True),
+])  # fmt: skip
+def test_complex_integrands(f):
+    def real(p):
+        found = f(p)
+        return 2.0 * found[0].real + 3.0 * found[0].imag + found[0].real * found[0].imag
+
+    value, gradient = codipy.value_and_grad(real)(P)
+    assert value == real(P)
+    assert gradient == pytest.approx(differences(real, P), rel=1e-6, abs=1e-8)
 
 
 @pytest.mark.parametrize("name", ["a parameter", "a limit"])
