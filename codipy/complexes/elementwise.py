@@ -14,7 +14,7 @@ from codipy.complexes.record import rule
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain, unbroadcast
 
-__all__ = ["NAMES", "PARTIALS", "of_scalars"]
+__all__ = ["NAMES", "PARTIALS", "of_partials", "of_scalars", "times"]
 
 LN2, LN10 = np.log(2.0), np.log(10.0)
 
@@ -133,7 +133,19 @@ def _fits(bar, g, arg):
     return np.iscomplexobj(arg) and np.shape(arg) == g.shape == bar.shape and is_plain(g)
 
 
-def _of_partials(name, ufunc, partials):
+def of_partials(name, ufunc, partials):
+    """The primitive of a ufunc with complex derivatives, of which some may be missing.
+
+    Parameters
+    ----------
+    name : str
+        What it is recorded as.
+    ufunc : numpy.ufunc
+        Gives the value.
+    partials : sequence
+        For each argument ``partial(*args, out)``, or None.
+    """
+
     def vjp(g, out, args, kwargs, argnums):
         return [
             unbroadcast(conjugate_share(g, _quietly(partials[k], *args, out), args, out), np.shape(args[k]))
@@ -162,7 +174,7 @@ def _of_partials(name, ufunc, partials):
 
 
 for _name, _partials in PARTIALS.items():
-    rule(_of_partials(_name, getattr(np, _name), _partials), elementwise=True)
+    rule(of_partials(_name, getattr(np, _name), _partials), elementwise=True)
 
 
 # ---- sums: nothing is kept -------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ recording the rule sees ComplexArrays, and is recorded itself.
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -24,7 +25,7 @@ from codipy.numpy.arguments import fillable, refuse
 from codipy.numpy.links import Shared
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["RULES", "Rule", "lifted", "named", "recorded", "record", "results_of", "rule"]
+__all__ = ["RULES", "Rule", "lifted", "named", "recorded", "record", "results_of", "rule", "special_name"]
 
 RULES: dict = {}  # by name
 
@@ -195,6 +196,15 @@ def _learn(name):
     place = _OF_SCIPY.get(name.rpartition(".")[0])
     if place is not None:
         importlib.import_module(place)
+
+
+def special_name(ufunc):
+    """The name of the rule of a ufunc of `scipy.special`; None if it has none for complex numbers."""
+    special, name = sys.modules.get("scipy.special"), f"scipy.special.{ufunc.__name__}"
+    if special is None or getattr(special, ufunc.__name__, None) is not ufunc:
+        return None
+    _learn(name)
+    return name if name in RULES else None
 
 
 def recorded(name, args, kwargs):

@@ -13,7 +13,7 @@ from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import at
 from codipy.complexes.creation import as_complex
 from codipy.complexes.movement import assign, holds, plain, value_tree
-from codipy.complexes.record import RULES, record
+from codipy.complexes.record import RULES, record, special_name
 from codipy.complexes.scalar import Complex
 from codipy.numpy.arguments import refuse
 
@@ -81,8 +81,11 @@ def _apply(ufunc, inputs, options):
         return ufunc(*value_tree(inputs), **options)
     if ufunc in _SELECTING:
         return _select(ufunc, *inputs)
-    if name in elementwise.NAMES or name in holomorphic.UFUNCS:
+    if (name in elementwise.NAMES or name in holomorphic.UFUNCS) and getattr(np, name) is ufunc:
         return record(name, _settled(inputs), options)
+    if special_name(ufunc) is not None:
+        return record(special_name(ufunc), inputs, options)
+    name = name if getattr(np, name, None) is ufunc else f"scipy.special.{name}"
     refuse(name, "no derivative is known for complex operands: take `codipy.value(z)` where none is wanted")
 
 

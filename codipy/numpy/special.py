@@ -15,7 +15,7 @@ from . import bessel
 from .elementary import elementwise_primitive
 from .incomplete import FUNCTIONS
 
-__all__ = ["ARGUMENTS", "NAMES", "WHOLE", "lacking", "primitive_of", "row_of", "ufunc_of"]
+__all__ = ["ARGUMENTS", "NAMES", "WHOLE", "lacking", "partials_of", "primitive_of", "row_of", "ufunc_of"]
 
 # Partials in the arguments and the result w, one text per argument; "-" where there is none to be had. Texts see NumPy
 # as np and scipy.special as sp.
@@ -519,6 +519,24 @@ def _fill(special):
         partials = [[_partial(text, len(texts), special) for text in texts] for texts in rows]
         _PRIMITIVES[ufunc] = elementwise_primitive(f"scipy.special.{name}", ufunc, partials, several=True)
         _LACKING[ufunc] = [k for k, partial in enumerate(partials[0]) if partial is None]
+
+
+def partials_of(name, special, others=None):
+    """The partials of a ufunc of one result, or the rows of them of one of several; None where there is none.
+
+    Parameters
+    ----------
+    name : str
+        The ufunc's.
+    special : module
+        `scipy.special`.
+    others : dict, optional
+        Texts that stand before those of this module.
+    """
+    of_one = {one: (text,) for one, text in _ONE.items()}
+    texts = {**_SEVERAL, **of_one, **_TWO, **_THREE, **_FOUR, **(others or {})}[name]
+    arity = ufunc_of(name, special).nin
+    return [_partial(text, arity, special) for text in texts]
 
 
 def primitive_of(ufunc):

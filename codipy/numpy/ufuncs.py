@@ -124,6 +124,8 @@ def apply(ufunc, *inputs, **kwargs):
         return call(special.primitive_of(ufunc), inputs)
     if kind == "primitive":
         return call(PRODUCTS[ufunc], inputs, kwargs)
+    if all(types[-1] in "FDG" for types in ufunc.types):
+        return door("complexes")().array_ufunc(ufunc, "__call__", inputs, {})  # complex of real numbers too
     if all(set(types) <= set("O->") for types in ufunc.types):
         return _python(ufunc, inputs)
     why = REFUSED.get(ufunc.__name__, "codipy has no derivative for it: take `codipy.value(x)` where none is wanted")
