@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from codipy.tape import active_tape
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
-from codipy.tools.compressed import Compressed
+from codipy.tools.compressed import Compressed, Sweeps
 from codipy.tools.drivers import grad, value_and_grad
 from codipy.tools.jacobian import jacobian, matrix_of
 from codipy.tools.linearized import gradient_run
@@ -214,8 +214,9 @@ class OptimizationProblem:
         """The Jacobian of a recording at some arguments, one row for a number."""
         if self._compressed is None or self._is_number:
             return matrix_of(run.recording, run.leaves, "auto", None)
-        return self._compressed.matrix(
-            run.recording, run.leaves, lambda: jacobian_pattern(self._choice, self._run, self.f, args, {}, False))
+        with Sweeps(run.recording, run.leaves) as sweeps:
+            return self._compressed.matrix(
+                sweeps, lambda: jacobian_pattern(self._choice, self._run, self.f, args, {}, False))
 
     @functools.cached_property
     def _own_hessian(self):
