@@ -13,7 +13,7 @@ from codipy.patterns.colouring import distance_two, lone, star, transposed, weig
 __all__ = ["Colouring", "Sparsity"]
 
 _MOST = 2**31 - 1       # rows and columns: their numbers are int32
-_KEPT = 1 << 22         # numbers of which is kept which have no element
+_KEPT = 1 << 22         # numbers of the seeds, or of what they give, that are looked at once
 
 
 class Sparsity:
@@ -261,7 +261,7 @@ class Colouring:
 
     def _set(self, pattern, by, colours, count):
         self._pattern, self._by, self._colours, self._count = pattern, by, frozen(colours), int(count)
-        self._alone = self._direction = self._unused = self._spread = None
+        self._alone = self._direction = self._seeds = self._unused = self._spread = None
 
     @property
     def pattern(self):
@@ -313,6 +313,22 @@ class Colouring:
         if self._direction is None:
             self._direction = np.random.default_rng(len(self.colours)).uniform(1.0, 2.0, len(self.colours))
         return self._direction
+
+    def seeds(self, start, stop):
+        """A row for each colour from `start` on, 1 for what has it; that after the last is `direction`."""
+        n = len(self.colours)
+        if self._seeds is None and (self.count + 1) * n <= _KEPT:
+            self._seeds = np.zeros((self.count + 1, n))
+            self._seeds[self.colours, np.arange(n)] = 1.0
+            self._seeds[-1] = self.direction()
+        if self._seeds is not None:
+            return self._seeds[start:stop]
+        found = np.zeros((stop - start, n))
+        mine = np.flatnonzero((self.colours >= start) & (self.colours < stop))
+        found[self.colours[mine] - start, mine] = 1.0
+        if stop > self.count:
+            found[-1] = self.direction()
+        return found
 
     def unused(self):
         """Colours and places of the numbers that the colours' directions give and that are 0, without an element."""

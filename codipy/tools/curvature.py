@@ -111,8 +111,7 @@ class Curvature:
 
     def hessian(self):
         """The Hessian."""
-        n = self.identifiers.size
-        width = min(max(_BYTES // max(16 * self._second.slots, 1), _FEWEST), _WIDEST)
+        n, width = self.identifiers.size, self.width
         if n <= width:
             return self.products(np.eye(n))
         matrix = np.empty((n, n))
@@ -120,6 +119,30 @@ class Curvature:
             stop = min(start + width, n)
             matrix[start:stop] = self.products(np.eye(stop - start, n, start))
         return matrix
+
+    @property
+    def width(self):
+        """How many directions one sweep carries."""
+        return min(max(_BYTES // max(16 * self._second.slots, 1), _FEWEST), _WIDEST)
+
+    # ---- What `codipy.tools.compressed` asks of sweeps ----
+
+    is_active = True
+
+    @property
+    def shape(self):
+        """That of the Hessian."""
+        return self.identifiers.size, self.identifiers.size
+
+    def along(self, directions, by_rows):
+        """Hessian times vectors, one in each row; `by_rows` is of matrices that are not symmetric."""
+        return self.products(directions)
+
+    def coloured(self, colouring, start, stop):
+        """Hessian times the direction of each colour from `start` on; that after the last is ``direction()``."""
+        return self.products(colouring.seeds(start, stop))
+
+    # ---- Forms ----
 
     def cut(self, vector):
         """What of a vector belongs to each leaf: a float, or a new array of its shape."""

@@ -14,6 +14,7 @@ from codipy.tools.jacobian import jacobian
 from codipy.tools.leaves import is_array, join
 from codipy.tools.pool import check_settings
 from codipy.tools.products import jvp
+from codipy.tools.rebinding.filled import with_own_arrays
 from codipy.tools.repeated import stands_again
 from codipy.tools.trees import match, rebuild
 
@@ -58,7 +59,7 @@ def hessian(f, argnums=None, *, argnames=None, has_aux=False, sparsity=None, str
     -----
     `f` runs once; sweeps over its recording carry several directions each. For products with few vectors take `hvp`.
     With `sparsity`, directions are as many as a star colouring of the pattern has colours, and two more, along which
-    the result is checked; they run forward over a recorded gradient.
+    the result is checked.
 
     Examples
     --------
@@ -86,11 +87,12 @@ class Hessian(Driver):
         options = {name: option for name, option in options.items() if name != "sparsity"}
         self._jacobian = jacobian(grad(f, **options), **options)
         given = self.options["sparsity"]
-        self._sparse = given is not None and given is not False
-        if self._sparse:
+        self._compressed = None
+        if given is not None and given is not False:
             from codipy.tools.compressed import Compressed  # not at import: seldom used
 
-            self._jacobian.compress(Compressed(given, "forward", None, symmetric=True), self._pattern)
+            self._compressed = Compressed(given, "forward", None, symmetric=True)
+            self._jacobian.compress(self._compressed, self._pattern)
 
     @property
     def colouring(self):
@@ -106,8 +108,7 @@ class Hessian(Driver):
                                options["has_aux"])
 
     def __call__(self, *args, **kwargs):
-        swept = not self._sparse and is_swept(self.options["strategy"])
-        found = self._swept(args, kwargs) if swept else None
+        found = self._swept(args, kwargs) if is_swept(self.options["strategy"]) else None
         return self._jacobian.at(args, kwargs) if found is None else found
 
     def _swept(self, args, kwargs):
@@ -116,9 +117,10 @@ class Hessian(Driver):
         if self._run is None:
             self._run = rebound(self.f) if options["rebind"] else self.f
         choice.check(args, self.f)
+        others = with_own_arrays(self._run, args, kwargs) if self._compressed is not None else None
         given, args = args, list(args)
         run, kept = with_aux(self._run) if options["has_aux"] else (self._run, None)
-        tree = args[choice.last] if choice.is_number and kept is None else None
+        tree = args[choice.last] if choice.is_number and kept is None and self._compressed is None else None
         of_floats = type(tree) is list and all_floats(tree) and not stands_again(tree, args, kwargs)
         if is_array(tree) or of_floats:      # the usual cases are not walked
             leaves = tree if type(tree) is list else [tree]
@@ -134,6 +136,12 @@ class Hessian(Driver):
             if not curvature.known:
                 return None
             form = choice.give(trees, leaves, curvature.cut(curvature.gradient()))
+            if self._compressed is not None:
+                from codipy.tools.compressed import in_blocks
+
+                matrix = self._compressed.matrix(curvature, lambda: self._pattern(*others))
+                found = in_blocks(matrix, form, trees, choice)
+                return (found, kept[0]) if options["has_aux"] else found
             rows = curvature.blocks(curvature.hessian())
         found = rebuild(form, [choice.give(trees, leaves, row) for row in rows])
         return (found, kept[0]) if options["has_aux"] else found

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import codipy
-from tests.strategies import VARIANTS
+from tests.strategies import VARIANTS, each_strategy
 from tests.tools.sparse_problems import (
     SUMS,
     SYSTEMS,
@@ -75,6 +75,32 @@ def test_compressed_hessians_are_dense_ones(f):
             assert np.allclose(found.toarray(), expected, rtol=1e-12, atol=1e-11)
             assert np.allclose(found.toarray(), dense_hessian(f, x), rtol=1e-5, atol=1e-4)
     assert driver.colouring.by == "star"
+
+
+@each_strategy
+def test_sparse_hessians_of_every_form_are_dense_ones(strategy):
+    def f(x, numbers, k):
+        total = np.sum(np.exp(0.1 * x[1:] * x[:-1])) * k
+        return total + numbers[0] ** 2 * x[0, 0] + numbers[1] ** 3, {"sum": np.sum(x)}
+
+    args = np.linspace(0.5, 1.5, 12).reshape(3, 4), [2.0, 3.0], 0.5
+    options = {"argnums": (0, 1), "has_aux": True, "strategy": strategy}
+    found, aux = codipy.hessian(f, sparsity=True, **options)(*args)
+    expected, said = codipy.hessian(f, **options)(*args)
+    assert aux == said == {"sum": np.sum(args[0])}
+    array, numbers = expected
+    blocks = [[array[0].reshape(12, 12), np.stack(array[1], axis=-1).reshape(12, 2)],
+              [np.stack([row[0].reshape(12) for row in numbers]), np.array([row[1] for row in numbers])]]
+    for row, others in zip(found, blocks):
+        for block, other in zip(row, others):
+            assert block.format == "csr" and block.shape == other.shape
+            np.testing.assert_allclose(block.toarray(), other, rtol=1e-13, atol=1e-13)
+
+
+def test_sparse_hessians_record_the_function_and_not_its_gradient(monkeypatch):
+    driver = codipy.hessian(chained_rosenbrock, sparsity=codipy.hessian_sparsity(chained_rosenbrock, X))
+    monkeypatch.setattr(driver._jacobian, "at", None)
+    assert np.array_equal(driver(X).toarray(), codipy.hessian(chained_rosenbrock)(X))
 
 
 def test_hessians_of_closed_form():
