@@ -18,6 +18,8 @@ _SKIPPED = ("CACHE", "EXTENDED_ARG", "PUSH_NULL")
 def is_unpacked(frame):
     """Whether what a function calls right now gets unpacked arguments, ``f(*args)``."""
     code, at = frame.f_code.co_code, frame.f_lasti
+    if not code:  # compiled, of which a traceback makes a frame
+        return False
     while at > 0 and opcode.opname[code[at]] in _SKIPPED:
         at -= 2
     return opcode.opname[code[at]] == "CALL_FUNCTION_EX"
