@@ -7,12 +7,13 @@ from libc.string cimport memset
 
 import operator
 
-from codipy.identifiers.blocks cimport BINS, FreeBlocks, clear, give, take, take_last
+from codipy.identifiers.blocks cimport (
+    BINS, JOINED, FreeBlocks, after_in, clear, free_entry, give, insert, is_edge, is_free, last_run, length_in, number_of, take, take_last)
 from codipy.errors import IdentifierOverflow
 
 cdef enum:
     FIRST_CAPACITY = 64
-    MOST = 0x7FFFFFFF     # entries of a table: `next` has 32 bits too, so the largest identifier is 2**31 - 2
+    MOST = 0x7FFFFFFF     # entries of the table: `next` has 32 bits too, so the largest identifier is 2**31 - 2
 
 
 @cython.final
@@ -25,9 +26,9 @@ cdef class ReuseIdentifiers:
 
     Every identifier has a use count, since pending expressions hold it beside the variable; it is given back
     when the count falls to 0. Identifier 0 is passive and never handed out. Freed blocks coalesce with their free
-    neighbours; a single identifier is cut from a free block when no single one is stored; and when a block finds no
-    room while a quarter of all identifiers are stored singly, those are turned into blocks, in one pass over the use
-    counts that at least as many releases have paid for.
+    neighbours, but for the shortest; a single identifier is cut from a free block when no single one is stored; and
+    when a block finds no room and as many are free, whatever is stored singly or in short blocks is coalesced, in
+    one pass over the use counts that a quarter as many releases have paid for.
     """
 
     def __cinit__(self):
@@ -67,16 +68,16 @@ cdef class ReuseIdentifiers:
             return 0
         if n >= MOST:
             return self.overflow(n)
-        self.demand_blocks()
         first = take(&self.blocks, <int32_t>n)
-        if first == 0 and self.stored >= n and 4 * self.stored >= self.next:
+        if first == 0 and self.is_worth_a_pass(n):
             self.consolidate()
             first = take(&self.blocks, <int32_t>n)
         if first == 0:
             # Of the free run at the end, only what it lacks is created.
-            last = self.blocks.length[self.next - 1]
+            last = last_run(&self.blocks, self.next)
             self.grow(self.next + max(n - last, <Py_ssize_t>0))
-            first = self.next - take_last(&self.blocks, self.next)
+            take_last(&self.blocks, self.next)
+            first = self.next - last
             if last > n:   # take compares few runs of a bin and can miss this one
                 give(&self.blocks, first + <int32_t>n, last - <int32_t>n, self.next)
             else:
@@ -97,12 +98,13 @@ cdef class ReuseIdentifiers:
             raise ValueError(f"first and n must name identifiers that were handed out, not {n} from {first}")
         end = first + n
         for i in range(first, end):
-            if self.uses[i] == 0:
+            if is_free(self.uses[i]):
                 raise ValueError(f"identifier {i} of the block is free already: a block is released once")
-        self.demand_blocks()
         for i in range(first, end):
-            self.uses[i] -= 1
-            if self.uses[i] != 0:
+            if self.uses[i] == 1:
+                self.uses[i] = free_entry(0)
+            else:
+                self.uses[i] -= 1
                 self.give_run(run, i)
                 run = i + 1
         self.give_run(run, end)
@@ -113,73 +115,64 @@ cdef class ReuseIdentifiers:
         if end > begin:
             give(&self.blocks, <int32_t>begin, <int32_t>(end - begin), self.next)
             self.live -= end - begin
+            self.given += end - begin
 
     cpdef int hold(self) noexcept:
         """Keep every identifier that there is, in use or free, from being handed out again before the reset."""
         cdef int32_t i
         for i in range(self.held + 1, self.next):    # those below have been held before
-            self.uses[i] += 1
-        self.stored = 0
-        if self.blocks.total > 0:
-            clear(&self.blocks, self.next)
-            self.set_fresh_end()
+            self.uses[i] = 1 if is_free(self.uses[i]) else self.uses[i] + 1
+        self.forget_free()
         self.held = self.next - 1
         self.live = self.next - 1
         self.peak = max(self.peak, self.live)
         return 0
 
     cpdef int reset(self) except -1:
-        """Make every identifier free; the tables are kept."""
-        if self.blocks.length != NULL:
-            clear(&self.blocks, self.next)
+        """Make every identifier free; the table is kept."""
         self.next = 1
-        self.stored = 0
         self.live = 0
         self.held = 0
-        self.set_fresh_end()
+        self.forget_free()
         return 0
 
     cpdef int reset_hard(self) except -1:
-        """Make every identifier free, and the tables' memory too."""
+        """Make every identifier free, and the table's memory too."""
         self.reset()
         self.drop()
         return 0
 
-    # ---- tables
+    cdef void forget_free(self) noexcept:
+        self.single = 0
+        self.given = 0
+        if self.blocks.total > 0:
+            clear(&self.blocks)
+        self.set_fresh_end()
+
+    # ---- the table
 
     cdef void drop(self) noexcept:
-        PyMem_RawFree(self.free_stack)
         PyMem_RawFree(self.uses)
-        PyMem_RawFree(self.blocks.length)
-        PyMem_RawFree(self.blocks.after)
-        PyMem_RawFree(self.blocks.before)
-        self.free_stack = NULL
         self.uses = NULL
         memset(&self.blocks, 0, sizeof(FreeBlocks))
         self.capacity = 0
         self.fresh_end = 0
 
-    cdef void* resized(self, void* table, Py_ssize_t entries) except NULL:
-        cdef void* memory = NULL
-        if self.countdown != 0:
-            memory = PyMem_RawRealloc(table, entries * sizeof(int32_t))
-        self.countdown -= self.countdown >= 0
-        if memory == NULL:
-            raise MemoryError(f"no memory for the tables of {entries} identifiers")
-        return memory
-
     cdef int grow(self, Py_ssize_t needed) except -1:
-        cdef Py_ssize_t capacity = max(2 * self.capacity, <Py_ssize_t>FIRST_CAPACITY)
+        cdef Py_ssize_t capacity = max(larger_table(self.capacity), <Py_ssize_t>FIRST_CAPACITY)
+        cdef void* memory = NULL
         if needed <= self.capacity:
             return 0
         if needed > MOST:
             return self.overflow(needed - self.next)
         capacity = min(max(capacity, needed), <Py_ssize_t>MOST)
-        # If one of these fails, those before it are longer than `capacity` says, which does no harm.
-        self.free_stack = <int32_t*>self.resized(self.free_stack, capacity)
-        self.uses = <uint32_t*>self.resized(self.uses, capacity)
-        if self.blocks.length != NULL:
-            self.resize_blocks(capacity)
+        if self.countdown != 0:
+            memory = PyMem_RawRealloc(self.uses, capacity * sizeof(uint32_t))
+        self.countdown -= self.countdown >= 0
+        if memory == NULL:
+            raise MemoryError(f"no memory for the table of {capacity} identifiers")
+        self.uses = self.blocks.entries = <uint32_t*>memory
+        self.uses[0] = 1      # as if somebody always held the passive one
         self.capacity = capacity
         self.set_fresh_end()
         return 0
@@ -190,38 +183,25 @@ cdef class ReuseIdentifiers:
             f"(tape.reset, checkpoints) or drop variables that are no longer needed"
         )
 
-    cdef int resize_blocks(self, Py_ssize_t capacity) except -1:
-        cdef Py_ssize_t old = self.capacity if self.blocks.length != NULL else 0
-        self.blocks.after = <int32_t*>self.resized(self.blocks.after, capacity)
-        self.blocks.before = <int32_t*>self.resized(self.blocks.before, capacity)
-        # Last: that it is there says that all three are.
-        self.blocks.length = <int32_t*>self.resized(self.blocks.length, capacity)
-        memset(self.blocks.length + old, 0, (capacity - old) * sizeof(int32_t))
-        return 0
-
-    cdef int demand_blocks(self) except -1:
-        if self.blocks.length == NULL:
-            self.grow(1)
-            self.resize_blocks(self.capacity)
-        return 0
-
     cdef void set_fresh_end(self) noexcept:
         self.fresh_end = 0 if self.blocks.total > 0 else <int32_t>self.capacity
 
+    cdef bint is_worth_a_pass(self, Py_ssize_t n) noexcept:
+        # Whether coalescing all that is free can make room for a block, and is paid for.
+        cdef Py_ssize_t free = self.next - 1 - self.live, stored = free - self.blocks.total
+        return stored + self.blocks.loose > 0 and free >= n and 4 * (self.given + stored) >= self.next
+
     cdef void consolidate(self) noexcept:
-        # Free identifiers are those without a use: one pass in address order finds their maximal runs.
+        # One pass in address order finds the maximal runs of what is free.
         cdef int32_t i, run = 1
-        clear(&self.blocks, self.next)
-        self.stored = 0
+        self.forget_free()
         for i in range(1, self.next):
-            if self.uses[i] != 0:
+            if not is_free(self.uses[i]):
                 if i > run:
-                    give(&self.blocks, run, i - run, self.next)
+                    insert(&self.blocks, run, i - run)
                 run = i + 1
         if self.next > run:
-            give(&self.blocks, run, self.next - run, self.next)
-
-    # ---- figures
+            insert(&self.blocks, run, self.next - run)
 
     @property
     def largest(self):
@@ -231,21 +211,17 @@ cdef class ReuseIdentifiers:
     @property
     def stored_free(self):
         """Identifiers that wait for reuse, singly or in blocks."""
-        return self.stored + self.blocks.total
+        return self.next - 1 - self.live
 
     @property
     def bytes_used(self):
-        """Bytes of the tables' entries for the identifiers created."""
-        return (self.next - 1) * self.bytes_per_entry()
+        """Bytes of the table's entries for the identifiers created."""
+        return (self.next - 1) * sizeof(uint32_t)
 
     @property
     def bytes_allocated(self):
-        """Bytes of the tables."""
-        return self.capacity * self.bytes_per_entry()
-
-    cdef Py_ssize_t bytes_per_entry(self) noexcept:
-        # free_stack and uses; with blocks their three tables, too.
-        return sizeof(int32_t) * (2 if self.blocks.length == NULL else 5)
+        """Bytes of the table."""
+        return self.capacity * sizeof(uint32_t)
 
     def __repr__(self):
         return (f"ReuseIdentifiers(largest={self.largest}, live={self.live}, peak={self.peak}, "
@@ -269,7 +245,9 @@ cdef class ReuseIdentifiers:
 
     def uses_of(self, int32_t identifier):
         """Return the use count of an identifier, 0 for a free one."""
-        return self.uses[identifier] if 0 < identifier < self.next else 0
+        if not 0 < identifier < self.next or is_free(self.uses[identifier]):
+            return 0
+        return self.uses[identifier]
 
     cdef int demand_live(self, int32_t identifier) except -1:
         if self.uses_of(identifier) == 0:
@@ -277,33 +255,38 @@ cdef class ReuseIdentifiers:
         return 0
 
     def _set_next(self, int32_t next):
-        # For tests: 2**31 identifiers without tables for them. Only reset_hard makes the object whole again.
+        # For tests: 2**31 identifiers without a table for them. Only reset_hard makes the object whole again.
         self.next = next
         self.capacity = next
         self.fresh_end = next
 
     def _fail_after(self, n):
-        """Let the table growth after the next `n` fail with MemoryError, for tests; None switches it off."""
+        """Let the growth of the table after the next `n` fail with MemoryError, for tests; None switches it off."""
         self.countdown = -1 if n is None else operator.index(n)
 
     def _check(self):
         """Verify every invariant, in O(largest); raise AssertionError with the state."""
-        cdef Py_ssize_t i
-        free = [self.free_stack[i] for i in range(self.stored)]
-        runs = self._free_blocks()
+        cdef int32_t i = self.single
+        runs, free = self._free_blocks(), []
+        while i and len(free) < self.next:
+            free.append(i)
+            i = number_of(self.uses[i])
         for first, n in runs:
             free.extend(range(first, first + n))
-        used = [i for i in range(1, self.next) if self.uses[i] != 0]
+        used = [i for i in range(1, self.next) if self.uses_of(i) != 0]
+        joined = [(first, n) for first, n in runs if n >= JOINED]
         problems = [
             name for name, holds in [
                 ("every identifier is used or free, and once", sorted(free + used) == list(range(1, self.next))),
                 ("live counts the used ones", len(used) == self.live),
                 ("peak is the most", self.live <= self.peak),
                 ("blocks count their identifiers", self.blocks.total == sum([n for _, n in runs])),
-                ("tables hold every identifier", self.next <= max(self.capacity, 1)),
+                ("blocks count those that wait for a pass",
+                 self.blocks.loose == sum([n for _, n in runs if n < JOINED])),
+                ("the table holds every identifier", self.next <= max(self.capacity, 1)),
                 ("free blocks come before new identifiers", self.fresh_end == (0 if runs else self.capacity)),
-                ("no two free blocks touch", not {a + n for a, n in runs} & {a for a, _ in runs}),
-                ("binned runs are the marked ones", self.marks() == sorted([(a, n) for a, n in runs])),
+                ("no two free blocks touch", not {a + n for a, n in joined} & {a for a, _ in joined}),
+                ("binned runs are the marked ones", self.marks() == sorted(joined)),
             ] if not holds
         ]
         if problems:
@@ -314,22 +297,21 @@ cdef class ReuseIdentifiers:
         cdef int32_t run
         cdef int index
         runs = []
-        if self.blocks.length != NULL:
-            for index in range(BINS):
-                run = self.blocks.heads[index]
-                while run:
-                    runs.append((run, self.blocks.length[run]))
-                    run = self.blocks.after[run]
+        for index in range(BINS):
+            run = self.blocks.heads[index]
+            while run and len(runs) < self.next:
+                runs.append((run, length_in(&self.blocks, run, index)))
+                run = after_in(&self.blocks, run, index)
         return runs
 
     cdef list marks(self):
-        cdef int32_t i = 0
+        # The runs that coalesce, as somebody finds them who gives a neighbour back.
+        cdef int32_t i = 1, n
         found = []
-        while self.blocks.length != NULL and i < self.next:
-            if self.blocks.length[i] > 0:
-                found.append((i, self.blocks.length[i]))
-                i += self.blocks.length[i] - 1
-                if self.blocks.length[i] != found[len(found) - 1][1]:
-                    found.append(("end", i))
-            i += 1
+        while i < self.next:
+            n = 1
+            if is_edge(self.uses[i]):
+                n = number_of(self.uses[i + 1])
+                found.append((i, n if n == last_run(&self.blocks, i + n) else 0))
+            i += max(n, 1)
         return found

@@ -32,7 +32,8 @@ cdef class AdjointVector:
 
     # Make room for identifiers up to `largest`, new slots 0; never more than asked for.
     cdef int ensure(self, int32_t largest) except -1
-    # The same with room for twice as many as before, so that a slot more costs a constant; every slot is one of the vector.
+    # The same with room for more, as a table of identifiers grows, so that a slot more costs a constant; every slot is one
+    # of the vector.
     cdef int grow(self, int32_t largest) except -1
     cdef void zero(self) noexcept
     cdef void release(self) noexcept

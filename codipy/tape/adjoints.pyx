@@ -7,6 +7,7 @@ from libc.string cimport memcpy, memmove, memset
 from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawRealloc
 cimport numpy as cnp
 
+from codipy.identifiers.reuse cimport larger_table
 from codipy.tape.consumed cimport Consumed
 
 cnp.import_array()
@@ -74,7 +75,7 @@ cdef class AdjointVector:
     cdef int grow(self, int32_t largest) except -1:
         cdef Py_ssize_t slots = largest + <Py_ssize_t>1 - self.first
         if slots > self.capacity:
-            slots = max(slots, 2 * self.capacity, <Py_ssize_t>64)
+            slots = max(slots, larger_table(self.capacity), <Py_ssize_t>64)
             self.ensure(<int32_t>min(slots - 1 + self.first, <Py_ssize_t>MOST))
         self.slots = self.capacity
         return 0
