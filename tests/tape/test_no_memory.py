@@ -3,6 +3,7 @@
 
 import gc
 import itertools
+import threading
 import tracemalloc
 
 import numpy as np
@@ -14,7 +15,7 @@ from tests.strategies import each_pair, new_tape
 
 pytestmark = pytest.mark.usefixtures("older_objects_stay")
 
-_testcapi = failing_allocations()
+allocations = failing_allocations()
 
 FAILURES = MemoryError, SystemError  # the second is what some functions of NumPy make of it
 ROWS = np.array([2, 0, 2])
@@ -69,13 +70,13 @@ def attempts(action):
     """Run an action with its n-th allocation failing, for n = 0, 1, ... until none fails: how many did."""
     for n in itertools.count():
         failed = False
-        _testcapi.set_nomemory(n, n + 1)
+        allocations.fail(n)
         try:
             action()
         except FAILURES:
             failed = True
         finally:
-            _testcapi.remove_mem_hooks()
+            allocations.restore()
         yield failed
         if not failed:
             return
@@ -92,6 +93,33 @@ def gradients(tape, result, x, y):
     loss.gradient = 1.0
     tape.evaluate()
     return x.gradient, y.gradient
+
+
+def test_other_threads_have_memory():
+    """The one that receives messages of a test runner, among others."""
+    begin, found = threading.Event(), []
+
+    def allocate():
+        begin.wait()
+        try:
+            found.append(len([bytearray(100) for _ in range(5000)]))
+        except MemoryError:
+            found.append(None)
+
+    thread = threading.Thread(target=allocate)
+    thread.start()
+    kept, failed = [], False
+    allocations.fail(2000)
+    try:
+        begin.set()
+        thread.join()
+        for _ in range(5000):
+            kept.append(bytearray(100))
+    except MemoryError:
+        failed = True
+    finally:
+        allocations.restore()
+    assert found == [5000] and failed and len(kept) <= 2000
 
 
 @each_pair()
@@ -135,13 +163,13 @@ def test_writes(name, shared, variant):
             shown = w * w if shared else None
             repr(w), repr(shown)
             before = w.value.copy()
-            _testcapi.set_nomemory(n, n + 1)
+            allocations.fail(n)
             try:
                 WRITES[name](w, x, y)
             except FAILURES:
                 failed = True
             finally:
-                _testcapi.remove_mem_hooks()
+                allocations.restore()
             tape._check()
             changed = not np.array_equal(w.value, before)
             found = gradients_of(tape, w, x, y, shown)
@@ -184,13 +212,13 @@ def test_nothing_leaks():
                     if k == 10:
                         gc.collect()
                         begin = tracemalloc.get_traced_memory()[0]
-                    _testcapi.set_nomemory(n, n + 1)
+                    allocations.fail(n)
                     try:
                         read()
                     except FAILURES:
                         failed += 1
                     finally:
-                        _testcapi.remove_mem_hooks()
+                        allocations.restore()
                     tape.reset(place)
                 gc.collect()
                 grown.append(tracemalloc.get_traced_memory()[0] - begin)
