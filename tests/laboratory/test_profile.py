@@ -301,6 +301,45 @@ def test_a_block_without_recordings_says_why():
     assert "on the thread that entered it" in " ".join(str(found).split())
 
 
+def apart(a):
+    total = 0.0
+    for k in range(4):
+        total = total + np.sin(a[k]) * a[k]  # apart
+    return total
+
+
+def with_recordings_inside(x):
+    y = x * 2.0
+    z = codipy.preaccumulate(apart)(y)  # preaccumulated
+    bar = codipy.grad(lambda b: np.sum(np.sin(b)))(y)
+    for _ in range(3):
+        y = y * z + bar  # a loop
+    return np.sum(y)
+
+
+@each_strategy
+def test_recordings_inside_are_not_on_the_tape(strategy):
+    x = np.linspace(0.1, 1.0, 6)
+    found = codipy.profile(with_recordings_inside, x, strategy=strategy)
+    tape = codipy.Tape(strategy)
+    with tape:
+        y = tape.register_output(codipy.rebind(with_recordings_inside)(tape.register_input(x)))
+        statistics = tape.statistics()
+    assert (found.recordings, found.inner) == (1, 2) and found.to_dict()["inner"] == 2
+    streams = Counter()
+    for line in found.lines:
+        streams.update(line.sums.streams)
+    assert streams and all(statistics[title].memory.used == used for title, used in streams.items())
+    assert "Recordings inside, of drivers or preaccumulate: 2," in " ".join(str(found).split())
+    statements = statements_of(found)
+    assert "apart" not in statements and "a loop" in statements and y.is_active
+    assert all(loop.unknown != "there are several recordings" for loop in found.loops)
+    with codipy.profile() as block:
+        codipy.grad(with_recordings_inside, strategy=strategy)(x)
+        codipy.grad(with_recordings_inside, strategy=strategy)(x)
+    assert (block.recordings, block.inner) == (2, 4)
+
+
 def test_many_tapes_are_read_one_after_the_other():
     def record():
         tape = codipy.Tape("jacobian")

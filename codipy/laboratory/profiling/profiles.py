@@ -44,8 +44,8 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
 
     Called with a function it runs it plainly, to count calls, records it by operation, to follow its loops, and once
     more as it is asked for, sweeps back once and returns the profile of that. Called without, it is for a ``with``
-    block: all recordings that begin in the block, on this thread, are profiled, those of drivers too, and the profile
-    is complete when the block ends.
+    block: all recordings that begin in the block, on this thread, are profiled, those of drivers too but for drivers
+    inside of a recording, and the profile is complete when the block ends.
 
     A statement belongs to the line that wrote its last operation, also if it was pushed later on another line; values
     that several records keep to the first of them. What libraries and codipy itself do belongs to the line that called
@@ -123,6 +123,9 @@ class Profile:
         How many were profiled; all else is the sum over them.
     missed : int
         Recordings that had begun before the profile, or that count instead of keeping.
+    inner : int
+        Recordings inside of the profiled ones, as `codipy.preaccumulate` and drivers make them. Nothing of them stays,
+        and no number here is theirs: what they put on the tape around them belongs to the lines that called them.
     lines : list of Line
         With ``file``, ``line``, ``function``, ``source`` and ``sums``, which has ``statements``, ``arguments``,
         ``bytes``, ``streams``, ``objects``, ``values``, ``record``, ``reverse`` and ``live``.
@@ -140,7 +143,8 @@ class Profile:
     """
 
     def __init__(self, function="", calls=False):
-        self.function, self.missed, self._complete, self._tables, self._followed = function, 0, False, None, {}
+        self.function, self.missed, self.inner = function, 0, 0
+        self._complete, self._tables, self._followed = False, None, {}
         self._calls, self._rounds = (Calls(_is_users), Rounds(_is_users)) if calls else (None, None)
         self._tapes: list[Tape] = []      # with a journal: they are read when they are reset, or the profile ends
         self._ledger, self._spots = Ledger(calls), Spots(_is_users)
@@ -189,6 +193,8 @@ class Profile:
                 self.missed += 1      # another thread's profile has it
         elif tape.statements or tape.counting is not None or not tape.can_sweep:
             self.missed += 1
+        elif any(other.is_active for other in self._tapes):
+            self.inner += 1
         else:
             self._release()
             tape._keep_journal(self._spots, self._ended)
@@ -272,7 +278,7 @@ class Profile:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON has."""
-        return {"function": self.function, "recordings": self.recordings, "missed": self.missed,
+        return {"function": self.function, "recordings": self.recordings, "missed": self.missed, "inner": self.inner,
                 "strategies": self.strategies, "total": self.total._asdict(),
                 "whole": {title: amount._asdict() for title, amount in self.whole.items()},
                 "lines": [line.to_dict() for line in self.lines],

@@ -51,6 +51,9 @@ def said(profile):
                      "records.")
     if profile.missed:
         lines.append(f"{profile.missed} more had begun before the profile, or keep nothing: nothing here is theirs.")
+    if profile.inner:
+        lines.append(f"Recordings inside, of drivers or preaccumulate: {profile.inner}, in the times alone, since "
+                     "nothing of them stays.")
     return lines
 
 
