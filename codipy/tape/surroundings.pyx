@@ -7,6 +7,8 @@ from libc.stdint cimport uint64_t
 from cpython.object cimport PyObject
 cimport cython
 
+from codipy.operations import TABLE
+
 cdef extern from *:
     """
     /* A number that changes with a dictionary; 0: not known, so look what it holds. */
@@ -61,7 +63,7 @@ cdef class Surroundings:
             if PyDict_GetItemWithError(state, "showwarning") != <PyObject*>self.show:
                 return False
             self.version = version
-        return codipy_same_items(<PyObject*>self.filters, <PyObject*>self.items)
+        return codipy_same_items(<PyObject*>self.filters, <PyObject*>self.items) or concern_the_same(self)
 
     def restore(self):
         """Inside of a catch_warnings() of the caller's: all as it was, until that ends."""
@@ -79,6 +81,42 @@ cdef object context_in_force():
     found = None if value == NULL else <object>value
     release(value)
     return found
+
+
+cdef tuple others = ()                 # filters that were found not to be ...
+cdef Surroundings others_began = None  # ... those of these Surroundings any more
+
+
+cdef bint concern_the_same(Surroundings began) except -1:
+    # Many modules add a filter of warnings of their own when they are imported, which may happen while it records.
+    global others, others_began
+    cdef tuple items
+    if began is others_began and codipy_same_items(<PyObject*>began.filters, <PyObject*>others):
+        return False
+    items = tuple(began.filters)
+    if [*filter(concerns, items)] != [*filter(concerns, began.items)]:
+        others, others_began = items, began
+        return False
+    began.items = items
+    return True
+
+
+cdef tuple messages = ()       # that NumPy has for the operations of the table
+
+
+def concerns(item):
+    """Whether a filter may be the one that decides what becomes of a floating-point warning."""
+    global messages
+    _, message, category, _, _ = item
+    if not issubclass(RuntimeWarning, category):
+        return False
+    if message is None or not hasattr(message, "match"):
+        return True
+    if not messages:
+        names = {name for row in TABLE for name in (*row.numpy, row.scipy) if name} | {"cast"}
+        kinds = "divide by zero", "invalid value", "overflow", "underflow"
+        messages = tuple([f"{kind} encountered in {name.rpartition('.')[2]}" for kind in kinds for name in sorted(names)])
+    return any(map(message.match, messages))
 
 
 def may_raise(filters):

@@ -219,3 +219,35 @@ def test_flags_from_elsewhere_are_not_ours():
             float("1e300") * float("1e300")
         (x + 1.0).value
         np.exp(x).value
+
+
+@each_strategy
+def test_filters_that_meet_no_floating_point_warning_change_no_recording(strategy):
+    """Modules that are imported while it records have some, so that a first recording was another than the next."""
+    def recorded(*filters):
+        tape = codipy.Tape(strategy=strategy)
+        with warnings.catch_warnings(), tape:
+            x = tape.register_input(ONES)
+            for settings in filters:
+                warnings.filterwarnings(**settings)
+            y = tape.register_output(np.sin(x + 1.0) * x)
+        return tape.statements, y.value.tolist()
+
+    plain = recorded()
+    assert recorded({"action": "always", "category": UserWarning},
+                    {"action": "error", "message": "the matrix subclass is not"}) == plain
+    concerned = recorded({"action": "ignore", "message": "divide by zero"})
+    assert concerned[0] > plain[0] or strategy == "simple"      # which has a statement for each operation anyway
+    assert concerned[1] == plain[1]
+
+
+@pytest.mark.parametrize("settings", [{}, {"message": "divide by"}, {"message": ".*in (log|divide)"},
+                                      {"category": RuntimeWarning}])
+def test_a_filter_set_while_it_records_raises_where_the_program_does(settings):
+    tape = codipy.Tape()
+    with warnings.catch_warnings(), tape:
+        x = tape.register_input(X)
+        warnings.filterwarnings("always", category=UserWarning)
+        warnings.filterwarnings("error", **settings)
+        with pytest.raises(RuntimeWarning, match="divide by zero encountered"):
+            np.log(np.abs(x))
