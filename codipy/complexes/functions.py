@@ -123,52 +123,18 @@ def polyval(p, x):
     return y
 
 
-def apply_along_axis(func1d, axis, arr, *args, **kwargs):
-    """`func1d` sees each row as a ComplexArray."""
-    rows = np.moveaxis(arr, axis, -1)
-    lead = rows.shape[:-1]
-    if 0 in lead:
-        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
-    results = [func1d(rows[index], *args, **kwargs) for index in np.ndindex(lead)]
-    found = np.stack(results) if np.ndim(plain(results[0])) else as_complex(results)
-    found = np.reshape(found, lead + found.shape[1:])
-    tail = len(lead)
-    axis = np.lib.array_utils.normalize_axis_index(axis, np.ndim(plain(arr)))
-    return np.transpose(found, (*range(axis), *range(tail, found.ndim), *range(axis, tail)))
-
-
-_COPIED = {"edge", "reflect", "symmetric", "wrap"}
-
-
-def pad(array, pad_width, mode="constant", **kwargs):
-    """A constant beyond the edges, or copies of what is inside."""
-    if holds(pad_width) or holds(kwargs):
-        refuse("pad", "of complex arrays it has derivatives by the array alone: say codipy.value(x) of the others")
-    if mode == "constant":
-        inside = np.pad(np.ones(np.shape(array), bool), pad_width)
-        found = fresh(np.pad(plain(array), pad_width, **kwargs))
-        found[inside] = np.reshape(array, (-1,))
-        return found
-    if mode not in _COPIED or kwargs.get("reflect_type", "even") != "even":
-        refuse("pad", f"of complex arrays mode={mode!r} has no derivative: pad the real and the imaginary part")
-    places = np.arange(np.size(plain(array))).reshape(np.shape(array))
-    return np.reshape(array, (-1,))[np.pad(places, pad_width, mode, **kwargs)]
-
-
 _OWN = (
     reductions.FUNCTIONS
     | {
         function.__name__: function
         for function in (
             angle,
-            apply_along_axis,
             astype,
             copy,
             copyto,
             fill_diagonal,
             full_like,
             imag,
-            pad,
             polyval,
             real,
             real_if_close,
