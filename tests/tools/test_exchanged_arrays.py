@@ -456,4 +456,6 @@ def f(p):
     return M.sum()
 """)
     with pytest.raises(ActiveError, match="seen in the array that `d` is a view of, write there by an index"):
-        codipy.grad(module.f)(0.7)
+        codipy.grad(module.f, rebind=False)(0.7)
+    assert codipy.value_and_grad(module.f)(0.7) == (8.7, 1.0)
+    assert type(module.M) is np.ndarray and module.M[0, 0] == 0.7

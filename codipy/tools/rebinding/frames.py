@@ -8,10 +8,12 @@ import functools
 import opcode
 import sys
 
-__all__ = ["is_unpacked", "names_given", "unpacks_into_tuple"]
+__all__ = ["is_unpacked", "names_given", "names_kept", "unpacks_into_tuple"]
 
 # From Python 3.12 on the tuple is gone once a function of Python's runs.
 _KEEPS_TUPLE = sys.version_info < (3, 12)
+_KEEPS_ARGUMENTS = sys.version_info < (3, 11)
+_CALLS = ("CALL_FUNCTION", "CALL_METHOD", "CALL_FUNCTION_KW")
 _SKIPPED = ("CACHE", "EXTENDED_ARG", "PUSH_NULL")
 
 
@@ -33,6 +35,39 @@ def unpacks_into_tuple(frame):
     while at > 0 and opcode.opname[code[at]] in _SKIPPED:
         at -= 2
     return opcode.opname[code[at]] == "LIST_TO_TUPLE"
+
+
+def names_kept(frame, code):
+    """The parameters of a function that the stack of its caller keeps too, up to Python 3.10.
+
+    Between the caller and the function may stand what adds arguments: the object of a method, `functools.partial`. So
+    an argument by position counts only where it is one of the caller's with and without an object before it.
+
+    Parameters
+    ----------
+    frame : frame
+        The caller's.
+    code : code
+        The function's.
+
+    Returns
+    -------
+    tuple of str
+    """
+    if not _KEEPS_ARGUMENTS:
+        return ()
+    called, at = frame.f_code.co_code, frame.f_lasti
+    if not called or opcode.opname[called[at]] not in _CALLS:
+        return ()
+    count, by_name = called[at + 1], ()
+    if opcode.opname[called[at]] == "CALL_FUNCTION_KW":
+        if at < 2 or opcode.opname[called[at - 2]] != "LOAD_CONST":
+            return ()
+        by_name = frame.f_code.co_consts[called[at - 1]]
+        count -= len(by_name)
+    known, _ = names_given(code)
+    first = 0 if count >= code.co_argcount else 1
+    return tuple(name for name in known if name in by_name or name in code.co_varnames[first:count])
 
 
 @functools.lru_cache(1024)

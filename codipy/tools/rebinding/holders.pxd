@@ -30,6 +30,7 @@ cdef class Holders:
     cdef int _visit_instance(self, object o) except -1
     cdef int _visit_frame(self, object frame, bint waits) except -1
     cdef int _count_given(self, object frame) except -1
+    cdef int _count_kept(self, object frame, tuple names) except -1
     cdef int _scan(self, object o) except -1
     cdef int _visit_known(self) except -1
     cdef int _remember(self, cell) except -1

@@ -37,7 +37,7 @@ from codipy.tools.rebinding.places cimport (
 )
 
 from codipy.tools.rebinding.containers import origin_of_view
-from codipy.tools.rebinding.frames import names_given, unpacks_into_tuple
+from codipy.tools.rebinding.frames import names_given, names_kept, unpacks_into_tuple
 from codipy.tools.rebinding.unit import parts_of_views, translations_of, views_of
 
 _TupleIterator = type(iter(()))
@@ -206,6 +206,8 @@ cdef class Holders:
             self._visit_frame(frames[k], k >= first)
             if k > first and not is_codipys(frames[k - 1]) and unpacks_into_tuple(frames[k]):
                 self._count_given(frames[k - 1])
+            elif k > first and not is_codipys(frames[k - 1]):
+                self._count_kept(frames[k - 1], names_kept(frames[k], frames[k - 1].f_code))
             self._look_through()
         if asks and self.missing() > 0:
             self._visit_known()
@@ -433,17 +435,27 @@ cdef class Holders:
         """Count the references of the tuple that a function was called with, which its caller's stack has."""
         cdef Py_ssize_t k
         names, rest = names_given(frame.f_code)
+        self._count_kept(frame, names)
+        variables = frame.f_locals
+        given = variables.get(rest) if rest is not None else None
+        if type(given) is tuple:
+            for k in range(len(<tuple>given)):
+                if self._wants(PyTuple_GET_ITEM(given, k)):
+                    self._count(PyTuple_GET_ITEM(given, k), 1)
+        if PyDict_CheckExact(variables) and Py_REFCNT(<PyObject*>variables) == 2 and sys.gettrace() is None:
+            variables.clear()
+        return 0
+
+    cdef int _count_kept(self, object frame, tuple names) except -1:
+        """Count the references that the caller's stack has to what some variables of a function have."""
+        if not names:
+            return 0
         variables = frame.f_locals
         for name in names:
             value = variables.get(name)
             if self._wants(<PyObject*>value):
                 self._count(<PyObject*>value, 1)
         value = None
-        given = variables.get(rest) if rest is not None else None
-        if type(given) is tuple:
-            for k in range(len(<tuple>given)):
-                if self._wants(PyTuple_GET_ITEM(given, k)):
-                    self._count(PyTuple_GET_ITEM(given, k), 1)
         if PyDict_CheckExact(variables) and Py_REFCNT(<PyObject*>variables) == 2 and sys.gettrace() is None:
             variables.clear()
         return 0
