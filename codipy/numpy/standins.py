@@ -10,6 +10,7 @@ Rejected: functions. ``float | None``, ``isinstance(x, float)`` and ``dtype=floa
 
 from __future__ import annotations
 
+import types
 import warnings
 
 import numpy as np
@@ -23,7 +24,7 @@ from codipy.numpy.allocation import asarray, fresh, holds_movable
 
 __all__ = [
     "STANDINS", "StandIn", "complex128", "complex64", "float32", "float64", "isinstance_", "ndarray", "pass_for",
-    "plain_type", "stand_for", "standin_complex", "standin_float", "standin_type",
+    "plain_like", "plain_type", "stand_for", "standin_complex", "standin_float", "standin_type",
 ]  # fmt: skip
 
 # What an active value passes for: it is an instance of what its plain value would be an instance of.
@@ -56,14 +57,27 @@ def plain_type(x):
     return type_of(x) if kind is Real else np.ndarray if kind is Array else kind
 
 
+def plain_like(x):
+    """Something of the type that the plain run has in the place of a variable; None of what is no variable."""
+    kind = type(x)
+    return _LIKE[plain_type(x)] if kind is Real or kind is Array or kind in _FURTHER else None
+
+
 def isinstance_(instance, classes, /):
     """``isinstance``, where a Real and an Array are whatever their plain values are."""
-    if isinstance(instance, classes):
-        return True
-    if type(instance) in _PASSING:
-        return isinstance(_PASSING[type(instance)], classes)
-    kind = type(instance)
-    return (kind is Real or kind is Array or kind in _FURTHER) and isinstance(_LIKE[plain_type(instance)], classes)
+    like = plain_like(instance)
+    if like is not None:  # a protocol asks for methods, of which a variable has others
+        return isinstance(like, classes) or _is_of(type(instance), classes)
+    return isinstance(instance, classes) or (
+        type(instance) in _PASSING and isinstance(_PASSING[type(instance)], classes)
+    )
+
+
+def _is_of(kind, classes):
+    """Whether a class, or one that it is derived from, is among others."""
+    if isinstance(classes, (tuple, types.UnionType)):
+        return any(_is_of(kind, cls) for cls in getattr(classes, "__args__", classes))
+    return classes in kind.__mro__
 
 
 class StandIn(type):

@@ -12,6 +12,8 @@ import numpy as np
 
 from codipy.active.array_type import Array
 from codipy.active.scalar.real import Real
+from codipy.errors import ActiveError
+from codipy.numpy.standins import plain_like
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.exchange import (
@@ -51,7 +53,7 @@ from codipy.tools.rebinding.wrapping import (
 __all__ = ["LOOKING_UP", "ModuleProxy", "gives_plain", "make_builtins", "origin_of"]
 
 # By these a function finds others whose names no code object tells, or sets them, or asks what a value is.
-LOOKING_UP = frozenset(("globals", "vars", "setattr", "delattr", "getattr", "hasattr"))
+LOOKING_UP = frozenset(("globals", "vars", "setattr", "delattr", "getattr", "hasattr", "dir"))
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 _own_dict = vars(types.ModuleType)["__dict__"].__get__
 
@@ -94,22 +96,42 @@ def _dot_of(value):
     return functools.partial(replacement(np.dot, np.dot), value) if type(value) is np.ndarray else value.dot
 
 
-_OWN = frozenset(("value", "identifier", "is_active", "gradient", "tangent"))  # what no float or ndarray has
+def _like(value):
+    """What has the attributes of the plain value of a variable; None of what is no variable."""
+    like = plain_like(value)
+    return np.empty((0,) * value.ndim) if type(like) is np.ndarray else like
 
 
 def _getattr(value, name, *default):
-    """``getattr`` with a default, which code uses to ask what a value is: by names of codipy's alone nothing is found.
+    """``getattr`` with a default, which code uses to ask what a value is: a variable has what its plain value has.
 
     Units and wrappers are taken off so, ``getattr(x, "value", x)``, which would lose the derivative.
     """
-    if default and name in _OWN and (type(value) is Real or type(value) is Array):
+    like = _like(value) if default else None
+    if like is None:
+        return getattr(value, name, *default)
+    if not hasattr(like, name):
         return default[0]
-    return getattr(value, name, *default)
+    try:
+        return getattr(value, name)
+    except AttributeError:
+        kind = type(like).__name__
+        raise ActiveError(f"an active {kind} has no {name}, which a plain one has: say codipy.value(x) where no "
+                          "derivative is wanted") from None
 
 
 def _hasattr(value, name, /):
     """``hasattr``, see `_getattr`."""
-    return not (name in _OWN and (type(value) is Real or type(value) is Array)) and hasattr(value, name)
+    like = _like(value)
+    return hasattr(value if like is None else like, name)
+
+
+def _dir(*values):
+    """``dir``, see `_getattr`."""
+    if not values:
+        return sorted(sys._getframe(1).f_locals)
+    like = _like(*values)
+    return dir(values[0] if like is None else like)
 
 
 def _eval(source, globals=None, locals=None, /):
@@ -224,7 +246,7 @@ def make_builtins(view, mapping):
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks |= {"__build_class__": __build_class__, "vars": vars_, "setattr": setattr_, "delattr": delattr_}
-    hooks |= {"getattr": _getattr, "hasattr": _hasattr}
+    hooks |= {"dir": _dir, "getattr": _getattr, "hasattr": _hasattr}
     for name, hook in hooks.items():
         if name in mapping:
             found[name] = hook
