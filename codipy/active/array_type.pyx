@@ -302,8 +302,11 @@ cdef class Array(BaseArray):
         return as_view(self, "diagonal", (offset, axis1, axis2), {})
 
     def view(self, *args, **kwargs):
-        """A second Array on the same elements; other dtypes are refused, ``view(np.ndarray)`` and its own change nothing."""
+        """A second Array on the same elements, or pairs of them as complex numbers; other dtypes are refused."""
         if (args or kwargs) and not is_own_type(self, args, kwargs):
+            found = door("complexes")().of_parts(self, *args, **kwargs)
+            if found is not None:
+                return found
             raise TypeError("an Array has no views of another dtype or type: take codipy.value(x).view(...)")
         materialise(self)
         return new_view(self, &self.geometry)

@@ -15,7 +15,7 @@ from codipy.complexes.scalar import Complex
 from codipy.errors import ActiveError
 from codipy.numpy.arguments import rebuilt
 
-__all__ = ["array", "as_complex", "as_type", "full", "number", "pairs_of"]
+__all__ = ["array", "as_complex", "as_type", "full", "number", "of_parts", "pairs_of"]
 
 
 def pairs_of(value):
@@ -34,6 +34,16 @@ def as_complex(x):
     if type(x) is ComplexArray:
         return x
     return lifted(x) if type(x) is Array else ComplexArray(x)  # of a Complex it has no dimensions
+
+
+def of_parts(x, dtype=None, type=None):
+    """``x.view(complex)`` of an Array, where neighbours are the parts of a number; None of other dtypes."""
+    if dtype is None or type is not None or np.dtype(dtype) != np.result_type(x.dtype, np.complex64):
+        return None
+    x.value[...].view(dtype)  # or NumPy's error for numbers that are no pairs
+    if x.strides[-1] != x.itemsize:
+        raise ValueError("To change to a dtype of a different size, the last axis must be contiguous")
+    return ComplexArray.of_pairs(x.reshape(*x.shape[:-1], -1, 2), x if x.base is None else x.base)
 
 
 def as_type(z, dtype, order, casting, copy):
