@@ -13,6 +13,7 @@ from codipy.active.array import Array, call
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.primitive import Primitive
+from codipy.scipy.kernels.calls import demand_real
 from codipy.scipy.kernels.exact import with_values_of
 from codipy.scipy.rules.solving import in_bands, solve_banded, times_bands, turned
 
@@ -43,9 +44,10 @@ def _solved(below, above):
 
 
 def _gbsv(kl, ku, ab, b, **options):
-    solve = _ORIGINAL(("gbsv",), (np.zeros(1), np.zeros(1)))[0]
-    lu, pivots, found, info = solve(kl, ku, *map(np.array, value_tree([ab, b])))
+    plain = [np.array(x.value if hasattr(type(x), "is_active") else x) for x in (ab, b)]
+    lu, pivots, found, info = _ORIGINAL(("gbsv",), plain)[0](kl, ku, *plain)
     if info == 0 and holds_active((ab, b)):
+        demand_real("the equations of a spline", ab, b)
         found = call(_solved(int(kl), int(ku)), (asarray(ab), asarray(b)))
     return lu, pivots, found, info
 

@@ -53,6 +53,13 @@ def plain_array(x):
     return np.array(x.value)
 
 
+def demand_real(what, *arrays):
+    """Refuse complex numbers, plain or passive, where rules know real ones: a cast would drop imaginary parts."""
+    if any(map(np.iscomplexobj, arrays)):
+        raise ActiveError(refusal(f"{what} of complex numbers, beside what is active,",
+                                  "compute with the real and with the imaginary part"))  # fmt: skip
+
+
 def write(target, values):
     """Fill an array that SciPy has made for a result."""
     if hasattr(type(target), "is_active"):

@@ -17,6 +17,7 @@ from codipy.numpy.arguments import value_tree
 from codipy.numpy.decisions import is_replayed
 from codipy.numpy.links import Groups, Same
 from codipy.numpy.primitive import Primitive
+from codipy.scipy.kernels.calls import demand_real
 
 __all__ = ["with_values", "with_values_of"]
 
@@ -47,6 +48,7 @@ def with_values(name, formula, values):
     formula : Array or Real
     values : ndarray or float
     """
+    demand_real(name, values)
     values = np.array(values, dtype=float)
     return _put(name, formula, lambda approximate: np.array(values), ())
 

@@ -21,7 +21,7 @@ from codipy.numpy.arguments import holds_active
 from codipy.numpy.decisions import decision, keep
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
-from codipy.scipy.kernels.calls import on_values, refused_loop, write
+from codipy.scipy.kernels.calls import demand_real, on_values, refused_loop, write
 from codipy.scipy.kernels.exact import with_values_of
 
 __all__ = ["FUNCTIONS"]
@@ -106,7 +106,11 @@ def _evaluate(c, x, points, order, extrapolate, out):
         return on_values(_compiled.evaluate, (c, x, points, order, extrapolate, out))
     if order < 0:
         raise ActiveError(refusal("an antiderivative by nu < 0", "take s.antiderivative()(x)"))
-    write(out, _evaluated(c, x, points, int(order), bool(extrapolate)))
+    how = int(order), bool(extrapolate)
+    if np.iscomplexobj(c):
+        write(out, _evaluated(c.real, x, points, *how) + 1j * _evaluated(c.imag, x, points, *how))
+    else:
+        write(out, _evaluated(c, x, points, *how))
     return None
 
 
@@ -114,6 +118,7 @@ def _fix_continuity(c, x, order):
     """Each polynomial begins where that before it ends: one after another, as SciPy adds."""
     if not holds_active((c, x)):
         return on_values(_compiled.fix_continuity, (c, x, order))
+    demand_real("the antiderivative of a piecewise polynomial", c)
     count = np.shape(c)[0]
     for k in range(1, len(x) - 1):
         s = x[k] - x[k - 1]
@@ -207,6 +212,7 @@ def _integrate(c, x, a, b, extrapolate, out):
         _compiled.integrate(*plain, float(value_of(a)), float(value_of(b)), extrapolate, out=made)
         write(out, made)
         return None
+    demand_real("the integral of a piecewise polynomial", c)
     write(out, call(_integral(extrapolate), (asarray(c), asarray(x), a, b)))
     return None
 
