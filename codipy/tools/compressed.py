@@ -89,7 +89,8 @@ class Compressed:
             if len(missing):
                 self.colouring = colouring = self._coloured(colouring.pattern | found)
                 matrix, wrong = self._compressed(sweeps, colouring)
-            if wrong is not None and _is_lacking(sweeps, colouring, matrix, wrong):
+            if wrong is not None and (self._symmetric and _is_skewed(sweeps, colouring)
+                                      or _is_lacking(sweeps, colouring, matrix, wrong)):
                 raise ValueError("the matrix that was found is not that of the function's derivatives: the pattern of "
                                  "a codipy.Primitive that the function calls leaves out what its rules do not, "
                                  + ("its second derivatives are not symmetric, " if self._symmetric else "")
@@ -214,6 +215,15 @@ def _table(sweeps, colouring, width):
         stop = min(start + width, count)
         table[start:stop] = sweeps.coloured(colouring, start, stop)
     return table
+
+
+def _is_skewed(sweeps, colouring):
+    """Whether a matrix that is taken for symmetric is not: u H v and v H u differ by more than rounding."""
+    first = colouring.direction()
+    second = np.roll(first, 1)[::-1]
+    one, other = (sweeps.along(direction[None], False)[0].copy() for direction in (first, second))
+    terms = np.concatenate([second * one, -first * other])
+    return bool(np.isfinite(terms).all() and abs(terms.sum()) > 1e-6 * np.abs(terms).sum())
 
 
 def _is_lacking(sweeps, colouring, matrix, wrong):
