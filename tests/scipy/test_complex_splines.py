@@ -17,6 +17,7 @@ from scipy.interpolate import (
 
 import codipy
 from codipy.errors import ActiveError
+from tests.strategies import each_strategy
 
 X = np.linspace(0.0, 3.0, 9)
 Z = np.exp(1j * X)
@@ -44,7 +45,7 @@ CASES = {
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.parametrize("strategy", ["auto", "primal-reuse", "jacobian"])
+@each_strategy
 def test_values_and_gradients(name, strategy):
     def f(p):
         return np.sum(np.abs(CASES[name](p) + 1.0) ** 2)
