@@ -58,11 +58,13 @@ class Curvature:
     ----------
     value : float
         What the function returned.
+    fills : bool
+        Whether the function has filled arrays among its arguments.
     """
 
     def __init__(self, run, f, args, kwargs, leaves, place, granularity, given, kind):
         self._settings = "primal", granularity or "statement"
-        self.leaves, self._tape, self._lending = leaves, borrow(self._settings), None
+        self.leaves, self._tape, self._lending, self.fills = leaves, borrow(self._settings), None, False
         try:
             if is_rebound(run):
                 wait_for_rebound(self._tape, leaves)
@@ -70,6 +72,7 @@ class Curvature:
                     kwargs = dict(kwargs)
                     place = self._lending = Lending(partial(_put, place), run, given, kwargs, leaves, kind)
                     self._lending.remember()
+                    self.fills = True
             self._record(run, f, args, kwargs, place)
             if self._lending is not None and not self.known:      # what runs the function once more
                 self._lending.put_back()

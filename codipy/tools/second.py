@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import functools
+from contextlib import contextmanager
+
+import numpy as np
 
 from codipy.active.bulk import all_floats
 from codipy.tools.callee import check_function, name_of, rebound, with_aux
@@ -77,6 +80,24 @@ def hessian(f, argnums=None, *, argnames=None, has_aux=False, sparsity=None, str
     return Hessian(f, options | {"sparsity": sparsity})
 
 
+class _OtherWayError(Exception):
+    """A Hessian is the Jacobian of the gradient, which is recorded: sweeps do not know it."""
+
+
+@contextmanager
+def _or_other_way(curvature):
+    """Sweep, where a rule may refuse vectors of any phase: parts of a product depend on it, of which the sum does not.
+
+    A gradient that is recorded knows that. Not where the function has filled its arguments, which it would do twice.
+    """
+    try:
+        yield
+    except np.linalg.LinAlgError as error:
+        if curvature.fills:
+            raise
+        raise _OtherWayError from error
+
+
 class Hessian(Driver):
     """What `hessian` returns."""
 
@@ -108,7 +129,10 @@ class Hessian(Driver):
                                options["has_aux"])
 
     def __call__(self, *args, **kwargs):
-        found = self._swept(args, kwargs) if is_swept(self.options["strategy"]) else None
+        try:
+            found = self._swept(args, kwargs) if is_swept(self.options["strategy"]) else None
+        except _OtherWayError:
+            found = None
         return self._jacobian.at(args, kwargs) if found is None else found
 
     def _swept(self, args, kwargs):
@@ -128,7 +152,8 @@ class Hessian(Driver):
                            "object") as curvature:
                 if not curvature.known:
                     return None
-                found = curvature.hessian()
+                with _or_other_way(curvature):
+                    found = curvature.hessian()
             return found.tolist() if type(tree) is list else found.reshape(2 * tree.shape)
         trees, leaves, places = choice.take(args, kwargs, self.f)
         with Curvature(run, self.f, args, kwargs, leaves, choice.placer(trees, places, kwargs),
@@ -139,10 +164,12 @@ class Hessian(Driver):
             if self._compressed is not None:
                 from codipy.tools.compressed import in_blocks
 
-                matrix = self._compressed.matrix(curvature, lambda: self._pattern(*others))
+                with _or_other_way(curvature):
+                    matrix = self._compressed.matrix(curvature, lambda: self._pattern(*others))
                 found = in_blocks(matrix, form, trees, choice)
                 return (found, kept[0]) if options["has_aux"] else found
-            rows = curvature.blocks(curvature.hessian())
+            with _or_other_way(curvature):
+                rows = curvature.blocks(curvature.hessian())
         found = rebuild(form, [choice.give(trees, leaves, row) for row in rows])
         return (found, kept[0]) if options["has_aux"] else found
 
