@@ -20,9 +20,9 @@ __all__ = ["FUNCTIONS", "WRITING", "as_array", "at"]
 
 def as_array(x):
     """An array of what may be a list, a number or an array, active or plain."""
-    if isinstance(x, (list, tuple)) and holds(x):
-        return array(np.array, x, None)
-    return x if hasattr(x, "shape") else np.asarray(x)
+    if hasattr(x, "shape"):
+        return x
+    return array(np.array, x, None) if holds(x) else np.asarray(x)
 
 
 def _vector(x):

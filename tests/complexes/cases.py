@@ -165,6 +165,8 @@ COMPOSED = _listed("""
     np.piecewise(x + 0j, [x > 0.7], [lambda q: q * 1j, 0]) ;
     np.roots(z * x) ; np.polymul(x, c) ; np.cov(x, c) ; np.interp(x, [0.0, 1.0, 2.0], c) ;
     np.vectorize(lambda q, r: q * r)(x, c) ;
+    np.polyval([1.0, x[0], x[1]], 1j * x[2]) ; np.polyval(x, 1j * x[2]) ; np.poly1d(x)(1j * x[2]) ;
+    np.polyval(x, z[0]) ;
 """)
 ALL = {
     "elementwise": ELEMENTWISE, "movements": MOVEMENTS, "reductions": REDUCTIONS, "products": PRODUCTS,
