@@ -11,7 +11,8 @@ from codipy.complexes.movement import Shown, holds, move, pairs_for, plain, valu
 from codipy.complexes.record import record
 from codipy.numpy import padding
 from codipy.numpy.arguments import refuse
-from codipy.numpy.composite import placed_along
+from codipy.numpy.composite import placed_along, rows_along
+from codipy.numpy.movement import pieces
 from codipy.numpy.registry import COMPOSITES
 from codipy.numpy.rules.building import axes_of
 
@@ -173,7 +174,8 @@ def _over(total, count):
     return found if found.dtype == total.dtype else found.astype(total.dtype)
 
 
-def _nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+    """The variance of what is not NaN."""
     if dtype is not None:
         refuse("nanvar", "dtype= is not known of complex arrays: leave it away")
     missing = np.isnan(plain(a))
@@ -184,14 +186,9 @@ def _nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     return _over(total, np.sum(~missing, axis=axis, keepdims=keepdims is True) - ddof)
 
 
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    """The variance of what is not NaN."""
-    return _nanvar(a, axis, dtype, out, ddof, keepdims)
-
-
 def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     """The deviation of what is not NaN."""
-    return np.sqrt(_nanvar(a, axis, dtype, out, ddof, keepdims))
+    return np.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims))
 
 
 def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
@@ -309,17 +306,8 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 def piecewise(x, condlist, funclist, *args, **kw):
     """Each function sees its elements; what no condition takes is 0."""
     x = as_array(x)
-    conditions = value_tree(condlist)
-    if np.isscalar(conditions) or not isinstance(conditions[0], (list, np.ndarray)) and x.ndim:
-        conditions = [conditions]
-    conditions = list(np.asarray(conditions, bool))
-    if len(funclist) == len(conditions) + 1:
-        conditions.append(~np.any(conditions, axis=0))
-    elif len(funclist) != len(conditions):
-        n = len(conditions)
-        raise ValueError(f"with {n} condition(s), either {n} or {n + 1} functions are expected")
     found = as_complex(np.zeros(x.shape, x.dtype))
-    for condition, function in zip(conditions, funclist):
+    for condition, function in zip(pieces(value_tree(condlist), len(funclist), x.ndim), funclist):
         where = np.broadcast_to(condition, x.shape)
         if where.any():
             found[where] = function(x[where], *args, **kw) if callable(function) else function
@@ -328,12 +316,7 @@ def piecewise(x, condlist, funclist, *args, **kw):
 
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """`func1d` sees each row."""
-    arr = as_array(arr)
-    axis = np.lib.array_utils.normalize_axis_index(axis, arr.ndim)
-    rows = np.moveaxis(arr, axis, -1)
-    lead = rows.shape[:-1]
-    if 0 in lead:
-        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    axis, rows, lead = rows_along(axis, as_array(arr))
     return placed_along(np.stack([as_array(func1d(rows[k], *args, **kwargs)) for k in np.ndindex(lead)]), lead, axis)
 
 

@@ -13,7 +13,7 @@ from .order import refuse_leading_zeros
 from .padding import pad
 from .primitive import Primitive
 
-__all__ = ["FUNCTIONS", "placed_along"]
+__all__ = ["FUNCTIONS", "placed_along", "rows_along"]
 
 
 def _array(x):
@@ -61,11 +61,7 @@ def logn(n, x):
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """`func1d` sees each row as an Array."""
     arr = _array(arr)
-    axis = np.lib.array_utils.normalize_axis_index(axis, arr.ndim)
-    rows = np.moveaxis(arr, axis, -1)
-    lead = rows.shape[:-1]
-    if 0 in lead:
-        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    axis, rows, lead = rows_along(axis, arr)
     results = [func1d(rows[index], *args, **kwargs) for index in np.ndindex(lead)]
     if any(map(is_complex_variable, results)):
         return placed_along(np.stack(results), lead, axis)
@@ -74,6 +70,16 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
         values = values.astype(np.float32)  # NumPy's scalars of such rows are float32
     ids = np.array([identifier_tree(part) for part in results])
     return placed_along(gather_tree(values, ids), lead, axis)
+
+
+def rows_along(axis, arr):
+    """The axis from the front, a view that has it last, and the shape of the others, each of whose places is a row."""
+    axis = np.lib.array_utils.normalize_axis_index(axis, arr.ndim)
+    rows = np.moveaxis(arr, axis, -1)
+    lead = rows.shape[:-1]
+    if 0 in lead:
+        raise ValueError("Cannot apply_along_axis when any iteration dimensions are 0")
+    return axis, rows, lead
 
 
 def placed_along(rows, lead, axis):

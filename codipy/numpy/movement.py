@@ -14,7 +14,7 @@ from .arguments import assign, bind, call_with, fillable, gather_tree, holds_act
 from .decisions import decision, keep
 from .views import Shown
 
-__all__ = ["DATA", "FUNCTIONS", "SPECIAL", "move"]
+__all__ = ["DATA", "FUNCTIONS", "SPECIAL", "move", "pieces"]
 
 # What moves, by the names of the arguments; the rest says where to.
 DATA = {
@@ -93,17 +93,22 @@ def imag(val):
     return fillable(np.imag(plain(val)))
 
 
-def piecewise(x, condlist, funclist, *args, **kw):
-    """Each function sees its elements, as NumPy calls them; what no condition takes is 0."""
-    conditions = value_tree(condlist)
-    if np.isscalar(conditions) or not isinstance(conditions[0], (list, np.ndarray)) and np.ndim(plain(x)):
+def pieces(conditions, count, ndim):
+    """The conditions of `piecewise` for an argument of `ndim` dimensions, one for each of `count` functions."""
+    if np.isscalar(conditions) or not isinstance(conditions[0], (list, np.ndarray)) and ndim:
         conditions = [conditions]
     conditions = list(np.asarray(conditions, bool))
-    if len(funclist) == len(conditions) + 1:
+    known = len(conditions)
+    if count == known + 1:
         conditions.append(~np.any(conditions, axis=0))
-    elif len(funclist) != len(conditions):
-        count = len(conditions)
-        raise ValueError(f"with {count} condition(s), either {count} or {count + 1} functions are expected")
+    elif count != known:
+        raise ValueError(f"with {known} condition(s), either {known} or {known + 1} functions are expected")
+    return conditions
+
+
+def piecewise(x, condlist, funclist, *args, **kw):
+    """Each function sees its elements, as NumPy calls them; what no condition takes is 0."""
+    conditions = pieces(value_tree(condlist), len(funclist), np.ndim(plain(x)))
     flat = move(np.reshape, ("a",), (x, (-1,)), {})
     kind = np.float32 if getattr(x, "dtype", None) == np.float32 else np.float64
     shape = np.shape(plain(x))
