@@ -24,8 +24,8 @@ from codipy.tape import passive
 from codipy.tape.activity import depth
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
+from codipy.tools.columns import matrix_of
 from codipy.tools.driver import Driver
-from codipy.tools.jacobian import matrix_of
 from codipy.tools.leaves import join, split
 from codipy.tools.orders import orders
 from codipy.tools.run import Run

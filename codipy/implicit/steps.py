@@ -22,7 +22,7 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.decisions import decision, is_replayed, keep
 from codipy.numpy.solved import LESS_VALUE
 from codipy.tools.choice import Choice
-from codipy.tools.jacobian import matrix_of
+from codipy.tools.columns import matrix_of
 from codipy.tools.orders import orders
 from codipy.tools.run import Run
 

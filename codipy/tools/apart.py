@@ -14,7 +14,7 @@ from codipy.errors import TapeError
 from codipy.tape.held import Held
 from codipy.tape.mark import Mark
 from codipy.tools.callee import name_of
-from codipy.tools.jacobian import matrix_of
+from codipy.tools.columns import matrix_of
 from codipy.tools.leaves import shape_of
 from codipy.tools.local_jacobian import BYTES_OF_ENTRY
 from codipy.tools.pool import borrow, give_back

@@ -11,14 +11,13 @@ from codipy.active import Real
 from codipy.active.adjoints import planes_of, seed_colours
 from codipy.patterns.colouring import agree, read_off
 from codipy.patterns.pattern import Colouring, Sparsity, csr
+from codipy.tools.columns import BYTES, WIDEST
 from codipy.tools.leaves import shape_of
 from codipy.tools.pool import borrow_vector, give_back_vector
 from codipy.tools.trees import map_leaves, rebuild
 
 __all__ = ["Compressed", "Sweeps", "in_blocks"]
 
-_WIDEST = 16            # directions that one sweep carries
-_BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
 _TOLERANCE = 1e-13      # relative, by rows: what differs more is looked at
 _PART = 0.6180339887
 _FEW = 64               # rows that are swept one by one without a further question
@@ -144,7 +143,7 @@ class Sweeps:
         self._inputs = [shape_of(leaf) for leaf in leaves]
         self.shape = sum(map(math.prod, recording.shapes)), sum(map(math.prod, self._inputs))
         self.is_active = any(output is not None for output in recording.outputs)
-        self.width = max(1, min(_WIDEST, _BYTES // (8 * max(recording.tape.identifiers, 1))))
+        self.width = max(1, min(WIDEST, BYTES // (8 * max(recording.tape.identifiers, 1))))
 
     def __enter__(self):
         return self

@@ -12,7 +12,7 @@ import math
 import numpy as np
 
 from codipy.active.array import plain
-from codipy.tools.jacobian import columns_of, is_reverse
+from codipy.tools.columns import columns_of, is_reverse
 from codipy.tools.leaves import SINGLE, shape_of, stack
 from codipy.tools.trees import labelled
 

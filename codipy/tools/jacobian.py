@@ -11,20 +11,18 @@ from codipy.active.array import is_complex_variable
 from codipy.errors import ActiveError, UndifferentiableError
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
+from codipy.tools.columns import WIDEST, matrix_of, units
 from codipy.tools.driver import Driver
 from codipy.tools.leaves import is_complex, shape_of, stack
-from codipy.tools.pool import borrow_vector, check_settings, give_back_vector
+from codipy.tools.pool import check_settings
 from codipy.tools.rebinding.filled import with_own_arrays
-from codipy.tools.recording import ForwardRun, Units
+from codipy.tools.recording import ForwardRun
 from codipy.tools.run import Run
 from codipy.tools.trees import labelled
 
-__all__ = ["columns_of", "is_reverse", "jacobian", "matrix_of"]
+__all__ = ["jacobian"]
 
 _MODES = ("auto", "reverse", "forward")
-_WIDEST = 16            # directions that one sweep carries ...
-_NEAR = 1 << 20         # ... or as many as have adjoints in so many bytes, which a cache holds: sweeps have fixed costs
-_BYTES = 256 << 20      # what the adjoints of a sweep may take, as far as fewer directions help
 
 
 def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", width=None, sparsity=None, strategy="auto",
@@ -184,62 +182,17 @@ class Jacobian(Driver):
         ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
         columns = ends[-1] if ends else 0
         at_once = options["strategy"] == "forward" or options["strategy"] == "auto" and columns <= (
-            min(options["width"] or _WIDEST, _WIDEST))
+            min(options["width"] or WIDEST, WIDEST))
         if options["mode"] != "forward" or not columns or not at_once or self._compressed is not None:
             return None, None
         return [None if unit is None else unit.as_array(shape, columns)
-                for unit, shape in zip(_units(ends, range(columns)), shapes)], columns
+                for unit, shape in zip(units(ends, range(columns)), shapes)], columns
 
 
 def _has_complex(run):
     """Whether an argument that is differentiated by, or the result, has complex numbers."""
     return any(map(is_complex, run.leaves)) or any(
         is_complex_variable(leaf) or np.iscomplexobj(leaf) for _, leaf in labelled(run.value, "result"))
-
-
-def is_reverse(mode, rows, columns):
-    """Whether sweeps run backwards, for a result and an argument of so many numbers."""
-    return mode == "reverse" or mode == "auto" and rows < columns
-
-
-def matrix_of(recording, leaves, mode, width):
-    """All derivatives: a row for each number of the result, a column for each of the argument."""
-    rows = sum(math.prod(shape) for shape in recording.shapes)
-    columns = sum(math.prod(shape_of(leaf)) for leaf in leaves)
-    if not rows * columns or all(output is None for output in recording.outputs):
-        return np.zeros((rows, columns))
-    if is_reverse(mode, rows, columns):
-        return columns_of(recording, recording.reverse, recording.shapes, rows, columns, width).T
-    return columns_of(recording, recording.forward, [shape_of(leaf) for leaf in leaves], columns, rows, width)
-
-
-def columns_of(recording, sweep, shapes, count, others, width):
-    """A column for each of the numbers that are seeded, of the given shapes: as many in each sweep as it carries."""
-    bytes_of_one = 8 * recording.tape.identifiers
-    width = min(width or max(1, min(max(_WIDEST, _NEAR // bytes_of_one), _BYTES // bytes_of_one)), count)
-    ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
-    adjoints = borrow_vector(recording.tape, width)
-    if width == count:
-        found = stack(sweep(adjoints, _units(ends, range(count))), width)
-        give_back_vector(adjoints)
-        return found
-    found = np.empty((count, others))
-    for start in range(0, count, width):
-        stop = min(start + width, count)
-        adjoints.clear()
-        found[start:stop] = stack(sweep(adjoints, _units(ends, range(start, stop))), width)[:, :stop - start].T
-    give_back_vector(adjoints)
-    return found.T
-
-
-def _units(ends, numbers):
-    """Seeds of the leaves that end there, which are 1 for one of the numbers in each direction."""
-    seeds, begin = [], 0
-    for end in ends:
-        first, last = max(begin, numbers.start), min(end, numbers.stop)
-        seeds.append(Units(first - begin, first - numbers.start, last - first) if first < last else None)
-        begin = end
-    return seeds
 
 
 def _in_form(matrix, recording, leaves, give):

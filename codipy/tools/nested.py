@@ -9,7 +9,7 @@ import numpy as np
 
 from codipy.active.array import from_nested, is_active, plain
 from codipy.tools.callee import check_result
-from codipy.tools.jacobian import is_reverse
+from codipy.tools.columns import is_reverse
 from codipy.tools.run import Run
 from codipy.tools.trees import labelled
 

@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 from codipy.tape import active_tape
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
+from codipy.tools.columns import matrix_of
 from codipy.tools.compressed import Compressed, Sweeps
 from codipy.tools.drivers import grad, value_and_grad
-from codipy.tools.jacobian import jacobian, matrix_of
+from codipy.tools.jacobian import jacobian
 from codipy.tools.linearized import gradient_run
 from codipy.tools.pool import check_settings
 from codipy.tools.run import Run
