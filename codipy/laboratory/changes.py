@@ -8,8 +8,9 @@ import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from codipy.laboratory.errors import StudyError
 from codipy.laboratory.fits import LEAST_GROWTH
-from codipy.laboratory.result import Study, StudyError
+from codipy.laboratory.result import Study
 from codipy.tape.statistics import readable
 from codipy.tools.measuring import PHASES
 from codipy.tools.report import readable_seconds

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from codipy.laboratory.axes import said, ticks
+from codipy.laboratory.errors import StudyError
 from codipy.laboratory.figures import figures
 from codipy.laboratory.resident import EXTRA
-from codipy.laboratory.result import StudyError
 
 __all__ = ["plot"]
 

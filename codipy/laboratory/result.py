@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from codipy.laboratory.errors import StudyError
 from codipy.laboratory.fits import METRICS, Fit, Overtaking, fits_of, overtakings_of, title_of
 from codipy.laboratory.measurement import Measurement
 from codipy.laboratory.resident import EXTRA
@@ -21,15 +22,11 @@ from codipy.tools.measuring import PHASES
 from codipy.tools.report import readable_seconds
 from codipy.tools.table import Table, as_comments, line_width
 
-__all__ = ["COLUMNS", "Study", "StudyError"]
+__all__ = ["COLUMNS", "Study"]
 
 _FORMAT = 1      # of the JSON text
 COLUMNS = ("function", "point", "size", "steps", "numbers", "strategy", "granularity", "chunk_size", "width",
            "quantity", "part", "sample", "value", "unit")
-
-
-class StudyError(ValueError):
-    """A study that cannot be made, read or continued."""
 
 
 @dataclass

@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from codipy.laboratory.environment import environment
+from codipy.laboratory.errors import StudyError
 from codipy.laboratory.measurement import Measurement
 from codipy.laboratory.plan import Combination, Point, combinations, whole_numbers
 from codipy.laboratory.process import ProcessError, measured
-from codipy.laboratory.result import Study, StudyError
+from codipy.laboratory.result import Study
 from codipy.laboratory.source import FromFile, Given
 from codipy.laboratory.worker import RUNNING
 from codipy.tools.callee import check_function
