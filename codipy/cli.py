@@ -15,6 +15,7 @@ from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_
 from codipy.laboratory.memory import measure
 from codipy.laboratory.predicting import add_predict
 from codipy.laboratory.profiling.command import add_profile
+from codipy.laboratory.sampling import add_timeline
 from codipy.laboratory.trouble.command import add_debug
 from codipy.tape.strategies import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare
@@ -112,6 +113,7 @@ def _parser():
     _add_function(command, needed=False)
     _add_function(add_predict(commands), measured=False)
     _add_function(add_debug(commands), measured=False, ways=False)
+    _add_function(add_timeline(commands), measured=False, ways=False)
     add_profile(commands)
     return parser
 

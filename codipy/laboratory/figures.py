@@ -6,8 +6,11 @@ import statistics
 from dataclasses import dataclass, field
 
 from codipy.laboratory.fits import title_of
+from codipy.laboratory.sampled import with_peaks
 
 __all__ = ["Figure", "Series", "figures"]
+
+_LIVE, _PEAK = 2, 6      # places in a line of a timeline
 
 
 @dataclass(frozen=True)
@@ -144,17 +147,23 @@ def _over_size(study):
 def _timelines(rows):
     """What a tape is over the recording: live and largest identifiers, statements, bytes, passive operands."""
     colours = _colours(rows)
-    for name, title, y, place in (("identifiers", "Live identifiers", "live identifiers", 2),
+    for name, title, y, place in (("identifiers", "Live identifiers", "live identifiers", _LIVE),
                                   ("largest", "Largest identifier", "largest identifier", 3),
                                   ("statements", "Statements", "statements", 1), ("growth", "Bytes", "used bytes", 4),
                                   ("passive", "Share of passive operands", "share", 5)):
         known = [row for row in rows if len(row.timeline) > 1 and len(row.timeline[0]) > place
                  and row.timeline[-1][place] is not None]
         if known:
-            series = [Series(title_of(row.way), [(line[0], line[place]) for line in row.timeline
-                                                 if line[place] is not None], dots=False, **_style(row, colours))
+            series = [Series(title_of(row.way), _curve(row.timeline, place), dots=False, **_style(row, colours))
                       for row in known]
             yield Figure(name, f"{title} over the recording, {_label(rows)}", "lines of the program", y, series)
+
+
+def _curve(timeline, place):
+    """A column over the lines; of live identifiers with the highest points, where they are known."""
+    if place == _LIVE:
+        return with_peaks((line[0], line[_LIVE], max(line[_LIVE:_LIVE + 1] + line[_PEAK:])) for line in timeline)
+    return [(line[0], line[place]) for line in timeline if line[place] is not None]
 
 
 def _resident(study, rows):

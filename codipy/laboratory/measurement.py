@@ -57,8 +57,8 @@ class Measurement:
         Where in these seconds the phases begin.
     timeline : list
         Lines of the program that ran, statements, live and largest identifiers, used bytes, over a recording: see
-        `codipy.laboratory.sampled.Sample`; then the share of passive operands, None where the tape does not keep them.
-        Studies of before have neither bytes nor shares.
+        `codipy.laboratory.sampled.Sample`; then the share of passive operands, None where the tape does not keep them,
+        and the most identifiers that were live so far. Studies of before lack the last of these.
     process : str
         'fresh' or 'forked'.
     warning : str or None

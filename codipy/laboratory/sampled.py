@@ -10,7 +10,7 @@ import numpy as np
 from codipy.active.messages.callers import is_users
 from codipy.tape.entries import operands
 
-__all__ = ["Sample", "is_program", "passive_shares", "sampled", "totals_of"]
+__all__ = ["Sample", "is_program", "passive_shares", "sampled", "totals_of", "with_peaks"]
 
 
 class Sample(NamedTuple):
@@ -26,6 +26,8 @@ class Sample(NamedTuple):
         Identifiers.
     used : int
         Bytes of the tape.
+    peak : int
+        The most identifiers that were live at once so far, also in the midst of a line.
     """
 
     lines: int
@@ -33,6 +35,7 @@ class Sample(NamedTuple):
     live: int
     largest: int
     used: int
+    peak: int
 
 
 def is_program(frame):
@@ -54,6 +57,33 @@ def passive_shares(tape, samples):
             for _, passive, active in totals_of(tape)[[one.statements for one in samples]].tolist()]
 
 
+def with_peaks(points):
+    """The curve of live identifiers with the highest point before each moment, where it was never as high before.
+
+    Parameters
+    ----------
+    points : iterable of tuple
+        Lines that have run, live identifiers, and the most of them so far.
+
+    Returns
+    -------
+    list of tuple
+        Lines and identifiers.
+
+    Examples
+    --------
+    >>> with_peaks([(1, 2, 2), (2, 3, 7), (3, 4, 7)])
+    [(1, 2), (2, 7), (2, 3), (3, 4)]
+    """
+    curve, highest = [], 0
+    for lines, live, peak in points:
+        if peak > max(highest, live):
+            curve.append((lines, peak))
+        curve.append((lines, live))
+        highest = max(highest, peak)
+    return curve
+
+
 def sampled(tape, run, most=200):
     """Run something and look at a tape meanwhile.
 
@@ -63,7 +93,7 @@ def sampled(tape, run, most=200):
     Parameters
     ----------
     tape : Tape
-        On which it records.
+        On which it records, and nothing has before: the most identifiers are those since a tape was made.
     run : callable
         Without arguments; the tape is looked at once more while what it returns is alive.
     most : int
@@ -80,7 +110,7 @@ def sampled(tape, run, most=200):
         statistics = tape.statistics()
         counts = statistics["identifiers"].counts
         samples.append(Sample(lines, tape.statements if tape.can_sweep else 0, counts["live indices"],
-                              counts["largest index"], statistics.total.used))
+                              counts["largest index"], statistics.total.used, counts["max live indices"]))
 
     def trace(frame, event, _):
         nonlocal lines, stride

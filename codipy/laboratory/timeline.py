@@ -9,27 +9,29 @@ from dataclasses import dataclass
 from html import escape
 from typing import NamedTuple
 
+import numpy as np
+
 from codipy.active import Tape
 from codipy.laboratory.figures import Figure, Series
 from codipy.laboratory.page import document
-from codipy.laboratory.sampled import Sample, sampled, totals_of
+from codipy.laboratory.sampled import Sample, sampled, totals_of, with_peaks
 from codipy.laboratory.svg import svg
 from codipy.tape.html import framed
 from codipy.tape.statistics import readable
 from codipy.tape.watching import unwatched
 from codipy.tools.callee import name_of, rebound
-from codipy.tools.measuring import StatefulError
+from codipy.tools.measuring import StatefulError, stateful
 from codipy.tools.recording import Recording
 from codipy.tools.repeated import arguments
 from codipy.tools.swallowed import watch
 from codipy.tools.table import Table, line_width
-from codipy.tools.trees import flatten
+from codipy.tools.trees import flatten, labelled
 
 __all__ = ["Timeline", "timeline"]
 
 _ROWS = 20      # of the printed table
 _SHARES = "primal", "operation"      # where passive operands are kept, and each operation is a statement
-_COLUMNS = ("lines", "statements", "live", "largest", "used", "passive", "saved")
+_COLUMNS = ("lines", "statements", "live", "peak", "largest", "used", "passive", "saved")
 
 
 @dataclass(frozen=True)
@@ -40,8 +42,9 @@ class Timeline:
     ----------
     function, strategy, granularity : str
     samples : list of Sample
-        With ``lines`` of the program that have run, ``statements``, ``live`` and ``largest`` identifiers, and ``used``
-        bytes of the tape; the last is the whole recording.
+        With ``lines`` of the program that have run, ``statements``, ``live`` and ``largest`` identifiers, ``used``
+        bytes of the tape, and ``peak``, the most identifiers that were live at once so far, also in the midst of a
+        line; the last is the whole recording.
     passive : list of float
         For each sample the share of passive operands in the operations recorded so far; NaN before the first. An array
         is one operand, also where it stands twice in an operation; of a movement each piece is one.
@@ -58,9 +61,9 @@ class Timeline:
     saved: list[int]
 
     def rows(self):
-        """One tuple for each sample: lines, statements, live, largest, used, passive, saved."""
-        return [(*sample, passive, saved)
-                for sample, passive, saved in zip(self.samples, self.passive, self.saved)]
+        """One tuple for each sample: lines, statements, live, peak, largest, used, passive, saved."""
+        return [(one.lines, one.statements, one.live, one.peak, one.largest, one.used, passive, saved)
+                for one, passive, saved in zip(self.samples, self.passive, self.saved)]
 
     def table(self, format="text", width=None):
         """The samples as text, about twenty of them.
@@ -79,12 +82,12 @@ class Timeline:
         rows = self.rows()
         step = max(1, len(rows) // _ROWS)
         shown = rows[:-1][::step] + rows[-1:]
-        cells = [[str(lines), str(statements), str(live), str(largest), readable(used),
+        cells = [[str(lines), str(statements), str(live), str(peak), str(largest), readable(used),
                   "-" if math.isnan(passive) else f"{100 * passive:.1f} %", str(saved)]
-                 for lines, statements, live, largest, used, passive, saved in shown]
+                 for lines, statements, live, peak, largest, used, passive, saved in shown]
         title = f"{self.function} on a tape of strategy {self.strategy}, granularity {self.granularity}"
-        header = ["lines", "statements", "live", "largest", "used", "passive operands", "saved operations"]
-        return "\n".join(Table(title, header, cells, 0).lines(format, width or line_width()))
+        header = ["lines", "statements", "live", "peak", "largest", "used", "passive operands", "saved operations"]
+        return "\n".join(Table(title, header, cells).lines(format, width or line_width()))
 
     def __str__(self):
         return self.table()
@@ -110,16 +113,21 @@ class Timeline:
         if len(rows) < 2:
             return []
 
-        def drawn(name, title, y, *columns):
-            series = [Series(label, [(row[0], row[place]) for row in rows if not math.isnan(row[place])], colour,
-                             dots=False) for colour, (label, place) in enumerate(columns)]
+        def column(name):
+            place = _COLUMNS.index(name)
+            return [(row[0], row[place]) for row in rows if not math.isnan(row[place])]
+
+        def drawn(name, title, y, **curves):
+            series = [Series(label.replace("_", " "), points, colour, dots=False)
+                      for colour, (label, points) in enumerate(curves.items())]
             return Figure(name, title, "lines of the program", y, series)
 
-        return [drawn("identifiers", "Identifiers", "identifiers", ("live", 2), ("largest", 3)),
-                drawn("statements", "Statements, and operations that activity saved", "statements", ("statements", 1),
-                      ("saved operations", 6)),
-                drawn("bytes", "Bytes of the tape", "used bytes", ("used", 4)),
-                drawn("passive", "Share of passive operands", "share", ("passive", 5))]
+        live = with_peaks((one.lines, one.live, one.peak) for one in self.samples)
+        return [drawn("identifiers", "Identifiers", "identifiers", live=live, largest=column("largest")),
+                drawn("statements", "Statements, and operations that activity saved", "statements",
+                      statements=column("statements"), saved_operations=column("saved")),
+                drawn("bytes", "Bytes of the tape", "used bytes", used=column("used")),
+                drawn("passive", "Share of passive operands", "share", passive=column("passive"))]
 
     def _repr_html_(self):
         body = "".join(f"<figure><figcaption>{escape(figure.title)}</figcaption>{svg(figure)}</figure>"
@@ -156,7 +164,7 @@ def timeline(f, *x, argnums=None, strategy="auto", granularity=None, chunk_size=
     TypeError, ValueError
         Arguments or results that are no numbers, and settings that no tape has.
     StatefulError
-        If the function does not run the same lines each time.
+        If the function does not run the same lines each time, or does not return the same.
 
     Notes
     -----
@@ -185,11 +193,15 @@ def timeline(f, *x, argnums=None, strategy="auto", granularity=None, chunk_size=
         raise ValueError(f"argnums must name some of the {len(x)} arguments, got {argnums!r}")
     recorded = rebound(f) if rebind else f
     tape = unwatched(Tape, strategy=strategy, granularity=granularity, chunk_size=chunk_size)
-    found = _run(tape, recorded, x, chosen, samples)
-    counts, everything = (_counted(recorded, x, which, samples) for which in (chosen, range(len(x))))
+    results = []
+    found = _run(tape, recorded, x, chosen, samples, results)
+    counts, everything = (_counted(recorded, x, which, samples, results) for which in (chosen, range(len(x))))
     if not [one.lines for one in found] == [one.lines for one in counts] == [one.lines for one in everything]:
         raise StatefulError(f"{name_of(f)} does not run the same lines each time, so nothing can be set side by side: "
                             "does it keep something between calls, or ask what its arguments are?")
+    for again in results[1:]:
+        if not _are_the_same(again, results[0]):
+            raise StatefulError(stateful(f, results[0], again))
     passive = [one.passive / (one.passive + one.active) if one.passive + one.active else math.nan for one in counts]
     saved = [every.operations - one.operations for every, one in zip(everything, counts)]
     return Timeline(name_of(f), tape.strategy, tape.granularity, found, passive, saved)
@@ -204,8 +216,15 @@ class _Counts(NamedTuple):
     active: int
 
 
-def _run(tape, recorded, x, chosen, samples):
-    """Samples of one recording."""
+def _are_the_same(again, value):
+    """Whether two results have the same numbers, also where these are NaN."""
+    pairs, others = labelled(again, ""), labelled(value, "")
+    return len(pairs) == len(others) and all(
+        np.array_equal(a, b, equal_nan=np.asarray(a).dtype.kind in "fc") for (_, a), (_, b) in zip(pairs, others))
+
+
+def _run(tape, recorded, x, chosen, samples, results):
+    """Samples of one recording, whose result is appended."""
     args, leaves = copy.deepcopy(list(x)), []
     trees = [args[position] for position in chosen]
     for position, tree in zip(chosen, trees):
@@ -215,12 +234,17 @@ def _run(tape, recorded, x, chosen, samples):
         for position, tree in zip(chosen, arguments(trees, inputs)):
             args[position] = tree
 
-    return sampled(tape, lambda: Recording(watch(tape), recorded, args, {}, leaves, place), samples)
+    def run():
+        recording = Recording(watch(tape), recorded, args, {}, leaves, place)
+        results.append(recording.value)
+        return recording
+
+    return sampled(tape, run, samples)
 
 
-def _counted(recorded, x, chosen, samples):
+def _counted(recorded, x, chosen, samples, results):
     """Samples of a recording operation by operation without its inputs; passive and active operands up to each."""
     tape = Tape(*_SHARES)
-    found = _run(tape, recorded, x, chosen, samples)
+    found = _run(tape, recorded, x, chosen, samples, results)
     totals = totals_of(tape)
     return [_Counts(one.lines, *map(int, totals[one.statements])) for one in found]

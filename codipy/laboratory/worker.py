@@ -127,7 +127,7 @@ def _measure_taped(problem, asked, request):
     tape.tape.reset()
     found |= {"value": looked.value, "numbers": problem.point.size, **_figures(looked),
               **_slope(problem, tape, looked, request["gradient"]), **_times(problem, tape, request["repeat"]),
-              "timeline": _timeline(tape)}
+              "timeline": _timeline(problem, tape)}
     last = found["timeline"][-1][1]
     if last != looked.statements:
         found["warning"] = (f"the first recording has {looked.statements} statements and the last {last}, so times are "
@@ -189,14 +189,13 @@ def _times(problem, tape, repeat):
             "seconds": {phase: [one[phase] for one in phases] for phase in phases[-1] if phase in phases[0]}}
 
 
-def _timeline(tape):
+def _timeline(problem, tape):
     """Samples of one recording more, with the shares of passive operands where they are kept."""
-    try:
-        samples = sampled(tape.tape, tape.record)
-        shares = passive_shares(tape.tape, samples) if tape.tape.keeps_values else [None] * len(samples)
-        return [[*sample, share] for sample, share in zip(samples, shares)]
-    finally:
-        tape.tape.reset()
+    new = TimedTape(problem, tape.tape.strategy, tape.tape.granularity, width=tape.width)
+    samples = sampled(new.tape, new.record)
+    shares = passive_shares(new.tape, samples) if new.tape.keeps_values else [None] * len(samples)
+    return [[one.lines, one.statements, one.live, one.largest, one.used, share, one.peak]
+            for one, share in zip(samples, shares)]
 
 
 def main():

@@ -3,14 +3,17 @@
 
 import json
 import math
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import codipy
+from codipy import cli
 from codipy.laboratory.sampled import sampled
 from codipy.tools.measuring import StatefulError
-from tests.strategies import COMPARED, each_pair
+from tests.strategies import COMPARED, STRATEGIES, each_pair
 
 RUNS = []
 
@@ -47,6 +50,37 @@ def test_the_last_sample_is_the_whole_recording(variant):
         assert column == sorted(column)
 
 
+@pytest.mark.parametrize("strategy", [s for s in STRATEGIES if s.endswith("reuse")])
+def test_the_peak_within_a_line_is_seen(strategy):
+    # What Python makes of no file is not traced.
+    tape, seen = codipy.Tape(strategy, "operation"), []
+    looked = eval("lambda z: (seen.append(tape.statistics()['identifiers'].counts['live indices']), sum(z))[1]",
+                  {"tape": tape, "seen": seen})
+
+    def peaked(x):
+        x = x * 1.5
+        return looked(list(map(x.__mul__, range(1, 40))))
+
+    def run():
+        with tape:
+            return tape.register_output(peaked(tape.register_input(0.5)))
+
+    samples = sampled(tape, run)
+    live = [one.live for one in samples]
+    assert seen[0] > max(live) + 20 and samples[-1].peak >= seen[0]
+    rising = [one.peak for one in samples]
+    assert rising == sorted(rising) and rising[0] == live[0]
+    assert samples[-1].peak == tape.statistics()["identifiers"].counts["max live indices"]
+    found = codipy.timeline(run_of, 0.5, strategy=strategy, granularity="operation")
+    curve = next(f for f in found.figures() if f.name == "identifiers").series[0].points
+    assert max(y for _, y in curve) == max(one.peak for one in found.samples) > max(one.live for one in found.samples)
+
+
+def run_of(x):
+    x = x * 1.5
+    return sum(list(map(x.__mul__, range(1, 40))))
+
+
 def test_shares_and_savings_are_those_counted_by_hand():
     # Each step is sin(x), that times rate, and a sum: 4 operands that are active, or 3 in the first, and rate.
     found = codipy.timeline(model, 0.5, 2.0, argnums=0)
@@ -69,11 +103,11 @@ def test_all_forms_have_the_same_numbers():
     found = codipy.timeline(model, 0.5, 2.0, argnums=0)
     rows = found.rows()
     stored = json.loads(found.to_json())
-    assert stored["rows"][-1] == list(rows[-1]) and stored["rows"][0][5] is None
+    assert stored["rows"][-1] == list(rows[-1]) and stored["rows"][0][6] is None
     header, *lines = found.to_csv().splitlines()
     assert header.split(",") == stored["columns"] and len(lines) == len(rows)
     assert lines[-1].split(",")[1] == str(rows[-1][1])
-    assert str(found).splitlines()[-1].split()[:2] == [str(rows[-1][0]), str(rows[-1][1])]
+    assert found.table(width=200).splitlines()[-1].split()[:2] == [str(rows[-1][0]), str(rows[-1][1])]
     page = found._repr_html_()
     assert page.startswith("<iframe") and page.count("&lt;svg") == 4 and "<svg" not in page
 
@@ -113,9 +147,88 @@ def test_a_function_that_runs_other_lines_each_time_is_refused():
         codipy.timeline(restless, 1.0)
 
 
+def test_a_function_that_returns_something_else_each_time_is_refused():
+    def restless(x):
+        RUNS.append(0)
+        return {"a": [x * x], "b": np.full(3, float(len(RUNS)))}
+
+    with pytest.raises(StatefulError, match="restless returns .* when it is called again with the same arguments"):
+        codipy.timeline(restless, 1.0)
+    found = codipy.timeline(lambda x: {"a": x * np.nan, "b": [1, np.arange(2)]}, 1.0)
+    assert found.samples[-1].lines == 1
+
+
 def test_a_run_that_raises_leaves_no_trace_behind():
     import sys
     before = sys.gettrace()
     with pytest.raises(ZeroDivisionError):
         sampled(codipy.Tape(), lambda: 1 / 0)
     assert sys.gettrace() is before
+
+
+FILE = """
+import numpy as np
+x0 = (0.5, 2.0)
+
+def model(x, k):
+    print("printed")
+    z = 0.0
+    for _ in range(5):
+        rate = k * k
+        z = z + np.sin(x) * rate
+    return z * x
+
+class Model:
+    def run(self, x, *, by=3.0):
+        return x * x * by
+    x0 = 2.0
+"""
+
+
+@pytest.fixture
+def file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.setenv("COLUMNS", "80")
+    Path("model.py").write_text(FILE)
+    return "model.py"
+
+
+def run(*words):
+    return cli.main(["timeline", *map(str, words)])
+
+
+def test_the_command_says_what_the_function_does(file, capsys):
+    words = "--argnums", 0, "--strategy", "primal-reuse", "--granularity", "operation", "--samples", 5
+    assert run(f"{file}:model", *words, "--json", "a.json", "--csv", "a.csv") == 0
+    out, err = capsys.readouterr()
+    found = codipy.timeline(model, 0.5, 2.0, argnums=0, strategy="primal-reuse", granularity="operation", samples=5)
+    stored = json.loads(Path("a.json").read_text())
+    assert [row[1:] for row in stored["rows"]][-1] == list(found.rows()[-1][1:])      # it has a line more, which prints
+    assert stored["function"] == "model" and stored["columns"] == Path("a.csv").read_text().split()[0].split(",")
+    assert err == "printed\n" * 3 and out.endswith("The point is x0 of model.py.\n")
+    assert out.splitlines()[0] == "model on a tape of strategy primal-reuse, granularity operation"
+    assert run(f"{file}:Model.run") == 0
+    assert capsys.readouterr().out.endswith("The point is Model.x0 of model.py.\n")
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80, 120])
+def test_the_command_folds(file, capsys, monkeypatch, columns):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    assert run(f"{file}:model") == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= columns
+    assert sum(line.startswith("lines") for line in lines) == {40: 3, 60: 2, 80: 2, 120: 1}[columns]
+    assert sum("operations" in line for line in lines) == 1
+
+
+@pytest.mark.parametrize(("words", "said"), [
+    (["--argnums", "2"], "--argnums 2: model has 2 arguments at x0 of model.py, and 0 is the first"),
+    (["--strategy", "simple", "--granularity", "statement"], "strategy 'simple' records operations only"),
+    (["--json", "no/a.json"], "cannot write no/a.json"),
+    (["--json", "a", "--csv", "./a"], "--json and --csv are one file"),
+])  # fmt: skip
+def test_the_command_refuses(file, capsys, words, said):
+    assert run(f"{file}:model", *words) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and said in err

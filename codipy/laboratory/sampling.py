@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command ``codipy timeline``."""
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from codipy.laboratory.command import AGREE, positive
+from codipy.laboratory.timeline import timeline
+from codipy.tape.strategies import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
+from codipy.tools.callee import name_of
+from codipy.tools.settings import settings
+from codipy.tools.table import FORMATS
+from codipy.tools.target import TargetError, demand_writable, hinting, load
+
+__all__ = ["add_timeline"]
+
+
+def add_timeline(commands):
+    """Add the command to a parser's; what it says of the function is the caller's."""
+    command = commands.add_parser(
+        "timeline", help="say how a tape grows line by line",
+        description="Record a function three times, look at the tape between the lines of the program, and say how "
+        "identifiers, statements and bytes grow, how many operands are passive, and what activity analysis saved.")
+    command.set_defaults(run=_run)
+    command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
+    command.add_argument("--argnums", type=_argument, metavar="N", action="append",
+                         help="differentiate by this argument, 0 is the first; may be repeated (all)")
+    command.add_argument("--strategy", choices=(*STRATEGIES, FORWARD_STRATEGY), default="auto",
+                         help="of the tape (auto)")
+    command.add_argument("--granularity", choices=GRANULARITIES, help="of the tape")
+    command.add_argument("--chunk-size", type=positive, metavar="N", help="items per chunk of the data streams")
+    command.add_argument("--samples", type=positive, default=200, metavar="N",
+                         help="moments that are looked at, and at most twice as many (200)")
+    command.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="of what is printed (text)")
+    command.add_argument("--json", type=Path, metavar="F", help="write every sample to this file")
+    command.add_argument("--csv", type=Path, metavar="F", help="write one line for each sample to this file")
+    return command
+
+
+def _run(options):
+    for path in (options.json, options.csv):
+        demand_writable(path)
+    if options.json is not None and options.csv is not None and options.json.resolve() == options.csv.resolve():
+        raise TargetError(f"--json and --csv are one file, {options.json}: name two")
+    try:
+        settings(options.strategy, options.granularity, True)
+    except ValueError as error:
+        raise TargetError(str(error)) from None
+    function, arguments, place = load(options.target, options.at, options.x0)
+    if options.argnums is not None and max(options.argnums) >= len(arguments):
+        raise TargetError(f"--argnums {max(options.argnums)}: {name_of(function)} has {len(arguments)} "
+                          f"argument{'s' * (len(arguments) > 1)} at {place}, and 0 is the first")
+    with hinting(function, arguments):
+        found = timeline(function, *arguments, argnums=None if options.argnums is None else tuple(options.argnums),
+                         strategy=options.strategy, granularity=options.granularity, chunk_size=options.chunk_size,
+                         samples=options.samples)
+    files = {options.json: found.to_json(), options.csv: found.to_csv()}
+    return f"{found.table(options.format)}\n\nThe point is {place}.", AGREE, files
+
+
+def _argument(text):
+    """The number of an argument."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is not the number of an argument: 0 is the first")
+    return int(text)
