@@ -15,11 +15,11 @@ from codipy.active.arrays.packing import (
     with_gaps,
 )
 from codipy.active.arrays.reductions import learn_sums
-from codipy.active.operators import add_row, learn_temporaries
+from codipy.active.operators import learn_temporaries
 from codipy.active.scalar.real import Real
 
-__all__ = ["Array", "add_row", "call", "filled", "from_ndarray", "from_nested", "gather", "identifiers",
-           "is_active", "is_complex_variable", "nested_numbers", "plain", "saved_apart", "with_gaps"]
+__all__ = ["Array", "call", "filled", "from_ndarray", "from_nested", "gather", "identifiers", "is_active",
+           "is_complex_variable", "nested_numbers", "plain", "saved_apart", "with_gaps"]
 
 
 def plain(x):

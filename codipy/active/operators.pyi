@@ -3,7 +3,4 @@
 
 from collections.abc import Callable
 
-import numpy as np
-
-def add_row(ufunc: np.ufunc, name: str) -> None: ...
 def learn_temporaries(add_temporaries: Callable[[], object], add_variables: Callable[[], object]) -> None: ...

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The operators of arrays."""
 import operator
+import sys
 
 import numpy as np
 
@@ -24,7 +25,7 @@ from codipy.operations.kernels cimport (
 from codipy.active.doors import door
 from codipy.active.scalar.complexes import combine
 
-from codipy.operations import BY_NAME, TABLE
+from codipy.operations import TABLE
 
 
 cdef list ufuncs = [getattr(np, row.numpy[0], None) if row.numpy else None for row in TABLE]     # by operation code
@@ -151,6 +152,27 @@ cdef object times(PyObject* x, PyObject* y):
 # By the ufunc itself, not by its name: a ufunc made elsewhere may be called "square" and mean something else.
 cdef dict rows = {getattr(np, name): row.code for row in TABLE for name in row.numpy if hasattr(np, name)}
 del rows[np.float_power]         # left to the door
+cdef bint all_learned = False
+
+
+cdef object learned(ufunc):
+    """The operation code of a ufunc of scipy.special that has a row, from its first call on; else None.
+
+    Rejected: to let the door add it, which is Python and holds the arguments, so that the first call alone would not
+    merge with what they wait to compute.
+    """
+    global all_learned
+    special = None if all_learned else sys.modules.get("scipy.special")
+    if special is None:
+        return None
+    all_learned = True
+    for row in TABLE:
+        if row.scipy and not row.numpy:      # SciPy's cbrt has other last bits than NumPy's, and its own door
+            if hasattr(special, row.scipy):
+                rows[getattr(special, row.scipy)] = row.code
+            else:
+                all_learned = False          # it is being imported
+    return rows.get(ufunc)
 
 # How often NumPy refers to a temporary operand while it asks an Array for a ufunc: the Array it asks, another one. That is
 # NumPy's business, so it is found out by asking; 0 is never met. A hint only, as codipy_is_temporary: a wrong one makes
@@ -164,6 +186,8 @@ cdef object apply_row(object ufunc, tuple operands, PyObject* asked):
     cdef bint spare[3]
     cdef int k, n, code
     found = rows.get(ufunc)
+    if found is None:
+        found = learned(ufunc)
     if found is None:
         found = door("products").get(ufunc)
         # A plain array comes this way in front of an Array. An operator has one reference less than a call has.
@@ -179,11 +203,6 @@ cdef object apply_row(object ufunc, tuple operands, PyObject* asked):
         if counts is not None:
             counts.append(Py_REFCNT(<object>pointers[k]))
     return operate_on(code, n, pointers, spare)
-
-
-def add_row(ufunc, str name):
-    """Let a ufunc of another library stand for a row of the operations table."""
-    rows[ufunc] = BY_NAME[name].code
 
 
 def learn_temporaries(add_temporaries, add_variables):

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-from codipy.active.array import add_row, is_active
+from codipy.active.array import is_active
 from codipy.errors import UndifferentiableError
 from codipy.operations import BY_NAME
 
@@ -550,10 +550,7 @@ def primitive_of(ufunc):
 def row_of(ufunc):
     """The row of the operations table that a ufunc of `scipy.special` has, or None."""
     special = sys.modules.get("scipy.special")
-    found = next((row for name, row in _ROWS.items() if getattr(special, name, None) is ufunc), None)
-    if found:
-        add_row(ufunc, found)  # the next call does not come this way
-    return found
+    return next((row for name, row in _ROWS.items() if getattr(special, name, None) is ufunc), None)
 
 
 def lacking(ufunc):

@@ -2,7 +2,10 @@
 """`codipy.predict`: what each strategy's tape then takes, for the examples too; budgets, text, JSON and the command."""
 
 import json
+import os
+import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -376,3 +379,42 @@ def test_what_a_local_still_has(f, variant):
     assert row.statistics["array statements"].memory.used == pytest.approx(found["array statements"].memory.used,
                                                                            abs=1500)  # unused constants
     del y
+
+
+FIRST = """
+import sys
+import numpy as np
+import codipy
+
+def f(x):
+    from scipy.special import erf, gammaln
+    return (erf(x * x) * gammaln(x + 2.0) + x).sum()
+
+which, strategy = sys.argv[1:]
+x = np.linspace(1.0, 2.0, 5)
+
+def tape():
+    new = codipy.Tape(strategy)
+    with new:
+        new.register_output(f(new.register_input(x)))
+    return new.statements
+
+def predict():
+    return codipy.predict(f, x, strategies=strategy).rows[0].statements
+
+def profile():
+    return sum(line.sums.statements for line in codipy.profile(f, x, strategy=strategy).lines)
+
+assert "scipy" not in sys.modules
+print(globals()[which](), tape(), predict(), profile())
+"""
+
+
+@pytest.mark.parametrize(("which", "strategy"), list(zip(2 * ["tape", "predict", "profile"], STRATEGIES)))
+def test_a_first_recording_is_as_the_next(which, strategy, tmp_path):
+    """In a fresh process: the function imports ufuncs that nobody knew, and calls them of what waits."""
+    path = tmp_path / "first.py"
+    path.write_text(FIRST)
+    told = subprocess.run([sys.executable, path, which, strategy], capture_output=True, text=True, check=True,
+                          env={**os.environ, "PYTHONPATH": str(Path(codipy.__file__).parents[1])})
+    assert len(set(told.stdout.split())) == 1, told.stdout
