@@ -18,4 +18,6 @@ def value_and_gradient(
     leaves: list[float],
     place: int | Callable[[list[object], list[Real]], object],
     check: Callable[[object, object], object],
+    apart: Callable[..., object],
+    noted: list[object],
 ) -> tuple[float, list[float]]: ...

@@ -3,6 +3,7 @@
 import numpy as np
 
 from libc.stdint cimport int32_t
+from libc.string cimport memcmp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 
@@ -13,6 +14,10 @@ from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.tape cimport Tape
 from codipy.tape.sweep cimport sweep
 from codipy.tape.walk cimport REVERSE
+
+
+cdef extern from "Python.h":
+    PyObject* PyList_GET_ITEM(object o, Py_ssize_t i) noexcept
 
 
 def all_floats(list numbers):
@@ -120,8 +125,38 @@ cpdef list pull_back(Tape tape, output, list inputs):
     return gradients
 
 
+cdef bint are_items(list items, list others) noexcept:
+    """Whether two lists hold the same objects."""
+    cdef Py_ssize_t i
+    if len(items) != len(others):
+        return False
+    for i in range(len(items)):
+        if PyList_GET_ITEM(items, i) != PyList_GET_ITEM(others, i):
+            return False
+    return True
+
+
+cdef bint has_values_of(list numbers, list inputs) noexcept:
+    """Whether a list holds floats of the values of some inputs, bit for bit."""
+    cdef PyObject* number
+    cdef Real real
+    cdef double value
+    cdef Py_ssize_t i
+    if len(numbers) != len(inputs):
+        return False
+    for i in range(len(inputs)):
+        number = PyList_GET_ITEM(numbers, i)
+        if not PyFloat_CheckExact(<object>number):
+            return False
+        value = PyFloat_AS_DOUBLE(<object>number)
+        real = <Real>PyList_GET_ITEM(inputs, i)
+        if memcmp(&value, &real.primal, sizeof(double)):
+            return False
+    return True
+
+
 def value_and_gradient(Tape tape not None, f, list args not None, dict kwargs not None, list leaves not None, place,
-                       check):
+                       check, apart, list noted not None):
     """Record one run of a function on an empty tape and sweep back; the recording stays.
 
     Parameters
@@ -138,22 +173,34 @@ def value_and_gradient(Tape tape not None, f, list args not None, dict kwargs no
         Where in `args` the list of inputs goes; or ``place(args, inputs)`` puts them there.
     check : callable
         ``check(result, f)`` makes a number of a result that is no Real, or raises.
+    apart : callable
+        ``apart(f, args, kwargs, leaves, made, inputs, is_same)`` is called where the list that `f` got, or the caller's,
+        was written to, and where `noted` holds something; with `place` for `made` wherever that is no position.
+    noted : list
+        What drivers inside of `f` have found.
 
     Returns
     -------
     tuple
         Value and list of derivatives.
     """
-    cdef list inputs
+    cdef list inputs, made = None
     cdef Real output
+    cdef bint is_same
     tape.set_active()
     try:
         inputs = register_floats(tape, leaves)
         if type(place) is int:
-            args[place] = inputs.copy()      # f may change its list
+            args[place] = made = inputs.copy()      # f may change its list
         else:
             place(args, inputs)
         result = f(*args, **kwargs)
+        if made is None:
+            apart(f, args, kwargs, leaves, place, inputs, True)
+        else:
+            is_same = has_values_of(leaves, inputs)
+            if not is_same or noted or not are_items(made, inputs):
+                apart(f, args, kwargs, leaves, made, inputs, is_same)
         output = tape.register_output(result if type(result) is Real else check(result, f))
     finally:
         tape.set_passive()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The thread's stack of recording tapes, and the register that finds the tape of an epoch."""
 
+from collections.abc import Callable
 from typing import Any
 
 class passive:
@@ -10,3 +11,4 @@ class passive:
 # A codipy.Tape or None; this layer does not see that class.
 def depth() -> int: ...
 def active_tape() -> Any: ...
+def call_at_end(f: Callable[[], object]) -> None: ...

@@ -118,6 +118,17 @@ cdef int at_end(object f) except -1:
     return 0
 
 
+def call_at_end(f):
+    """Call something when the outermost recording of this thread is over, once.
+
+    Parameters
+    ----------
+    f : callable
+        Takes nothing; returns whether it is to be called at the end of the next one as well.
+    """
+    at_end(f)
+
+
 cdef int activate(object tape, Recorder* recorder) except -1:
     _enter(tape, recorder)
     return 0

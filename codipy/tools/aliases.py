@@ -4,7 +4,8 @@
 What is differentiated by is another array in the function than the one that was passed: an Array of its own. NumPy
 would show under all names of an array what is written under one of them. So once a function has written to an input, it
 is looked under which other names it may read the array: those of other arguments, and those that its source has. And an
-input that it has not written to must have the values that the array has.
+input that it has not written to must have the values that the array has. The same holds for lists, dicts and
+dataclasses, which are others in the function too (`twins.py`).
 
 Comparing takes as long as reading the array twice. Large arrays are compared only where a function was rebuilt that may
 write into any; small ones always. Rejected: to look only where the source fills such a name (`fills.py`), which knows
@@ -15,6 +16,7 @@ from __future__ import annotations
 import gc
 import weakref
 from dataclasses import is_dataclass
+from threading import get_ident
 from types import BuiltinFunctionType, CodeType, FunctionType, MemberDescriptorType, ModuleType, SimpleNamespace
 
 import numpy as np
@@ -23,17 +25,21 @@ from codipy.active import Real
 from codipy.active.array import Array
 from codipy.active.inputs import has_values_of, is_written
 from codipy.errors import ActiveError
+from codipy.tape.activity import call_at_end
 from codipy.tools.callee import name_of
 from codipy.tools.driver import Driver
 from codipy.tools.rebinding.code import words_of
 from codipy.tools.rebinding.scope import Scope
 from codipy.tools.rebinding.unit import EMPTY, SCOPES, contents
+from codipy.tools.twins import Twins
 
-__all__ = ["demand_apart"]
+__all__ = ["demand_apart", "demand_list_apart", "demand_twins_apart", "noted"]
 
 _FEW = 4096  # numbers that are compared at no price
 _MANY = 20_000  # things that are looked at
 _ADVICE = "in both, while here they are two variables: pass a copy, x.copy(), or let the function write into a copy"
+_DEEPCOPY = "in both, while here they are two: pass a copy, copy.deepcopy(x), or let the function write into a copy"
+noted: list = []  # of drivers inside of recordings that run: the thread, f, args, kwargs, what it has written to
 _ATOMS = frozenset((
     int, float, complex, str, bytes, bool, type(None), Real, Array, range, slice, CodeType, BuiltinFunctionType,
     np.float64, np.float32, np.ufunc, np.dtype,
@@ -43,8 +49,8 @@ _READING = frozenset(("__dict__", "attrgetter", "eval", "exec", "getattr", "geta
 _MAKING = frozenset(("__new__", "__init__", "__post_init__"))  # which run where a class is called by its name
 
 
-def demand_apart(f, args, kwargs, inputs, leaves, origins=None):
-    """Raise if a function has written to an input that it may read under another name too.
+def demand_apart(f, args, kwargs, inputs, leaves, origins=None, twins=None):
+    """Raise if a function has written to an input, or to a container of inputs, that it may read under another name.
 
     Parameters
     ----------
@@ -56,6 +62,8 @@ def demand_apart(f, args, kwargs, inputs, leaves, origins=None):
         Of the recording; and the numbers and arrays of the caller that they were made of.
     origins : list, optional
         Inside of another recording: what the caller has for the leaves, active or not.
+    twins : Twins, optional
+        The containers of the caller, and those of inputs.
 
     Raises
     ------
@@ -68,7 +76,7 @@ def demand_apart(f, args, kwargs, inputs, leaves, origins=None):
             continue
         array = x if type(x) is Array else getattr(x, "pairs", None)
         if is_written(array):
-            _demand_apart(f, args, kwargs, k, given)
+            _demand_apart(f, args, kwargs, k, given, origins is not None)
         elif isinstance(leaves[k], np.ndarray):
             if leaves[k].size > _FEW:
                 scope = scope or _scope_of(f)
@@ -79,6 +87,10 @@ def demand_apart(f, args, kwargs, inputs, leaves, origins=None):
                 raise ActiveError(
                     f"while {name_of(f)} ran, somebody wrote into the array of shape {leaves[k].shape} by which it is "
                     f"differentiated, under another name, and NumPy would show that {_ADVICE}")
+    if twins is not None:
+        demand_twins_apart(f, args, kwargs, twins, origins is not None)
+    if noted:
+        _demand_apart_inside(f, args, kwargs, inputs, leaves, twins)
     if isinstance(_unwrapped(f), Driver):      # its own inputs are others, to which it may write
         arrays = _arrays_of(given)
         others = _arrays_of((*args, *kwargs.values())) if arrays else []
@@ -86,6 +98,74 @@ def demand_apart(f, args, kwargs, inputs, leaves, origins=None):
             if any(_share(array, other) for other in (*arrays[:k], *others)):
                 raise ActiveError(f"{name_of(f)} is a driver of codipy's, and two of its arguments are one array: "
                                   "pass copies, x.copy()")
+
+
+def demand_twins_apart(f, args, kwargs, twins, is_inside=False):
+    """Raise if a function has written to a container of inputs that it may read under another name, or to the caller's.
+
+    Parameters
+    ----------
+    f, args, kwargs, twins
+        See `demand_apart`.
+    is_inside : bool
+        Whether another recording encloses this one.
+    """
+    for tree in twins.written_elsewhere():
+        raise ActiveError(
+            f"while {name_of(f)} ran, somebody wrote into the {type(tree).__name__} by which it is differentiated, "
+            f"under another name, and Python would show that {_DEEPCOPY}")
+    for tree in twins.written():
+        _demand_container_apart(f, args, kwargs, tree)
+        if is_inside:
+            _note((f, args, kwargs, tree))
+
+
+def demand_list_apart(f, args, kwargs, tree, made, inputs, is_same):
+    """The same for one list of floats, one of inputs that was made of it, and what that held.
+
+    `is_same` says whether the caller's list still holds the numbers that it held. What has put the inputs into the
+    arguments, in the place of `made`, knows which containers are theirs.
+    """
+    if type(made) is list:
+        twins = Twins(pairs=[(tree, made, tree.copy() if is_same else [*tree, None], inputs)])
+    else:
+        twins = made.twins
+    demand_twins_apart(f, args, kwargs, twins)
+    if noted:
+        _demand_apart_inside(f, args, kwargs, (), (), twins)
+
+
+def _demand_container_apart(f, args, kwargs, tree):
+    where = _Search(f, lambda other: other is tree).name(args, kwargs)
+    if where is not None:
+        raise ActiveError(
+            f"{name_of(f)} writes into the {type(tree).__name__} by which it is differentiated, and may read the same "
+            f"one {where}, where Python would show what is written {_DEEPCOPY}")
+
+
+def _demand_apart_inside(f, args, kwargs, inputs, leaves, twins):
+    """Raise if what a driver inside of a function has written to was made of what the function may read.
+
+    What it was made for the inner function of is known there, and under which names the caller has that, here.
+    """
+    for function, given, named, written in [note for thread, *note in noted if thread == get_ident()]:
+        for callee, values, others in ((function, given, named), (f, args, kwargs)):
+            for tree in () if twins is None else twins.originals_of([written]):
+                _demand_container_apart(callee, values, others, tree)
+            for k, x in enumerate(inputs):
+                if type(x) is Array and _share(x, written):
+                    _demand_apart(callee, values, others, k, leaves, False)
+
+
+def _note(written):
+    """Keep what a driver inside of another recording has run, and what was written to, for that recording."""
+    if not any(thread == get_ident() for thread, *_ in noted):
+        call_at_end(_forget_noted)
+    noted.append((get_ident(), *written))
+
+
+def _forget_noted():
+    noted[:] = [note for note in noted if note[0] != get_ident()]
 
 
 def _has_values_of(x, array):
@@ -109,7 +189,7 @@ def _share(one, other):
         return True
 
 
-def _demand_apart(f, args, kwargs, k, leaves):
+def _demand_apart(f, args, kwargs, k, leaves, is_inside):
     def shows(other):
         return _share(leaves[k], other)
 
@@ -121,6 +201,8 @@ def _demand_apart(f, args, kwargs, k, leaves):
         raise ActiveError(
             f"{name_of(f)} writes into the array of shape {leaves[k].shape} by which it is differentiated, and may "
             f"read the same memory {where}, where NumPy would show what is written {_ADVICE}")
+    if is_inside:
+        _note((f, args, kwargs, leaves[k]))
 
 
 def _unwrapped(f):
@@ -201,8 +283,7 @@ class _Search:
             return [*self._of_attributes(variables), (where, kind), *held]
         if kind.__module__.partition(".")[0] not in _FOLLOWED:      # of a library, which may lead anywhere
             return []
-        parts = gc.get_referents(x)
-        return [(where, item) for part in parts for item in (part.values() if type(part) is dict else (part,))]
+        return [(where, part) for part in gc.get_referents(x)]
 
     def _owns(self, cls):
         return is_dataclass(cls) or self.scope.owns_class(cls)
@@ -217,7 +298,10 @@ class _Search:
         return word in self.words or word[:2] == "__" == word[-2:] or not _READING.isdisjoint(self.words)
 
     def _of_function(self, f):
-        variables = f.__globals__
+        variables, is_owned = f.__globals__, self.scope.owns_globals(f.__globals__)
+        builtins = variables.get("__builtins__")
+        if type(builtins) is dict and "__rebound__" in builtins:      # rebuilt code reads what its module has
+            variables, is_owned = builtins["__rebound__"].origin, True
         parts = self._of_attributes(vars(f))
         for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
             value = contents(cell)
@@ -225,7 +309,7 @@ class _Search:
                 parts.append((f"as the variable {name} of an enclosing function", value))
         defaults = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
         parts += [("as a default argument", value) for value in defaults]
-        if self.scope.owns_globals(variables):
+        if is_owned:
             words = words_of(f.__code__)
             self.words |= words
             names = words & variables.keys() if words.isdisjoint(_READING) else variables.keys()

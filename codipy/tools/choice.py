@@ -10,6 +10,7 @@ from codipy.tools.callee import name_of
 from codipy.tools.leaves import demand_real, in_dtypes, is_array
 from codipy.tools.repeated import arguments, fixed
 from codipy.tools.trees import flatten, rebuild
+from codipy.tools.twins import Twins
 
 __all__ = ["Choice"]
 
@@ -105,10 +106,11 @@ class Choice:
                 demand_real(leaves[start:], f"argument {place!r}")
         return trees, leaves, places
 
-    def placer(self, trees, places, kwargs=None):
+    def placer(self, trees, places, kwargs=None, origins=None):
         """A function that puts arguments of the form of `trees`, made of inputs, at their places.
 
-        Those by position go into the ``args`` that it gets, those by name into `kwargs`.
+        Those by position go into the ``args`` that it gets, those by name into `kwargs`. Inside of another recording
+        the caller has `origins` in the place of the trees.
         """
         if self._is_one_array(trees):
             position = places[0]
@@ -118,17 +120,7 @@ class Choice:
 
             return place_one
 
-        chosen = set(places)
-
-        def place(args, inputs):
-            others = {*range(len(args)), *(kwargs or ())} - chosen
-            given = [(kwargs if isinstance(spot, str) else args)[spot] for spot in others] if others else ()
-            for spot, tree in zip(others, fixed(given, trees)):
-                (kwargs if isinstance(spot, str) else args)[spot] = tree
-            for spot, tree in zip(places, arguments(trees, inputs, given)):
-                (kwargs if isinstance(spot, str) else args)[spot] = tree
-
-        return place
+        return _Placer(trees, places, kwargs, origins)
 
     def flat(self, trees, leaves, derivatives):
         """The derivatives by the leaves as one tuple of trees, those by position first."""
@@ -146,6 +138,34 @@ class Choice:
         numbered = results[:cut] if isinstance(self.argnums, tuple) or not cut else results[0]
         named = results[cut:] if isinstance(self.argnames, tuple) or not self.names else results[cut]
         return named if not cut else numbered if not self.names else (numbered, named)
+
+
+class _Placer:
+    """What puts arguments of the form of `trees`, made of inputs, at their places.
+
+    Attributes
+    ----------
+    twins : Twins
+        The containers among them, when it was called.
+    """
+
+    __slots__ = ("_kwargs", "_origins", "_places", "_trees", "twins")
+
+    def __init__(self, trees, places, kwargs, origins):
+        self._trees, self._places, self._kwargs, self._origins = trees, places, kwargs or {}, origins or trees
+
+    def __call__(self, args, inputs):
+        others = {*range(len(args)), *self._kwargs} - set(self._places)
+        given = [self._holder(args, spot)[spot] for spot in others] if others else ()
+        for spot, tree in zip(others, fixed(given, self._trees)):
+            self._holder(args, spot)[spot] = tree
+        made = arguments(self._trees, inputs, given)
+        for spot, tree in zip(self._places, made):
+            self._holder(args, spot)[spot] = tree
+        self.twins = Twins(self._origins, made)
+
+    def _holder(self, args, spot):
+        return self._kwargs if isinstance(spot, str) else args
 
 
 def _position(f, name, count):

@@ -19,6 +19,7 @@ from codipy.tools.lending import Lending, lends
 from codipy.tools.pool import borrow, give_back, wait_for_rebound
 from codipy.tools.recording import register_leaves
 from codipy.tools.swallowed import demand_none_swallowed, said_before
+from codipy.tools.twins import Twins
 
 __all__ = ["Curvature", "is_swept"]
 
@@ -90,8 +91,9 @@ class Curvature:
                 # f may overwrite an Array: its derivatives are those by what was registered.
                 known = _identifiers(inputs, self.leaves)
                 _put(place, args, inputs)
+                twins = Twins([self.leaves], [args[place]]) if type(place) is int else None
                 result = run(*args, **kwargs)
-                demand_apart(run, args, kwargs, inputs, self.leaves)
+                demand_apart(run, args, kwargs, inputs, self.leaves, None, twins or getattr(place, "twins", None))
                 output = tape.register_output(result if type(result) is Real else check_result(result, f))
                 self.value, output = output.value, int(identifiers(output))
         except Exception as error:
@@ -194,7 +196,7 @@ class Curvature:
 def _put(place, args, inputs):
     """Put the inputs into the arguments."""
     if type(place) is int:
-        args[place] = inputs if type(args[place]) is list else inputs[0]
+        args[place] = inputs.copy() if type(args[place]) is list else inputs[0]
     elif type(place) is tuple:
         for position, x in zip(place, inputs):
             args[position] = x

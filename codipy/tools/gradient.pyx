@@ -8,6 +8,7 @@ from codipy.tools.driver cimport Driver
 from codipy.tools.pool cimport borrow, give_back, wait_for_rebound
 
 from codipy.active.bulk import all_floats, value_and_gradient
+from codipy.tools.aliases import demand_list_apart, noted
 from codipy.tools.callee import check_result, is_rebound, rebound, with_aux
 from codipy.tools.leaves import DOUBLE
 from codipy.tools.lending import Lending, lends
@@ -19,6 +20,8 @@ from codipy.tools.swallowed import demand_none_swallowed, raised, said_before
 cdef object ndarray = np.ndarray, double_dtype = DOUBLE, of_floats = value_and_gradient
 cdef list errors = raised
 cdef object of_arrays = value_and_gradient_of_arrays, are_floats = all_floats, check = check_result
+cdef object apart = demand_list_apart
+cdef list inside = noted
 
 
 cdef bint is_array(x):
@@ -105,7 +108,7 @@ cdef class Gradient(Driver):
         if self.is_rebound:
             wait_for_rebound(tape, leaves)
         try:
-            value, gradient = sweep(tape, called, args, kwargs, leaves, place, check)
+            value, gradient = sweep(tape, called, args, kwargs, leaves, place, check, apart, inside)
             if errors:
                 demand_none_swallowed(tape)
         except Exception as error:

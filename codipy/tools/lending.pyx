@@ -60,6 +60,11 @@ cdef class Lending:
         for array, values in self.before:
             array[...] = values
 
+    @property
+    def twins(self):
+        """Of what puts the inputs into the arguments."""
+        return getattr(self.place, "twins", None)
+
     def __call__(self, list args, inputs):
         self.place(args, inputs)
         if not waits_for_rebound():

@@ -8,7 +8,7 @@ import math
 import numpy as np
 
 from codipy.active.array import from_nested, is_active, plain
-from codipy.tools.callee import check_result
+from codipy.tools.callee import check_result, name_of
 from codipy.tools.columns import is_reverse
 from codipy.tools.run import Run
 from codipy.tools.trees import labelled
@@ -26,6 +26,7 @@ def value_and_gradient(choice, run, f, args, kwargs, has_aux):
         result = run(*args, **kwargs)
         return (check_result(result[0], f), result[1]) if isinstance(result, tuple) and len(result) == 2 else result
 
+    number.__name__, number.__wrapped__ = pair.__name__, pair.__wrapped__ = name_of(f), run
     with Run(f, pair if has_aux else number, choice, args, kwargs, has_aux, None) as inner:
         found = inner.recording.reverse(inner.tape.new_adjoints(), [1.0])
         return (inner.value, inner.aux) if has_aux else inner.value, choice.give(inner.trees, inner.leaves, found)

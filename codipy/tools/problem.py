@@ -14,6 +14,7 @@ from codipy.tools.recording import ForwardRun, Recording, check_results, pull_ar
 from codipy.tools.repeated import arguments
 from codipy.tools.swallowed import demand_none_swallowed, said_before, watch
 from codipy.tools.trees import flatten, labelled, plain_copy
+from codipy.tools.twins import Twins
 
 __all__ = ["Problem", "Weighted"]
 
@@ -69,8 +70,9 @@ class Problem:
                 for x, tangent in zip(inputs, [] if direction is None else self.seeds(direction)):
                     x.tangent = tangent
                 args = arguments(self.trees, inputs)
+                twins = Twins(self.trees, args)
                 result = self.recorded(*args)
-                demand_apart(self.recorded, args, {}, inputs, self.given)
+                demand_apart(self.recorded, args, {}, inputs, self.given, None, twins)
                 output = register_result(tape, result, self.f)
         except Exception as error:
             if (before := said_before(tape, error)) is not error:
@@ -122,6 +124,7 @@ class Weighted(Problem):
 
         def place(args, inputs):
             args[:] = arguments(self.trees, inputs)
+            place.twins = Twins(self.trees, args)
 
         run = Recording if direction is None else partial(ForwardRun, self.seeds(direction))
         found = run(watch(tape), self.recorded, args, {}, self.leaves, place)

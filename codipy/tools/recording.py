@@ -42,7 +42,7 @@ def pull_arrays(tape, output, inputs):
     return [x.gradient for x in inputs]
 
 
-def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check):
+def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check, *_):
     """What `codipy.active.bulk.value_and_gradient` does for floats; `place` may be a position, or one for each leaf."""
     tape.set_active()
     try:
@@ -55,7 +55,7 @@ def value_and_gradient_of_arrays(tape, f, args, kwargs, leaves, place, check):
         else:
             place(args, inputs)
         result = f(*args, **kwargs)
-        demand_apart(f, args, kwargs, inputs, leaves)
+        demand_apart(f, args, kwargs, inputs, leaves, None, getattr(place, "twins", None))
         output = tape.register_output(result if type(result) is Real else check(result, f))
     finally:
         tape.set_passive()
@@ -144,7 +144,7 @@ class Recording:
         # f may overwrite an Array: the adjoint of an input is that of what was registered.
         place(args, self.inputs)
         self.result = f(*args, **kwargs)
-        demand_apart(f, args, kwargs, self.inputs, leaves, self._origins)
+        demand_apart(f, args, kwargs, self.inputs, leaves, self._origins, getattr(place, "twins", None))
         pairs = labelled(self.result, "result")
         self.shapes = [shape_of(leaf) for _, leaf in pairs]
         for path, leaf in () if self.with_complex else pairs:

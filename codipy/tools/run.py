@@ -71,15 +71,16 @@ class Run:
 
     def _record(self, f, run, called, args, kwargs, has_aux, replayed, seeded):
         self.choice.check(args, f)
-        given, args, kwargs, origins = args, list(args), dict(kwargs), None
+        given, args, kwargs, origins, theirs = args, list(args), dict(kwargs), None, None
         if replayed:
             places = self.choice.places(args, kwargs, f)
             origins = [leaf for place in places for _, leaf in labelled(_at(args, kwargs, place), "argument")]
+            theirs = [_at(args, kwargs, place) for place in places]
             for place in places:
                 (kwargs if isinstance(place, str) else args)[place] = value(_at(args, kwargs, place))
         called, kept = with_aux(called, lambda aux: aux) if has_aux else (called, None)
         self.trees, self.leaves, places = self.choice.take(args, kwargs, f)
-        place = self.choice.placer(self.trees, places, kwargs)
+        place = self.choice.placer(self.trees, places, kwargs, theirs)
         seeds, width = seeded(self.trees, self.leaves) if seeded is not None else (None, None)
         if seeds is not None:
             self.settings = (FORWARD_STRATEGY, self.settings[1], width)
