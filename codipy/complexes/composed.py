@@ -288,7 +288,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
     """In every mode of NumPy that is no function."""
     data = padding.copied(mode, kwargs)
     if data:
-        return move(np.pad, (array, pad_width, mode), kwargs, data)
+        return move(np.pad, (array, pad_width, padding.filled(mode, kwargs)), kwargs, data)
     if holds(kwargs):
         refuse("pad", "active end values have no derivative: concatenate a np.linspace")
     return padding.extended(as_array(array), pad_width, mode, kwargs)

@@ -111,7 +111,7 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
 
 def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
     """The sum of a diagonal."""
-    return assign(np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1), out)
+    return assign(np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype), out)
 
 
 def polyval(p, x):

@@ -58,7 +58,6 @@ _NAMES = [
     "add.accumulate",
     "add.reduce",
     "add.reduceat",
-    "average",
     "cross",
     "cumprod",
     "cumsum",
@@ -110,12 +109,13 @@ UFUNCS = frozenset({"matmul", "matvec", "vecdot", "vecmat"})
 for _name in _NAMES:
     lift(_name, registry.PRIMITIVES[_name], _CONJUGATED.get(_name, ()))
 lift("linspace", registry.PRIMITIVES["linspace"], results=lambda options: "ac" if options["retstep"] else "a")
+lift("average", registry.PRIMITIVES["average"], results=lambda options: "cc" if options.get("returned") else "c")
 lift("poly", replace(registry.PRIMITIVES["poly"], forward=_coefficients))
 _sliding("convolve", registry.PRIMITIVES["convolve"])
 _sliding("correlate", registry.PRIMITIVES["correlate"], (1,))
 
 FUNCTIONS = frozenset(
     name
-    for name in [*_NAMES, "convolve", "correlate"]
+    for name in [*_NAMES, "average", "convolve", "correlate"]
     if name not in UFUNCS and not name.startswith(("add.", "multiply.", "subtract."))
 )

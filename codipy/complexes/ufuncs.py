@@ -16,6 +16,7 @@ from codipy.complexes.movement import assign, holds, plain, value_tree
 from codipy.complexes.record import RULES, record, special_name
 from codipy.complexes.scalar import Complex
 from codipy.numpy.arguments import refuse
+from codipy.numpy.differentiable import ROUNDED
 
 __all__ = ["array_ufunc", "fresh", "in_place", "operate"]
 
@@ -105,13 +106,19 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if method == "at":
         return at(ufunc, *inputs)
     if method == "outer":
-        inputs = [_operand(ufunc.__name__, x) for x in inputs]
+        inputs = [x if type(x) in _OURS else _operand(ufunc.__name__, np.asarray(x)) for x in inputs]
         inputs[0] = np.reshape(inputs[0], np.shape(plain(inputs[0])) + (1,) * np.ndim(plain(inputs[1])))
         return array_ufunc(ufunc, "__call__", tuple(inputs), kwargs if outs is None else {**kwargs, "out": outs})
     if method != "__call__":
         name = f"{ufunc.__name__}.{method}"
         if name not in RULES:
             refuse(name, "no derivative is known for complex elements: take `codipy.value(z)` where none is wanted")
+        if kwargs.get("dtype") is not None and np.dtype(kwargs["dtype"]).kind != "c":
+            refuse(name, f"dtype={np.dtype(kwargs['dtype'])} would drop imaginary parts: take `z.real`")
+        if outs is not None and kwargs.get("dtype") is None and outs[0].dtype.kind == "c":
+            kwargs["dtype"] = wider = np.promote_types(plain(inputs[0]).dtype, outs[0].dtype)  # in which NumPy computes
+            if wider != outs[0].dtype and method != "accumulate":
+                refuse(name, ROUNDED)
         return assign(record(name, inputs, kwargs), outs)
     where = plain(kwargs.pop("where", True))
     dtype = kwargs.pop("dtype", None)

@@ -273,7 +273,9 @@ def full(shape, fill_value, dtype=None, *args, **kwargs):
 
 @functools.wraps(np.full_like, updated=())
 def full_like(a, fill_value, *args, **kwargs):
-    if holds_movable(fill_value) and (_is_of_complex(fill_value, None) or np.iscomplexobj(a)):
+    if holds_movable(fill_value) and (
+        _is_of_complex(fill_value, None) or np.empty_like(plain(a), *args, **kwargs).dtype.kind == "c"
+    ):
         return door("complexes")().full(np.full_like, a, fill_value, *args, **kwargs)
     return _filled(np.full_like(plain(a), _leaves(plain, fill_value), *args, **kwargs), fill_value)
 
@@ -328,6 +330,10 @@ def _in(x, dtype):
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, **kwargs):
     if not any(type(x) is Real for x in (start, stop, base)):
         return fresh(np.logspace(start, stop, num, endpoint, base, dtype, **kwargs))
+    if np.ndim(base):  # NumPy gives an array of bases the axis of the grid
+        ndim = max(map(np.ndim, (start, stop, base)))
+        start, stop, base = (array(x, ndmin=ndim) for x in (start, stop, base))
+        base = np.expand_dims(base, kwargs.get("axis", 0))
     made = np.power(base, linspace(start, stop, num, endpoint, **kwargs))
     return made if dtype is None else made.astype(dtype)
 
@@ -337,6 +343,8 @@ def arange(*args, **kwargs):
     if not any(type(x) is Real for x in (*args, *kwargs.values())):
         return fresh(np.arange(*args, **kwargs))
     values = np.arange(*map(_plain, args), **{name: _plain(x) for name, x in kwargs.items()})
+    if values.dtype == np.complex128:
+        return arange(*args, **kwargs | {"dtype": float}).astype(complex)
     if values.dtype.kind != "f" or values.size == 0:
         return values
     given = dict(zip(("stop",) if len(args) == 1 else ("start", "stop", "step"), args)) | kwargs

@@ -65,13 +65,13 @@ def holds_variables(tree):
 
 
 def holds_complex(tree):
-    """Whether plain complex numbers are in a tree of lists and tuples."""
+    """Whether complex numbers, plain ones or variables, are in a tree of lists and tuples."""
     kind = type(tree)
     if kind in _OURS or kind in PLAIN:
         return False
     if kind in (list, tuple):
         return not PLAIN.issuperset(map(type, tree)) and any(map(holds_complex, tree))
-    return isinstance(tree, (complex, np.ndarray, np.generic)) and np.iscomplexobj(tree)
+    return is_complex_variable(tree) or isinstance(tree, (complex, np.ndarray, np.generic)) and np.iscomplexobj(tree)
 
 
 def rebuilt(tree, leaf):

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.active.array import Array, filled, from_ndarray, identifiers, is_active, plain
+from codipy.active.doors import door
 
 from .arguments import bind, call_with, gather_tree, identifier_tree, value_tree
 
@@ -52,6 +53,8 @@ def full_like(a, fill_value, dtype=None, order="K", subok=True, shape=None, **kw
     values = np.full_like(plain(a), plain(fill_value), dtype, order, subok, shape, **kwargs)
     if not is_active(fill_value):
         return _fillable(values) if isinstance(a, Array) else values
+    if values.dtype.kind == "c":
+        return door("complexes")().full(np.full_like, a, fill_value, dtype, order, subok, shape, **kwargs)
     return gather_tree(values, np.broadcast_to(identifiers(fill_value), values.shape))
 
 

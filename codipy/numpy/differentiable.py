@@ -15,7 +15,7 @@ from . import registry
 from .arguments import PLAIN, assign, bind, holds_active, parameters, refuse, value_tree
 from .rules.eigen import comes_out_complex
 
-__all__ = ["FUNCTIONS", "PRIMITIVE", "apply", "in_order", "is_function", "of_complex", "operand"]
+__all__ = ["FUNCTIONS", "PRIMITIVE", "ROUNDED", "apply", "in_order", "is_function", "of_complex", "operand"]
 
 
 def operand(x):
@@ -35,10 +35,17 @@ def apply(name, args, kwargs, out=None):
     dtype = kwargs.get("dtype")
     if dtype is not None and np.dtype(dtype) not in (np.float64, np.float32):
         refuse(name, f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
+    is_narrow = dtype is None and name in _SUMS and type(out) is Array and out.dtype == np.float32
+    if is_narrow and not all(map(_is_single, args[:1])):
+        refuse(name, ROUNDED)
     if dtype is None and type(out) is Array and out.dtype == np.float64 and any(map(_is_single, args)):
         refuse(name, "float32 into out= of float64 is computed in float64: pass dtype=np.float64, or leave out= away")
     args = [operand(x) if holds_active(x) else value_tree(x) for x in args]
     return assign(_real(name, call(registry.PRIMITIVES[name], tuple(args), value_tree(kwargs))), out)
+
+
+_SUMS = {"mean", "prod", "sum", "nanmean", "nanprod", "nansum"}
+ROUNDED = "NumPy rounds sums that are wider than out= on the way: leave out= away, and assign to `out[...]`"
 
 
 def _is_single(x):

@@ -77,7 +77,7 @@ def _moving(name):
     return tuple(known.positional.index(one) for one in names), set(names)
 
 
-# Where a plain complex array makes the result complex.
+# Where complex numbers, or a complex dtype that is asked for, make the result complex.
 _OF_NUMBERS = {*movement.DATA, *views.DATA, *differentiable.FUNCTIONS, *composite.FUNCTIONS, "clip", "piecewise"}
 _OF_NUMBERS -= {"imag", "nan_to_num"}
 
@@ -153,7 +153,11 @@ def array_function(func, types, args, kwargs):
         shown = Shown(writable=False)
         bound = apart(bound) if name in _PRODUCTS else bound
         return assign(shown.results(call_with(func, bound, shown.tree)), out)
-    if name in _OF_NUMBERS and (any(map(holds_complex, args)) or any(map(holds_complex, kwargs.values()))):
+    if name in _OF_NUMBERS and (
+        any(map(holds_complex, args))
+        or any(map(holds_complex, kwargs.values()))
+        or kwargs.get("dtype") is not None and np.dtype(kwargs["dtype"]).kind == "c"
+    ):
         return differentiable.of_complex(func, args, kwargs)
     if handler is None:
         if name in _SAVING and status.recording() is None:

@@ -11,7 +11,7 @@ from .arguments import holds_active, refuse, value_tree
 from .differentiable import operand
 from .movement import move
 
-__all__ = ["copied", "extended", "pad"]
+__all__ = ["copied", "extended", "filled", "pad"]
 
 _COPIES = ("constant", "edge", "wrap", "reflect", "symmetric", "empty")
 _STATISTICS = {"maximum": np.max, "minimum": np.min, "mean": np.mean, "median": np.median}
@@ -61,7 +61,7 @@ def pad(array, pad_width, mode="constant", **kwargs):
     """As NumPy; a function for `mode` would write into a plain array and is refused."""
     data = copied(mode, kwargs)
     if data:
-        return move(np.pad, data, (array, pad_width, mode), kwargs)
+        return move(np.pad, data, (array, pad_width, filled(mode, kwargs)), kwargs)
     if holds_active(kwargs):
         refuse("pad", "active end values have no derivative: concatenate a np.linspace")
     array = extended(operand(array), pad_width, mode, kwargs)
@@ -75,6 +75,11 @@ def copied(mode, kwargs):
     if mode not in _COPIES or kwargs.get("reflect_type") == "odd":
         return ()
     return ("array", "kwargs") if mode == "constant" else ("array",)  # constant_values may be active
+
+
+def filled(mode, kwargs):
+    """The mode that pads with zeros where NumPy leaves what memory held: among identifiers that would be any slot."""
+    return "constant" if isinstance(mode, str) and mode == "empty" and not kwargs else mode
 
 
 def extended(array, pad_width, mode, kwargs):

@@ -24,6 +24,7 @@ __all__ = ["accumulate", "at", "outer", "reduce", "reduceat"]
 _MISSING = np._NoValue
 # The functions that take an active `initial`.
 _FUNCTIONS = {np.add: np.sum, np.multiply: np.prod, np.maximum: np.max, np.minimum: np.min}
+_EXTREMES = {np.maximum, np.minimum, np.fmax, np.fmin}
 
 
 def _array(x):
@@ -48,6 +49,8 @@ def _known(ufunc, method, args, kwargs):
 def reduce(ufunc, array, axis=0, dtype=None, keepdims=False, initial=_MISSING, where=True):
     """Along axis 0 unless told otherwise."""
     given = {"axis": axis, "keepdims": keepdims}
+    if dtype is not None and ufunc in _EXTREMES:
+        array, dtype = array.astype(dtype, casting="same_kind"), None  # of which elements are then taken
     given |= {} if dtype is None else {"dtype": dtype}
     given |= {} if where is True else {"where": where}
     given |= {} if initial is _MISSING else {"initial": initial}

@@ -7,7 +7,7 @@ import numbers
 
 import numpy as np
 
-from codipy.active.array import Array, Real, call, identifiers, plain
+from codipy.active.array import Array, Real, call, identifiers, is_complex_variable, plain
 from codipy.active.arrays.elementwise_door import elementwise
 from codipy.active.doors import door
 
@@ -252,6 +252,8 @@ def _on_values(ufunc, method, inputs, kwargs, outs):
 
 def _foreign(x):
     """Whether x has a ufunc door of its own, and should be asked."""
+    if is_complex_variable(x):
+        return True  # which is registered as a number
     if isinstance(x, (Array, Real, numbers.Number, list, tuple)) or type(x) is np.ndarray:
         return False
     door = getattr(type(x), "__array_ufunc__", None)
@@ -263,6 +265,10 @@ def _is_complex(x):
     if isinstance(x, (complex, np.ndarray, np.generic)):
         return np.iscomplexobj(x)
     return isinstance(x, (list, tuple)) and not holds_active(x) and np.asarray(x).dtype.kind == "c"
+
+
+# Of whose methods the precision matters: extremes are elements, and none is rounded.
+_SUMS = {np.add, np.subtract, np.multiply, np.divide, np.logaddexp, np.logaddexp2, np.hypot}
 
 
 def array_ufunc(ufunc, method, inputs, kwargs):
@@ -293,4 +299,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if method == "__call__":
         return _call(ufunc, inputs, kwargs, outs)
     inputs = (operand(ufunc.__name__, inputs[0]), *inputs[1:])
+    if outs is not None and ufunc in _SUMS and method != "outer" and kwargs.get("dtype") is None:
+        kwargs["dtype"] = wider = np.promote_types(plain(inputs[0]).dtype, outs[0].dtype)  # in which NumPy computes
+        if wider != outs[0].dtype and method != "accumulate":
+            refuse(f"{ufunc.__name__}.{method}", differentiable.ROUNDED)
     return assign(getattr(ufunc_methods, method)(ufunc, *inputs, **kwargs), outs)

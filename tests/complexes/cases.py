@@ -168,9 +168,23 @@ COMPOSED = _listed("""
     np.polyval([1.0, x[0], x[1]], 1j * x[2]) ; np.polyval(x, 1j * x[2]) ; np.poly1d(x)(1j * x[2]) ;
     np.polyval(x, z[0]) ;
 """)
+# Real numbers and arrays before complex ones, and real ones of which a complex dtype is asked for.
+MIXED = _listed("""
+    np.where(True, x[0], z[0]) ; np.where(x > 0.5, x[0], z[0]) ; np.maximum(x[1] + 1, z[0]) ; np.minimum(x[0] - 1, z) ;
+    np.stack([x[0], z[0]]) ; np.hstack([x[0], z[0], 1]) ; np.select([True, False], [x[0], z[0]]) ;
+    np.choose([1, 0], [x[0], z[0]]) ; np.append(x[0], z) ; np.block([x[0], z]) ; np.broadcast_arrays(x[0], z)[0] ;
+    np.atleast_1d(x[0], z[0])[0] ; np.fmin(x, z[1]) ; np.power(x, z[1]) ; np.subtract(x, z[1]) ;
+    np.float_power(x, z[0]) ; np.polyval(x, z[0]) ; np.concatenate((x, [1, 2]), dtype=complex) ;
+    np.stack([x, x[::-1]], dtype=complex) ; np.vstack([x, x * x], dtype=complex) ; np.full_like(x, x[0], complex) ;
+    np.full(3, x[0], dtype=complex) ; np.arange(x[0], 4.0, dtype=complex) ; np.trace(a, dtype=complex) ;
+    np.sum(a, 0, dtype=complex) ; np.cumprod(x, dtype=complex) ; np.pad(z, 2, 'empty')[2:-2] ;
+    np.average(z, weights=[1, 2, 3], returned=True)[1] * z[0] ; np.average(z, weights=w, returned=True)[1] ;
+    np.average(z, weights=w, returned=True)[0] ; np.einsum('i->', z, dtype=complex, casting='unsafe') ;
+    np.multiply.outer(z, 2.0) ; np.multiply.outer(1j, z) ;
+""")
 ALL = {
     "elementwise": ELEMENTWISE, "movements": MOVEMENTS, "reductions": REDUCTIONS, "products": PRODUCTS,
     "transforms": TRANSFORMS, "linear algebra": LINEAR_ALGEBRA,
-    "decompositions": DECOMPOSITIONS, "composed": COMPOSED,
+    "decompositions": DECOMPOSITIONS, "composed": COMPOSED, "mixed": MIXED,
 }  # fmt: skip
 EXPRESSIONS = [text for texts in ALL.values() for text in texts]

@@ -197,8 +197,10 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
         return packed_like(out, seen)
     if argnums is None:
         return out if seen is None else packed_like(out, [x if y is None else y for x, y in zip(parts, seen)])
-    # Rules see doubles and compute in double, whatever the dtype of the values.
-    options = kwargs if not kwargs or kwargs.get("dtype") is None else {**kwargs, "dtype": np.float64}
+    # Rules see doubles and compute in double, whatever the dtype of the values; of complex numbers in complex ones.
+    options = kwargs
+    if kwargs and kwargs.get("dtype") is not None:
+        options = {**kwargs, "dtype": np.complex128 if np.dtype(kwargs["dtype"]).kind == "c" else np.float64}
     tape = <BaseTape>r.tape
     tape.demand_recording("an array operation")
     several = isinstance(out, tuple)

@@ -5,6 +5,8 @@
 that spacings may be active too.
 """
 
+import functools
+
 import numpy as np
 
 from codipy.numpy.rules import patterns
@@ -243,7 +245,7 @@ PRIMITIVES = {
                   pattern=patterns.differences),
         primitive(
             "ediff1d", np.ediff1d, {0: _ediff1d_vjp, 1: _ediff1d_end_vjp, 2: _ediff1d_begin_vjp},
-            {k: (lambda t, *args, part=p: _ediff1d_jvp(part, t, *args)) for k, p in ((0, 1), (1, 2), (2, 0))},
+            {k: functools.partial(_ediff1d_jvp, p) for k, p in ((0, 1), (1, 2), (2, 0))},
             keep_args=False, keep_out=False,
         ),
         primitive("convolve", np.convolve, _convolve_rules(), _both_sides(np.convolve), keep_out=False,

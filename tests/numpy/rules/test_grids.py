@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+import codipy
 from codipy.numpy.rules.grids import PRIMITIVES
 from tests.numpy.rules.checking import check
 
@@ -45,3 +46,20 @@ def test_first_and_last_point_are_the_ends():
         out = p.forward(2.0, 7.0, 4)
         assert p.jvp({0: np.array(1.0)}, out, (2.0, 7.0, 4), {})[[0, -1]].tolist() == [1.0, 0.0]
         assert p.jvp({1: np.array(1.0)}, out, (2.0, 7.0, 4), {})[[0, -1]].tolist() == [0.0, 1.0]
+
+
+@pytest.mark.parametrize("axis", [0, -1])
+def test_logspace_of_a_number_and_an_array_of_bases(axis):
+    bases = np.array([[1.2], [1.5], [1.9]])
+
+    def f(x):
+        return np.logspace(0.0, x[0], 4, endpoint=False, base=bases * x[1], axis=axis)
+
+    def weighted(x):
+        found = f(x)
+        return np.sum(found * np.cos(np.arange(found.size)).reshape(found.shape))
+
+    x, step = np.array([0.37, 1.1]), 1e-6
+    assert np.array_equal(codipy.vjp(f, x)[0], f(x))
+    expected = [(weighted(x + e) - weighted(x - e)) / (2 * step) for e in step * np.eye(2)]
+    assert codipy.grad(weighted)(x) == pytest.approx(expected, rel=1e-8)
