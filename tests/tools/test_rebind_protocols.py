@@ -117,3 +117,65 @@ def test_value_that_is_written_out_is_that_of_the_variable():
     assert codipy.grad(lambda x: x * x.value + np.zeros(1)[0])(3.0) == 3.0
     with pytest.raises(AttributeError):
         codipy.grad(lambda x: x * getattr(x, "values") + np.zeros(1)[0])(3.0)  # noqa: B009
+
+
+def by_local_overloads(x):
+    @functools.singledispatch
+    def power(v):
+        return 0.0 * v
+
+    @power.register
+    def _(v: float):
+        return v * v
+
+    @power.register(np.floating)
+    def _(v):
+        return v**3
+
+    return power(x) + float(power(np.array([x])[0])) + power(3) + power.dispatch(float)(x)
+
+
+def by_local_methods(x):
+    class Powers:
+        @functools.singledispatchmethod
+        def power(self, v):
+            return 0.0 * v
+
+        @power.register
+        def _(self, v: float):
+            return v * v
+
+        @power.register(np.ndarray)
+        def _(self, v):
+            return (v**3).sum()
+
+    return Powers().power(x) + float(Powers().power(np.array([x]))) + Powers.power(Powers(), x)
+
+
+def by_overloads_of_complex_numbers(x):
+    power = functools.singledispatch(lambda v: 0.0 * v)
+    power.register(complex, lambda v: v * v)
+    return power(x * 1j).real
+
+
+def by_overloads_of_classes(x):
+    unboxed = functools.singledispatch(lambda v: 0.0 * x)
+    unboxed.register(Box, lambda v: v.v * x * x)
+    return unboxed(Box(x)) + unboxed(2)
+
+
+@pytest.mark.parametrize(
+    "f", [by_local_overloads, by_local_methods, by_overloads_of_complex_numbers, by_overloads_of_classes]
+)
+def test_overloads_that_rebound_code_makes_choose_by_the_plain_class(f):
+    check(f)
+
+
+def test_overloads_that_rebound_code_makes_are_called_with_something():
+    def f(x):
+        try:
+            return functools.singledispatch(stored)()
+        except TypeError:
+            return x * x
+
+    check(f)

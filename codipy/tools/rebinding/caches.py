@@ -12,10 +12,9 @@ import functools
 import gc
 
 from codipy.active import Real
-from codipy.numpy.modules import module_for
 from codipy.tools.rebinding.together import standing_for
 
-__all__ = ["FUNCTOOLS", "cache", "entries_of", "entry_of", "identity_cache", "lru_cache"]
+__all__ = ["cache", "entries_of", "entry_of", "identity_cache", "lru_cache"]
 
 
 class _Same:
@@ -104,6 +103,3 @@ def lru_cache(maxsize=128, typed=False):
 def cache(user_function, /):
     """``functools.cache`` in rebound code."""
     return identity_cache(user_function, None)
-
-
-FUNCTOOLS = module_for(functools, {"lru_cache": lru_cache, "cache": cache})

@@ -19,14 +19,14 @@ from codipy.active import Real
 from codipy.active.array import Array
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import fresh
-from codipy.numpy.standins import plain_type
+from codipy.tools.rebinding.dispatching import kind_of
 from codipy.tools.rebinding.hooks import origin_of
 
 __all__ = ["Jitted", "Overloaded", "is_overloaded", "jitted_from", "overloaded"]
 
 def _kind_of(argument):
     """The class by which the plain run would choose."""
-    return plain_type(argument) if type(argument) in (Real, Array) else origin_of(argument.__class__)
+    return origin_of(kind_of(argument))
 
 
 def is_overloaded(f):

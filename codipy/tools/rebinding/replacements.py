@@ -17,11 +17,13 @@ import codipy.numpy
 import codipy.scipy
 from codipy.numpy import namespace
 from codipy.numpy.lists import LINALG
+from codipy.numpy.modules import module_for
 from codipy.numpy.standins import STANDINS, isinstance_, pass_for
 from codipy.numpy.views import as_strided, lib, stride_tricks
 from codipy.scipy import namespace as scipy_namespace
-from codipy.tools.rebinding.caches import FUNCTOOLS, cache, lru_cache
+from codipy.tools.rebinding.caches import cache, lru_cache
 from codipy.tools.rebinding.containers import VIEWS
+from codipy.tools.rebinding.dispatching import singledispatch, singledispatchmethod
 from codipy.tools.rebinding.sums import COMPENSATED, compensated_sum
 from codipy.tools.rebinding.together import plain_of
 
@@ -30,8 +32,10 @@ __all__ = ["BUILTINS", "MODULES", "guarded", "replacement"]
 _MATH = types.ModuleType("math")  # with the names of this Python's, of which code asks whether they are there
 for _name, _old in vars(math).items():
     setattr(_MATH, _name, getattr(codipy.math, _name, _old) if callable(_old) else _old)
+_FUNCTOOLS = {"lru_cache": lru_cache, "cache": cache, "singledispatch": singledispatch,
+              "singledispatchmethod": singledispatchmethod}  # fmt: skip
 MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg, "math": _MATH, "scipy": codipy.scipy}
-MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "functools": FUNCTOOLS}
+MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "functools": module_for(functools, _FUNCTOOLS)}
 
 
 def _id(x, /):
@@ -50,8 +54,8 @@ def _pairs():
     yield id, _id
     if COMPENSATED:
         yield builtins.sum, compensated_sum
-    yield functools.lru_cache, lru_cache
-    yield functools.cache, cache
+    for name, new in _FUNCTOOLS.items():
+        yield getattr(functools, name), new
     for name, old in vars(math).items():
         new = getattr(codipy.math, name)
         if callable(old) and new is not old:
