@@ -102,6 +102,11 @@ def _packed(function, out, results):
     return type(out)(*parts) if hasattr(out, "_fields") else tuple(parts)
 
 
+def _with_axes(x):
+    """A number of Python's with the attributes that rules ask for; values are computed with the number itself."""
+    return np.asarray(x) if type(x) in (complex, float) else x
+
+
 def named(name):
     """The primitive on pairs of a name that a tape file gives, or None."""
     own, _, kinds = name.rpartition(" of ")
@@ -121,13 +126,14 @@ def _on_pairs(name, kinds):
     def vjp(g, out, args, kwargs, argnums):
         results = letters(kwargs)
         g, out = _packed(joined, g, results), _packed(joined, out, results)
-        bars = primitive.vjp(g, out, _all(joined, args, kinds), kwargs, argnums)
+        bars = primitive.vjp(g, out, _all(joined, map(_with_axes, args), kinds), kwargs, argnums)
         return [_fitting(bar, kinds[k]) for bar, k in zip(bars, argnums)]
 
     def jvp(tangents, out, args, kwargs):
         results = letters(kwargs)
         tangents = {k: joined(t) if kinds[k] == "c" else t for k, t in tangents.items()}
-        found = primitive.jvp(tangents, _packed(joined, out, results), _all(joined, args, kinds), kwargs)
+        args = _all(joined, map(_with_axes, args), kinds)
+        found = primitive.jvp(tangents, _packed(joined, out, results), args, kwargs)
         if not isinstance(found, tuple):
             return _fitting(found, "-" if results == "r" else "c")
         return tuple(_fitting(t, "-" if letter == "r" else "c") for t, letter in zip(found, results))

@@ -22,7 +22,7 @@ from codipy.active.doors import door
 from codipy.active.scalar.given import method_of
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import fillable
+from codipy.numpy.arguments import fillable, holds_array
 from codipy.numpy.views import Shown
 from codipy.tape import active_tape
 
@@ -126,6 +126,11 @@ def _leaves(function, tree):
     return function(tree)
 
 
+def _as_object(leaf):
+    """What NumPy puts into an array of objects for a leaf: a Real as it is, the numbers of an Array."""
+    return door("boxed")(leaf) if type(leaf) is Array else leaf
+
+
 def _flat_identifiers(tree):
     """The identifiers of all leaves, of whatever shapes."""
     if isinstance(tree, (list, tuple)):
@@ -135,12 +140,13 @@ def _flat_identifiers(tree):
 
 def _of_movables(function, tree, dtype, *args, **kwargs):
     """An array of a tree that holds Reals or Arrays: the same call on values and on identifiers."""
-    if dtype is not None and np.dtype(dtype) == object:
-        return np.array(tree, dtype=object)
     if dtype is not None and np.dtype(dtype).kind == "V" and np.any(_flat_identifiers(tree)):
         raise ActiveError("a structured array cannot be active: keep one array for each field")
     kwargs.pop("like", None)
     values = function(_leaves(plain, tree), dtype, *args, **kwargs)
+    if values.dtype == object:
+        tree = _leaves(_as_object, tree) if holds_array(tree) else tree  # a tuple can be an object of its own
+        return function(tree, object, *args, **kwargs)
     if values.dtype.kind != "f":
         return values  # integers and flags have no derivative, and text has none either
     moved = gather(values, np.array(_leaves(identifiers, tree), dtype=np.int32).reshape(values.shape))
@@ -282,10 +288,13 @@ def full_like(a, fill_value, *args, **kwargs):
 
 def _filled(values, fill_value):
     """An array whose values were broadcast from `fill_value`, with the identifiers broadcast likewise."""
-    if not holds_movable(fill_value) or values.dtype.kind != "f":
+    if not holds_movable(fill_value) or values.dtype.kind not in "fO":
         return fresh(values)
     if not _is_movable(fill_value):
         fill_value = array(fill_value)
+    if values.dtype == object:
+        values[...] = door("boxed")(fill_value) if type(fill_value) in (Real, Array) else fill_value
+        return values
     moved = gather(values, np.array(np.broadcast_to(identifiers(fill_value), values.shape)))
     return moved if type(moved) is Array else fresh(values)
 
@@ -301,7 +310,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
         made = np.linspace(start, stop, num, endpoint, retstep, dtype, axis, **kwargs)
         return (fresh(made[0]), made[1]) if retstep else fresh(made)
     values, step = np.linspace(_plain(start), _plain(stop), num, endpoint, True, dtype, axis, **kwargs)
-    if values.dtype.kind != "f":
+    if values.dtype.kind not in "fO":
         return (values, step) if retstep else values
     if type(start) is Array or type(stop) is Array:
         raise ActiveError("np.linspace between a Real and an Array: give both ends the same shape, np.full(n, x)")
@@ -345,13 +354,15 @@ def arange(*args, **kwargs):
     values = np.arange(*map(_plain, args), **{name: _plain(x) for name, x in kwargs.items()})
     if values.dtype == np.complex128:
         return arange(*args, **kwargs | {"dtype": float}).astype(complex)
-    if values.dtype.kind != "f" or values.size == 0:
+    if values.dtype.kind not in "fO" or values.size == 0:
         return values
     given = dict(zip(("stop",) if len(args) == 1 else ("start", "stop", "step"), args)) | kwargs
     start, step = given.get("start", 0.0), given.get("step", 1.0)
     if not (_is_movable(start) or _is_movable(step)):
         return fresh(values)
     # NumPy computes the first two elements, and goes on by their difference.
+    if values.dtype == object:
+        raise ActiveError("np.arange: dtype=object would lose the derivative: leave it away")
     return fresh(np.arange(float(values.size))) * (start + step - start) + start
 
 

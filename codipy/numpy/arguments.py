@@ -91,10 +91,19 @@ def _unboxed(leaf, x, dtype):
     return np.array([leaf(item) for item in x.flat], dtype).reshape(x.shape)
 
 
+def _is_number(x):
+    return type(x) in _OURS or isinstance(x, (int, float, np.floating, np.integer, np.bool_))
+
+
 def value_leaf(x):
     """The plain value of a leaf of a tree."""
     if isinstance(x, np.ndarray) and _holds(x):
-        return _unboxed(plain, x, float)
+        if all(map(_is_number, x.flat)):
+            return _unboxed(plain, x, float)
+        row = np.empty(x.size, object)  # beside other objects numbers are objects, too
+        for k, item in enumerate(x.flat):
+            row[k] = plain(item)
+        return row.reshape(x.shape)
     return plain(x)
 
 
@@ -238,9 +247,13 @@ def gather_tree(values, ids):
     if isinstance(values, (list, tuple)):
         moved = [gather_tree(*pair) for pair in zip(values, ids, strict=True)]
         return type(values)(*moved) if hasattr(values, "_fields") else type(values)(moved)
-    if np.asarray(values).dtype.kind != "f":
-        if np.asarray(values).dtype.kind == "c" and np.any(ids):
+    kind = np.asarray(values).dtype.kind
+    if kind != "f":
+        if kind == "c" and np.any(ids):
             raise ActiveError("complex elements beside those of an active Array: make that complex, x.astype(complex)")
+        if kind == "O" and np.any(ids):
+            raise ActiveError("an array of objects would lose the derivatives of the numbers among them: keep numbers "
+                              "and other objects in arrays of their own, or all in a list")
         return values
     moved = gather(values, np.array(ids, np.int32, order="C"))
     return fillable(moved) if moved is values else moved

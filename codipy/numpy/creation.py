@@ -69,7 +69,7 @@ def _convert(func, args, kwargs):
     given = bind(func, args, kwargs)
     source = next(iter(given))
     values = call_with(func, given, value_tree, without=("like",))
-    if values.dtype.kind != "f":
+    if values.dtype.kind not in "fO":
         return values
     ids = np.asarray(identifier_tree(given[source]), np.int32)
     return as_array(gather_tree(values, ids.reshape(values.shape)))

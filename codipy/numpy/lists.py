@@ -43,7 +43,7 @@ def _converted(x, name=""):
 def _operand(x):
     """The same of an operand of a ufunc: beside a Real NumPy would make an array of objects of any list."""
     found = _converted(x)
-    if type(found) in _LISTS:
+    if type(found) in _LISTS or type(found) is range:
         made = np.asarray(found)
         return made if made.dtype.kind in "fiub" else found
     return found

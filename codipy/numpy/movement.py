@@ -7,10 +7,13 @@ from functools import cache, partial
 
 import numpy as np
 
-from codipy.active.array import identifiers, plain
+from codipy.active.array import Array, Real, identifiers, plain
+from codipy.active.doors import door
 
 from . import views
-from .arguments import assign, bind, call_with, fillable, gather_tree, holds_active, identifier_tree, value_tree
+from .arguments import (
+    assign, bind, call_with, fillable, gather_tree, holds_active, identifier_tree, rebuilt, value_tree
+)  # fmt: skip
 from .decisions import decision, keep
 from .views import Shown
 
@@ -61,8 +64,20 @@ def move(func, data, args, kwargs):
     values = call_with(func, bound, shown.tree, data)
     ids = None
     if any(holds_active(bound.get(name)) for name in data):
+        if getattr(values, "dtype", None) == object:
+            return assign(call_with(func, bound, partial(_objects, func), data), out)
         ids = cache(lambda: call_with(func, bound, identifier_tree, data, _VALUES_ONLY))
     return assign(shown.results(values, ids), out)
+
+
+def _objects(func, tree):
+    """The same with arrays of Reals, which move as any objects do."""
+    def leaf(x):
+        if type(x) is Real and func is np.insert:  # which puts the number itself there, not a float of Python
+            return np.array(x, object)
+        return door("boxed")(x) if type(x) in (Array, Real) else x
+
+    return rebuilt(tree, leaf)
 
 
 def _move(func, args, kwargs, data):

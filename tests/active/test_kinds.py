@@ -4,6 +4,7 @@
 Values are compared to the last bit, with their types, warnings and exceptions.
 """
 
+import fractions
 import functools
 import logging
 import math
@@ -438,3 +439,114 @@ def test_the_class_of_plain_numbers_beside_active_ones():
     f(plain.copy())
     codipy.grad(f)(plain.copy())
     assert seen[0] == seen[1]
+
+
+OTHERS = [[1.0, 2.0], (0.7, 3.0), np.array([1, 2]), np.array([0.7, 3.0]), np.array([0.7, 3.0], np.float32), np.array([[2.0, 3.0]])]
+DIVMODS = [
+    lambda x, other: divmod(x[0], other),
+    lambda x, other: divmod(other, x[0]),
+    lambda x, other: divmod(float(x[0]), np.asarray(other)),
+    lambda x, other: divmod(np.asarray(other), float(x[0])),
+    lambda x, other: np.divmod(x[0], other),
+    lambda x, other: np.divmod(other, x[0]),
+    lambda x, other: np.divmod(x[0], range(2, 4)),
+    lambda x, other: np.divmod(range(2, 4), x[0]),
+]
+
+
+@pytest.mark.parametrize("other", OTHERS, ids=str)
+@pytest.mark.parametrize("function", DIVMODS)
+def test_divmod_of_a_number_and_numbers(function, other):
+    """The remainder has a derivative, beside an array and a list as well."""
+    seen = []
+
+    def f(x, other):
+        quotients, remainders = function(x, other)
+        seen.append((quotients, remainders))
+        return np.sum(remainders * np.arange(2.0, 4.0))
+
+    x, h = np.array([1.3]), 1e-6
+    if isinstance(other, np.ndarray) and other.dtype == np.float32:
+        x, h = x.astype(np.float32), 2.0**-10
+    value, gradient = codipy.value_and_grad(f)(x, other)
+    plain = f(x, other)
+    assert signature(seen[0]) == signature(seen[1]) and float(value) == float(plain)
+    expected = (float(f(x + x.dtype.type(h), other)) - float(f(x - x.dtype.type(h), other))) / (2 * h)
+    assert expected and gradient[0] == pytest.approx(expected, rel=1e-6 if x.dtype == float else 1e-2)
+    if x.dtype == float:
+        assert codipy.jvp(lambda x: f(x, other), (x,), (np.ones(1),))[1] == pytest.approx(gradient[0])
+
+
+def test_divmod_by_what_cannot_be_differentiated_is_refused():
+    with pytest.raises(ActiveError, match="float16"):
+        codipy.grad(lambda a: divmod(a, np.float16(0.7))[1])(1.3)
+
+
+@pytest.mark.parametrize("ufunc", [np.add, np.subtract, np.power, np.maximum, np.hypot, np.arctan2])
+@pytest.mark.parametrize("swap", [False, True])
+@pytest.mark.parametrize("size", [0, 2])
+def test_ranges_are_operands_of_ufuncs(ufunc, swap, size):
+    def f(x):
+        operands = (x[:2] if size else x[0], range(1, 3))
+        return np.sum(ufunc(*operands[:: -1 if swap else 1]) * np.arange(2.0, 4.0))
+
+    x, h = np.array([1.3, 0.6]), 1e-6
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    expected = [(f(x + d) - f(x - d)) / (2 * h) for d in h * np.eye(2)]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+@pytest.mark.parametrize(("a", "b"), [(-0.4, 1.9), (-2.0, 0.5), (-1.5, -0.3)])
+def test_powers_of_negative_floats_are_complex(strategy, a, b):
+    """As in Python; the derivative is that of Python's complex power, by both arguments."""
+    def parts(z):
+        return abs(z) + 2.0 * z.real + 3.0 * z.imag
+
+    def f(a, b):
+        z = a**b
+        return parts(z) if isinstance(z, complex) else 100.0 * z
+
+    value, slopes = codipy.value_and_grad(f, argnums=(0, 1), strategy=strategy)(a, b)
+    assert value == f(a, b)
+    h = 1e-6
+    expected = (f(a + h, b) - f(a - h, b)) / (2 * h), (f(a, b + h) - f(a, b - h)) / (2 * h)
+    assert slopes == pytest.approx(expected, rel=1e-8)
+    first = codipy.grad(lambda a: f(a, b), strategy=strategy)
+    assert codipy.hessian(lambda a: f(a, b))(a) == pytest.approx((first(a + h) - first(a - h)) / (2 * h), rel=1e-6)
+
+
+def test_powers_take_the_branch_of_the_plain_run():
+    def f(a):
+        try:
+            return (a**0.5).imag * 3.0
+        except ValueError:
+            return a * 100.0
+
+    assert codipy.value_and_grad(f)(-4.0) == pytest.approx((f(-4.0), -0.75))
+
+
+FRACTIONS = [
+    lambda x: x[0] + fractions.Fraction(1, 3),
+    lambda x: fractions.Fraction(1, 3) + x[0],
+    lambda x: x[0] * fractions.Fraction(1, 3),
+    lambda x: fractions.Fraction(7, 3) - x[0],
+    lambda x: x[0] / fractions.Fraction(-1, 3),
+    lambda x: fractions.Fraction(1, 3) / x[0],
+    lambda x: x[0] % fractions.Fraction(1, 3),
+    lambda x: x[0] ** fractions.Fraction(5, 2),
+    lambda x: fractions.Fraction(1, 3) ** x[0],
+    lambda x: sum([x[0], fractions.Fraction(1, 3)]),
+]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32], ids=["double", "single"])
+@pytest.mark.parametrize("function", FRACTIONS)
+def test_fractions_make_floats_of_python(function, dtype):
+    """Where NumPy leaves the operator to Python; the type says what dividing by zero does."""
+    for value in (1.3, 0.3):
+        x = np.array([value], dtype)
+        assert recorded(function, x) == run(function, x)
+    plain = [float(function(np.array([1.3 + h]))) for h in (1e-6, -1e-6)]
+    assert codipy.grad(function)(np.array([1.3]))[0] == pytest.approx((plain[0] - plain[1]) / 2e-6, rel=1e-7)

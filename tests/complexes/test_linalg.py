@@ -135,3 +135,25 @@ def test_named_results():
         assert np.linalg.svd(z)._fields == ("U", "S", "Vh")
         assert np.linalg.qr(z)._fields == ("Q", "R")
         assert np.linalg.slogdet(z)._fields == ("sign", "logabsdet")
+
+
+@pytest.mark.parametrize("number", [1j, 2.0, 0.5 - 1.5j], ids=str)
+@pytest.mark.parametrize("name", ["dot", "inner", "vdot", "outer", "kron", "tensordot"])
+@pytest.mark.parametrize("swap", [False, True])
+def test_products_with_a_number_of_python(name, number, swap):
+    options = {"axes": 0} if name == "tensordot" else {}
+
+    def f(x):
+        total = 0.0
+        for y in (x[0], 1j * x[0] * x[1], x[0] * x[1]) + ((x, 1j * x * x[1]) if name != "vdot" else ()):
+            z = getattr(np, name)(*((y, number) if swap else (number, y)), **options)
+            total = total + np.sum(2.0 * z.real + 3.0 * z.imag)
+        return total
+
+    x, h = np.array([1.3, 0.7]), 1e-6
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    expected = [(f(x + d) - f(x - d)) / (2 * h) for d in h * np.eye(2)]
+    np.testing.assert_allclose(gradient, expected, rtol=1e-7)
+    for unit, slope in zip(np.eye(2), gradient):
+        assert codipy.jvp(f, (x,), (unit,))[1] == pytest.approx(slope)

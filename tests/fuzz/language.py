@@ -190,7 +190,7 @@ def types(w):
     if kind == 4:
         return [f"{s} = {x}", f"{s} = {s} + round({s}, {w.random.randint(0, 3)})"]
     if kind == 5:
-        # A root of a negative number: NaN of NumPy; of Python's floats it is complex, which is refused.
+        # A root of a negative number: NaN of NumPy; of Python's floats it is complex.
         return [f"{s} = {w.element(name)}", f"{s} = {s} * (2.0 if np.isnan((-abs({s}) - 0.1) ** 0.5) else 0.5)"]
     return [f"{s} = {x}", f"{s} = {s} * (2.0 if type({name}) is np.ndarray else 3.0)"]
 

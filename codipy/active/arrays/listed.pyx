@@ -84,7 +84,7 @@ cdef object called(Listed self, PyObject* const* arguments, size_t count, PyObje
     cdef Py_ssize_t total = n + (len(<tuple>names) if names != NULL else 0)
     for k in range(total):
         kind = Py_TYPE(<object>arguments[k])
-        if (kind == <PyTypeObject*>list or kind == <PyTypeObject*>tuple
+        if (kind == <PyTypeObject*>list or kind == <PyTypeObject*>tuple or kind == <PyTypeObject*>range
                 or PyType_HasFeature(<type>kind, Py_TPFLAGS_HEAPTYPE)):       # of the user's, perhaps
             return converted(self, arguments, n, names)
     return PyObject_Vectorcall(self.original, arguments, count, names)

@@ -4,6 +4,7 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy, memset
+from cpython.long cimport PyLong_AsLongLongAndOverflow
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport numpy as cnp
 
@@ -491,6 +492,7 @@ cdef struct Leaves:
 cdef bint read_leaves(Leaves* to, object tree, int depth) except? True:
     """Write what is in a tree of the shape; False where it is another, or what is no float of double precision."""
     cdef Py_ssize_t k
+    cdef int overflow = 0
     if depth == to.shape.ndim:
         to.identifiers[to.at] = 0
         if type(tree) is Real:
@@ -501,7 +503,12 @@ cdef bint read_leaves(Leaves* to, object tree, int depth) except? True:
                     identify(to.recorder, <Real>tree)
                 to.identifiers[to.at], to.active = (<Real>tree).identifier, True
             to.values[to.at] = (<Real>tree).primal
-        elif type(tree) is float or type(tree) is int or type(tree) is np.float64:
+        elif type(tree) is float or type(tree) is np.float64:
+            to.values[to.at] = tree
+        elif type(tree) is int:
+            PyLong_AsLongLongAndOverflow(tree, &overflow)
+            if overflow:      # of larger ones NumPy may make objects
+                return False
             to.values[to.at] = tree
         else:
             return False

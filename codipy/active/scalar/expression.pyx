@@ -148,16 +148,8 @@ cdef double python_value(int code, int n, double x, double y, double z) except? 
     if function is None:
         return op_value_any(code, x, y, z)
     if n == 1:
-        result = function(x)
-    elif n == 2:
-        result = function(x, y)
-    else:
-        result = function(x, y, z)
-    if type(result) is complex:
-        arguments = ", ".join(map(repr, (x, y, z)[:n]))
-        raise ValueError(f"{TABLE[code].name}({arguments}) is complex ({result}): "
-                         "codipy differentiates real functions; keep the argument in the real domain")
-    return result
+        return function(x)
+    return function(x, y) if n == 2 else function(x, y, z)
 
 
 cdef int as_number(PyObject* o, double* number) except -1:

@@ -33,6 +33,10 @@ cdef double numpy_value(int code, int n, double x, double y, double value) excep
 cdef object apply_mixed(int code, int n, PyObject* x, PyObject* y)
 # An operator where an operand is no real number: of a scalar of NumPy and a list, else NotImplemented.
 cdef object apply_to_list(int code, int n, PyObject* x, PyObject* y)
+# Whether o is a ratio of Python's, as fractions.Fraction.
+cdef bint is_fraction(object o) except -1
+# An operator with one where NumPy leaves it to Python: of a scalar of NumPy a float is taken.
+cdef object beside_fraction(int code, PyObject* x, PyObject* y)
 # NumPy's answer to `x op y` with op as in `__richcmp__`, for two numbers whose joined kind is not PYTHON.
 cdef object compare(double x, double y, int op, int kind)
 # The Real of an operation on active operands (NULL: passive) of values u. In float32 the value is rounded already, and

@@ -9,7 +9,7 @@ import sys
 import numpy as np
 
 from libc.math cimport fabs, isfinite
-from cpython.float cimport PyFloat_CheckExact
+from cpython.float cimport PyFloat_Check, PyFloat_CheckExact
 from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject, PyObject_RichCompare, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_DECREF
@@ -293,6 +293,19 @@ cdef object apply_mixed(int code, int n, PyObject* x, PyObject* y):
         u[k] = <float>u[k]
     value = single_value(code, n, x, y, u)
     return codipy_new_reference(record(code, n, active, u, value, SINGLE, 0))
+
+
+cdef bint is_fraction(object o) except -1:
+    return (not PyLong_Check(o) and not PyFloat_Check(o) and not isinstance(o, (np.generic, np.ndarray))
+            and isinstance(o, numbers.Rational))
+
+
+cdef object as_python(PyObject* x):
+    return as_kind(<Real>x, PYTHON) if Py_TYPE(<object>x) == <PyTypeObject*>Real else float(<object>x)
+
+
+cdef object beside_fraction(int code, PyObject* x, PyObject* y):
+    return callable_of(code)(as_python(x), as_python(y))
 
 
 cdef object apply_to_list(int code, int n, PyObject* x, PyObject* y):

@@ -20,8 +20,8 @@ from codipy.active.scalar.carried cimport carry, tangents_of
 from codipy.active.scalar.expression cimport (
     as_number, combine, identify, identify_new, python_value, readmit, release_here, release_uses)
 from codipy.active.scalar.kinds cimport (
-    DOUBLE, PYTHON, SINGLE, apply_mixed, apply_to_list, compare, formats, is_of_python, kind_of, numpy_value, operand_kind,
-    plain_operation, plain_scalar, record)
+    DOUBLE, PYTHON, SINGLE, apply_mixed, apply_to_list, beside_fraction, compare, formats, is_fraction, is_of_python,
+    kind_of, numpy_value, operand_kind, plain_operation, plain_scalar, record)
 from codipy.operations.kernels cimport *
 from codipy.programs.program cimport OF_NUMPY
 from codipy.programs.tiles cimport tiles_exact
@@ -34,7 +34,7 @@ from codipy.tape.spots cimport Spots
 from codipy.tape.watching cimport watcher
 
 from codipy.active.messages.callers import in_rebound_code, refusal
-from codipy.active.scalar.complexes import AS_COMPLEX, combine as combine_complex
+from codipy.active.scalar.complexes import AS_COMPLEX, combine as combine_complex, power as complex_power
 from codipy.active.doors import door
 from codipy.active.messages.dropped import refuse_dropped
 from codipy.errors import ActiveError, NoTangent, TapeError
@@ -91,6 +91,8 @@ cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z,
         return NotImplemented if of_math else numpy_operators[code](x, y)
     value = op_value(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0)
     if op_python_value[code] or not (op_total[code] or isfinite(value)):
+        if code == OP_POWER and not of_math and u[0] < 0.0 and value != value and u[1] == u[1]:
+            return complex_power(<object>x, <object>y)
         value = python_value(code, n, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0)
     return recorded(code, n, operands, u, value, PYTHON)
 
@@ -117,6 +119,8 @@ cdef inline object apply_numpy(int code, int n, PyObject* x, PyObject* y):
         if PyFloat_CheckExact(<object>operands[k]):
             u[k] = PyFloat_AS_DOUBLE(<object>operands[k])
         elif as_number(operands[k], u + k):
+            if is_fraction(<object>operands[k]) and (k or (<Real>y).kind == SINGLE and code != OP_POWER):
+                return beside_fraction(code, x, y)
             kind |= operand_kind(<object>operands[k])
         else:
             found = of_complex(code, n, x, y)
@@ -486,8 +490,12 @@ cdef class Real(BaseReal):
         cdef double u[2]
         operands[0], operands[1] = <PyObject*>x, <PyObject*>y
         found = plain_operation(divmod, operands[0], operands[1])
-        if found is NotImplemented or not (as_value(operands[0], u) and as_value(operands[1], u + 1)):
+        if found is NotImplemented:
             return found
+        if not (as_value(operands[0], u) and as_value(operands[1], u + 1)):      # an array or a list
+            return np.divmod(*[door("from_nested")(z) if isinstance(z, (list, tuple)) else z for z in (x, y)])
+        if not isinstance(found[1], (float, np.float32)):
+            return found[0], binary(OP_MOD, operands[0], operands[1])      # which refuses, or nothing is active
         return found[0], apply_with_value(OP_MOD, 2, operands, u, found[1])
 
     def __neg__(self):

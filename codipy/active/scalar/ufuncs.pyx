@@ -48,6 +48,7 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         row = _ROWS.get(ufunc)
         if row is not None and ufunc not in _PAIRS and ufunc not in _PASSIVE:
             return _record(row, ufunc.__name__, inputs, ufunc(*[_value(x) for x in inputs]))
+    inputs = tuple([np.asarray(x) if type(x) is range else x for x in inputs])
     if any([_has_own_door(x) for x in inputs]) or any([_has_own_door(x) for x in options.get("out") or ()]):
         return NotImplemented       # codipy.Array, xarray and their like know what to do with a Real
     if any([is_complex_number(x) for x in inputs]):
