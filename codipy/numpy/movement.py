@@ -12,7 +12,15 @@ from codipy.active.doors import door
 
 from . import views
 from .arguments import (
-    assign, bind, call_with, fillable, gather_tree, holds_active, identifier_tree, rebuilt, value_tree
+    assign,
+    bind,
+    call_with,
+    fillable,
+    gather_tree,
+    holds_active,
+    identifier_tree,
+    rebuilt,
+    value_tree,
 )  # fmt: skip
 from .decisions import decision, keep
 from .views import Shown
@@ -64,7 +72,7 @@ def move(func, data, args, kwargs):
     values = call_with(func, bound, shown.tree, data)
     ids = None
     if any(holds_active(bound.get(name)) for name in data):
-        if getattr(values, "dtype", None) == object:
+        if getattr(values, "dtype", None) == np.dtype(object):
             return assign(call_with(func, bound, partial(_objects, func), data), out)
         ids = cache(lambda: call_with(func, bound, identifier_tree, data, _VALUES_ONLY))
     return assign(shown.results(values, ids), out)

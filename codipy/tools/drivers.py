@@ -59,8 +59,8 @@ def grad(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", gran
     One array that is passed twice, as two arguments or in a list, becomes two Arrays, since each has a gradient of its
     own: ``a is b`` no longer holds in `f`. Where `f` writes into an array that it may read under another name too (that
     of another argument, of a global variable, of an attribute), NumPy would show that in both: `ActiveError`; so would
-    Python a list, dict or dataclass. Pass it once, and let `f` use it twice, where it is one variable; pass copies where
-    these are several.
+    Python a list, dict or dataclass. Pass it once, and let `f` use it twice, where it is one variable; pass copies
+    where these are several.
 
     Examples
     --------

@@ -441,7 +441,8 @@ def test_the_class_of_plain_numbers_beside_active_ones():
     assert seen[0] == seen[1]
 
 
-OTHERS = [[1.0, 2.0], (0.7, 3.0), np.array([1, 2]), np.array([0.7, 3.0]), np.array([0.7, 3.0], np.float32), np.array([[2.0, 3.0]])]
+OTHERS = [[1.0, 2.0], (0.7, 3.0), np.array([1, 2]), np.array([0.7, 3.0]), np.array([0.7, 3.0], np.float32),
+          np.array([[2.0, 3.0]])]
 DIVMODS = [
     lambda x, other: divmod(x[0], other),
     lambda x, other: divmod(other, x[0]),
