@@ -4,13 +4,10 @@
 from collections.abc import Callable
 from typing import Any, Literal
 
-from numpy.typing import NDArray
-
 from codipy.patterns.pattern import Colouring, Sparsity
 from codipy.tools.choice import Choice
 from codipy.tools.compressed import Compressed
 from codipy.tools.driver import Driver
-from codipy.tools.recording import Recording
 
 # Rejected: an array where argument and result are arrays. Two forms make mypy refuse lambdas in a strict script.
 def jacobian(
@@ -26,17 +23,6 @@ def jacobian(
     granularity: str | None = None,
     rebind: bool = True,
 ) -> Callable[..., Any]: ...
-
-def matrix_of(recording: Recording, leaves: list[Any], mode: str, width: int | None) -> NDArray[Any]: ...
-def columns_of(
-    recording: Recording,
-    sweep: Callable[..., list[Any]],
-    shapes: list[tuple[int, ...]],
-    count: int,
-    others: int,
-    width: int | None,
-) -> NDArray[Any]: ...
-def is_reverse(mode: str, rows: int, columns: int) -> bool: ...
 
 class Jacobian(Driver):
     @property
