@@ -174,8 +174,9 @@ def value_and_gradient(Tape tape not None, f, list args not None, dict kwargs no
     check : callable
         ``check(result, f)`` makes a number of a result that is no Real, or raises.
     apart : callable
-        ``apart(f, args, kwargs, leaves, made, inputs, is_same)`` is called where the list that `f` got, or the caller's,
-        was written to, and where `noted` holds something; with `place` for `made` wherever that is no position.
+        ``apart(f, args, kwargs, leaves, made, inputs, is_same)`` is called where the list that `f` got, or that of
+        the caller, was written to, and where `noted` holds something; with `place` for `made` wherever that is no
+        position.
     noted : list
         What drivers inside of `f` have found.
 
