@@ -174,7 +174,7 @@ def test_operands_of_the_wrong_type_leave_the_tape_alone(tape):
             for call in [lambda w=wrong: pending + w, lambda w=wrong: w - pending, lambda w=wrong: pending**w]:
                 with pytest.raises(TypeError):
                     call()
-        for call in [lambda: pending / 0, lambda: (-x) ** 0.5, lambda: (0 * x) ** -1, lambda: codipy.math.exp(x * 1e5)]:
+        for call in [lambda: pending / 0, lambda: (0 * x) ** -1, lambda: codipy.math.exp(x * 1e5)]:
             with pytest.raises((ArithmeticError, ValueError)):
                 call()
         if tape.granularity == "statement":
