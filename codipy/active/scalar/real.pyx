@@ -492,8 +492,13 @@ cdef class Real(BaseReal):
         found = plain_operation(divmod, operands[0], operands[1])
         if found is NotImplemented:
             return found
-        if not (as_value(operands[0], u) and as_value(operands[1], u + 1)):      # an array or a list
-            return np.divmod(*[door("from_nested")(z) if isinstance(z, (list, tuple)) else z for z in (x, y)])
+        if not (as_value(operands[0], u) and as_value(operands[1], u + 1)):
+            other = y if isinstance(x, Real) else x
+            if isinstance(other, (list, tuple)):
+                other = door("from_nested")(other)
+            elif getattr(type(other), "__array_ufunc__", None) is None:      # a class of the user's has answered
+                return found
+            return np.divmod(x, other) if isinstance(x, Real) else np.divmod(other, y)
         if not isinstance(found[1], (float, np.float32)):
             return found[0], binary(OP_MOD, operands[0], operands[1])      # which refuses, or nothing is active
         return found[0], apply_with_value(OP_MOD, 2, operands, u, found[1])
