@@ -13,6 +13,9 @@ from codipy.tape.underway cimport UnderWay
 # Identifiers for each step of a recording, on the average, from which on arrays are long; tests have it low.
 cdef Py_ssize_t long_array
 
+cdef enum:
+    NUMBERS_WITH_THE_GIL = 1 << 10       # adjoints and items; giving the GIL up and taking it again costs as much as these
+
 
 cdef class AdjointVector:
     cdef double* numbers               # owner; slot s starts at numbers[s * width], or with planes at numbers[s] ...

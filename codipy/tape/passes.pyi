@@ -4,7 +4,6 @@
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from codipy.data.buffer import Buffer
 
 class Statements:
     def __init__(
@@ -57,7 +56,6 @@ class Statements:
     ) -> NDArray[np.float64]: ...
 
 def code_of_copy(programs: bool) -> int: ...
-def shown(buffer: Buffer, offset: int, shape: tuple[int, ...], strides: tuple[int, ...]) -> NDArray[np.float64]: ...
 def values_of(
     results: NDArray[np.int32], overwritten: NDArray[np.float64], last: NDArray[np.float64]
 ) -> NDArray[np.float64]: ...

@@ -11,8 +11,6 @@ from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memcmp
 cimport numpy as cnp
 
-from codipy.data.buffer cimport Buffer
-from codipy.data.plain cimport plain_array
 from codipy.operations.kernels cimport OP_IDENTITY
 from codipy.programs.program cimport ARGUMENT, intern_program
 
@@ -395,26 +393,6 @@ def values_of(results, overwritten, last):
         values[s] = now[identifiers[s]]
         now[identifiers[s]] = before[s]
     return found
-
-
-def shown(Buffer buffer not None, Py_ssize_t offset, tuple shape, tuple strides):
-    """A read-only array of values in a Buffer.
-
-    Parameters
-    ----------
-    buffer : Buffer
-    offset : int
-        Of the first element.
-    shape, strides : tuple of int
-        Strides in elements; all elements are in the Buffer.
-
-    Returns
-    -------
-    ndarray
-    """
-    cdef cnp.ndarray sizes = np.array(shape, np.intp), steps = np.array(strides, np.intp)
-    return plain_array(buffer.data + offset, <int>len(shape), <const Py_ssize_t*>cnp.PyArray_DATA(sizes),
-                       <const Py_ssize_t*>cnp.PyArray_DATA(steps), 1, False, buffer)
 
 
 cdef object starts_of(counts):

@@ -8,11 +8,10 @@ cimport cython
 
 from codipy.data.plain cimport plain_array
 from codipy.data.strided cimport advance, elements_of
-from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.adjoints cimport NUMBERS_WITH_THE_GIL, AdjointVector
 from codipy.tape.record cimport Record
 from codipy.tape.replay cimport Replay
 from codipy.tape.slots cimport Slots, row_slots, view_slots
-from codipy.tape.walk cimport NUMBERS_WITH_THE_GIL
 
 from codipy.errors import TapeError
 

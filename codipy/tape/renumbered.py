@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from codipy.data.plain import array_on
 from codipy.errors import CorruptTape
 from codipy.tape.contents import Calling, Choosing, Expression, Movement, Summation, Values
 from codipy.tape.entry import Slots
-from codipy.tape.passes import shown
 
 __all__ = ["argument_slots", "content_of", "is_alike", "numbers_of", "renumbered", "result_slots"]
 
@@ -176,7 +176,7 @@ def _same_values(a, b, shape, strides):
         return True
     if a.buffer is b.buffer and a.offset == b.offset:
         return True
-    return _same_array(shown(a.buffer, a.offset, shape, strides), shown(b.buffer, b.offset, shape, strides))
+    return _same_array(array_on(a.buffer, a.offset, shape, strides), array_on(b.buffer, b.offset, shape, strides))
 
 
 def _same_array(a, b):

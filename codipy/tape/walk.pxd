@@ -31,7 +31,6 @@ ctypedef void (*Kernel)(const Span* spans, const Sweep* sweep, Py_ssize_t* curso
 
 cdef enum:
     STATEMENTS_PER_SIGNAL_CHECK = 1 << 21
-    NUMBERS_WITH_THE_GIL = 1 << 10       # adjoints and items; giving the GIL up and taking it again costs as much as these
 
 # A joint place in the streams together with what was handed out and recorded beside them until then.
 cdef struct Bounds:

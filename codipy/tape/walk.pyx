@@ -6,7 +6,7 @@ from cpython.exc cimport PyErr_CheckSignals
 from codipy.data.position cimport Position
 from codipy.data.region cimport Regions, regions_between
 from codipy.data.stream cimport Stream
-from codipy.tape.adjoints cimport AdjointVector
+from codipy.tape.adjoints cimport NUMBERS_WITH_THE_GIL, AdjointVector
 from codipy.tape.journal cimport Journal
 from codipy.tape.record cimport Record, Records
 from codipy.tape.recorder cimport Recorder
