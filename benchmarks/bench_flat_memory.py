@@ -29,7 +29,7 @@ def growth(action, repeats, warm):
 def cycles(repeats=100_000):
     """Record, evaluate, reset: all strategies take turns."""
     import codipy
-    from codipy.tape.strategies import STRATEGIES
+    from codipy.tape.strategies.table import STRATEGIES
 
     tapes = [codipy.Tape(strategy=strategy) for strategy in STRATEGIES]
     x = [-1.2, 1.0, 0.7]
@@ -66,7 +66,7 @@ def array_gradients(repeats=100_000):
     import numpy as np
 
     import codipy
-    from codipy.tape.strategies import STRATEGIES
+    from codipy.tape.strategies.table import STRATEGIES
 
     def function(x):
         y = np.zeros(len(x))

@@ -10,7 +10,7 @@ def measure(n=10, repeats=25):
     """Rosenbrock with ten inputs on reused tapes; the worst strategy counts."""
     import codipy
     import codipy.math
-    from codipy.tape.strategies import STRATEGIES
+    from codipy.tape.strategies.table import STRATEGIES
 
     x = [-1.2 + 0.21 * i for i in range(n)]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import codipy
 from codipy.laboratory.source import as_steps
-from codipy.tape.statistics import readable
+from codipy.tape.memory.statistics import readable
 from codipy.tools.measuring import PHASES
 from codipy.tools.progress import shown_progress
 from codipy.tools.target import find

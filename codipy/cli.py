@@ -17,7 +17,7 @@ from codipy.laboratory.predicting import add_predict
 from codipy.laboratory.profiling.command import add_profile
 from codipy.laboratory.sampling import add_timeline
 from codipy.laboratory.trouble.command import add_debug
-from codipy.tape.strategies import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
+from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare
 from codipy.tools.compare import StatefulError
 from codipy.tools.json_text import json_text

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from codipy.active import Tape
-from codipy.tape.strategies import FORWARD_STRATEGY
+from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.callee import name_of
 from codipy.tools.differences import Directions, agreement, finite_differences
 from codipy.tools.leaves import cut, join, shape_of, stack

@@ -4,7 +4,7 @@
 import pytest
 
 import codipy
-from codipy.tape.strategies import GRANULARITIES, STRATEGIES, stored_as
+from codipy.tape.strategies.table import GRANULARITIES, STRATEGIES, stored_as
 
 # (strategy, granularity) of what can be swept, the drivers' default first.
 VARIANTS = [(s, g) for s in STRATEGIES for g in GRANULARITIES if (s, g) != ("simple", "statement")]

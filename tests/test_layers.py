@@ -158,6 +158,31 @@ def test_cycles_are_found():
     assert any(len(part) > 3 for part in cycles(graph))
 
 
+def rooms(graph, folder):
+    """By sub-folder of `folder`, the others that its modules see."""
+    depth = folder.count(".") + 1
+    inside = [name for name in graph if name.startswith(folder + ".") and name.count(".") > depth]
+    found = {name.split(".")[depth]: set() for name in inside}
+    for name in inside:
+        seen = {other.split(".")[depth] for other in graph[name] if other in inside}
+        found[name.split(".")[depth]] |= seen - {name.split(".")[depth]}
+    return found
+
+
+@pytest.mark.parametrize("folder", ["codipy.tape", "codipy.programs", "codipy.scipy"])
+def test_rooms_of_a_folder_see_each_other_one_way(folder):
+    """Rooms can be read in an order; the files beside them see and are seen by all."""
+    found = rooms(imports(), folder)
+    assert len(found) > 1
+    assert not cycles(found)
+
+
+def test_rooms_that_see_each_other_are_found():
+    graph = imports()
+    graph["codipy.tape.records.slots"].add("codipy.tape.strategies.table")
+    assert any({"records", "strategies"} <= set(part) for part in cycles(rooms(graph, "codipy.tape")))
+
+
 def test_every_file_belongs_to_a_layer():
     unknown = {layer_of(module_of(path)) for path in sources()} - MAY_SEE.keys()
     assert not unknown, f"say in MAY_SEE what these may see: {sorted(unknown)}"

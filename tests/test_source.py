@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from codipy.tape.strategies import STRATEGIES
+from codipy.tape.strategies.table import STRATEGIES
 
 pytestmark = pytest.mark.release  # the text is the same in every build
 

@@ -30,10 +30,10 @@ from codipy.active.storage.view cimport shape_tuple
 from codipy.operations.kernels cimport (
     OP_ABSOLUTE, OP_ADD, OP_DIVIDE, OP_MOD, OP_MULTIPLY, OP_NEGATIVE, OP_POSITIVE, OP_SUBTRACT)
 from codipy.tape.activity cimport current, is_passive
-from codipy.tape.watching cimport watcher
+from codipy.tape.provenance.watching cimport watcher
 
-from codipy.active.messages.callers import in_rebound_code
 from codipy.active.doors import door, method as ndarray_method
+from codipy.active.messages.callers import in_rebound_code
 from codipy.active.scalar.kinds import ClassOf
 from codipy.tape.signatures import Signature
 

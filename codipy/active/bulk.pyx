@@ -12,8 +12,8 @@ from codipy.active.scalar.expression cimport as_number
 from codipy.active.scalar.kinds cimport PYTHON, plain_scalar
 from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.tape cimport Tape
-from codipy.tape.sweep cimport sweep
-from codipy.tape.walk cimport REVERSE
+from codipy.tape.sweeps.sweep cimport sweep
+from codipy.tape.sweeps.walk cimport REVERSE
 
 
 cdef extern from "Python.h":

@@ -19,11 +19,11 @@ from codipy.active.storage.view cimport is_contiguous, is_injective, shape_tuple
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
-from codipy.tape.forward cimport Forward
-from codipy.tape.mark cimport new_mark
+from codipy.tape.records.mark cimport new_mark
+from codipy.tape.strategies.forward cimport Forward
 
 from codipy.errors import NoTangent, TapeError
-from codipy.tape.forward import TOO_LATE, seed_rows
+from codipy.tape.strategies.forward import TOO_LATE, seed_rows
 
 cnp.import_array()
 

@@ -9,10 +9,10 @@ import numpy as np
 
 from codipy.active.placed import is_variable, placed, shown
 from codipy.errors import TapeError
-from codipy.tape.assemble import fill
-from codipy.tape.dissect import contents_of, has_long_arrays
-from codipy.tape.optimize import Passes, Saved, optimized
-from codipy.tape.watching import unwatched
+from codipy.tape.contents.assemble import fill
+from codipy.tape.contents.dissect import contents_of, has_long_arrays
+from codipy.tape.passes.optimize import Passes, Saved, optimized
+from codipy.tape.provenance.watching import unwatched
 
 __all__ = ["OptimizedTape", "optimize"]
 

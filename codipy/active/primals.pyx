@@ -16,9 +16,9 @@ from codipy.active.storage.view cimport View
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.data.plain cimport plain_array
 from codipy.tape.base cimport BaseTape
-from codipy.tape.mark cimport Mark
-from codipy.tape.record cimport Record
-from codipy.tape.replay cimport Replay
+from codipy.tape.records.mark cimport Mark
+from codipy.tape.records.record cimport Record
+from codipy.tape.records.replay cimport Replay
 
 from codipy.errors import TapeError
 

@@ -10,17 +10,17 @@ cimport cython
 from codipy.active.adjoints cimport Adjoints
 from codipy.active.arrays.base cimport BaseArray, is_array
 from codipy.active.inputs cimport output_array, register_array
-from codipy.active.registered cimport Registered
 from codipy.active.primals cimport demand_known, get_values, set_values
+from codipy.active.registered cimport Registered
 from codipy.active.scalar.base cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, described
 from codipy.active.scalar.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.scalar.kinds cimport kind_of
 from codipy.active.scalar.real cimport Real, new_identified
 from codipy.tape.activity cimport unregister_tape
 from codipy.tape.base cimport BaseTape, is_of_variables
+from codipy.tape.provenance.watching cimport watcher
 from codipy.tape.recorder cimport Entry
-from codipy.tape.simple cimport is_unknown
-from codipy.tape.watching cimport watcher
+from codipy.tape.strategies.simple cimport is_unknown
 
 from codipy.active.doors import door
 from codipy.errors import TapeError
@@ -246,8 +246,8 @@ cdef class Tape(BaseTape):
         CorruptTape
             Naming the broken invariant. Then no number of this tape is to be trusted; please report it.
         """
-        from codipy.tape.dissect import contents_of
-        from codipy.tape.sound import demand_sound
+        from codipy.tape.contents.dissect import contents_of
+        from codipy.tape.contents.sound import demand_sound
         self._check()
         if not self.recorder.carries and not self.recorder.counts:
             demand_sound(contents_of(self))
@@ -551,7 +551,7 @@ cdef class Tape(BaseTape):
         #2 = #1*#1 + 1  is 5
         #3 = #2  is 5
         """
-        from codipy.tape.dump import dump
+        from codipy.tape.display.dump import dump
         return dump(self, limit)
 
     def to_graphviz(self, limit=500):
@@ -572,7 +572,7 @@ cdef class Tape(BaseTape):
         TapeError
             If there are more statements, or for strategy 'forward', which keeps none.
         """
-        from codipy.tape.graph import graphviz
+        from codipy.tape.display.graph import graphviz
         return graphviz(self, limit)
 
     def to_networkx(self, limit=500):
@@ -596,7 +596,7 @@ cdef class Tape(BaseTape):
         TapeError
             As `to_graphviz`.
         """
-        from codipy.tape.graph import networkx
+        from codipy.tape.display.graph import networkx
         return networkx(self, limit)
 
     def optimize(self, inputs=None, outputs=None, *, dead=True, equal=True, merge=True, renumber=True):

@@ -12,7 +12,7 @@ cdef class Buffer:
     cdef double* data
     cdef readonly Py_ssize_t size        # doubles
     cdef readonly object array           # a NumPy array that owns the memory, or None: it is ours
-    cdef public int64_t walk             # the last one that counted what tapes keep: see tape/held.py. Negative: a
+    cdef public int64_t walk             # the last one that counted what tapes keep: see tape/memory/held.py. Negative: a
                                          # recording that keeps nothing would keep this one, so nobody owns it alone
 
 

@@ -17,7 +17,7 @@ from codipy.data.buffer import Buffer
 from codipy.data.plain import array_on
 from codipy.errors import TapeFormatError
 from codipy.numpy.solved import Solver
-from codipy.tape.sound import FAR, extent
+from codipy.tape.contents.sound import FAR, extent
 
 _MOST_DIMS = 64  # that NumPy's arrays have
 _PLAIN = "?bhilqBHILQefdFD"  # dtypes that are the same on every machine; of "l" and "L" that of the size

@@ -20,8 +20,8 @@ from codipy.operations import TABLE
 from codipy.operations.table import BY_NAME
 from codipy.programs.interned import array_program
 from codipy.programs.program import program_of_parts
-from codipy.tape.assemble import fill
-from codipy.tape.contents import (
+from codipy.tape.contents.assemble import fill
+from codipy.tape.contents.contents import (
     Calling,
     Choosing,
     Contents,
@@ -33,11 +33,11 @@ from codipy.tape.contents import (
     Summation,
     Values,
 )
-from codipy.tape.dissect import epoch_of
-from codipy.tape.entry import Slots
-from codipy.tape.sound import demand_sound, extent
-from codipy.tape.strategies import STRATEGIES, stored_as
-from codipy.tape.watching import unwatched
+from codipy.tape.contents.dissect import epoch_of
+from codipy.tape.contents.entry import Slots
+from codipy.tape.contents.sound import demand_sound, extent
+from codipy.tape.provenance.watching import unwatched
+from codipy.tape.strategies.table import STRATEGIES, stored_as
 
 # What Python and NumPy raise of what has another type, length or range than it should.
 _WRONG = (ArithmeticError, AssertionError, AttributeError, CorruptTape, LookupError, TypeError, ValueError)

@@ -14,8 +14,8 @@ from codipy.files.arguments import Unknown, bits, encoded
 from codipy.files.container import Writer
 from codipy.operations import TABLE
 from codipy.programs.program import parts_of
-from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement, Summation, Values
-from codipy.tape.dissect import contents_of, epoch_of, spot_of
+from codipy.tape.contents.contents import Calling, Choosing, Expression, Input, Movement, Summation, Values
+from codipy.tape.contents.dissect import contents_of, epoch_of, spot_of
 
 FIRST_PROGRAM = 3  # handles below are leaves: programs/program.pxd
 SINGLE, OF_NUMPY = 1 << 29, 1 << 30

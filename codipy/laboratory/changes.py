@@ -11,7 +11,7 @@ from typing import Any
 from codipy.laboratory.errors import StudyError
 from codipy.laboratory.fits import LEAST_GROWTH
 from codipy.laboratory.result import Study
-from codipy.tape.statistics import readable
+from codipy.tape.memory.statistics import readable
 from codipy.tools.measuring import PHASES
 from codipy.tools.report import readable_seconds
 from codipy.tools.table import Table, as_comments, line_width

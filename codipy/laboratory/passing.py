@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from codipy.active import Tape
-from codipy.tape.assemble import fill
-from codipy.tape.dissect import contents_of
-from codipy.tape.optimize import Passes, optimized
-from codipy.tape.statistics import readable
+from codipy.tape.contents.assemble import fill
+from codipy.tape.contents.dissect import contents_of
+from codipy.tape.memory.statistics import readable
+from codipy.tape.passes.optimize import Passes, optimized
 from codipy.tools.callee import name_of
 from codipy.tools.measuring import clock, no_garbage_collection
 from codipy.tools.problem import Problem

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
-from codipy.tape.strategies import FORWARD_STRATEGY
+from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.settings import settings
 
 __all__ = ["PLAIN", "Combination", "Point", "combinations", "whole_numbers"]

@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from codipy.active import Tape
-from codipy.tape.statistics import Statistics, collect, readable
-from codipy.tape.strategies import FORWARD_STRATEGY
-from codipy.tape.watching import unwatched
+from codipy.tape.memory.statistics import Statistics, collect, readable
+from codipy.tape.provenance.watching import unwatched
+from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.json_text import json_text
 from codipy.tools.measuring import StatefulError, stateful

@@ -16,7 +16,7 @@ from codipy.laboratory.fits import METRICS, Fit, Overtaking, fits_of, overtaking
 from codipy.laboratory.measurement import Measurement
 from codipy.laboratory.resident import EXTRA
 from codipy.tape.html import framed
-from codipy.tape.statistics import readable
+from codipy.tape.memory.statistics import readable
 from codipy.tools.json_text import json_text
 from codipy.tools.measuring import PHASES
 from codipy.tools.report import readable_seconds

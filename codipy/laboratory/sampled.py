@@ -8,7 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from codipy.active.messages.callers import is_users
-from codipy.tape.entries import operands
+from codipy.tape.display.entries import operands
 
 __all__ = ["Sample", "is_program", "passive_shares", "sampled", "totals_of", "with_peaks"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from codipy.laboratory.command import AGREE, positive
 from codipy.laboratory.timeline import timeline
-from codipy.tape.strategies import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
+from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools.callee import name_of
 from codipy.tools.settings import settings
 from codipy.tools.table import FORMATS

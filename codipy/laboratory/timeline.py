@@ -17,8 +17,8 @@ from codipy.laboratory.page import document
 from codipy.laboratory.sampled import Sample, sampled, totals_of, with_peaks
 from codipy.laboratory.svg import svg
 from codipy.tape.html import framed
-from codipy.tape.statistics import readable
-from codipy.tape.watching import unwatched
+from codipy.tape.memory.statistics import readable
+from codipy.tape.provenance.watching import unwatched
 from codipy.tools.callee import name_of, rebound
 from codipy.tools.measuring import StatefulError, stateful
 from codipy.tools.recording import Recording

@@ -23,7 +23,7 @@ from codipy.nested.expressions import Expression
 from codipy.nested.slots import Flows, Slots, reach
 from codipy.numpy.rules.phases import tried
 from codipy.programs.program import instructions
-from codipy.tape.reading import steps, values
+from codipy.tape.contents.reading import steps, values
 
 __all__ = ["AdjointProgram"]
 
@@ -478,7 +478,7 @@ def _block(program, number, step, given, wanted):
     program.values.open(step[1], step[2])
 
 
-# What each kind of step does, by its name in `codipy.tape.reading`: computes values, sweeps back, sweeps forward.
+# What each kind of step does, by its name in `codipy.tape.contents.reading`: computes values, sweeps back and forward.
 _VALUE = {"block": _block, "scalar": _scalar_value, "input": _input_value, "array": _array_value, "sum": _sum_value,
           "move": _move_value, "call": _call_value}
 _PULL = {"block": _nothing, "scalar": _scalar_pull, "input": _nothing, "array": _array_pull, "sum": _sum_pull,

@@ -2,7 +2,7 @@
 """Values by identifier, where a value may be a variable of the enclosing recording; and adjoints or tangents likewise.
 
 Identifiers are linear, and those of an array lie side by side: an array is kept as one axis of its elements, in the
-order of their identifiers. A set of identifiers is (first, shape, strides), as in `codipy.tape.reading`.
+order of their identifiers. A set of identifiers is (first, shape, strides), as in `codipy.tape.contents.reading`.
 """
 
 from __future__ import annotations

@@ -4,7 +4,7 @@
 A function that moves elements by their values (`clip`, the set operations), and one whose result is passive but
 depends on values (`argsort`, `floor`, `searchsorted`), leaves on the tape what was so at the inputs of the recording.
 Tapes that can be run at others therefore get a call beside it, which has no derivative and whose result is to be the
-same: `codipy/tape/call.pyx` compares all that a call gives without a derivative, pivots too. A condition of the
+same: `codipy/tape/records/call.pyx` compares all that a call gives without a derivative, pivots too. A condition of the
 user's (`x > 0.0`) is not among these functions: control flow is that of the recording. Rejected: to record conditions
 as well, which costs a call for each comparison of two floats in a loop.
 """

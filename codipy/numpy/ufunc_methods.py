@@ -10,7 +10,7 @@ import numpy as np
 from codipy.active.array import Array, call, from_nested, plain
 from codipy.active.arrays.constants import places_along
 from codipy.active.arrays.offsets import distinct
-from codipy.tape.loops import taken
+from codipy.tape.records.loops import taken
 
 from . import differentiable, registry
 from .arguments import holds_active, refuse, value_tree

@@ -11,13 +11,13 @@ from codipy.data.strided cimport advance, elements_of
 from codipy.programs.program cimport INPUT, Program, program_at, program_blocks
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.base cimport BaseTape
-from codipy.tape.record cimport Record
 from codipy.tape.recorder cimport PRIMAL
-from codipy.tape.stored cimport ELEMENT, stored_arguments
+from codipy.tape.records.record cimport Record
+from codipy.tape.strategies.stored cimport ELEMENT, stored_arguments
 
 from codipy.errors import TapeError
 from codipy.patterns.structure import call_structure, handle_structure, tiles_structure
-from codipy.tape.reading import step_of
+from codipy.tape.contents.reading import step_of
 
 cdef enum:
     SCALARS = 0                  # statements a to b, the first of which has identifier c

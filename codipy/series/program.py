@@ -17,7 +17,7 @@ from codipy.programs.program import instructions
 from codipy.series.nodes import Given, Memo, Node
 from codipy.series.rows import of_row
 from codipy.series.scalars import Usual, is_usual
-from codipy.tape.reading import steps, values
+from codipy.tape.contents.reading import steps, values
 
 __all__ = ["SeriesProgram"]
 
@@ -72,7 +72,7 @@ class SeriesProgram:
                 getattr(self, f"_{step[0]}")(c, number, step, known)
         return c
 
-    # ---- Steps: see `codipy.tape.reading.steps` ----
+    # ---- Steps: see `codipy.tape.contents.reading.steps` ----
 
     def _block(self, c, number, step, known):
         pass

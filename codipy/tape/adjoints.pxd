@@ -7,7 +7,7 @@
 from libc.stdint cimport int32_t, int64_t
 
 from codipy.tape.consumed cimport Consumed
-from codipy.tape.underway cimport UnderWay
+from codipy.tape.sweeps.underway cimport UnderWay
 
 
 # Identifiers for each step of a recording, on the average, from which on arrays are long; tests have it low.

@@ -5,13 +5,13 @@ from libc.stdint cimport int32_t, int64_t
 from codipy.data.position cimport Position
 from codipy.identifiers.waiting cimport WaitingBlocks
 from codipy.tape.adjoints cimport AdjointVector
-from codipy.tape.journal cimport Journal
 from codipy.tape.position cimport TapePosition
-from codipy.tape.record cimport Record, Records
+from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Entry, Recorder
-from codipy.tape.replay cimport Replay
-from codipy.tape.strategy cimport Strategy
-from codipy.tape.underway cimport UnderWay
+from codipy.tape.records.record cimport Record, Records
+from codipy.tape.records.replay cimport Replay
+from codipy.tape.strategies.strategy cimport Strategy
+from codipy.tape.sweeps.underway cimport UnderWay
 
 
 cdef class BaseTape:

@@ -7,14 +7,14 @@ from typing import Any
 from typing_extensions import Self
 
 from codipy.tape.adjoints import AdjointVector
-from codipy.tape.counting import Counting
-from codipy.tape.journal import Journal
 from codipy.tape.loan import Loan
+from codipy.tape.memory.counting import Counting
+from codipy.tape.memory.statistics import Statistics
 from codipy.tape.position import TapePosition
-from codipy.tape.record import Records
-from codipy.tape.replay import Replay
-from codipy.tape.statistics import Statistics
-from codipy.tape.strategy import Strategy
+from codipy.tape.provenance.journal import Journal
+from codipy.tape.records.record import Records
+from codipy.tape.records.replay import Replay
+from codipy.tape.strategies.strategy import Strategy
 
 class BaseTape:
     recycle: bool

@@ -14,20 +14,20 @@ from codipy.data.stream cimport Cursor
 from codipy.identifiers.waiting cimport WaitingBlocks
 from codipy.tape cimport activity
 from codipy.tape.adjoints cimport AdjointVector, long_array
-from codipy.tape.journal cimport Journal, new_journal, profiler
 from codipy.tape.loan cimport Loan
 from codipy.tape.position cimport TapePosition, make_position
-from codipy.tape.record cimport Record, Records
+from codipy.tape.provenance.journal cimport Journal, new_journal, profiler
+from codipy.tape.provenance.spots cimport Spots
+from codipy.tape.provenance.watching cimport watcher
 from codipy.tape.recorder cimport Entry, JACOBIAN, PRIMAL, grow_tangents, is_live, tangents_at
-from codipy.tape.replay cimport Replay
-from codipy.tape.spots cimport Spots
-from codipy.tape.strategy cimport carried_class, check_width
-from codipy.tape.sweep cimport sweep
-from codipy.tape.walk cimport REVERSE, TANGENTS, VALUES
-from codipy.tape.watching cimport watcher
+from codipy.tape.records.record cimport Record, Records
+from codipy.tape.records.replay cimport Replay
+from codipy.tape.strategies.strategy cimport carried_class, check_width
+from codipy.tape.sweeps.sweep cimport sweep
+from codipy.tape.sweeps.walk cimport REVERSE, TANGENTS, VALUES
 
 from codipy.errors import CorruptTape, NoTangent, TapeError
-from codipy.tape.strategies import FORWARD_STRATEGY, GRANULARITIES, STORES, check_choice, stored_as
+from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STORES, check_choice, stored_as
 
 
 @cython.no_gc_clear          # a Real that dies in the same cycle gives its identifier back to the store
@@ -654,7 +654,7 @@ cdef class BaseTape:
         self.demand_recorded("counting")
         if self.statements or self.recordings or self.resets:
             raise TapeError("a tape counts from its beginning: take a new one")
-        from codipy.tape.counting import Counting
+        from codipy.tape.memory.counting import Counting
         for stream in self.store.streams:
             stream.count_only(chunk_sizes)
         self.counting = Counting()
@@ -703,7 +703,7 @@ cdef class BaseTape:
         Statistics
             Items, chunks, used and allocated bytes per stream, adjoints, primal values, identifiers.
         """
-        from codipy.tape.statistics import collect
+        from codipy.tape.memory.statistics import collect
         return collect(self)
 
     @property
@@ -742,7 +742,7 @@ cdef class BaseTape:
         return self.statistics()._repr_html_()
 
     def __repr__(self):
-        from codipy.tape.statistics import recorded_bytes
+        from codipy.tape.memory.statistics import recorded_bytes
         cdef object used = sum(stream.bytes_used for stream in self.store.streams) + recorded_bytes(self)
         return (f"<codipy.Tape strategy={self.strategy!r} granularity={self.granularity!r} "
                 f"statements={self.statements} bytes={used} {'active' if self.is_active else 'passive'}>")
@@ -760,7 +760,7 @@ cdef class BaseTape:
         CorruptTape
             Naming the broken invariant.
         """
-        from codipy.tape.check import check
+        from codipy.tape.checks.check import check
         check(self, self.root_begin)
         for first, n in held:
             if not is_live(&self.recorder, first, n):

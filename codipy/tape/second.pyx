@@ -25,17 +25,17 @@ from codipy.programs.program cimport (
 from codipy.programs.tiles cimport MAX_OPERANDS, Lanes, Operand, second_bars, second_tangents
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
-from codipy.tape.call cimport Call
-from codipy.tape.gather cimport Gather
-from codipy.tape.mark cimport Mark
-from codipy.tape.record cimport Record
 from codipy.tape.recorder cimport PRIMAL
-from codipy.tape.reduction cimport Reduction
-from codipy.tape.slots cimport adjoint_view
-from codipy.tape.statement cimport Argument, Statement
-from codipy.tape.stored cimport ELEMENT, load_leaves
-from codipy.tape.sweep cimport sweep
-from codipy.tape.walk cimport REVERSE, TANGENTS, Sweep, walk_regions
+from codipy.tape.records.call cimport Call
+from codipy.tape.records.gather cimport Gather
+from codipy.tape.records.mark cimport Mark
+from codipy.tape.records.record cimport Record
+from codipy.tape.records.reduction cimport Reduction
+from codipy.tape.records.slots cimport adjoint_view
+from codipy.tape.records.statement cimport Argument, Statement
+from codipy.tape.strategies.stored cimport ELEMENT, load_leaves
+from codipy.tape.sweeps.sweep cimport sweep
+from codipy.tape.sweeps.walk cimport REVERSE, TANGENTS, Sweep, walk_regions
 
 from codipy.errors import TapeError, UndifferentiableError
 
@@ -222,7 +222,7 @@ cdef class SecondOrder:
         self.used = room
         return 0
 
-    # ---- The walk: as in tape/walk.pyx ----
+    # ---- The walk: as in tape/sweeps/walk.pyx ----
 
     cdef int walk(self, Second* second) except -1:
         cdef BaseTape tape = self.tape

@@ -11,8 +11,8 @@ from codipy.active.array import Array, Real, is_active
 from codipy.active.recordings.borrowed import origins
 from codipy.active.recordings.status import is_from_earlier, is_left
 from codipy.errors import TapeError
-from codipy.tape.held import Held
-from codipy.tape.mark import Mark
+from codipy.tape.memory.held import Held
+from codipy.tape.records.mark import Mark
 from codipy.tools.callee import name_of
 from codipy.tools.columns import matrix_of
 from codipy.tools.leaves import shape_of

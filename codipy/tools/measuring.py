@@ -10,8 +10,8 @@ from contextlib import contextmanager
 import numpy as np
 
 from codipy.active import Tape
-from codipy.tape.strategies import FORWARD_STRATEGY
-from codipy.tape.watching import unwatched
+from codipy.tape.provenance.watching import unwatched
+from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.callee import name_of
 from codipy.tools.leaves import join, shape_of
 from codipy.tools.threads import get_num_threads

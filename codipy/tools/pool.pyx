@@ -5,7 +5,7 @@ from cpython.object cimport PyObject
 
 from codipy.active.tape cimport Tape
 from codipy.tape.activity cimport current, surroundings_of_thread
-from codipy.tape.watching cimport watcher
+from codipy.tape.provenance.watching cimport watcher
 
 from codipy.data.pool import clear_pool
 from codipy.tools.swallowed import forget, raised, watch

@@ -10,8 +10,8 @@ from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
 
-from codipy.tape.statistics import readable
-from codipy.tape.strategies import FORWARD_STRATEGY
+from codipy.tape.memory.statistics import readable
+from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.measuring import NO_VALUES, PHASES
 from codipy.tools.table import Table, line_width
 

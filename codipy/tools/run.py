@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from codipy.tape import active_tape
-from codipy.tape.strategies import FORWARD_STRATEGY
+from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.callee import is_rebound, with_aux
 from codipy.tools.leaves import in_dtypes
 from codipy.tools.lending import Lending, lends

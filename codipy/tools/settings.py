@@ -2,7 +2,7 @@
 """The ways to record, as pairs of strategy and granularity."""
 from __future__ import annotations
 
-from codipy.tape.strategies import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES, check_choice
+from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES, check_choice
 
 __all__ = ["settings"]
 

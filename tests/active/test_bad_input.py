@@ -242,7 +242,7 @@ def test_a_variable_on_another_thread(tape):
 def test_the_interpreter_ends_with_live_tapes_and_variables():
     program = """
 import codipy
-tapes = [codipy.Tape(strategy=s) for s in codipy.tape.strategies.STRATEGIES]
+tapes = [codipy.Tape(strategy=s) for s in codipy.tape.strategies.table.STRATEGIES]
 for tape in tapes:
     tape.set_active()
     x = tape.register_input(2.0)

@@ -6,7 +6,7 @@ import pytest
 
 import codipy
 from codipy.errors import CorruptTape, TapeError
-from codipy.tape import check as checks
+from codipy.tape.checks import check as checks
 from tests.strategies import AS_VALUES, each_counting, each_strategy
 
 

@@ -25,7 +25,7 @@ from codipy.data.buffer import Buffer
 from codipy.errors import TapeError, TapeFormatError, UndifferentiableError
 from codipy.files.container import _PREAMBLE, MAGIC, VERSION, aligned
 from codipy.numpy.registry import PRIMITIVES
-from codipy.tape.dissect import contents_of
+from codipy.tape.contents.dissect import contents_of
 from tests.strategies import STRATEGIES
 
 MOST = 1 << 16  # identifiers that a changed tape may have to be swept: else it takes time, and no harm is done

@@ -155,7 +155,7 @@ MISTAKES = {
     ),
     # Sweeps
     "what was not selected gets inf * 0": one(
-        "tape/jacobian.pyx", "            if bar != 0.0:  ", "            if True:  "
+        "tape/strategies/jacobian.pyx", "            if bar != 0.0:  ", "            if True:  "
     ),
     "a partial of zero propagates inf * 0": Mistake(
         "codipy/programs/program.pyx",
@@ -166,10 +166,10 @@ MISTAKES = {
         ("--only=guarded", "--strategy=primal"),
     ),
     "a choice passes on to what it left": one(
-        "tape/choice.pyx", "        if c.chosen[i] == k:\n", "        if True:\n"
+        "tape/records/choice.pyx", "        if c.chosen[i] == k:\n", "        if True:\n"
     ),
     "a tangent reaches what was not selected": one(
-        "tape/jacobian.pyx", "                if u != 0.0:  ", "                if True:  "
+        "tape/strategies/jacobian.pyx", "                if u != 0.0:  ", "                if True:  "
     ),
     "consumed adjoints are read as zeros": one(
         "tape/consumed.pyx",

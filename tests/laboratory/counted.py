@@ -6,7 +6,7 @@ import gc
 import numpy as np
 
 import codipy
-from codipy.tape.statistics import collect
+from codipy.tape.memory.statistics import collect
 from tests.active.recording import is_active, outputs_of, shares, value
 
 SIZES = (4, None, 37)

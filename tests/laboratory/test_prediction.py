@@ -17,7 +17,7 @@ import codipy
 from codipy import cli
 from codipy.errors import TapeError
 from codipy.laboratory.prediction import bytes_of
-from codipy.tape.strategies import GRANULARITIES, STRATEGIES
+from codipy.tape.strategies.table import GRANULARITIES, STRATEGIES
 from codipy.tools.measuring import StatefulError
 from codipy.tools.problem import Problem
 from tests.laboratory.counted import OBJECTS, unlike

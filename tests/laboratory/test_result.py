@@ -19,7 +19,7 @@ from codipy.laboratory import Study, StudyError
 from codipy.laboratory import page as page_module
 from codipy.laboratory.figures import figures
 from codipy.laboratory.result import COLUMNS
-from codipy.tape.statistics import readable
+from codipy.tape.memory.statistics import readable
 from tests.laboratory import models
 
 

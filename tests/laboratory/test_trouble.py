@@ -15,7 +15,7 @@ from codipy.cli import main
 from codipy.laboratory.trouble import Troubles
 from codipy.laboratory.trouble.recorded import Recorded
 from codipy.laboratory.trouble.watch import Watcher
-from codipy.tape.watching import watched_by
+from codipy.tape.provenance.watching import watched_by
 from codipy.tools.problem import Weighted
 from tests.fuzz.generator import constants, write
 from tests.laboratory import troubled

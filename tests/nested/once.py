@@ -3,11 +3,11 @@
 
 import numpy as np
 
-from codipy.tape.reading import steps
+from codipy.tape.contents.reading import steps
 
 
 def numbers(where):
-    """The identifiers of a set, as `codipy.tape.reading` has them."""
+    """The identifiers of a set, as `codipy.tape.contents.reading` has them."""
     first, shape, strides = where
     found = np.full(shape, first)
     for axis, (n, step) in enumerate(zip(shape, strides)):

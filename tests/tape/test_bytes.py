@@ -7,7 +7,7 @@ import pytest
 
 import codipy
 from codipy.active import FUNCTIONS
-from codipy.tape.statistics import readable
+from codipy.tape.memory.statistics import readable
 from tests.strategies import each_as_jacobians
 
 sin, cos = FUNCTIONS["sin"], FUNCTIONS["cos"]

@@ -14,7 +14,7 @@ from codipy.active.array import Array
 from codipy.errors import ActiveError
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.registry import PRIMITIVES
-from codipy.tape.record import Record
+from codipy.tape.records.record import Record
 from tests.numpy import table
 from tests.numpy.cases_rules import CASES as RULES
 from tests.numpy.cases_ufuncs import CALLS, METHODS

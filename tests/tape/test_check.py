@@ -8,7 +8,7 @@ import pytest
 
 import codipy
 from codipy.errors import CorruptTape
-from codipy.tape import check as module
+from codipy.tape.checks import check as module
 from tests.recording import record
 from tests.strategies import LINEAR, each_counting, each_pair, each_strategy, kind_of
 

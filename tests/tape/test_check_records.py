@@ -6,7 +6,7 @@ import pytest
 
 import codipy
 from codipy.errors import CorruptTape
-from codipy.tape import check as module
+from codipy.tape.checks import check as module
 from tests.strategies import BUT_SIMPLE, LINEAR, STRATEGIES, each_strategy
 
 LINEAR_STATEMENTS = [strategy for strategy in LINEAR if strategy in BUT_SIMPLE]

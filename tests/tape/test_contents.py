@@ -8,9 +8,9 @@ import pytest
 
 import codipy
 from codipy.errors import CorruptTape, TapeError
-from codipy.tape.assemble import fill
-from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement, Summation
-from codipy.tape.dissect import contents_of, spot_of
+from codipy.tape.contents.assemble import fill
+from codipy.tape.contents.contents import Calling, Choosing, Expression, Input, Movement, Summation
+from codipy.tape.contents.dissect import contents_of, spot_of
 from tests.active.recording import is_active, record
 from tests.fuzz.generator import write
 from tests.fuzz.judge import Rebound, quietly

@@ -8,7 +8,7 @@ import pytest
 
 import codipy
 from codipy.active.array import call
-from codipy.tape.entries import entries, operands
+from codipy.tape.display.entries import entries, operands
 from tests.strategies import AS_VALUES, STRATEGIES, VARIANTS
 
 

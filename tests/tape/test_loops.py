@@ -4,7 +4,7 @@
 import numpy as np
 import pytest
 
-from codipy.tape.loops import (
+from codipy.tape.records.loops import (
     first_place,
     interpolated_back,
     products_of_others,

@@ -9,9 +9,9 @@ import pytest
 
 import codipy
 from codipy import math
-from codipy.tape.assemble import fill
-from codipy.tape.dissect import contents_of, has_long_arrays
-from codipy.tape.optimize import Passes, optimized
+from codipy.tape.contents.assemble import fill
+from codipy.tape.contents.dissect import contents_of, has_long_arrays
+from codipy.tape.passes.optimize import Passes, optimized
 from tests.active.recording import is_active, record
 from tests.fuzz.generator import write
 from tests.fuzz.judge import Rebound, quietly

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.tape.dissect import contents_of
-from codipy.tape.optimize import Passes, optimized
+from codipy.tape.contents.dissect import contents_of
+from codipy.tape.passes.optimize import Passes, optimized
 from codipy.tape.second import SecondOrder, allow_second, has_second
 from codipy.tools.curvature import _Rules
 from tests.active.recording import record

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.tape.jacobian import Jacobian
-from codipy.tape.primal import Primal
-from codipy.tape.simple import Simple
-from codipy.tape.strategies import STORES, STRATEGIES
+from codipy.tape.strategies.jacobian import Jacobian
+from codipy.tape.strategies.primal import Primal
+from codipy.tape.strategies.simple import Simple
+from codipy.tape.strategies.table import STORES, STRATEGIES
 
 
 def program(a, x):

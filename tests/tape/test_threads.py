@@ -276,7 +276,7 @@ def test_exit_with_live_tapes():
         import codipy, sys, threading
         from codipy.active import FUNCTIONS
         tapes = []
-        for strategy in codipy.tape.strategies.STRATEGIES:
+        for strategy in codipy.tape.strategies.table.STRATEGIES:
             tape = codipy.Tape(strategy=strategy)
             tape.set_active()
             x = tape.register_input(2.0)

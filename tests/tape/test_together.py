@@ -10,7 +10,7 @@ import pytest
 import codipy
 from codipy.active.arrays.elementwise_door import elementwise
 from codipy.operations import TABLE
-from codipy.tape.together import _together_from
+from codipy.tape.strategies.together import _together_from
 from tests.strategies import AS_VALUES
 
 pytestmark = pytest.mark.filterwarnings("ignore")

@@ -10,7 +10,7 @@ import pytest
 
 import codipy
 from codipy.numpy.rules import factors
-from codipy.tape.strategies import STRATEGIES
+from codipy.tape.strategies.table import STRATEGIES
 from tests.strategies import COUNTING
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks"))

@@ -31,7 +31,7 @@ from codipy.data.strided cimport advance, reach
 from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE, ROUND_RESULT
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.journal cimport begins
+from codipy.tape.provenance.journal cimport begins
 from codipy.tape.recorder cimport Recorder
 
 from codipy.active.doors import door

@@ -27,9 +27,9 @@ from codipy.data.plain cimport NUMPY_DIMS, plain_array
 from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.tape.activity cimport at_end, current, is_passive
 from codipy.tape.base cimport BaseTape
-from codipy.tape.call cimport Call, new_call, set_slots
-from codipy.tape.journal cimport begins
+from codipy.tape.provenance.journal cimport begins
 from codipy.tape.recorder cimport Recorder
+from codipy.tape.records.call cimport Call, new_call, set_slots
 
 from codipy.errors import ActiveError
 

@@ -21,9 +21,9 @@ from codipy.data.buffer cimport Buffer, new_buffer, wrap_array
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.choice cimport MOST_CHOICES, Choice, new_choice
-from codipy.tape.loops cimport loop_clip
 from codipy.tape.recorder cimport Recorder
+from codipy.tape.records.choice cimport MOST_CHOICES, Choice, new_choice
+from codipy.tape.records.loops cimport loop_clip
 
 from codipy.active.doors import door
 

@@ -17,9 +17,9 @@ from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport ROUND_NONE
 from codipy.tape.activity cimport current, is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
-from codipy.tape.journal cimport Journal
+from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
-from codipy.tape.statement cimport Statement
+from codipy.tape.records.statement cimport Statement
 
 from codipy.active.messages.earlier import from_earlier
 from codipy.errors import TapeError

@@ -19,8 +19,8 @@ from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.loops cimport loop_places, loop_within
 from codipy.tape.recorder cimport Recorder
+from codipy.tape.records.loops cimport loop_places, loop_within
 
 from codipy.errors import ActiveError
 

@@ -26,7 +26,7 @@ from codipy.operations.kernels cimport OP_POSITIVE
 from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE, ROUND_STEPS, Step, tiles_reads, tiles_slow
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.journal cimport Journal
+from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
 
 from codipy.errors import ActiveError

@@ -27,9 +27,9 @@ from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.gather cimport Gather, gather_of_runs
-from codipy.tape.journal cimport begins as operation_begins
+from codipy.tape.provenance.journal cimport begins as operation_begins
 from codipy.tape.recorder cimport Recorder
+from codipy.tape.records.gather cimport Gather, gather_of_runs
 
 cnp.import_array()
 

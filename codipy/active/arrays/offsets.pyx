@@ -10,7 +10,7 @@ from codipy.active.arrays.base cimport BaseArray
 from codipy.active.storage.storage cimport is_small
 from codipy.active.storage.view cimport View, is_contiguous, set_contiguous, shape_tuple
 from codipy.programs.tiles cimport MAX_DIMS
-from codipy.tape.loops cimport loop_places
+from codipy.tape.records.loops cimport loop_places
 
 cnp.import_array()
 

@@ -27,11 +27,11 @@ from codipy.data.buffer cimport new_buffer
 from codipy.programs.tiles cimport MAX_DIMS, ROUND_NONE
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.base cimport BaseTape
-from codipy.tape.journal cimport begins
-from codipy.tape.silence cimport in_silence
+from codipy.tape.provenance.journal cimport begins
 from codipy.tape.recorder cimport Recorder
-from codipy.tape.reduction cimport Reduction
-from codipy.tape.statement cimport Statement
+from codipy.tape.records.reduction cimport Reduction
+from codipy.tape.records.silence cimport in_silence
+from codipy.tape.records.statement cimport Statement
 
 cnp.import_array()
 

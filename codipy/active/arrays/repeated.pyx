@@ -13,9 +13,9 @@ from codipy.active.storage.storage cimport new_storage
 from codipy.active.storage.view cimport View, set_contiguous
 from codipy.programs.tiles cimport ROUND_NONE
 from codipy.tape.base cimport BaseTape
-from codipy.tape.journal cimport Journal
+from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
-from codipy.tape.statement cimport Statement
+from codipy.tape.records.statement cimport Statement
 
 cdef enum:
     FEW = 256                    # elements: of fewer, the product's cotangent takes less than a statement of another shape

@@ -6,7 +6,7 @@ from codipy.active.arrays.pending cimport Pending
 from codipy.active.storage.view cimport View
 from codipy.programs.tiles cimport MAX_OPERANDS, Operand, TileProgram
 from codipy.tape.recorder cimport Recorder
-from codipy.tape.statement cimport Statement
+from codipy.tape.records.statement cimport Statement
 
 
 # An expression as the tiles take it, for those who run it and put it on the tape.

@@ -13,9 +13,9 @@ from codipy.programs.interned cimport intern_tiles
 from codipy.programs.tiles cimport (
     MAX_DIMS, MAX_OPERANDS, ROUND_NONE, Operand, TileProgram, tiles_jacobians, tiles_values)
 from codipy.tape.base cimport BaseTape
-from codipy.tape.journal cimport Journal
+from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
-from codipy.tape.statement cimport Argument, Statement, new_statement
+from codipy.tape.records.statement cimport Argument, Statement, new_statement
 
 
 cdef extern from "codipy/programs/flags.h" nogil:

@@ -25,9 +25,9 @@ from codipy.data.strided cimport advance
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.activity cimport current
 from codipy.tape.base cimport BaseTape
-from codipy.tape.gather cimport Gather, gather_apart, gather_of_runs
-from codipy.tape.loops cimport loop_take
 from codipy.tape.recorder cimport Recorder
+from codipy.tape.records.gather cimport Gather, gather_apart, gather_of_runs
+from codipy.tape.records.loops cimport loop_take
 
 from codipy.active.arrays.assign import written_in_turn
 

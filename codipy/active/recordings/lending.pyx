@@ -20,8 +20,8 @@ from codipy.data.buffer cimport Buffer
 from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.loan cimport Loan
-from codipy.tape.mark cimport new_mark
 from codipy.tape.recorder cimport Recorder
+from codipy.tape.records.mark cimport new_mark
 
 
 cdef BaseTape lender(Recorder* r, int64_t epoch):

@@ -17,7 +17,7 @@ from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, described, spot_o
 from codipy.operations.kernels cimport op_value_any
 from codipy.tape.activity cimport is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
-from codipy.tape.journal cimport Journal
+from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Entry, Recorder, assign_identifier, push_expression, push_jacobian, tangents_at
 
 from codipy.active.messages.earlier import from_earlier

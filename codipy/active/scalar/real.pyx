@@ -28,19 +28,19 @@ from codipy.programs.tiles cimport tiles_exact
 from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
-from codipy.tape.journal cimport Journal
+from codipy.tape.provenance.journal cimport Journal
+from codipy.tape.provenance.spots cimport Spots
+from codipy.tape.provenance.watching cimport watcher
 from codipy.tape.recorder cimport Recorder, tangents_at
-from codipy.tape.spots cimport Spots
-from codipy.tape.watching cimport watcher
 
-from codipy.active.messages.callers import in_rebound_code, refusal
-from codipy.active.scalar.complexes import AS_COMPLEX, combine as combine_complex, power as complex_power
 from codipy.active.doors import door
+from codipy.active.messages.callers import in_rebound_code, refusal
 from codipy.active.messages.dropped import refuse_dropped
+from codipy.active.scalar.complexes import AS_COMPLEX, combine as combine_complex, power as complex_power
 from codipy.errors import ActiveError, NoTangent, TapeError
 from codipy.operations import TABLE
-from codipy.tape.forward import TOO_LATE, seed_rows
 from codipy.tape.signatures import Signature
+from codipy.tape.strategies.forward import TOO_LATE, seed_rows
 
 cdef extern from "codipy/inline.h":
     pass

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 cimport cython
 
 from codipy.tape.base cimport BaseTape
-from codipy.tape.record cimport Record
+from codipy.tape.records.record cimport Record
 
 
 # Holders are the storages and pending expressions that have a reference to the Block, so Python's reference count is

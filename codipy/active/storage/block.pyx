@@ -6,8 +6,8 @@ cimport cython
 
 from codipy.tape.activity cimport tape_of_epoch
 from codipy.tape.base cimport BaseTape
-from codipy.tape.gather cimport new_gather
-from codipy.tape.record cimport Record
+from codipy.tape.records.gather cimport new_gather
+from codipy.tape.records.record cimport Record
 
 
 @cython.final

@@ -6,8 +6,8 @@ import numpy as np
 
 from codipy.errors import CorruptTape
 from codipy.laboratory.profiling.states import states_of
-from codipy.tape.held import Held
-from codipy.tape.statistics import Amount, collect
+from codipy.tape.memory.held import Held
+from codipy.tape.memory.statistics import Amount, collect
 
 __all__ = ["NOT_USED", "OF_ARRAYS", "Ledger"]
 

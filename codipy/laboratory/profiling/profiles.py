@@ -22,11 +22,11 @@ from codipy.laboratory.profiling.text import text
 from codipy.numpy.rules.factors import import_lapack
 from codipy.tape import active_tape
 from codipy.tape.html import framed
-from codipy.tape.journal import profiled_by
-from codipy.tape.spots import Spots
-from codipy.tape.statistics import Amount
-from codipy.tape.strategies import FORWARD_STRATEGY
-from codipy.tape.watching import unwatched
+from codipy.tape.memory.statistics import Amount
+from codipy.tape.provenance.journal import profiled_by
+from codipy.tape.provenance.spots import Spots
+from codipy.tape.provenance.watching import unwatched
+from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.callee import name_of
 from codipy.tools.json_text import json_text
 from codipy.tools.measuring import StatefulError, stateful

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.errors import TapeError
-from codipy.tape.check import READERS
-from codipy.tape.contents import Calling, Choosing, Expression, Input, Movement
-from codipy.tape.dissect import contents_of
-from codipy.tape.entry import Slots
-from codipy.tape.sound import Range
-from codipy.tape.strategies import stored_as
+from codipy.tape.checks.check import READERS
+from codipy.tape.contents.contents import Calling, Choosing, Expression, Input, Movement
+from codipy.tape.contents.dissect import contents_of
+from codipy.tape.contents.entry import Slots
+from codipy.tape.contents.sound import Range
+from codipy.tape.strategies.table import stored_as
 
 __all__ = ["States", "states_of"]
 

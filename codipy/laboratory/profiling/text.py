@@ -7,7 +7,7 @@ import os
 import textwrap
 from collections import defaultdict
 
-from codipy.tape.statistics import readable
+from codipy.tape.memory.statistics import readable
 from codipy.tools.report import readable_seconds
 from codipy.tools.table import Table, as_comments, line_width
 

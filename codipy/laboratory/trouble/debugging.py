@@ -10,8 +10,8 @@ from codipy.active import Tape
 from codipy.laboratory.trouble.follow import follow
 from codipy.laboratory.trouble.report import Finding, Troubles
 from codipy.laboratory.trouble.watch import Watcher
-from codipy.tape.dump import brief
-from codipy.tape.watching import watched_by
+from codipy.tape.display.dump import brief
+from codipy.tape.provenance.watching import watched_by
 from codipy.tools.problem import Problem, Weighted
 from codipy.tools.trees import labelled
 

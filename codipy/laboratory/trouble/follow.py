@@ -15,8 +15,8 @@ from codipy.active import Tape
 from codipy.laboratory.trouble.asked import asked_by
 from codipy.laboratory.trouble.report import Finding
 from codipy.tape.activity import active_tape
-from codipy.tape.dump import brief
-from codipy.tape.watching import watched_by
+from codipy.tape.display.dump import brief
+from codipy.tape.provenance.watching import watched_by
 
 __all__ = ["follow"]
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.nested.expressions import Expression
-from codipy.tape.entries import entries, pull
-from codipy.tape.reading import step_of
+from codipy.tape.contents.reading import step_of
+from codipy.tape.display.entries import entries, pull
 
 __all__ = ["Recorded"]
 

@@ -18,7 +18,7 @@ from codipy.laboratory.trouble.recorded import Recorded
 from codipy.laboratory.trouble.report import Finding
 from codipy.patterns.recorded import Recorded as Pattern
 from codipy.tape.activity import active_tape
-from codipy.tape.dump import brief, leaves
+from codipy.tape.display.dump import brief, leaves
 from codipy.tape.second import allow_second
 
 __all__ = ["Watcher"]

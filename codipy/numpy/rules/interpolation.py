@@ -9,7 +9,7 @@ import numpy as np
 
 from codipy.numpy.rules.building import Picks, is_plain, primitive, selected
 from codipy.numpy.rules.patterns import same
-from codipy.tape.loops import interpolated_back
+from codipy.tape.records.loops import interpolated_back
 
 __all__ = ["PRIMITIVES"]
 

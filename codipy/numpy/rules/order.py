@@ -13,7 +13,7 @@ import numpy as np
 from codipy.errors import ActiveError
 from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import Picks, axes_of, is_plain, primitive, spread, to_rows
-from codipy.tape.loops import first_place, first_places, sorted_places
+from codipy.tape.records.loops import first_place, first_places, sorted_places
 
 __all__ = ["PRIMITIVES"]
 

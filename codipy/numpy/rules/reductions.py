@@ -10,7 +10,7 @@ import numpy as np
 from codipy.active.array import Array, plain
 from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import axes_of, dense, from_rows, guarded, is_plain, primitive, spread, to_rows
-from codipy.tape.loops import products_of_others
+from codipy.tape.records.loops import products_of_others
 
 __all__ = ["COMPOSITES", "PRIMITIVES"]
 

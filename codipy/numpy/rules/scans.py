@@ -13,7 +13,7 @@ from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import axes_of, counted, is_plain, primitive, selected
 from codipy.numpy.rules.order import PRIMITIVES as ORDER
 from codipy.numpy.rules.reductions import PRIMITIVES as REDUCTIONS
-from codipy.tape.loops import shares_of_logs
+from codipy.tape.records.loops import shares_of_logs
 
 __all__ = ["PRIMITIVES", "UFUNC_PARTIALS"]
 

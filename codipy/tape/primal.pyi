@@ -1,7 +1,0 @@
-# SPDX-License-Identifier: Apache-2.0
-"""The strategies `primal` and `primal-reuse`: values, identifiers and a program for each statement."""
-
-from codipy.tape.strategy import Strategy
-
-class Primal(Strategy):
-    def __new__(cls, reuse: bool, chunk_size: int | None) -> Primal: ...

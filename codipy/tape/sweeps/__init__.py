@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The walk over streams and records that all sweeps share."""
