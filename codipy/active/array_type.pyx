@@ -34,7 +34,7 @@ from codipy.tape.provenance.watching cimport watcher
 
 from codipy.active.doors import door, method as ndarray_method
 from codipy.active.messages.callers import in_rebound_code
-from codipy.active.scalar.kinds import ClassOf
+from codipy.active.scalar.kinds import ClassOf, matched_as_ndarray
 from codipy.tape.signatures import Signature
 
 cdef extern from "Python.h":
@@ -568,4 +568,4 @@ cdef int install(dict methods) except -1:
 
 array_type = <PyTypeObject*>Array
 (<dict>(<PyTypeObject*>Array).tp_dict)["__class__"] = ClassOf()
-PyType_Modified(<PyTypeObject*>Array)
+matched_as_ndarray(Array)

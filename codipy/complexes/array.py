@@ -8,6 +8,7 @@ import operator
 import numpy as np
 
 from codipy.active.messages.callers import in_rebound_code
+from codipy.active.scalar.kinds import matched_as_ndarray
 from codipy.complexes.compared import ComparedByValue, doors
 from codipy.complexes.pairs import COMPLEX_OF, complex_of_pairs, pairs_of_complex
 from codipy.tape.signatures import Signature
@@ -33,6 +34,7 @@ class Flags:
         return self.writeable if name in ("WRITEABLE", "W") else self._z.value.flags[name]
 
 
+@matched_as_ndarray
 class ComplexArray(ComparedByValue):
     """A NumPy array of complex numbers that a tape can follow.
 

@@ -2,13 +2,16 @@
 """Which number of the plain run a Real stands for, and what operators do where that is a scalar of NumPy."""
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from codipy.active.scalar.real import Real
+
+_Class = TypeVar("_Class", bound=type)
 
 def type_of(x: Real) -> type: ...
 def converted(x: Real, kind: type) -> Real: ...
 def called_by_operator(up: int = 0) -> bool: ...
+def matched_as_ndarray(cls: _Class, /) -> _Class: ...
 def show_classes(function: Callable[[Any], type]) -> None: ...
 
 class ClassOf:

@@ -33,7 +33,8 @@ cdef extern from "<float.h>":
 
 cdef extern from "Python.h":
     bint PyType_HasFeature(type t, unsigned long feature) noexcept
-    const unsigned long Py_TPFLAGS_HEAPTYPE
+    const unsigned long Py_TPFLAGS_HEAPTYPE, Py_TPFLAGS_SEQUENCE
+    void PyType_Modified(PyTypeObject*)
 
 
 # ---- Kinds and plain values ----
@@ -169,6 +170,14 @@ def show_classes(function):
     """Let ``x.__class__`` of Reals and Arrays be ``function(x)`` for rebound code."""
     global class_of
     class_of = function
+
+
+def matched_as_ndarray(cls, /):
+    """Let a sequence pattern, ``case [a, b]:``, take instances of a class if it takes ndarrays: from NumPy 2.5 on."""
+    flags = (<PyTypeObject*><PyObject*>np.ndarray).tp_flags & Py_TPFLAGS_SEQUENCE
+    (<PyTypeObject*><PyObject*>cls).tp_flags |= flags
+    PyType_Modified(<PyTypeObject*><PyObject*>cls)
+    return cls
 
 
 cdef bint reads_class() except -1:

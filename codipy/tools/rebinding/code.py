@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import dis
 import functools
 import inspect
 import sys
@@ -10,7 +11,7 @@ from dis import opmap
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["Names", "is_async", "is_generator", "scan", "words_of", "writes_in_place"]
+__all__ = ["Names", "class_patterns", "is_async", "is_generator", "scan", "words_of", "writes_in_place"]
 
 _EXTENDED_ARG = opmap["EXTENDED_ARG"]
 _SHIFT = 1 if sys.version_info >= (3, 11) else 0  # the lowest bit of LOAD_GLOBAL says something else
@@ -30,12 +31,13 @@ class Names(NamedTuple):
     deletes: frozenset
     imports: bool
     nonlocals: frozenset  # names of cells that it sets
+    matches: bool  # whether it has class patterns
 
 
 @functools.lru_cache(maxsize=4096)
 def scan(code):
     """The `Names` of a code object."""
-    loads, stores, deletes, nonlocals, imports = set(), set(), set(), set(), False
+    loads, stores, deletes, nonlocals, imports, matches = set(), set(), set(), set(), False, False
     names, words, extended = code.co_names, code.co_code, 0
     for at in range(0, len(words), 2):
         operation, argument = words[at], words[at + 1] | extended
@@ -53,6 +55,8 @@ def scan(code):
             imports = True
         elif operation == opmap["STORE_DEREF"]:
             nonlocals.add(_deref(code, argument))
+        elif operation == opmap["MATCH_CLASS"]:
+            matches = True
     for nested in code.co_consts:
         if isinstance(nested, CodeType):
             inner = scan(nested)
@@ -60,8 +64,42 @@ def scan(code):
             stores |= inner.stores
             deletes |= inner.deletes
             nonlocals |= inner.nonlocals
-            imports = imports or inner.imports
-    return Names(*map(frozenset, (loads, stores, deletes)), imports, frozenset(nonlocals))
+            imports, matches = imports or inner.imports, matches or inner.matches
+    return Names(*map(frozenset, (loads, stores, deletes)), imports, frozenset(nonlocals), matches)
+
+
+def class_patterns(code):
+    """The classes that the patterns of a code object and of those nested in it are of.
+
+    Parameters
+    ----------
+    code : code
+
+    Yields
+    ------
+    tuple
+        The line; how the first name is looked up, as `dis` has it; that name and those of attributes; the names of the
+        attributes that the pattern takes; how many it takes by position.
+    """
+    before: list = []
+    for instruction in dis.get_instructions(code):
+        if instruction.opname == "MATCH_CLASS":
+            yield _class_pattern(code, instruction, before)
+        elif instruction.opcode != _EXTENDED_ARG:
+            before.append(instruction)
+    for nested in code.co_consts:
+        if isinstance(nested, CodeType):
+            yield from class_patterns(nested)
+
+
+def _class_pattern(code, instruction, before):
+    *before, last = before
+    names = []
+    while before[-1].opname == "LOAD_ATTR":
+        names.append(before.pop().argval)
+    lines = [line for start, line in dis.findlinestarts(code) if start <= instruction.offset and line is not None]
+    found = before[-1]
+    return lines[-1], found.opname, (found.argval, *reversed(names)), last.argval, instruction.arg
 
 
 def words_of(code):

@@ -4,6 +4,8 @@
 from __future__ import annotations
 import __future__
 
+import ast
+import builtins
 import functools
 import sys
 import types
@@ -13,7 +15,7 @@ import numpy as np
 from codipy.active.array_type import Array
 from codipy.active.scalar.real import Real
 from codipy.errors import ActiveError
-from codipy.numpy.standins import plain_like
+from codipy.tools.rebinding.attributes import attribute_of, class_of, has_attribute, names_of_attributes
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.exchange import (
@@ -30,7 +32,11 @@ from codipy.tools.rebinding.exchange import (
     taken,
 )
 from codipy.tools.rebinding.made import made, made_items
+from codipy.tools.rebinding.matching import Matching
+from codipy.tools.rebinding.patterns import MATCHING, without_class_patterns
 from codipy.tools.rebinding.replacements import BUILTINS, replacement
+from codipy.tools.rebinding.unanswered import unanswered
+from codipy.tools.rebinding.unit import views_of
 from codipy.tools.rebinding.wrapping import (
     CLASS_OF,
     DOT_OF,
@@ -55,6 +61,8 @@ __all__ = ["LOOKING_UP", "ModuleProxy", "gives_plain", "make_builtins", "origin_
 # By these a function finds others whose names no code object tells, or sets them, or asks what a value is.
 LOOKING_UP = frozenset(("globals", "vars", "setattr", "delattr", "getattr", "hasattr", "dir"))
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
+_STANDARD = vars(builtins)
+_PROXIES = type((lambda: sys._getframe().f_locals)()) if sys.version_info >= (3, 13) else None
 _own_dict = vars(types.ModuleType)["__dict__"].__get__
 
 
@@ -76,12 +84,6 @@ def _super(*args):
     return super(variables["__class__"], variables[frame.f_code.co_varnames[0]])
 
 
-def _class_of(value):
-    """``value.__class__``, of which rebuilt code knows another one: ``v.__class__ is float`` of a plain number."""
-    kind = replacement(type)(value) if type(value) in (Real, Array) else value.__class__
-    return replacement(kind, kind)
-
-
 def _solve_of(value):
     """``value.solve``, which of the factors that SciPy has of a sparse matrix takes what is active."""
     if "scipy.sparse.linalg" not in sys.modules:
@@ -96,63 +98,30 @@ def _dot_of(value):
     return functools.partial(replacement(np.dot, np.dot), value) if type(value) is np.ndarray else value.dot
 
 
-def _like(value):
-    """What has the attributes of the plain value of a variable; None of what is no variable."""
-    like = plain_like(value)
-    return np.empty((0,) * value.ndim) if type(like) is np.ndarray else like
-
-
-def _getattr(value, name, *default):
-    """``getattr`` with a default, which code uses to ask what a value is: a variable has what its plain value has.
-
-    Units and wrappers are taken off so, ``getattr(x, "value", x)``, which would lose the derivative.
-    """
-    like = _like(value) if default else None
-    if like is None:
-        return getattr(value, name, *default)
-    if not hasattr(like, name):
-        return default[0]
-    try:
-        return getattr(value, name)
-    except AttributeError:
-        kind = type(like).__name__
-        raise ActiveError(f"an active {kind} has no {name}, which a plain one has: say codipy.value(x) where no "
-                          "derivative is wanted") from None
-
-
-def _hasattr(value, name, /):
-    """``hasattr``, see `_getattr`."""
-    like = _like(value)
-    return hasattr(value if like is None else like, name)
-
-
-def _dir(*values):
-    """``dir``, see `_getattr`."""
-    if not values:
-        return sorted(sys._getframe(1).f_locals)
-    like = _like(*values)
-    return dir(values[0] if like is None else like)
-
-
 def _eval(source, globals=None, locals=None, /):
     """``eval`` with the caller's names, which are those of rebound code."""
     frame = sys._getframe(1)
-    code = _compiled(source.lstrip(" \t") if isinstance(source, str) else source, "eval", frame)
-    places = _namespaces(code, globals, locals, frame)
-    try:
-        return eval(code, *places)
-    finally:
-        _follow(places[0], frame)
+    return _run(eval, source.lstrip(" \t") if isinstance(source, str) else source, globals, locals, {}, frame)
 
 
 def _exec(source, globals=None, locals=None, /, **options):
     """``exec``, see `_eval`."""
-    frame = sys._getframe(1)
-    code = _compiled(source, "exec", frame)
+    return _run(exec, source, globals, locals, options, sys._getframe(1))
+
+
+def _run(by, source, globals, locals, options, frame):
+    variables = origin_of_view(globals)
+    given = None if globals is None else variables.get("__builtins__", _STANDARD)
+    is_own = given is None or (not views_of(variables) and given in (_STANDARD, builtins))
+    code = _compiled(source, by.__name__, frame, frame.f_globals if globals is None else variables, is_own)
     places = _namespaces(code, globals, locals, frame)
+    if globals is not None and is_own and places[0] is variables:
+        variables["__builtins__"] = frame.f_builtins
     try:
-        exec(code, *places, **options)
+        return by(code, *places, **options)
     finally:
+        if globals is not None and is_own and places[0] is variables:
+            variables["__builtins__"] = given  # what the plain run leaves
         _follow(places[0], frame)
 
 
@@ -163,17 +132,30 @@ def _follow(variables, frame):
         view.rebinder.follow(variables)
 
 
-def _compiled(source, mode, frame):
+def _compiled(source, mode, frame, variables, is_own):
     """Code as the caller would compile it, with its ``from __future__ import``."""
-    if isinstance(source, types.CodeType):
-        return source
-    return compile(source, "<string>", mode, frame.f_code.co_flags & _FUTURE, dont_inherit=True)
+    code, flags = source, frame.f_code.co_flags & _FUTURE
+    if not isinstance(source, types.CodeType):
+        code = compile(source, "<string>", mode, flags, dont_inherit=True)
+        if is_own and scan(code).matches:
+            tree = compile(source, "<string>", mode, flags | ast.PyCF_ONLY_AST, dont_inherit=True)
+            code = compile(without_class_patterns(tree), "<string>", mode, flags, dont_inherit=True)
+    message = unanswered(code, variables) if scan(code).matches else None
+    if message is not None:
+        raise ActiveError(message)
+    return code
+
+
+def _locals_of(frame):
+    """What ``locals()`` is there: from Python 3.13 on a function's ``f_locals`` is no copy, and sets its variables."""
+    variables = frame.f_locals
+    return dict(variables) if type(variables) is _PROXIES else variables
 
 
 def _namespaces(code, globals, locals, frame):
     """The dicts in which code runs: a view of one is none for the interpreter, which would look into it."""
     if globals is None:
-        return frame.f_globals, frame.f_locals if locals is None else origin_of_view(locals)
+        return frame.f_globals, _locals_of(frame) if locals is None else origin_of_view(locals)
     origin = origin_of_view(globals)
     if locals is None or locals is globals:
         return origin, origin
@@ -216,8 +198,7 @@ def make_builtins(view, mapping):
 
     def vars_(*args):
         if not args:
-            variables = sys._getframe(1).f_locals
-            return variables if type(variables) is dict else dict(variables)
+            return _locals_of(sys._getframe(1))
         variables = vars(*args)
         is_users = type(args[0]) is types.ModuleType and rebinder.scope.owns_module(args[0])
         return rebinder.container(variables, always=True) if is_users else variables
@@ -239,14 +220,14 @@ def make_builtins(view, mapping):
         return cls
 
     found["__rebound__"] = view  # how a rebuilt function is known
-    found |= {CLASS_OF: _class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
+    found |= {CLASS_OF: class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
     found |= {DOT_OF: _dot_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
-    found |= {HOLD_RESULT: hold_result}
+    found |= {HOLD_RESULT: hold_result, MATCHING: Matching}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks |= {"__build_class__": __build_class__, "vars": vars_, "setattr": setattr_, "delattr": delattr_}
-    hooks |= {"dir": _dir, "getattr": _getattr, "hasattr": _hasattr}
+    hooks |= {"dir": names_of_attributes, "getattr": attribute_of, "hasattr": has_attribute}
     for name, hook in hooks.items():
         if name in mapping:
             found[name] = hook

@@ -24,6 +24,7 @@ from codipy.tools.rebinding.hooks import ModuleProxy, origin_of
 from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
 from codipy.tools.rebinding.replacements import replacement
 from codipy.tools.rebinding.sources import filling
+from codipy.tools.rebinding.unanswered import refuses, unanswered
 from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Unit, contents, reach, views_of
 from codipy.tools.rebinding.view import ATOMS, Restart, View
 from codipy.tools.rebinding.watch import CellWatch
@@ -300,12 +301,15 @@ class Rebinder:
         changed = wrapped is not code
         self.scope.writes = self.scope.writes or (owned and writes_in_place(f.__code__, WRITERS_BY_NAME))
         constants = tuple(Defaults(f) if value == DEFAULTS else value for value in wrapped.co_consts)
+        message = unanswered(wrapped, f.__globals__, _closure_of(f)) if owned and scan(wrapped).matches else None
         code = wrapped.replace(co_consts=constants)  # with the interpreter's caches to itself
         self._note_writes(f, unit, names)
         cells = [CellType() if self._may_change(name, cell, owned) else cell
                  for name, cell in zip(code.co_freevars, f.__closure__ or ())]  # fmt: skip
         new = unit.new = _like(f, code, variables, cells)
-        if owned and names.stores:
+        if message is not None:
+            unit.new, changed = functools.wraps(f)(refuses(message)), True
+        elif owned and names.stores:
             unit.new = _flushing(f, new, view, names.stores)
         self._originals[unit.new] = f
         self.remember(f, unit)  # before what it refers to is translated, which may be f
@@ -378,6 +382,10 @@ class Rebinder:
 
 _DEEP = 20  # functions on the way to a function
 _CALLABLES = (FunctionType, MethodType, functools.partial, _LRU)
+
+
+def _closure_of(f):
+    return dict(zip(f.__code__.co_freevars, f.__closure__ or ()))
 
 
 def _like(f, code, variables, cells):

@@ -5,7 +5,8 @@
 ``hold_attribute(self, "work").work[0] = x`` and ``rows[k][0] = x`` becomes ``held_item(rows, k)[0] = x``, see
 `exchange.pyx`; what a call gives, ``getattr(o, "u")[0] = x``, becomes ``taken(getattr(o, "u"))[0] = x``. A function
 that fills a parameter begins with ``out = held_parameter([out, out := None], ...) if is_plain(out) else out``. And
-``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code.
+``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code. What ``match`` statements ask is in
+`patterns.py`.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ from codipy.tools.rebinding.names import (
     places_of,
     root_of,
 )
+from codipy.tools.rebinding.patterns import with_conditions
 
 __all__ = [
     "CLASS_OF", "DEFAULTS", "DOT_OF", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL",
@@ -260,7 +262,7 @@ class _Wrapper:
         is_taken = isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and _is_of_call(node.value)
         for field, value in ast.iter_fields(node):
             if isinstance(value, list):
-                value[:] = [self._held(item, scopes) for item in value]
+                value[:] = [part for item in value for part in self._conditional(self._held(item, scopes))]
             elif isinstance(value, ast.AST):
                 setattr(node, field, self._held(value, scopes))
         if holds is not None:
@@ -268,6 +270,14 @@ class _Wrapper:
             node.value = self._call(function, [node.value, key], node.value)
         elif is_taken and id(node) not in self._outer.numbered:
             node.value = self._wrapped(node.value, TAKEN)
+
+    def _conditional(self, node):
+        """The statements for one: a ``match`` statement may have to ask in another way, see `patterns.py`."""
+        if not isinstance(node, ast.Match):
+            return [node]
+        statements = with_conditions(node)
+        self.count += len(statements) - 1
+        return statements
 
     def _holding(self, node):
         """What is to be called before an attribute or an item is read, and the name or the key; None for others."""
