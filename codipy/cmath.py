@@ -83,11 +83,13 @@ _log = _function("log")
 
 
 @functools.wraps(_cmath.log)
-def log(z, base=None, /):
-    if base is None:
+def log(z, /, *base):
+    if not base:
         return _log(z)
-    if _is_plain(z, base):
-        return _cmath.log(plain(z), plain(base))
+    value = _cmath.log(plain(z), *map(plain, base))  # which raises where it has no value
+    if _is_plain(z, *base):
+        return value
+    base = base[0]
     return apply_operator("divide", (_log(z), _log(base)))
 
 
@@ -116,9 +118,8 @@ rule(Primitive("cmath.rect", lambda r, phi: _cmath.rect(float(r), float(phi)), _
 
 @functools.wraps(_cmath.rect)
 def rect(r, phi, /):
-    if _is_plain(r, phi):
-        return _cmath.rect(plain(r), plain(phi))
-    return _as_python(record("cmath.rect", (r, phi)))
+    value = _cmath.rect(plain(r), plain(phi))  # which raises where it has no value
+    return value if _is_plain(r, phi) else _as_python(record("cmath.rect", (r, phi)))
 
 
 def _on_values(name):

@@ -449,9 +449,6 @@ cdef class Array(BaseArray):
     def __int__(self):
         return int(self.value)
 
-    def __round__(self, ndigits=None):
-        return np.round(self.value, ndigits or 0)
-
     # ---- Leaving ----
 
     def __float__(self):

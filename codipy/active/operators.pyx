@@ -46,9 +46,14 @@ cdef bint is_known(object x) except -1:
     return as_number(<PyObject*>x, &number) == 1
 
 
+cdef object numbers_of(object x):
+    """A list as an array of numbers: of variables NumPy would make objects."""
+    return door("from_nested")(x) if isinstance(x, (list, tuple)) else x
+
+
 cdef object floor_divide(PyObject* x, PyObject* y):
     if is_known(<object>x) and is_known(<object>y):
-        return plain_of(<object>x) // plain_of(<object>y)
+        return plain_of(numbers_of(<object>x)) // plain_of(numbers_of(<object>y))
     return door("operate")(np.floor_divide, <object>x, <object>y)
 
 

@@ -7,6 +7,8 @@ import numpy as np
 
 from codipy.active.array import Array, from_ndarray
 from codipy.active.recordings import status
+from codipy.active.scalar.kinds import converted
+from codipy.active.scalar.real import Real
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.movement import Shown, holds, moved, pair_identifiers, pairs_for, plain, seen, value_tree
 from codipy.complexes.pairs import pairs_of_complex
@@ -116,6 +118,10 @@ def number(kind, real=0.0, imag=0.0):
     real, imag : number
         As they were given.
     """
+    if kind is complex and {type(real), type(imag)} & {Array, ComplexArray, str, type(None)}:
+        complex(plain(real), plain(imag))  # which raises of several numbers
+    if kind is complex:
+        real, imag = (converted(x, float) if type(x) is Real else x for x in (real, imag))
     real, imag = (x.item() if type(x) in (Array, ComplexArray) and x.size == 1 else x for x in (real, imag))
     if type(real) in (Array, ComplexArray):
         return as_complex(real).astype(kind)

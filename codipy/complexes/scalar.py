@@ -208,6 +208,8 @@ class Complex(ComparedByValue):
             raise TypeError("'complex' object is not subscriptable")
         return doors().as_complex(self)[index]
 
+    __iter__ = None  # which else `__getitem__` would stand for
+
     def __getattr__(self, name):
         if self._kind is not complex and name in _OF_SCALARS:
             if name in _PASSIVE:
@@ -254,6 +256,8 @@ def pair_of(z):
 
 def _operate(name, x, y, other):
     """An operator of a Complex with a number; arrays know more."""
+    if isinstance(other, (list, tuple)) and (y if other is x else x)._kind is complex:
+        return NotImplemented
     if isinstance(other, (np.ndarray, list, tuple)) or hasattr(type(other), "of_pairs") or type(other) is Array:
         return doors().operate(_UFUNCS[name], x, y, other)
     if not isinstance(other, (numbers.Number, np.generic)):

@@ -8,6 +8,8 @@ object without that it combines with each element, a float of Python, and the re
 
 from __future__ import annotations
 
+import numbers
+
 import types
 
 import numpy as np
@@ -94,7 +96,8 @@ def in_place(x, other):
         NumPy's, where the result could be of objects only.
     """
     dtype = np.asarray(other).dtype if isinstance(other, list) else getattr(other, "dtype", None)
-    if getattr(dtype, "kind", None) == "c":
+    is_complex = isinstance(other, numbers.Complex) and not isinstance(other, numbers.Real)
+    if is_complex or getattr(dtype, "kind", None) == "c":
         raise TypeError(f"Cannot cast ufunc output from complex128 to {x.dtype} with casting rule 'same_kind'")
     if isinstance(other, (np.ndarray, np.generic, str, bytes, complex)):
         return NotImplemented

@@ -172,12 +172,12 @@ def show_classes(function):
     class_of = function
 
 
-def matched_as_ndarray(cls, /):
+def matched_as_ndarray(kind):
     """Let a sequence pattern, ``case [a, b]:``, take instances of a class if it takes ndarrays: from NumPy 2.5 on."""
     flags = (<PyTypeObject*><PyObject*>np.ndarray).tp_flags & Py_TPFLAGS_SEQUENCE
-    (<PyTypeObject*><PyObject*>cls).tp_flags |= flags
-    PyType_Modified(<PyTypeObject*><PyObject*>cls)
-    return cls
+    (<PyTypeObject*><PyObject*>kind).tp_flags |= flags
+    PyType_Modified(<PyTypeObject*><PyObject*>kind)
+    return kind
 
 
 cdef bint reads_class() except -1:
@@ -345,6 +345,11 @@ cdef object plain_operation(object function, PyObject* x, PyObject* y):
     if is_of_python(<object>x) or is_of_python(<object>y):
         one = <Real>x if type(<object>x) is Real else <Real>y
         return NotImplemented if one.kind == PYTHON else door("operate")(UFUNCS[function], <object>x, <object>y)
+    made = <object>y if type(<object>x) is Real else <object>x
+    one = <Real>x if type(<object>x) is Real else <Real>y
+    if one.kind != PYTHON and isinstance(made, (list, tuple)):
+        made = door("from_nested")(made)         # of variables NumPy would make objects
+        x, y = (x, <PyObject*>made) if type(<object>x) is Real else (<PyObject*>made, y)
     try:
         return function(plain_operand(x), plain_operand(y))
     except TypeError:

@@ -31,7 +31,7 @@ def attribute_of(value, name, *default):
 
     Units and wrappers are taken off so, ``getattr(x, "value", x)``, which would lose the derivative.
     """
-    if name == "__class__":
+    if type(name) is str and name == "__class__":
         return class_of(value)
     like = _like(value) if default else None
     if like is None:
