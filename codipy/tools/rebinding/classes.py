@@ -143,8 +143,8 @@ class Twins:
         elif dataclasses.is_dataclass(cls) and cls.__dataclass_params__.eq and "__eq__" in vars(cls):
             members |= {"__eq__": _equal_fields, "__hash__": cls.__hash__}
         twin = _derived(meta, cls, bases, members)
-        if "__parameters__" in vars(cls):  # `Generic` sees no type variables among the bases of the twin
-            type.__setattr__(twin, "__parameters__", cls.__parameters__)
+        for name in {"__parameters__", "__type_params__"} & vars(cls).keys():
+            type.__setattr__(twin, name, vars(cls)[name])  # `Generic` sees no type variables among the twin's bases
         type.__setattr__(twin, _TRANSLATE, self.rebinder.at_run_time)
         type.__setattr__(twin, _ORIGIN, cls)  # not before: what is set by now is the twin's own
         unit = ClassUnit(cls, twin)
