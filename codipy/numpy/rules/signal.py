@@ -155,7 +155,8 @@ def _gradient_along(f, spacing, axis, edge_order):
         a, b, c = (0.5 / h, -2.0 / h, 1.5 / h) if uniform else _last_weights(h[-2], h[-1])
         last = a * part(n - 3, n - 2) + b * part(n - 2, n - 1) + c * part(n - 1, n)
     found = np.concatenate((first, interior, last), axis=axis)
-    found = found.astype(f.dtype) if f.dtype == np.float32 != found.dtype else found
+    if f.dtype != found.dtype and f.dtype in (np.float32, np.complex64):
+        found = found.astype(f.dtype)
     result = np.empty_like(f, dtype=found.dtype)  # NumPy fills one that is laid out as the values are
     if result.strides == found.strides:
         return found
