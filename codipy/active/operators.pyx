@@ -84,7 +84,11 @@ cdef object written(BaseArray a, object function, object other):
     if function is operator.matmul and not (a.ndim and np.ndim(other) > 1):
         raise ValueError("inplace matrix multiplication requires the first operand to have at least one and the second at "
                          "least two dimensions.")
-    a[...] = function(second(a), other)
+    result = function(second(a), other)
+    if np.shape(result) != a.shape:
+        raise ValueError(f"non-broadcastable output operand with shape {a.shape} doesn't match the shape "
+                         f"{np.shape(result)} of the result")
+    a[...] = result
     return a
 
 

@@ -16,7 +16,7 @@ from codipy.complexes.record import record
 from codipy.complexes.scalar import Complex
 from codipy.complexes.ufuncs import fresh
 from codipy.numpy import differentiable, passive
-from codipy.numpy.arguments import bind, call_with, refuse
+from codipy.numpy.arguments import bind, call_with, kept_by, refuse
 from codipy.numpy.functions import name_of
 from codipy.numpy.outputs import named
 from codipy.numpy.rules.linalg_products import COMPOSITES
@@ -109,9 +109,9 @@ def trapezoid(y, x=None, dx=1.0, axis=-1):
     return (d * (y[tuple(behind)] + y[tuple(before)]) / 2.0).sum(axis)
 
 
-def trace(a, offset=0, axis1=0, axis2=1, dtype=None, out=None):
+def trace(a, offset=0, axis1=0, axis2=1, dtype=None):
     """The sum of a diagonal."""
-    return assign(np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype), out)
+    return np.sum(np.diagonal(a, offset, axis1, axis2), axis=-1, dtype=dtype)
 
 
 def polyval(p, x):
@@ -172,21 +172,23 @@ def array_function(func, types, args, kwargs):
         bound = bind(func, args, kwargs)
         out = bound.pop("out", None)
         values = call_with(func, {key: value_tree(value) for key, value in bound.items()}, value_tree)
-        return assign(values if name in _PASSIVE else fresh(values), out)
-    if name in ("round", "around"):
-        return fresh(func(*value_tree(args), **value_tree(kwargs)))
-    if name in _PASSIVE:
-        return func(*value_tree(args), **value_tree(kwargs))
+        return assign(values if name in _PASSIVE else fresh(values), out, kept_by(name))
+    out = kwargs.pop("out", None)
+    if name in ("round", "around") or name in _PASSIVE:
+        given = {} if out is None else {"out": np.array(plain(out))}  # the values of some depend on its dtype
+        found = func(*value_tree(args), **value_tree(kwargs), **given)
+        return assign(found if name in _PASSIVE else fresh(found), out, kept_by(name))
+    if out is not None and kwargs.get("dtype") is None:
+        differentiable.refuse_precision(name, args, out)
     if name in _OWN:
-        return _OWN[name](*args, **kwargs)
+        return assign(_OWN[name](*args, **kwargs), out, kept_by(name))
     if name in composed.FUNCTIONS:
-        out = kwargs.pop("out", None)
-        return assign(composed.FUNCTIONS[name](*args, **kwargs), out)
+        return assign(composed.FUNCTIONS[name](*args, **kwargs), out, kept_by(name))
     if name in RECORDED:
         if kwargs or len(args) > 1:
-            positional, rest, out = differentiable.in_order(func, args, kwargs, holds)
+            positional, rest, _ = differentiable.in_order(func, args, kwargs, holds)
         else:
-            positional, rest, out = list(args), {}, None
+            positional, rest = list(args), {}
         if name in ("fft.fftn", "fft.ifftn") and (not np.ndim(plain(positional[0])) or rest.get("axes") in ((), [])):
             return positional[0]  # along no axis, of which NumPy makes nothing else
         _dtypes(name, rest.get("dtype"))
@@ -194,7 +196,7 @@ def array_function(func, types, args, kwargs):
             refuse(name, "there is no derivative for an argument by keyword: pass `codipy.value` of it")
         rest = {key: np.asarray(x) if isinstance(x, list) else x for key, x in rest.items()}
         positional = [as_complex(x) if isinstance(x, (list, tuple)) and holds(x) else x for x in positional]
-        return assign(record(name, positional, value_tree(rest)), out)
+        return assign(record(name, positional, value_tree(rest)), out, kept_by(name))
     refuse(name, "no derivative is known of complex arrays: compute with `z.real` and `z.imag`, or say "
                  "codipy.value(z) where the derivative is not wanted")  # fmt: skip
     return None

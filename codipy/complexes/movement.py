@@ -14,7 +14,7 @@ from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.scalar import Complex
 from codipy.errors import ActiveError
 from codipy.numpy import movement, views
-from codipy.numpy.arguments import bind, call_with, fillable, rebuilt, value_leaf
+from codipy.numpy.arguments import bind, call_with, check_out, fillable, rebuilt, value_leaf
 
 __all__ = [
     "FUNCTIONS", "assign", "copied", "get_item", "holds", "item",
@@ -146,12 +146,13 @@ FUNCTIONS = {
 }
 
 
-def assign(result, out):
-    """Honour ``out=``."""
+def assign(result, out, kept=None):
+    """Honour ``out=``; `kept` is that of `check_out`."""
     if isinstance(out, tuple) and len(out) == 1:
         out = out[0]
     if out is None:
         return result
+    check_out(np.shape(plain(result)), out, kept)
     kind = getattr(plain(result), "dtype", np.dtype(type(plain(result))))
     if not np.can_cast(kind, out.dtype, "same_kind"):
         raise TypeError(f"Cannot cast output from {kind!r} to {out.dtype!r} with casting rule 'same_kind'")
@@ -161,8 +162,6 @@ def assign(result, out):
                               "codipy.ComplexArray")  # fmt: skip
         np.copyto(out, plain(result), casting="same_kind")
         return out
-    if np.broadcast_shapes(out.shape, np.shape(plain(result))) != out.shape:
-        raise ValueError(f"out= has shape {out.shape}, the result has {np.shape(plain(result))}")
     out[...] = result
     return out
 

@@ -61,9 +61,9 @@ RECORDED = frozenset({"var", "std"})
 
 # ---- extremes and order: complex numbers are compared by their real, then their imaginary parts ----------------------
 def _extreme(name, places):
-    def extreme(a, axis=None, out=None, keepdims=False, **others):
-        if others or out is not None or isinstance(axis, tuple):
-            refuse(name, "of complex arrays only axis= and keepdims= are known")
+    def extreme(a, axis=None, keepdims=False, **others):
+        if others or isinstance(axis, tuple):
+            refuse(name, "of complex arrays only axis=, keepdims= and out= are known")
         if axis is None:
             found = a.reshape(-1)[int(places(plain(a)))]
             return np.reshape(found, (1,) * a.ndim) if keepdims is True else found
@@ -87,7 +87,7 @@ def sort_complex(a):
     return sort(a)
 
 
-def ptp(a, axis=None, out=None, keepdims=False):
+def ptp(a, axis=None, keepdims=False):
     """The largest less the smallest."""
     return np.max(a, axis=axis, keepdims=keepdims) - np.min(a, axis=axis, keepdims=keepdims)
 

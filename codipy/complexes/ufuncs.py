@@ -17,6 +17,7 @@ from codipy.complexes.record import RULES, record, special_name
 from codipy.complexes.scalar import Complex
 from codipy.numpy.arguments import refuse
 from codipy.numpy.differentiable import ROUNDED
+from codipy.numpy.ufuncs import kept
 
 __all__ = ["array_ufunc", "fresh", "in_place", "operate"]
 
@@ -82,6 +83,9 @@ def _apply(ufunc, inputs, options):
         return ufunc(*value_tree(inputs), **options)
     if ufunc in _SELECTING:
         return _select(ufunc, *inputs)
+    if ufunc is np.square and type(inputs[0]) is Complex:  # of a scalar NumPy's loop has the operator's bits
+        z = inputs[0].stands_for(np.complex128) if inputs[0].kind is complex else inputs[0]
+        return operators.apply_operator("multiply", (z, z))
     if (name in elementwise.NAMES or name in holomorphic.UFUNCS) and getattr(np, name) is ufunc:
         return record(name, _settled(inputs), options)
     if special_name(ufunc) is not None:
@@ -102,7 +106,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
             return operators.apply_operator(name, inputs)
     if status.in_passive() or not (holds(inputs) or holds(kwargs) or holds(outs or ()) and "where" in kwargs):
         values = getattr(ufunc, method)(*value_tree(inputs), **value_tree(kwargs))
-        return assign(fresh(values), outs) if ufunc not in PASSIVE else assign(values, outs)
+        spread = {"__call__": kept(ufunc, inputs, kwargs), "outer": 0}.get(method)
+        return assign(values if ufunc in PASSIVE else fresh(values), outs, spread)
     if method == "at":
         return at(ufunc, *inputs)
     if method == "outer":
@@ -135,12 +140,12 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if dtype is not None:
         inputs = tuple(x.astype(dtype) if hasattr(x, "astype") else x for x in inputs)
     if where is True:
-        return assign(_apply(ufunc, inputs, kwargs), outs)
+        return assign(_apply(ufunc, inputs, kwargs), outs, kept(ufunc, inputs, kwargs))
     with np.errstate(all="ignore"):
         result = _apply(ufunc, inputs, kwargs)
     out = outs[0] if isinstance(outs, tuple) else outs
     rest = np.zeros(np.shape(plain(result)), plain(result).dtype) if out is None else out
-    return assign(np.where(where, result, rest), outs)
+    return assign(np.where(where, result, rest), outs, 0)
 
 
 _POWERS = {1: np.positive, 2: np.square, -1: np.reciprocal, 0.5: np.sqrt}  # as NumPy's operator

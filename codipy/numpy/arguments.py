@@ -16,10 +16,17 @@ from codipy.active.recordings import status
 from codipy.errors import ActiveError
 
 __all__ = [
-    "PLAIN", "apart", "assign", "bind", "call_with", "fillable", "gather_tree", "holds_active", "holds_array",
-    "holds_complex", "holds_variables", "identifier_tree", "parameters", "rebuilt", "refuse", "value_leaf",
-    "value_tree",
+    "PLAIN", "apart", "assign", "bind", "call_with", "check_out", "fillable", "gather_tree", "holds_active",
+    "holds_array", "holds_complex", "holds_variables", "identifier_tree", "kept_by", "parameters", "rebuilt", "refuse",
+    "value_leaf", "value_tree",
 ]  # fmt: skip
+
+
+# Functions that repeat their results along dimensions that only ``out=`` has, as ufuncs do.
+_SPREADING = frozenset({
+    "clip", "fix", "isneginf", "isposinf", "nanmedian", "nanpercentile", "nanquantile", "outer", "percentile",
+    "quantile",
+})  # fmt: skip
 
 
 # Types of most arguments, looked up before the questions that take longer.
@@ -259,19 +266,53 @@ def gather_tree(values, ids):
     return fillable(moved) if moved is values else moved
 
 
-def assign(result, out):
-    """Honour ``out=``: into an Array by its own assignment, into a plain array only what is passive."""
+def check_out(shape, out, kept=None):
+    """Raise where NumPy would not write a result into ``out=``.
+
+    Parameters
+    ----------
+    shape : tuple of int
+        Of the result.
+    out : Array, ComplexArray or ndarray
+        What it is to be written into.
+    kept : int, optional
+        How many of the last dimensions must be the result's, where it is repeated along those in front of them, as
+        ufuncs do; by default all, and none may stand in front.
+
+    Raises
+    ------
+    ValueError
+        As NumPy does.
+    """
+    if kept is None:
+        fits = shape == out.shape
+    else:
+        fits = len(shape) <= len(out.shape) and np.broadcast_shapes(out.shape, shape) == out.shape
+        fits = fits and (not kept or shape[-kept:] == out.shape[-kept:])
+    if not fits:
+        raise ValueError(f"out= has shape {out.shape}, the result has {shape}")
+
+
+def kept_by(name):
+    """What `check_out` is to know of a function of NumPy, by its name below `np.`."""
+    return 0 if name in _SPREADING else None
+
+
+def assign(result, out, kept=None):
+    """Honour ``out=``: into an Array by its own assignment, into a plain array only what is passive.
+
+    `kept` is that of `check_out`.
+    """
     if isinstance(out, tuple) and len(out) == 1:
         out = out[0]
     if out is None:
         return result
+    check_out(np.shape(value_tree(result)), out, kept)
     if not isinstance(out, Array):
         if holds_active(result):
             raise ActiveError(refused_out())
         np.copyto(out, value_tree(result), casting="same_kind")
         return out
-    if np.broadcast_shapes(out.shape, np.shape(value_tree(result))) != out.shape:
-        raise ValueError(f"out= has shape {out.shape}, the result has {np.shape(value_tree(result))}")
     out[...] = result
     return out
 

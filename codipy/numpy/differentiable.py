@@ -12,10 +12,13 @@ from codipy.active.array import Array, Real, call, from_nested
 from codipy.active.doors import door
 
 from . import registry
-from .arguments import PLAIN, assign, bind, holds_active, parameters, refuse, value_tree
+from .arguments import PLAIN, assign, bind, holds_active, kept_by, parameters, refuse, value_tree
 from .rules.eigen import comes_out_complex
 
-__all__ = ["FUNCTIONS", "PRIMITIVE", "ROUNDED", "apply", "in_order", "is_function", "of_complex", "operand"]
+__all__ = [
+    "FUNCTIONS", "PRIMITIVE", "ROUNDED", "apply", "in_order", "is_function", "of_complex", "operand",
+    "refuse_precision",
+]  # fmt: skip
 
 
 def operand(x):
@@ -35,21 +38,41 @@ def apply(name, args, kwargs, out=None):
     dtype = kwargs.get("dtype")
     if dtype is not None and np.dtype(dtype) not in (np.float64, np.float32):
         refuse(name, f"dtype={np.dtype(dtype)} would lose the derivative: leave it away")
-    is_narrow = dtype is None and name in _SUMS and type(out) is Array and out.dtype == np.float32
-    if is_narrow and not all(map(_is_single, args[:1])):
-        refuse(name, ROUNDED)
-    if dtype is None and type(out) is Array and out.dtype == np.float64 and any(map(_is_single, args)):
-        refuse(name, "float32 into out= of float64 is computed in float64: pass dtype=np.float64, or leave out= away")
+    if dtype is None and out is not None:
+        refuse_precision(name, args, out)
     args = [operand(x) if holds_active(x) else value_tree(x) for x in args]
-    return assign(_real(name, call(registry.PRIMITIVES[name], tuple(args), value_tree(kwargs))), out)
+    found = _real(name, call(registry.PRIMITIVES[name], tuple(args), value_tree(kwargs)))
+    return assign(found, out, kept_by(name))
 
 
-_SUMS = {"mean", "prod", "sum", "nanmean", "nanprod", "nansum"}
+# Functions that write what they have in between into ``out=``, or choose by its dtype how to compute.
+_ROUNDED = {"mean", "prod", "sum", "nanmean", "nanprod", "nansum", "var", "std", "nanvar", "nanstd", "ptp", "trace"}
+_VARIANCES = {"var", "std", "nanvar", "nanstd"}
+_ROUNDED |= {"percentile", "quantile", "nanpercentile", "nanquantile"}
+_ROUNDED |= {f"fft.{kind}fft{axes}" for kind in ("", "i", "r") for axes in ("2", "n")}
 ROUNDED = "NumPy rounds sums that are wider than out= on the way: leave out= away, and assign to `out[...]`"
 
 
+_SINGLE = (np.dtype(np.float32), np.dtype(np.complex64))
+
+
 def _is_single(x):
-    return getattr(x, "dtype", None) == np.float32
+    if isinstance(x, (list, tuple)):
+        return any(map(_is_single, x))
+    return getattr(x, "dtype", None) in _SINGLE
+
+
+def refuse_precision(name, args, out):
+    """Refuse an ``out=`` of another precision, where NumPy's values depend on it in more than their last rounding."""
+    into_single = _is_single(out)
+    if not into_single and out.dtype.kind in "fc" and any(map(_is_single, args)):
+        refuse(name, f"float32 into out= of {out.dtype} is computed in float64: make the argument float64, or leave "
+                     "out= away")  # fmt: skip
+    if name in _ROUNDED and into_single and not all(map(_is_single, args[:1])):
+        refuse(name, ROUNDED)
+    is_real = name in _VARIANCES or name in ("mean", "nanmean") and not np.iscomplexobj(value_tree(args[0]))
+    if is_real and out.dtype.kind == "c":
+        refuse(name, "NumPy divides complex numbers where out= is complex: leave out= away, and assign to `out[...]`")
 
 
 def _real(name, found):

@@ -11,7 +11,18 @@ from codipy.active.array import Array
 from codipy.active.recordings import status
 
 from . import composite, creation, differentiable, movement, order, passive, refused, registry, views, writers
-from .arguments import apart, assign, bind, call_with, holds_active, holds_complex, parameters, refuse, value_tree
+from .arguments import (
+    apart,
+    assign,
+    bind,
+    call_with,
+    holds_active,
+    holds_complex,
+    kept_by,
+    parameters,
+    refuse,
+    value_tree,
+)
 from .outputs import named
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
@@ -149,10 +160,10 @@ def array_function(func, types, args, kwargs):
             del bound["out"]
         bound.pop("overwrite_input", None)  # which says that it may, and not that it must
         if name in SETS["passive"]:
-            return assign(call_with(func, bound, value_tree), out)
+            return assign(call_with(func, bound, value_tree), out, kept_by(name))
         shown = Shown(writable=False)
         bound = apart(bound) if name in _PRODUCTS else bound
-        return assign(shown.results(call_with(func, bound, shown.tree)), out)
+        return assign(shown.results(call_with(func, bound, shown.tree)), out, kept_by(name))
     if name in _OF_NUMBERS and (
         any(map(holds_complex, args))
         or any(map(holds_complex, kwargs.values()))

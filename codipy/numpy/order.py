@@ -10,7 +10,7 @@ import numpy as np
 from codipy.active.array import Array, identifiers, plain
 from codipy.active.messages.dropped import refuse_left_out, runs_poly1d
 
-from .arguments import assign, gather_tree, identifier_tree, value_tree
+from .arguments import assign, gather_tree, identifier_tree, kept_by, value_tree
 from .decisions import decision, keep
 from .views import Shown
 
@@ -129,7 +129,7 @@ def clip(a, a_min=_MISSING, a_max=_MISSING, out=None, *, min=_MISSING, max=_MISS
             ids = np.where(over, _identifiers(bound), ids)
     if where is not True and out is not None:
         result, ids = np.where(where, result, plain(out)), np.where(where, ids, identifiers(out))
-    return assign(gather_tree(result, ids), out)
+    return assign(gather_tree(result, ids), out, kept_by("clip"))
 
 
 def refuse_leading_zeros(coefficients, kept=0):

@@ -7,9 +7,10 @@ from functools import partial, reduce
 
 import numpy as np
 
+from codipy.active.array import plain
 from codipy.active.arrays.elementwise_door import overlap
 
-from .arguments import assign, bind, call_with, value_tree
+from .arguments import assign, bind, call_with, kept_by, value_tree
 from .decisions import decision, keep
 
 __all__ = ["FUNCTIONS", "on_values"]
@@ -33,7 +34,9 @@ def on_values(func, args, kwargs):
     out = bound.pop("out", None)
     if (decides := _DECISIONS.get(func)) is not None:
         keep(decides, (bound,))
-    return assign(call_with(func, bound, value_tree), out)
+    if out is not None:
+        bound["out"] = np.array(plain(out))  # the values of some depend on its dtype
+    return assign(call_with(func, bound, value_tree), out, kept_by(func.__name__))
 
 
 def _again(func, bound):

@@ -20,7 +20,7 @@ from .order import clip
 from .outside import boxed
 from .ufunc_sets import PASSIVE, REFUSED, STEPS, TABLE_NAMES
 
-__all__ = ["GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "kind_of"]
+__all__ = ["GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "kept", "kind_of"]
 
 
 def _share(x, y, w):
@@ -191,6 +191,17 @@ def _ordered(part, order, inputs):
     return part if (part.flags.f_contiguous if order == "F" else part.flags.c_contiguous) else part.copy(order)
 
 
+def kept(ufunc, inputs, options):
+    """How many of the last dimensions ``out=`` must have as the result of a call, which is repeated along others."""
+    if ufunc not in GENERALISED:
+        return 0
+    if options.get("axes") is not None or options.get("axis") is not None or options.get("keepdims"):
+        return None
+    if ufunc is np.matmul:
+        return sum(np.ndim(plain(x)) > 1 for x in inputs)
+    return 0 if GENERALISED[ufunc] == "vecdot" else 1
+
+
 def _call(ufunc, inputs, kwargs, outs):
     where = kwargs.pop("where", True)
     where = np.array(value_tree(where), bool) if isinstance(where, (list, tuple)) else plain(where)
@@ -217,8 +228,9 @@ def _call(ufunc, inputs, kwargs, outs):
     if several and any(out is not None and np.shape(out) != np.shape(plain(part)) for part, out in zip(parts, outs)):
         refuse(ufunc.__name__, "out= has another shape than the results, which would all have it: broadcast first")
     if isinstance(outs[0], Array) and not several:
-        parts = [with_values_for(ufunc, parts[0], inputs, outs[0], {**kwargs, "where": where})]
-    parts = [assign(part, out) for part, out in zip(parts, outs)]
+        given = kwargs if where is True else {**kwargs, "where": where}  # which products do not have
+        parts = [with_values_for(ufunc, parts[0], inputs, outs[0], given)]
+    parts = [assign(part, out, kept(ufunc, inputs, options)) for part, out in zip(parts, outs)]
     if where is not True:
         ufunc(*value_tree(inputs), where=where, out=None, **options)
     elif error is not None:
@@ -238,13 +250,13 @@ def _on_values(ufunc, method, inputs, kwargs, outs):
         return fillable(found) if keeps else found
     if loop is not None:
         ufunc(*inputs, out=np.array(plain(outs[0])), **kwargs)  # says what NumPy says
-        return assign(loop(*inputs, plain(outs[0])), outs[0])
+        return assign(loop(*inputs, plain(outs[0])), outs[0], 0)
     copies = tuple(np.array(plain(out)) if isinstance(out, Array) else out for out in outs)
     made = getattr(ufunc, method)(*inputs, out=copies, **kwargs)
     made = made if isinstance(made, tuple) else (made,)  # also those that no out= takes
     outs = (*outs, *(None for _ in made[len(outs) :]))
     found = [
-        assign(part, out) if isinstance(out, Array) else part if out is not None else fillable(part)
+        assign(part, out, 0) if isinstance(out, Array) else part if out is not None else fillable(part)
         for part, out in zip(made, outs)
     ]
     return tuple(found) if len(found) > 1 else found[0]
@@ -303,4 +315,4 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         kwargs["dtype"] = wider = np.promote_types(plain(inputs[0]).dtype, outs[0].dtype)  # in which NumPy computes
         if wider != outs[0].dtype and method != "accumulate":
             refuse(f"{ufunc.__name__}.{method}", differentiable.ROUNDED)
-    return assign(getattr(ufunc_methods, method)(ufunc, *inputs, **kwargs), outs)
+    return assign(getattr(ufunc_methods, method)(ufunc, *inputs, **kwargs), outs, 0 if method == "outer" else None)

@@ -106,3 +106,38 @@ def test_infinite_scalars(function):
             with codipy.Tape() as tape:
                 found = function(tape.register_input(x), y)
             assert repr(codipy.value(found)) == repr(expected)
+
+
+@pytest.mark.parametrize("dtype", [np.complex128, np.complex64])
+def test_squares_of_scalars_have_the_operators_bits(dtype):
+    for z in numbers(50, dtype):
+        found = recorded(lambda z: np.square(z[0]), z[None])
+        assert codipy.value(found).dtype == dtype
+        assert bits(found) == bits(np.square(z))
+
+
+@pytest.mark.parametrize("spacing", [(0.1,), (np.array([0.0, 0.3, 0.7, 1.0]),), (np.float64(0.3),)], ids=str)
+@pytest.mark.parametrize("edge_order", [1, 2])
+def test_gradients_of_single_precision_stay_single(spacing, edge_order):
+    z = np.outer(numbers(4), numbers(4)).astype(np.complex64)
+    for axis in (0, 1):
+
+        def f(z, axis=axis):
+            return np.gradient(z, *spacing, axis=axis, edge_order=edge_order)
+
+        found, expected = recorded(f, z), f(z)
+        assert codipy.value(found).dtype == expected.dtype
+        assert bits(found) == bits(expected)
+
+
+def test_extremes_write_into_out():
+    z = np.reshape(numbers(12), (3, 4))
+    for function in (np.max, np.min, np.ptp, np.median, np.round):
+        axis = {} if function is np.round else {"axis": 0}
+
+        def f(z, function=function, axis=axis):
+            out = np.zeros(np.shape(function(z, **axis)), complex)
+            function(z, **axis, out=out)
+            return out
+
+        assert bits(codipy.vjp(f, z)[0]) == bits(f(z)), function

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Methods of ufuncs compute in the wider of the precisions of argument and ``out``, as NumPy does, or they refuse."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -65,6 +67,49 @@ def test_sums_that_are_rounded_on_the_way_are_refused(name):
 
     with pytest.raises(ActiveError, match="leave out= away"):
         codipy.grad(f)(SAMPLES)
+
+
+OF_ONE = [
+    "cumprod", "cumsum", "exp", "fft.fft", "fft.fft2", "fft.fftn", "fft.ifft", "fft.ifftn", "fft.ihfft", "fft.irfft",
+    "fft.irfftn", "fft.rfft", "fft.rfft2", "fft.rfftn", "max", "mean", "median", "min", "nancumsum", "nanmax",
+    "nanmean", "nanprod", "nanstd", "nansum", "nanvar", "prod", "ptp", "round", "sin", "square", "std", "sum", "trace",
+    "var",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", OF_ONE)
+@pytest.mark.parametrize("into", ["f", "d", "F", "D"])
+@pytest.mark.parametrize("of", ["f", "d", "F", "D"])
+def test_functions_have_numpys_bits_in_any_out_or_refuse(name, of, into):
+    function = np
+    for part in name.split("."):
+        function = getattr(function, part)
+    axes = {} if "fft" in name or name == "trace" or isinstance(function, np.ufunc) else {"axis": 0}
+    axes = {"decimals": 2} if name == "round" else axes
+    a = (SAMPLES * (0.6 + 0.3j) if of in "FD" else SAMPLES).astype(of)
+
+    def f(a):
+        out = np.zeros(shape, into)
+        function(a, **axes, out=out)
+        return out
+
+    try:
+        natural = np.asarray(function(a, **axes))
+        shape = natural.shape
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            expected = f(a)
+    except (TypeError, ValueError):
+        return
+    if natural.dtype != into:  # of which many are refused
+        try:
+            found = codipy.vjp(f, a)[0]
+        except (ActiveError, TypeError):
+            return
+    else:
+        found = codipy.vjp(f, a)[0]
+    assert found.dtype == into
+    assert np.array_equal(found, expected)
 
 
 @pytest.mark.parametrize("method", ["reduce", "accumulate"])
