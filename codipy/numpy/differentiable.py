@@ -32,6 +32,9 @@ def operand(x):
 
 def apply(name, args, kwargs, out=None):
     """Call the primitive `name` with active arguments by position and passive ones in any way."""
+    if holds_active(kwargs.get("mean")) and f"{name}.about" in registry.PRIMITIVES:
+        args, kwargs = (args[0], kwargs["mean"]), {key: value for key, value in kwargs.items() if key != "mean"}
+        name = f"{name}.about"
     if holds_active(kwargs):
         active = ", ".join(key for key, value in kwargs.items() if holds_active(value))
         refuse(name, f"there is no derivative for the argument {active}: pass `codipy.value` of it")

@@ -9,7 +9,17 @@ import numpy as np
 
 from codipy.active.array import Array, plain
 from codipy.numpy.rules import patterns
-from codipy.numpy.rules.building import axes_of, dense, from_rows, guarded, is_plain, primitive, spread, to_rows
+from codipy.numpy.rules.building import (
+    axes_of,
+    dense,
+    from_rows,
+    guarded,
+    is_plain,
+    primitive,
+    spread,
+    to_rows,
+    unbroadcast,
+)
 from codipy.tape.records.loops import products_of_others
 
 __all__ = ["COMPOSITES", "PRIMITIVES"]
@@ -130,11 +140,15 @@ def _var_jvp(
     return np.sum(_deviations(t, a, axis, ddof, where, mean, correction), axis=axis, keepdims=keepdims)
 
 
-def _half_inverse(out, a, axis=None, dtype=None, out_=None, ddof=0, keepdims=False, where=True, **kwargs):
+def _half_inverse(
+    out, a, axis=None, dtype=None, out_=None, ddof=0, keepdims=False, where=True, mean=None, correction=None
+):
     """``0.5 / out``, and 0 among equal values, whose deviation need not be 0 because their mean is rounded."""
-    high = np.max(a, axis=axis, keepdims=keepdims, initial=-np.inf, where=where)
-    low = np.min(a, axis=axis, keepdims=keepdims, initial=np.inf, where=where)
-    still = (out == 0) | (high == low)
+    still = out == 0
+    if mean is None:
+        high = np.max(a, axis=axis, keepdims=keepdims, initial=-np.inf, where=where)
+        low = np.min(a, axis=axis, keepdims=keepdims, initial=np.inf, where=where)
+        still = still | (high == low)
     return np.where(still, 0.0, 0.5 / np.where(still, 1.0, out))
 
 
@@ -144,6 +158,30 @@ def _std_vjp(g, out, *args, **kwargs):
 
 def _std_jvp(t, out, *args, **kwargs):
     return _var_jvp(t, out, *args, **kwargs) * _half_inverse(out, *args, **kwargs)
+
+
+# ---- variances about a mean that is given, and active: (a, mean) by position
+
+
+def _about_mean(name, function, vjp, jvp):
+    """The primitive of values and the mean that their distances are taken to: it moves against them."""
+
+    def value(a, mean, **kwargs):
+        return function(a, mean=mean, **kwargs)
+
+    def values_vjp(g, out, a, mean, **kwargs):
+        return vjp(g, out, a, mean=mean, **kwargs)
+
+    def values_jvp(t, out, a, mean, **kwargs):
+        return jvp(t, out, a, mean=mean, **kwargs)
+
+    def mean_vjp(g, out, a, mean, **kwargs):
+        return unbroadcast(-vjp(g, out, a, mean=mean, **kwargs), np.shape(mean))
+
+    def mean_jvp(t, out, a, mean, **kwargs):
+        return -jvp(np.broadcast_to(t, a.shape), out, a, mean=mean, **kwargs)
+
+    return primitive(f"{name}.about", value, {0: values_vjp, 1: mean_vjp}, {0: values_jvp, 1: mean_jvp})
 
 
 def _average_weights(a, axis, weights):
@@ -232,6 +270,10 @@ PRIMITIVES = {
                   pattern=patterns.reduced()),
         primitive("std", np.std, {0: _std_vjp}, {0: _std_jvp}, pattern=patterns.reduced()),
         primitive("nanstd", np.nanstd, {0: _skipping(_std_vjp)}, {0: _skipping(_std_jvp)}, pattern=patterns.reduced()),
+        _about_mean("var", np.var, _var_vjp, _var_jvp),
+        _about_mean("nanvar", np.nanvar, _skipping(_var_vjp), _skipping(_var_jvp)),
+        _about_mean("std", np.std, _std_vjp, _std_jvp),
+        _about_mean("nanstd", np.nanstd, _skipping(_std_vjp), _skipping(_std_jvp)),
         primitive("average", np.average, {0: _average_vjp_a, 2: _average_vjp_weights},
                   {0: _average_jvp_a, 2: _average_jvp_weights}),
     )
