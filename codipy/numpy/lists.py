@@ -14,15 +14,29 @@ from codipy.active.scalar.given import method_of
 from codipy.active.scalar.real import Real
 from codipy.numpy import allocation
 from codipy.numpy.allocation import asarray, given, holds_movable
-from codipy.numpy.functions import SETS
+from codipy.numpy.arguments import holds_variables, parameters
+from codipy.numpy.functions import SETS, array_function
 from codipy.numpy.modules import module_for
 
-__all__ = ["FUNCTIONS", "LINALG", "UFUNCS", "linalg", "listed"]
+__all__ = ["FFT", "FUNCTIONS", "LINALG", "UFUNCS", "fft", "linalg", "listed"]
 
 _LISTS = frozenset({list, tuple})
 _SEQUENCES = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"]  # their first argument is arrays
 # Lists mean something else than an array here, and NumPy looks into them.
 _TREES = ["block", "choose", "histogramdd", "piecewise", "ravel_multi_index", "select", "unravel_index"]
+
+
+# Parameters that NumPy's protocol does not ask. Where one of them alone is active, this module asks instead.
+_WITH_INITIAL = ["amax", "amin", "max", "min", "nanmax", "nanmin", "nanprod", "nansum", "prod", "sum"]
+_UNASKED = dict.fromkeys(_WITH_INITIAL, "initial") | {
+    "interp": "left right",
+    "nan_to_num": "nan posinf neginf",
+    "nanstd": "mean",
+    "nanvar": "mean",
+    "pad": "constant_values end_values",
+    "piecewise": "funclist",
+    "select": "default",
+}
 
 
 # Of these NumPy sees that they are Arrays or Reals, and in others there are none.
@@ -54,7 +68,27 @@ def listed(ufunc):
     return Listed(ufunc, _operand, _converted)
 
 
+def _asking(function):
+    """A function of NumPy that also sees active values in parameters which NumPy asks nothing."""
+    unasked = frozenset(_UNASKED.get(function.__name__, "").split())
+    if not unasked:
+        return function
+    known = parameters(function).positional
+    places = [known.index(name) for name in unasked if name in known]
+
+    @functools.wraps(function, updated=())
+    def asking(*args, **kwargs):
+        given = [args[k] for k in places if k < len(args)] + [kwargs[name] for name in unasked & kwargs.keys()]
+        if given and any(map(holds_variables, given)):
+            return array_function(function, (), args, kwargs)
+        return function(*args, **kwargs)
+
+    return asking
+
+
 def _of_arguments(function):
+    asked = _asking(function)
+
     @functools.wraps(function, updated=())
     def call(*args, **kwargs):
         for x in args:  # most calls have only these, and should not wait for more than this
@@ -63,7 +97,7 @@ def _of_arguments(function):
                 break
         if kwargs and not _SEEN.issuperset(map(type, kwargs.values())):
             kwargs = {name: _converted(x, function.__name__) for name, x in kwargs.items()}
-        return function(*args, **kwargs)
+        return asked(*args, **kwargs)
 
     return call
 
@@ -101,6 +135,7 @@ _KNOWN = {name for kind in ("differentiable", "movement", "passive") for name in
 _NAMES = {name for name in _KNOWN if hasattr(np, name)}
 FUNCTIONS = {name: _of_arguments(getattr(np, name)) for name in _NAMES.difference(allocation.__all__, _TREES)}
 FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
+FUNCTIONS |= {name: _asking(getattr(np, name)) for name in _TREES if name in _UNASKED}
 FUNCTIONS |= {"sum": _of_sum(np.sum, False), "mean": _of_sum(np.mean, True)}
 
 
@@ -111,7 +146,12 @@ def _sum_variable():
 
 learn_sums(1, lambda: FUNCTIONS["sum"](Array()), _sum_variable)
 
+def _of_module(module, prefix, without=()):
+    names = {name.removeprefix(prefix) for name in _KNOWN if name.startswith(prefix)}.difference(without)
+    return {name: _of_arguments(getattr(module, name)) for name in names}
+
+
 # The functions of numpy.linalg; `multi_dot` takes a list of arrays, and NumPy looks into it.
-_NAMES = {name.removeprefix("linalg.") for name in _KNOWN if name.startswith("linalg.")} - {"multi_dot"}
-LINALG = {name: _of_arguments(getattr(np.linalg, name)) for name in _NAMES}
-linalg = module_for(np.linalg, LINALG)
+LINALG = _of_module(np.linalg, "linalg.", ("multi_dot",))
+FFT = _of_module(np.fft, "fft.")
+linalg, fft = module_for(np.linalg, LINALG), module_for(np.fft, FFT)

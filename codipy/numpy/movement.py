@@ -133,9 +133,8 @@ def piecewise(x, condlist, funclist, *args, **kw):
     """Each function sees its elements, as NumPy calls them; what no condition takes is 0."""
     conditions = pieces(value_tree(condlist), len(funclist), np.ndim(plain(x)))
     flat = move(np.reshape, ("a",), (x, (-1,)), {})
-    kind = np.float32 if getattr(x, "dtype", None) == np.float32 else np.float64
-    shape = np.shape(plain(x))
-    result = np.zeros(shape, kind)
+    result = np.zeros_like(value_tree(x))
+    shape = result.shape
     values, ids = result.reshape(-1), np.zeros(result.size, np.int32)
     parts = []  # kept until the end: an identifier whose owner is gone may be handed out again
     for condition, function in zip(conditions, funclist):

@@ -33,7 +33,7 @@ from codipy.numpy import allocation, iteration, lists, standins, views
 
 OWN = {name: getattr(allocation, name) for name in allocation.__all__ if hasattr(np, name)}
 OWN |= lists.UFUNCS | lists.FUNCTIONS | {name: getattr(iteration, name) for name in iteration.__all__}
-OWN |= {"linalg": lists.linalg, "lib": views.lib}
+OWN |= {"fft": lists.fft, "linalg": lists.linalg, "lib": views.lib}
 OWN |= {"ndarray": standins.ndarray, "float64": standins.float64, "double": standins.float64}
 OWN |= {"complex128": standins.complex128, "cdouble": standins.complex128}
 OWN |= {"complex64": standins.complex64, "csingle": standins.complex64}

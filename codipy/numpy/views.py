@@ -120,6 +120,8 @@ class Shown:
         return self._new(values, ids) if view is None else view
 
     def _new(self, values, ids):
+        if type(values) is float and ids is not None:  # a number of Python's, which NumPy hands on as it is
+            return self._new(np.float64(values), ids).item()
         if not isinstance(values, (np.ndarray, np.floating)) or values.dtype.kind != "f":
             return values
         if ids is None and not any(array is not None for _, array in self.pairs):

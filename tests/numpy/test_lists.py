@@ -2,7 +2,10 @@
 """Functions of codipy.numpy called with lists of Reals and of Arrays, into which NumPy's protocols do not look."""
 
 import copy
+import inspect
 import pickle
+import re
+import warnings
 
 import numpy
 import pytest
@@ -11,7 +14,7 @@ import codipy
 import codipy.numpy as np
 from codipy.active.array import Array
 from codipy.errors import ActiveError
-from codipy.numpy.lists import FUNCTIONS, UFUNCS
+from codipy.numpy.lists import _UNASKED, FUNCTIONS, UFUNCS
 from tests.numpy.active_text import check, leaves
 
 LONG = "[r * 0.1, s, 3.3, r * 0.07, s * s, 0.7, r, s, 1e-3, r * s, 2.0, s, r]"  # NumPy adds floats pairwise
@@ -245,3 +248,93 @@ def test_tuples_of_methods_stay_axes_and_indices():
 
     x = numpy.array([0.7, 1.3])
     assert codipy.value_and_grad(f)(x)[0] == f(x)
+
+
+PLAIN = numpy.array([[0.3, 1.1], [2.3, 0.4]])
+UNASKED = [
+    "np.sum(p, initial=r)", "np.sum(p, 0, None, None, False, r)", "np.prod(p, 1, initial=r)", "np.max(p, initial=r)",
+    "np.max(p, initial=9 * r)", "np.min(p, 0, initial=r)", "np.nansum(p, initial=r)", "np.nanmax(p, initial=9 * r)",
+    "np.interp([-9.0, 0.5, 9.0], [0.0, 1.0], [2.0, 3.0], r, right=s)", "np.nan_to_num([numpy.nan, 1.0], nan=r)",
+    "np.nan_to_num(numpy.array([-numpy.inf, 1.0]), True, 0.0, None, s)", "np.nanvar(p, mean=r)",
+    "np.var(p, 0, mean=[[r, s]])", "np.nanstd(p, axis=1, mean=r)", "np.pad(p, 1, constant_values=r)",
+    "np.piecewise(numpy.ones(2), [[True, False]], [r, s])", "np.select([[True, False]], [1.0], r)",
+    "np.select([[True, False]], [[1.0, 2.0]], default=[r, s])", "np.abs(np.fft.fft([r, 1.0, s]))",
+    "np.fft.irfft([r, 1.0 + 2.0j, s])", "np.std(a, mean=r)", "np.std(a, mean=0.3, ddof=1)", "np.var(a, mean=np.sum(b))",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", UNASKED)
+def test_parameters_that_numpy_does_not_ask_are_seen(text):
+    check(text, numpy=numpy, p=PLAIN)
+
+
+def test_the_deviation_of_equal_values_from_another_mean_has_a_slope():
+    assert numpy.array_equal(codipy.grad(lambda x: numpy.std(x, mean=0.0))(numpy.ones(2)), [0.5, 0.5])
+
+
+def test_the_real_part_of_a_float_is_that_float():
+    assert codipy.value_and_grad(lambda h: numpy.real(h))(0.6) == (0.6, 1.0)
+    assert codipy.value_and_grad(lambda h: numpy.real(h * h) * 2)(0.5) == (0.5, 2.0)
+
+
+# Parameters that no protocol is asked for and that have no derivative: numbers, places, axes, texts.
+WITHOUT_DERIVATIVE = frozenset(re.findall(r"\w+", """
+    N allow_pickle axisa axisb axisc bitorder bins busdaycal comments condlist correction count cov deg
+    delimiter density destination dims discont edgeitems einsum_call encoding file floatmode fmt fname footer
+    formatter full func func1d header include_initial increasing ind indices kth legacy m max_line_width
+    max_work multi_index new_shape newline ord p pad_width period precision prefix range rcond repeats retstep
+    return_indices right roll rtol separator shift sign sorted source start suffix suppress_small threshold
+    timezone to tol trim unit upper where wrap
+"""))
+# Parameters of functions that are codipy's own, or that look into lists and compute with what they find.
+SEEN_OTHERWISE = {"arrays", "choices", "choicelist", "dx", "fill_value", "sample", "seq_of_zeros", "tup", "val", "x"}
+COMMON = frozenset(re.findall(r"\w+", """
+    M UPLO assume_unique axes axis axis1 axis2 bias casting compute_uv copy ddof decimals device dtype
+    edge_order endpoint equal_nan full_matrices hermitian indexing invert k keepdims kind like method minlength
+    mode n norm num offset optimize order overwrite_input return_counts return_index return_inverse returned
+    rowvar s shape side sorter sparse stable subok
+"""))
+
+
+class Asked:
+    """Says whether a protocol was asked."""
+
+    def __array_function__(self, func, types, args, kwargs):
+        return self
+
+    def __array_ufunc__(self, *args, **kwargs):
+        return self
+
+
+def unasked(function):
+    """The parameters of a function of NumPy of which nothing is asked."""
+    all_of = inspect.signature(function).parameters.values()
+    needed = [p.name for p in all_of if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+    for p in all_of:
+        if p.kind in (p.VAR_POSITIONAL, p.VAR_KEYWORD):
+            continue
+        given, asked = {name: numpy.ones(3) for name in needed}, Asked()
+        given[p.name] = asked
+        leading = [given.pop(q.name) for q in all_of if q.kind == q.POSITIONAL_ONLY and q.name in given]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            try:
+                found = function(*leading, **given)
+            except Exception:  # whatever NumPy says of an object that is no array
+                found = None
+        if found is not asked:
+            yield p.name
+
+
+def test_every_parameter_that_numpy_does_not_ask_is_asked_here():
+    for name in {*FUNCTIONS} | {"select", "pad", "piecewise"}:
+        function = getattr(numpy, name)
+        if not isinstance(function, type(numpy.sum)):
+            continue
+        try:
+            missing = set(unasked(function))
+        except ValueError:
+            continue  # written in C, and without a signature
+        known = set(_UNASKED.get(function.__name__, "").split())
+        assert known - {"constant_values", "end_values"} <= missing, name
+        assert missing <= known | COMMON | WITHOUT_DERIVATIVE | SEEN_OTHERWISE, name

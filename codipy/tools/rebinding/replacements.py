@@ -16,7 +16,7 @@ import codipy.math
 import codipy.numpy
 import codipy.scipy
 from codipy.numpy import namespace
-from codipy.numpy.lists import LINALG
+from codipy.numpy.lists import FFT, LINALG
 from codipy.numpy.modules import module_for
 from codipy.numpy.standins import STANDINS, isinstance_, pass_for
 from codipy.numpy.views import as_strided, lib, stride_tricks
@@ -34,7 +34,8 @@ for _name, _old in vars(math).items():
     setattr(_MATH, _name, getattr(codipy.math, _name, _old) if callable(_old) else _old)
 _FUNCTOOLS = {"lru_cache": lru_cache, "cache": cache, "singledispatch": singledispatch,
               "singledispatchmethod": singledispatchmethod}  # fmt: skip
-MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg, "math": _MATH, "scipy": codipy.scipy}
+MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg}
+MODULES |= {"numpy.fft": codipy.numpy.fft, "math": _MATH, "scipy": codipy.scipy}
 MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "functools": module_for(functools, _FUNCTOOLS)}
 
 
@@ -48,6 +49,8 @@ def _pairs():
         yield getattr(np, name), new
     for name, new in LINALG.items():
         yield getattr(np.linalg, name), new
+    for name, new in FFT.items():
+        yield getattr(np.fft, name), new
     yield np.lib.stride_tricks.as_strided, as_strided
     yield from STANDINS.items()
     yield isinstance, isinstance_
