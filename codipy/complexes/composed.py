@@ -8,6 +8,7 @@ import numpy as np
 from codipy.active.messages.dropped import refuse_left_out
 from codipy.complexes.creation import array, as_complex
 from codipy.complexes.movement import Shown, holds, move, pairs_for, plain, value_tree
+from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.record import record
 from codipy.numpy import padding
 from codipy.numpy.arguments import refuse
@@ -15,6 +16,8 @@ from codipy.numpy.composite import placed_along, rows_along
 from codipy.numpy.movement import pieces
 from codipy.numpy.registry import COMPOSITES
 from codipy.numpy.rules.building import axes_of
+from codipy.numpy.ufunc_methods import in_turn
+from codipy.scipy.kernels.exact import with_values_of
 
 __all__ = ["FUNCTIONS", "WRITING", "as_array", "at"]
 
@@ -32,7 +35,7 @@ def _vector(x):
 
 def _leave_out(*parts):
     """Refuse to leave out zeros that have a derivative."""
-    refuse_left_out([getattr(part, "pairs", part) for part in parts if np.size(plain(part))])
+    refuse_left_out([part for part in parts if np.size(plain(part))])
 
 
 # ---- polynomials: the highest power first ----------------------------------------------------------------------------
@@ -374,15 +377,24 @@ def place(arr, mask, vals):
         _write_flat(arr, flat, vals[np.arange(flat.size) % vals.size])
 
 
-def at(ufunc, a, indices, b):
-    """``add.at`` and ``subtract.at``: in place, one after the other where a place comes more than once."""
-    name = f"{ufunc.__name__}.at"
-    _writable(name, a)
-    if ufunc not in (np.add, np.subtract):
-        refuse(name, "no derivative is known for complex elements: write a loop with the ufunc itself")
+def at(ufunc, a, indices, *b):
+    """In place, one after the other where a place comes more than once."""
+    _writable(f"{ufunc.__name__}.at", a)
     places = np.arange(a.size).reshape(a.shape)[value_tree(indices)]
-    b = np.broadcast_to(as_array(b), places.shape)
-    ufunc.at(a.pairs, np.unravel_index(places, a.shape), pairs_for(b))
+    b = [np.broadcast_to(as_array(x), places.shape) for x in b]
+    if ufunc in (np.add, np.subtract):
+        ufunc.at(a.pairs, np.unravel_index(places, a.shape), *map(pairs_for, b))
+        return
+    given = [a.pairs.copy(), *(pairs_for(x.reshape(-1).copy()) for x in b)]
+    in_turn(ufunc, a, places.reshape(-1), [x.reshape(-1) for x in b])
+
+    def one_by_one(pairs, *others):
+        z = complex_of_pairs(np.array(pairs))
+        ufunc.at(z.reshape(-1), places.reshape(-1), *map(complex_of_pairs, others))
+        return pairs_of_complex(z)
+
+    # A product of arrays may have other last bits than one of two numbers.
+    a.pairs[...] = with_values_of(f"np.{ufunc.__name__}.at", one_by_one, given, a.pairs.copy())
 
 
 def _writable(name, a):

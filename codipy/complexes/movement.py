@@ -116,9 +116,12 @@ class Shown(views.Shown):
             raise ActiveError(f"a ComplexArray has no view of dtype {leaf.dtype}: take codipy.value(z).view(...)")
         return super().view(leaf)
 
-    def _new(self, values, ids):
-        if not isinstance(values, (np.ndarray, np.complexfloating)) or values.dtype.kind != "c":
-            return super()._new(values, ids)
+    def _is_new(self, values):
+        return isinstance(values, (np.ndarray, np.inexact)) and values.dtype.kind in "fc"
+
+    def _made(self, values, ids):
+        if values.dtype.kind != "c":
+            return super()._made(values, ids)
         return moved(values, np.zeros(np.shape(values), np.int64) if ids is None else ids())
 
 

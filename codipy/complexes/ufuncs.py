@@ -17,7 +17,7 @@ from codipy.complexes.record import RULES, record, special_name
 from codipy.complexes.scalar import Complex
 from codipy.numpy.arguments import refuse
 from codipy.numpy.differentiable import ROUNDED
-from codipy.numpy.ufuncs import kept
+from codipy.numpy.ufuncs import kept, ordered
 
 __all__ = ["array_ufunc", "fresh", "in_place", "operate"]
 
@@ -127,25 +127,23 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         return assign(record(name, inputs, kwargs), outs)
     where = plain(kwargs.pop("where", True))
     dtype = kwargs.pop("dtype", None)
-    kwargs.pop("casting", None)
-    if (
-        kwargs.pop("order", "K") != "K"
-        or kwargs.pop("subok", True) is not True
-        or kwargs.keys() - {"axis", "axes", "keepdims"}
-    ):
-        refuse(
-            ufunc.__name__, "of the keywords only out=, where=, dtype=, axis=, keepdims= are known for complex operands"
-        )
+    kwargs.pop("casting", None), kwargs.pop("subok", None)
+    order = kwargs.pop("order", "K")
+    if kwargs.keys() - {"axis", "axes", "keepdims"}:
+        refuse(ufunc.__name__, "signature= is not known for complex operands: take dtype=")
     inputs = tuple(_operand(ufunc.__name__, x) for x in inputs)
     if dtype is not None:
         inputs = tuple(x.astype(dtype) if hasattr(x, "astype") else x for x in inputs)
     if where is True:
-        return assign(_apply(ufunc, inputs, kwargs), outs, kept(ufunc, inputs, kwargs))
+        found = _apply(ufunc, inputs, kwargs)
+        found = found if order == "K" else ordered(found, order, inputs)
+        return assign(found, outs, kept(ufunc, inputs, kwargs))
     with np.errstate(all="ignore"):
         result = _apply(ufunc, inputs, kwargs)
     out = outs[0] if isinstance(outs, tuple) else outs
     rest = np.zeros(np.shape(plain(result)), plain(result).dtype) if out is None else out
-    return assign(np.where(where, result, rest), outs, 0)
+    found = np.where(where, result, rest)
+    return assign(found if order == "K" else ordered(found, order, inputs), outs, 0)
 
 
 _POWERS = {1: np.positive, 2: np.square, -1: np.reciprocal, 0.5: np.sqrt}  # as NumPy's operator

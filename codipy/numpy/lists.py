@@ -74,13 +74,15 @@ def _asking(function):
     if not unasked:
         return function
     known = parameters(function).positional
-    places = [known.index(name) for name in unasked if name in known]
+    places = sorted(known.index(name) for name in unasked if name in known)
+    first = places[0] if places else len(known)
 
     @functools.wraps(function, updated=())
     def asking(*args, **kwargs):
-        given = [args[k] for k in places if k < len(args)] + [kwargs[name] for name in unasked & kwargs.keys()]
-        if given and any(map(holds_variables, given)):
-            return array_function(function, (), args, kwargs)
+        if len(args) > first or kwargs and not unasked.isdisjoint(kwargs):
+            given = [args[k] for k in places if k < len(args)], [kwargs[name] for name in unasked & kwargs.keys()]
+            if holds_variables(given):
+                return array_function(function, (), args, kwargs)
         return function(*args, **kwargs)
 
     return asking

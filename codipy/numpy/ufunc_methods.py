@@ -19,7 +19,7 @@ from .primitive import Primitive
 from .rules.building import is_plain
 from .ufunc_sets import PASSIVE
 
-__all__ = ["accumulate", "at", "outer", "reduce", "reduceat"]
+__all__ = ["accumulate", "at", "in_turn", "outer", "reduce", "reduceat"]
 
 _MISSING = np._NoValue
 # The functions that take an active `initial`.
@@ -113,10 +113,7 @@ def _places(shape, index):
 
 
 def at(ufunc, a, indices, *b):
-    """In place, one after the other where a place comes more than once.
-
-    Each round takes the next occurrence of every place, so that no two of a round meet.
-    """
+    """In place, one after the other where a place comes more than once."""
     if not isinstance(a, Array):
         if holds_active(b):
             refuse(f"{ufunc.__name__}.at", "the array written to is a plain one and would lose the derivative: write "
@@ -135,12 +132,21 @@ def at(ufunc, a, indices, *b):
         where = once if a.ndim == 1 else np.unravel_index(once, a.shape)
         a[where] = call(AT[ufunc], (a[where], ranks, *b))
         return
+    in_turn(ufunc, a, places, b)
+
+
+def in_turn(ufunc, a, places, b):
+    """``ufunc.at`` by flat places and vectors of operands, in rounds.
+
+    Each takes the next occurrence of every place, so that no two of a round meet.
+    """
     order = np.argsort(places, kind="stable")
     new = np.append(True, places[order][1:] != places[order][:-1])[: places.size]
     firsts = np.maximum.accumulate(np.where(new, np.arange(places.size), 0)) if places.size else places
     turns = np.empty(places.size, int)
     turns[order] = np.arange(places.size) - firsts
-    for turn in range(turns.max() + 1 if places.size else 0):
-        chosen = np.flatnonzero(turns == turn)
+    rounds = [np.flatnonzero(turns == turn) for turn in range(turns.max() + 1 if places.size else 0)]
+    operands = [[x[chosen] for x in b] for chosen in rounds]  # before anything is written: they may be views of `a`
+    for chosen, given in zip(rounds, operands):
         where = np.unravel_index(places[chosen], a.shape)
-        a[where] = ufunc(a[where], *(x[chosen] for x in b))
+        a[where] = ufunc(a[where], *given)

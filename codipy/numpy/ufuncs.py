@@ -20,7 +20,7 @@ from .order import clip
 from .outside import boxed
 from .ufunc_sets import PASSIVE, REFUSED, STEPS, TABLE_NAMES
 
-__all__ = ["GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "kept", "kind_of"]
+__all__ = ["GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "kept", "kind_of", "ordered"]
 
 
 def _share(x, y, w):
@@ -180,14 +180,14 @@ def _masked(result, where, out):
     return gather_tree(values, np.where(where, identifiers(result), identifiers(rest)))
 
 
-def _ordered(part, order, inputs):
+def ordered(part, order, inputs):
     """A result laid out as `order` says, which is not "K"."""
-    if type(part) is not Array:
-        return np.array(part, order=order, copy=None) if isinstance(part, np.ndarray) else part
+    if np.ndim(plain(part)) == 0:
+        return part
     if order == "A":
-        flags = [x.flags for x in inputs if isinstance(x, (Array, np.ndarray))]
-        in_fortran = all(flag.f_contiguous for flag in flags) and not all(flag.c_contiguous for flag in flags)
-        order = "F" if in_fortran else "C"
+        order = "F" if all(x.flags.f_contiguous for x in inputs if np.ndim(plain(x))) else "C"
+    if isinstance(part, np.ndarray):
+        return np.array(part, order=order, copy=None)
     return part if (part.flags.f_contiguous if order == "F" else part.flags.c_contiguous) else part.copy(order)
 
 
@@ -224,7 +224,7 @@ def _call(ufunc, inputs, kwargs, outs):
     if where is not True:
         parts = [_masked(part, where, out) for part, out in zip(parts, outs)]
     if kwargs.get("order", "K") != "K":
-        parts = [_ordered(part, kwargs["order"], inputs) for part in parts]
+        parts = [ordered(part, kwargs["order"], inputs) for part in parts]
     if several and any(out is not None and np.shape(out) != np.shape(plain(part)) for part, out in zip(parts, outs)):
         refuse(ufunc.__name__, "out= has another shape than the results, which would all have it: broadcast first")
     if isinstance(outs[0], Array) and not several:

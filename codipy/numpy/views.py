@@ -7,6 +7,7 @@ Arrays, and each result that is a view of a stand-in is the same view of the Arr
 
 from __future__ import annotations
 
+import warnings
 from functools import partial, wraps
 
 import numpy as np
@@ -122,21 +123,30 @@ class Shown:
     def _new(self, values, ids):
         if type(values) is float and ids is not None:  # a number of Python's, which NumPy hands on as it is
             return self._new(np.float64(values), ids).item()
-        if not isinstance(values, (np.ndarray, np.floating)) or values.dtype.kind != "f":
+        if not self._is_new(values):
             return values
         if ids is None and not any(array is not None for _, array in self.pairs):
             return values
         repeated = [n > 1 and step == 0 and values.size > 0 for n, step in zip(values.shape, values.strides)]
         if not any(repeated):
-            return fillable(values) if ids is None else gather_tree(values, ids())
+            return self._made(values, ids)
         once = tuple(slice(0, 1 if again else None) for again in repeated)
         made = self._new(values[once], ids and (lambda: ids()[once]))
-        if type(made) is not Array:
+        if type(made) is np.ndarray:
             return values
-        shown = Shown()  # NumPy repeats elements without a copy: so does this
+        shown = type(self)()  # NumPy repeats elements without a copy: so does this
         view = shown.view(np.broadcast_to(shown.tree(made), values.shape))
-        view.flags.writeable = values.flags.writeable
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", FutureWarning)
+            view.flags.writeable = values.flags.writeable  # NumPy warns who asks that of `broadcast_arrays`
         return view
+
+
+    def _is_new(self, values):
+        return isinstance(values, (np.ndarray, np.floating)) and values.dtype.kind == "f"
+
+    def _made(self, values, ids):
+        return fillable(values) if ids is None else gather_tree(values, ids())
 
 
 def _part(ids, k):

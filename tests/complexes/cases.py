@@ -158,7 +158,11 @@ COMPOSED = _listed("""
     filled(np.put_along_axis, m, np.array([[0], [2], [1]]), z[:, None], 1) ; filled(np.put, m, [0, 4, -1], w) ;
     filled(np.putmask, m, m.real > 0.5, z) ; filled(np.place, m, m.real > 0.5, z[:2]) ; filled(np.put, z, [0], x[0]) ;
     filled(np.add.at, z, [0, 2, 0], w) ; filled(np.subtract.at, m, ([0, 0], [1, 1]), z[:2]) ;
-    filled(np.add.at, m, [2, 2], x) ;
+    filled(np.add.at, m, [2, 2], x) ; filled(np.multiply.at, z, [0, 0, 1], w) ; filled(np.negative.at, z, [0, 0, 1]) ;
+    filled(np.exp.at, m, ([0, 0], [1, 1])) ; filled(np.divide.at, m, [1, 1], x) ; filled(np.power.at, z, [2, 2], 2) ;
+    np.broadcast_to(z[0], 3) ; np.broadcast_to(z[0], (2, 3)) ; np.add(z, z[::-1], order='F') ;
+    np.multiply(m.T, n, order='A', casting='same_kind') ; np.exp(m, order='F', where=m.real > 0.5, out=m * 0) ;
+    np.polynomial.legendre.legdiv(z, w[:2])[0] ; np.polynomial.hermite.hermdiv(z, w[:2])[0] ;
     np.linspace(x[0], 1j, 3) ; np.linspace(2j, x[0], 3, endpoint=False) ; np.linspace(x[0], 1.0, 3, dtype=complex) ;
     np.logspace(x[0], 1j, 3) ; np.clip(c, x, x + 1) ; np.r_[x, c] ; np.c_[x, c] ; np.r_[z, x[0], 1j] ;
     filled(flatten, m, x) ; np.apply_along_axis(lambda r: r * 1j, 0, a) ;

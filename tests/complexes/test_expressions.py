@@ -106,7 +106,6 @@ def test_a_recording_is_saved(tmp_path):
 _REFUSED = [
     "np.cov(z, w, aweights=x)",
     "np.histogram(x, 2, density=True, weights=z)",
-    "filled(np.multiply.at, z, [0], w[:1])",
 ]
 
 

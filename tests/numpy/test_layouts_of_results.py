@@ -147,3 +147,36 @@ def test_products_of_a_matrix_with_itself(product, dtype):
     with codipy.Tape() as tape:
         found = product(tape.register_input(codipy.Array(x))).value
     assert found.dtype == dtype and np.array_equal(found, product(x))
+
+
+SEEN = [
+    "x", "x.T", "x.transpose(1, 0, 2)", "x[0].T", "x[0]", "x[0, 0]", "x[:, :1]", "x[:, :1].T", "x[::-1]", "x[:1]",
+    "x[0, :1]", "2.0", "x[0, 0, 0]", "x[0, :, :1]", "x[:0]", "x[0][:, ::2].T",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("order", "KACF")
+@pytest.mark.parametrize("factor", [1.0, 1.0 + 0.5j], ids=["real", "complex"])
+def test_ufuncs_lay_their_results_out_as_order_says(order, factor):
+    views = [eval(f"lambda x: {text}") for text in SEEN]
+    small = RNG.standard_normal((2, 3, 4))
+    count = 0
+    for one in views:
+        for two in views:
+
+            def f(x, one=one, two=two):
+                y = x * factor
+                return np.add(one(y), two(y), order=order)
+
+            try:
+                expected = f(small)
+            except ValueError:
+                continue  # shapes that do not fit
+            with codipy.Tape() as tape:
+                found = f(tape.register_input(small))
+            count += 1
+            if np.size(expected) and np.ndim(expected):
+                strides = [[s for s, n in zip(y.strides, y.shape) if n > 1] for y in (found, expected)]
+                assert strides[0] == strides[1]
+                assert np.array_equal(codipy.value(found), expected)
+    assert count > 100

@@ -199,3 +199,31 @@ def test_into_an_array_without_dimensions(write):
     value, slope = codipy.value_and_grad(f)(x)
     assert value == f(x)
     assert slope == pytest.approx((f(x + 1e-6) - f(x - 1e-6)) / 2e-6, abs=1e-8)
+
+
+OVERLAPS = [
+    "[0, 0, 1]|z[:3]", "[2, 1, 0]|z[:3]", "[0, 0, 1]|z[1:]", "slice(1, 4)|z[:3]", "[3, 3, 3]|z[3]",
+    "[0, 1, 2, 3]|z[::-1]",
+]  # fmt: skip
+UFUNCS = [np.add, np.subtract, np.multiply, np.divide, np.maximum, np.power, np.hypot]
+
+
+@pytest.mark.parametrize("text", OVERLAPS)
+@pytest.mark.parametrize("ufunc", UFUNCS, ids=str)
+@pytest.mark.parametrize("factor", [1.0, 1.0 + 0.5j], ids=["real", "complex"])
+def test_at_reads_its_operand_before_it_writes(text, ufunc, factor):
+    if ufunc is np.hypot and factor != 1.0 or ufunc is np.maximum and factor != 1.0:
+        pytest.skip("NumPy has no derivative or no loop for it")
+    index, operand = (eval(f"lambda z: {part}") for part in text.split("|"))
+
+    def f(x):
+        z = x * factor
+        ufunc.at(z, index(z), operand(z))
+        return z
+
+    x = np.array([0.3, 0.5, 1.1, 0.4])
+    assert codipy.vjp(f, x)[0].tobytes() == f(x).tobytes()
+    found, slopes = codipy.jvp(lambda x: np.abs(f(x)), (x,), (x,))
+    assert np.array_equal(found, np.abs(f(x)))
+    h = 1e-6
+    assert slopes == pytest.approx((np.abs(f(x + h * x)) - np.abs(f(x - h * x))) / (2 * h), rel=1e-6, abs=1e-8)

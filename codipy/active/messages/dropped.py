@@ -26,10 +26,11 @@ def refuse_left_out(coefficients):
 
     Parameters
     ----------
-    coefficients : list of Real or Array
+    coefficients : list of Real, Array or ComplexArray
         They are 0.0.
     """
-    active = [x for x in coefficients if getattr(x, "is_active", False)]
+    parts = [getattr(x, "pairs", x) for x in coefficients]  # real and imaginary parts of complex ones
+    active = [x for x in parts if getattr(x, "is_active", False)]
     if active and _depend(active_tape(), active):
         user = next((frame for frame in frames_of_users(sys._getframe(1)) if top(frame) != "numpy"), None)
         raise ActiveError(

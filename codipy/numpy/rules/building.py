@@ -163,11 +163,15 @@ class Picks:
     def forward(self, tangent):
         """The tangent of the result."""
         flat = np.reshape(tangent, -1)
+        if not flat.size:
+            return np.zeros(np.shape(self.terms[0][0]))
         return reduce(np.add, [flat[positions] * weights for positions, weights in self.terms])
 
     def reverse(self, g):
         """The cotangent of the argument."""
         size = int(np.prod(self.shape, dtype=int))
+        if not size:
+            return np.zeros(self.shape)
         # Flat before they meet: the product of 0-d arrays would be a number, also of active ones.
         flat = np.reshape(g, -1)
         parts = [

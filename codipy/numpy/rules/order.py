@@ -229,6 +229,8 @@ def _order_statistics(a, q, axis, method, skip_nan):
 
 def _quantile_picks(out, a, q, axis, method, keepdims, weights, skip_nan):
     shape = np.shape(out)
+    if not a.size:
+        return Picks(a.shape, (np.zeros(shape, int), np.zeros(shape)))
     if weights is None:
         terms = _order_statistics(a, np.asarray(q), axis, method, skip_nan)
         return Picks(a.shape, *((np.reshape(k, shape), np.reshape(w, shape)) for k, w in terms))

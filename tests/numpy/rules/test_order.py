@@ -174,3 +174,17 @@ def test_unique():
     values, first = np.unique(a, return_index=True)
     got = reverse("unique", a, g=g)
     assert got.ravel()[first].tolist() == g.tolist() and np.count_nonzero(got) == g.size < a.size
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["np.median(x[:0])", "np.nanmedian(x[:0].reshape(0, 3), axis=0)", "np.nanpercentile(x[:0], 30)",
+     "np.median(x[:0].reshape(3, 0), axis=0)", "np.quantile(x[:0].reshape(3, 0), [0.3, 0.4], axis=0)"],
+)  # fmt: skip
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_medians_of_nothing_have_no_derivative(text):
+    f = eval(f"lambda x: np.sum(x * x) + np.sum({text})", {"np": np})
+    x = np.array([0.5, 2.0])
+    assert np.array_equal(codipy.value_and_grad(f)(x)[0], f(x), equal_nan=True)
+    assert np.array_equal(codipy.grad(f)(x), 2 * x)
+    assert codipy.jvp(f, (x,), (x,))[1] == pytest.approx(2 * x @ x)
