@@ -28,7 +28,8 @@ def table(header, rows, texts=0, width=None):
     texts : int
         How many columns are texts.
     width : int, optional
-        Letters in a line. What does not fit stands in a further table below, with the texts again.
+        Letters in a line. What does not fit stands in a further table below, with the texts again, or with the number
+        of the row where these leave no room.
 
     Returns
     -------
@@ -42,23 +43,35 @@ def table(header, rows, texts=0, width=None):
     a           1
     longer     12
     """
-    widths = [max(map(len, column)) for column in zip(header, *rows)]
+    widths, again, left = _widths(header, rows), texts, range(texts)
+    if width is not None and len(rows) > 1 and _room(widths[:texts]) + max(widths[texts:], default=0) > width:
+        header, rows = ["row", *header], [[str(number), *row] for number, row in enumerate(rows, start=1)]
+        widths, again, left = _widths(header, rows), 1, range(1, texts + 1)
     lines = []
-    for columns in _folded(widths, texts, width):
+    for columns in _folded(widths, again, width):
         lines += [""] if lines else []
         for cells in (header, ["-" * width for width in widths], *rows):
-            line = [cells[k].ljust(widths[k]) if k < texts else cells[k].rjust(widths[k]) for k in columns]
+            line = [cells[k].ljust(widths[k]) if k in left else cells[k].rjust(widths[k]) for k in columns]
             lines.append(_GAP.join(line).rstrip())
     return lines
 
 
-def _folded(widths, texts, width):
-    """The columns of each part: all texts, then as many others as fit, one at least."""
-    parts, left = [], list(range(texts, len(widths)))
-    room = sum(widths[:texts]) + len(_GAP) * texts
+def _widths(header, rows):
+    return [max(map(len, column)) for column in zip(header, *rows)]
+
+
+def _room(widths):
+    """Letters that columns take in front of others."""
+    return sum(widths) + len(_GAP) * len(widths)
+
+
+def _folded(widths, again, width):
+    """The columns of each part: the first, which stand in all, then as many others as fit, one at least."""
+    parts, left = [], list(range(again, len(widths)))
+    room = _room(widths[:again])
     while True:
-        part, taken = list(range(texts)), room
-        while left and (width is None or len(part) == texts or taken + widths[left[0]] <= width):
+        part, taken = list(range(again)), room
+        while left and (width is None or len(part) == again or taken + widths[left[0]] <= width):
             taken += widths[left[0]] + len(_GAP)
             part.append(left.pop(0))
         parts.append(part)

@@ -106,14 +106,18 @@ class Troubles:
     def text(self, width=None):
         """The report as text, in lines of `width` letters; by default those of the terminal, 80 without one."""
         width = width or line_width()
-        lines = [f"{_counted(self.recordings, 'recording')} and {_counted(self.sweeps, 'reverse sweep')} looked at: "
-                 + (_counted(len(self.findings), "finding") if self.findings else "nothing found")]
+        lines = textwrap.wrap(self._summary(), width)
         for number, finding in enumerate(self.findings, 1):
             head, *others = finding.lines(width - len(_INDENT))
             lines += ["", f"{number:>2}. {head}", *(_INDENT + line for line in others)]
         for note in self.notes:
             lines += ["", *textwrap.wrap(f"Not looked at: {note}", width)]
         return "\n".join(lines)
+
+    def _summary(self):
+        found = _counted(len(self.findings), "finding") if self.findings else "nothing found"
+        looked = f"{_counted(self.recordings, 'recording')} and {_counted(self.sweeps, 'reverse sweep')} looked at"
+        return f"{looked}: {found}"
 
     def __str__(self):
         return self.text()
@@ -130,7 +134,7 @@ class Troubles:
     def _repr_html_(self):
         rows = [[_TITLES[one.kind], one.line, one.text, one.statement,
                  "; ".join(f"{name} is {said}" for name, said in one.operands.items())] for one in self.findings]
-        return html_table(["found", "line", "what", "statement", "operands"], rows, 5, self.text().partition("\n")[0])
+        return html_table(["found", "line", "what", "statement", "operands"], rows, 5, self._summary())
 
 
 def _indented(text, width):
