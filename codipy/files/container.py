@@ -155,8 +155,11 @@ def _mapped(file, size):
 
 
 def _copied(file, size):
-    """What the file holds now, whatever becomes of it; in whole pages, which keeps the alignment."""
-    memory = mmap.mmap(-1, size)
+    """What the file holds now, whatever becomes of it; in whole pages of this process alone, which keeps the alignment.
+
+    Rejected: pages that are shared with children, which the system takes from its memory for files; where that has a
+    limit, it ends who reads them (SIGBUS)."""
+    memory = mmap.mmap(-1, size, access=mmap.ACCESS_COPY)
     file.seek(0)
     _refuse(file.readinto(memory) != size, "it was cut off while it was read")
     return memory
