@@ -24,7 +24,7 @@ from codipy.tools.json_text import json_text
 from codipy.tools.progress import shown_progress
 from codipy.tools.settings import settings
 from codipy.tools.table import FORMATS
-from codipy.tools.target import TargetError, demand_writable, hinting, load, user_traceback
+from codipy.tools.target import TargetError, absolute, demand_writable, hinting, load, user_traceback
 from codipy.version import __version__
 
 __all__ = ["main"]
@@ -45,8 +45,10 @@ def main(argv=None):
         measured, 130 after Ctrl-C.
     """
     options = _parser().parse_args(argv)
+    options.target = absolute(options.target or "")
     try:
-        with contextlib.redirect_stdout(sys.stderr):      # what the user's program prints is no part of a table
+        # What the user's program prints is no part of a table.
+        with contextlib.redirect_stdout(sys.stderr), _coming_back():
             text, status, files = options.run(options)
     except (ActiveError, StatefulError, StudyError, TapeError, TargetError) as error:      # these name the line
         print(_shown(f"codipy {options.command}: {error}"), file=sys.stderr)
@@ -56,11 +58,21 @@ def main(argv=None):
         print(f"codipy {options.command}: the program called exit({error.code!r}) while it ran: return from the "
               "function instead", file=sys.stderr)
     except Exception as error:      # the user's file may raise anything
-        print(_shown(user_traceback(error, options.target or "")), end="", file=sys.stderr)
+        print(_shown(user_traceback(error, options.target)), end="", file=sys.stderr)
     else:
         printed = _print(options.command, text)      # before what a full disk may refuse
         return status if _write(options.command, files) and printed else FAILED
     return FAILED
+
+
+@contextlib.contextmanager
+def _coming_back():
+    """Files are written where the command was given, wherever the user's program changes the working directory to."""
+    home = os.getcwd()
+    try:
+        yield
+    finally:
+        os.chdir(home)
 
 
 def _shown(text):

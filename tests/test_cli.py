@@ -389,6 +389,10 @@ counts.x0 = (0.5, 3)
 def fine(a, b):
     return a * b
 fine.x0 = (3.0, 4)
+
+def squares(x):
+    return (x * x).sum()
+squares.x0 = [1.0, 2.0]
 """
 
 
@@ -413,6 +417,8 @@ def test_an_error_says_how_the_point_was_taken(command, tmp_path, capsys, monkey
     assert {"timeline": "TypeError: a Real is no integer"}.get(      # the others run the function plainly first
         command, "TypeError: 'float' object cannot be interpreted as an integer") in number_taken
     assert "a whole number, argument 1, which became a float" in number_taken and "is a tuple" not in number_taken
+    list_taken = said("squares")
+    assert "The point has a list, argument 0" in list_taken and "x0 = np.array(...)" in list_taken
 
 
 def test_hints_are_of_functions_that_fail(tmp_path, capsys, monkeypatch):
@@ -422,7 +428,7 @@ def test_hints_are_of_functions_that_fail(tmp_path, capsys, monkeypatch):
     assert cli.main(["compare", f"{path}:fine", "--repeat", "1", "--strategy", "jacobian"]) == 0
     assert "whole number" not in capsys.readouterr().err
     assert cli.main(["compare", f"{path}:nope"]) == 2
-    assert "there are Model.loss, Model.plain, optional, counts, fine" in capsys.readouterr().err
+    assert "there are Model.loss, Model.plain, optional, counts, fine, squares" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no /dev/full")

@@ -55,7 +55,7 @@ def add_study(commands):
 def _run(options):
     if options.compare is not None:
         return _compare(options)
-    if options.target is None:
+    if not options.target:
         raise TargetError("which function? codipy study FILE.py:FUNCTION")
     if options.json is not None:
         raise TargetError("--json is for --compare: a study writes study.json into its folder, --save DIR")
@@ -140,7 +140,7 @@ def _ended_as_by_ctrl_c():
 
 
 def _compare(options):
-    if options.target is not None:
+    if options.target:
         raise TargetError("--compare runs nothing: leave the function out")
     demand_writable(options.json)
     found = changes(*map(Study.load, options.compare))

@@ -112,6 +112,7 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
         raise TypeError(f"repeat must be an int, got {type(repeat).__name__}")
     if repeat < 1:
         raise ValueError(f"repeat must be at least 1, got {repeat}")
+    save = None if save is None else Path(save).absolute()      # what is imported may change the working directory
     source, points = sourced(f, x, sizes, steps, at, x0)
     chunk_sizes = None if chunk_sizes is None else whole_numbers("chunk_sizes", chunk_sizes)
     widths = None if widths is None else whole_numbers("widths", widths)
@@ -120,7 +121,7 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
               "points": {point.label: source.place(point) for point in points}, "clock": clock()[1],
               "content": source.content(), "chunk sizes": chunk_sizes, "widths": widths}
     with tempfile.TemporaryDirectory() as temporary:
-        kept = _Kept(Path(save) / _KEPT if save is not None else Path(temporary), header, resume)
+        kept = _Kept(save / _KEPT if save is not None else Path(temporary), header, resume)
         run = _Run(source, plan, kept, {"repeat": repeat, "rebind": rebind}, progress, header["content"])
         try:
             header["finished"] = run.all()

@@ -12,7 +12,7 @@ import types
 from pathlib import Path
 
 from codipy.tools.callee import name_of
-from codipy.tools.target import find, made_by
+from codipy.tools.target import absolute, find, made_by
 
 __all__ = ["FromFile", "Given", "as_steps"]
 
@@ -27,7 +27,7 @@ class FromFile:
     """
 
     def __init__(self, target):
-        self.target = target
+        self.target = absolute(target)
         self._found = None
 
     @property

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from codipy.tools.callee import name_of
 
-__all__ = ["Found", "Target", "TargetError", "demand_writable", "find", "hinting", "hints", "load", "made_by",
+__all__ = ["Found", "Target", "TargetError", "absolute", "demand_writable", "find", "hinting", "hints", "load", "made_by",
            "user_traceback"]
 
 _NAME = "codipy_target"      # not that of the file: it may be that of a module that others need
@@ -98,6 +98,12 @@ class Target(NamedTuple):
     function: Callable[..., Any]
     arguments: tuple
     place: str
+
+
+def absolute(target):
+    """The same target wherever the file's program changes the working directory to; one of no file as it is."""
+    path, colon, name = target.rpartition(":")
+    return f"{Path(path).absolute()}{colon}{name}" if Path(path).is_file() else target
 
 
 def find(target):
@@ -293,6 +299,11 @@ def hints(function, arguments, error):
         found.append(f"The point has a whole number, argument {which}, which became a float, because a function is "
                      "differentiated by all numbers of its point. A number that counts, as of steps, belongs into a "
                      "default of the function and not into the point.")
+    lists = [k for k, argument in enumerate(arguments) if type(argument) is list]
+    if lists and isinstance(error, (AttributeError, TypeError)):
+        which = " and ".join(map(str, lists))
+        found.append(f"The point has a list, argument {which}, and the function gets it as a list. Where it wants an "
+                     "array, name one of the file: x0 = np.array(...), or --at NAME.")
     return found
 
 
@@ -318,7 +329,7 @@ def user_traceback(error, target):
 
 def _traceback(error, target):
     if hasattr(error, "codipy_traceback"):      # raised in another process
-        return _from_the_file(error.codipy_traceback, target)
+        return _from_the_file(error, target)
     path = str(Path(target.rpartition(":")[0]).resolve())
     frames = error.__traceback__
     while frames is not None and str(Path(frames.tb_frame.f_code.co_filename).resolve()) != path:
@@ -326,8 +337,10 @@ def _traceback(error, target):
     return "".join(traceback.format_exception(type(error), error, frames))
 
 
-def _from_the_file(text, target):
-    head, *frames = re.split(r"^(?=  File )", text, flags=re.MULTILINE)
+def _from_the_file(error, target):
+    head, *frames = re.split(r"^(?=  File )", error.codipy_traceback, flags=re.MULTILINE)
     path = str(Path(target.rpartition(":")[0]).resolve())
-    first = next((k for k, frame in enumerate(frames) if path in frame.splitlines()[0]), 0)
+    first = next((k for k, frame in enumerate(frames) if path in frame.splitlines()[0]), None)
+    if first is None:
+        return "".join(traceback.format_exception_only(error))
     return head + "".join(frames[first:])

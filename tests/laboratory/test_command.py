@@ -298,3 +298,46 @@ def test_formats(file, capsys):
     assert r"\toprule" in capsys.readouterr().out
     assert cli.main(["compare", f"{file}:Model.run", *FEW, "--format", "markdown"]) == 0
     assert "| strategy | granularity |" in capsys.readouterr().out
+
+
+WANDERING = '''
+import os
+
+os.chdir(os.path.sep)
+
+def cost(x):
+    os.chdir(os.path.sep)
+    return x * x
+
+cost.x0 = 3.0
+
+def pair(x):
+    return x, x
+
+pair.x0 = 1.0
+'''
+
+
+def test_a_program_that_changes_the_working_directory(file, capsys):
+    Path("wandering.py").write_text(WANDERING)
+    home = Path.cwd()
+    assert run("wandering.py:cost", *FEW) == 0
+    assert "The study is in cost-study." in capsys.readouterr().out
+    assert Path.cwd() == home and [row.error for row in Study.load("cost-study").rows] == [None, None]
+    assert run("wandering.py:cost", *FEW, "--resume") == 0
+    for command, option in (("compare", "--json"), ("compare", "--csv"), ("profile", "--html"), ("timeline", "--csv"),
+                            ("debug", "--json"), ("predict", "--json")):
+        assert cli.main([command, "wandering.py:cost", option, f"{command}.out"]) == 0
+        assert Path(f"{command}.out").read_text()
+        Path(f"{command}.out").unlink()
+    assert cli.main(["compare", "wandering.py:cost", "--memory", *FEW]) == 0
+    found = codipy.study("wandering.py:cost", strategies="primal", repeat=1, save="in python")
+    assert found.agree and Study.load(home / "in python").rows
+    os.chdir(home)
+
+
+def test_what_is_wrong_with_the_result_is_one_line(file, capsys):
+    Path("wandering.py").write_text(WANDERING)
+    assert run("wandering.py:pair", *FEW) == 2
+    out, err = capsys.readouterr()
+    assert (out, err) == ("", "TypeError: pair must return one real number, got tuple: return one number\n")
