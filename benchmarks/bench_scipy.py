@@ -39,6 +39,21 @@ def _integrator():
     return last, np.linspace(0.8, 1.2, 10)
 
 
+def _compiled_integrator():
+    """Eight species whose growth has seasons, by five parameters."""
+    import numpy as np
+    from scipy.integrate import odeint
+
+    random = np.random.default_rng(2)
+    eats = 0.1 * random.standard_normal((8, 8)) - np.eye(8)
+    start, times = np.full(8, 0.5), np.linspace(0.0, 10.0, 21)
+
+    def slope(u, t, p):
+        return u * (p[0] + p[1] * np.sin(p[2] * t) + p[3] * (eats @ u)) - p[4] * u**2
+
+    return lambda p: np.sum(odeint(slope, start, times, args=(p,))[-1] ** 2), np.array([0.8, 0.3, 2.0, 1.0, 0.1])
+
+
 def _root():
     """A loss of the solution of 100 equations, and those equations with their Jacobian, for one step of Newton's."""
     import numpy as np
@@ -93,6 +108,11 @@ def integrator():
                    7)
 
 
+def compiled_integrator():
+    """By `odeint`, of which the equation is differentiated."""
+    return _figure("odeint, 8 states, 5 parameters: gradient / plain run", _compiled_integrator(), 30.0, "odeint", 7)
+
+
 def root():
     """What the gradient takes more than the loss, in steps of Newton's method with codipy's Jacobian."""
     import numpy as np
@@ -113,4 +133,5 @@ def root():
                   question="root-in-loss")
 
 
-QUESTIONS = {"gaussian-process": gaussian_process, "solve-ivp": integrator, "root-in-loss": root}
+QUESTIONS = {"gaussian-process": gaussian_process, "solve-ivp": integrator, "odeint": compiled_integrator,
+             "root-in-loss": root}

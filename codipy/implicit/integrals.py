@@ -66,11 +66,14 @@ def _solution(equation, y0, times, rows, info, given):
     if "successful" not in info["message"]:
         raise ArithmeticError(f"scipy.integrate.odeint has not solved, so there is no derivative: {info['message']}")
     options = {name: _TOLERANCE if given[name] is None else given[name] for name in ("rtol", "atol")}
+    if given["hmax"] > 0.0:
+        options["max_step"] = given["hmax"]
     numbers, t0 = np.asarray(plain(times), np.float64), times[0]
     kept = Kept(numbers[0], rows[0])
     for t, row in zip(numbers[1:], rows[1:]):
         kept.append_state(t, row)
-    problem = Problem(equation, "LSODA", options, kept, numbers, rows)
+    breaks = () if given["tcrit"] is None else np.ravel(given["tcrit"]).tolist()
+    problem = Problem(equation, "LSODA", options, kept, numbers, rows, breaks)
     found = problem.solution(y0, t0)
     if not is_active(times):
         return found

@@ -165,7 +165,7 @@ and what the function closes over), initial values, `t_span` and `t_eval`, in bo
 |---|---|---|
 | `RK23`, `RK45`, `DOP853` | the steps; their sizes, and estimates of errors, are constants | any |
 | `Radau`, `BDF` | likewise; the equations of a step by the implicit function theorem, one dense solve | any |
-| `LSODA`, `odeint` | the equation: sensitivities forward, adjoints backward, by LSODA at the same tolerances | first |
+| `LSODA`, `odeint` | the equation: sensitivities forward, adjoints backward, within the same tolerances | first |
 | all, if `adjoint="continuous"` | the equation, by the same method; 64 states are kept of any interval | first |
 
 The last is asked for by `codipy.implicit.solve_ivp(fun, t_span, y0, ..., adjoint="continuous")`, for long intervals.

@@ -99,6 +99,86 @@ OTHERS = {
 }  # fmt: skip
 
 
+RATES = np.array([0.04, 3e7, 1e4])      # of Robertson's reactions
+TIGHT = {"rtol": 1e-11, "atol": 1e-16, "mxstep": 100_000}
+
+
+def robertson(y, t, a, b, c):
+    return [-a * y[0] + c * y[1] * y[2], a * y[0] - c * y[1] * y[2] - b * y[1] ** 2, b * y[1] ** 2]
+
+
+def relaxed(y, t, stiffness):
+    return [y[1], stiffness * (1.0 - y[0] ** 2) * y[1] - y[0]]
+
+
+def pulse(y, t, p):
+    return -p[0] * y + 100.0 * p[1] * np.exp(-((t - 5.0) / 0.01) ** 2)
+
+
+def switched(y, t, p):
+    return -p[0] * y + (p[1] if t > 1.0 else 0.0)
+
+
+def many(y, t, p):
+    weights = np.random.default_rng(0).standard_normal((3, 300))
+    return -y * np.array([1.0, 2.0, 3.0]) + weights @ np.tanh(np.concatenate([p, np.ones(297)])) / 50.0
+
+
+# Programs, where they are differentiated, and what tolerances a difference is taken with.
+ALONG = {
+    "stiff, rates of many sizes": (lambda k, **how: np.sum(odeint(
+        robertson, [1.0, 0.0, 0.0], [0.0, 40.0, 4e3], args=(k[0], k[1], k[2]),
+        **{"rtol": 1e-8, "atol": [1e-11, 1e-13, 1e-10], "mxstep": 5000, **how})[1:]
+        * np.array([1.0, 1e4, -0.5])), RATES, TIGHT),
+    "stiff, the beginning": (lambda y, **how: odeint(robertson, y, [0.0, 40.0], args=tuple(RATES), **{
+        "rtol": 1e-8, "atol": 1e-12, **how})[-1, 0], np.array([1.0, 1e-5, 0.1]), TIGHT),
+    "stiff, LSODA": (lambda k, rtol=1e-8, atol=1e-12, mxstep=0: solve_ivp(
+        lambda t, y: robertson(y, t, *k), (0.0, 4e5), [1.0, 0.0, 0.0], "LSODA", rtol=rtol, atol=atol).y[0, -1], RATES,
+        TIGHT),
+    "relaxation": (lambda p, **how: odeint(relaxed, [2.0, 0.0], [0.0, 500.0], args=(1000.0 * p[0],), **{
+        "rtol": 1e-8, "atol": 1e-10, **how})[-1, 0], np.ones(1), TIGHT),
+    "oscillations": (lambda p, **how: np.sum(odeint(relaxed, p[:2], np.linspace(0.0, 20.0, 401), args=(p[2] + 2.0,), **{
+        "rtol": 1e-9, "atol": 1e-9, **how})[::40]), P, {"rtol": 1e-12, "atol": 1e-12, "mxstep": 10_000}),
+    "a pulse": (lambda p, **how: odeint(pulse, [1.0], [0.0, 10.0], args=(p,), hmax=0.02, mxstep=10_000, **how)[-1, 0],
+                P, {"rtol": 1e-12, "atol": 1e-14}),
+    "a switch": (lambda p, **how: odeint(switched, [1.0], [0.0, 3.0], args=(p,), tcrit=[1.0], **how)[-1, 0], P,
+                 {"rtol": 1e-12, "atol": 1e-14}),
+    "many parameters": (lambda p, **how: np.sum(odeint(many, np.ones(3), [0.0, 1.0], args=(p,), **how)[-1] ** 2), P,
+                        {"rtol": 1e-12, "atol": 1e-14}),
+    "a time twice": (lambda p, **how: np.sum(odeint(backwards, p[:2], [0.0, 0.0, 1.0, 1.0, 2.0], args=(p,), **how)
+                                             * np.arange(10.0).reshape(5, 2)), P, {"rtol": 1e-12, "atol": 1e-14}),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ALONG)
+def test_along_the_solution(name):
+    f, x, tight = ALONG[name]
+    expected = []
+    for h in np.diag(1e-3 * x):
+        ends = [f(x + k * h, **tight) for k in (-2, -1, 1, 2)]
+        expected.append((ends[0] - 8.0 * ends[1] + 8.0 * ends[2] - ends[3]) / (12.0 * np.sum(h)))
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    np.testing.assert_allclose(gradient * x, expected * x, rtol=2e-5, atol=1e-8 * np.abs(expected * x).max())
+    np.testing.assert_allclose(codipy.jacobian(f, mode="forward")(x), gradient, rtol=2e-6)
+
+
+def test_a_solution_that_rests_says_nothing_of_its_derivatives():
+    """LSODA takes few steps from one end to the other, and the derivative falls to 1e-16 of its size."""
+    def f(p):
+        return odeint(lambda y, t, p: -p[0] * np.sin(y), p[2:], [0.0, 20.0, 30.0], args=(p,))[:, 0]
+
+    for mode in ("reverse", "forward"):
+        found = codipy.jacobian(f, mode=mode)(np.array([1.2, 0.7, 0.0]))[:, 2]
+        np.testing.assert_allclose(found, np.exp([0.0, -24.0, -36.0]), rtol=1e-6)
+
+
+def test_many_states_take_products_only(monkeypatch):
+    from codipy.implicit import continuous
+    monkeypatch.setattr(continuous, "_LARGEST", 1)
+    demand_right(lambda p: np.sum(odeint(backwards, p[:2], T, args=(p,), **FINE) ** 2), 1e-5)
+
+
 def filled(t, y, p):
     out = np.zeros(2)
     out[0] = -p[0] * y[1]
@@ -242,12 +322,16 @@ def test_a_failure_of_odeint_has_no_derivative():
         codipy.grad(lambda p: odeint(lambda y, t: p[0] * y**2, [1.0], [0.0, 5.0], mxstep=20)[-1, 0])(P)
 
 
-@pytest.mark.parametrize("method", ["RK45", "Radau", "BDF"])
-def test_a_replay_elsewhere_raises(method):
+@pytest.mark.parametrize(("method", "adjoint"), [("RK45", "steps"), ("Radau", "steps"), ("BDF", "steps"),
+                                                 ("LSODA", "steps"), ("RK45", "continuous"), ("odeint", None)])
+def test_a_replay_elsewhere_raises(method, adjoint):
     tape = codipy.Tape(strategy="primal")
 
     def f(p):
-        return np.sum(solve_ivp(lotka, (0.0, 1.0), p[:2], method, args=(p,)).y[:, -1])
+        if method == "odeint":
+            return np.sum(odeint(backwards, p[:2], [0.0, 1.0], args=(p,))[-1])
+        return np.sum(codipy.implicit.solve_ivp(lotka, (0.0, 1.0), p[:2], method, [1.0], args=(p,),
+                                                adjoint=adjoint).y[:, -1])
 
     with tape:
         p = tape.register_input(P)
@@ -255,7 +339,7 @@ def test_a_replay_elsewhere_raises(method):
     tape.evaluate_primal()
     assert y.value == f(P)
     tape.set_primal(p, P + 0.1)
-    with pytest.raises(TapeError, match="scipy.integrate.solve_ivp"):
+    with pytest.raises(TapeError, match="scipy.integrate.solve_ivp|the solution of a differential equation"):
         tape.evaluate_primal()
 
 
