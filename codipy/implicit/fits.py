@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``scipy.optimize.curve_fit`` and ``nnls`` as rebound code has them: SciPy's numbers, and derivatives of the minimum.
+"""``curve_fit``, ``lsq_linear`` and ``nnls`` of ``scipy.optimize`` in rebound code: SciPy's numbers, and derivatives.
 
 The parameters of a fit are differentiated by the implicit function theorem, from the sum of squares that is least
-there (`codipy.implicit.solvers`); their covariance is a function of them. Of ``nnls`` those that are positive are the
+there (`codipy.implicit.solvers`); their covariance is a function of them. So is what ``lsq_linear`` finds, of which
+some may be held at bounds. Of ``nnls`` those that are positive are the
 solution of equations of least squares, the others are held at zero (Lawson and Hanson, "Solving Least Squares
 Problems", 1974, chapter 23).
 """
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 import sys
@@ -23,6 +25,7 @@ from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.trajectory import Reads
+from codipy.implicit.withheld import told
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision
@@ -32,11 +35,12 @@ from codipy.tools.drivers import grad
 from codipy.tools.jacobian import jacobian
 from codipy.tools.trees import value
 
-__all__ = ["curve_fit", "nnls"]
+__all__ = ["curve_fit", "lsq_linear", "nnls"]
 
-_FIT, _NNLS = scipy.optimize.curve_fit, scipy.optimize.nnls
+_FIT, _LINEAR, _NNLS = scipy.optimize.curve_fit, scipy.optimize.lsq_linear, scipy.optimize.nnls
 # A replay does not compute these anew: it raises.
-_OF_FIT, _OF_NNLS = (decision(f"scipy.optimize.{name}", lambda x: x) for name in ("curve_fit", "nnls"))
+_OF_FIT, _OF_LINEAR, _OF_NNLS = (
+    decision(f"scipy.optimize.{name}", lambda x: x) for name in ("curve_fit", "lsq_linear", "nnls"))
 _CLEAR = 1e-9
 
 
@@ -92,7 +96,12 @@ def curve_fit(*positional, **named):
     u = solution_of(equation, solve, OF_MINIMA, sys._getframe(1))(*data)
     if not is_active(u):
         return found
-    return (u, _covariance(residuals, u, data, found[1], given["absolute_sigma"]), *_told(found[2:]))
+    covariance = _covariance(residuals, u, data, found[1], given["absolute_sigma"])
+    rest = found[2:]
+    if given["full_output"]:
+        left = anchored(residuals(u, *data), rest[0]["fvec"], _OF_FIT)
+        rest = told("curve_fit", copy.copy(rest[0]), {"fvec": left}), *rest[1:]
+    return (u, covariance, *rest)
 
 
 def _is_data(x):
@@ -130,9 +139,50 @@ def _covariance(residuals, u, data, known, is_absolute):
     return anchored(found, np.ascontiguousarray(known), _OF_FIT)
 
 
-def _told(rest):
-    """What else there is, without numbers that would have lost their derivatives."""
-    return [{"nfev": part["nfev"]} if isinstance(part, dict) else part for part in rest]
+@functools.wraps(_LINEAR)
+def lsq_linear(*positional, **named):
+    bound = inspect.signature(_LINEAR).bind(*positional, **named)
+    given, bounds = bound.arguments, Bounds("lsq_linear", bound.arguments)
+    if not depth() or not (holds_active([given["A"], given["b"]]) or bounds.are_active):
+        return _LINEAR(*positional, **named)
+    if not isinstance(value_tree(given["A"]), (np.ndarray, list, tuple)):
+        raise ActiveError("scipy.optimize.lsq_linear has a derivative here where A is an array: write "
+                          "A.toarray()")
+    A, b = asarray(given["A"]), asarray(given["b"])
+    given.update({name: value_tree(given[name]) for name in given if name != "bounds"})
+    if "bounds" in given:
+        given["bounds"] = bounds.ends(A.shape[1])
+    found, held, known = None, None, None
+
+    def solve(matrix, right):
+        nonlocal found
+        given.update(A=matrix, b=right)
+        found = _LINEAR(*bound.args, **bound.kwargs)
+        if not found.success:
+            raise ArithmeticError(f"what the solver gave is no solution: scipy.optimize.lsq_linear reports failure "
+                                  f"({found.message}), so there is no derivative")
+        return found.x
+
+    def equation(u, matrix, right):
+        nonlocal held, known
+        slope = codipy.numpy.transpose(matrix) @ (matrix @ u - right)
+        if known is not found:
+            numbers, at = plain(matrix), found.x
+            here = bounds.holding(at, numbers.T @ (numbers @ at - plain(right)), lambda: numbers.T @ numbers, OF_MINIMA)
+            if known is not None and not np.array_equal(here, held):
+                raise TapeError("other bounds hold what scipy.optimize.lsq_linear finds than when it was recorded: "
+                                "record again at these inputs")
+            held, known = here, found
+        return with_bounds(held, bounds, slope, u) if np.any(held) else slope
+
+    equation.__name__ = "lsq_linear"
+    u = solution_of(equation, solve, OF_MINIMA, sys._getframe(1))(A, b)
+    if not is_active(u):
+        return found
+    left = A @ u - b
+    return told("lsq_linear", copy.copy(found), {
+        "x": u, "fun": anchored(left, found.fun, _OF_LINEAR),
+        "cost": anchored(0.5 * codipy.numpy.dot(left, left), found.cost, _OF_LINEAR)})  # fmt: skip
 
 
 @functools.wraps(_NNLS)

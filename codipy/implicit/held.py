@@ -13,7 +13,7 @@ import scipy.optimize
 
 from codipy.active.array import plain
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import value_tree
+from codipy.numpy.arguments import holds_active, value_tree
 from codipy.tools.jacobian import jacobian
 
 __all__ = ["OF_MINIMA", "Bounds", "with_bounds"]
@@ -22,6 +22,8 @@ OF_MINIMA = 1e-4      # how far a step of Newton's method may move a minimum, re
 
 _CLEAR = 1e-9      # how far a minimum must be beyond a bound, or inside, relative to 1 + its size
 _ROUNDS = 50
+# Take all lower bounds and all upper ones; the others a pair for each number.
+_PAIRS = {"curve_fit", "fminbound", "least_squares", "lsq_linear", "minimize_scalar"}
 
 
 class Bounds:
@@ -39,10 +41,15 @@ class Bounds:
         bounds = (given["x1"], given["x2"]) if name == "fminbound" else given.get("bounds")
         if isinstance(bounds, scipy.optimize.Bounds):
             self._pair = bounds.lb, bounds.ub
-        elif name == "minimize" and bounds is not None:
-            self._pair = tuple(zip(*bounds, strict=True))
+        elif bounds is not None and name not in _PAIRS:
+            self._pair = tuple(zip(*bounds, strict=True)) or (None, None)
         else:
             self._pair = (None, None) if bounds is None else tuple(bounds)
+
+    @property
+    def are_active(self):
+        """Whether one of them is a variable."""
+        return holds_active(list(self._pair))
 
     def ends(self, size):
         """The lower and the upper ones as vectors of floats."""

@@ -17,12 +17,15 @@ import numpy as np
 import scipy.optimize
 
 from codipy.active.array import Array, is_active, plain
-from codipy.errors import TapeError
-from codipy.implicit.fits import curve_fit, nnls
+from codipy.errors import ActiveError, TapeError
+from codipy.implicit.fits import curve_fit, lsq_linear, nnls
 from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.solution import solution_of
+from codipy.implicit.steps import anchored
+from codipy.implicit.withheld import told, withhold
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import value_tree
+from codipy.numpy.decisions import is_replayed
 from codipy.numpy.modules import module_for
 from codipy.scipy import solvers
 from codipy.tape.activity import depth
@@ -34,12 +37,11 @@ __all__ = ["FUNCTIONS", "optimize"]
 # How far a step of Newton's method may move a root, relative to 1 + its size; minimisers stop earlier.
 _OF_ROOTS = 1e-6
 _AS_NEAR = 2      # the status of a minimiser that cannot come nearer
-# What a result tells of the run alone; numbers beside these would have lost their derivatives.
-_COUNTS = {"converged", "flag", "function_calls", "ier", "iterations", "mesg", "message", "method", "nfev", "nhev",
-           "nit", "njev", "status", "success"}  # fmt: skip
+_SLOPES = ("jac", "fprime", "fprime2")
+_CONSTRAINTS = {"eqcons": "eq", "f_eqcons": "eq", "ieqcons": "ineq", "f_ieqcons": "ineq", "cons": "ineq"}
 
 
-def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}):
+def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, value_of=None):
     """What is called in the place of a solver.
 
     Parameters
@@ -52,6 +54,8 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}):
         How exact it must be.
     answers : callable
         Other numbers of such an object, as the user's function gives them at the solution.
+    value_of : int, optional
+        Where a tuple that SciPy returns has the value of the user's function.
     """
     original = solvers.FUNCTIONS.get(name) or getattr(scipy.optimize, name)
     signature = inspect.signature(original)
@@ -60,36 +64,43 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}):
     @functools.wraps(original)
     def solver(*positional, **named):
         bound = signature.bind(*positional, **named)
-        if not depth() or bound.arguments.get("loss", "linear") != "linear" or bound.arguments.get("kwargs"):
+        if not depth():
             return original(*positional, **named)
-        function, args = bound.arguments[first], bound.arguments.get("args", ())
+        given = bound.arguments
+        function, inner = given[first], given.get("minimizer_kwargs") or {}
+        holder = inner if name == "basinhopping" else given
+        args, names = holder.get("args", ()), given.get("kwargs") or {}
         args = args if isinstance(args, tuple) else (args,)
-        has_more = any(bound.arguments.get(slope) is True for slope in ("jac", "fprime", "fprime2"))
-
-        def number(u, *args):
-            return function(u, *args)[0] if has_more else function(u, *args)
-
-        bounds = Bounds(name, bound.arguments) if near == OF_MINIMA else None
-        for parameter in bound.arguments.keys() - {"args"}:
-            given = bound.arguments[parameter]
-            given = list(given) if isinstance(given, list) else given      # and not a view of one that is rebuilt
-            bound.arguments[parameter] = _plain(given) if callable(given) else value_tree(given)
+        number = _number_of(name, function, given, inner, names)
+        bounds = Bounds(name, holder) if near == OF_MINIMA else None
+        constraints = _constraints(holder, args)
+        cost = _cost_of(given)
+        for parameter in given.keys() - {"args", "inner_M"}:
+            given[parameter] = _plainly(given[parameter])
         found, held, known = None, None, None
 
         def solve(*args):
             nonlocal found
-            bound.arguments["args"] = args
+            if name == "basinhopping":
+                given["minimizer_kwargs"] = {**(given.get("minimizer_kwargs") or {}), "args": args}
+            elif args:
+                given["args"] = args
             found = original(*bound.args, **bound.kwargs)
             _demand_success(name, found)
             return found[0] if isinstance(found, tuple) else found[key] if isinstance(found, dict) else found
 
+        def residual_of(u, *args):
+            if cost is not None:
+                return _minimum(lambda u: cost(number(u, *args)), u)
+            return equation_of(lambda u: number(u, *args), u)
+
         def equation(u, *args):
             nonlocal held, known
-            residual = equation_of(lambda u: number(u, *args), u)
+            residual = residual_of(u, *args)
             if bounds is None:
                 return residual
             if known is not found:
-                here = bounds.held_by(lambda u: equation_of(lambda u: number(u, *args), u), value_tree(u), OF_MINIMA)
+                here = bounds.held_by(lambda u: residual_of(u, *args), value_tree(u), OF_MINIMA)
                 if known is not None and not np.array_equal(here, held):
                     raise TapeError(f"other bounds hold the minimum of {equation.__name__} than when it was recorded: "
                                     "record again at these inputs")
@@ -100,13 +111,71 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}):
         u = solution_of(equation, solve, near, sys._getframe(1))(*args)
         if not is_active(u):
             return found
-        constraints = bound.arguments.get("constraints", ())
         if near == OF_MINIMA and not (isinstance(constraints, (list, tuple)) and not constraints):
             _demand_inside(lambda u: equation(u, *args), plain(u), constraints)
-        tells = isinstance(found, dict) or answers is _least and isinstance(found, tuple)
-        return _with(found, u, {key: u, **(answers(lambda u: number(u, *args), u) if tells else {})})
+
+        def answered():
+            known = answers(lambda u: number(u, *args), u)
+            return known if cost is None else {**known, "cost": cost(known["fun"])}
+
+        return _with(name, found, u, key, value_of, answered)
 
     return solver
+
+
+def _number_of(name, function, given, inner, names):
+    """The user's function, of the unknown and its arguments, without what it returns beside its value."""
+    has_more = any(given.get(slope) is True or inner.get(slope) is True for slope in _SLOPES)
+    if name in ("fmin_l_bfgs_b", "fmin_tnc"):
+        has_more = given.get("fprime") is None and not given.get("approx_grad")
+    if given.get("vectorized"):
+        return lambda u, *args: function(np.reshape(u, (-1, 1)), *args)[0]
+
+    def number(u, *args):
+        return function(u, *args, **names)[0] if has_more else function(u, *args, **names)
+
+    return number
+
+
+def _constraints(given, args):
+    """What holds a minimum beside bounds, as `minimize` takes it."""
+    found = given.get("constraints", ())
+    for parameter in _CONSTRAINTS.keys() & given.keys():
+        each = given[parameter]
+        own = given.get("consargs")
+        own = args if own is None else own if isinstance(own, tuple) else (own,)
+        for constraint in [] if each is None else list(each) if isinstance(each, (list, tuple)) else [each]:
+            found = [*found, {"type": _CONSTRAINTS[parameter], "fun": constraint, "args": own}]
+    return found
+
+
+def _cost_of(given):
+    """From residuals to what `least_squares` makes least, where that is not half the sum of their squares."""
+    loss = given.get("loss", "linear")
+    if loss == "linear":
+        return None
+    if callable(loss):
+        raise ActiveError("scipy.optimize.least_squares with a loss of your own has no derivative here: take one of "
+                          "SciPy's by name, or scipy.optimize.minimize of the sum")
+    scale, robust = given.get("f_scale", 1.0), _ROBUST[loss]
+    return lambda residuals: 0.5 * np.sum(scale**2 * robust((asarray(residuals) / scale) ** 2))
+
+
+_ROBUST = {
+    "huber": lambda z: np.where(z <= 1.0, z, 2.0 * np.sqrt(np.where(z <= 1.0, 1.0, z)) - 1.0),
+    "soft_l1": lambda z: 2.0 * z / (1.0 + np.sqrt(1.0 + z)),
+    "cauchy": np.log1p,
+    "arctan": np.arctan,
+}
+
+
+def _plainly(given):
+    """An argument as SciPy takes it: numbers, and functions that return such."""
+    if isinstance(given, dict):
+        return {name: _plainly(each) for name, each in given.items()}
+    if isinstance(given, list):      # and not a view of one that is rebuilt
+        return [_plainly(each) if callable(each) or isinstance(each, dict) else value_tree(each) for each in given]
+    return _plain(given) if callable(given) and not isinstance(given, type) else value_tree(given)
 
 
 def _plain(function):
@@ -122,20 +191,28 @@ def _plain(function):
     return called
 
 
-def _with(found, u, answers):
-    """What SciPy returned, with variables; its other numbers are left out, for they would be constants."""
-    if isinstance(found, tuple):
-        if "least" in answers:
-            return u, answers["least"], *found[2:]
-        parts = (u, *(_with(part, u, {"root": u}) if isinstance(part, dict) else part for part in found[1:]))
-        return type(found)(*parts) if hasattr(found, "_fields") else parts
-    if not isinstance(found, dict):
+def _with(name, found, u, key, value_of, answers):
+    """What SciPy returned, with variables; its other numbers would be constants, and are withheld."""
+    if not isinstance(found, (tuple, dict)):
         return u
-    kept = copy.copy(found)
-    for key in kept.keys() - _COUNTS:
-        del kept[key]
-    kept.update(answers)
-    return kept
+    known = answers()
+    if isinstance(found, dict):
+        return told(name, copy.copy(found), {key: u, **_anchored(known, found)})
+    rest = []
+    for position, part in enumerate(found[1:], start=1):
+        if position == value_of:
+            rest.append(_anchored(known, {"fun": part})["fun"])
+        elif isinstance(part, dict):
+            rest.append(told(name, copy.copy(part), {"root": u, **_anchored(known, part)}))
+        else:
+            rest.append(withhold(name, position, part))
+    return type(found)(u, *rest) if hasattr(found, "_fields") else (u, *rest)
+
+
+def _anchored(known, found):
+    """The answers that the user's function gives, with SciPy's values, in which it may have rounded otherwise."""
+    return {key: x if is_replayed() or np.array_equal(plain(x), found[key]) else anchored(x, found[key])
+            for key, x in known.items() if key in found}
 
 
 def _demand_success(name, found):
@@ -196,17 +273,13 @@ def _squares(function, u):
     return grad(lambda u: 0.5 * np.sum(asarray(function(u)) ** 2), rebind=False)(u)
 
 
-def _value(function, u):
-    return {"fun": function(u)}
+def _vector(key):
+    """What the user's function gives at a root, by the name that it has there."""
+    return lambda function, u: {key: function(u)}
 
 
 def _number(function, u):
     return {"fun": _like(function(u), 0.0)}
-
-
-def _least(function, u):
-    """The value that stands behind the minimum where a tuple is returned."""
-    return {"least": _like(function(u), 0.0)}
 
 
 def _residuals(function, u):
@@ -214,16 +287,24 @@ def _residuals(function, u):
     return {"fun": residuals, "cost": 0.5 * np.dot(residuals, residuals)}
 
 
-FUNCTIONS = {name: _stand_in(name, _root, "root", _OF_ROOTS)
-             for name in ("bisect", "brenth", "brentq", "fsolve", "newton", "ridder", "root_scalar", "toms748")}
-FUNCTIONS |= {name: _stand_in(name, _minimum, "x", OF_MINIMA, _least) for name in ("brent", "fminbound", "golden")}
+_ROOTS = "bisect brenth brentq newton ridder root_scalar toms748"
+_VECTORS = "anderson broyden1 broyden2 diagbroyden excitingmixing linearmixing newton_krylov"
+# Where the tuple of each has the value.
+_MINIMA = {"brent": 1, "brute": 1, "fmin": 1, "fmin_bfgs": 1, "fmin_cg": 1, "fmin_cobyla": None, "fmin_l_bfgs_b": 1,
+           "fmin_ncg": 1, "fmin_powell": 1, "fmin_slsqp": 1, "fmin_tnc": None, "fminbound": 1, "golden": 1}  # fmt: skip
+_OBJECTS = "basinhopping differential_evolution direct dual_annealing minimize minimize_scalar shgo"
+FUNCTIONS = {name: _stand_in(name, _root, "root", _OF_ROOTS) for name in _ROOTS.split()}
+FUNCTIONS |= {name: _stand_in(name, _root, "x", _OF_ROOTS) for name in _VECTORS.split()}
+FUNCTIONS |= {name: _stand_in(name, _minimum, "x", OF_MINIMA, _number, value_of) for name, value_of in _MINIMA.items()}
+FUNCTIONS |= {name: _stand_in(name, _minimum, "x", OF_MINIMA, _number) for name in _OBJECTS.split()}
 FUNCTIONS |= {
     "curve_fit": curve_fit,
+    "lsq_linear": lsq_linear,
     "nnls": nnls,
-    "root": _stand_in("root", _root, "x", _OF_ROOTS, _value),
+    "root": _stand_in("root", _root, "x", _OF_ROOTS, _vector("fun")),
+    "fsolve": _stand_in("fsolve", _root, "x", _OF_ROOTS, _vector("fvec")),
     "fixed_point": _stand_in("fixed_point", _fixed_point, "x", _OF_ROOTS),
-    "minimize": _stand_in("minimize", _minimum, "x", OF_MINIMA, _number),
-    "minimize_scalar": _stand_in("minimize_scalar", _minimum, "x", OF_MINIMA, _number),
+    "leastsq": _stand_in("leastsq", _squares, "x", OF_MINIMA, _vector("fvec")),
     "least_squares": _stand_in("least_squares", _squares, "x", OF_MINIMA, _residuals),
 }
 optimize = module_for(scipy.optimize, FUNCTIONS)

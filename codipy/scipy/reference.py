@@ -178,17 +178,20 @@ states, and methods of your own, have SciPy's loop rebuilt (explicit ones). `eva
 ## scipy.optimize
 
 SciPy solves with plain numbers, and the solution has its derivative by the implicit function theorem, to any order:
-`bisect`, `brenth`, `brentq`, `ridder`, `toms748`, `newton`, `root_scalar`, `fsolve`, `root`, `fixed_point`, `minimize`,
-`minimize_scalar`, `brent`, `golden`, `fminbound`, `least_squares`, `curve_fit` (with its covariance), `nnls`; by all
-methods. The function is run once more, at the solution. If that is none within 1e-6 (minima: 1e-4), or if the solver
-says that it failed, an `ArithmeticError` says so.
+`bisect`, `brenth`, `brentq`, `ridder`, `toms748`, `newton`, `root_scalar`, `fsolve`, `root`, `fixed_point`, `anderson`,
+`broyden1`, `broyden2`, `diagbroyden`, `excitingmixing`, `linearmixing`, `newton_krylov`; `minimize`, `minimize_scalar`,
+`brent`, `golden`, `fminbound`, `fmin` and all `fmin_...`, `basinhopping`, `brute`, `differential_evolution`, `direct`,
+`dual_annealing`, `shgo`; `least_squares` (with SciPy's losses by name), `leastsq`, `lsq_linear`, `curve_fit` (with its
+covariance), `nnls`; by all methods. The function is run once more, at the solution. If that is none within 1e-6
+(minima: 1e-4), or if the solver says that it failed, an `ArithmeticError` says so.
 
 Where bounds hold a minimum, it is differentiated with those numbers at their bounds, which may be active; where a bound
-just touches it, or a constraint holds it, it raises. A result has `x` or `root`, and `fun` and `cost` where there are
-such, as variables, and its counts; other numbers of it would be constants, and are left out. `evaluate_primal()` solves
-again, and raises where it cannot: of a tape that was loaded, of `curve_fit` and `nnls`, where other bounds hold, and
-where the function depends on variables around it that are others now; hand these over by `args=`. `linprog` raises, and
-so does a `loss`.
+just touches it, or a constraint holds it, it raises. A result has `x` or `root`, and `fun`, `fvec` and `cost` where
+there are such, as variables, and its counts; other numbers of it (`jac`, `grad`, `hess_inv`, `cov_x`, `optimality`)
+would be constants: to use one raises and says what to write, and `result.jac.value` is its number. `evaluate_primal()`
+solves again, and raises where it cannot: of a tape that was loaded, of `curve_fit` and `nnls`, where other bounds hold,
+and where the function depends on variables around it that are others now; hand these over by `args=`. `linprog`, `milp`
+and a `loss` of `curve_fit` or of your own raise.
 
 ## scipy.stats
 

@@ -251,14 +251,126 @@ def test_a_minimum_close_to_a_bound_has_its_derivative():
     np.testing.assert_allclose(codipy.jacobian(f)(P), np.eye(3), atol=1e-12)
 
 
-def test_numbers_of_a_result_that_have_lost_their_derivative_are_not_there():
-    def f(p):
-        found = scipy.optimize.minimize(lambda z: quadratic(z, p), np.zeros(3))
-        assert found.success and found.nit > 0
-        return np.sum(found.jac * p)
+def demand_right(f, near=1e-6):
+    value, gradient = codipy.value_and_grad(f)(P)
+    assert value == f(P)
+    expected = differences(f)
+    np.testing.assert_allclose(gradient, expected, rtol=near, atol=near * np.abs(expected).max())
+    np.testing.assert_allclose(codipy.jacobian(f, mode="forward")(P), gradient, rtol=1e-9)
 
-    with pytest.raises(AttributeError, match="jac"):
-        codipy.grad(f)(P)
+
+def fitted(z, p):
+    return np.concatenate([M @ z - p, z * p[1], z])
+
+
+TOLD = {
+    "jac of scipy.optimize.minimize": lambda p: scipy.optimize.minimize(quadratic, np.zeros(3), args=(p,)).jac * p,
+    "hess_inv of scipy.optimize.minimize": lambda p: np.sum(
+        scipy.optimize.minimize(quadratic, np.zeros(3), args=(p,)).hess_inv),
+    "hess_inv of scipy.optimize.minimize, an operator": lambda p: scipy.optimize.minimize(
+        quadratic, np.zeros(3), args=(p,), method="L-BFGS-B")["hess_inv"].todense(),
+    "jac of scipy.optimize.least_squares": lambda p: p @ scipy.optimize.least_squares(fitted, P, args=(p,)).jac[0],
+    "grad of scipy.optimize.least_squares": lambda p: -scipy.optimize.least_squares(fitted, P, args=(p,)).grad,
+    "optimality of scipy.optimize.least_squares": lambda p: float(
+        scipy.optimize.least_squares(fitted, P, args=(p,)).optimality),
+    "fjac of scipy.optimize.fsolve": lambda p: abs(scipy.optimize.fsolve(system, P, (p,), full_output=1)[1]["fjac"]),
+    "fjac of scipy.optimize.curve_fit": lambda p: scipy.optimize.curve_fit(
+        lambda x, a: a * x, P, p, full_output=True)[2]["fjac"] + 1.0,
+    "cov_x of scipy.optimize.leastsq": lambda p: scipy.optimize.leastsq(fitted, P, (p,), full_output=1)[1][0],
+    "Bopt of scipy.optimize.fmin_bfgs": lambda p: np.ones(3) @ scipy.optimize.fmin_bfgs(
+        quadratic, P, args=(p,), full_output=1, disp=0)[3],
+}
+
+
+@pytest.mark.parametrize("name", TOLD)
+def test_numbers_of_a_result_that_have_no_derivative_say_so(name):
+    with pytest.raises(ActiveError, match=f"{name.split(',')[0]} depends on active values"):
+        codipy.grad(lambda p: np.sum(TOLD[name](p)))(P)
+
+
+def test_a_result_has_what_scipys_has():
+    def f(p):
+        found = scipy.optimize.least_squares(fitted, P, args=(p,))
+        plain = scipy.optimize.least_squares(fitted, P, args=(P,))
+        assert isinstance(found, scipy.optimize.OptimizeResult) and found.keys() == plain.keys()
+        np.testing.assert_array_equal(found.jac.value, plain.jac)
+        np.testing.assert_array_equal(found.active_mask, plain.active_mask)
+        assert found.nfev == plain.nfev and "no derivative" in repr(found)
+        return found.cost + np.sum(found.fun * p[0])
+
+    assert np.all(np.isfinite(codipy.grad(f)(P)))
+    demand_right(lambda p: (lambda found: found.cost + np.sum(found.fun * p[0]))(
+        scipy.optimize.least_squares(fitted, P, args=(p,))))
+
+
+# Solutions of quadratic(z, p), of system(z, p) = 0 and of M z = p: with as many numbers as p.
+OLDER = {
+    **{name: lambda p, name=name: getattr(scipy.optimize, name)(quadratic, np.zeros(3), args=(p,), disp=0)
+       for name in ("fmin", "fmin_powell", "fmin_bfgs", "fmin_cg")},
+    "fmin_ncg": lambda p: scipy.optimize.fmin_ncg(quadratic, np.zeros(3), slope, args=(p,), disp=0),
+    "fmin_l_bfgs_b": lambda p: scipy.optimize.fmin_l_bfgs_b(quadratic, np.zeros(3), slope, args=(p,))[0],
+    "fmin_l_bfgs_b, pairs": lambda p: scipy.optimize.fmin_l_bfgs_b(
+        lambda z, p: (quadratic(z, p), slope(z, p)), np.zeros(3), args=(p,), bounds=[(None, 5.0), (-1, 1), (-1, 1)])[0],
+    "fmin_tnc": lambda p: scipy.optimize.fmin_tnc(quadratic, np.zeros(3), slope, args=(p,), disp=0)[0],
+    "fmin_cobyla": lambda p: scipy.optimize.fmin_cobyla(quadratic, np.zeros(3), [lambda z, p: 9.0 - z @ z], args=(p,),
+                                                        rhoend=1e-8),
+    "fmin_slsqp": lambda p: scipy.optimize.fmin_slsqp(
+        quadratic, np.zeros(3), args=(p,), f_ieqcons=lambda z, p: 9.0 - z * z, iprint=0, acc=1e-12),
+    "fmin in full": lambda p: scipy.optimize.fmin(quadratic, np.zeros(3), args=(p,), disp=0, full_output=1)[0],
+    "brute": lambda p: scipy.optimize.brute(lambda z: quadratic(z, p), ((-1, 1),) * 3, Ns=4),
+    "basinhopping": lambda p: scipy.optimize.basinhopping(
+        quadratic, np.zeros(3), niter=2, rng=1, minimizer_kwargs={"args": (p,), "bounds": [(-2, 2)] * 3}).x,
+    "differential_evolution": lambda p: scipy.optimize.differential_evolution(
+        quadratic, [(-2, 2)] * 3, args=(p,), rng=1).x,
+    "differential_evolution of columns": lambda p: scipy.optimize.differential_evolution(
+        lambda z: np.sum((z - p[:, None]) ** 2, axis=0) + np.sum(z * (M @ z), axis=0), [(-2, 2)] * 3, rng=1,
+        vectorized=True, updating="deferred").x,
+    "dual_annealing": lambda p: scipy.optimize.dual_annealing(quadratic, [(-2, 2)] * 3, args=(p,), rng=1, maxiter=5).x,
+    "shgo": lambda p: scipy.optimize.shgo(quadratic, [(-2, 2)] * 3, args=(p,)).x,
+    "leastsq": lambda p: scipy.optimize.leastsq(lambda z, p: M @ z - p, np.zeros(3), args=(p,))[0],
+    "lsq_linear": lambda p: scipy.optimize.lsq_linear(M, p, (-5.0, 5.0)).x,
+    **{name: lambda p, name=name: getattr(scipy.optimize, name)(lambda z: M @ z - p, np.zeros(3), f_tol=1e-10)
+       for name in ("anderson", "broyden1", "broyden2", "newton_krylov")},
+    "diagbroyden": lambda p: scipy.optimize.diagbroyden(lambda z: M @ z - p, np.zeros(3), f_tol=1e-10, alpha=0.3),
+    "linearmixing": lambda p: scipy.optimize.linearmixing(lambda z: M @ z - p, np.zeros(3), f_tol=1e-10, alpha=-0.2,
+                                                          maxiter=900),
+}  # fmt: skip
+
+
+def slope(z, p):
+    return 2.0 * (z - p) + 2.0 * (M @ z)
+
+
+@pytest.mark.parametrize("name", OLDER)
+def test_older_and_global_solvers(name):
+    """Equations are linear, so that derivatives are exact wherever the solver stops."""
+    of_minimum = np.linalg.inv(np.eye(3) + M)
+    expected = of_minimum if name.startswith(("fmin", "brute", "basin", "diff", "dual", "shgo")) else np.linalg.inv(M)
+    for mode in ("reverse", "forward"):
+        found = codipy.jacobian(OLDER[name], mode=mode)(P)
+        np.testing.assert_allclose(found, expected, rtol=1e-8, atol=1e-8)
+    values = []
+    codipy.grad(lambda p: (values.append(codipy.value(OLDER[name](p))), np.sum(p))[1])(P)
+    np.testing.assert_array_equal(values[0], OLDER[name](P))
+
+
+@pytest.mark.parametrize("loss", ["soft_l1", "cauchy", "arctan", "huber"])
+def test_losses(loss):
+    def f(p):
+        found = scipy.optimize.least_squares(fitted, P, args=(p,), loss=loss, f_scale=0.3, xtol=1e-14, gtol=1e-14,
+                                             ftol=1e-14)
+        return found.cost + np.sum(found.x * p)
+
+    demand_right(f, 1e-5)
+
+
+def test_bounds_of_linear_least_squares():
+    def f(p):
+        found = scipy.optimize.lsq_linear(M * p[2], p, ([-5.0, p[0] - 1.1, -5.0], [p[1] - 0.6, 5.0, 5.0]))
+        assert np.sum(found.active_mask != 0) == 1
+        return np.sum(found.x * p) + found.cost + found.fun[2]
+
+    demand_right(f, 1e-5)
 
 
 def test_a_number_of_the_function_beside_an_array_in_what_is_solved():
@@ -357,7 +469,8 @@ def test_replays_of_fits(name, solver):
 
 def test_what_is_not_differentiated_is_refused():
     for refused in (
-        lambda p: scipy.optimize.least_squares(lambda z: z - p, np.zeros(3), loss="soft_l1").x[0],
+        lambda p: scipy.optimize.least_squares(lambda z: z - p, np.zeros(3), loss=lambda z: [z, 1 + 0 * z, 0 * z]).x[0],
+        lambda p: scipy.optimize.milp(p).x[0],
         lambda p: scipy.optimize.linprog(p).x[0],
         lambda p: scipy.optimize.curve_fit(lambda x, a: a * x, P, p, loss="cauchy", method="trf")[0][0],
     ):

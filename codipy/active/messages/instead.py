@@ -33,8 +33,11 @@ _FOUND = {
               "resample resample_poly savgol_filter sosfilt sosfilt_zi sosfiltfilt spectrogram stft upfirdn welch "
               "wiener",
     "spatial": "KDTree cKDTree cdist pdist squareform",
-    "optimize": "bisect brenth brentq curve_fit fixed_point fsolve least_squares minimize minimize_scalar newton nnls "
-                "ridder root root_scalar toms748",
+    "optimize": "anderson basinhopping bisect brenth brentq broyden1 broyden2 brute curve_fit diagbroyden "
+                "differential_evolution direct dual_annealing excitingmixing fixed_point fmin fmin_bfgs fmin_cg "
+                "fmin_cobyla fmin_l_bfgs_b fmin_ncg fmin_powell fmin_slsqp fmin_tnc fsolve least_squares leastsq "
+                "linearmixing lsq_linear minimize minimize_scalar newton newton_krylov nnls ridder root root_scalar "
+                "shgo toms748",
 }
 
 # What is differentiated once SciPy is rebuilt, by module.
