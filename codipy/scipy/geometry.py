@@ -12,7 +12,7 @@ from codipy.numpy.modules import module_for
 from codipy.scipy import distances, rotations, trees
 from codipy.scipy.calls import refused
 
-__all__ = ["FUNCTIONS", "REFUSED", "spatial"]
+__all__ = ["FUNCTIONS", "REFUSED", "STANDINS", "spatial"]
 
 _NUMBERS = "it finds which points are neighbours, by values: give it codipy.value(points), and compute with points["
 # What has no derivative of its own, and what to write instead.
@@ -49,4 +49,5 @@ def _standing_for(name, instead):
 
 FUNCTIONS = {"distance": distances.distance, "transform": rotations.transform, **trees.FUNCTIONS}
 FUNCTIONS |= {name: _standing_for(name, instead) for name, instead in REFUSED.items()}
+STANDINS = trees.STANDINS
 spatial = module_for(scipy.spatial, FUNCTIONS)

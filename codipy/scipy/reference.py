@@ -24,8 +24,10 @@ HEAD = """\
 <!-- SPDX-License-Identifier: Apache-2.0 -->
 # SciPy functions on Arrays
 
-In rebound code `import scipy` is `codipy.scipy`, which is SciPy itself where nothing is active. This page is made from
-the tables in `codipy/scipy` by `python -m codipy.scipy.reference`. What stands on no list raises for an active Array.
+In rebound code `import scipy` is `codipy.scipy`, which is SciPy itself where nothing is active. Objects that a program
+has made of plain data outside, splines, distributions, trees, factors of matrices, take active arguments in it as those
+that it makes itself. This page is made from the tables in `codipy/scipy` by `python -m codipy.scipy.reference`. What
+stands on no list raises for an active Array.
 
 ## scipy.linalg
 

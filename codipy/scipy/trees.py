@@ -16,7 +16,7 @@ from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.scipy.kernels.exact import with_values_of
 
-__all__ = ["FUNCTIONS", "KDTree", "cKDTree"]
+__all__ = ["FUNCTIONS", "STANDINS", "KDTree", "cKDTree"]
 
 
 def _plain_tree(x):
@@ -67,6 +67,14 @@ class _Tree:
         self._options = {**dict(zip(names, args)), **kwargs}
         if holds_active(data) and self._options.get("boxsize") is not None:
             refuse("scipy.spatial.KDTree", "of active points it has no boxsize=: leave boxsize= out")
+
+    @classmethod
+    def of(cls, made):
+        """Of a tree that SciPy has made."""
+        new = cls.__new__(cls)
+        new._made, new._data = made, made.data
+        new._options = {"leafsize": made.leafsize, "boxsize": made.boxsize}
+        return new
 
     @property  # type: ignore[misc]
     def __class__(self):
@@ -150,3 +158,4 @@ class cKDTree(_Tree):
 
 
 FUNCTIONS = {"KDTree": KDTree, "cKDTree": cKDTree}
+STANDINS = {kind._original: kind.of for kind in (KDTree, cKDTree)}

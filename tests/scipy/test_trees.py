@@ -66,7 +66,7 @@ def test_a_replay_with_other_neighbours_raises(name):
 @pytest.mark.parametrize("refused", [
     lambda p: sp.Delaunay(p).npoints, lambda p: sp.ConvexHull(p).volume, lambda p: sp.Voronoi(p).vertices[0, 0],
     lambda p: sp.KDTree(p).sparse_distance_matrix(sp.KDTree(p), 0.3).sum(), lambda p: sp.procrustes(p, POINTS)[2],
-    lambda p: sp.KDTree(p, boxsize=2.0).query(AT)[0], lambda p: TREE.query(p)[0],
+    lambda p: sp.KDTree(p, boxsize=2.0).query(AT)[0], lambda p: BOX.query(p)[0],
     lambda p: sp.KDTree(POINTS).query(AT, p=2.0 + p[0, 0])[0],
     lambda p: sp.distance.cdist(POINTS, AT, "minkowski", p=2.0 + p[0, 0]),
     lambda p: sp.KDTree(POINTS).count_neighbors(sp.KDTree(AT), 0.3, weights=(p[:, 0], None)),
@@ -87,3 +87,4 @@ def test_where_nothing_is_active_it_is_scipys():
 
 
 HULL = sp.ConvexHull(POINTS)
+BOX = sp.KDTree(POINTS, boxsize=2.0)

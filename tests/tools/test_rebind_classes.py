@@ -95,6 +95,17 @@ class Slotted:
         return stored(x) * self.k
 
 
+class PartlySlotted(Slotted):
+    """Has a slot and a dict."""
+
+    def note(self, x):
+        self.k, self.seen = self.k + 1.0, stored(x)
+        return self.k * self.seen
+
+    def drop(self):
+        del self.k
+
+
 @dataclasses.dataclass
 class State:
     u: float
@@ -258,7 +269,23 @@ def test_arguments_that_are_instances():
         assert rebind(f)(x, Model(2.0)).is_active
         assert rebind(f)(x, None, other=Further(2.0)).is_active
         with pytest.raises(TypeError):
-            rebind(f)(x, Slotted(2.0))  # an instance with slots has no twin: NumPy's zeros refuse what is active
+            rebind(f)(x, Slotted(2.0))  # without a dict it has no twin: NumPy's zeros refuse what is active
+
+
+def test_slots_beside_a_dict_are_those_of_the_instance():
+    model = PartlySlotted(2.0)
+
+    def f(x):
+        found = model.rate(x) + model.note(x)
+        model.k = model.k + 1.0
+        return found + PartlySlotted(5.0).rate(x)
+
+    assert codipy.value_and_grad(f)(3.0) == (30.0, 10.0)
+    assert (model.k, model.seen) == (4.0, 3.0)
+    model.k = 2.0
+    assert codipy.value_and_grad(f)(3.0) == (30.0, 10.0)
+    rebind(lambda x: x * (model.drop() is None))(1.0)
+    assert not hasattr(model, "k")
 
 
 def test_rebind_as_a_decorator_of_a_method():

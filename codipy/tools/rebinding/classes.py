@@ -5,9 +5,10 @@ The twin T' of a class T derives from T and from the twins of T's bases, in this
 are found in T', T, B', B, ...: T' has all methods of T rebuilt, and the original `super()` of T leads on to B'.
 ``isinstance(x, T')`` holds for instances of T, too. Class attributes are T's own, and setting one sets T's.
 
-An instance of T that rebound code finds is seen as one of T' with the same ``__dict__``: what either sets, both have.
-That is not possible for instances with slots or with data of a built-in class, and a ``__del__`` would run for what is
-only looked through: these are left alone, as are classes with a metaclass of their own, exceptions and enumerations.
+An instance of T that rebound code finds is seen as one of T' with the same ``__dict__``: what either sets, both have,
+and slots beside it are those of the instance. That is not possible for instances without a ``__dict__`` or with data of
+a built-in class, and a ``__del__`` would run for what is only looked through: these are left alone, as are classes with
+a metaclass of their own, exceptions and enumerations.
 Their methods run unchanged, where NumPy's own `zeros` refuses what is active.
 
 Who lists ``T.__subclasses__()`` outside sees T'.
@@ -22,9 +23,10 @@ import abc
 import contextlib
 import dataclasses
 import functools
+import inspect
 import weakref
 from operator import is_not
-from types import FunctionType
+from types import FunctionType, MemberDescriptorType
 
 from codipy.tools.rebinding.hooks import gives_plain, origin_of
 from codipy.tools.rebinding.overloads import Overloaded
@@ -118,6 +120,30 @@ class _Attribute:
             raise AttributeError(self.name) from None
 
 
+class _Slot:
+    """A slot of an instance that is seen through a twin: what either sets, both have."""
+
+    def __init__(self, original, twins):
+        self.original, self.twins = original, twins
+
+    def __get__(self, instance, owner):
+        if instance is None:
+            return self.original
+        return self.twins.rebinder.at_run_time(self.original.__get__(self.twins.original_of(instance), owner))
+
+    def __set__(self, instance, value):
+        for each in self._both(instance):
+            self.original.__set__(each, value)
+
+    def __delete__(self, instance):
+        for each in self._both(instance):
+            self.original.__delete__(each)
+
+    def _both(self, instance):
+        seen_through = self.twins.original_of(instance)
+        return (instance,) if seen_through is instance else (instance, seen_through)
+
+
 class Twins:
     """The twins of one rebinder."""
 
@@ -151,6 +177,8 @@ class Twins:
         unit.links = held.links
         self.rebinder.remember(cls, unit)  # before its methods are translated, which may refer to it
         changed, watched = bool(bases), {}
+        for name, slot in _slots_of(cls):
+            type.__setattr__(twin, name, _Slot(slot, self))
         for name, value in list(vars(cls).items()):
             is_data = type(value) in ATOMS or (name.startswith("__") and not _is_method(value))
             if name in _KEPT or name in members or is_data:
@@ -190,7 +218,7 @@ class Twins:
     def of_instance(self, instance):
         """The unit of an instance of a user's class seen through the twin; None if it is left alone."""
         cls = type(instance)
-        if not cls.__flags__ & _HEAP_TYPE or not _has_only_a_dict(cls) or hasattr(cls, "__del__"):
+        if not cls.__flags__ & _HEAP_TYPE or not _can_be_seen(cls) or hasattr(cls, "__del__"):
             return None
         held = Unit()  # the unit of a class lives as long as something is linked to it
         self.rebinder.translate(cls, held)
@@ -207,6 +235,7 @@ class Twins:
         if type(seen) is not class_unit.twin:
             seen = object.__new__(class_unit.twin)
             object.__setattr__(seen, "__dict__", vars(instance))
+            _copy_slots(cls, instance, seen)  # for as long as it outlives the instance
             with contextlib.suppress(TypeError):  # there are no weak references to it
                 self._seen[id(vars(instance))] = seen
         with contextlib.suppress(TypeError):
@@ -266,6 +295,27 @@ def _derived(meta, cls, bases, members):
 
     made.append(meta(cls.__name__, (Shield, cls, *bases), members))
     return made[0]
+
+
+def _slots_of(cls):
+    """The names of the slots that a class or its bases have, and what reads them."""
+    if not _can_be_seen(cls):
+        return
+    for base in cls.__mro__[:-1]:
+        for name, value in list(vars(base).items()):
+            if type(value) is MemberDescriptorType and inspect.getattr_static(cls, name) is value:
+                yield name, value
+
+
+def _copy_slots(cls, instance, seen):
+    for _, slot in _slots_of(cls):
+        with contextlib.suppress(AttributeError):  # nothing is in it
+            slot.__set__(seen, slot.__get__(instance))
+
+
+def _can_be_seen(cls):
+    """Whether all that an instance holds is in its ``__dict__`` and in slots."""
+    return cls.__dictoffset__ != 0 and all(base.__flags__ & _HEAP_TYPE for base in cls.__mro__[:-1])
 
 
 def _has_only_a_dict(cls):
