@@ -269,10 +269,9 @@ def _swept(f, args, tangents, kwargs, argnums, argnames, has_aux, granularity, r
     if argnums is None and argnames is None and not has_aux and _are_arrays(args, tangents):
         run, places = rebound(f) if rebind else f, tuple(range(len(args)))
         with Curvature(run, f, list(args), kwargs or {}, list(args), places, granularity, args, None) as curvature:
-            if not curvature.known:
-                return None
-            product = curvature.products(join(tangents)[None])[0]
-            return tuple(curvature.cut(curvature.gradient())), tuple(curvature.cut(product))
+            product = _product(curvature, tangents)
+            return None if product is None else (tuple(curvature.cut(curvature.gradient())),
+                                                 tuple(curvature.cut(product)))  # fmt: skip
     numbers = tuple(range(len(args))) if argnums is None else argnums if isinstance(argnums, tuple) else (argnums,)
     choice = Choice(numbers or None, argnames)
     choice.check(args, f)
@@ -286,11 +285,22 @@ def _swept(f, args, tangents, kwargs, argnums, argnames, has_aux, granularity, r
     match(list(tangents), trees, "tangents", seeds)
     with Curvature(run, f, args, kwargs, leaves, choice.placer(trees, places, kwargs), granularity, given,
                    None) as curvature:
-        if not curvature.known:
+        product = _product(curvature, seeds)
+        if product is None:
             return None
-        product = curvature.products(join(seeds)[None])[0]
         found = [choice.flat(trees, leaves, curvature.cut(x)) for x in (curvature.gradient(), product)]
     return (*found, kept[0]) if has_aux else tuple(found)
+
+
+def _product(curvature, tangents):
+    """With one vector, all numbers in a row; None where the gradient has to be recorded."""
+    if not curvature.known:
+        return None
+    try:
+        with _or_other_way(curvature):
+            return curvature.products(join(tangents)[None])[0]
+    except _OtherWayError:
+        return None
 
 
 def _are_arrays(args, tangents):

@@ -40,9 +40,21 @@ def test_hessians(f, strategy):
     assert codipy.hessian(f, strategy=strategy)(POINT) == pytest.approx(np.array(expected), rel=1e-6, abs=1e-8)
 
 
+@pytest.mark.parametrize("f", [population, evolved, unitary])
+def test_products_with_vectors(f):
+    tangent = np.array([0.3, -1.2, 0.7])
+    gradient, product = codipy.gradient_and_hvp(f, (POINT,), (tangent,))
+    assert gradient[0] == pytest.approx(codipy.grad(f)(POINT))
+    assert product[0] == pytest.approx(codipy.hessian(f)(POINT) @ tangent)
+    gradient, product = codipy.gradient_and_hvp(lambda p, k: f(p) * k, (POINT, 2.0), (tangent,), argnums=0)
+    assert product[0] == pytest.approx(2.0 * codipy.hessian(f)(POINT) @ tangent)
+
+
 def test_of_one_that_depends_on_the_phase_there_is_none():
     with pytest.raises(np.linalg.LinAlgError, match="no derivative exists"):
         codipy.hessian(of_a_phase)(POINT)
+    with pytest.raises(np.linalg.LinAlgError, match="no derivative exists"):
+        codipy.hvp(of_a_phase, (POINT,), (POINT,))
 
 
 def test_an_argument_is_not_filled_twice():
