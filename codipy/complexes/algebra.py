@@ -14,13 +14,13 @@ import scipy.linalg
 
 from codipy.complexes.holomorphic import lift
 from codipy.complexes.record import rule
-from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.registry import PRIMITIVES as OF_NUMPY
-from codipy.numpy.rules.building import is_plain
-from codipy.numpy.rules.matrices import mT
 from codipy.scipy import algebra
 from codipy.scipy.calls import PRIMITIVES
+from codipy.scipy.rules.functions import ANALYTIC, CUT, analytic, finite
+from codipy.scipy.rules.indefinite import SYMMETRIC
+from codipy.scipy.rules.solving import is_conjugated
 from codipy.scipy.rules.spectra import REAL_VECTORS, found_or_eig
 
 __all__ = []
@@ -36,8 +36,9 @@ def _of_svd(options):
 
 
 _RESULTS = {
-    "eigh": "rc", "eigh of two": "rc", "eigvalsh": "r", "eigvalsh of two": "rc", "lstsq": "crrr", "norm": "r",
-    "pinv": "c", "qr": _of_qr, "svd": _of_svd, "svdvals": "r",
+    "cho_factor": "c", "cho_solve": "c", "solve_continuous_are": "c", "solve_continuous_lyapunov": "c",
+    "solve_discrete_are": "c", "solve_discrete_lyapunov": "c", "solveh_banded": "c", "eigh": "rc", "eigh of two": "rc", "eigvalsh": "r", "eigvalsh of two": "rc", "lstsq": "crrr", "norm": "r",
+    "ldl": "ccr", "schur": "cc", "pinv": "c", "qr": _of_qr, "svd": _of_svd, "svdvals": "r",
 }  # fmt: skip
 for _name, _results in _RESULTS.items():
     rule(PRIMITIVES[f"scipy.linalg.{_name}"], _results)
@@ -67,54 +68,35 @@ rule(replace(_of_numpys("eig", found_or_eig, "eig"), name=REAL_VECTORS), "cr")
 
 
 # ---- functions with a complex derivative -----------------------------------------------------------------------------
-def _refusing(name, refused):
-    """SciPy's function, but for options with which it has no complex derivative."""
-    own = getattr(scipy.linalg, name)
+def _of_conjugate(options):
+    """Which arguments a solution is of the conjugate of: the matrix, where its conjugate transpose is solved with."""
+    return (0,) if is_conjugated(options) else ()
 
-    def forward(*args, **options):
-        for key, (values, instead) in refused.items():
-            if options.get(key) in values:
-                refuse(f"scipy.linalg.{name}", f"of complex matrices it has no derivative with {key}={options[key]!r}: "
-                                               f"{instead}")
-        return own(*args, **options)
+
+lift(SYMMETRIC, PRIMITIVES[SYMMETRIC], results="ccr")
+for _name in ("lu_solve", "solve_triangular"):
+    lift(f"scipy.linalg.{_name}", PRIMITIVES[f"scipy.linalg.{_name}"], _of_conjugate)
+for _name, _results in {"det": "c", "expm_frechet": "cc", "inv": "c", "lu": "rcc", "lu_factor": "cr", "solve": "c",
+                        "solve_banded": "c", "solve_sylvester": "c", "solve_toeplitz": "c"}.items():
+    lift(f"scipy.linalg.{_name}", PRIMITIVES[f"scipy.linalg.{_name}"], results=_results)
+
+
+def _complex_and_finite(name):
+    original = getattr(scipy.linalg, name)
+
+    def forward(a, **options):
+        out = finite(name, original(a, **options))
+        return out if np.iscomplexobj(out) else out + 0j
 
     return forward
 
 
-_SYMMETRIC = {"assume_a": (("sym", "symmetric"), "leave assume_a out")}
-_CONJUGATED = {"trans": ((2, "C"), "take `a.conj().T` and the other triangle")}
-for _name, _refused in {"solve": _SYMMETRIC, "inv": _SYMMETRIC, "solve_triangular": _CONJUGATED, "sqrtm": {}}.items():
-    lift(f"scipy.linalg.{_name}", replace(PRIMITIVES[f"scipy.linalg.{_name}"], forward=_refusing(_name, _refused)))
-for _name, _results in {"det": "c", "expm_frechet": "cc", "lu": "rcc", "lu_factor": "cr", "solve_banded": "c",
-                        "solve_sylvester": "c", "solve_toeplitz": "c"}.items():  # fmt: skip
-    lift(f"scipy.linalg.{_name}", PRIMITIVES[f"scipy.linalg.{_name}"], results=_results)
+def _by_frechet(a, e):
+    return scipy.linalg.expm_frechet(a, e, compute_expm=False)
 
 
-def _lu_solve(*args, **options):
-    if options["trans"] == 2:
-        refuse("scipy.linalg.lu_solve", "of complex matrices it has no derivative with trans=2: take that of the "
-                                        "conjugates with trans=1, and conjugate the result")
-    return PRIMITIVES["scipy.linalg.lu_solve"].forward(*args, **options)
-
-
-lift("scipy.linalg.lu_solve", replace(PRIMITIVES["scipy.linalg.lu_solve"], forward=_lu_solve))
-
-
-def _expm_along(a, e):
-    """The derivative of the exponential along `e`: a corner of that of a larger matrix (N. Higham, 2008, ch. 3)."""
-    if np.ndim(a) == 2 and is_plain(a, e):
-        return scipy.linalg.expm_frechet(a, e, compute_expm=False)
-    n, below = np.shape(a)[-1], np.concatenate([np.zeros(np.shape(a)), a], axis=-1)
-    doubled = np.concatenate([np.concatenate([a, e], axis=-1), below], axis=-2)
-    return algebra.FUNCTIONS["expm"](doubled)[..., :n, n:]
-
-
-def _expm_vjp(g, out, args, kwargs, argnums):
-    return [_expm_along(mT(args[0]), g)]
-
-
-def _expm_jvp(tangents, out, args, kwargs):
-    return _expm_along(args[0], tangents[0])
-
-
-lift("scipy.linalg.expm", Primitive("scipy.linalg.expm", scipy.linalg.expm, _expm_vjp, _expm_jvp, keep_out=False))
+for _name in ("expm", *ANALYTIC):
+    _vjp, _jvp = analytic(_name, algebra.FUNCTIONS[_name], _by_frechet if _name == "expm" else None)
+    lift(f"scipy.linalg.{_name}", Primitive(f"scipy.linalg.{_name}", _complex_and_finite(_name), _vjp, _jvp,
+                                            keep_out=_name in CUT, located=True))  # fmt: skip
+lift("scipy.linalg.sqrtm", replace(PRIMITIVES["scipy.linalg.sqrtm"], forward=_complex_and_finite("sqrtm")))

@@ -24,14 +24,16 @@ def _conjugate(x):
 
 
 def lift(name, primitive, conjugated=(), results="c"):
-    """Enter the rule on complex arrays; of the arguments in `conjugated` the function takes the conjugate."""
+    """Enter the rule on complex arrays.
 
-    def turned(args):
-        return [np.conjugate(x) if k in conjugated else x for k, x in enumerate(args)]
+    Of the arguments in `conjugated`, which may be a function of the options, the function takes the conjugate.
+    """
 
     def vjp(g, out, args, kwargs, argnums):
-        bars = primitive.vjp(_conjugate(g), out, turned(args), kwargs, argnums)
-        return [bar if k in conjugated else _conjugate(bar) for k, bar in zip(argnums, bars)]
+        others = conjugated(kwargs) if callable(conjugated) else conjugated
+        turned = [np.conjugate(x) if k in others else x for k, x in enumerate(args)]
+        bars = primitive.vjp(_conjugate(g), out, turned, kwargs, argnums)
+        return [bar if k in others else _conjugate(bar) for k, bar in zip(argnums, bars)]
 
     made = Primitive(name, primitive.forward, vjp, primitive.jvp, keep_args=primitive.keep_args,
                      keep_out=primitive.keep_out,

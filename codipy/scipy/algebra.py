@@ -9,7 +9,17 @@ import scipy.linalg
 
 from codipy.numpy.modules import module_for
 from codipy.scipy.calls import refused
-from codipy.scipy.rules import decompositions, equations, factors, functions, solving, spectra, structured
+from codipy.scipy.rules import (
+    decompositions,
+    equations,
+    factors,
+    functions,
+    indefinite,
+    schur,
+    solving,
+    spectra,
+    structured,
+)
 
 __all__ = ["COMPLEX", "FUNCTIONS", "PASSIVE", "REFUSED", "linalg"]
 
@@ -36,7 +46,6 @@ REFUSED = {
     "fiedler_companion": "take `scipy.linalg.companion(a)`",
     "funm": "take the function by name, `scipy.linalg.expm`, `logm`, `sqrtm`, `sinm`, ...",
     "hessenberg": _UNSYMMETRIC,
-    "ldl": "take `scipy.linalg.cho_factor(a)` if a is positive definite, or `scipy.linalg.solve(a, b, assume_a='sym')`",
     "leslie": "write the two diagonals into `np.zeros((n, n))`",
     "matmul_toeplitz": "take `scipy.linalg.toeplitz(c, r) @ x`",
     "matrix_balance": "take the matrix itself",
@@ -53,19 +62,20 @@ REFUSED = {
     "qz": _UNSYMMETRIC,
     "rq": "take `q, r = scipy.linalg.qr(a[::-1].T, mode='economic')`, and `r.T[::-1, ::-1]`, `q.T[::-1]`",
     "rsf2csf": _UNSYMMETRIC,
-    "schur": _UNSYMMETRIC,
     "signm": "it is constant but where an eigenvalue crosses the imaginary axis: say `codipy.value(a)`",
     "solve_circulant": "take `scipy.linalg.solve(scipy.linalg.circulant(c), b)`",
     "subspace_angles": "take the singular values of `qa.T @ qb`, with bases from `scipy.linalg.qr`",
 }
 
 # What takes complex matrices, by rules of the layer of complex arrays or by movements alone.
-COMPLEX = {"block_diag", "cholesky", "circulant", "companion", "det", "eig", "eigh", "eigvals", "eigvalsh", "expm",
-           "expm_frechet", "hankel", "inv", "khatri_rao", "lstsq", "lu", "lu_factor", "lu_solve", "norm", "pinv", "qr",
-           "solve", "solve_banded", "solve_sylvester", "solve_toeplitz", "solve_triangular", "sqrtm", "svd", "svdvals",
-           "toeplitz"}  # fmt: skip
+COMPLEX = {"block_diag", "cho_factor", "cho_solve", "cholesky", "circulant", "companion", "coshm", "cosm", "det", "eig",
+           "eigh", "eigvals", "eigvalsh", "expm", "expm_frechet", "fractional_matrix_power", "hankel", "inv",
+           "khatri_rao", "ldl", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "norm", "pinv", "qr", "schur", "sinhm", "sinm", "solve",
+           "solve_banded", "solve_continuous_are", "solve_continuous_lyapunov", "solve_discrete_are",
+           "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm",
+           "svd", "svdvals", "tanhm", "tanm", "toeplitz"}  # fmt: skip
 
-_FAMILIES = (solving, factors, decompositions, spectra, equations, functions, structured)
+_FAMILIES = (solving, factors, indefinite, decompositions, spectra, schur, equations, functions, structured)
 FUNCTIONS = {name: function for family in _FAMILIES for name, function in family.FUNCTIONS.items()
              if hasattr(scipy.linalg, name)}  # fmt: skip
 FUNCTIONS |= {name: refused(getattr(scipy.linalg, name), f"scipy.linalg.{name}", why)

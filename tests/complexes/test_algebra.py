@@ -3,6 +3,7 @@
 
 import inspect
 import re
+import warnings
 
 import numpy as np
 import pytest
@@ -15,6 +16,7 @@ from tests.complexes.programs import POINT, TURN, differences, turned
 from tests.scipy.recorded import demand_same_gradient, demand_same_when_loaded
 from tests.strategies import each_strategy
 
+HOLLOW = 1.0 - np.eye(3)      # of which a block of two is chosen
 TANGENT = np.cos(np.arange(POINT.size))
 
 
@@ -43,25 +45,40 @@ CASES = _listed("""
     expm_frechet(m, n)[1] ; sqrtm(h) ; solve_sylvester(m, n, h) ; solve_banded((1, 1), m, z) ; lu_factor(m)[0] ;
     lu_solve(lu_factor(m), z) ; lu_solve(lu_factor(m), z, trans=1) ; lu_solve(lu_factor(a), z) ; lu(m)[2] ;
     lu(m, permute_l=True)[0] ; solve_toeplitz(z + 3.0, w) ; solve_toeplitz((z + 3.0, w), w) ; toeplitz(z) ;
-    toeplitz(z, w) ; toeplitz(x, z) ; hankel(z, w) ; circulant(z) ; block_diag(m, n) ; khatri_rao(m, n) ; companion(z) ;
+    solve_triangular(m, z, trans='C') ; solve_triangular(m, n, lower=True, trans=2, unit_diagonal=True) ;
+    solve_triangular(a, z, trans=2) ; solve_triangular(m, x, trans=2) ; lu_solve(lu_factor(m), z, trans=2) ;
+    lu_solve(lu_factor(m), n, trans=2) ; lu_solve(lu_factor(a), z, trans=2) ; lu_solve(lu_factor(m), x, trans=2) ;
+    solve(m, z, assume_a='sym') ; solve(m, n, assume_a='symmetric', lower=True) ; inv(m, assume_a='sym') ;
+    cho_factor(h)[0] ; cho_factor(h, lower=True)[0] ; cho_solve(cho_factor(h), z) ; cho_solve(cho_factor(h), x) ;
+    cho_solve(cho_factor(h, lower=True), n) ; cho_solve(cho_factor(a @ a.T), z) ; cho_solve((m, True), z) ;
+    cho_solve((m, False), n) ; solveh_banded(np.stack([z, x + 3.0]), w) ; solveh_banded(m + 4.0 * np.eye(3)[:1].T, n, lower=True) ;
+    solveh_banded(m + 4.0 * np.eye(3)[2:].T, z) ; solveh_banded(np.stack([x + 3.0, z]), w, lower=True) ;
+    ldl(h)[0] ; ldl(h - 2.0 * np.eye(3))[1] ; ldl(h, lower=False)[0] ; ldl(m, hermitian=False)[0] ;
+    ldl(m + HOLLOW, hermitian=False, lower=False)[1] ; ldl(h * HOLLOW)[0] ; ldl(h * HOLLOW, lower=False)[1] ;
+    abs(schur(m)[0]) ; abs(schur(m)[1]) ; np.diag(schur(e, output='complex')[0]) ; turned(schur(m)[1]) ;
+    solve_continuous_lyapunov(m, n) ; solve_continuous_lyapunov(a, n) ; solve_continuous_lyapunov(m, a) ;
+    solve_discrete_lyapunov(m * 0.3, n) ; solve_discrete_lyapunov(m * 0.3, n, method='bilinear') ;
+    solve_continuous_are(m, n, h, g) ; solve_continuous_are(m, a, h, np.eye(3)) ; solve_discrete_are(m, n, h, g) ;
+    logm(m) ; logm(s - 4.0 * np.eye(3)) ; sqrtm(m) ; sqrtm(s - 4.0 * np.eye(3)) ; fractional_matrix_power(m, 0.3) ;
+    fractional_matrix_power(s - 4.0 * np.eye(3), 1.7) ; sinm(m) ; cosm(m) ; tanm(m * 0.3) ; sinhm(m) ; coshm(m) ;
+    tanhm(m * 0.3) ; toeplitz(z, w) ; toeplitz(x, z) ; hankel(z, w) ; circulant(z) ; block_diag(m, n) ; khatri_rao(m, n) ; companion(z) ;
 """)
 
 REFUSED = {
-    "solve(h, z, assume_a='sym')": "leave assume_a out",
-    "inv(h, assume_a='symmetric')": "leave assume_a out",
-    "solve_triangular(m, z, trans='C')": "and the other triangle",
-    "lu_solve(lu_factor(m), z, trans=2)": "conjugate the result",
     "eig(m, n)[0]": "leave b out",
     "eig(m, left=True)[0]": "leave left out",
     "eigvals(m, homogeneous_eigvals=True)": "leave homogeneous_eigvals out",
     "eig(np.stack([m, n]))[0]": "loop over the stack",
-    "cho_factor(h)[0]": "of complex matrices codipy has no derivative",
-    "logm(m)": "of complex matrices codipy has no derivative",
-    "solve_continuous_lyapunov(m, n)": "of complex matrices codipy has no derivative",
+    "schur(np.stack([m, n]))[0]": "loop over the stack",
+    "schur(m, sort='lhp')[0]": "leave sort out",
+    "schur(e)[0]": "take output='complex'",
+    "ldl(np.stack([h, g]))[0]": "loop over the stack",
 }
 if "assume_a" not in inspect.signature(scipy.linalg.inv).parameters:  # before SciPy 1.17
-    CASES = [text for text in CASES if not text.startswith("inv(h, assume_a")]
-    REFUSED.pop("inv(h, assume_a='symmetric')")
+    CASES = [text for text in CASES if not re.match(r"inv\([hm], assume_a", text)]
+
+
+pytestmark = pytest.mark.filterwarnings("ignore:scipy.linalg.ldl")
 
 
 def program(text):
@@ -80,7 +97,7 @@ def f(p):
     weights = np.reshape(np.exp(1j * (1.0 + np.arange(np.size(out)))), np.shape(out))
     return np.sum((out * weights).real) + np.sum((out * out * weights).imag)
 """
-    names = {"turned": turned, "TURN": TURN}
+    names = {"turned": turned, "TURN": TURN, "HOLLOW": HOLLOW}
     exec(source, names)
     return names["f"]
 
@@ -122,10 +139,43 @@ def test_what_is_refused(text):
         codipy.grad(program(text))(POINT)
 
 
-@pytest.mark.parametrize("text", ["eig(m)[1]", "eig(e)[1]", "eigh(h)[1]", "svd(m)[0]", "eigh(h, g)[1]"])
+@pytest.mark.parametrize("text", ["eig(m)[1]", "eig(e)[1]", "eigh(h)[1]", "svd(m)[0]", "eigh(h, g)[1]",
+                                  "schur(m)[1]", "schur(m)[0]"])  # fmt: skip
 def test_a_loss_that_depends_on_a_phase_raises(text):
     with pytest.raises(np.linalg.LinAlgError, match="right with any phase"):
         codipy.grad(program(text))(POINT)
+
+
+@pytest.mark.parametrize("text", ["logm(?)", "sqrtm(?)", "fractional_matrix_power(?, 0.5)"])
+@pytest.mark.parametrize("matrix", ["np.outer(z, z) + np.outer(w, w)", "np.outer(x, x)"])
+def test_of_a_singular_matrix_there_is_none(text, matrix):
+    f = program(text.replace("?", matrix))
+    for driver in (codipy.grad(f), lambda p: codipy.jvp(f, (p,), (TANGENT,))):
+        with warnings.catch_warnings(), pytest.raises(np.linalg.LinAlgError, match="singular"):
+            warnings.simplefilter("ignore")
+            driver(POINT)
+
+
+def test_on_the_branch_cut_there_is_none():
+    """But for rounding, which puts one of two equal eigenvalues on the other side."""
+    def f(p):
+        return np.sum(np.abs(codipy.scipy.linalg.logm(p[0] * (TURN - TURN.T) @ (TURN - TURN.T) - 1e-3j * p[1] * TURN)))
+
+    with pytest.raises((ActiveError, np.linalg.LinAlgError)):
+        codipy.grad(f)(np.array([1.0, 0.0]))
+
+
+def test_a_replay_with_a_complex_result_raises():
+    tape = codipy.Tape("primal")
+    with tape:
+        x = tape.register_input(np.diag([1.0, 2.0, 3.0]))
+        y = tape.register_output(np.sum(codipy.scipy.linalg.sqrtm(x)))
+    tape.set_primal(x, np.diag([1.0, 2.0, 4.0]))
+    tape.evaluate_primal()
+    assert tape.get_primal(y) == np.sum(scipy.linalg.sqrtm(np.diag([1.0, 2.0, 4.0])))
+    tape.set_primal(x, np.diag([1.0, -2.0, 4.0]))
+    with pytest.raises(ActiveError, match="complex now: record again"):
+        tape.evaluate_primal()
 
 
 def test_eigenvectors_of_a_real_matrix_are_of_scipys_kind():

@@ -3,7 +3,8 @@
 
 Sylvester's a x + x b = q has the adjoint a^T s + s b^T = x_bar. At a solution of Riccati's equation, with the feedback
 k and the closed loop c = a - b k, a change of the data changes x by the solution of Lyapunov's equation of c (T.-C. Kao
-and G. Hennequin, "Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati equations", 2020).
+and G. Hennequin, "Automatic differentiation of Sylvester, Lyapunov, and algebraic Riccati equations", 2020). But for
+Sylvester's, which has a complex derivative, they are written with conjugate transposes for complex matrices too.
 """
 
 import functools
@@ -13,7 +14,7 @@ import scipy.linalg
 
 from codipy.numpy.allocation import asarray
 from codipy.numpy.primitive import Primitive
-from codipy.numpy.rules.matrices import mT
+from codipy.numpy.rules.matrices import cT, mT
 from codipy.scipy.calls import kept, recorded
 
 __all__ = ["FUNCTIONS"]
@@ -39,41 +40,41 @@ def _sylvester_jvp(tangents, out, args, kwargs):
     return solve_sylvester(args[0], args[1], right)
 
 
-# ---- a x + x a^T = q; x = a x a^T + q --------------------------------------------------------------------------------
+# ---- a x + x a^H = q; x = a x a^H + q --------------------------------------------------------------------------------
 def _continuous_vjp(g, out, args, kwargs, argnums):
-    s = solve_continuous_lyapunov(mT(args[0]), g)
-    return _chosen((-(s @ mT(out) + mT(s) @ out), s), argnums)
+    s = solve_continuous_lyapunov(cT(args[0]), g)
+    return _chosen((-(s @ cT(out) + cT(s) @ out), s), argnums)
 
 
 def _continuous_jvp(tangents, out, args, kwargs):
     right = tangents.get(1, 0.0)
     if 0 in tangents:
-        right = right - tangents[0] @ out - out @ mT(tangents[0])
+        right = right - tangents[0] @ out - out @ cT(tangents[0])
     return solve_continuous_lyapunov(args[0], right)
 
 
 def _discrete_vjp(g, out, args, kwargs, argnums):
     a = args[0]
-    s = solve_discrete_lyapunov(mT(a), g, **kwargs)
-    return _chosen((s @ a @ mT(out) + mT(s) @ a @ out, s), argnums)
+    s = solve_discrete_lyapunov(cT(a), g, **kwargs)
+    return _chosen((s @ a @ cT(out) + cT(s) @ a @ out, s), argnums)
 
 
 def _discrete_jvp(tangents, out, args, kwargs):
     a, right = args[0], tangents.get(1, 0.0)
     if 0 in tangents:
-        right = right + tangents[0] @ out @ mT(a) + a @ out @ mT(tangents[0])
+        right = right + tangents[0] @ out @ cT(a) + a @ out @ cT(tangents[0])
     return solve_discrete_lyapunov(a, right, **kwargs)
 
 
-# ---- Riccati's equations: q and r are symmetric, so are their cotangents ---------------------------------------------
+# ---- Riccati's equations: q and r are Hermitian, so are their cotangents ---------------------------------------------
 def _symmetric(bar):
-    return (bar + mT(bar)) / 2
+    return (bar + cT(bar)) / 2
 
 
 def _loop(out, args, discrete):
     """The feedback and the closed loop."""
     a, b, _, r = args
-    x = mT(b) @ out
+    x = cT(b) @ out
     k = np.linalg.solve(r + x @ b, x @ a) if discrete else np.linalg.solve(r, x)
     return k, a - b @ k
 
@@ -81,41 +82,41 @@ def _loop(out, args, discrete):
 def _care_vjp(g, out, args, kwargs, argnums):
     k, c = _loop(out, args, False)
     s = -solve_continuous_lyapunov(c, g)
-    both = s + mT(s)
-    return _chosen((out @ both, -out @ both @ mT(k), _symmetric(s), _symmetric(k @ s @ mT(k))), argnums)
+    both = s + cT(s)
+    return _chosen((out @ both, -out @ both @ cT(k), _symmetric(s), _symmetric(k @ s @ cT(k))), argnums)
 
 
 def _care_jvp(tangents, out, args, kwargs):
     k, c = _loop(out, args, False)
     right = _moved(tangents, out, k, np.eye(np.shape(out)[0]))
-    return solve_continuous_lyapunov(mT(c), -right)
+    return solve_continuous_lyapunov(cT(c), -right)
 
 
 def _dare_vjp(g, out, args, kwargs, argnums):
     k, c = _loop(out, args, True)
     s = solve_discrete_lyapunov(c, g)
-    turned = out @ c @ (s + mT(s))
-    return _chosen((turned, -turned @ mT(k), _symmetric(s), _symmetric(k @ s @ mT(k))), argnums)
+    turned = out @ c @ (s + cT(s))
+    return _chosen((turned, -turned @ cT(k), _symmetric(s), _symmetric(k @ s @ cT(k))), argnums)
 
 
 def _dare_jvp(tangents, out, args, kwargs):
     k, c = _loop(out, args, True)
-    return solve_discrete_lyapunov(mT(c), _moved(tangents, out, k, c))
+    return solve_discrete_lyapunov(cT(c), _moved(tangents, out, k, c))
 
 
 def _moved(tangents, x, k, c):
     """What tangents of a, b, q and r add to the equation at the solution; `c` stands right of x in it."""
     right = 0.0
     if 0 in tangents:
-        part = mT(tangents[0]) @ x @ c
-        right = right + part + mT(part)
+        part = cT(tangents[0]) @ x @ c
+        right = right + part + cT(part)
     if 1 in tangents:
-        part = mT(k) @ mT(tangents[1]) @ x @ c
-        right = right - part - mT(part)
+        part = cT(k) @ cT(tangents[1]) @ x @ c
+        right = right - part - cT(part)
     if 2 in tangents:
         right = right + tangents[2]
     if 3 in tangents:
-        right = right + mT(k) @ tangents[3] @ k
+        right = right + cT(k) @ tangents[3] @ k
     return right
 
 

@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of scipy.linalg's factorisations by Cholesky and by elimination, and of solving with their factors.
 
-For A = L L^T: dL = L half(inv(L) dA inv(L)^T), where half keeps the lower triangle and half the diagonal. For
+For A = L L^H: dL = L half(inv(L) dA inv(L)^H), where half keeps the lower triangle and half the diagonal. For
 P A = L U: dL = L lower(F), dU = upper(F) U with F = inv(L) P dA inv(U). (S. Walter and
-L. Lehmann, "Algorithmic differentiation of linear algebra functions", 2010.)
+L. Lehmann, "Algorithmic differentiation of linear algebra functions", 2010.) Rules of Cholesky's factors are for
+complex matrices too.
 """
 
 import numpy as np
@@ -13,7 +14,7 @@ from scipy.linalg.blas import dtrmm, dtrmv, dtrsm
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import refuse, value_tree
 from codipy.numpy.primitive import Primitive
-from codipy.numpy.rules.matrices import folded, halved, mirrored, mT
+from codipy.numpy.rules.matrices import conj, cT, folded, halved, mirrored, mT
 from codipy.scipy.calls import LOOP, kept, of_active, recorded, run
 from codipy.scipy.rules.solving import outer, solve_triangular
 
@@ -25,7 +26,7 @@ _BLOCK = 64      # columns of a factor of Cholesky's that the sweep goes back th
 # ---- Cholesky: one triangle is read; cho_factor leaves in the other what stands there --------------------------------
 def _factor(out, lower):
     """L, from a triangle that may have anything beside it."""
-    return np.tril(out) if lower else mT(np.triu(out))
+    return np.tril(out) if lower else cT(np.triu(out))
 
 
 def _bar_of_block(factor, g):
@@ -72,9 +73,9 @@ def _cholesky_bar(g, out, kwargs):
         _bar_of_numbers(*((out, bar) if lower else (out.T, bar.T)))
         return bar
     factor = _factor(out, lower)
-    middle = halved(mT(factor) @ np.tril(g if lower else mT(g)))
-    left = solve_triangular(factor, middle + mT(middle), lower=True, trans=1)
-    bar = mT(solve_triangular(factor, mT(left), lower=True, trans=1)) / 2
+    middle = halved(cT(factor) @ np.tril(g if lower else cT(g)))
+    left = solve_triangular(factor, middle + cT(middle), lower=True, trans=2)
+    bar = cT(solve_triangular(factor, cT(left), lower=True, trans=2)) / 2
     return folded(bar, lower) + _beside(g, lower)
 
 
@@ -87,8 +88,8 @@ def _cholesky_jvp(tangents, out, args, kwargs):
     lower = kwargs.get("lower", False)
     factor = _factor(out, lower)
     left = solve_triangular(factor, mirrored(tangents[0], lower), lower=True)
-    slope = factor @ halved(solve_triangular(factor, mT(left), lower=True))
-    return slope if lower else mT(slope)
+    slope = factor @ halved(solve_triangular(factor, cT(left), lower=True))
+    return slope if lower else cT(slope)
 
 
 def _beside(a, lower):
@@ -134,28 +135,28 @@ def _cho_solve_vjp(g, out, args, kwargs, argnums):
     c, lower = args[0], kwargs["lower"]
     g_b, bars = cho_solve((c, lower), g), {}
     if 0 in argnums:
-        bar = _bar_of_factor(c if lower else mT(c), out, -g_b)
-        bars[0] = bar if lower else mT(bar)
+        bar = _bar_of_factor(c if lower else cT(c), out, -g_b)
+        bars[0] = bar if lower else cT(bar)
     return [g_b if k else bars[0] for k in argnums]
 
 
 def _bar_of_factor(factor, x, y):
-    """The lower triangle of y (L^T x)^T + x (L^T y)^T, of columns or a vector each; beside L stands anything."""
+    """The lower triangle of y (L^H x)^H + x (L^H y)^H, of columns or a vector each; beside L stands anything."""
     if type(factor) is type(x) is type(y) is np.ndarray and x.ndim == 1 and x.size and (
             factor.dtype == x.dtype == y.dtype == np.float64):
         a, lower, turned = (factor, 1, 1) if factor.flags.f_contiguous else (factor.T, 0, 0)
         right = [dtrmv(a, vector, lower=lower, trans=turned) for vector in (x, y)]
         return np.tril(np.stack((y, x), -1) @ np.stack(right))
     factor = np.tril(factor)
-    return np.tril(outer(y, mT(factor) @ x) + outer(x, mT(factor) @ y))
+    return np.tril(outer(y, conj(cT(factor) @ x)) + outer(x, conj(cT(factor) @ y)))
 
 
 def _cho_solve_jvp(tangents, out, args, kwargs):
     c, lower = args[0], kwargs["lower"]
     right = tangents.get(1, 0.0)
     if 0 in tangents:
-        half = _factor(tangents[0], lower) @ mT(_factor(c, lower))
-        right = right - (half + mT(half)) @ out
+        half = _factor(tangents[0], lower) @ cT(_factor(c, lower))
+        right = right - (half + cT(half)) @ out
     return cho_solve((c, lower), right)
 
 
@@ -254,7 +255,7 @@ def _lu_solve_jvp(tangents, out, args, kwargs):
     if 0 in tangents:
         lower, upper = _parts(lu)
         moved = (np.tril(tangents[0], -1) @ upper + lower @ np.triu(tangents[0]))[np.argsort(_order(pivots))]
-        right = right - (mT(moved) if trans else moved) @ out
+        right = right - (cT(moved) if trans == 2 else mT(moved) if trans else moved) @ out
     return lu_solve((lu, pivots), right, trans=trans)
 
 

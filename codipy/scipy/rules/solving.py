@@ -12,11 +12,11 @@ import scipy.linalg
 from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.factors import solve_columns
-from codipy.numpy.rules.matrices import folded, mirrored, mT
+from codipy.numpy.rules.matrices import conj, cT, folded, mirrored, mT, real
 from codipy.scipy.calls import LOOP, kept, recorded
 from codipy.scipy.rules.structured import toeplitz
 
-__all__ = ["FUNCTIONS", "in_bands", "outer", "solve_banded", "solve_triangular", "times_bands", "turned"]
+__all__ = ["FUNCTIONS", "in_bands", "is_conjugated", "outer", "solve_banded", "solve_triangular", "times_bands", "turned"]
 
 
 def _columns(x):
@@ -55,7 +55,8 @@ def _solver(name, forward, solve, reads, fold):
         right = tangents.get(1, 0.0)
         if 0 in tangents:
             moved = reads(tangents[0], kwargs)
-            right = right - (mT(moved) if _is_transposed(kwargs) else moved) @ out
+            turn = cT if is_conjugated(kwargs) else mT
+            right = right - (turn(moved) if _is_transposed(kwargs) else moved) @ out
         return solve(args[0], right, kwargs, False)
 
     return kept(Primitive(f"scipy.linalg.{name}", forward, vjp, jvp, linear=(1,), located=True))
@@ -65,9 +66,15 @@ def _is_transposed(options):
     return bool(options.get("transposed", False)) or options.get("trans", 0) not in (0, "N")
 
 
+def is_conjugated(options):
+    """Whether it is the conjugate transpose that is solved with."""
+    return options.get("trans", 0) in (2, "C")
+
+
 # ---- solve: which elements are read follows from what is assumed of the matrix ---------------------------------------
 _EXCHANGED = {"upper triangular": "lower triangular", "lower triangular": "upper triangular"}
-_ONE_TRIANGLE = ("sym", "symmetric", "her", "hermitian", "pos", "positive definite")
+_SYMMETRIC = ("sym", "symmetric")
+_HERMITIAN = ("her", "hermitian", "pos", "positive definite")
 
 
 def _solve_again(a, right, options, transposed):
@@ -79,8 +86,10 @@ def _solve_again(a, right, options, transposed):
         return x[:, 0] if np.ndim(right) == 1 else x
     lower = options.get("lower", False)
     if transposed and np.iscomplexobj(a):  # which SciPy does not solve
-        if assumed in _ONE_TRIANGLE:
+        if assumed in _HERMITIAN:
             return solve(np.conjugate(a), right, assume_a=assumed, lower=lower)
+        if assumed in _SYMMETRIC:
+            return solve(a, right, assume_a=assumed, lower=lower)
         assumed = _EXCHANGED.get(assumed, assumed)
         return solve(mT(a), right, assume_a=assumed)
     return solve(a, right, assume_a=assumed, lower=lower, transposed=transposed)
@@ -92,14 +101,16 @@ def _band(t, below, above):
 
 def _read(t, options):
     assumed, lower = options.get("assume_a"), options.get("lower", False)
-    if assumed in _ONE_TRIANGLE:
-        return mirrored(t, lower)
-    return _counted(t, assumed)
+    if assumed in _SYMMETRIC:
+        return np.tril(t) + mT(np.tril(t, -1)) if lower else np.triu(t) + mT(np.triu(t, 1))
+    return mirrored(t, lower) if assumed in _HERMITIAN else _counted(t, assumed)
 
 
 def _fold(bar, options):
     assumed, lower = options.get("assume_a"), options.get("lower", False)
-    return folded(bar, lower) if assumed in _ONE_TRIANGLE else _counted(bar, assumed)
+    if assumed in _SYMMETRIC:
+        return np.tril(bar) + np.tril(mT(bar), -1) if lower else np.triu(bar) + np.triu(mT(bar), 1)
+    return folded(bar, lower) if assumed in _HERMITIAN else _counted(bar, assumed)
 
 
 def _counted(t, assumed):
@@ -138,7 +149,7 @@ inv = recorded(scipy.linalg.inv, _INV)
 
 # ---- triangular ------------------------------------------------------------------------------------------------------
 def _triangular_again(a, right, options, transposed):
-    trans = int(transposed != _is_transposed(options))
+    trans = int(transposed != _is_transposed(options)) if transposed or not is_conjugated(options) else 2
     kept = {key: options[key] for key in ("lower", "unit_diagonal") if key in options}
     return solve_triangular(a, right, trans=trans, **kept)
 
@@ -218,30 +229,31 @@ def solve_banded(l_and_u, ab, b, overwrite_ab=False, overwrite_b=False, check_fi
     return _banded_call(ab, b, bands=tuple(map(int, l_and_u)), check_finite=check_finite)
 
 
-# ---- symmetric and in bands: one half is stored ----------------------------------------------------------------------
+# ---- Hermitian and in bands: one half is stored, of whose diagonal the real parts count ------------------------------
 def _whole(ab, lower):
     """All bands of the matrix."""
     count = np.shape(ab)[0] - 1
     if lower:
-        return np.concatenate([turned(ab, count, 0)[:count], ab])
-    return np.concatenate([ab, turned(ab, 0, count)[1:]])
+        return np.concatenate([conj(turned(ab, count, 0)[:count]), real(ab[:1]), ab[1:]])
+    return np.concatenate([ab[:count], real(ab[count:]), conj(turned(ab, 0, count)[1:])])
 
 
 def _half(bands, lower):
     """The transpose of `_whole`."""
     count = np.shape(bands)[0] // 2
+    none = np.zeros((1, np.shape(bands)[1]))
     if lower:
-        upper = np.concatenate([bands[:count], np.zeros((1, np.shape(bands)[1]))])
-        return bands[count:] + turned(upper, 0, count)
-    below = np.concatenate([np.zeros((1, np.shape(bands)[1])), bands[count + 1:]])
-    return bands[:count + 1] + turned(below, count, 0)
+        both = bands[count + 1:] + conj(turned(np.concatenate([bands[:count], none]), 0, count)[1:])
+        return np.concatenate([real(bands[count:count + 1]), both])
+    both = bands[:count] + conj(turned(np.concatenate([none, bands[count + 1:]]), count, 0)[:count])
+    return np.concatenate([both, real(bands[count:count + 1])])
 
 
 def _symmetric_vjp(g, out, args, kwargs, argnums):
     ab, lower = args[0], kwargs.get("lower", False)
     count = np.shape(ab)[0] - 1
     g_b = solveh_banded(ab, g, lower=lower)
-    return [-_half(in_bands(g_b, out, count, count), lower) if k == 0 else g_b for k in argnums]
+    return [-_half(in_bands(g_b, conj(out), count, count), lower) if k == 0 else g_b for k in argnums]
 
 
 def _symmetric_jvp(tangents, out, args, kwargs):

@@ -5,36 +5,20 @@ Eigenvalues are complex numbers to SciPy. The eigenvectors of a real matrix are 
 is called before anybody knows which rule records it, and its result is kept for that rule.
 """
 
-import threading
-
 import numpy as np
 import scipy.linalg
 
 from codipy.active.doors import door
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import refuse
-from codipy.scipy.calls import LOOP, of_active
+from codipy.scipy.calls import LOOP, FoundFirst, of_active
 
 __all__ = ["FUNCTIONS", "REAL_VECTORS", "found_or_eig"]
 
 REAL_VECTORS = "scipy.linalg.eig of real vectors"  # the name of the rule where vectors are real and values are complex
 
 
-class _Known(threading.local):
-    """A matrix, and what SciPy gave for it, until a rule takes it."""
-
-    result = None
-
-
-_known = _Known()
-
-
-def found_or_eig(a, **options):
-    """``scipy.linalg.eig``, which is not called twice for what was decided by its result."""
-    known, _known.result = _known.result, None
-    if known is not None and known[0].tobytes() == a.tobytes() and known[0].shape == a.shape and known[1] == options:
-        return known[2]
-    return scipy.linalg.eig(a, **options)
+found_or_eig = FoundFirst(scipy.linalg.eig)
 
 
 def _demand_plain_problem(name, a, **others):
@@ -54,8 +38,7 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
     if not right:
         return eigvals(a, check_finite=check_finite)
     a, options = asarray(a), {"check_finite": check_finite}
-    found = scipy.linalg.eig(np.array(a.value), **options)
-    _known.result = np.array(a.value), options, found
+    found = found_or_eig.first(a, options)
     name = "scipy.linalg.eig" if np.iscomplexobj(found[1]) else REAL_VECTORS
     return door("complexes")().recorded(name, (a,), options)
 
