@@ -36,9 +36,10 @@ def _of_svd(options):
 
 
 _RESULTS = {
-    "cho_factor": "c", "cho_solve": "c", "solve_continuous_are": "c", "solve_continuous_lyapunov": "c",
-    "solve_discrete_are": "c", "solve_discrete_lyapunov": "c", "solveh_banded": "c", "eigh": "rc", "eigh of two": "rc", "eigvalsh": "r", "eigvalsh of two": "rc", "lstsq": "crrr", "norm": "r",
-    "ldl": "ccr", "schur": "cc", "pinv": "c", "qr": _of_qr, "svd": _of_svd, "svdvals": "r",
+    "cho_factor": "c", "cho_solve": "c", "eigh of two": "rc", "eigh": "rc", "eigvalsh of two": "rc", "eigvalsh":
+    "r", "ldl": "ccr", "lstsq": "crrr", "norm": "r", "pinv": "c", "qr": _of_qr, "schur": "cc",
+    "solve_continuous_are": "c", "solve_continuous_lyapunov": "c", "solve_discrete_are": "c",
+    "solve_discrete_lyapunov": "c", "solveh_banded": "c", "svd": _of_svd, "svdvals": "r",
 }  # fmt: skip
 for _name, _results in _RESULTS.items():
     rule(PRIMITIVES[f"scipy.linalg.{_name}"], _results)

@@ -68,12 +68,12 @@ REFUSED = {
 }
 
 # What takes complex matrices, by rules of the layer of complex arrays or by movements alone.
-COMPLEX = {"block_diag", "cho_factor", "cho_solve", "cholesky", "circulant", "companion", "coshm", "cosm", "det", "eig",
-           "eigh", "eigvals", "eigvalsh", "expm", "expm_frechet", "fractional_matrix_power", "hankel", "inv",
-           "khatri_rao", "ldl", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "norm", "pinv", "qr", "schur", "sinhm", "sinm", "solve",
-           "solve_banded", "solve_continuous_are", "solve_continuous_lyapunov", "solve_discrete_are",
-           "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular", "solveh_banded", "sqrtm",
-           "svd", "svdvals", "tanhm", "tanm", "toeplitz"}  # fmt: skip
+COMPLEX = {"block_diag", "cho_factor", "cho_solve", "cholesky", "circulant", "companion", "coshm", "cosm", "det",
+           "eig", "eigh", "eigvals", "eigvalsh", "expm", "expm_frechet", "fractional_matrix_power", "hankel", "inv",
+           "khatri_rao", "ldl", "logm", "lstsq", "lu", "lu_factor", "lu_solve", "norm", "pinv", "qr", "schur",
+           "sinhm", "sinm", "solve", "solve_banded", "solve_continuous_are", "solve_continuous_lyapunov",
+           "solve_discrete_are", "solve_discrete_lyapunov", "solve_sylvester", "solve_toeplitz", "solve_triangular",
+           "solveh_banded", "sqrtm", "svd", "svdvals", "tanhm", "tanm", "toeplitz"}  # fmt: skip
 
 _FAMILIES = (solving, factors, indefinite, decompositions, spectra, schur, equations, functions, structured)
 FUNCTIONS = {name: function for family in _FAMILIES for name, function in family.FUNCTIONS.items()

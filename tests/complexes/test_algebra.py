@@ -33,11 +33,10 @@ CASES = _listed("""
     abs(svd(m)[0]) ; (lambda u, s, v: u @ v)(*svd(m)) ; svdvals(m) ; svd(m, compute_uv=False) ; qr(m)[0] ; qr(m)[1] ;
     qr(m, mode='r')[0] ; qr(m[:, :2], mode='economic')[0] ; qr(m, pivoting=True)[1] ; qr(m[:2])[1] ; cholesky(h) ;
     cholesky(h, lower=True) ; det(m) ; det(np.stack([m, n])) ; inv(m) ; inv(h, assume_a='her') ;
-    inv(h, assume_a='pos') ; pinv(m) ; pinv(m[:2]) ; norm(m) ; norm(m, 1) ; norm(m, 2) ; norm(z) ;
-    norm(m, axis=1) ; norm(m, 'nuc') ; norm(z, 1) ;
-    lstsq(m[:, :2], z)[0] ; lstsq(m[:, :2], n)[0] ; lstsq(m[:, :2], z)[1] ; lstsq(m[:2], z[:2])[0] ;
-    lstsq(m[:, :2], x)[0] ; lstsq(m[:, :2], z)[3] ; solve(m, z) ; solve(m, n) ; solve(m, x) ; solve(a, z) ;
-    solve(h, z, assume_a='her') ; solve(h, z, assume_a='pos') ; solve(h, n, assume_a='her', lower=True) ;
+    inv(h, assume_a='pos') ; pinv(m) ; pinv(m[:2]) ; norm(m) ; norm(m, 1) ; norm(m, 2) ; norm(z) ; norm(m, axis=1) ;
+    norm(m, 'nuc') ; norm(z, 1) ; lstsq(m[:, :2], z)[0] ; lstsq(m[:, :2], n)[0] ; lstsq(m[:, :2], z)[1] ;
+    lstsq(m[:2], z[:2])[0] ; lstsq(m[:, :2], x)[0] ; lstsq(m[:, :2], z)[3] ; solve(m, z) ; solve(m, n) ; solve(m, x) ;
+    solve(a, z) ; solve(h, z, assume_a='her') ; solve(h, z, assume_a='pos') ; solve(h, n, assume_a='her', lower=True) ;
     solve(m, z, assume_a='diagonal') ; solve(m, z, assume_a='tridiagonal') ; solve(m, z, assume_a='upper triangular') ;
     solve(m, z, assume_a='lower triangular') ; solve(m, z, assume_a='gen') ; solve_triangular(m, z) ;
     solve_triangular(m, n, lower=True) ; solve_triangular(m, z, trans=1) ; solve_triangular(a, z) ;
@@ -51,17 +50,19 @@ CASES = _listed("""
     solve(m, z, assume_a='sym') ; solve(m, n, assume_a='symmetric', lower=True) ; inv(m, assume_a='sym') ;
     cho_factor(h)[0] ; cho_factor(h, lower=True)[0] ; cho_solve(cho_factor(h), z) ; cho_solve(cho_factor(h), x) ;
     cho_solve(cho_factor(h, lower=True), n) ; cho_solve(cho_factor(a @ a.T), z) ; cho_solve((m, True), z) ;
-    cho_solve((m, False), n) ; solveh_banded(np.stack([z, x + 3.0]), w) ; solveh_banded(m + 4.0 * np.eye(3)[:1].T, n, lower=True) ;
-    solveh_banded(m + 4.0 * np.eye(3)[2:].T, z) ; solveh_banded(np.stack([x + 3.0, z]), w, lower=True) ;
-    ldl(h)[0] ; ldl(h - 2.0 * np.eye(3))[1] ; ldl(h, lower=False)[0] ; ldl(m, hermitian=False)[0] ;
-    ldl(m + HOLLOW, hermitian=False, lower=False)[1] ; ldl(h * HOLLOW)[0] ; ldl(h * HOLLOW, lower=False)[1] ;
-    abs(schur(m)[0]) ; abs(schur(m)[1]) ; np.diag(schur(e, output='complex')[0]) ; turned(schur(m)[1]) ;
-    solve_continuous_lyapunov(m, n) ; solve_continuous_lyapunov(a, n) ; solve_continuous_lyapunov(m, a) ;
-    solve_discrete_lyapunov(m * 0.3, n) ; solve_discrete_lyapunov(m * 0.3, n, method='bilinear') ;
-    solve_continuous_are(m, n, h, g) ; solve_continuous_are(m, a, h, np.eye(3)) ; solve_discrete_are(m, n, h, g) ;
-    logm(m) ; logm(s - 4.0 * np.eye(3)) ; sqrtm(m) ; sqrtm(s - 4.0 * np.eye(3)) ; fractional_matrix_power(m, 0.3) ;
+    cho_solve((m, False), n) ; solveh_banded(np.stack([z, x + 3.0]), w) ;
+    solveh_banded(m + 4.0 * np.eye(3)[:1].T, n, lower=True) ; solveh_banded(m + 4.0 * np.eye(3)[2:].T, z) ;
+    solveh_banded(np.stack([x + 3.0, z]), w, lower=True) ; ldl(h)[0] ; ldl(h - 2.0 * np.eye(3))[1] ;
+    ldl(h, lower=False)[0] ; ldl(m, hermitian=False)[0] ; ldl(m + HOLLOW, hermitian=False, lower=False)[1] ;
+    ldl(h * HOLLOW)[0] ; ldl(h * HOLLOW, lower=False)[1] ; abs(schur(m)[0]) ; abs(schur(m)[1]) ;
+    np.diag(schur(e, output='complex')[0]) ; turned(schur(m)[1]) ; solve_continuous_lyapunov(m, n) ;
+    solve_continuous_lyapunov(a, n) ; solve_continuous_lyapunov(m, a) ; solve_discrete_lyapunov(m * 0.3, n) ;
+    solve_discrete_lyapunov(m * 0.3, n, method='bilinear') ; solve_continuous_are(m, n, h, g) ;
+    solve_continuous_are(m, a, h, np.eye(3)) ; solve_discrete_are(m, n, h, g) ; logm(m) ; logm(s - 4.0 * np.eye(3)) ;
+    sqrtm(m) ; sqrtm(s - 4.0 * np.eye(3)) ; fractional_matrix_power(m, 0.3) ;
     fractional_matrix_power(s - 4.0 * np.eye(3), 1.7) ; sinm(m) ; cosm(m) ; tanm(m * 0.3) ; sinhm(m) ; coshm(m) ;
-    tanhm(m * 0.3) ; toeplitz(z, w) ; toeplitz(x, z) ; hankel(z, w) ; circulant(z) ; block_diag(m, n) ; khatri_rao(m, n) ; companion(z) ;
+    tanhm(m * 0.3) ; toeplitz(z, w) ; toeplitz(x, z) ; hankel(z, w) ; circulant(z) ; block_diag(m, n) ;
+    khatri_rao(m, n) ; companion(z) ;
 """)
 
 REFUSED = {

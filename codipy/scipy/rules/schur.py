@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Rules of Schur's form A = Z T Z^H, where T is upper triangular.
 
-With W = Z^H dZ, which is skew, Z^H dA Z = W T - T W + dT. Its elements below the diagonal are those of X T - T X for the
-strictly lower triangle X of W, so that X comes column by column, by one triangular system each. Vectors of complex
+With W = Z^H dZ, which is skew, Z^H dA Z = W T - T W + dT. Its elements below the diagonal are those of X T - T X for
+the strictly lower triangle X of W, so that X comes column by column, by one triangular system each. Vectors of complex
 matrices are right with any phase, as those of `eig`; blocks of two in the real form of a matrix with complex
 eigenvalues have no rule.
 """

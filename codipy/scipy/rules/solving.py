@@ -16,7 +16,8 @@ from codipy.numpy.rules.matrices import conj, cT, folded, mirrored, mT, real
 from codipy.scipy.calls import LOOP, kept, recorded
 from codipy.scipy.rules.structured import toeplitz
 
-__all__ = ["FUNCTIONS", "in_bands", "is_conjugated", "outer", "solve_banded", "solve_triangular", "times_bands", "turned"]
+__all__ = ["FUNCTIONS", "in_bands", "is_conjugated", "outer", "solve_banded", "solve_triangular", "times_bands",
+           "turned"]
 
 
 def _columns(x):
