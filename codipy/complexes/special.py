@@ -10,12 +10,14 @@ from __future__ import annotations
 import numpy as np
 import scipy.special
 
+from codipy.active.array import plain
 from codipy.complexes.elementwise import of_partials, times
 from codipy.complexes.record import rule
 from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import unbroadcast
 from codipy.numpy.special import partials_of
+from codipy.scipy import spherical
 
 __all__ = []
 
@@ -83,6 +85,37 @@ for _name in (*_AS_REAL.split(), *_OWN):
         _enter(_name)
 for _name in _SEVERAL:
     _enter_several(_name)
+
+
+# ---- psi, whose derivative SciPy has of real numbers alone -----------------------------------------------------------
+_TERMS = 16  # that are added one by one
+_BERNOULLI = scipy.special.bernoulli(20)[2::2]
+
+
+def _trigamma(z):
+    """By Euler's and Maclaurin's formula; left of 1/2 by that of 1 - z, since the sum is pi^2 / sin(pi z)^2."""
+    is_left = np.less(z.real, 0.5)
+    right = np.where(is_left, 1.0 - z, z)
+    total = sum(1.0 / (right + n) ** 2 for n in range(_TERMS))
+    a = right + _TERMS
+    inverse = 1.0 / a
+    power = square = inverse * inverse
+    total = total + inverse + square / 2
+    for number in _BERNOULLI:
+        power = power * inverse if power is square else power * square
+        total = total + float(number) * power
+    if not np.any(is_left):
+        return total
+    turn = 2j * np.pi * np.where(z.imag < 0, -1.0, 1.0) * (z - np.round(plain(z.real)))
+    return np.where(is_left, -4.0 * np.pi**2 * np.exp(turn) / np.expm1(turn) ** 2 - total, total)
+
+
+rule(of_partials("scipy.special.psi", scipy.special.psi, [lambda z, w: _trigamma(z)]), elementwise=True)
+
+
+# ---- spherical Bessel functions, which are no ufuncs to the outside --------------------------------------------------
+for _name, (_value, _by_z) in spherical.PARTIALS.items():
+    rule(of_partials(_name, _value, [_demanding(_name.removeprefix("scipy.special."), 0), _by_z]), elementwise=True)
 
 
 # ---- Lambert's function, which is no ufunc to the outside ------------------------------------------------------------

@@ -9,13 +9,13 @@ import threading
 
 import numpy as np
 
-from codipy.active.array import Array, call, is_complex_variable
+from codipy.active.array import Array, call, is_complex_variable, plain
 from codipy.active.doors import door
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_variables, rebuilt, refuse, value_tree
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["LOOP", "PRIMITIVES", "FoundFirst", "is_complex", "kept", "of_active", "recorded", "refused", "run"]
+__all__ = ["LOOP", "PRIMITIVES", "FoundFirst", "is_complex", "kept", "numbers", "of_active", "recorded", "refused", "run"]
 
 PRIMITIVES: dict[str, Primitive] = {}  # by name, as tape files have them
 
@@ -97,6 +97,11 @@ def _copied(x):
 
 def _plain(x):
     return x.value if is_complex_variable(x) else x
+
+
+def numbers(x):
+    """The numbers of what is real or complex, active or plain."""
+    return _plain(plain(x))
 
 
 def recorded(original, primitive, arrays=1, *, without=(), stacks=False, runs=run):

@@ -17,7 +17,7 @@ from codipy.errors import ActiveError
 from codipy.numpy.arguments import holds_active
 from codipy.numpy.lists import listed
 from codipy.numpy.modules import module_for
-from codipy.scipy import gammas, normalised, zetas
+from codipy.scipy import gammas, normalised, spherical, zetas
 
 __all__ = ["FUNCTIONS", "special"]
 
@@ -49,6 +49,6 @@ FUNCTIONS = {
     name: _function(name, getattr(scipy.special, name))
     for name in scipy.special.__all__
     if _is_python(getattr(scipy.special, name))
-} | normalised.FUNCTIONS | gammas.FUNCTIONS | zetas.FUNCTIONS
+} | normalised.FUNCTIONS | gammas.FUNCTIONS | zetas.FUNCTIONS | spherical.FUNCTIONS
 FUNCTIONS |= {name: listed(ufunc) for name, ufunc in vars(scipy.special).items() if isinstance(ufunc, np.ufunc)}
 special = module_for(scipy.special, FUNCTIONS)

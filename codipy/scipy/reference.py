@@ -15,7 +15,7 @@ import scipy.special
 
 from codipy.numpy import special
 from codipy.numpy.ufuncs import kind_of
-from codipy.scipy import algebra, gammas, images, matrices, normalised, signals, transforms, zetas
+from codipy.scipy import algebra, gammas, images, matrices, normalised, signals, spherical, transforms, zetas
 from codipy.scipy.kernels import moves, pairs, products, sums, table
 
 __all__ = ["render"]
@@ -297,17 +297,21 @@ def _partly(rows):
     return ", ".join(found)
 
 
+_COMPLEX = {"hankel1", "hankel1e", "hankel2", "hankel2e", "wofz"}  # by rules of the layer of complex arrays
+
+
 def _special():
     rows = {name: texts for name, texts in special.ARGUMENTS.items() if not name.startswith("_")}
     whole = {name for name, texts in rows.items() if "-" not in texts} | special.WHOLE
     some = {name: texts for name, texts in rows.items() if "-" in texts}
     ufuncs = {name for name, value in vars(scipy.special).items() if isinstance(value, np.ufunc)}
     refused = {name for name in ufuncs if kind_of(getattr(scipy.special, name)) is None}
-    python = {*normalised.FUNCTIONS, *gammas.FUNCTIONS, *zetas.FUNCTIONS}
+    python = {*normalised.FUNCTIONS, *gammas.FUNCTIONS, *spherical.FUNCTIONS, *zetas.FUNCTIONS}
     return (f"{SPECIAL}| by every argument ({len(whole)}) | {_names(whole)} |\n"
             f"| by some, which have these numbers ({len(some)}) | {_partly(some)} |\n"
             f"| in Python | {_names(python)}, and those that call these |\n"
-            f"| refused | {_names(refused)} |\n")
+            f"| complex, by the last argument ({len(_COMPLEX)}) | {_names(_COMPLEX)} |\n"
+            f"| refused | {_names(refused - _COMPLEX)} |\n")
 
 
 def _transforms():

@@ -10,14 +10,14 @@ from dataclasses import replace
 import numpy as np
 import scipy.linalg
 
-from codipy.active.array import call, plain
+from codipy.active.array import call
 from codipy.active.doors import door
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import is_plain
 from codipy.numpy.rules.matrices import mT
-from codipy.scipy.calls import FoundFirst, is_complex, kept, of_active, recorded, run
+from codipy.scipy.calls import FoundFirst, is_complex, kept, numbers, of_active, recorded, run
 from codipy.scipy.rules.equations import solve_sylvester
 
 __all__ = ["ANALYTIC", "CUT", "FUNCTIONS", "analytic", "finite"]
@@ -46,7 +46,7 @@ def finite(name, out):
 
 def _demand_regular(name, a):
     """Raise where an eigenvalue is 0, at which the function has an infinite slope, or none."""
-    sizes = np.linalg.svd(plain(a), compute_uv=False)
+    sizes = np.linalg.svd(numbers(a), compute_uv=False)
     if sizes.size and sizes[-1] <= sizes.size * np.finfo(sizes.dtype).eps * sizes[0]:
         raise np.linalg.LinAlgError(f"{name}: the matrix is singular, where the derivative is infinite or does not "
                                     "exist")
@@ -84,7 +84,7 @@ def analytic(name, inside, slope=None):
             return along(a, e.real, out, kwargs) + 1j * along(a, e.imag, out, kwargs)
         n, found = np.shape(a)[-1], inside(_doubled(a, e), **kwargs)
         for block in (found[:n, :n], found[n:, n:]):
-            if np.max(np.abs(plain(block) - plain(out))) > 1e-6 * np.max(np.abs(plain(out))):
+            if np.max(np.abs(numbers(block) - numbers(out))) > 1e-6 * np.max(np.abs(numbers(out))):
                 refuse(f"scipy.linalg.{name}", "an eigenvalue is on the branch cut but for rounding, which decides the "
                                                "side: it has no derivative there")
         return found[:n, n:]
@@ -161,12 +161,12 @@ def expm_frechet(A, E, method=None, compute_expm=True, check_finite=True):
 
 # ---- sqrtm: x x = a, so dx solves Sylvester's equation x dx + dx x = da ----------------------------------------------
 def _sqrtm_vjp(g, out, args, kwargs, argnums):
-    _demand_regular("sqrtm", plain(out) @ plain(out))
+    _demand_regular("sqrtm", numbers(out) @ numbers(out))
     return [solve_sylvester(mT(out), mT(out), g)]
 
 
 def _sqrtm_jvp(tangents, out, args, kwargs):
-    _demand_regular("sqrtm", plain(out) @ plain(out))
+    _demand_regular("sqrtm", numbers(out) @ numbers(out))
     return solve_sylvester(out, out, tangents[0])
 
 

@@ -8,12 +8,11 @@ below them, times inv(D). Which blocks and rows are chosen is LAPACK's decision,
 import numpy as np
 import scipy.linalg
 
-from codipy.active.array import plain
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import refuse, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import cT, folded, mirrored, mT
-from codipy.scipy.calls import LOOP, is_complex, kept, of_active, run
+from codipy.scipy.calls import LOOP, is_complex, kept, numbers, of_active, run
 from codipy.scipy.rules.solving import solve_triangular
 
 __all__ = ["FUNCTIONS", "SYMMETRIC"]
@@ -27,7 +26,7 @@ def _ldl(a, *, lower, hermitian, check_finite=True):
 
 def _blocks(d):
     """Where D may have elements, and what is below (or above) these."""
-    inside = (plain(d) != 0) | np.eye(np.shape(d)[0], dtype=bool)
+    inside = (numbers(d) != 0) | np.eye(np.shape(d)[0], dtype=bool)
     return inside | inside.T
 
 
