@@ -15,7 +15,8 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_variables, rebuilt, refuse, value_tree
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["LOOP", "PRIMITIVES", "FoundFirst", "is_complex", "kept", "numbers", "of_active", "recorded", "refused", "run"]
+__all__ = ["LOOP", "PRIMITIVES", "FoundFirst", "is_complex", "kept", "numbers", "of_active", "recorded", "refused",
+           "run"]  # fmt: skip
 
 PRIMITIVES: dict[str, Primitive] = {}  # by name, as tape files have them
 
