@@ -114,7 +114,8 @@ def converted(Real x not None, kind):
 
 
 cdef extern from "Python.h":
-    PyObject* PyEval_GetFrame()
+    ctypedef struct PyFrameObject
+    PyFrameObject* PyEval_GetFrame()
     PyObject* PyEval_GetBuiltins()
     PyObject* PyEval_GetGlobals()
 
@@ -136,7 +137,7 @@ def called_by_operator(int up=0):
     -------
     bool
     """
-    cdef PyObject* borrowed = PyEval_GetFrame()
+    cdef PyObject* borrowed = <PyObject*>PyEval_GetFrame()
     if borrowed == NULL:
         return False
     frame = <object>borrowed
@@ -152,7 +153,7 @@ cdef set _remainders = {(dis.opmap["BINARY_OP"], number) for number, (_, symbol)
 
 
 cdef bint formats() except -1:
-    cdef PyObject* borrowed = PyEval_GetFrame()
+    cdef PyObject* borrowed = <PyObject*>PyEval_GetFrame()
     if borrowed == NULL:
         return False
     frame = <object>borrowed
@@ -182,7 +183,7 @@ def matched_as_ndarray(kind):
 
 cdef bint reads_class() except -1:
     cdef int argument
-    frame = <object>PyEval_GetFrame()
+    frame = <object><PyObject*>PyEval_GetFrame()
     code, at = frame.f_code.co_code, frame.f_lasti
     if at < 0 or code[at] != dis.opmap["LOAD_ATTR"]:
         return False
