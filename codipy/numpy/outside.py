@@ -9,7 +9,6 @@ object without that it combines with each element, a float of Python, and the re
 from __future__ import annotations
 
 import numbers
-
 import types
 
 import numpy as np
