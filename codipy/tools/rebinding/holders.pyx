@@ -15,7 +15,7 @@ import sys
 import threading
 import weakref
 from collections import deque
-from types import CellType, FunctionType, GeneratorType, MemberDescriptorType, MethodType, ModuleType
+from types import CellType, FrameType, FunctionType, GeneratorType, MemberDescriptorType, MethodType, ModuleType
 
 from cpython.dict cimport PyDict_CheckExact, PyDict_Next
 from cpython.list cimport PyList_CheckExact
@@ -99,6 +99,12 @@ cdef object dict_of(object o):
         return PyObject_GenericGetDict(o, NULL)
     except AttributeError:
         return None
+
+
+cdef object generator_of(object frame):
+    """The generator that waits in a frame, which up to Python 3.10 has the variables for Python's collector."""
+    found = [o for o in gc.get_referrers(frame) if type(o) is GeneratorType and o.gi_frame is frame]
+    return found[0] if found else None
 
 
 cdef bint is_own(object o) except -1:
@@ -523,10 +529,13 @@ cdef class Holders:
                     self._seen[<size_t><PyObject*>holder] = holder
                     self._visit(holder)
                     self._remember(holder)
-            elif kind is GeneratorType:
-                if <size_t><PyObject*>holder not in self._seen:
-                    self._seen[<size_t><PyObject*>holder] = holder
-                    self._visit(holder)
+            elif kind is GeneratorType or kind is FrameType:
+                generator = holder if kind is GeneratorType else generator_of(holder)
+                if generator is None:
+                    continue
+                if <size_t><PyObject*>generator not in self._seen:
+                    self._seen[<size_t><PyObject*>generator] = generator
+                    self._visit(generator)
                 if in_drivers:      # Python's collector stops to track a tuple that holds nothing which it tracks
                     others += [given for part in gc.get_referents(holder) if type(part) is _TupleIterator
                                for given in gc.get_referents(part) if type(given) is tuple]
