@@ -233,8 +233,23 @@ def set_by_pop(name, value):
     globals().setdefault(name, value)
 
 
+def set_in_modules(name, value):
+    if name == "VALUE":
+        sys.modules[__name__].VALUE = value
+    else:
+        sys.modules.get(__name__).SLOPE = value
+
+
+def set_in_what_is_imported(name, value):
+    module = importlib.import_module(__name__)
+    if name == "VALUE":
+        module.VALUE = value
+    else:
+        module.SLOPE = value
+
+
 NEW = [None]
-SETS = [set_item, set_all, set_by_vars, set_attribute, set_by_exec, set_by_pop]
+SETS = [set_item, set_all, set_by_vars, set_attribute, set_by_exec, set_by_pop, set_in_modules, set_in_what_is_imported]
 
 
 @pytest.mark.parametrize("sets", SETS)
@@ -250,6 +265,38 @@ def test_globals_that_are_set_by_their_dict_or_module(sets, monkeypatch):
         return before + VALUE * SLOPE(x) + np.zeros(2)[0]
 
     assert codipy.value_and_grad(f)(3.0) == (3.0 + 2.0 * 9.0, 1.0 + 2.0 * 6.0)
+
+
+MODULES = {
+    "item": lambda: sys.modules[__name__],
+    "get": lambda: sys.modules.get(__name__),
+    "values": lambda: next(module for name, module in sys.modules.items() if name == __name__),
+    "import_module": lambda: importlib.import_module(__name__),
+    "__import__": lambda: __import__(__name__, fromlist=["filled"]),
+}
+
+
+@pytest.mark.parametrize("name", MODULES)
+def test_functions_are_rebuilt_that_are_taken_from_a_module_by_its_name(name):
+    def f(x):
+        module, maths = MODULES[name](), sys.modules["math"]
+        return module.filled(x)[1] * getattr(module, "filled")(x)[1] * maths.exp(x)  # noqa: B009
+
+    value, slope = codipy.value_and_grad(f)(1.5)
+    assert value == f(1.5)
+    assert slope == pytest.approx((f(1.5 + 1e-6) - f(1.5 - 1e-6)) / 2e-6, rel=1e-7)
+
+
+EVALUATED = {
+    "eval": lambda x: eval("v * v if isinstance(v, float) else v", {"v": x}),
+    "exec": lambda x: exec("found = v * v if isinstance(v, float) else v", names := {"v": x}) or names["found"],
+    "again": lambda x: exec("k = 2", names := {"v": x}) or eval("v ** k if isinstance(v, float) else v", names),
+}
+
+
+@pytest.mark.parametrize("name", EVALUATED)
+def test_what_is_evaluated_with_names_of_its_own_takes_the_branch(name):
+    assert codipy.value_and_grad(EVALUATED[name])(3.0) == (9.0, 6.0)
 
 
 def test_a_global_that_is_deleted_by_its_dict(monkeypatch):

@@ -51,6 +51,7 @@ from codipy.tools.rebinding.wrapping import (
     IS_PLAIN,
     MADE,
     MADE_ITEMS,
+    MODULES_OF,
     POPPED,
     SOLVE_OF,
     TAKEN,
@@ -59,7 +60,9 @@ from codipy.tools.rebinding.wrapping import (
 __all__ = ["LOOKING_UP", "ModuleProxy", "gives_plain", "make_builtins", "origin_of"]
 
 # By these a function finds others whose names no code object tells, or sets them, or asks what a value is.
-LOOKING_UP = frozenset(("globals", "vars", "setattr", "delattr", "getattr", "hasattr", "dir"))
+LOOKING_UP = frozenset((
+    "__import__", "delattr", "dir", "eval", "exec", "getattr", "globals", "hasattr", "setattr", "vars",
+))  # fmt: skip
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 _STANDARD = vars(builtins)
 _PROXIES = type((lambda: sys._getframe().f_locals)()) if sys.version_info >= (3, 13) else None
@@ -213,6 +216,9 @@ def make_builtins(view, mapping):
         if type(args[0]) is types.ModuleType:
             rebinder.follow(_own_dict(args[0]), args[1:2])
 
+    def modules_of(modules):
+        return rebinder.container(modules, always=True) if modules is sys.modules else modules
+
     def __build_class__(function, name, /, *bases, **options):
         cls = build(function, name, *bases, **options)
         for name in _PLAIN.keys() & vars(cls).keys() if isinstance(cls, type) else ():
@@ -223,7 +229,7 @@ def make_builtins(view, mapping):
     found |= {CLASS_OF: class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
     found |= {DOT_OF: _dot_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
-    found |= {HOLD_RESULT: hold_result, MATCHING: Matching}
+    found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks |= {"__build_class__": __build_class__, "vars": vars_, "setattr": setattr_, "delattr": delattr_}

@@ -29,6 +29,14 @@ from codipy.tools.rebinding.together import plain_of
 
 __all__ = ["BUILTINS", "MODULES", "guarded", "replacement"]
 
+
+def import_module(name, package=None):
+    """``importlib.import_module``, which gives rebound code what an ``import`` statement gives it."""
+    module = importlib.import_module(name, package)
+    view = sys._getframe(1).f_builtins.get("__rebound__")
+    return module if view is None else view.rebinder.at_run_time(module)
+
+
 _MATH = types.ModuleType("math")  # with the names of this Python's, of which code asks whether they are there
 for _name, _old in vars(math).items():
     setattr(_MATH, _name, getattr(codipy.math, _name, _old) if callable(_old) else _old)
@@ -36,6 +44,7 @@ _FUNCTOOLS = {"lru_cache": lru_cache, "cache": cache, "singledispatch": singledi
               "singledispatchmethod": singledispatchmethod}  # fmt: skip
 MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg}
 MODULES |= {"numpy.fft": codipy.numpy.fft, "math": _MATH, "scipy": codipy.scipy}
+MODULES["importlib"] = module_for(importlib, {"import_module": import_module})
 MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "functools": module_for(functools, _FUNCTOOLS)}
 
 
@@ -55,6 +64,7 @@ def _pairs():
     yield from STANDINS.items()
     yield isinstance, isinstance_
     yield id, _id
+    yield importlib.import_module, import_module
     if COMPENSATED:
         yield builtins.sum, compensated_sum
     for name, new in _FUNCTOOLS.items():

@@ -5,8 +5,9 @@
 ``hold_attribute(self, "work").work[0] = x`` and ``rows[k][0] = x`` becomes ``held_item(rows, k)[0] = x``, see
 `exchange.pyx`; what a call gives, ``getattr(o, "u")[0] = x``, becomes ``taken(getattr(o, "u"))[0] = x``. A function
 that fills a parameter begins with ``out = held_parameter([out, out := None], ...) if is_plain(out) else out``. And
-``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code. What ``match`` statements ask is in
-`patterns.py`.
+``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code, and ``sys.modules`` becomes
+``modules_of(sys.modules)``, whose modules are those that ``import`` gives rebuilt code. What ``match`` statements ask
+is in `patterns.py`.
 """
 
 from __future__ import annotations
@@ -37,8 +38,8 @@ from codipy.tools.rebinding.patterns import with_conditions
 
 __all__ = [
     "CLASS_OF", "DEFAULTS", "DOT_OF", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL",
-    "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "MADE", "MADE_ITEMS", "OWN", "POPPED", "SOLVE_OF", "TAKEN",
-    "wrap",
+    "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "MADE", "MADE_ITEMS", "MODULES_OF", "OWN", "POPPED",
+    "SOLVE_OF", "TAKEN", "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
@@ -49,6 +50,7 @@ HELD_ITEM, HELD_PARAMETER, IS_PLAIN = "codipy: held_item", "codipy: held_paramet
 TAKEN, POPPED = "codipy: taken", "codipy: popped"
 DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments of the function, see `rebinder.py`
 CLASS_OF, SOLVE_OF, DOT_OF = "codipy: class_of", "codipy: solve_of", "codipy: dot_of"
+MODULES_OF = "codipy: modules_of"
 _METHODS_OF = {"dot": DOT_OF, "solve": SOLVE_OF}  # of plain arrays, and of factors that SciPy has of sparse matrices
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
@@ -399,6 +401,8 @@ class _Wrapper:
             return self._call(HELD_ITEM, [node.value, node.slice], node)
         if isinstance(node, ast.Attribute) and node.attr == "__class__" and isinstance(node.ctx, ast.Load):
             return self._call(CLASS_OF, [node.value], node)
+        if isinstance(node, ast.Attribute) and node.attr == "modules" and isinstance(node.ctx, ast.Load):
+            return self._call(MODULES_OF, [node], node)
         if isinstance(node, ast.Attribute) and node.attr in _METHODS_OF and self._may_be_method(node):
             return self._call(_METHODS_OF[node.attr], [node.value], node)
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
