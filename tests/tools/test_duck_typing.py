@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What code asks a value to learn what it is, ``hasattr`` and its like, is answered as of the plain value."""
 
+import builtins
+import dataclasses
+import typing
 from typing import Protocol, SupportsComplex, SupportsFloat, SupportsIndex, runtime_checkable
 
 import numpy as np
@@ -94,3 +97,40 @@ def test_variables_are_codipys_own_too():
         return x[0]
 
     codipy.grad(f)(POINT)
+
+
+@dataclasses.dataclass
+class Settings:
+    rate: float
+    start: np.ndarray
+    size: int = 3
+
+
+def typed(v: float):
+    return v
+
+
+IDENTITIES = {
+    "fields": lambda x: [field.type is float for field in dataclasses.fields(Settings)],
+    "no float": lambda x: [field.type is not float for field in dataclasses.fields(Settings(1.0, x))],
+    "annotations": lambda x: [type(float(x[0])) is hint for hint in typing.get_type_hints(typed).values()],
+    "dtype": lambda x: (x.dtype.type is np.float64, type(x[0]) is x.dtype.type, x.dtype.type is float),
+    "classes": lambda x: (type(Settings(1.0, x)) is Settings, Settings(1.0, x).__class__ is not Settings),
+    "items": lambda x: [v is w for v in x[:2].tolist() for w in (x, x[0], float)],
+    "builtins": lambda x: [builtins.type(v) is c for v in of_kinds(x).values() for c in (float, np.ndarray, complex)],
+    "instances": lambda x: [builtins.isinstance(v, np.generic) for v in of_kinds(x).values()],
+    "attributes": lambda x: [builtins.hasattr(v, "value") for v in of_kinds(x).values()],
+}
+
+
+@pytest.mark.parametrize("name", IDENTITIES)
+def test_classes_are_those_of_the_plain_run(name):
+    found = []
+
+    def f(x):
+        found.append(IDENTITIES[name](x))
+        return np.sum(x * x)
+
+    codipy.grad(f)(POINT)
+    f(POINT)
+    assert found[0] == found[1]

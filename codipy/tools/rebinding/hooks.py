@@ -15,6 +15,8 @@ import numpy as np
 from codipy.active.array_type import Array
 from codipy.active.scalar.real import Real
 from codipy.errors import ActiveError
+from codipy.numpy.modules import module_for
+from codipy.numpy.standins import StandIn
 from codipy.tools.rebinding.attributes import attribute_of, class_of, has_attribute, names_of_attributes
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
@@ -34,7 +36,7 @@ from codipy.tools.rebinding.exchange import (
 from codipy.tools.rebinding.made import made, made_items
 from codipy.tools.rebinding.matching import Matching
 from codipy.tools.rebinding.patterns import MATCHING, without_class_patterns
-from codipy.tools.rebinding.replacements import BUILTINS, replacement
+from codipy.tools.rebinding.replacements import BUILTINS, MODULES, replacement
 from codipy.tools.rebinding.unanswered import unanswered
 from codipy.tools.rebinding.unit import views_of
 from codipy.tools.rebinding.wrapping import (
@@ -49,6 +51,7 @@ from codipy.tools.rebinding.wrapping import (
     HOLD_ITEMS,
     HOLD_RESULT,
     IS_PLAIN,
+    IS_SAME,
     MADE,
     MADE_ITEMS,
     MODULES_OF,
@@ -63,6 +66,7 @@ __all__ = ["LOOKING_UP", "ModuleProxy", "gives_plain", "make_builtins", "origin_
 LOOKING_UP = frozenset((
     "__import__", "delattr", "dir", "eval", "exec", "getattr", "globals", "hasattr", "setattr", "vars",
 ))  # fmt: skip
+MODULES["builtins"] = module_for(builtins, {**BUILTINS, "getattr": attribute_of, "hasattr": has_attribute})
 _FUTURE = sum({getattr(__future__, name).compiler_flag for name in __future__.all_feature_names})
 _STANDARD = vars(builtins)
 _PROXIES = type((lambda: sys._getframe().f_locals)()) if sys.version_info >= (3, 13) else None
@@ -72,6 +76,19 @@ _own_dict = vars(types.ModuleType)["__dict__"].__get__
 def origin_of(cls):
     """The user's class of which `cls` is the twin, or `cls` itself."""
     return vars(cls).get("__codipy_origin__", cls) if isinstance(cls, type) else cls
+
+
+def is_same(one, other):
+    """``one is other``: a class, its stand-in and its twin are one, as where a field of a dataclass says its type."""
+    if one is other:
+        return True
+    if not (isinstance(one, type) and isinstance(other, type)):
+        return False
+    return _original(one) is _original(other)
+
+
+def _original(cls):
+    return vars(cls).get("_original", origin_of(cls)) if isinstance(cls, StandIn) else origin_of(cls)
 
 
 def _super(*args):
@@ -229,7 +246,7 @@ def make_builtins(view, mapping):
     found |= {CLASS_OF: class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
     found |= {DOT_OF: _dot_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
-    found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of}
+    found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of, IS_SAME: is_same}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks |= {"__build_class__": __build_class__, "vars": vars_, "setattr": setattr_, "delattr": delattr_}

@@ -6,8 +6,9 @@
 `exchange.pyx`; what a call gives, ``getattr(o, "u")[0] = x``, becomes ``taken(getattr(o, "u"))[0] = x``. A function
 that fills a parameter begins with ``out = held_parameter([out, out := None], ...) if is_plain(out) else out``. And
 ``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code, and ``sys.modules`` becomes
-``modules_of(sys.modules)``, whose modules are those that ``import`` gives rebuilt code. What ``match`` statements ask
-is in `patterns.py`.
+``modules_of(sys.modules)``, whose modules are those that ``import`` gives rebuilt code; ``a is b`` becomes
+``is_same(a, b)``, since a class and what stands for it in rebuilt code are one. What ``match`` statements ask is in
+`patterns.py`.
 """
 
 from __future__ import annotations
@@ -38,8 +39,8 @@ from codipy.tools.rebinding.patterns import with_conditions
 
 __all__ = [
     "CLASS_OF", "DEFAULTS", "DOT_OF", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL",
-    "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "MADE", "MADE_ITEMS", "MODULES_OF", "OWN", "POPPED",
-    "SOLVE_OF", "TAKEN", "wrap",
+    "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "IS_SAME", "MADE", "MADE_ITEMS", "MODULES_OF", "OWN",
+    "POPPED", "SOLVE_OF", "TAKEN", "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
@@ -50,7 +51,7 @@ HELD_ITEM, HELD_PARAMETER, IS_PLAIN = "codipy: held_item", "codipy: held_paramet
 TAKEN, POPPED = "codipy: taken", "codipy: popped"
 DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments of the function, see `rebinder.py`
 CLASS_OF, SOLVE_OF, DOT_OF = "codipy: class_of", "codipy: solve_of", "codipy: dot_of"
-MODULES_OF = "codipy: modules_of"
+MODULES_OF, IS_SAME = "codipy: modules_of", "codipy: is_same"
 _METHODS_OF = {"dot": DOT_OF, "solve": SOLVE_OF}  # of plain arrays, and of factors that SciPy has of sparse matrices
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
@@ -392,6 +393,14 @@ class _Wrapper:
             node.args = list(map(self._walked, node.args))
         return node
 
+    def _compared(self, node):
+        """``a is b``, which of a class and its stand-in is asked for in another way; of a constant it is left alone."""
+        operands = [node.left, *node.comparators]
+        if any(isinstance(operand, ast.Constant) for operand in operands):
+            return node
+        same = self._call(IS_SAME, operands, node)
+        return _at(node, ast.UnaryOp(ast.Not(), same)) if isinstance(node.ops[0], ast.IsNot) else same
+
     def _held(self, node, scopes):
         if not isinstance(node, ast.AST):
             return node
@@ -401,6 +410,8 @@ class _Wrapper:
             return self._call(HELD_ITEM, [node.value, node.slice], node)
         if isinstance(node, ast.Attribute) and node.attr == "__class__" and isinstance(node.ctx, ast.Load):
             return self._call(CLASS_OF, [node.value], node)
+        if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
+            return self._compared(node)
         if isinstance(node, ast.Attribute) and node.attr == "modules" and isinstance(node.ctx, ast.Load):
             return self._call(MODULES_OF, [node], node)
         if isinstance(node, ast.Attribute) and node.attr in _METHODS_OF and self._may_be_method(node):
