@@ -581,3 +581,40 @@ def test_subclasses_are_listed_as_in_the_plain_run():
     assert f(3.0) == 15.0
     for _ in range(2):
         assert codipy.value_and_grad(f)(3.0) == (15.0, 8.0)
+
+
+class Checked:
+    rate: float
+    size: int = 2
+    kinds = (1.0, 2.0)
+
+    def __init__(self, rate):
+        for name, kind in type(self).__annotations__.items():
+            if kind is float and isinstance(rate, kind):
+                setattr(self, name, rate)
+
+    def step_square(self):
+        w = np.zeros(1)
+        w[0] = self.rate**2
+        return w[0]
+
+    def step_twice(self):
+        return 2.0 * self.rate
+
+    def all_steps(self):
+        found = vars(type(self))
+        names = [name for name in found if name[0] != "_"]
+        return sum(f(self) for name, f in found.items() if name.startswith("step_")) * len(names) * found["kinds"][1]
+
+
+class OfMore(Checked):
+    more: float = 1.0
+
+    def __init__(self, rate):
+        super().__init__(rate)
+        self.rate = rate * len(type(self).__annotations__)
+
+
+@pytest.mark.parametrize("kind", [Checked, OfMore])
+def test_what_a_class_has_of_its_own_is_found_by_its_methods(kind):
+    check(lambda x: kind(x).rate * Checked(x).all_steps() + len(vars(kind)["__annotations__"]))

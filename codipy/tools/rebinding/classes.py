@@ -39,6 +39,7 @@ __all__ = ["Twins"]
 _HEAP_TYPE = 1 << 9
 _FOREIGN = {"builtins", "typing", "abc"}
 _ORIGIN, _TRANSLATE = "__codipy_origin__", "__codipy_translate__"
+_OWN = {"__annotations__", "__parameters__", "__type_params__"}  # of a class alone, which no subclass inherits
 _METHODS = (FunctionType, staticmethod, classmethod, property, functools.cached_property,
             functools.partialmethod, functools.singledispatchmethod)  # fmt: skip
 _KEPT = {"__class_getitem__", "__init_subclass__", "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__",
@@ -169,8 +170,8 @@ class Twins:
         elif dataclasses.is_dataclass(cls) and cls.__dataclass_params__.eq and "__eq__" in vars(cls):
             members |= {"__eq__": _equal_fields, "__hash__": cls.__hash__}
         twin = _derived(meta, cls, bases, members)
-        for name in {"__parameters__", "__type_params__"} & vars(cls).keys():
-            type.__setattr__(twin, name, vars(cls)[name])  # `Generic` sees no type variables among the twin's bases
+        for name in _OWN & vars(cls).keys():
+            type.__setattr__(twin, name, vars(cls)[name])
         type.__setattr__(twin, _TRANSLATE, self.rebinder.at_run_time)
         type.__setattr__(twin, _ORIGIN, cls)  # not before: what is set by now is the twin's own
         unit = ClassUnit(cls, twin)

@@ -219,6 +219,10 @@ def make_builtins(view, mapping):
     def vars_(*args):
         if not args:
             return _locals_of(sys._getframe(1))
+        origin = origin_of(*args)
+        if origin is not args[0]:  # a twin has its methods alone
+            members = {name: vars(args[0]).get(name, value) for name, value in vars(origin).items()}
+            return types.MappingProxyType(members)
         variables = vars(*args)
         is_users = type(args[0]) is types.ModuleType and rebinder.scope.owns_module(args[0])
         return rebinder.container(variables, always=True) if is_users else variables
