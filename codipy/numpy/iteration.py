@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import math
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from codipy.active.recordings import status
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
 from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse
 
-__all__ = ["c_", "ndenumerate", "nditer", "r_", "vectorize"]
+__all__ = ["broadcast", "c_", "ndenumerate", "nditer", "r_", "vectorize"]
 
 
 class ndenumerate(np.ndenumerate):
@@ -38,6 +39,41 @@ def nditer(op, *args, **kwargs):
         refuse("nditer", "it reads and writes memory and would lose the derivative: loop over `np.ndindex(a.shape)` "
                          "with `a[index]`, or take `codipy.value(x)`")  # fmt: skip
     return np.nditer(op, *args, **kwargs)
+
+
+class _Broadcast:
+    """``numpy.broadcast`` of arrays of which one is an Array: its elements are read when they are reached."""
+
+    def __init__(self, operands):
+        operands = [asarray(x) if holds_movable(x) else np.asarray(x) for x in operands]
+        self.shape = np.broadcast_shapes(*(x.shape for x in operands))
+        self.ndim = self.nd = len(self.shape)
+        self.size, self.numiter = math.prod(self.shape), len(operands)
+        self._seen = [np.broadcast_to(x, self.shape) for x in operands]
+        self.reset()
+
+    def reset(self):
+        """Begin again."""
+        self.index = 0
+
+    @property
+    def iters(self):
+        return tuple(x.flat for x in self._seen)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        if self.index >= self.size:
+            raise StopIteration
+        place = np.unravel_index(self.index, self.shape) if self.shape else ()
+        self.index += 1
+        return tuple(x[place] for x in self._seen)
+
+
+@functools.wraps(np.broadcast, updated=())
+def broadcast(*operands):
+    return _Broadcast(operands) if any(map(holds_movable, operands)) else np.broadcast(*operands)
 
 
 class vectorize(np.vectorize):

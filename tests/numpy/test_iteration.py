@@ -28,7 +28,9 @@ TEXTS = [
     "np.vectorize(lambda x, k: x * k, excluded=[1])(a, 3.0)", "np.vectorize(lambda x, k: x * k)(a, k=r)",
     "np.vectorize(lambda k: k * r)([1, 2, 3])", "np.vectorize(lambda x: x if x > 0 else 0, otypes=[float])(a)",
     "[x * k[0] for k, x in np.ndenumerate(a)]", "[x * (i + j) for (i, j), x in np.ndenumerate(m)]",
-    "[m[k] * 2 for k in np.ndindex(m.shape)]", "[x for _, x in np.ndenumerate([r, s])]",
+    "[m[k] * 2 for k in np.ndindex(m.shape)]", "[x * y for x, y in np.broadcast(a, m)]",
+    "[x * y + z for x, y, z in np.broadcast(r, m, 2.0)]", "[next(np.broadcast(s, r))[0]]",
+    "[np.ones(np.broadcast(a, m).shape) * r, np.broadcast(a, m).ndim * s, np.broadcast(a[:, None], a).size * r]", "[x for _, x in np.ndenumerate([r, s])]",
     "np.fromiter((x * x for x in a), float)", "np.array([x * r for x in a])", "np.array([[x, 1.0] for x in a])",
 ]  # fmt: skip
 
@@ -152,3 +154,19 @@ def test_rebound_code():
     value, slope = codipy.value_and_grad(f)(x)
     assert value == f(x)
     assert slope == pytest.approx(numpy.array([3.0, 4.0 + 2.4, 3.0]))
+
+
+def test_a_broadcast_is_reset_and_reads_what_is_written_meanwhile():
+    def f(x, numpy=numpy):
+        a = x * 1.0
+        both, total = numpy.broadcast(a, numpy.ones((2, 1))), 0.0
+        for u, v in both:
+            total = total + u * v * both.index
+            a[:] = a * 2.0
+        both.reset()
+        return total + next(both)[0] + both.numiter * both.nd * both.iters[0][1]
+
+    x = numpy.array([0.3, 0.7, 1.1])
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    assert gradient == pytest.approx([f(e) for e in numpy.eye(3)])  # it is linear
