@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`codipy.predict`: what each strategy's tape then takes, for the examples too; budgets, text, JSON and the command."""
 
+import gc
 import json
 import os
 import subprocess
@@ -10,6 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from scipy.optimize import brentq
 from scipy.sparse import diags_array
 from scipy.sparse.linalg import spsolve
 
@@ -47,6 +49,7 @@ def demand_what_tapes_take(f, x, sizes=(4, None)):
             assert (row.strategy, row.granularity, row.chunk_size) == (strategy, granularity, size)
             forward = strategy == "forward"
             kept = problem.record(tape, np.ones(problem.point.size) if forward else None)
+            gc.collect()  # what lies in a cycle is there until then
             assert list(unlike(row.statistics, tape.statistics())) == []
             if not forward:
                 problem.pull(tape, kept[1], kept[0])
@@ -92,7 +95,14 @@ def area(p):
     return quad(lambda t: np.exp(-p[0] * t) * p[1], p[1], 2.0)[0]
 
 
-@pytest.mark.parametrize("f", [spectral, elements, area], ids=lambda f: f.__name__)
+def of_a_closure(x):
+    """The record of the root keeps a closure, and so the number that `a` is when the function is over."""
+    a = x[0] * x[1]
+    a = a + brentq(lambda t: t * t * t + t - 1.0 - 0.1 * a, 0.0, 3.0)
+    return np.sum(x * x) * 0.1 + a + np.sum(x) * 0.01
+
+
+@pytest.mark.parametrize("f", [spectral, elements, area, of_a_closure], ids=lambda f: f.__name__)
 def test_complex_numbers_and_scipy(f):
     demand_what_tapes_take(f, np.linspace(0.5, 1.5, 24))
 

@@ -23,6 +23,7 @@ class Counting(Held):
     (`owns_buffer` in active/storage/storage.pxd), so the run makes the copies that it makes where they are kept.
     Anything else is counted if all references to it are of one record. If others have it too, as a local variable has a
     matrix of SciPy's, it is kept until they have not, which is looked at now and then: it is the tape's from then on.
+    Variables, as one in the closure that a root was found of, are kept: their identifiers live as long as they do.
 
     Attributes
     ----------
@@ -38,6 +39,7 @@ class Counting(Held):
         self.records = self._room = 0
         self.objects, self.nbytes = 1, sys.getsizeof([])      # the list
         self._waiting = self._place = None
+        self._variables = []    # that records would keep
         self._arrays = {}       # weak references to plain arrays that were counted, by their address
         self._shared = {}       # what a record had and somebody else has, by its address
         self._until = 1         # so many records more before it is looked at who
@@ -101,6 +103,8 @@ class Counting(Held):
         if isinstance(item, np.ndarray):
             return self._is_new_array(item)
         is_new = super()._is_new(item, references)
+        if is_new and hasattr(type(item), "gradient"):
+            self._variables.append(item)
         if not is_new and not isinstance(item, _OF_ALL):
             self._shared[id(item)] = item
         return is_new
