@@ -26,10 +26,11 @@ from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
 from codipy.tools.columns import matrix_of
 from codipy.tools.driver import Driver
+from codipy.tools.forms import rebuild
 from codipy.tools.leaves import join, split
 from codipy.tools.orders import orders
 from codipy.tools.run import Run
-from codipy.tools.trees import labelled, rebuild, value
+from codipy.tools.trees import labelled, value
 
 __all__ = ["fixed_point", "root", "solution_of"]
 

@@ -15,12 +15,13 @@ from codipy.tape.memory.held import Held
 from codipy.tape.records.mark import Mark
 from codipy.tools.callee import name_of
 from codipy.tools.columns import matrix_of
+from codipy.tools.forms import rebuild
 from codipy.tools.leaves import shape_of
 from codipy.tools.local_jacobian import BYTES_OF_ENTRY
 from codipy.tools.pool import borrow, give_back
 from codipy.tools.recording import Recording
 from codipy.tools.run import NESTED
-from codipy.tools.trees import labelled, rebuild
+from codipy.tools.trees import labelled
 
 __all__ = ["Apart"]
 

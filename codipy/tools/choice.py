@@ -7,9 +7,9 @@ import inspect
 from numpy import ndarray
 
 from codipy.tools.callee import name_of
+from codipy.tools.forms import flatten, rebuild
 from codipy.tools.leaves import demand_real, in_dtypes, is_array
 from codipy.tools.repeated import arguments, fixed
-from codipy.tools.trees import flatten, rebuild
 from codipy.tools.twins import Twins
 
 __all__ = ["Choice"]

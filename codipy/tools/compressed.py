@@ -12,9 +12,9 @@ from codipy.active.adjoints import planes_of, seed_colours
 from codipy.patterns.colouring import agree, read_off
 from codipy.patterns.pattern import Colouring, Sparsity, csr
 from codipy.tools.columns import BYTES, WIDEST
+from codipy.tools.forms import map_leaves, rebuild
 from codipy.tools.leaves import shape_of
 from codipy.tools.pool import borrow_vector, give_back_vector
-from codipy.tools.trees import map_leaves, rebuild
 
 __all__ = ["Compressed", "Sweeps", "in_blocks"]
 

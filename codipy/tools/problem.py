@@ -9,11 +9,12 @@ import numpy as np
 from codipy.active.bulk import all_floats, as_float, pull_back
 from codipy.tools.aliases import demand_apart
 from codipy.tools.callee import check_result, rebound
+from codipy.tools.forms import flatten
 from codipy.tools.leaves import Names, cut, join, shape_of, split
 from codipy.tools.recording import ForwardRun, Recording, check_results, pull_arrays, register_leaves, register_result
 from codipy.tools.repeated import arguments
 from codipy.tools.swallowed import demand_none_swallowed, said_before, watch
-from codipy.tools.trees import flatten, labelled, plain_copy
+from codipy.tools.trees import labelled, plain_copy
 from codipy.tools.twins import Twins
 
 __all__ = ["Problem", "Weighted"]

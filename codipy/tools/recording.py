@@ -15,10 +15,11 @@ from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.tools.aliases import demand_apart
 from codipy.tools.callee import check_result, name_of
+from codipy.tools.forms import rebuild
 from codipy.tools.leaves import shape_of
 from codipy.tools.parts import depends, identifiers_of_parts, inputs_of_parts, parts_of, whole
 from codipy.tools.swallowed import demand_none_swallowed, said_before
-from codipy.tools.trees import labelled, plain_copy, rebuild
+from codipy.tools.trees import labelled, plain_copy
 
 __all__ = ["ForwardRun", "Recording", "Units", "check_results", "pull_arrays", "register_leaves", "register_result",
            "value_and_gradient_of_arrays"]

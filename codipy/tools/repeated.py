@@ -5,9 +5,8 @@ from __future__ import annotations
 import functools
 from dataclasses import replace
 
-from codipy.active.bulk import all_floats
 from codipy.errors import ActiveError
-from codipy.tools.trees import LEAVES, children, differentiable_fields, is_record, rebuild
+from codipy.tools.forms import LEAVES, children, differentiable_fields, is_record, rebuild, standing_twice
 
 __all__ = ["arguments", "fixed", "stands_again"]
 
@@ -25,7 +24,7 @@ def arguments(trees, leaves, others=()):
     """
     made = rebuild(trees, leaves, _renewed)
     if any(type(tree) not in LEAVES for tree in trees):
-        twice = _standing_twice(trees) | {id(tree) for tree in others if type(tree) not in LEAVES}
+        twice = standing_twice(trees) | {id(tree) for tree in others if type(tree) not in LEAVES}
         if twice:
             return [_guarded(new, tree, twice) for new, tree in zip(made, trees)]
     return made
@@ -40,21 +39,6 @@ def fixed(others, trees):
 def stands_again(tree, args, kwargs):
     """Whether a list or dict is more than one of the arguments of a call."""
     return sum(x is tree for x in (*args, *kwargs.values())) > 1
-
-
-def _standing_twice(trees):
-    """The addresses of lists, dicts and dataclasses that stand in several places of trees."""
-    seen, twice, waiting = set(), set(), [tree for tree in trees if type(tree) not in LEAVES]
-    while waiting:
-        tree = waiting.pop()
-        if id(tree) in seen:
-            if not isinstance(tree, tuple):
-                twice.add(id(tree))
-            continue
-        seen.add(id(tree))
-        if not (type(tree) is list and all_floats(tree)):
-            waiting += [branch for _, branch in children(tree) or () if type(branch) not in LEAVES]
-    return twice
 
 
 def _guarded(new, tree, twice):

@@ -13,13 +13,14 @@ from codipy.tools.choice import Choice
 from codipy.tools.curvature import Curvature, is_swept
 from codipy.tools.driver import Driver
 from codipy.tools.drivers import grad, value_and_grad
+from codipy.tools.forms import rebuild
 from codipy.tools.jacobian import jacobian
 from codipy.tools.leaves import is_array, join
 from codipy.tools.pool import check_settings
 from codipy.tools.products import jvp
 from codipy.tools.rebinding.filled import with_own_arrays
 from codipy.tools.repeated import stands_again
-from codipy.tools.trees import match, rebuild
+from codipy.tools.trees import match
 
 __all__ = ["gradient_and_hvp", "hessian", "hvp"]
 

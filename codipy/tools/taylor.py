@@ -11,11 +11,12 @@ from codipy.active.array import is_active
 from codipy.series import SeriesProgram
 from codipy.tools.callee import check_function, rebound
 from codipy.tools.choice import Choice
+from codipy.tools.forms import rebuild
 from codipy.tools.leaves import in_dtypes
 from codipy.tools.orders import more_orders
 from codipy.tools.products import jvp
 from codipy.tools.run import Run
-from codipy.tools.trees import labelled, match, rebuild
+from codipy.tools.trees import labelled, match
 
 __all__ = ["taylor"]
 

@@ -16,7 +16,7 @@ from types import MemberDescriptorType
 
 from codipy.active.bulk import all_floats
 from codipy.tools.rebinding.together import plain_of
-from codipy.tools.trees import LEAVES, differentiable_fields, is_record
+from codipy.tools.forms import LEAVES, differentiable_fields, is_record
 
 __all__ = ["Twins"]
 

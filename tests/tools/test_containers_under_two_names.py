@@ -209,7 +209,7 @@ def test_what_is_only_read_there_is_taken(kind, way):
     assert value == f(held) == own_value**2 and same(held, kind.make())
     found, known = [], []
     for tree, leaves in ((gradient, found), (own_gradient, known)):
-        codipy.tools.trees.flatten(tree, "gradient", leaves)
+        codipy.tools.forms.flatten(tree, "gradient", leaves)
     assert all(np.allclose(one, own_value * other) for one, other in zip(found, known, strict=True))
 
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.tools.trees import flatten, labelled, map_leaves, match, rebuild
+from codipy.tools.forms import flatten, map_leaves, rebuild
+from codipy.tools.trees import labelled, match
 
 Pair = collections.namedtuple("Pair", "a b")
 
