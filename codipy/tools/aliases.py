@@ -32,10 +32,10 @@ from codipy.tools.rebinding.code import words_of
 from codipy.tools.rebinding.scope import Scope
 from codipy.tools.rebinding.unit import EMPTY, SCOPES, contents
 from codipy.tools.twins import Twins
+from codipy.tools.untouched import FEW, is_untouched, is_wrapped, unwrapped
 
 __all__ = ["demand_apart", "demand_list_apart", "demand_twins_apart", "noted"]
 
-_FEW = 4096  # numbers that are compared at no price
 _MANY = 20_000  # things that are looked at
 _ADVICE = "in both, while here they are two variables: pass a copy, x.copy(), or let the function write into a copy"
 _DEEPCOPY = "in both, while here they are two: pass a copy, copy.deepcopy(x), or let the function write into a copy"
@@ -70,6 +70,8 @@ def demand_apart(f, args, kwargs, inputs, leaves, origins=None, twins=None):
     ActiveError
         With both names.
     """
+    if origins is None and not noted and is_untouched(f, args, kwargs, inputs, leaves, twins):
+        return
     scope, given = None, leaves if origins is None else origins
     for k, x in enumerate(inputs):
         if type(x) is Real:
@@ -78,7 +80,7 @@ def demand_apart(f, args, kwargs, inputs, leaves, origins=None, twins=None):
         if is_written(array):
             _demand_apart(f, args, kwargs, k, given, origins is not None)
         elif isinstance(leaves[k], np.ndarray):
-            if leaves[k].size > _FEW:
+            if leaves[k].size > FEW:
                 scope = scope or _scope_of(f)
                 if scope is not None and not scope.writes:
                     continue
@@ -91,7 +93,7 @@ def demand_apart(f, args, kwargs, inputs, leaves, origins=None, twins=None):
         demand_twins_apart(f, args, kwargs, twins, origins is not None)
     if noted:
         _demand_apart_inside(f, args, kwargs, inputs, leaves, twins)
-    if isinstance(_unwrapped(f), Driver):      # its own inputs are others, to which it may write
+    if isinstance(unwrapped(f), Driver):      # its own inputs are others, to which it may write
         arrays = _arrays_of(given)
         others = _arrays_of((*args, *kwargs.values())) if arrays else []
         for k, array in enumerate(arrays):
@@ -130,6 +132,8 @@ def demand_list_apart(f, args, kwargs, tree, made, inputs, is_same):
         twins = Twins(pairs=[(tree, made, tree.copy() if is_same else [*tree, None], inputs)])
     else:
         twins = made.twins
+    if not noted and twins.are_as_before():
+        return
     demand_twins_apart(f, args, kwargs, twins)
     if noted:
         _demand_apart_inside(f, args, kwargs, (), (), twins)
@@ -205,15 +209,9 @@ def _demand_apart(f, args, kwargs, k, leaves, is_inside):
         _note((f, args, kwargs, leaves[k]))
 
 
-def _unwrapped(f):
-    while _is_wrapped(f):
-        f = f.__wrapped__
-    return f
-
-
 def _scope_of(f):
     """Whose functions are rebuilt together with f; None where it is not rebuilt."""
-    while _is_wrapped(f):
+    while is_wrapped(f):
         if isinstance(f, FunctionType) and f in SCOPES:
             return SCOPES[f]
         f = f.__wrapped__
@@ -230,7 +228,7 @@ class _Search:
 
     def __init__(self, f, shows):
         self.shows, self.words, self.seen = shows, set(), {}
-        self.f, self.scope = _unwrapped(f), _scope_of(f) or Scope(None, ())
+        self.f, self.scope = unwrapped(f), _scope_of(f) or Scope(None, ())
 
     def name(self, args, kwargs):
         """A phrase that says where; None if it is nowhere."""
@@ -315,9 +313,3 @@ class _Search:
             names = words & variables.keys() if words.isdisjoint(_READING) else variables.keys()
             parts += [(f"as the global variable {word}", variables[word]) for word in names]
         return parts
-
-
-def _is_wrapped(f):
-    """Whether it is a function of codipy's around one of the user's."""
-    module = (getattr(f, "__globals__", None) or {}).get("__name__", "")
-    return hasattr(f, "__wrapped__") and module.startswith("codipy.")
