@@ -58,9 +58,13 @@ class Rebinding(Entrance):
             return self.function
 
     def _translated(self, value):
-        """A unit that holds the translation of a value; made from scratch if something it is made of has changed."""
+        """A unit that holds the translation of a value; made from scratch if something it is made of has changed.
+
+        It keeps the units of classes whose objects need none: else they were made again at every call.
+        """
         while True:
             unit = Unit()
+            met = self.rebinder.twins.met = {}
             try:
                 unit.new = self.rebinder.translate(value, unit)
             except Restart:
@@ -69,6 +73,9 @@ class Rebinding(Entrance):
             except BaseException:  # of a descriptor of the user's, or Ctrl-C: what is half done is forgotten
                 self.rebinder.reset()
                 raise
+            finally:
+                self.rebinder.twins.met = None
+            unit.links += [node for node in met.values() if node not in unit.links]
             if self._is_current(unit):
                 return unit
             self.rebinder.reset()

@@ -151,6 +151,7 @@ class Twins:
     def __init__(self, rebinder):
         self.rebinder, self._seen = rebinder, weakref.WeakValueDictionary()
         self._originals = weakref.WeakValueDictionary()
+        self.met = None  # a dict of units by address while arguments are translated: of classes that are left alone
 
     def of_class(self, cls):
         """The unit of a class, whose `new` is the class itself if no method needs to be rebuilt; None for others'."""
@@ -228,6 +229,8 @@ class Twins:
             return None
         attributes = [name for name, value in list(vars(instance).items()) if self.rebinder.leads_on(value)]
         if class_unit.new is cls and not attributes:
+            if self.met is not None:
+                self.met[id(class_unit)] = class_unit
             return None
         for name in attributes:
             if type(name) is str and not isinstance(vars(class_unit.twin).get(name), (_Attribute, property)):

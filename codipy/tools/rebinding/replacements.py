@@ -147,7 +147,7 @@ def _meet():
 
 def replacement(value, default=None):
     """What stands for `value` in rebound code, `default` if nothing does."""
-    if _LATER:
+    if not _LATER.keys().isdisjoint(sys.modules.keys()):
         _meet()
     found = _OBJECTS.get(id(value))
     if found is not None:
