@@ -118,6 +118,13 @@ cdef bint is_codipys(frame) except -1:
     return type(name) is str and name.startswith("codipy.")
 
 
+cdef int empty(object variables) except -1:
+    """Empty the dict in which a frame told its variables, if nobody else has it: what it refers to is not counted twice."""
+    if PyDict_CheckExact(variables) and Py_REFCNT(<PyObject*>variables) == 2 and sys.gettrace() is None:
+        variables.clear()
+    return 0
+
+
 cdef class Holders:
     """What one search found."""
 
@@ -448,8 +455,7 @@ cdef class Holders:
             for k in range(len(<tuple>given)):
                 if self._wants(PyTuple_GET_ITEM(given, k)):
                     self._count(PyTuple_GET_ITEM(given, k), 1)
-        if PyDict_CheckExact(variables) and Py_REFCNT(<PyObject*>variables) == 2 and sys.gettrace() is None:
-            variables.clear()
+        empty(variables)
         return 0
 
     cdef int _count_kept(self, object frame, tuple names) except -1:
@@ -462,8 +468,7 @@ cdef class Holders:
             if self._wants(<PyObject*>value):
                 self._count(<PyObject*>value, 1)
         value = None
-        if PyDict_CheckExact(variables) and Py_REFCNT(<PyObject*>variables) == 2 and sys.gettrace() is None:
-            variables.clear()
+        empty(variables)
         return 0
 
     cdef int _scan(self, object o) except -1:
