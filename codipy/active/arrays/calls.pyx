@@ -92,7 +92,7 @@ cpdef object call(object primitive, object args, object kwargs=None):
 cdef object record_call(object primitive, object args, object kwargs, int spare):
     cdef Recorder* r = current()
     cdef list held = None        # packed copies: their identifiers are taken until the record is on the tape
-    cdef list values = [], known = None, argnums = None, active = None, blocks = None
+    cdef list values = [], known = None, noted = None, argnums
     cdef list elements = None
     cdef list lent               # the results that others see as well
     cdef BaseArray array
@@ -100,6 +100,7 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
     cdef Call record
     cdef BaseTape tape
     cdef Block block
+    cdef tuple operand
     cdef int32_t before
     cdef Py_ssize_t k, i, dims = 0
     cdef bint single = False, several
@@ -116,12 +117,7 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
             if repeated is not None:
                 operands = operands[:k] + repeated[:1] + operands[k + 1:]
                 x, array = repeated
-                if argnums is None:
-                    argnums, active, blocks = [], [], []
-                argnums.append(k)
-                active.append(array)
-                blocks.append(array.storage.block)
-                dims += array.geometry.ndim
+                noted = note(noted, k, array, array.storage.block)
                 array = x
             materialise(array)
             array = readable(r, array)
@@ -130,13 +126,8 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
             if array.storage.block is not None and admit_block(r, array.storage):
                 if not is_injective(&array.geometry):
                     array = contiguous_copy(array)
-                if argnums is None:
-                    argnums, active, blocks = [], [], []
-                argnums.append(k)
-                active.append(array)
                 # Now: the next operand may be a view of the same storage, and make its identifiers explicit.
-                blocks.append(array.storage.block)
-                dims += array.geometry.ndim
+                noted = note(noted, k, array, array.storage.block)
             if array is not operands[k]:
                 held = held or []
                 held.append(array)
@@ -156,11 +147,7 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
             if (<Real>x).epoch and readmit(r, <Real>x):
                 if (<Real>x).count:
                     identify(r, <Real>x)
-                if argnums is None:
-                    argnums, active, blocks = [], [], []
-                argnums.append(k)
-                active.append(x)
-                blocks.append(None)
+                noted = note(noted, k, x, None)
             single |= (<Real>x).kind == SINGLE
             kept = plain_scalar(<Real>x)
             if (<Real>x).kind == SINGLE:
@@ -195,7 +182,7 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
     seen = views_of(operands, values, parts)
     if seen is not None and all([x is not None for x in seen]):
         return packed_like(out, seen)
-    if argnums is None:
+    if noted is None:
         return out if seen is None else packed_like(out, [x if y is None else y for x, y in zip(parts, seen)])
     # Rules see doubles and compute in double, whatever the dtype of the values; of complex numbers in complex ones.
     options = kwargs
@@ -204,6 +191,10 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
     tape = <BaseTape>r.tape
     tape.demand_recording("an array operation")
     several = isinstance(out, tuple)
+    argnums = []
+    for operand in noted:
+        argnums.append(operand[0])
+        dims += (<BaseArray>operand[1]).geometry.ndim if operand[2] is not None else 0
     shown, results = [], []
     for i in range(len(parts)):      # Reals first: they are scalar statements
         part = kept = parts[i]
@@ -236,11 +227,12 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
     if getattr(primitive, "located", False):
         primitive = primitive.at_caller()
     record = new_call(primitive, tuple(argnums), len(argnums), len(shown), dims)
-    for k in range(len(argnums)):
-        x = active[k]
-        if is_array(x):
+    for k in range(len(noted)):
+        operand = noted[k]
+        x = operand[1]
+        if operand[2] is not None:
             v = &(<BaseArray>x).geometry
-            set_slots(record, k, (<Block>blocks[k]).base + <int32_t>v.offset, v.ndim, v.shape, v.strides)
+            set_slots(record, k, (<Block>operand[2]).base + <int32_t>v.offset, v.ndim, v.shape, v.strides)
         else:
             set_slots(record, k, (<Real>x).identifier, 0, NULL, NULL)
     known = values if known is None else known
@@ -268,6 +260,14 @@ cdef object record_call(object primitive, object args, object kwargs, int spare)
         for k in elements:
             shown[k] = element(<BaseArray>shown[k], 0)
     return packed_like(out, shown)
+
+
+cdef inline list note(list noted, Py_ssize_t k, object x, Block block):
+    """Add an active operand, where it stands, and the block of an Array, None of a Real; the list is made when needed."""
+    if noted is None:
+        noted = []
+    noted.append((k, x, block))
+    return noted
 
 
 cdef bint are_matrices(primitive, tuple operands):
