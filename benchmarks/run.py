@@ -12,8 +12,9 @@ ROOT = Path(__file__).resolve().parent
 MODULES = ("bench_gradients", "bench_reused_tape", "bench_bandwidth", "bench_latency", "bench_first_recording",
            "bench_bytes", "bench_flat_memory", "bench_arrays", "bench_array_growth", "bench_growth",
            "bench_array_bytes", "bench_import", "bench_page_faults", "bench_changing_sizes", "bench_small_matrices",
-           "bench_operations", "bench_gradbench", "bench_sparse", "bench_complex", "bench_scipy", "bench_directions",
-           "bench_forward", "bench_second", "bench_taylor", "bench_passes", "bench_profile")
+           "bench_small_arguments", "bench_operations", "bench_gradbench", "bench_sparse", "bench_complex",
+           "bench_scipy", "bench_directions", "bench_forward", "bench_second", "bench_taylor", "bench_passes",
+           "bench_profile")
 
 
 def questions():
