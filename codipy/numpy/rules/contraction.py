@@ -113,12 +113,16 @@ def _product(a, b, out, shape_a, shape_b):
 def _pair(a, b, out, x, y):
     """``np.einsum("a,b->out", x, y)`` by a product of matrices, where it is one."""
     product = _product(a, b, out, x.shape, y.shape)
-    if product is None:
-        return np.einsum(f"{a},{b}->{out}", x, y)
+    return np.einsum(f"{a},{b}->{out}", x, y) if product is None else _multiplied(product, x, y)
+
+
+def _multiplied(product, x, y):
+    """What `_product` says, of two arrays."""
     first, second, last, shape_x, shape_y, shape = product
-    x = (x if first is None else x.transpose(first)).reshape(shape_x)
-    y = (y if second is None else y.transpose(second)).reshape(shape_y)
-    found = np.matmul(x, y).reshape(shape)
+    x = x if first is None else x.transpose(first)
+    y = y if second is None else y.transpose(second)
+    found = np.matmul(x if x.shape == shape_x else x.reshape(shape_x), y if y.shape == shape_y else y.reshape(shape_y))
+    found = found if found.shape == shape else found.reshape(shape)
     return found if last is None else found.transpose(last)
 
 
@@ -174,6 +178,22 @@ def _parsed(spec, *dims):
     return parse([spec, *operands])
 
 
+@lru_cache(maxsize=1024)
+def _products(spec, argnums, *shapes):
+    """How the cotangents of some of two operands are products of matrices: the place of the other one, and `_product`.
+
+    None where they are none, or where more is to be asked.
+    """
+    places, inputs, output = _parsed(spec, *map(len, shapes))
+    if len(inputs) != 2 or _steps(tuple(inputs), output, shapes, "greedy") is None:
+        return None
+    sizes = dict(zip("".join(inputs), shapes[0] + shapes[1]))
+    own = [places.index(k) for k in argnums]
+    products = [_product(output, inputs[1 - k], inputs[k], tuple([sizes[c] for c in output]), shapes[1 - k])
+                for k in own]
+    return None if None in products else [(places[1 - k], product) for k, product in zip(own, products)]
+
+
 class _OfDims:
     """What `parse` knows of an operand."""
 
@@ -189,6 +209,10 @@ def _dense(args):
 
 
 def _vjp(g, out, args, kwargs, argnums):
+    if len(args) == 3 and type(args[0]) is str and is_plain(g, args[1], args[2]):      # in few steps
+        products = _products(args[0], tuple(argnums), args[1].shape, args[2].shape)
+        if products is not None:
+            return [_multiplied(product, g, args[other]) for other, product in products]
     args = _dense(args)
     if isinstance(args[0], str) and is_plain(g, *args[1:]):
         places, inputs, output = _parsed(args[0], *[a.ndim for a in args[1:]])
