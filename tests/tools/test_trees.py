@@ -119,3 +119,17 @@ def test_match_follows_the_form():
     assert leaves[0].tolist() == [1.0, 2.0] and leaves[0].dtype == float and leaves[1:] == [5.0, 4.0]
     with pytest.raises(TypeError, match=r"tree\['b'\] must have the form of what it belongs to, a Record"):
         match({"a": like["a"], "b": [4.0]}, like, "tree", [])
+
+
+def test_trees_that_hold_themselves_or_are_very_deep_are_errors():
+    own, deep = [1.0], [1.0]
+    own.append(own)
+    for _ in range(100_000):
+        deep = [deep]
+    for tree in (own, {"a": own}, deep):
+        with pytest.raises(RecursionError):
+            codipy.grad(lambda p: 1.0)(tree)
+        with pytest.raises(RecursionError):
+            rebuild(tree, [1.0] * 100_000)
+    while type(deep) is list:      # from outside: else each would be the end of the one around it
+        deep = deep[0]
