@@ -15,6 +15,7 @@ import pytest
 
 import codipy
 from codipy.tools.rebind import Rebinding, rebind
+from codipy.tools.rebinding import classes
 from tests.tools.rebound import check
 
 pytestmark = pytest.mark.usefixtures("older_objects_stay")
@@ -618,3 +619,29 @@ class OfMore(Checked):
 @pytest.mark.parametrize("kind", [Checked, OfMore])
 def test_what_a_class_has_of_its_own_is_found_by_its_methods(kind):
     check(lambda x: kind(x).rate * Checked(x).all_steps() + len(vars(kind)["__annotations__"]))
+
+
+class Doubling:
+    def scaled(self):
+        return self.x * 2.0
+
+
+@dataclasses.dataclass
+class Ordinary(Doubling):
+    x: float
+
+
+def test_a_class_that_needs_no_rebuilding_is_looked_through_once_and_again_when_it_was_changed(monkeypatch):
+    looked, of_class = [], classes.Twins.of_class
+    monkeypatch.setattr(classes.Twins, "of_class", lambda self, cls: looked.append(cls) or of_class(self, cls))
+    gradient = codipy.grad(lambda o: o.scaled())
+    for _ in range(2):
+        assert gradient(Ordinary(3.0)) == Ordinary(2.0)
+    count = looked.count(Ordinary)
+    for _ in range(3):
+        assert gradient(Ordinary(3.0)) == Ordinary(2.0)
+    assert looked.count(Ordinary) == count
+    monkeypatch.setattr(Doubling, "scaled", lambda self: np.sqrt(self.x) * stored(4.0))
+    assert gradient(Ordinary(4.0)) == Ordinary(1.0)
+    monkeypatch.setattr(Ordinary, "scaled", lambda self: stored(self.x), raising=False)
+    assert gradient(Ordinary(4.0)) == Ordinary(1.0) and looked.count(Ordinary) > count
