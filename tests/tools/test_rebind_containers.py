@@ -427,3 +427,22 @@ def test_functions_in_long_lists_and_tuples_are_found():
         return (3.0 if steps[-1](x) else 1.0) * (5.0 if others[-1](x) else 1.0) * x
 
     assert codipy.value_and_grad(f)(2.0, arguments) == (30.0, 15.0)
+
+
+Step = collections.namedtuple("Step", "factor takes")
+
+
+@pytest.mark.parametrize("steps", [
+    [Step(3.0, is_float)],
+    [*[Step(1.0, 2.0)] * 300, Step(3.0, is_float)],
+    [[[[[Step(3.0, is_float)]]]]],
+    Step([Step(1.0, 2.0), Step(3.0, is_float)], 1.0),
+])  # fmt: skip
+def test_functions_in_named_tuples_are_found(steps):
+    def f(x):
+        step = steps.factor if type(steps) is Step else steps
+        while type(step) is not Step:
+            step = step[-1]
+        return step.factor * x if step.takes(x) else x
+
+    assert codipy.value_and_grad(f)(2.0) == (6.0, 3.0)

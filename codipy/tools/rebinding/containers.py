@@ -324,10 +324,13 @@ def _leads_on(items, rebinder, depth):
     seen: collections.Counter = collections.Counter()
     for item in itertools.islice(items, _FAR):
         kind = type(item)
+        is_named = issubclass(kind, tuple) and hasattr(kind, "_fields")
+        if is_named and (seen[kind] == _MANY or not depth):  # too many to look into: they may hold some
+            return True
         if kind in _DATA or seen[kind] == _MANY or (kind is tuple and _is_field(item)):
             continue
         seen[kind] += 1
-        if kind in CONTAINERS or kind is tuple:
+        if kind in CONTAINERS or kind is tuple or is_named:
             if depth and holds(item, rebinder, depth - 1):
                 return True
         elif rebinder.leads_on(item):
