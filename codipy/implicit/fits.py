@@ -94,7 +94,7 @@ def curve_fit(*positional, **named):
 
     equation.__name__ = name_of(f)
     u = solution_of(equation, solve, OF_MINIMA, sys._getframe(1))(*data)
-    if not is_active(u):
+    if not is_active(u) and not is_active(residuals(u, *data)):      # at bounds, perhaps
         return found
     covariance = _covariance(residuals, u, data, found[1], given["absolute_sigma"])
     rest = found[2:]
@@ -177,9 +177,9 @@ def lsq_linear(*positional, **named):
 
     equation.__name__ = "lsq_linear"
     u = solution_of(equation, solve, OF_MINIMA, sys._getframe(1))(A, b)
-    if not is_active(u):
-        return found
     left = A @ u - b
+    if not is_active(u) and not is_active(left):
+        return found
     return told("lsq_linear", copy.copy(found), {
         "x": u, "fun": anchored(left, found.fun, _OF_LINEAR),
         "cost": anchored(0.5 * codipy.numpy.dot(left, left), found.cost, _OF_LINEAR)})  # fmt: skip

@@ -87,7 +87,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
                 given["args"] = args
             found = original(*bound.args, **bound.kwargs)
             _demand_success(name, found)
-            return found[0] if isinstance(found, tuple) else found[key] if isinstance(found, dict) else found
+            return _solution_in(found, key)
 
         def residual_of(u, *args):
             if cost is not None:
@@ -108,17 +108,24 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
             return with_bounds(held, bounds, residual, u) if np.any(held) else residual
 
         equation.__name__ = getattr(function, "__name__", name)
-        u = solution_of(equation, solve, near, sys._getframe(1))(*args)
-        if not is_active(u):
-            return found
-        if near == OF_MINIMA and not (isinstance(constraints, (list, tuple)) and not constraints):
-            _demand_inside(lambda u: equation(u, *args), plain(u), constraints)
+        try:
+            u = solution_of(equation, solve, near, sys._getframe(1))(*args)
+        except ArithmeticError as error:
+            if found is not None and _has_any(constraints) and not _are_kept(constraints, _solution_in(found, key),
+                                                                                   OF_MINIMA):
+                raise ArithmeticError(_AT_CONSTRAINT) from error
+            raise
 
         def answered():
             known = answers(lambda u: number(u, *args), u)
             return known if cost is None else {**known, "cost": cost(known["fun"])}
 
-        return _with(name, found, u, key, value_of, answered)
+        if not is_active(u):      # where bounds hold it, its value may be a variable yet
+            known = answered() if isinstance(found, (tuple, dict)) else {}
+            return _with(name, found, u, key, value_of, known) if any(map(is_active, known.values())) else found
+        if near == OF_MINIMA and _has_any(constraints):
+            _demand_inside(lambda u: equation(u, *args), plain(u), constraints)
+        return _with(name, found, u, key, value_of, answered() if isinstance(found, (tuple, dict)) else {})
 
     return solver
 
@@ -191,11 +198,10 @@ def _plain(function):
     return called
 
 
-def _with(name, found, u, key, value_of, answers):
+def _with(name, found, u, key, value_of, known):
     """What SciPy returned, with variables; its other numbers would be constants, and are withheld."""
     if not isinstance(found, (tuple, dict)):
         return u
-    known = answers()
     if isinstance(found, dict):
         return told(name, copy.copy(found), {key: u, **_anchored(known, found)})
     rest = []
@@ -224,15 +230,28 @@ def _demand_success(name, found):
                                   f"({state.get('message', state.get('flag', ''))}), so there is no derivative")
 
 
-def _are_kept(constraints, u):
-    """Whether a point is inside of all constraints; no point is inside of an equation."""
+def _solution_in(found, key):
+    """The solution in what SciPy returned."""
+    return found[0] if isinstance(found, tuple) else found[key] if isinstance(found, dict) else found
+
+
+_AT_CONSTRAINT = ("the minimum is at a constraint, and not where the slope is zero: it has no derivative here; take "
+                  "codipy.implicit.root of your own conditions")
+
+
+def _has_any(constraints):
+    return not (isinstance(constraints, (list, tuple)) and not constraints)
+
+
+def _are_kept(constraints, u, slack=0.0):
+    """Whether a point is inside of all constraints, by some slack; no point is inside of an equation."""
     for each in constraints if isinstance(constraints, (list, tuple)) else [constraints]:
         if isinstance(each, dict):
             found = plain(asarray(each["fun"](u, *each.get("args", ()))))
-            inside = each["type"].lower() != "eq" and np.all(found > 0)
+            inside = each["type"].lower() != "eq" and np.all(found > slack)
         else:
             found = plain(asarray(each.fun(u))) if hasattr(each, "fun") else each.A @ u
-            inside = np.all((found > value_tree(each.lb)) & (found < value_tree(each.ub)))
+            inside = np.all((found > value_tree(each.lb) + slack) & (found < value_tree(each.ub) - slack))
         if not inside:
             return False
     return True
@@ -244,8 +263,7 @@ def _demand_inside(equation, u, constraints):
     slope = np.reshape(plain(jacobian(equation, rebind=False)(u)), (numbers.size,) * 2)
     moved = numbers - np.linalg.solve(slope, np.ravel(plain(asarray(equation(u)))))
     if not _are_kept(constraints, moved):
-        raise ArithmeticError("the minimum is at a constraint, and not where the slope is zero: it has no derivative "
-                              "here; take codipy.implicit.root of your own conditions")
+        raise ArithmeticError(_AT_CONSTRAINT)
 
 
 def _like(residual, u):

@@ -354,6 +354,40 @@ def test_older_and_global_solvers(name):
     np.testing.assert_array_equal(values[0], OLDER[name](P))
 
 
+VALUES = {
+    "minimize": lambda p: scipy.optimize.minimize(lambda z: (z[0] - 1.0) ** 2 + p[0] * p[1], [0.0]).fun,
+    "minimize_scalar, at a bound": lambda p: scipy.optimize.minimize_scalar(
+        lambda z: (z - p[0]) ** 2 * p[1], bounds=(-1.0, 1.0), method="bounded").fun,
+    "fmin": lambda p: scipy.optimize.fmin(lambda z: (z[0] - 1.0) ** 2 + p[0] * p[1], [0.0], full_output=1, disp=0)[1],
+    "least_squares": lambda p: scipy.optimize.least_squares(lambda z: np.array([z[0] - 1.0, p[0]]), [0.0]).cost,
+    "leastsq": lambda p: scipy.optimize.leastsq(
+        lambda z: np.array([z[0] - 1.0, p[0]]), [0.0], full_output=1)[2]["fvec"][1],
+    "curve_fit, at a bound": lambda p: (lambda found: np.sum(found[2]["fvec"] ** 2) + found[1][0, 0])(
+        scipy.optimize.curve_fit(lambda x, a: a * x, P, p * P, bounds=(0.0, 0.1), full_output=True)),
+    "lsq_linear, at a bound": lambda p: scipy.optimize.lsq_linear(M[:, :1], p, (-0.1, 0.1)).cost,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_values_at_solutions_that_do_not_move(name):
+    demand_right(VALUES[name], 1e-5)
+
+
+CONSTRAINTS = {
+    "a dictionary": {"type": "eq", "fun": lambda z: z[0] - 0.1},
+    "an inequality": [{"type": "ineq", "fun": lambda z: 0.1 - z[0]}],
+    "linear": scipy.optimize.LinearConstraint([[1.0, 0.0, 0.0]], -1.0, 0.1),
+    "another": scipy.optimize.NonlinearConstraint(lambda z: z[0] ** 2, -1.0, 0.01),
+}
+
+
+@pytest.mark.parametrize("name", CONSTRAINTS)
+def test_a_constraint_that_holds_a_minimum_is_named(name):
+    with pytest.raises(ArithmeticError, match="the minimum is at a constraint"):
+        codipy.grad(lambda p: scipy.optimize.minimize(
+            quadratic, np.zeros(3), args=(p,), method="SLSQP", constraints=CONSTRAINTS[name]).x[1])(P)
+
+
 @pytest.mark.parametrize("loss", ["soft_l1", "cauchy", "arctan", "huber"])
 def test_losses(loss):
     def f(p):
