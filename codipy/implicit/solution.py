@@ -13,7 +13,7 @@ import sys
 
 import numpy as np
 
-from codipy.active.array import Real, call, is_active, plain
+from codipy.active.array import Array, Real, call, is_active, plain
 from codipy.active.messages.callers import frames_of_users, place
 from codipy.active.recordings.borrowed import origins
 from codipy.errors import TapeError
@@ -37,6 +37,7 @@ __all__ = ["fixed_point", "root", "solution_of"]
 _SOLVES = ("dense", "gmres", "cg")
 _SETTINGS = ("auto", None)
 _BY_SOLUTION = Choice(0)
+_ARRAYS = (np.ndarray, Array)
 
 
 def root(f, solver, *, tolerance=1e-6, solve="dense", has_aux=False):
@@ -312,6 +313,8 @@ class _Again(Solver):
 
 def _alike(residual, found, f):
     """The leaves of a residual, which must have the form and the shapes of the solution."""
+    if type(found) is np.ndarray and type(residual) in _ARRAYS and residual.shape == found.shape:
+        return [residual]
     leaves, wanted = labelled(residual, ""), labelled(found, "")
     if [path for path, _ in leaves] != [path for path, _ in wanted]:
         kinds = [type(x).__name__ for x in (found, residual)]
@@ -334,6 +337,8 @@ def _vector(leaves):
 
 def _moved(u, step):
     """The solution less a vector of all numbers."""
+    if type(u) in _ARRAYS and u.ndim == 1:
+        return u - step
     moved, start = [], 0
     for _, leaf in labelled(u, "u"):
         shape, size = np.shape(leaf), int(np.prod(np.shape(leaf)))

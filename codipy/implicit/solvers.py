@@ -122,10 +122,10 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
 
         if not is_active(u):      # where bounds hold it, its value may be a variable yet
             known = answered() if isinstance(found, (tuple, dict)) else {}
-            return _with(name, found, u, key, value_of, known) if any(map(is_active, known.values())) else found
+            return _with(name, found, u, key, near, value_of, known) if any(map(is_active, known.values())) else found
         if near == OF_MINIMA and _has_any(constraints):
             _demand_inside(lambda u: equation(u, *args), plain(u), constraints)
-        return _with(name, found, u, key, value_of, answered() if isinstance(found, (tuple, dict)) else {})
+        return _with(name, found, u, key, near, value_of, answered() if isinstance(found, (tuple, dict)) else {})
 
     return solver
 
@@ -190,7 +190,10 @@ def _plain(function):
 
     @functools.wraps(function)
     def called(*args, **named):
-        found = value_tree(function(*args, **named))
+        found = function(*args, **named)
+        if type(found) is np.ndarray and found.dtype == np.float64:
+            return found
+        found = value_tree(found)
         if isinstance(found, np.ndarray) and found.dtype == object:
             return np.array([plain(number) for number in found.flat], np.float64).reshape(found.shape)
         return found
@@ -198,21 +201,26 @@ def _plain(function):
     return called
 
 
-def _with(name, found, u, key, value_of, known):
+def _with(name, found, u, key, near, value_of, known):
     """What SciPy returned, with variables; its other numbers would be constants, and are withheld."""
     if not isinstance(found, (tuple, dict)):
         return u
     if isinstance(found, dict):
-        return told(name, copy.copy(found), {key: u, **_anchored(known, found)})
+        return told(name, copy.copy(found), {key: u, **_of_root(near, found), **_anchored(known, found)})
     rest = []
     for position, part in enumerate(found[1:], start=1):
         if position == value_of:
             rest.append(_anchored(known, {"fun": part})["fun"])
         elif isinstance(part, dict):
-            rest.append(told(name, copy.copy(part), {"root": u, **_anchored(known, part)}))
+            rest.append(told(name, copy.copy(part), {"root": u, **_of_root(near, part), **_anchored(known, part)}))
         else:
             rest.append(withhold(name, position, part))
     return type(found)(u, *rest) if hasattr(found, "_fields") else (u, *rest)
+
+
+def _of_root(near, found):
+    """What a root leaves of its equation, which does not vary: it is as near to zero whatever the parameters are."""
+    return {key: found[key] for key in ("fun", "fvec") if near == _OF_ROOTS and key in found}
 
 
 def _anchored(known, found):
@@ -224,8 +232,9 @@ def _anchored(known, found):
 def _demand_success(name, found):
     """Raise where a solver says that it has failed; that it could not come nearer is left to the residual."""
     *_, state = found if isinstance(found, tuple) else (found,)
-    for key in ("success", "converged"):
-        if isinstance(state, dict) and np.any(np.logical_not(state.get(key, True))) and state.get("status") != _AS_NEAR:
+    for key in ("success", "converged") if isinstance(state, dict) else ():
+        has = state.get(key, True)
+        if has is not True and np.any(np.logical_not(has)) and state.get("status") != _AS_NEAR:
             raise ArithmeticError(f"what the solver gave is no solution: scipy.optimize.{name} reports failure "
                                   f"({state.get('message', state.get('flag', ''))}), so there is no derivative")
 
@@ -292,7 +301,7 @@ def _squares(function, u):
 
 
 def _vector(key):
-    """What the user's function gives at a root, by the name that it has there."""
+    """What the user's function gives at the solution, by the name that it has there."""
     return lambda function, u: {key: function(u)}
 
 
@@ -319,8 +328,8 @@ FUNCTIONS |= {
     "curve_fit": curve_fit,
     "lsq_linear": lsq_linear,
     "nnls": nnls,
-    "root": _stand_in("root", _root, "x", _OF_ROOTS, _vector("fun")),
-    "fsolve": _stand_in("fsolve", _root, "x", _OF_ROOTS, _vector("fvec")),
+    "root": _stand_in("root", _root, "x", _OF_ROOTS),
+    "fsolve": _stand_in("fsolve", _root, "x", _OF_ROOTS),
     "fixed_point": _stand_in("fixed_point", _fixed_point, "x", _OF_ROOTS),
     "leastsq": _stand_in("leastsq", _squares, "x", OF_MINIMA, _vector("fvec")),
     "least_squares": _stand_in("least_squares", _squares, "x", OF_MINIMA, _residuals),

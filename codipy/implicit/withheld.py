@@ -69,13 +69,12 @@ def _said(key):
 
 
 _OPERATIONS = (
-    "abs add and array array_function bool call complex contains divmod eq float floordiv ge getitem gt index int "
-    "invert iter le len lt matmul mod mul ne neg or pos pow radd rdivmod rfloordiv rmatmul rmod rmul round rpow rsub "
-    "rtruediv setitem sub truediv xor"
+    "abs add and array array_function bool call complex contains divmod eq float floordiv ge getitem gt hash index "
+    "int invert iter le len lt matmul mod mul ne neg or pos pow radd rdivmod rfloordiv rmatmul rmod rmul round rpow "
+    "rsub rtruediv setitem sub truediv xor"
 )
 for _operation in _OPERATIONS.split():
     setattr(Withheld, f"__{_operation}__", Withheld._refuse)
-Withheld.__hash__ = None
 
 
 def withhold(name, key, told):
