@@ -11,13 +11,13 @@ import scipy.integrate
 
 import codipy.numpy
 from codipy.active.array import is_active, plain
+from codipy.implicit import quadrature
 from codipy.implicit.continuous import Kept, Problem, moved, refuse_hidden
 from codipy.implicit.integrators import integrated
 from codipy.implicit.trajectory import Equation, Reads, plain_call
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.tape.activity import depth
-from codipy.tools import quadrature
 
 __all__ = ["FUNCTIONS"]
 
