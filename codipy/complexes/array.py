@@ -34,6 +34,10 @@ class Flags:
         return self.writeable if name in ("WRITEABLE", "W") else self._z.value.flags[name]
 
 
+def _is_array_type(kind):
+    return isinstance(kind, type) and (kind is ComplexArray or issubclass(kind, np.ndarray))
+
+
 @matched_as_ndarray
 class ComplexArray(ComparedByValue):
     """A NumPy array of complex numbers that a tape can follow.
@@ -239,6 +243,8 @@ class ComplexArray(ComparedByValue):
 
     def view(self, dtype=None, type=None):
         """A second array on the same elements; ``view(float)`` is the Array of both parts, interleaved."""
+        if _is_array_type(dtype) or _is_array_type(type):
+            dtype, type = None if _is_array_type(dtype) else dtype, None
         if type is not None:
             raise TypeError("a ComplexArray has no views of another type: take codipy.value(z).view(...)")
         if dtype is None or np.dtype(dtype) == self.dtype:

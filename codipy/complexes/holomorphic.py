@@ -12,19 +12,19 @@ from dataclasses import replace
 
 import numpy as np
 
-from codipy.complexes.record import rule
+from codipy.complexes.record import recorded_once, rule
 from codipy.numpy import registry
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["FUNCTIONS", "UFUNCS", "lift"]
+__all__ = ["FUNCTIONS", "UFUNCS", "lift", "recorded_as_lifted"]
 
 
 def _conjugate(x):
     return x if x is None else tuple(map(_conjugate, x)) if isinstance(x, tuple) else np.conjugate(x)
 
 
-def lift(name, primitive, conjugated=(), results="c"):
-    """Enter the rule on complex arrays.
+def lifted_rule(name, primitive, conjugated=()):
+    """The primitive on complex arrays.
 
     Of the arguments in `conjugated`, which may be a function of the options, the function takes the conjugate.
     """
@@ -35,10 +35,18 @@ def lift(name, primitive, conjugated=(), results="c"):
         bars = primitive.vjp(_conjugate(g), out, turned, kwargs, argnums)
         return [bar if k in others else _conjugate(bar) for k, bar in zip(argnums, bars)]
 
-    made = Primitive(name, primitive.forward, vjp, primitive.jvp, keep_args=primitive.keep_args,
-                     keep_out=primitive.keep_out,
-                     located=primitive.located)  # fmt: skip
-    return rule(made, results)
+    return Primitive(name, primitive.forward, vjp, primitive.jvp, keep_args=primitive.keep_args,
+                     keep_out=primitive.keep_out, located=primitive.located)  # fmt: skip
+
+
+def lift(name, primitive, conjugated=(), results="c"):
+    """Enter the rule on complex arrays; see `lifted_rule`."""
+    return rule(lifted_rule(name, primitive, conjugated), results)
+
+
+def recorded_as_lifted(primitive, args, kwargs=None):
+    """Record a primitive with a complex derivative that was made for this call."""
+    return recorded_once(lifted_rule(primitive.name, primitive), args, kwargs)
 
 
 def _sliding(name, primitive, conjugated=()):

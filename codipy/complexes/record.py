@@ -25,7 +25,8 @@ from codipy.numpy.arguments import fillable, refuse
 from codipy.numpy.links import Shared
 from codipy.numpy.primitive import Primitive
 
-__all__ = ["RULES", "Rule", "lifted", "named", "recorded", "record", "results_of", "rule", "special_name"]
+__all__ = ["RULES", "Rule", "lifted", "named", "recorded", "recorded_once", "record", "results_of", "rule",
+           "special_name"]  # fmt: skip
 
 RULES: dict = {}  # by name
 
@@ -117,8 +118,13 @@ def named(name):
 
 @cache
 def _on_pairs(name, kinds):
+    """That of the rule of a name."""
+    return _paired_primitive(name, RULES[name], kinds)
+
+
+def _paired_primitive(name, rule, kinds):
     """The primitive on pairs where `kinds` has a "c", else on real and passive arguments."""
-    primitive, letters = RULES[name].primitive, RULES[name].letters
+    primitive, letters = rule.primitive, rule.letters
 
     def forward(*args, **kwargs):
         return _packed(paired, primitive.forward(*_all(joined, args, kinds), **kwargs), letters(kwargs))
@@ -145,7 +151,7 @@ def _on_pairs(name, kinds):
         g, out = _packed(joined, g, results), _packed(joined, out, results)
         return primitive.into(g, out, _all(joined, args, kinds), kwargs, argnum, joined(bar))
 
-    pattern = _same_place(kinds) if RULES[name].elementwise and RULES[name].results == "c" else None
+    pattern = _same_place(kinds) if rule.elementwise and rule.results == "c" else None
     return Primitive(
         f"complex {name} of {kinds}", forward, vjp, primitive.jvp and jvp, keep_args=primitive.keep_args,
         keep_out=primitive.keep_out, located=primitive.located, pattern=pattern, into=primitive.into and into,
@@ -182,14 +188,27 @@ def results_of(found, results):
     return found
 
 
-def record(name, args, kwargs=None):
-    """Run the rule of a name on complex and real arguments, and record it if one is active."""
+def _sorted_out(args):
+    """Which arguments are complex, and all of them as the primitive on pairs takes them."""
     kinds, operands = "", []
     for x in args:
         is_complex = type(x) is ComplexArray or type(x) is Complex
         kinds += "c" if is_complex else "-"
         operands.append(paired(x) if is_complex else x)
+    return kinds, operands
+
+
+def record(name, args, kwargs=None):
+    """Run the rule of a name on complex and real arguments, and record it if one is active."""
+    kinds, operands = _sorted_out(args)
     return results_of(call(_on_pairs(name, kinds), operands, kwargs), RULES[name].letters(kwargs or {}))
+
+
+def recorded_once(primitive, args, kwargs=None):
+    """As `record`, by a primitive on complex arrays that is made for this call, with one complex result."""
+    kinds, operands = _sorted_out(args)
+    made = _paired_primitive(primitive.name, Rule(primitive), kinds)
+    return results_of(call(made, operands, kwargs), "c")
 
 
 # Rules on functions of SciPy, which are entered when one is asked for.

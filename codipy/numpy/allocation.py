@@ -196,7 +196,7 @@ def _given(x, dtype):
     if method is None:
         return x
     made = method(x) if dtype is None else method(x, dtype)
-    return made if type(made) is Array or isinstance(made, np.ndarray) else x
+    return made if type(made) in _MOVABLE or isinstance(made, np.ndarray) else x
 
 
 def _is_new(made, source):

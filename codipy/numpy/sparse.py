@@ -8,7 +8,8 @@ import weakref
 
 import numpy as np
 
-from codipy.active.array import call
+from codipy.active.array import call, is_complex_variable
+from codipy.active.doors import door
 from codipy.errors import ActiveError
 
 from .arguments import fillable
@@ -93,14 +94,21 @@ def product(a, b):
     return from_left(kept(a), b) if _is_sparse(a) else from_right(a, kept(b))
 
 
+def _recorded(x, matrix, is_left):
+    options = {"matrix": matrix, "is_left": is_left}
+    if is_complex_variable(x) or matrix.dtype.kind == "c":
+        return door("complexes")().recorded_as_lifted(PRODUCT, (x,), options)
+    return fillable(call(PRODUCT, (x,), options))
+
+
 def from_left(matrix, x):
     """``matrix @ x`` of a matrix that nobody changes."""
-    return fillable(call(PRODUCT, (x,), {"matrix": matrix, "is_left": True}))
+    return _recorded(x, matrix, True)
 
 
 def from_right(x, matrix):
     """``x @ matrix`` of a matrix that nobody changes."""
-    return fillable(call(PRODUCT, (x,), {"matrix": matrix, "is_left": False}))
+    return _recorded(x, matrix, False)
 
 
 def times(a, b):

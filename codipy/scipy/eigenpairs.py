@@ -18,6 +18,7 @@ from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError, UndifferentiableError
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.primitive import Primitive
+from codipy.scipy.kernels.calls import demand_real
 from codipy.scipy.kernels.products import by_values, multiplied
 from codipy.scipy.kernels.whole import is_active_matrix, matrix_of, plain_matrix, structure_of
 
@@ -107,6 +108,7 @@ def eigsh(A, *args, **kwargs):
     if options.get("M") is not None or options.get("mode", "normal") != "normal":
         raise ActiveError(refusal("scipy.sparse.linalg.eigsh of active values with M= or mode=",
                                   "take scipy.linalg.eigh(A.toarray(), M.toarray())"))  # fmt: skip
+    demand_real("scipy.sparse.linalg.eigsh", A, instead="take np.linalg.eigh(A.toarray())")
     with_vectors = options.pop("return_eigenvectors", True)
     matrix = A.tocsr() if A.format in ("lil", "dok") else A
     return call(_rule(structure_of(matrix), options, with_vectors), (matrix.data.copy(),))

@@ -17,12 +17,14 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from codipy.active.array import call
+from codipy.active.doors import door
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import fillable, holds_active, value_tree
+from codipy.numpy.arguments import fillable, holds_variables, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.sparse import kept
+from codipy.scipy.calls import is_complex, numbers
 from codipy.scipy.kernels.whole import is_active_matrix, plain_matrix
 from codipy.scipy.solved import ActiveFactors, Equations, compressed
 
@@ -32,16 +34,23 @@ _TRANSPOSED = {"N": "T", "T": "N", "H": "N"}
 _SuperLU = scipy.sparse.linalg.SuperLU
 
 
-def _linear(name, value, adjoint):
-    """The primitive of a map that is linear, of an ndarray or of something active, and has this adjoint."""
+def _linear(name, value, transposed):
+    """The primitive of a map that is linear, of an ndarray or of something active, and has this transpose."""
     return Primitive(
         name,
         value,
-        lambda g, out, args, kwargs, argnums: [np.reshape(adjoint(g), np.shape(args[0]))],
+        lambda g, out, args, kwargs, argnums: [np.reshape(transposed(g), np.shape(args[0]))],
         lambda tangents, out, args, kwargs: value(tangents[0]),
         keep_args=False,
         keep_out=False,
     )
+
+
+def _recorded(rule, x, is_complex_map):
+    """Apply a linear map, which is complex where it has complex coefficients."""
+    if is_complex(x) or is_complex_map:
+        return door("complexes")().recorded_as_lifted(rule, (x if is_complex(x) else asarray(x),))
+    return fillable(call(rule, (asarray(x),)))
 
 
 def _of_matrix(name, matrix, options):
@@ -50,7 +59,7 @@ def _of_matrix(name, matrix, options):
         what = f"scipy.sparse.linalg.{name} of a sparse matrix with active values"
         raise ActiveError(refusal(what, "write splu(A), or where it is a preconditioner, of which no derivative is "
                                         f"wanted, {name}(codipy.value(A))"))  # fmt: skip
-    if holds_active((matrix, options)):
+    if holds_variables((matrix, options)):
         what = f"scipy.sparse.linalg.{name} of an active matrix"
         raise ActiveError(refusal(what, "write `np.linalg.solve(A, b)`; where it is not wanted, say codipy.value(A)"))
     return value_tree((plain_matrix(matrix), *options))
@@ -70,21 +79,27 @@ class Factors:
 
     def solve(self, rhs, trans="N"):
         """``lu.solve(rhs, trans)``."""
-        if not holds_active((rhs,)):
-            return self._lu.solve(*value_tree((rhs,)), trans)
+        if not holds_variables((rhs,)):
+            return self._lu.solve(*value_tree((numbers(rhs),)), trans)
         return self._solved(rhs, trans)
+
+    @functools.cached_property
+    def _is_complex(self):
+        """Whether the matrix is, which SciPy's factors do not say."""
+        return np.iscomplexobj(self._lu.solve(np.zeros(self._lu.shape[0])))
 
     def _solved(self, rhs, trans):
         def value(x):
-            if holds_active((x,)):  # a rule that is differentiated itself
+            if holds_variables((x,)):  # a rule that is differentiated itself
                 return self._solved(x, trans)
-            found = self._lu.solve(np.ascontiguousarray(x) if np.ndim(x) == 1 else np.asarray(x), trans)
-            if np.iscomplexobj(found):
-                raise ActiveError("a complex sparse matrix has no derivative: split it into real and imaginary part")
-            return found
+            return self._lu.solve(np.ascontiguousarray(x) if np.ndim(x) == 1 else np.asarray(x), trans)
 
-        rule = _linear("sparse solve", value, lambda g: self.solve(g, _TRANSPOSED[trans]))
-        return fillable(call(rule, (asarray(rhs),)))
+        def transposed(g):
+            if trans == "H" and self._is_complex:
+                return np.conjugate(self.solve(np.conjugate(g)))
+            return self.solve(g, _TRANSPOSED[trans])
+
+        return _recorded(_linear("sparse solve", value, transposed), rhs, self._is_complex)
 
     def __getattr__(self, name):
         return getattr(self._lu, name)
@@ -115,7 +130,7 @@ def _active_factors(A, *args, **kwargs):
     lu = scipy.sparse.linalg.splu(plain_matrix(A), *args, **kwargs)
     options = inspect.signature(scipy.sparse.linalg.splu).bind(None, *args, **kwargs).arguments
     del options["A"]
-    return ActiveFactors(Equations(structure, by_rows, options, values.value, lu), values.copy(), lu)
+    return ActiveFactors(Equations(structure, by_rows, options, numbers(values), lu), values.copy(), lu)
 
 
 @functools.wraps(scipy.sparse.linalg.factorized)
@@ -153,7 +168,7 @@ def _active_spsolve(A, b, permc_spec=None, use_umfpack=True):
                                       "write spsolve(A, b.toarray())"))  # fmt: skip
         b = b.toarray()
     A.sum_duplicates()
-    b = asarray(b)
+    b = b if is_complex(b) else asarray(b)
     rows, columns = A.shape
     if rows != columns:
         raise ValueError(f"matrix must be square (has shape {(rows, columns)})")
@@ -161,6 +176,8 @@ def _active_spsolve(A, b, permc_spec=None, use_umfpack=True):
         raise ValueError(f"matrix - rhs dimension mismatch ({A.shape} - {b.shape[0]})")
     structure, by_rows, values = compressed(A)
     equations = Equations(structure, by_rows, {"permc_spec": permc_spec}, for_spsolve=True)
+    if is_complex(b) and not is_complex(values):
+        values = values + 0j
     found = equations.solve(values.copy(), b)
     return fillable(found.ravel() if b.ndim == 2 and b.shape[1] == 1 else found)
 
@@ -171,23 +188,23 @@ def _spsolve(A, b, *args, **kwargs):
     if is_active_matrix(A) or is_active_matrix(b):
         return _active_spsolve(A, b, *args, **kwargs)
     A, b = plain_matrix(A), plain_matrix(b)
-    if not holds_active((b,)):
+    if not holds_variables((b,)):
         A, *args = _of_matrix("spsolve", A, args)
-        return original(A, *value_tree((b,)), *args, **kwargs)
+        return original(A, *value_tree((numbers(b),)), *args, **kwargs)
     if not scipy.sparse.issparse(A):
         raise ActiveError(refusal("scipy.sparse.linalg.spsolve of a matrix that is not sparse",
                                   "write `np.linalg.solve(A, b)`"))  # fmt: skip
     matrix = kept(A)
 
     def value(x):
-        if holds_active((x,)):
+        if holds_variables((x,)):
             return _spsolve(matrix, x, *args, **kwargs)
         return original(matrix, np.asarray(x), *args, **kwargs)
 
-    def adjoint(g):
+    def transposed(g):
         return _spsolve(matrix.T.tocsc(), g, *args, **kwargs)
 
-    return fillable(call(_linear("spsolve", value, adjoint), (asarray(b),)))
+    return _recorded(_linear("spsolve", value, transposed), b, matrix.dtype.kind == "c")
 
 
 FUNCTIONS = {"splu": _factors("splu"), "spilu": _factors("spilu"), "factorized": _factorized, "spsolve": _spsolve}

@@ -14,12 +14,15 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from codipy.active.array import Array, call
+from codipy.active.doors import door
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import fillable, holds_active, value_tree
+from codipy.numpy.arguments import fillable, holds_active, holds_variables, value_tree
 from codipy.numpy.primitive import Primitive
+from codipy.numpy.rules.matrices import conj
 from codipy.numpy.sparse import kept
+from codipy.scipy.calls import is_complex, numbers
 from codipy.scipy.kernels.products import by_values, multiplied
 from codipy.scipy.kernels.whole import is_active_matrix, matrix_of, plain_matrix, structure_of
 
@@ -31,9 +34,12 @@ _OF_ONE_RUN = ("x0", "callback", "callback_type", "CU", "discard_C", "outer_v", 
 
 
 def _turned(operator, is_symmetric):
+    """The conjugate transpose, or the operator itself if it is Hermitian."""
     if operator is None or is_symmetric:
         return operator
-    return operator.T
+    if operator.dtype is None or operator.dtype.kind != "c":
+        return operator.T
+    return operator.H if isinstance(operator, scipy.sparse.linalg.LinearOperator) else operator.conj().T
 
 
 class _Equations:
@@ -61,7 +67,9 @@ class _Equations:
     def solve(self, values, b, is_turned=False):
         """Of plain or active values of the matrix (None where it is passive) and of the right-hand side."""
         operands = (b,) if values is None else (b, values)
-        if holds_active(operands):
+        if holds_variables(operands):
+            if any(map(is_complex, operands)) or values is None and self._matrix.dtype.kind == "c":
+                return door("complexes")().recorded_once(self._rule(is_turned), operands)
             return call(self._rule(is_turned), tuple(map(asarray, operands)))
         return self._run(*(None if x is None else np.asarray(x) for x in (values, b)), is_turned)
 
@@ -75,14 +83,16 @@ class _Equations:
             bar = self.solve(values_of(args), np.reshape(g, -1), not is_turned)
             bars = []
             for k in argnums:
-                bars.append(np.reshape(-by_values(self._structure, bar, out, is_transposed) if k else bar,
+                left, right = (conj(bar), out) if is_transposed else (bar, conj(out))
+                bars.append(np.reshape(-by_values(self._structure, left, right, is_transposed) if k else bar,
                                        np.shape(args[k])))  # fmt: skip
             return bars
 
         def jvp(tangents, out, args, kwargs):
             right = np.reshape(tangents[0], -1) if 0 in tangents else 0.0
             if 1 in tangents:
-                right = right - multiplied(self._structure, tangents[1], out, is_transposed)
+                moved = conj(tangents[1]) if is_transposed else tangents[1]
+                right = right - multiplied(self._structure, moved, out, is_transposed)
             return self.solve(values_of(args), right, is_turned)
 
         def forward(*operands):
@@ -106,8 +116,8 @@ def _solver(name):
             instead = "write `np.linalg.solve(A, b)`; where it is not wanted, say codipy.value(x)"
             raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of an active Array", instead))
         is_active = is_active_matrix(A)
-        if not is_active and not holds_active((b,)):
-            return original(*value_tree((plain_matrix(A), b)), **options)
+        if not is_active and not holds_variables((b,)):
+            return original(*value_tree((plain_matrix(A), numbers(b))), **options)
         if is_active:
             matrix = A.tocsr() if A.format in ("lil", "dok") else A
             equations, values = _Equations(name, options, structure_of(matrix)), matrix.data.copy()
@@ -118,7 +128,7 @@ def _solver(name):
             elif isinstance(plain, np.ndarray):
                 plain = np.array(plain)
             equations, values = _Equations(name, options, matrix=plain), None
-        return fillable(equations.solve(values, asarray(b))), 0
+        return fillable(equations.solve(values, b if is_complex(b) else asarray(b))), 0
 
     return function
 

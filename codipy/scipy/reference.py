@@ -46,7 +46,8 @@ Matrices and arrays whose *values* are active: SciPy's own Python code is rebuil
 formats, from triplets (values at equal places are added), by elements, slices and conversions, with sums, products,
 `kron`, `diags`, `block_array` and whatever else SciPy writes in Python. What it leaves to compiled loops has rules:
 values are SciPy's, to the last bit, a derivative by the matrix lives where that has a value, and nothing becomes dense.
-Of any order, in both directions. Sums and `todense()` of a `csr_matrix` and its like are `numpy.matrix`, as in SciPy.
+Of any order, in both directions, of real and complex values. Sums and `todense()` of a `csr_matrix` and its like are
+`numpy.matrix`, as in SciPy.
 
 SciPy leaves out what is exactly 0 where it adds or multiplies two matrices by elements, converts diagonals or a dense
 matrix, or sets an element; an active zero would take its derivative along, and raises. An array of triplets keeps it.
@@ -61,7 +62,8 @@ LINEAR_ALGEBRA = """
 
 Equations have the derivative of their solution, by one solve with the transpose: direct ones by the same factors,
 iterations by the same solver with the same options, so derivatives are as accurate as its tolerance says; where it
-gives up, an `ArithmeticError` says so. Eigenvalues and singular values, and their vectors, have derivatives of first
+gives up, an `ArithmeticError` says so. Complex matrices have all that but `eigsh`, `svds`, `lsqr`, `lsmr` and
+`spsolve_triangular`. Eigenvalues and singular values, and their vectors, have derivatives of first
 order, and `spilu` by right-hand sides alone. Of what `lsqr` and `lsmr` return the solution and the norms of it and of
 the rest have derivatives; estimates of A are None. `scipy.sparse.csgraph` raises for active weights, and says what to
 write.

@@ -19,6 +19,7 @@ from codipy.errors import ActiveError, UndifferentiableError
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.eigenpairs import beside
+from codipy.scipy.kernels.calls import demand_real
 from codipy.scipy.kernels.products import by_values, multiplied
 from codipy.scipy.kernels.whole import is_active_matrix, matrix_of, plain_matrix, structure_of
 
@@ -99,6 +100,7 @@ def svds(A, *args, **kwargs):
     options = {key: value_tree((x,))[0] for key, x in given.items()}
     if not is_active_matrix(A):
         return _ORIGINAL(value_tree((plain_matrix(A),))[0], **options)
+    demand_real("scipy.sparse.linalg.svds", A, instead="take np.linalg.svd(A.toarray(), full_matrices=False)")
     with_vectors = options.pop("return_singular_vectors", True)
     if isinstance(with_vectors, str):
         raise ActiveError(refusal("scipy.sparse.linalg.svds with vectors of one side alone",

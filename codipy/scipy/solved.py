@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Equations with a sparse matrix whose values are active: `spsolve`, `splu`, `factorized`.
 
-Of x = inv(A) b the sweep solves once with the transpose, by the factors that SciPy has found: b_bar = inv(A)^T x_bar,
-and A has the derivative ``-b_bar[i] * x[j]`` where it has a value, nowhere else.
+Of x = inv(A) b the sweep solves once with the conjugate transpose, by the factors that SciPy has found: b_bar =
+inv(A)^H x_bar, and A has the derivative ``-b_bar[i] * conj(x[j])`` where it has a value, nowhere else.
 """
 
 from __future__ import annotations
@@ -12,9 +12,12 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from codipy.active.array import call
+from codipy.active.doors import door
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import fillable, holds_active
+from codipy.numpy.arguments import fillable, holds_variables
 from codipy.numpy.primitive import Primitive
+from codipy.numpy.rules.matrices import conj
+from codipy.scipy.calls import is_complex
 from codipy.scipy.kernels.places import Compressed
 from codipy.scipy.kernels.products import by_values, multiplied
 
@@ -54,8 +57,8 @@ class Equations:
 
     def solve(self, values, b, trans="N"):
         """``inv(A) b``, of plain or active values."""
-        if holds_active((values, b)):
-            return call(self._rule(trans), (asarray(values), asarray(b)))
+        if holds_variables((values, b)):
+            return self._recorded(self._rule(trans), values, b)
         try:
             return self._found(np.asarray(values), np.asarray(b), trans)
         except RuntimeError:  # it is singular, of which `spsolve` has warned
@@ -63,7 +66,14 @@ class Equations:
                 raise
             return np.full(np.shape(b), np.nan)
 
+    def _recorded(self, rule, *operands):
+        if any(map(is_complex, operands)):
+            return door("complexes")().recorded_once(rule, operands)
+        return call(rule, tuple(map(asarray, operands)))
+
     def _found(self, values, b, trans):
+        if self._by_rows and trans == "H" and is_complex(values):      # the factors are those of the transpose
+            return np.conjugate(self._found(values, np.conjugate(b), "T"))
         turned = _TURNED[trans] if self._by_rows else trans
         return self.factors(values).solve(np.ascontiguousarray(b) if np.ndim(b) == 1 else b, turned)
 
@@ -79,14 +89,22 @@ class Equations:
     def _rule(self, trans):
         is_turned = trans != "N"
 
+        def of_values(bar, out):
+            left, right = (conj(bar), out) if trans == "H" else (bar, conj(out))
+            return -by_values(self._structure, left, right, is_turned)
+
         def vjp(g, out, args, kwargs, argnums):
-            bar = self.solve(args[0], g, _TURNED[trans])
-            return [-by_values(self._structure, bar, out, is_turned) if k == 0 else bar for k in argnums]
+            if trans == "T" and is_complex(args[0]):
+                bar = np.conjugate(self.solve(args[0], np.conjugate(g)))
+            else:
+                bar = self.solve(args[0], g, "N" if is_turned else "H" if is_complex(args[0]) else "T")
+            return [of_values(bar, out) if k == 0 else bar for k in argnums]
 
         def jvp(tangents, out, args, kwargs):
             right = tangents.get(1, 0.0)
             if 0 in tangents:
-                right = right - multiplied(self._structure, tangents[0], out, is_turned)
+                moved = conj(tangents[0]) if trans == "H" else tangents[0]
+                right = right - multiplied(self._structure, moved, out, is_turned)
             return self.solve(args[0], right, trans)
 
         def forward(values, b):
@@ -111,7 +129,7 @@ class ActiveFactors:
 
     def solve(self, rhs, trans="N"):
         """``lu.solve(rhs, trans)``."""
-        return fillable(self._equations.solve(self._values, asarray(rhs), trans))
+        return fillable(self._equations.solve(self._values, rhs if is_complex(rhs) else asarray(rhs), trans))
 
     def __getattr__(self, name):
         if name not in ("shape", "nnz", "perm_r", "perm_c"):

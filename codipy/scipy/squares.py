@@ -19,7 +19,8 @@ from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import fillable, holds_active, value_tree
+from codipy.numpy.arguments import fillable, holds_active, holds_variables, value_tree
+from codipy.scipy.kernels.calls import demand_real
 from codipy.scipy.kernels.exact import with_values_of
 from codipy.scipy.kernels.places import Compressed
 from codipy.scipy.kernels.products import multiplied
@@ -93,7 +94,9 @@ def _squares(name, norms):
             instead = "write `np.linalg.lstsq(A, b, rcond=None)[0]`; where it is not wanted, say codipy.value(x)"
             raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of an active Array", instead))
         given = dict(list(signature.bind(A, b, *args, **kwargs).arguments.items())[2:])
-        if not is_active_matrix(A) and not holds_active((b, given)):
+        if is_active_matrix(A) or holds_variables((b, given)):
+            demand_real(f"scipy.sparse.linalg.{name}", A, b, instead="take np.linalg.lstsq(A.toarray(), b)")
+        else:
             return original(*value_tree((plain_matrix(A), b)), **value_tree(given))
         if holds_active(given):
             raise ActiveError(refusal(f"scipy.sparse.linalg.{name} with active options", "pass codipy.value of them"))
@@ -134,7 +137,9 @@ def _squares(name, norms):
 @functools.wraps(scipy.sparse.linalg.spsolve_triangular)
 def _spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, unit_diagonal=False):
     original = scipy.sparse.linalg.spsolve_triangular
-    if not is_active_matrix(A) and not holds_active((b,)):
+    if is_active_matrix(A) or holds_variables((b,)):
+        demand_real("scipy.sparse.linalg.spsolve_triangular", A, b, instead="take spsolve(A, b)")
+    else:
         copied = [x.copy() if hasattr(x, "copy") else x for x in value_tree((plain_matrix(A), b))]
         return original(*copied, lower, unit_diagonal=unit_diagonal)
     if unit_diagonal and is_active_matrix(A):

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import Array, identifiers
-from codipy.active.array import plain as value_of
+from codipy.active.array import Array, call, identifiers, is_complex_variable
+from codipy.active.doors import door
 from codipy.active.messages.callers import refusal
 from codipy.active.recordings import status
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import holds_active, value_tree
+from codipy.numpy.arguments import holds_variables, value_tree
+from codipy.scipy.calls import is_complex, numbers
 from codipy.scipy.kernels.frozen import frozen
 
 __all__ = [
-    "demand_no_loss", "float_type", "on_values", "plain_array", "refuse_loss", "refused_loop", "with_frozen", "write",
+    "active_at", "demand_no_loss", "float_type", "on_values", "plain_array", "refuse_loss", "refused_loop", "run_rule",
+    "sums_at", "with_frozen", "write",
 ]  # fmt: skip
 
 
@@ -29,6 +31,27 @@ def on_values(original, args, kwargs=None):
         if not np.array_equal(plain[k], args[k].value, equal_nan=True):
             args[k][...] = plain[k]
     return found
+
+
+def run_rule(primitive, operands):
+    """Record a rule with a complex derivative, of real or complex operands."""
+    if any(map(is_complex, operands)):
+        return door("complexes")().recorded_as_lifted(primitive, operands)
+    return call(primitive, operands)
+
+
+def sums_at(places, parts, count):
+    """The sums of the numbers that go to each place, real or complex."""
+    if np.iscomplexobj(parts):
+        return np.bincount(places, parts.real, count) + 1j * np.bincount(places, parts.imag, count)
+    return np.bincount(places, parts, count)
+
+
+def active_at(x):
+    """Which numbers of an array are active."""
+    if is_complex_variable(x):
+        return np.any(identifiers(x.pairs), axis=-1)
+    return identifiers(x) != 0
 
 
 def with_frozen(args):
@@ -53,22 +76,21 @@ def plain_array(x):
     return np.array(x.value)
 
 
-def demand_real(what, *arrays):
-    """Refuse complex numbers, plain or passive, where rules know real ones: a cast would drop imaginary parts."""
-    if any(map(np.iscomplexobj, arrays)):
-        raise ActiveError(refusal(f"{what} of complex numbers, beside what is active,",
-                                  "compute with the real and with the imaginary part"))  # fmt: skip
+def demand_real(what, *arrays, instead="compute with the real and with the imaginary part"):
+    """Refuse complex numbers, plain or active, where rules know real ones: a cast would drop imaginary parts."""
+    if any(getattr(getattr(x, "dtype", None), "kind", "") == "c" for x in arrays):
+        raise ActiveError(refusal(f"{what} of complex numbers, beside what is active,", instead))
 
 
 def write(target, values):
     """Fill an array that SciPy has made for a result."""
     if hasattr(type(target), "is_active"):
         target[...] = values
-    elif holds_active((values,)):
+    elif holds_variables((values,)):
         raise ActiveError("scipy.sparse: active values would be written into a plain array: use the functions of "
                           "codipy.scipy, or rebound code, to make the matrix")  # fmt: skip
     else:
-        target[...] = value_of(values)
+        target[...] = numbers(values)
 
 
 def demand_no_loss(what, x, is_lost):
@@ -82,7 +104,7 @@ def demand_no_loss(what, x, is_lost):
     is_lost : ndarray of bool
         Of the shape of `x`.
     """
-    if np.any(is_lost) and np.any(identifiers(x)[is_lost]):
+    if np.any(is_lost) and np.any(active_at(x)[is_lost]):
         refuse_loss(what)
 
 
@@ -98,7 +120,7 @@ def refused_loop(name, original, what, instead="compute with `A.data` or `A.toar
     """What stands for a loop that has no rule."""
 
     def loop(*args, **kwargs):
-        if holds_active(args) or holds_active(kwargs):
+        if holds_variables(args) or holds_variables(kwargs):
             raise ActiveError(refusal(f"{name} of SciPy's, {what},",
                                       f"{instead}; where it is not wanted, say codipy.value(x)"))  # fmt: skip
         return on_values(original, args, kwargs)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import _sputils
 
-from codipy.active.array import Array
+from codipy.active.array import Array, is_complex_variable
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.standins import pass_for
@@ -22,9 +22,13 @@ def _array(x):
     return x._array if type(x) is Matrix else x
 
 
+def _is_array(x):
+    return type(x) is Array or is_complex_variable(x) and hasattr(type(x), "reshape")
+
+
 def _shaped(x):
     """A Matrix of what has two axes; everything else as it is."""
-    return Matrix(x) if type(x) is Array and x.ndim == 2 else x
+    return Matrix(x) if _is_array(x) and x.ndim == 2 else x
 
 
 class Matrix:
@@ -106,7 +110,7 @@ class Matrix:
 
     def __getitem__(self, key):
         found = self._array[_array(key)]
-        if type(found) is not Array or found.ndim == 0:
+        if not _is_array(found) or found.ndim == 0:
             return found
         if found.ndim == 2:
             return Matrix(found)
@@ -224,14 +228,14 @@ def asmatrix(data, dtype=None):
     """``numpy.asmatrix`` of what may be active."""
     if type(data) is Matrix:
         return data
-    if type(data) is Array:
-        return Matrix(data if dtype is None else asarray(data, dtype))
+    if _is_array(data):
+        return Matrix(data if dtype is None or data.dtype == dtype else data.astype(dtype))
     return _ORIGINAL(data, dtype)
 
 
 def matrix(data, dtype=None, copy=True):
     """``numpy.matrix`` of what may be active."""
-    if type(data) not in (Array, Matrix):
+    if type(data) is not Matrix and not _is_array(data):
         return _MATRIX(data, dtype=dtype, copy=copy)
     made = asmatrix(data, dtype)
     return made.copy() if copy else made

@@ -9,13 +9,13 @@ import numpy as np
 from scipy.sparse import _base, _coo, _data, _dia, _dok, _lil
 from scipy.sparse import _csparsetools as _compiled
 
-from codipy.active.array import Array, Real, identifiers
+from codipy.active.array import Array, Real, is_complex_variable
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active
+from codipy.numpy.arguments import holds_active, holds_variables
 from codipy.numpy.sparse import from_left, from_right
-from codipy.scipy.kernels.calls import demand_no_loss
+from codipy.scipy.kernels.calls import active_at, demand_no_loss
 from codipy.scipy.kernels.lists import demand_no_zero, insert
 from codipy.scipy.kernels.whole import plain_copy, structure_of
 
@@ -27,9 +27,9 @@ def _of_dense(rebuilt):
 
     @functools.wraps(rebuilt)
     def method(self, arg1, *args, **kwargs):
-        if not isinstance(arg1, tuple) and not hasattr(arg1, "tocsr") and holds_active((arg1,)):
-            dense = asarray(arg1)
-            if type(dense) is Array and np.any(identifiers(dense)[dense.value == 0.0]):
+        if not isinstance(arg1, tuple) and not hasattr(arg1, "tocsr") and holds_variables((arg1,)):
+            dense = arg1 if is_complex_variable(arg1) else asarray(arg1)
+            if hasattr(type(dense), "is_active") and np.any(active_at(dense)[dense.value == 0.0]):
                 raise ActiveError(refusal(
                     "a scipy.sparse matrix of a dense one leaves out an element that is exactly 0, which",
                     "say which elements it has, `i, j = np.nonzero(codipy.value(a))` and "
@@ -79,7 +79,7 @@ def _of_diagonals(rebuilt):
 
     @functools.wraps(rebuilt)
     def method(self, *args, **kwargs):
-        if holds_active((self.data,)):
+        if holds_variables((self.data,)):
             inside = structure_of(self).inside
             demand_no_loss("a conversion of diagonals", self.data,
                            (self.data.value == 0.0) & np.reshape(inside, self.data.shape))  # fmt: skip
@@ -91,7 +91,7 @@ def _of_diagonals(rebuilt):
 def _extreme(rebuilt):
     @functools.wraps(rebuilt)
     def method(self, *args, **kwargs):
-        if holds_active((getattr(self, "data", None),)):
+        if holds_variables((getattr(self, "data", None),)):
             raise ActiveError(refusal("A.max(axis) or A.min(axis) of scipy.sparse, which leaves out zeros,",
                                       "take A.toarray().max(axis)"))  # fmt: skip
         return rebuilt(self, *args, **kwargs)
@@ -105,8 +105,9 @@ def _product(multiply):
     def guard(rebuilt):
         @functools.wraps(rebuilt)
         def method(self, other):
-            is_linear = type(other) is Array and self.ndim == 2 and other.ndim in (1, 2) and holds_active((other,))
-            if is_linear and self.format in _LINEAR and not holds_active((self.data,)):
+            is_array = type(other) is Array or is_complex_variable(other) and np.ndim(other) > 0
+            is_linear = is_array and self.ndim == 2 and other.ndim in (1, 2) and holds_variables((other,))
+            if is_linear and self.format in _LINEAR and not holds_variables((self.data,)):
                 return multiply(plain_copy(self), other)
             return rebuilt(self, other)
 

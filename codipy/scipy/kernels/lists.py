@@ -15,15 +15,16 @@ from codipy.active.array import Array
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import holds_active
+from codipy.numpy.arguments import holds_active, holds_variables
 from codipy.numpy.modules import module_for
+from codipy.scipy.calls import numbers
 
 __all__ = ["FUNCTIONS", "demand_no_zero", "insert"]
 
 
 def demand_no_zero(what, value):
     """Refuse to set an element to an active zero, which SciPy leaves out."""
-    if holds_active((value,)) and not np.all(value_of(value)):
+    if holds_variables((value,)) and not np.all(numbers(value)):
         raise ActiveError(refusal(f"{what}, which leaves out what is set to exactly 0,",
                                   "make the matrix of all values at once, scipy.sparse.coo_array((data, (i, j)))"))
 

@@ -10,9 +10,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import _sparsetools as loops
 
-from codipy.active.array import Array
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import holds_active
+from codipy.numpy.arguments import holds_variables
 from codipy.scipy.kernels.calls import demand_no_loss, on_values, write
 from codipy.scipy.kernels.places import Diagonals
 
@@ -54,7 +53,7 @@ def _moving(name, source, filled):
 
     def loop(*args):
         x, target = args[source], args[filled]
-        if not holds_active((x,)):
+        if not holds_variables((x,)):
             return on_values(original, args)
         numbers = list(args)
         numbers[source] = _numbered(x)
@@ -71,9 +70,9 @@ def _moving(name, source, filled):
 
 def _submatrix(*args):
     x = args[4]
-    if type(x) is not Array:
+    if not hasattr(type(x), "is_active"):
         return loops.get_csr_submatrix(*args)
-    if not holds_active((x,)):
+    if not holds_variables((x,)):
         return on_values(loops.get_csr_submatrix, args)
     indptr, indices, numbers = loops.get_csr_submatrix(*args[:4], _numbered(x), *args[5:])
     return indptr, indices, x[numbers.astype(np.intp) - 1]
@@ -81,7 +80,7 @@ def _submatrix(*args):
 
 def _diagonals_to_rows(*args):
     rows, columns, _, length, offsets, x, order, target, indices, indptr = args
-    if not holds_active((x,)):
+    if not holds_variables((x,)):
         return on_values(loops.dia_tocsr, args)
     is_lost = (x.value == 0.0) & Diagonals((rows, columns), offsets, length).inside.reshape(x.shape)
     demand_no_loss("the conversion of diagonals (scipy.sparse.diags, A.tocsr())", x, is_lost)
@@ -93,7 +92,7 @@ def _diagonals_to_rows(*args):
 
 def _without_zeros(*args):
     x = args[4]
-    if not holds_active((x,)):
+    if not holds_variables((x,)):
         return on_values(loops.csr_eliminate_zeros, args)
     is_zero = x.value == 0.0
     demand_no_loss("A.eliminate_zeros()", x, is_zero)

@@ -10,13 +10,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import _sparsetools as loops
 
-from codipy.active.array import call, identifiers
-from codipy.active.array import plain as value_of
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import holds_active
+from codipy.numpy.arguments import holds_variables
 from codipy.numpy.links import Pairs
 from codipy.numpy.primitive import Primitive
-from codipy.scipy.kernels.calls import on_values, refuse_loss, with_frozen, write
+from codipy.scipy.calls import numbers
+from codipy.scipy.kernels.calls import active_at, on_values, refuse_loss, run_rule, sums_at, with_frozen, write
 from codipy.scipy.kernels.places import Blocks, Compressed, Diagonals, located, meetings
 
 __all__ = ["LOOPS"]
@@ -44,7 +43,7 @@ def _bilinear(name, forward, triples, count, shape=None):
         for k in argnums:
             other = np.reshape(args[1 - k], -1)[pair[1 - k]]
             size = int(np.prod(np.shape(args[k]), dtype=int))
-            bars.append(np.reshape(np.bincount(pair[k], parts * other, size), np.shape(args[k])))
+            bars.append(np.reshape(sums_at(pair[k], parts * other, size), np.shape(args[k])))
         return bars
 
     def jvp(tangents, out, args, kwargs):
@@ -52,7 +51,7 @@ def _bilinear(name, forward, triples, count, shape=None):
         found = 0.0
         for k, tangent in tangents.items():
             other = np.reshape(args[1 - k], -1)[pair[1 - k]]
-            found = found + np.bincount(places, np.reshape(tangent, -1)[pair[k]] * other, count)
+            found = found + sums_at(places, np.reshape(tangent, -1)[pair[k]] * other, count)
         return found if shape is None else np.reshape(found, shape)
 
     def pattern(args, kwargs, argnums, shapes):
@@ -69,10 +68,11 @@ def _matmat(name, structures, values):
 
     def loop(*args):
         a, b, target = args[first], args[second], args[third]
-        if not holds_active((a, b)):
+        if not holds_variables((a, b)):
             return on_values(original, args)
         others, shape, plain = with_frozen(args), np.shape(target), list(args)
-        plain[first], plain[second], plain[third] = value_of(a), value_of(b), np.zeros(np.shape(target))
+        kind = np.dtype(target.dtype)
+        plain[first], plain[second], plain[third] = numbers(a), numbers(b), np.zeros(shape, kind)
         original(*plain)
         left, right, result = structures(args)
         count = len(result.rows)
@@ -80,7 +80,7 @@ def _matmat(name, structures, values):
         def forward(x, y):
             given = list(others)
             given[third - 2], given[third - 1] = np.array(others[third - 2]), np.array(others[third - 1])
-            given[first], given[second], given[third] = x, y, np.zeros(shape)
+            given[first], given[second], given[third] = x, y, np.zeros(shape, kind)
             original(*given)
             return given[third][:count]
 
@@ -93,7 +93,7 @@ def _matmat(name, structures, values):
 
         if count < np.size(target):
             refuse_loss("the product of two sparse matrices")
-        write(target[:count], call(_bilinear("sparse matmat", forward, triples, count), (a, b)))
+        write(target[:count], run_rule(_bilinear("sparse matmat", forward, triples, count), (a, b)))
         return None
 
     return loop
@@ -118,14 +118,14 @@ def _blocks(args):
 def _of_diagonals(*args):
     """The product of two matrices of diagonals, whose values the loop returns."""
     rows, inner, count, length, offsets, a, columns, count_b, length_b, offsets_b, b = args
-    if not holds_active((a, b)):
+    if not holds_variables((a, b)):
         return on_values(loops.dia_matmat, args)
     others = with_frozen(args)
 
     def forward(x, y):
         return loops.dia_matmat(*others[:5], x, *others[6:10], y)[1]
 
-    found, values = loops.dia_matmat(*others[:5], value_of(a), *others[6:10], value_of(b))
+    found, values = loops.dia_matmat(*others[:5], numbers(a), *others[6:10], numbers(b))
     left, right = Diagonals((rows, inner), offsets, length), Diagonals((inner, columns), offsets_b, length_b)
     result = Diagonals((rows, columns), found, np.size(values) // max(len(found), 1))
 
@@ -133,7 +133,7 @@ def _of_diagonals(*args):
         i, j = meetings(np.where(left.inside, left.columns, -1), np.where(right.inside, right.rows, -2))
         return located(left.rows[i].astype(np.int64) * columns + right.columns[j], result.keys()), (i, j)
 
-    return found, call(_bilinear("sparse matmat", forward, triples, np.size(values), np.shape(values)), (a, b))
+    return found, run_rule(_bilinear("sparse matmat", forward, triples, np.size(values), np.shape(values)), (a, b))
 
 
 # ---- By elements -----------------------------------------------------------------------------------------------------
@@ -154,16 +154,17 @@ def _elements(name, sign, size):
 
     def loop(*args):
         a, b, target = args[at + 2], args[at + 5], args[-1]
-        if not holds_active((a, b)):
+        if not holds_variables((a, b)):
             return on_values(original, args)
         others, shape, room = with_frozen(args), np.shape(target), np.shape(args[-2])
+        kind = np.dtype(target.dtype)
 
         def run(x, y, indptr, indices):
-            made = np.zeros(shape)
+            made = np.zeros(shape, kind)
             original(*others[:at + 2], x, *others[at + 3:at + 5], y, indptr, indices, made)
             return made
 
-        run(value_of(a), value_of(b), args[-3], args[-2])
+        run(numbers(a), numbers(b), args[-3], args[-2])
         left, right, result = structure(args, at), structure(args, at + 3), structure(args, at + 6)
         known, count = (result.indptr, result.indices), len(result.rows)
         places = [located(part.keys(), result.keys()) for part in (left, right)]
@@ -184,7 +185,7 @@ def _elements(name, sign, size):
             met = located(left.keys()[pair[0]], result.keys())
             kept = met >= 0
             rule = _bilinear(f"sparse {name}", forward, lambda: (met[kept], tuple(part[kept] for part in pair)), count)
-        write(target[:count], call(rule, (a, b)))
+        write(target[:count], run_rule(rule, (a, b)))
         return None
 
     return loop
@@ -205,7 +206,7 @@ def _signed(name, forward, places, signs, count):
         found = 0.0
         for k, tangent in tangents.items():
             kept = places[k] >= 0
-            found = found + signs[k] * np.bincount(places[k][kept], np.reshape(tangent, -1)[kept], count)
+            found = found + signs[k] * sums_at(places[k][kept], np.reshape(tangent, -1)[kept], count)
         return found
 
     def pattern(args, kwargs, argnums, shapes):
@@ -219,7 +220,7 @@ def _signed(name, forward, places, signs, count):
 
 
 def _active_of(x):
-    return np.reshape(identifiers(x), -1) != 0 if holds_active((x,)) else np.zeros(np.size(x), bool)
+    return np.reshape(active_at(x), -1) if holds_variables((x,)) else np.zeros(np.size(x), bool)
 
 
 def _demand_kept(left, right, a, b, places, is_product):

@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import _sparsetools as loops
 
-from codipy.active.array import call
-from codipy.numpy.arguments import holds_active
+from codipy.numpy.arguments import holds_variables
 from codipy.numpy.links import Pairs
 from codipy.numpy.primitive import Primitive
-from codipy.scipy.kernels.calls import on_values, with_frozen, write
+from codipy.scipy.kernels.calls import on_values, run_rule, with_frozen, write
 from codipy.scipy.kernels.places import Blocks, Compressed, Coordinates, Diagonals
 
 __all__ = ["LOOPS", "by_values", "multiplied"]
@@ -33,8 +32,8 @@ def by_values(structure, left, right, transposed=False):
 
 def multiplied(structure, data, x, transposed=False):
     """``A @ x``, or ``A.T @ x``, of the values of a matrix and of vectors or columns, plain or active."""
-    if holds_active((data, x)):
-        return call(_product(structure, None, transposed), (data, x))
+    if holds_variables((data, x)):
+        return run_rule(_product(structure, None, transposed), (data, x))
     matrix = structure.matrix(np.asarray(data))
     return (matrix.T if transposed else matrix) @ np.asarray(x)
 
@@ -104,18 +103,18 @@ def _multiplying(name, values, structure_of, lanes=None):
 
     def loop(*args):
         data, x, target = args[values], args[-2], args[-1]
-        if not holds_active((data, x)):
+        if not holds_variables((data, x)):
             return on_values(original, args)
-        others, shape = with_frozen(args), np.shape(target)
+        others, shape, kind = with_frozen(args), np.shape(target), np.dtype(target.dtype)
         made_shape = (-1,) if np.ndim(x) == 1 else shape
 
         def forward(data, x):
-            made = np.zeros(shape)
+            made = np.zeros(shape, kind)
             original(*others[:values], data, *others[values + 1:-2], x, made)
             return made.reshape(made_shape)
 
         count = None if lanes is None else int(args[lanes])
-        write(target, np.reshape(call(_product(structure_of(args), forward, lanes=count), (data, x)), shape))
+        write(target, np.reshape(run_rule(_product(structure_of(args), forward, lanes=count), (data, x)), shape))
         return None
 
     return loop

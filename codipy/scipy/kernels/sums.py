@@ -6,11 +6,10 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import _sparsetools as loops
 
-from codipy.active.array import call
-from codipy.numpy.arguments import holds_active
+from codipy.numpy.arguments import holds_variables
 from codipy.numpy.links import Pairs, Same
 from codipy.numpy.primitive import Primitive
-from codipy.scipy.kernels.calls import on_values, with_frozen, write
+from codipy.scipy.kernels.calls import on_values, run_rule, sums_at, with_frozen, write
 from codipy.scipy.kernels.places import Blocks, Compressed, Coordinates, located, meetings
 
 __all__ = ["LOOPS", "added"]
@@ -36,7 +35,7 @@ def added(name, forward, operands, given, taken, shape):
 
     def adjoint(g):
         parts = np.reshape(g, -1)[given]
-        return np.reshape(parts if taken is None else np.bincount(taken, parts, count), source)
+        return np.reshape(parts if taken is None else sums_at(taken, parts, count), source)
 
     def vjp(g, out, args, kwargs, argnums):
         return [g if k else adjoint(g) for k in argnums]
@@ -45,7 +44,7 @@ def added(name, forward, operands, given, taken, shape):
         found = tangents.get(1, 0.0)
         if 0 in tangents:
             parts = np.reshape(tangents[0], -1)
-            found = found + np.reshape(np.bincount(given, parts if taken is None else parts[taken], size), shape)
+            found = found + np.reshape(sums_at(given, parts if taken is None else parts[taken], size), shape)
         return found
 
     def pattern(args, kwargs, argnums, shapes):
@@ -53,7 +52,7 @@ def added(name, forward, operands, given, taken, shape):
         return [Same() if k else own for k in argnums]
 
     rule = Primitive(f"sparse {name}", forward, vjp, jvp, keep_args=False, keep_out=False, pattern=pattern)
-    return call(rule, operands)
+    return run_rule(rule, operands)
 
 
 def _adding(name, source, filled, places):
@@ -65,17 +64,17 @@ def _adding(name, source, filled, places):
 
     def loop(*args):
         x, target = args[source], args[filled]
-        if not holds_active((x,)):
+        if not holds_variables((x,)):
             return on_values(original, args)
-        others, shape = with_frozen(args), np.shape(target)
+        others, shape, kind = with_frozen(args), np.shape(target), np.dtype(target.dtype)
         given, taken = places(args)
 
         def forward(values, start=None):
-            made = np.zeros(shape) if start is None else np.array(start, order="C")
+            made = np.zeros(shape, kind) if start is None else np.array(start, order="C")
             original(*others[:source], values, *others[source + 1:filled], made, *others[filled + 1:])
             return made
 
-        is_fresh = not holds_active((target,)) and not np.any(target)
+        is_fresh = not holds_variables((target,)) and not np.any(target)
         write(target, added(name, forward, (x,) if is_fresh else (x, target), given, taken, shape))
         return None
 
@@ -121,7 +120,7 @@ def _samples(args):
 def _without_duplicates(*args):
     """Values at equal places are added in place, and the indices are closed up."""
     high, wide, indptr, indices, x = args
-    if not holds_active((x,)):
+    if not holds_variables((x,)):
         return on_values(loops.csr_sum_duplicates, args)
     before = np.array(indptr), np.array(indices)
     keys = Compressed((high, wide), *before).keys()

@@ -9,11 +9,10 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from codipy.active.array import plain as value_of
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import holds_active
+from codipy.numpy.arguments import holds_variables
 from codipy.numpy.sparse import same
-from codipy.scipy.kernels.calls import plain_array
+from codipy.scipy.calls import numbers
 from codipy.scipy.kernels.places import Blocks, Compressed, Coordinates, Diagonals
 
 __all__ = ["is_active_matrix", "matrix_of", "plain_copy", "plain_matrix", "structure_of"]
@@ -27,7 +26,7 @@ def _values(matrix):
 
 def is_active_matrix(x):
     """Whether it is a sparse matrix of SciPy with active values."""
-    return scipy.sparse.issparse(x) and holds_active((_values(x),))
+    return scipy.sparse.issparse(x) and holds_variables((_values(x),))
 
 
 def matrix_of(x):
@@ -42,11 +41,11 @@ def _plain_operator(x):
     def passive(multiply):
         def function(vectors):
             found = multiply(np.array(vectors))
-            if holds_active((found,)):
+            if holds_variables((found,)):
                 raise ActiveError("scipy.sparse.linalg: a LinearOperator whose functions use active values has no "
                                   "derivative here: give the sparse matrix itself, or where the derivative is not "
                                   "wanted, take codipy.value(x) in its functions")  # fmt: skip
-            return np.array(value_of(found))
+            return np.array(numbers(found))
 
         return function
 
@@ -67,13 +66,13 @@ def plain_matrix(x):
     if x.format in ("dok", "lil"):
         made = kind(x.shape, dtype=x.dtype)
         if x.format == "dok":
-            made._dict.update({key: value_of(value) for key, value in x.items()})
+            made._dict.update({key: numbers(value) for key, value in x.items()})
         else:
             for k, row in enumerate(x.data):
-                made.rows[k], made.data[k] = list(x.rows[k]), [value_of(value) for value in row]
+                made.rows[k], made.data[k] = list(x.rows[k]), [numbers(value) for value in row]
         return made
     made = kind.__new__(kind)
-    made.__dict__.update({key: plain_array(value) if hasattr(type(value), "is_active") else value
+    made.__dict__.update({key: np.array(value.value) if hasattr(type(value), "is_active") else value
                           for key, value in vars(x).items()})  # fmt: skip
     return made
 
