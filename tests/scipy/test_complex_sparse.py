@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Sparse matrices of complex numbers, active or not: SciPy's bits, both modes, second order, every strategy, replays."""
+"""Sparse matrices of complex numbers, active or not: SciPy's bits, both modes, second order, strategies, replays."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,8 @@ CASES = [part.strip() for part in """
     (m + r).toarray() ; (m * (2 + 1j)).toarray() ; (m * z[0]).toarray() ; (m / z[1]).toarray() ; (m @ m).toarray() ;
     (m @ r).toarray() ; (p @ n).toarray() ; (m @ a).toarray() ; m.multiply(p).toarray() ; m.multiply(a).toarray() ;
     m.multiply(c[:, :1]).toarray() ; m.real.toarray() ; m.imag.toarray() ; abs(m).toarray() ; a @ w ; a @ z[:4] ;
-    (1j * a).toarray() ; m.diagonal() ; m.trace() ; m.sum() ; m.sum(axis=0) ; m[1:3].toarray() ; n[:, [0, 2]].toarray() ;
+    (1j * a).toarray() ; m.diagonal() ; m.trace() ; m.sum() ; m.sum(axis=0) ; m[1:3].toarray() ;
+    n[:, [0, 2]].toarray() ;
     m[0, 1] ; ss.kron(m, r).toarray() ; ss.hstack([m, p]).toarray() ; ss.vstack([m, r]).toarray() ;
     ss.block_diag([m, n]).toarray() ; (eye * z[0] + m).toarray() ; m.power(2).toarray() ; r @ z[:4] ; p @ z[:4] ;
     p.conj().T @ z[:4] ; z[:4] @ p ; p @ z[:4].real ; np.asarray(ss.csr_matrix(m).todense()) ;
