@@ -70,6 +70,7 @@ def run(*words):
     return cli.main(["study", *map(str, words)])
 
 
+@pytest.mark.usefixtures("forked")
 def test_sizes(file, capsys):
     assert run(f"{file}:cost", "--sizes", "4,1e1", *FEW) == 0
     out, err = capsys.readouterr()
@@ -130,6 +131,7 @@ def test_the_text(file, capsys):
     assert text == " ".join(GOLDEN.split())
 
 
+@pytest.mark.usefixtures("forked")
 def test_points(file, capsys):
     for words, value in ((["model.py:cost", "--at", "other"], 4.0), (["model.py:cost", "--x0", "[4.0]"], 8.0),
                          (["model.py:Model.run"], 30.0)):
@@ -142,6 +144,7 @@ def test_points(file, capsys):
     assert "cost: [4.0]: value 8, 1 numbers" in out and "Model.run: x0 (Model.x0 of model.py): value 30," in out
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_folder_is_not_overwritten_and_resume_measures_only_what_is_new(file, capsys):
     assert run(f"{file}:cost", "--sizes", "4", *FEW) == 0
     kept = Path("cost-study/.measured/rows.jsonl").read_text()
@@ -157,6 +160,7 @@ def test_a_folder_is_not_overwritten_and_resume_measures_only_what_is_new(file, 
     assert "cost-study holds another study, of another content" in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_line_that_was_cut_is_measured_again(file, capsys):
     assert run(f"{file}:cost", "--sizes", "4", *FEW) == 0
     path = Path("cost-study/.measured/rows.jsonl")
@@ -191,6 +195,7 @@ def test_ctrl_c_keeps_what_is_done(file, end):
     assert found.header["finished"] is False and 1 <= len(found.rows) < 14 and found.rows[0].is_plain
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -218,6 +223,7 @@ def test_what_cannot_be_run_is_exit_status_2(file, words, said, capsys):
     assert not Path("cost-study").exists()
 
 
+@pytest.mark.usefixtures("forked")
 @pytest.mark.parametrize("before", [[], ["mine"]])
 def test_a_study_that_is_stopped_before_its_first_measurement_keeps_nothing(file, capsys, monkeypatch, before):
     def stopped(*_):
@@ -237,6 +243,7 @@ def test_a_study_that_is_stopped_before_its_first_measurement_keeps_nothing(file
     assert run(f"{file}:cost", "--sizes", "4", *FEW) == 0      # nothing stands in the way
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_study_that_could_not_begin_leaves_no_folder(file, capsys):
     for _ in range(2):      # the second time nothing stands in the way
         assert run(f"{file}:fails", "--x0", "[1.0]", *FEW) == 2
@@ -247,6 +254,7 @@ def test_a_study_that_could_not_begin_leaves_no_folder(file, capsys):
     assert [path.name for path in Path("fails-study").iterdir()] == ["mine"]
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_study_with_no_number_is_json_that_all_readers_take(file, capsys):
     def refuse(word):
         raise ValueError(word)
@@ -267,6 +275,7 @@ def test_bad_numbers_name_themselves(file, words, capsys):
     assert caught.value.code == 2 and words[0] in capsys.readouterr().err
 
 
+@pytest.mark.usefixtures("forked")
 def test_two_studies(file, capsys):
     for name in ("a", "b"):
         assert run(f"{file}:Model.run", *FEW, "--save", name) == 0
@@ -293,6 +302,7 @@ def test_a_pipe_that_closes_is_no_error(file, words):
     assert process.stderr.read() == b"" and process.wait() == 0
 
 
+@pytest.mark.usefixtures("forked")
 def test_formats(file, capsys):
     assert run(f"{file}:Model.run", *FEW, "--format", "latex") == 0
     assert r"\toprule" in capsys.readouterr().out

@@ -114,6 +114,7 @@ def test_lambdas_and_closures_are_measured_in_copies_of_this_process():
     assert "Put the function into a module" in str(found).replace("\n  ", " ")
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_study_goes_on_with_the_same_function_at_the_same_point_only(tmp_path):
     options = {"strategies": "primal", "granularities": "statement", "repeat": 1, "save": tmp_path / "study"}
     found = codipy.study(models.products, [1.5, 2.0], **options)
@@ -128,6 +129,7 @@ def test_a_study_goes_on_with_the_same_function_at_the_same_point_only(tmp_path)
         codipy.study(eval("lambda x: x[0] * x[1]"), [1.5, 2.0], **options, resume=True)
 
 
+@pytest.mark.usefixtures("forked")
 def test_chunk_sizes_and_widths_are_combinations():
     found = codipy.study(models.products, [1.5, 2.0], strategies=["jacobian", "forward"], granularities="statement",
                          chunk_sizes=[4, 1024], widths=[1, 3], repeat=1)
@@ -140,6 +142,7 @@ def test_chunk_sizes_and_widths_are_combinations():
     assert rows["jacobian", 4, 3].adjoint_bytes == 3 * small.adjoint_bytes
 
 
+@pytest.mark.usefixtures("forked")
 def test_steps_are_handed_on():
     found = codipy.study(models.stepped, sizes=[6], steps=[2, 5], strategies="primal",
                          granularities="statement", repeat=1)
@@ -149,6 +152,7 @@ def test_steps_are_handed_on():
     assert many.value == models.stepped(models.stepped.x0(6), steps=5)
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_wrong_strategy_is_named():
     found = codipy.study(models.wrong_under_primal, [2.0, 3.0], strategies=["jacobian", "primal"],
                          granularities="operation", repeat=1)
@@ -158,6 +162,7 @@ def test_a_wrong_strategy_is_named():
     assert found.disagreements[0] in " ".join(str(found).split())
 
 
+@pytest.mark.usefixtures("forked")
 def test_what_a_strategy_cannot_do_is_a_row_with_the_reason():
     found = codipy.study(models.fails_under_simple, [2.0, 3.0], strategies=["simple", "primal"],
                          granularities="operation", repeat=1)
@@ -215,6 +220,7 @@ def test_differences_go_through_a_file(tmp_path):
         assert (again.count, len(again.directions)) == (found.count, len(found.directions))
 
 
+@pytest.mark.usefixtures("forked")
 def test_a_file_that_changes_while_it_is_studied_is_an_error(tmp_path):
     """Rows of two programs under one title would be compared as if they were one."""
     path = tmp_path / "edited.py"
@@ -233,6 +239,7 @@ def test_a_file_that_changes_while_it_is_studied_is_an_error(tmp_path):
     assert found.agree and {row.statements for row in found.taped} == {4}
 
 
+@pytest.mark.usefixtures("forked")
 def test_what_is_kept_may_be_damaged(tmp_path):
     chosen = {"strategies": "jacobian", "granularities": "statement", "repeat": 1, "save": tmp_path}
     codipy.study(models.heat, np.ones(8), **chosen)
@@ -246,6 +253,7 @@ def test_what_is_kept_may_be_damaged(tmp_path):
             codipy.study(models.heat, np.ones(8), resume=True, **chosen)
 
 
+@pytest.mark.usefixtures("forked")
 def test_sizes_may_be_numpys():
     found = codipy.study(models.heat, sizes=np.array([8]), chunk_sizes=range(4, 6), strategies="jacobian",
                          granularities="statement", repeat=1)
@@ -253,6 +261,7 @@ def test_sizes_may_be_numpys():
     assert json.loads(found.to_json())["header"]["chunk sizes"] == [4, 5]
 
 
+@pytest.mark.usefixtures("forked")
 def test_recordings_that_grow_are_said():
     """The value is the same each time, so nothing else tells."""
     found = codipy.study(models.grows, [2.0, 3.0], strategies="jacobian", granularities="statement", repeat=1)
@@ -300,6 +309,7 @@ def runs(number):
         return os.path.exists("/proc/self/stat") is False
 
 
+@pytest.mark.usefixtures("forked")
 def test_gradients_that_are_no_numbers_are_said():
     found = codipy.study(models.root, [0.0, 2.0], strategies=["jacobian", "primal"], granularities="statement",
                          repeat=1)
