@@ -34,19 +34,16 @@ def check_function(f, driver):
 
 
 def rebound(f):
-    """The function with `np`, `math` and the like looked up in codipy's namespaces; itself where that fails.
+    """The function with `np`, `math` and the like looked up in codipy's namespaces.
 
-    Falling back loses no derivative: what plain NumPy cannot do with an active array raises there.
+    What goes wrong on the way is raised: the function as it stands would take other branches, of `isinstance` for one.
     """
     from codipy.tools.rebind import rebind  # not at import: it needs all of codipy.numpy
 
-    try:
-        made = rebind(f)
-        if made not in _kept and type(f) is FunctionType and _is_global(f):
-            _kept.append(made)
-        return made
-    except Exception:      # it reads other people's code, which may be anything
-        return f
+    made = rebind(f)
+    if made not in _kept and type(f) is FunctionType and _is_global(f):
+        _kept.append(made)
+    return made
 
 
 def _is_global(f):

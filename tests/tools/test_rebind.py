@@ -380,3 +380,12 @@ def test_a_function_of_no_module():
     f = types.FunctionType(compile("np.zeros(1)", "nowhere", "eval"), {"np": np})
     with codipy.Tape():
         assert type(rebind(f)()) is Array and type(f()) is np.ndarray
+
+
+@pytest.mark.parametrize("module", [None, 7, "of_nobody"])
+def test_a_function_of_no_module_is_rebuilt_too(module):
+    def f(x):
+        return x * x if isinstance(x, float) else 100.0 * x
+
+    f.__module__ = module
+    assert codipy.value_and_grad(f)(3.0) == (9.0, 6.0)

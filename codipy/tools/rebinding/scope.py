@@ -50,7 +50,8 @@ def _recorded(folder):
 
 def home_of(f):
     """The top-level package of a callable, if that is an installed one: its own author may rebind it."""
-    top = (getattr(f, "__module__", None) or "").partition(".")[0]
+    module = getattr(f, "__module__", None)
+    top = module.partition(".")[0] if isinstance(module, str) else ""
     module = sys.modules.get(top)
     if top in sys.stdlib_module_names or top in _NEVER or module is None:
         return None

@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Each allocation of a gradient fails once: it is raised, or the rebuilt function runs, never the one as it stands."""
+
+import numpy as np
+import pytest
+
+import codipy
+from tests.no_memory import failing_allocations
+from tests.strategies import each_strategy
+
+allocations = failing_allocations()
+
+X = np.linspace(0.5, 1.5, 3)
+ALLOCATIONS = 150  # more than a driver makes before the function runs
+DRIVERS = {
+    "gradient": lambda f, strategy: codipy.grad(f, strategy=strategy)(X),
+    "jacobian": lambda f, strategy: codipy.jacobian(f, strategy=strategy)(X),
+    "product": lambda f, strategy: codipy.vjp(f, X, strategy=strategy)[1](1.0),
+}
+
+
+def branches(x):
+    """The plain run takes the first branch; what is not rebuilt would take the second."""
+    total = 0.0
+    for number in x:
+        total = total + (number * number if isinstance(number, float) else 100.0 * number)
+    return total
+
+
+# Python says so of a generator that is closed where a new exception has no memory.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@each_strategy
+@pytest.mark.parametrize("driver", DRIVERS)
+def test_the_function_as_it_stands_never_runs(driver, strategy):
+    drive = DRIVERS[driver]
+    expected = 2.0 * X
+    np.testing.assert_array_equal(np.ravel(drive(branches, strategy)), expected)
+    failed = 0
+    for n in range(ALLOCATIONS):
+        found = None
+        allocations.fail(n)
+        try:
+            found = drive(branches, strategy)
+        except (MemoryError, SystemError):  # the second is what some functions of NumPy make of it
+            failed += 1
+        finally:
+            allocations.restore()
+        if found is not None:
+            np.testing.assert_array_equal(np.ravel(found), expected, err_msg=str(n))
+    assert failed > 0
+    np.testing.assert_array_equal(np.ravel(drive(branches, strategy)), expected)
