@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from codipy.tools.callee import name_of
 
-__all__ = ["Found", "Target", "TargetError", "absolute", "demand_writable", "find", "hinting", "hints", "load", "made_by",
-           "user_traceback"]
+__all__ = ["Found", "Target", "TargetError", "absolute", "demand_writable", "find", "hinting", "hints", "load",
+           "made_by", "user_traceback"]
 
 _NAME = "codipy_target"      # not that of the file: it may be that of a module that others need
 
