@@ -102,7 +102,6 @@ _NAMES = [
     "nanprod",
     "nansum",
     "outer",
-    "polyfit",
     "prod",
     "sinc",
     "subtract.accumulate",

@@ -34,7 +34,9 @@ _RESULTS = {
     "svdvals": "r",
     "vector_norm": "r",
 }
-FUNCTIONS = frozenset(f"linalg.{name}" for name in _RESULTS)
+FUNCTIONS = frozenset(f"linalg.{name}" for name in _RESULTS) | {"polyfit"}
+
+rule(PRIMITIVES["polyfit"], "c")
 
 for _name in ("eig", "eigh", "svd"):
     _primitive = PRIMITIVES[f"linalg.{_name}"]

@@ -253,7 +253,10 @@ def _vander_jvp(t, out, x, N=None, increasing=False):
 
 
 class _Fit:
-    """The weighted least-squares problem behind polyfit: ``min |w (V c - y)|``, solved again by an orthogonal basis."""
+    """The weighted least-squares problem behind polyfit: ``min |w (V c - y)|``, solved again by an orthogonal basis.
+
+    With conjugate transposes, as of complex abscissas the fit has no complex derivative.
+    """
 
     def __init__(self, out, x, y, deg, w):
         x, y, w = dense(x), dense(y), dense(w)
@@ -263,31 +266,32 @@ class _Fit:
         self.powers = np.vander(x, int(deg) + 1)
         self.slopes = _vander_slope(x, self.powers, False)
         a = self.powers * self.w[:, None]
-        self.scale = np.sqrt(np.sum(a * a, axis=0))
+        self.scale = np.sqrt(np.sum((a * np.conjugate(a)).real, axis=0))
         self.matrix = a
         self.triangle = np.linalg.qr(a / self.scale, "r")
         self.rest = (self.y - np.matmul(self.powers, self.c)) * self.w[:, None]
 
     def solve(self, b):
         """Multiply by the inverse of the normal matrix."""
-        inner = np.linalg.solve(self.triangle.T, b / self.scale[:, None])
+        inner = np.linalg.solve(np.conjugate(self.triangle).T, b / self.scale[:, None])
         return np.linalg.solve(self.triangle, inner) / self.scale[:, None]
 
     def reverse(self, g):
         """The cotangents of the weighted matrix and of the weighted values."""
         u = self.solve(g if g.ndim == 2 else g[:, None])
         b = np.matmul(self.matrix, u)
-        return np.matmul(self.rest, u.T) - np.matmul(b, self.c.T), b
+        return np.matmul(self.rest, np.conjugate(u).T) - np.matmul(b, np.conjugate(self.c).T), b
 
     def forward(self, matrix, values, shape):
         """The change of the fit with the weighted matrix and the weighted values."""
-        change = np.matmul(self.matrix.T, values - np.matmul(matrix, self.c)) + np.matmul(matrix.T, self.rest)
+        change = np.matmul(np.conjugate(self.matrix).T, values - np.matmul(matrix, self.c))
+        change = change + np.matmul(np.conjugate(matrix).T, self.rest)
         return np.reshape(self.solve(change), shape)
 
 
 def _polyfit_vjp_x(g, out, x, y, deg, rcond=None, full=False, w=None, cov=False):
     fit = _Fit(out, x, y, deg, w)
-    return np.sum(fit.reverse(g)[0] * fit.slopes, axis=1) * fit.w
+    return np.sum(fit.reverse(g)[0] * np.conjugate(fit.slopes), axis=1) * fit.w
 
 
 def _polyfit_vjp_y(g, out, x, y, deg, rcond=None, full=False, w=None, cov=False):
@@ -298,7 +302,7 @@ def _polyfit_vjp_y(g, out, x, y, deg, rcond=None, full=False, w=None, cov=False)
 def _polyfit_vjp_w(g, out, x, y, deg, rcond=None, full=False, w=None, cov=False):
     fit = _Fit(out, x, y, deg, w)
     matrix, values = fit.reverse(g)
-    return np.sum(matrix * fit.powers, axis=1) + np.sum(values * fit.y, axis=1)
+    return np.sum(matrix * np.conjugate(fit.powers), axis=1) + np.sum(values * np.conjugate(fit.y), axis=1)
 
 
 def _polyfit_jvp_x(t, out, x, y, deg, rcond=None, full=False, w=None, cov=False):
