@@ -10,6 +10,7 @@ from codipy.complexes.creation import array, as_complex
 from codipy.complexes.movement import Shown, holds, move, pairs_for, plain, value_tree
 from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.record import record
+from codipy.complexes.reductions import laid_out_as
 from codipy.numpy import padding
 from codipy.numpy.arguments import refuse
 from codipy.numpy.composite import placed_along, rows_along
@@ -74,7 +75,7 @@ def poly(seq_of_zeros):
 
 def _sum(a1, a2, combine):
     a1, a2 = _vector(a1), _vector(a2)
-    missing = a2.size - a1.size
+    missing = len(a2) - len(a1)
     zeros = np.zeros(abs(missing), (a1 if missing > 0 else a2).dtype)
     if missing > 0:
         a1 = np.concatenate((zeros, a1))
@@ -104,8 +105,6 @@ def polydiv(u, v):
     m, n = u.size - 1, v.size - 1
     scale = 1.0 / v[0]
     r = as_complex((u + 0 * v[0]).copy())
-    if m < n:
-        return np.zeros_like(plain(r[:1])), r
     quotient = []
     for k in range(m - n + 1):
         d = scale * r[k]
@@ -114,10 +113,10 @@ def polydiv(u, v):
     first = 0
     while first < r.size - 1 and np.allclose(plain(r[first]), 0, rtol=1e-14):
         first += 1
-    exact = min(m - n + 1, r.size - 1)  # division makes so many zero, whatever the coefficients are
+    exact = min(max(m - n + 1, 0), r.size - 1)  # division makes so many zero, whatever the coefficients are
     if first > exact:
         _leave_out(r[exact:first])
-    return array(np.array, quotient, None), r[first:]
+    return array(np.array, quotient, None) if quotient else np.zeros_like(plain(r[:1])), r[first:]
 
 
 def polyder(p, m=1):
@@ -177,10 +176,11 @@ def _over(total, count):
     return found if found.dtype == total.dtype else found.astype(total.dtype)
 
 
-def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
+def nanvar(a, axis=None, dtype=None, ddof=0, keepdims=False, *, correction=np._NoValue, **others):
     """The variance of what is not NaN."""
-    if dtype is not None:
-        refuse("nanvar", "dtype= is not known of complex arrays: leave it away")
+    if dtype is not None or any(value is not np._NoValue for value in others.values()):
+        refuse("nanvar", "of complex arrays dtype=, where= and mean= are not known: leave them away")
+    ddof = ddof if correction is np._NoValue else correction
     missing = np.isnan(plain(a))
     kept = np.where(missing, 0, a)
     count = np.sum(~missing, axis=axis, keepdims=True)
@@ -189,12 +189,16 @@ def nanvar(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
     return _over(total, np.sum(~missing, axis=axis, keepdims=keepdims is True) - ddof)
 
 
-def nanstd(a, axis=None, dtype=None, out=None, ddof=0, keepdims=False):
-    """The deviation of what is not NaN."""
-    return np.sqrt(nanvar(a, axis, dtype, out, ddof, keepdims))
+def nanstd(a, *args, **kwargs):
+    """The deviation of what is not NaN; where it is 0, so is its derivative."""
+    found = nanvar(a, *args, **kwargs)
+    if not np.any(plain(found) == 0):
+        return np.sqrt(found)
+    still = plain(found) == 0
+    return np.where(still, 0.0, np.sqrt(np.where(still, 1.0, found)))[()]
 
 
-def median(a, axis=None, out=None, overwrite_input=False, keepdims=False):
+def median(a, axis=None, overwrite_input=False, keepdims=False):
     """The mean of the middle one or two, in the order of real parts, then of imaginary parts."""
     a = as_array(a)
     along = axes_of(a.ndim, axis)
@@ -213,6 +217,9 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
     """Of weights that are complex, part by part."""
     if density:
         refuse("histogram", "of complex weights no derivative of densities is known: divide the counts")
+    if weights is None or np.iscomplexobj(plain(as_array(a))):
+        refuse("histogram", "complex samples have no derivative here: take `z.real`, or codipy.value(z)")
+    weights = as_array(weights)
     (real, edges), (imag, _) = (np.histogram(a, bins, range, weights=part) for part in (weights.real, weights.imag))
     return real + 1j * imag, edges
 
@@ -220,8 +227,8 @@ def histogram(a, bins=10, range=None, density=None, weights=None):
 # ---- order -----------------------------------------------------------------------------------------------------------
 def _present(name, extreme, a, axis, others):
     """An extreme of what is not NaN."""
-    if others.pop("out", None) is not None or others.keys() - {"keepdims"}:
-        refuse(name, "of complex arrays only axis= and keepdims= are known")
+    if others.keys() - {"keepdims"}:
+        refuse(name, "of complex arrays only axis=, keepdims= and out= are known")
     missing = np.isnan(plain(a))
     if np.any(missing.all(axis)):
         refuse(name, "a slice holds NaN only: take it out before")
@@ -239,11 +246,13 @@ def nanmin(a, axis=None, **others):
     return _present("nanmin", np.min, a, axis, others)
 
 
-def clip(a, a_min=None, a_max=None, out=None, *, min=None, max=None, **others):
+def clip(a, a_min=None, a_max=None, *, min=None, max=None, **others):
     """Bounded from below, then from above."""
     if others:
         refuse("clip", "of complex arrays no keyword but the bounds and out= is known")
     low, high = (x if y is None else y for x, y in ((a_min, min), (a_max, max)))
+    if low is None and high is None:
+        return np.positive(a)
     found = a if low is None else np.maximum(a, low)
     return found if high is None else np.minimum(found, high)
 
@@ -255,7 +264,7 @@ def partition(a, kth, axis=-1, kind="introselect", order=None):
     found = np.take_along_axis(a, np.argpartition(plain(a), kth, axis, kind), axis)
     if not np.array_equal(plain(found), np.partition(plain(a), kth, axis, kind), equal_nan=True):
         refuse("partition", "NumPy places these elements in another order than it tells: use `np.sort`")
-    return found
+    return laid_out_as(a, found)
 
 
 def unique(ar, return_index=False, return_inverse=False, return_counts=False, axis=None, *, equal_nan=True, **more):
@@ -273,7 +282,7 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """Each part by itself."""
-    found = x.copy() if copy else x
+    found = x.copy("K") if copy else x
     for part in (found.real, found.imag):
         part[...] = np.nan_to_num(part, True, nan, posinf, neginf)
     return found[()]

@@ -237,5 +237,5 @@ def partition_in_place(z, kth, axis=-1, kind="introselect", order=None):
 
 
 METHODS |= {"partition": partition_in_place, "conj": conjugate, "conjugate": conjugate, "sort": sort_in_place}
-METHODS["compress"] = lambda z, condition, axis=None: np.compress(condition, z, axis)
+METHODS["compress"] = lambda z, condition, axis=None, out=None: np.compress(condition, z, axis, out)
 _ = Complex

@@ -12,7 +12,7 @@ from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import axes_of, spread
 
-__all__ = ["FUNCTIONS", "RECORDED"]
+__all__ = ["FUNCTIONS", "RECORDED", "laid_out_as"]
 
 
 # ---- variances: the mean of the squared distances --------------------------------------------------------------------
@@ -69,7 +69,7 @@ def _extreme(name, places):
             return np.reshape(found, (1,) * a.ndim) if keepdims is True else found
         index = np.expand_dims(places(plain(a), axis), axis)
         found = np.take_along_axis(a, index, axis)
-        return found if keepdims is True else np.squeeze(found, axis)
+        return found if keepdims is True else np.squeeze(found, axis)[()]
 
     return extreme
 
@@ -79,7 +79,16 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
     values = plain(a)
     if axis is None:
         a, values, axis = a.reshape(-1), values.reshape(-1), -1
-    return np.take_along_axis(a, np.argsort(values, axis=axis, kind="stable"), axis)
+    return laid_out_as(a, np.take_along_axis(a, np.argsort(values, axis=axis, kind="stable"), axis))
+
+
+def laid_out_as(a, found):
+    """The elements, in the order of memory that a copy of `a` has."""
+    if a.flags.c_contiguous:
+        return found
+    made = a.copy("K")
+    made[...] = found
+    return made
 
 
 def sort_complex(a):

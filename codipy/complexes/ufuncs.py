@@ -105,9 +105,9 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         if name is not None and type(inputs[1]) in _BETWEEN and called_by_operator(_BETWEEN[type(inputs[1])]):
             return operators.apply_operator(name, inputs)
     if status.in_passive() or not (holds(inputs) or holds(kwargs) or holds(outs or ()) and "where" in kwargs):
-        values = getattr(ufunc, method)(*value_tree(inputs), **value_tree(kwargs))
-        spread = {"__call__": kept(ufunc, inputs, kwargs), "outer": 0}.get(method)
-        return assign(values if ufunc in PASSIVE else fresh(values), outs, spread)
+        given = {} if outs is None else {"out": tuple(np.array(plain(out)) for out in outs)}  # `where` may leave some
+        values = getattr(ufunc, method)(*value_tree(inputs), **value_tree(kwargs), **given)
+        return assign(values if ufunc in PASSIVE else fresh(values), outs)
     if method == "at":
         return at(ufunc, *inputs)
     if method == "outer":

@@ -23,7 +23,9 @@ __all__ = ["FFT", "FUNCTIONS", "LINALG", "UFUNCS", "fft", "linalg", "listed"]
 _LISTS = frozenset({list, tuple})
 _SEQUENCES = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"]  # their first argument is arrays
 # Lists mean something else than an array here, and NumPy looks into them.
-_TREES = ["block", "choose", "histogramdd", "piecewise", "ravel_multi_index", "select", "unravel_index"]
+_TREES = [
+    "block", "choose", "histogramdd", "piecewise", "ravel_multi_index", "select", "trim_zeros", "unravel_index",
+]  # fmt: skip
 
 
 # Parameters that NumPy's protocol does not ask. Where one of them alone is active, this module asks instead.
@@ -129,6 +131,18 @@ def _of_sequence(function):
     return call
 
 
+def _of_list(function):
+    """A function of which a list of active values is a list, not an array."""
+
+    @functools.wraps(function, updated=())
+    def call(first, *args, **kwargs):
+        if type(first) in _LISTS and holds_variables(first):
+            return array_function(function, (), (first, *args), kwargs)
+        return function(first, *args, **kwargs)
+
+    return call
+
+
 # One for each ufunc: some have several names. Those of `np.frompyfunc` are not here: they take lists as they are.
 _LISTED = {ufunc: listed(ufunc) for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}
 UFUNCS = {name: _LISTED[ufunc] for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc)}
@@ -138,6 +152,7 @@ _NAMES = {name for name in _KNOWN if hasattr(np, name)}
 FUNCTIONS = {name: _of_arguments(getattr(np, name)) for name in _NAMES.difference(allocation.__all__, _TREES)}
 FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
 FUNCTIONS |= {name: _asking(getattr(np, name)) for name in _TREES if name in _UNASKED}
+FUNCTIONS["trim_zeros"] = _of_list(np.trim_zeros)
 FUNCTIONS |= {"sum": _of_sum(np.sum, False), "mean": _of_sum(np.mean, True)}
 
 

@@ -157,6 +157,10 @@ def trim_zeros(filt, trim="fb", axis=None):
         more = {} if axis is None else {"axis": axis}
         return shown.view(np.trim_zeros(shown.tree(filt), trim, **more))
     values, ids = _values(filt), _identifiers(filt)
+    if values.ndim == 1 and isinstance(filt, (list, tuple)):  # of which NumPy gives a part
+        kept = np.trim_zeros(values, trim)
+        first = np.flatnonzero(values)[0] if kept.size and "f" in trim.lower() else 0
+        return filt[first : first + kept.size]
     more = {} if axis is None else {"axis": axis}
     result = np.trim_zeros(values, trim, **more)
     # the same cut, found on an array that tells its places and is zero where the values are

@@ -41,7 +41,8 @@ WITHOUT_PROTOCOL = """
 
 NumPy asks no Array here. In `codipy.numpy` and in rebound code these take what is active; elsewhere they raise for
 Arrays and take Reals for objects: functions called with lists ({} of those above), ufuncs and their methods called with
-lists, `np.vectorize`, `np.ndenumerate`, `np.broadcast`, `np.r_`, `np.c_`. `np.nditer` raises always: loop over `np.ndindex(a.shape)`.
+lists, `np.vectorize`, `np.ndenumerate`, `np.broadcast`, `np.r_`, `np.c_`. `np.nditer` raises always: loop over
+`np.ndindex(a.shape)`.
 """
 STANDARD = """
 ## Array API standard

@@ -162,6 +162,11 @@ COMPOSED = _listed("""
     filled(np.exp.at, m, ([0, 0], [1, 1])) ; filled(np.divide.at, m, [1, 1], x) ; filled(np.power.at, z, [2, 2], 2) ;
     np.broadcast_to(z[0], 3) ; np.broadcast_to(z[0], (2, 3)) ; np.add(z, z[::-1], order='F') ;
     np.multiply(m.T, n, order='A', casting='same_kind') ; np.exp(m, order='F', where=m.real > 0.5, out=m * 0) ;
+    np.polyfit(z, w, 1) ; np.polyfit(z, m, 1) ; np.polyfit(z, x, 1) ; np.polyfit(z, w, 1, w=[1.0, 2.0, 0.5]) ;
+    np.clip(z) + z ; np.sort(m.T).ravel('K') ; np.partition(m.T, 1).ravel('K') ; np.nan_to_num(m.T).ravel('K') ;
+    np.polydiv(np.array([0.0, 1.0]), z)[1] + z[0] ; np.polysub(m, n) ; np.max(z, axis=0) ;
+    m.compress([1, 0, 1], axis=0) ;
+    np.nanvar(hole(m), correction=1) ; np.cumsum(z[0]) ; np.subtract.accumulate(z, axis=None) ;
     np.polynomial.legendre.legdiv(z, w[:2])[0] ; np.polynomial.hermite.hermdiv(z, w[:2])[0] ;
     np.linspace(x[0], 1j, 3) ; np.linspace(2j, x[0], 3, endpoint=False) ; np.linspace(x[0], 1.0, 3, dtype=complex) ;
     np.logspace(x[0], 1j, 3) ; np.clip(c, x, x + 1) ; np.r_[x, c] ; np.c_[x, c] ; np.r_[z, x[0], 1j] ;

@@ -76,3 +76,32 @@ def test_what_others_have_is_not_filled(f, at):
     with pytest.raises(ActiveError, match="is a plain array of NumPy.* and would lose a derivative"):
         codipy.grad(f)(at)
     assert not np.any(W0)
+
+
+@pytest.mark.parametrize("ufunc", [np.square, np.tan, np.rad2deg, np.spacing], ids=str)
+def test_what_where_leaves_out_stays_in_a_passive_array(ufunc):
+    mask = np.array([True, False, True])
+
+    def f(x):
+        out = np.full(3, 7.0 + 1.0j)
+        ufunc(np.array([0.5, 1.5, 2.5]), where=mask, out=out)
+        return out * x[0]
+
+    x = np.array([2.0])
+    value, _ = codipy.vjp(f, x)
+    assert np.array_equal(value, f(x))
+
+
+def test_clip_without_bounds_is_a_copy():
+    def f(x):
+        z = x * 1j
+        y = z.clip()
+        y[0] = 5.0
+        return np.sum(z * y)
+
+    x = np.array([2.0, 3.0])
+    assert codipy.vjp(f, x)[0] == f(x)
+
+
+def test_the_deviation_of_equal_numbers_has_slope_zero():
+    assert np.array_equal(codipy.grad(lambda x: np.nanstd(x * (1 + 1j)))(np.ones(3)), np.zeros(3))

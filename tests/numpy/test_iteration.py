@@ -28,9 +28,11 @@ TEXTS = [
     "np.vectorize(lambda x, k: x * k, excluded=[1])(a, 3.0)", "np.vectorize(lambda x, k: x * k)(a, k=r)",
     "np.vectorize(lambda k: k * r)([1, 2, 3])", "np.vectorize(lambda x: x if x > 0 else 0, otypes=[float])(a)",
     "[x * k[0] for k, x in np.ndenumerate(a)]", "[x * (i + j) for (i, j), x in np.ndenumerate(m)]",
-    "[m[k] * 2 for k in np.ndindex(m.shape)]", "[x * y for x, y in np.broadcast(a, m)]",
+    "[m[k] * 2 for k in np.ndindex(m.shape)]",
+    "[x * y for x, y in np.broadcast(a, m)]",
     "[x * y + z for x, y, z in np.broadcast(r, m, 2.0)]", "[next(np.broadcast(s, r))[0]]",
-    "[np.ones(np.broadcast(a, m).shape) * r, np.broadcast(a, m).ndim * s, np.broadcast(a[:, None], a).size * r]", "[x for _, x in np.ndenumerate([r, s])]",
+    "[np.ones(np.broadcast(a, m).shape) * r, np.broadcast(a, m).ndim * s, np.broadcast(a[:, None], a).size * r]",
+    "[x for _, x in np.ndenumerate([r, s])]",
     "np.fromiter((x * x for x in a), float)", "np.array([x * r for x in a])", "np.array([[x, 1.0] for x in a])",
 ]  # fmt: skip
 

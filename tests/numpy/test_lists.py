@@ -272,6 +272,24 @@ def test_the_deviation_of_equal_values_from_another_mean_has_a_slope():
     assert numpy.array_equal(codipy.grad(lambda x: numpy.std(x, mean=0.0))(numpy.ones(2)), [0.5, 0.5])
 
 
+def test_what_is_left_of_a_list_without_zeros_is_a_list():
+    def f(x):
+        left = numpy.trim_zeros([0.0, x[0], 0.0, x[1] * x[1], 0.0])
+        assert type(left) is list and len(left) == 3 and type(numpy.trim_zeros((0.0, x[0]))) is tuple
+        return left[2] + left[0]
+
+    assert codipy.value_and_grad(f)(numpy.array([2.0, 3.0]))[0] == 11.0
+    assert codipy.grad(f)(numpy.array([2.0, 3.0])).tolist() == [1.0, 6.0]
+
+
+def test_methods_of_logical_ufuncs_give_truth_values_of_numbers():
+    def f(x):
+        assert numpy.logical_or.reduce(x[0]).dtype == bool and numpy.logical_and.outer(x[0], 2).dtype == bool
+        return x[0]
+
+    assert codipy.grad(f)(numpy.ones(1)) == 1.0
+
+
 def test_the_real_part_of_a_float_is_that_float():
     assert codipy.value_and_grad(lambda h: numpy.real(h))(0.6) == (0.6, 1.0)
     assert codipy.value_and_grad(lambda h: numpy.real(h * h) * 2)(0.5) == (0.5, 2.0)

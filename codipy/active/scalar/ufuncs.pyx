@@ -72,6 +72,8 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         if current() != NULL:     # whether a program meets objects must not depend on what is active
             return door("fillable")(getattr(ufunc, method)(*map(_value, inputs), **options))
         return getattr(ufunc, method)(*map(_value, inputs), **options)
+    if method != "__call__" and ufunc.nin == 2 and _says_truth(ufunc) and not any(map(_is_array, inputs)):
+        return getattr(ufunc, method)(*map(_value, inputs), **options)
     if method != "__call__" or outputs or any(map(_is_array, inputs)):
         result = getattr(ufunc, method)(*map(_as_object_array, inputs), **options)
         # NumPy adds a number to 0.0, by which a negative zero becomes a positive one.
@@ -99,6 +101,10 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     if active:      # the doors of Arrays know more: scipy.special, steps, and what is refused
         return door("ufunc")(ufunc, method, inputs, options)
     return ufunc(*values, **options)
+
+
+cdef bint _says_truth(object ufunc) except -1:
+    return all([types.endswith("?") for types in ufunc.types if "O" not in types])
 
 
 cdef bint is_complex_number(object x) except -1:

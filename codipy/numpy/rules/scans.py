@@ -110,7 +110,9 @@ def _scan_jvp(ufunc, t, out, a):
 
 
 def _along(rule, ufunc, g, out, a, axis):
-    """A rule for the last axis, applied along `axis`."""
+    """A rule for the last axis, applied along `axis`; what has fewer than two axes is one row."""
+    if a.ndim < 2:
+        return rule(ufunc, np.reshape(g, -1), np.reshape(out, -1), np.reshape(a, -1))
     g, out, a = (np.moveaxis(v, axis, -1) for v in (g, out, a))
     return np.moveaxis(rule(ufunc, g, out, a), -1, axis)
 
@@ -130,7 +132,9 @@ def _summed_behind(g, shape, axis):
     """The same along an axis, or over all elements."""
     if axis is None:
         return np.reshape(np.cumsum(g[::-1])[::-1], shape)
-    backwards = (slice(None),) * (axis % len(shape)) + (slice(None, None, -1),) if shape else ...
+    if not shape:
+        return np.reshape(g, shape)
+    backwards = (slice(None),) * (axis % len(shape)) + (slice(None, None, -1),)
     return np.cumsum(g[backwards], axis=axis)[backwards]
 
 
@@ -175,15 +179,15 @@ def _array_api(ufunc):
     def vjp(g, out, a, axis=None, dtype=None, out_=None, include_initial=False):
         axis = 0 if axis is None else axis
         if include_initial:
-            rest = (slice(None),) * (axis % a.ndim) + (slice(1, None),)
+            rest = (slice(None),) * (axis % max(a.ndim, 1)) + (slice(1, None),)
             g, out = g[rest], out[rest]
-        return _along(backward, ufunc, g, out, a, axis)
+        return np.reshape(_along(backward, ufunc, g, out, a, axis), a.shape)
 
     def jvp(t, out, a, axis=None, dtype=None, out_=None, include_initial=False):
         axis = 0 if axis is None else axis
         if not include_initial:
             return _along(forward, ufunc, t, out, a, axis)
-        first, rest = ((slice(None),) * (axis % a.ndim) + (part,) for part in (slice(0, 1), slice(1, None)))
+        first, rest = ((slice(None),) * (axis % max(a.ndim, 1)) + (part,) for part in (slice(0, 1), slice(1, None)))
         tangent = _along(forward, ufunc, t, out[rest], a, axis)
         return np.concatenate((np.zeros(out[first].shape), tangent), axis)
 
@@ -210,6 +214,8 @@ def _reduce(ufunc, rule):
             if found is not None:
                 return found
         axes = axes_of(a.ndim, axis)
+        if not axes:  # elements as they are, or their sizes
+            return np.where(np.equal(np.reshape(out, a.shape), a), g, -g)
         if len(axes) > 1:
             rows = np.moveaxis(a, axes, range(-len(axes), 0))
             rows = np.reshape(rows, rows.shape[: a.ndim - len(axes)] + (-1,))
@@ -251,6 +257,7 @@ def _reduceat_parts(ufunc, a, indices):
 
 def _reduceat_rules(ufunc):
     def vjp(g, out, a, indices, axis=0, dtype=None, out_=None):
+        axis = 0 if axis is None else axis
         g, a = np.moveaxis(g, axis, -1), np.moveaxis(a, axis, -1)
         element, last, p, q = _reduceat_parts(ufunc, a, indices)
         at = np.zeros(element.size, int)
@@ -263,6 +270,7 @@ def _reduceat_rules(ufunc):
         return np.moveaxis(np.reshape(found, a.shape), -1, axis)
 
     def jvp(t, out, a, indices, axis=0, dtype=None, out_=None):
+        axis = 0 if axis is None else axis
         t, a = np.moveaxis(t, axis, -1), np.moveaxis(a, axis, -1)
         element, last, p, q = _reduceat_parts(ufunc, a, indices)
         return np.moveaxis(_recur(selected(t[..., element], q), p)[..., last], -1, axis)

@@ -148,7 +148,7 @@ def _histogram_jvp_weights(t, out, a, bins=10, range=None, density=None, weights
 
 def _edge_shares(a, edges, bins, range, density):
     """How the edges of equal bins hang on the samples: shares of the first minimum and of the first maximum."""
-    if np.ndim(bins) or range is not None:
+    if np.ndim(bins) or range is not None or not a.size:
         return None
     if isinstance(bins, str) or density:
         raise ActiveError("histogram: no derivative of chosen bins or of densities is known with respect to samples")
@@ -159,7 +159,7 @@ def _edge_shares(a, edges, bins, range, density):
 
 def _histogram_vjp_samples(g, out, a, bins=10, range=None, density=None, weights=None):
     found = _edge_shares(a, out[1], bins, range, density)
-    if found is None or a.size == 0 or g[1] is None:
+    if found is None or g[1] is None:
         return np.zeros(a.shape)
     low, high, share = found
     ends = np.matmul(np.stack([1.0 - share, share]), g[1])
@@ -169,7 +169,7 @@ def _histogram_vjp_samples(g, out, a, bins=10, range=None, density=None, weights
 def _histogram_jvp_samples(t, out, a, bins=10, range=None, density=None, weights=None):
     found = _edge_shares(a, out[1], bins, range, density)
     still = None if out[0].dtype.kind in "iu" else np.zeros(out[0].shape)
-    if found is None or a.size == 0:
+    if found is None:
         return still, np.zeros(out[1].shape)
     low, high, share = found
     flat = np.reshape(t, -1)
@@ -186,7 +186,7 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
             raise ValueError("bins must increase monotonically")
         return edges
     if range is not None or np.size(a) == 0:
-        low, high = (np.full(1, float(end)) for end in (range or (0.0, 1.0)))
+        low, high = (np.full(1, float(end), dtype=getattr(a, "dtype", float)) for end in (range or (0.0, 1.0)))
     else:
         low, high = (f(np.reshape(a, -1), keepdims=True) for f in (np.min, np.max))
     if np.all(low == high):
@@ -197,7 +197,9 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     """`numpy.histogramdd` of active samples and weights: one count of the flattened bins, as NumPy does it."""
     columns = hasattr(sample, "shape") and np.ndim(sample) == 2  # NumPy would look into a list of active samples
-    samples = [sample[:, k] for k in np.arange(sample.shape[1])] if columns else [dense(x) for x in sample]
+    if not columns:
+        sample = np.atleast_2d(dense(sample)).T
+    samples = [sample[:, k] for k in np.arange(sample.shape[1])]
     bins = bins if hasattr(bins, "__len__") else [bins] * len(samples)
     range = [None] * len(samples) if range is None else range
     if not len(bins) == len(range) == len(samples):

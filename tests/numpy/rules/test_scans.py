@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+import codipy
 from codipy.errors import ActiveError
 from codipy.numpy.rules.scans import PRIMITIVES, UFUNC_PARTIALS
 from tests.numpy.rules.checking import check
@@ -117,3 +118,21 @@ def test_ties_go_to_the_first():
 def test_empty():
     for name in ("cumsum", "cumprod", "add.accumulate", "multiply.accumulate"):
         assert PRIMITIVES[name].vjp(np.zeros(0), np.zeros(0), (np.zeros(0),), {}, (0,))[0].shape == (0,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["np.cumsum(x[0])", "np.cumsum(x[0], axis=-1)", "np.cumprod(x[0], axis=0)", "np.cumulative_sum(x[:1].reshape(()))",
+     "np.cumulative_sum(x[:1].reshape(()), include_initial=True)", "np.add.accumulate(x, axis=None)",
+     "np.maximum.accumulate(x, axis=None)", "np.multiply.reduceat(x, [0, 2, 1], axis=None)",
+     "np.logaddexp.reduce(np.outer(x, x), axis=())", "np.hypot.reduce(np.outer(x, x), axis=())",
+     "np.histogramdd(x, bins=3)[1][0]", "np.histogram(x[:0].reshape(0, 3), bins=3)[1] + x[0]"],
+)  # fmt: skip
+def test_no_axis_and_no_axes(text):
+    f = eval(f"lambda x: np.sum({text} * np.arange(1.0, 1.0 + np.size({text})).reshape(np.shape({text})))", {"np": np})
+    x = np.array([0.7, -1.3, 2.1])
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    expected = [(f(x + e) - f(x - e)) / 2e-6 for e in 1e-6 * np.eye(3)]
+    assert gradient == pytest.approx(expected, rel=1e-6, abs=1e-7)
+    assert codipy.jvp(f, (x,), (x,))[1] == pytest.approx(gradient @ x)
