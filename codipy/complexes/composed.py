@@ -7,20 +7,21 @@ import numpy as np
 
 from codipy.active.messages.dropped import refuse_left_out
 from codipy.complexes.creation import array, as_complex
-from codipy.complexes.movement import Shown, holds, move, pairs_for, plain, value_tree
+from codipy.complexes.movement import holds, move, pairs_for, plain, value_tree
 from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.record import record
 from codipy.complexes.reductions import laid_out_as
 from codipy.numpy import padding
 from codipy.numpy.arguments import refuse
-from codipy.numpy.composite import placed_along, rows_along
+from codipy.numpy.composite import apply_over_axes, placed_along, rows_along
 from codipy.numpy.movement import pieces
+from codipy.numpy.order import trim_zeros
 from codipy.numpy.registry import COMPOSITES
 from codipy.numpy.rules.building import axes_of
 from codipy.numpy.ufunc_methods import in_turn
 from codipy.scipy.kernels.exact import with_values_of
 
-__all__ = ["FUNCTIONS", "WRITING", "as_array", "at"]
+__all__ = ["FUNCTIONS", "as_array", "at"]
 
 
 def as_array(x):
@@ -288,14 +289,6 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     return found[()]
 
 
-def trim_zeros(filt, trim="fb", axis=None):
-    """A view without the outer zeros."""
-    filt = as_array(filt)
-    shown = Shown()
-    more = {} if axis is None else {"axis": axis}
-    return shown.view(np.trim_zeros(shown.tree(filt), trim, **more))
-
-
 def pad(array, pad_width, mode="constant", **kwargs):
     """In every mode of NumPy that is no function."""
     data = padding.copied(mode, kwargs)
@@ -332,16 +325,6 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     return placed_along(np.stack([as_array(func1d(rows[k], *args, **kwargs)) for k in np.ndindex(lead)]), lead, axis)
 
 
-def apply_over_axes(func, a, axes):
-    """Axis after axis, those that `func` took kept with length 1."""
-    a = as_array(a)
-    for axis in np.atleast_1d(axes):
-        axis = int(axis) % a.ndim
-        result = as_array(func(a, axis))
-        a = result if result.ndim == a.ndim else np.expand_dims(result, axis)
-    return a
-
-
 # ---- numpy.emath, whose functions of complex arrays are those of numpy ----------------------------------------------
 def logn(n, x):
     """The quotient of two logarithms."""
@@ -349,43 +332,6 @@ def logn(n, x):
 
 
 # ---- writes ----------------------------------------------------------------------------------------------------------
-def put_along_axis(arr, indices, values, axis):
-    """Into one place of each slice along an axis."""
-    _writable("put_along_axis", arr)
-    flat = np.take_along_axis(np.arange(arr.size).reshape(arr.shape), plain(indices), axis)
-    _write_flat(arr, flat, np.broadcast_to(values, flat.shape))
-
-
-def put(a, ind, v, mode="raise"):
-    """By flat places, the values repeated if they are fewer."""
-    _writable("put", a)
-    places = np.arange(a.size)
-    flat = (places[np.asarray(ind)] if mode == "raise" else np.take(places, ind, mode=mode)).ravel()
-    v = np.ravel(as_array(v))
-    if flat.size and v.size:
-        _write_flat(a, flat, v[np.arange(flat.size) % v.size])
-
-
-def putmask(a, mask, values):
-    """Where the mask holds, the values at the same places, repeated if they are fewer."""
-    _writable("putmask", a)
-    flat = np.flatnonzero(plain(mask))
-    values = np.ravel(as_array(values))
-    if flat.size and values.size:
-        _write_flat(a, flat, values[flat % values.size])
-
-
-def place(arr, mask, vals):
-    """Where the mask holds, the first values, repeated if they are fewer."""
-    _writable("place", arr)
-    flat = np.flatnonzero(plain(mask))
-    vals = np.ravel(as_array(vals))
-    if flat.size and not vals.size:
-        raise ValueError("Cannot insert from an empty array!")
-    if flat.size:
-        _write_flat(arr, flat, vals[np.arange(flat.size) % vals.size])
-
-
 def at(ufunc, a, indices, *b):
     """In place, one after the other where a place comes more than once."""
     _writable(f"{ufunc.__name__}.at", a)
@@ -411,16 +357,12 @@ def _writable(name, a):
         refuse(name, "complex elements into such an array would lose the derivative: make it a codipy.ComplexArray")
 
 
-def _write_flat(a, places, values):
-    a[np.unravel_index(places, a.shape)] = values
-
-
 FUNCTIONS = {
     function.__name__: function
     for function in (
-        apply_along_axis, apply_over_axes, clip, corrcoef, cov, histogram, linspace, median, nan_to_num, nanmax,
+        apply_along_axis, clip, corrcoef, cov, histogram, linspace, median, nan_to_num, nanmax,
         nanmin, nanstd, nanvar, pad, partition, piecewise, poly, polyadd, polyder, polydiv, polyint, polymul,
-        polysub, roots, trim_zeros, unique,
+        polysub, roots, unique,
     )
 }  # fmt: skip
 FUNCTIONS |= {
@@ -429,4 +371,4 @@ FUNCTIONS |= {
 }
 FUNCTIONS["lib.scimath.logn"] = logn
 FUNCTIONS["gradient"] = COMPOSITES["gradient"]
-WRITING = {function.__name__: function for function in (place, put, put_along_axis, putmask)}
+FUNCTIONS |= {"apply_over_axes": apply_over_axes, "trim_zeros": trim_zeros}

@@ -5,17 +5,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.active.array import Array
 from codipy.active.recordings import status
 from codipy.complexes import composed, fft, holomorphic, linalg, movement, reductions
-from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import as_array
 from codipy.complexes.creation import as_complex, as_type
 from codipy.complexes.movement import assign, holds, plain, value_tree
 from codipy.complexes.record import record
 from codipy.complexes.scalar import Complex
 from codipy.complexes.ufuncs import fresh
-from codipy.numpy import differentiable, passive
+from codipy.numpy import differentiable, passive, writers
 from codipy.numpy.arguments import bind, call_with, kept_by, refuse
 from codipy.numpy.functions import name_of
 from codipy.numpy.outputs import named
@@ -48,31 +46,6 @@ def real_if_close(a, tol=100):
     if np.isrealobj(np.real_if_close(plain(a), tol)):
         refuse("real_if_close", "the imaginary parts are small, and their derivatives would be lost: say `z.real`")
     return a
-
-
-def copyto(dst, src, casting="same_kind", where=True):
-    """`src` broadcast into `dst`."""
-    if type(dst) is not ComplexArray:
-        if holds(src):
-            kind = "a real Array" if type(dst) is Array else "a plain array"
-            refuse("copyto", f"complex elements into {kind} would lose the derivative: make it a codipy.ComplexArray")
-        return np.copyto(dst, value_tree(src), casting, where=where)
-    where = plain(where)
-    if where is True:
-        dst[...] = src
-        return None
-    mask = np.broadcast_to(where, dst.shape)
-    dst[mask] = np.broadcast_to(src, dst.shape)[mask] if np.ndim(plain(src)) else src
-    return None
-
-
-def fill_diagonal(a, val, wrap=False):
-    """Along the main diagonal."""
-    if type(a) is not ComplexArray:
-        refuse("fill_diagonal", "complex elements into such an array would lose the derivative: make it a ComplexArray")
-    marks = np.zeros(a.shape, bool)
-    np.fill_diagonal(marks, True, wrap)
-    a[marks] = val
 
 
 def copy(a, order="K", subok=False):
@@ -131,8 +104,6 @@ _OWN = (
             angle,
             astype,
             copy,
-            copyto,
-            fill_diagonal,
             full_like,
             imag,
             polyval,
@@ -147,7 +118,7 @@ _OWN |= {
     "linalg.matmul": np.matmul, "linalg.outer": np.outer, "linalg.tensordot": np.tensordot, "linalg.vecdot": np.vecdot,
     "linalg.multi_dot": COMPOSITES["linalg.multi_dot"],
 }  # fmt: skip
-_WRITING = {"copyto": copyto, "fill_diagonal": fill_diagonal} | composed.WRITING
+_WRITING = writers.FUNCTIONS
 _MAKING = {"empty_like", "ones_like", "zeros_like"}
 
 

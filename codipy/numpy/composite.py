@@ -6,9 +6,10 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.active.array import Array, Real, call, from_nested, is_complex_variable, plain
+from codipy.active.doors import door
 
 from . import differentiable, registry
-from .arguments import gather_tree, holds_active, identifier_tree, refuse, value_tree
+from .arguments import gather_tree, holds_active, holds_complex, identifier_tree, refuse, value_tree
 from .order import refuse_leading_zeros
 from .padding import pad
 from .primitive import Primitive
@@ -20,6 +21,10 @@ def _array(x):
     if isinstance(x, Array):
         return x
     return from_nested(x) if holds_active(x) else np.asarray(value_tree(x))
+
+
+def _any_array(x):
+    return door("complexes")().as_array(x) if holds_complex(x) else _array(x)
 
 
 # ---- numpy.emath: complex outside the real domain
@@ -91,10 +96,10 @@ def placed_along(rows, lead, axis):
 
 def apply_over_axes(func, a, axes):
     """Axis after axis, those that `func` took kept with length 1."""
-    a = _array(a)
+    a = _any_array(a)
     for axis in np.atleast_1d(axes):
         axis = int(axis) % a.ndim
-        result = _array(func(a, axis))
+        result = _any_array(func(a, axis))
         if result.ndim != a.ndim:
             result = np.expand_dims(result, axis)
         if result.ndim != a.ndim:

@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from codipy.active.array import Array, identifiers, plain
+from codipy.active.array import Array, identifiers, is_complex_variable, plain
+from codipy.active.doors import door
 from codipy.active.messages.dropped import refuse_left_out, runs_poly1d
 
 from .arguments import assign, gather_tree, identifier_tree, kept_by, value_tree
@@ -151,9 +152,10 @@ def trim_zeros(filt, trim="fb", axis=None):
     """A view without the outer zeros."""
     if runs_poly1d():
         refuse_leading_zeros(filt)
-    keep(_TRIM, (filt, 0))
-    if type(filt) is Array:
-        shown = Shown()
+    if not is_complex_variable(filt):
+        keep(_TRIM, (filt, 0))
+    if type(filt) is Array or is_complex_variable(filt):
+        shown = Shown() if type(filt) is Array else door("complexes")().Shown()
         more = {} if axis is None else {"axis": axis}
         return shown.view(np.trim_zeros(shown.tree(filt), trim, **more))
     values, ids = _values(filt), _identifiers(filt)

@@ -7,29 +7,39 @@ from functools import partial
 
 import numpy as np
 
-from codipy.active.array import Array, plain
+from codipy.active.array import Array, is_complex_variable, plain
 from codipy.active.arrays.assign import written_in_turn
+from codipy.active.doors import door
 
-from .arguments import holds_active, refuse, value_tree
+from .arguments import holds_complex, holds_variables, refuse, value_tree
 from .movement import move
 
 __all__ = ["FUNCTIONS"]
 
 
 def _target(name, target, sources, cure):
-    """Whether `target` is an Array; if not, nothing active may go there."""
-    if type(target) is Array:
+    """Whether `target` is an Array or a ComplexArray; if not, nothing active may go there."""
+    if type(target) is Array or is_complex_variable(target):
         if not target.flags.writeable:
             raise ValueError("assignment destination is read-only")
+        if type(target) is Array and holds_variables(sources) and any(map(holds_complex, sources)):
+            refuse(name, "complex elements into such an array would lose the derivative: make it a codipy.ComplexArray")
         return True
-    if holds_active(sources):
+    if holds_variables(sources):
         refuse(name, f"the array written to is a plain one and would lose the derivative: {cure}")
     return False
 
 
+def _shaped(target, function, values, shape):
+    """The values that are written to `target`, an array or a list of them, in another shape."""
+    if is_complex_variable(target):
+        return function(door("complexes")().as_array(values), shape)
+    return move(function, ("a" if function is np.reshape else "array",), (values, shape), {})
+
+
 def _write_flat(a, places, values):
     """``a.flat[places] = values``, the values repeated as often as needed."""
-    values = move(np.reshape, ("a",), (values, (-1,)), {})
+    values = _shaped(a, np.reshape, values, (-1,))
     count = np.shape(value_tree(values))[0]
     if count and places.size and not a.ndim:
         a[...] = np.take(values, (places.size - 1) % count)  # the last of them stays
@@ -48,7 +58,7 @@ def copyto(dst, src, casting="same_kind", where=True):
         dst[...] = src
         return None
     mask = np.broadcast_to(where, dst.shape)
-    dst[mask] = move(np.broadcast_to, ("array",), (src, dst.shape), {})[mask]
+    dst[mask] = _shaped(dst, np.broadcast_to, src, dst.shape)[mask]
 
 
 def put(a, ind, v, mode="raise"):
@@ -72,7 +82,10 @@ def place(arr, mask, vals):
     places = np.flatnonzero(plain(mask))
     if places.size and np.size(value_tree(vals)) == 0:
         raise ValueError("Cannot insert from an empty array!")
-    written = written_in_turn(arr, vals, partial(_place, plain(mask))) if type(vals) is Array else None
+    if is_complex_variable(vals) and np.shares_memory(arr, vals):
+        refuse("place", "the values are elements of the array, and NumPy reads some that it has written: copy them")
+    in_turn = type(arr) is Array and type(vals) is Array
+    written = written_in_turn(arr, vals, partial(_place, plain(mask))) if in_turn else None
     _write_flat(arr, places, vals if written is None else written.reshape(-1)[places])
 
 
@@ -85,7 +98,7 @@ def putmask(a, mask, values):
     if not _target("putmask", a, [values], "make it a codipy.Array, then `a[mask] = values` is recorded"):
         return np.putmask(a, value_tree(mask), value_tree(values))
     places = np.flatnonzero(plain(mask))
-    values = move(np.reshape, ("a",), (values, (-1,)), {})
+    values = _shaped(a, np.reshape, values, (-1,))
     count = np.shape(value_tree(values))[0]
     if count and places.size:
         _write_flat(a, places, np.take(values, places % count))
@@ -107,7 +120,7 @@ def put_along_axis(arr, indices, values, axis):
         return np.put_along_axis(arr, value_tree(indices), value_tree(values), axis)
     places = np.arange(arr.size).reshape(arr.shape)
     flat = np.take_along_axis(places, plain(indices), axis)
-    _write_flat(arr, flat.ravel(), move(np.broadcast_to, ("array",), (values, flat.shape), {}))
+    _write_flat(arr, flat.ravel(), _shaped(arr, np.broadcast_to, values, flat.shape))
 
 
 FUNCTIONS = {

@@ -78,6 +78,7 @@ def test_what_others_have_is_not_filled(f, at):
     assert not np.any(W0)
 
 
+@pytest.mark.filterwarnings("ignore::numpy.exceptions.ComplexWarning")
 @pytest.mark.parametrize("ufunc", [np.square, np.tan, np.rad2deg, np.spacing], ids=str)
 def test_what_where_leaves_out_stays_in_a_passive_array(ufunc):
     mask = np.array([True, False, True])
@@ -105,3 +106,25 @@ def test_clip_without_bounds_is_a_copy():
 
 def test_the_deviation_of_equal_numbers_has_slope_zero():
     assert np.array_equal(codipy.grad(lambda x: np.nanstd(x * (1 + 1j)))(np.ones(3)), np.zeros(3))
+
+
+def test_a_diagonal_is_filled_with_values_in_turn():
+    def f(x):
+        z = np.outer(x, x) * 1j
+        np.fill_diagonal(z, [x[0], 2j])
+        return np.sum(np.abs(z) ** 2)
+
+    x = np.array([0.5, -1.0, 2.0])
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    assert gradient == pytest.approx([(f(x + e) - f(x - e)) / 2e-6 for e in 1e-6 * np.eye(3)], rel=1e-6)
+
+
+def test_elements_that_are_placed_over_themselves_are_refused():
+    def f(x):
+        z = x * 1j
+        np.place(z, [True, True, False], z[::-1])
+        return np.sum(z.imag)
+
+    with pytest.raises(ActiveError, match="copy them"):
+        codipy.grad(f)(np.ones(3))
