@@ -603,7 +603,7 @@ class Checked:
         return 2.0 * self.rate
 
     def all_steps(self):
-        found = vars(type(self))
+        found = vars(type(self)) if self.rate > 2.0 else type(self).__dict__
         names = [name for name in found if name[0] != "_"]
         return sum(f(self) for name, f in found.items() if name.startswith("step_")) * len(names) * found["kinds"][1]
 

@@ -41,6 +41,7 @@ from codipy.tools.rebinding.unanswered import unanswered
 from codipy.tools.rebinding.unit import views_of
 from codipy.tools.rebinding.wrapping import (
     CLASS_OF,
+    DICT_OF,
     DOT_OF,
     HELD_ITEM,
     HELD_PARAMETER,
@@ -89,6 +90,14 @@ def is_same(one, other):
 
 def _original(cls):
     return vars(cls).get("_original", origin_of(cls)) if isinstance(cls, StandIn) else origin_of(cls)
+
+
+def dict_of(value):
+    """``value.__dict__``: a twin has its methods alone, and shows those and all else that its original has."""
+    origin = origin_of(value)
+    if origin is value:
+        return value.__dict__
+    return types.MappingProxyType({name: vars(value).get(name, member) for name, member in vars(origin).items()})
 
 
 def _super(*args):
@@ -219,10 +228,8 @@ def make_builtins(view, mapping):
     def vars_(*args):
         if not args:
             return _locals_of(sys._getframe(1))
-        origin = origin_of(*args)
-        if origin is not args[0]:  # a twin has its methods alone
-            members = {name: vars(args[0]).get(name, value) for name, value in vars(origin).items()}
-            return types.MappingProxyType(members)
+        if origin_of(*args) is not args[0]:
+            return dict_of(args[0])
         variables = vars(*args)
         is_users = type(args[0]) is types.ModuleType and rebinder.scope.owns_module(args[0])
         return rebinder.container(variables, always=True) if is_users else variables
@@ -250,7 +257,7 @@ def make_builtins(view, mapping):
     found |= {CLASS_OF: class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
     found |= {DOT_OF: _dot_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
-    found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of, IS_SAME: is_same}
+    found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of, IS_SAME: is_same, DICT_OF: dict_of}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks |= {"__build_class__": __build_class__, "vars": vars_, "setattr": setattr_, "delattr": delattr_}

@@ -38,9 +38,9 @@ from codipy.tools.rebinding.names import (
 from codipy.tools.rebinding.patterns import with_conditions
 
 __all__ = [
-    "CLASS_OF", "DEFAULTS", "DOT_OF", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL",
-    "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "IS_SAME", "MADE", "MADE_ITEMS", "MODULES_OF", "OWN",
-    "POPPED", "SOLVE_OF", "TAKEN", "wrap",
+    "CLASS_OF", "DEFAULTS", "DICT_OF", "DOT_OF", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE", "HOLD_CELL",
+    "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "IS_SAME", "MADE", "MADE_ITEMS",
+    "MODULES_OF", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
@@ -51,7 +51,8 @@ HELD_ITEM, HELD_PARAMETER, IS_PLAIN = "codipy: held_item", "codipy: held_paramet
 TAKEN, POPPED = "codipy: taken", "codipy: popped"
 DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments of the function, see `rebinder.py`
 CLASS_OF, SOLVE_OF, DOT_OF = "codipy: class_of", "codipy: solve_of", "codipy: dot_of"
-MODULES_OF, IS_SAME = "codipy: modules_of", "codipy: is_same"
+MODULES_OF, IS_SAME, DICT_OF = "codipy: modules_of", "codipy: is_same", "codipy: dict_of"
+_ATTRIBUTES_OF = {"__class__": CLASS_OF, "__dict__": DICT_OF, "modules": MODULES_OF}  # what is something else there
 _METHODS_OF = {"dot": DOT_OF, "solve": SOLVE_OF}  # of plain arrays, and of factors that SciPy has of sparse matrices
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
@@ -408,12 +409,10 @@ class _Wrapper:
         self.hold(node, scopes)
         if is_item:
             return self._call(HELD_ITEM, [node.value, node.slice], node)
-        if isinstance(node, ast.Attribute) and node.attr == "__class__" and isinstance(node.ctx, ast.Load):
-            return self._call(CLASS_OF, [node.value], node)
+        if isinstance(node, ast.Attribute) and node.attr in _ATTRIBUTES_OF and isinstance(node.ctx, ast.Load):
+            return self._call(_ATTRIBUTES_OF[node.attr], [node if node.attr == "modules" else node.value], node)
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return self._compared(node)
-        if isinstance(node, ast.Attribute) and node.attr == "modules" and isinstance(node.ctx, ast.Load):
-            return self._call(MODULES_OF, [node], node)
         if isinstance(node, ast.Attribute) and node.attr in _METHODS_OF and self._may_be_method(node):
             return self._call(_METHODS_OF[node.attr], [node.value], node)
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
