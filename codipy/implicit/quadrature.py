@@ -8,7 +8,8 @@ the tolerances of the call. Then the integrand is recorded at the nodes of the f
 the integrand there; higher ones come from a rule on the interval from the limit's value to the limit, of no length.
 
 Derivatives of higher order are those of the same nodes. A jump of the integrand that moves with a parameter contributes
-nothing, as no branch does: say where it is by a limit, or by ``points=``, at which the integral is that of two parts.
+nothing, as no branch does, so one that is found raises: say where it is by a limit, or by ``points=``, at which the
+integral is that of two parts.
 
 `quad_vec` is Python code, which is rebuilt; its limits are differentiated as those of `quad`.
 """
@@ -27,6 +28,7 @@ import scipy.integrate
 
 from codipy.active.array import Real, is_active, plain
 from codipy.errors import ActiveError
+from codipy.implicit.jumps import moving_jump
 from codipy.numpy.decisions import decision, keep
 from codipy.tape import active_tape, passive
 from codipy.tape.activity import depth
@@ -79,12 +81,30 @@ def quad(*positional, **named):
         _demand_passive(called, limits, given)
         integral = found[0]
     else:
+        _demand_still(called, f, args, given, points, found[2])
         integral = found[0] + _changes(called, given["a"], given["b"], found[2], given)
         for limit, sign in zip(limits, (-1.0, 1.0)):
             if is_active(limit):
                 integral = integral + sign * _beyond(called, limit, name_of(f))
         integral = integral + _jumps(called, points, *limits, name_of(f))
     return (integral, *found[1:]) if wants else (integral, *found[1:2])
+
+
+def _demand_still(called, f, args, given, points, info):
+    """Raise where the integrand jumps at a place that depends on variables, and `points` does not say so."""
+    a, b, jump = given["a"], given["b"], None
+    if info["last"] > 1:
+        with passive():
+            jump = moving_jump(f, args, lambda g: _on_finite(g, plain(a), plain(b), info))
+    if jump is None:
+        return
+    said = [float(plain(point)) for point in ([] if points is None else list(points)) if is_active(point)]
+    if any(abs(point - jump) <= 1e-6 * (1.0 + abs(jump)) for point in said):
+        return
+    where = f" at {jump:.6g}" if math.isfinite(a) and math.isfinite(b) else ""
+    raise ArithmeticError(f"{name_of(called)}, of which scipy.integrate.quad is taken, jumps{where}, and where it does "
+                          "depends on what is differentiated by: its derivative lacks what the jump contributes; say "
+                          "points=[...] with that place as a variable, or add the integrals of both parts")
 
 
 def _by_parts(given):

@@ -175,3 +175,32 @@ def test_weights_of_plain_integrands():
         return p[0] * quad(lambda t: t, 0.0, 1.0, weight="cos", wvar=2.0)[0]
 
     assert codipy.grad(f)(P)[0] == f(np.array([1.0, 0.0]))
+
+
+MOVING = {
+    "a step": lambda p: quad(lambda t: 1.0 * (t > p[0]), 0.0, 3.0)[0],
+    "a condition": lambda p: quad(lambda t: t * p[1] if t < p[0] else 2.0 * p[1], 0.0, 3.0)[0],
+    "where": lambda p: quad(lambda t: np.where(t < p[0], t * p[1], 2.0), 3.0, 0.0)[0],
+    "at an end of intervals": lambda p: quad(lambda t: t * p[1] if t < p[0] + 0.2 else 2.0 * p[1], 0.0, 3.0)[0],
+    "arguments": lambda p: quad(lambda t, a: math.exp(-t) if t < a else 0.0, 0.0, math.inf, args=(p[0],))[0],
+    "points elsewhere": lambda p: quad(lambda t: 1.0 * (t > p[0]), 0.0, 3.0, points=[p[1]])[0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MOVING)
+def test_a_jump_that_moves_is_named(name):
+    with pytest.raises(ArithmeticError, match=r"jumps.* say points=\[\.\.\.\] with that place"):
+        codipy.grad(MOVING[name])(P)
+
+
+@pytest.mark.parametrize("f", [
+    lambda p: quad(lambda t: t * p[1] if t < p[0] else 2.0 * p[1], 0.0, 3.0, points=[p[0]])[0],
+    lambda p: quad(lambda t: t * p[1] if t < 1.0 else 2.0 * p[0], 0.0, 3.0)[0],
+    lambda p: quad(lambda t: p[1] * math.exp(-p[0] * t) if t < 2.0 else 0.0, 0.0, math.inf)[0],
+    lambda p: quad(lambda t: np.tanh((t - p[0]) * 1e4), 0.0, 3.0, limit=200)[0],
+    lambda p: quad(lambda t: p[0] / math.sqrt(t), 0.0, p[1])[0],
+])  # fmt: skip
+def test_jumps_that_stay_and_steep_slopes_are_differentiated(f):
+    value, gradient = codipy.value_and_grad(f)(P)
+    assert value == f(P)
+    assert gradient == pytest.approx(differences(f, P), rel=1e-5, abs=1e-6)
