@@ -201,15 +201,17 @@ and a `loss` of `curve_fit` or of your own raise.
 
 SciPy's own methods are rebuilt one by one when they are called, so that values have its bits: `pdf`, `logpdf`, `cdf`,
 `logcdf`, `sf`, `logsf`, `ppf` and `isf` of continuous distributions by x, shapes, `loc` and `scale`; `pmf`, `logpmf`,
-`cdf` and its like of discrete ones by shapes; also of frozen distributions, `st.norm(mu, sigma).logpdf(x)`. Quantiles
+`cdf` and its like of discrete ones by shapes; also of frozen distributions, `st.norm(mu, sigma).logpdf(x)`. `mean`,
+`var`, `std`, `stats`, `moment`, `entropy`, `median` and `interval` have derivatives by shapes, `loc` and `scale` where
+SciPy's formulas or integrals have them; `moment` not by a `loc` of 0, which SciPy leaves out there. Quantiles
 that SciPy finds by a search have the derivative of the inverse function; where SciPy integrates the density there is
 one by x. Where SciPy has a formula of its own for one value of a shape (`genextreme` at c = 0), a derivative by that
 shape is refused there. Beside them `pdf` and `logpdf` of `multivariate_normal`, `multivariate_t`, `matrix_normal`,
 `dirichlet` and `wishart`, and the `entropy` of these but Student's; also frozen, and where a covariance has equal
 eigenvalues. Of samples `entropy`, `gmean`, `gzscore`, `hmean`, `kurtosis`, `linregress`, `moment`, `pearsonr`, `pmean`,
-`sem`, `skew`, `variation`, `zmap`, `zscore`; and `gaussian_kde` by dataset, points, a number `bw_method` and limits,
-with `pdf`, `logpdf`, `integrate_box_1d`, `integrate_gaussian`, `integrate_kde`, `marginal`, `covariance`, of passive
-weights. SciPy 1.16 and 1.17 are tested. All else raises, as do:
+`sem`, `skew`, `variation`, `zmap`, `zscore`; and `gaussian_kde` by dataset, points, weights, a number `bw_method` and
+limits, with `pdf`, `logpdf`, `integrate_box_1d`, `integrate_gaussian`, `integrate_kde`, `marginal`,
+`covariance`. SciPy 1.16 and 1.17 are tested. All else raises, as do:
 
 | distribution | without a derivative |
 |---|---|

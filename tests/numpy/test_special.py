@@ -52,6 +52,8 @@ POINTS |= dict.fromkeys(("_landau_ppf", "_landau_isf"), [[0.3, 0.8], [0.1, 0.2],
 POINTS |= dict.fromkeys(("_cauchy_ppf", "_cauchy_isf"), [[0.3, 0.8], [0.0, 0.0], [1.0, 1.0]])
 POINTS |= dict.fromkeys(("_invgauss_ppf", "_invgauss_isf"), [[0.3, 0.8], [0.6, 1.2], [1.0, 1.0]])
 POINTS |= dict.fromkeys(("_ncx2_isf", "_ncx2_ppf", "_nct_isf"), [[0.3, 0.8], [3.0, 5.0], [0.7, 1.2]])
+POINTS |= {f"_nbinom_{name}": [[4.0, 6.0], [0.3, 0.8]]
+           for name in ("mean", "variance", "skewness", "kurtosis_excess")}  # fmt: skip
 POINTS["_ncf_isf"] = [[0.3, 0.8], [3.0, 5.0], [4.0, 7.0], [0.7, 1.2]]
 POINTS |= dict.fromkeys(("_skewnorm_ppf", "_skewnorm_isf", "_skewnorm_cdf"),
                         [[0.3, 0.8], [0.0, 0.0], [1.0, 1.0], [1.2, -0.7]])  # fmt: skip

@@ -40,12 +40,15 @@ class _Covariance:
         n = x.shape[1]
         w = np.ones(n)
         w = w if fweights is None else w * np.asarray(fweights)
-        w = w if aweights is None else w * np.asarray(aweights)
+        counts, aweights = w, dense(aweights)
+        w = w if aweights is None else w * aweights
         total = np.sum(w)
-        excess = ddof if aweights is None else ddof * np.sum(w * np.asarray(aweights)) / total
+        excess = ddof if aweights is None else ddof * np.sum(w * aweights) / total
         # The weighted sum of the centred variables is 0, so that the mean contributes no derivative.
         self.centred = x - np.sum(x * w, axis=1, keepdims=True) / total
-        self.weighted = self.centred * (w / np.maximum(total - excess, 0.0))
+        self.divisor = np.maximum(total - excess, 0.0)
+        self.weighted = self.centred * (w / self.divisor)
+        self._counts, self._slopes = counts, (None if aweights is None else (ddof * 2.0 * aweights - excess) / total)
 
     @property
     def value(self):
@@ -57,6 +60,17 @@ class _Covariance:
         found = np.matmul(g + g.T, self.weighted)
         first = _restored(found[: self.split], self.m, self.rowvar)
         return first, None if self.y is None else _restored(found[self.split :], self.y, self.rowvar, True)
+
+    def by_weights(self, g):
+        """The cotangent of `aweights`, on which the divisor depends too."""
+        g = np.reshape(g, (self.centred.shape[0],) * 2)
+        own = np.sum(self.centred * np.matmul(g, self.centred), axis=0)
+        return self._counts * (own - np.sum(g * self.value) * (1.0 - self._slopes)) / self.divisor
+
+    def along_weights(self, t):
+        """The tangent of the whole matrix for that of `aweights`."""
+        moved = self._counts * t / self.divisor
+        return np.matmul(self.centred, (self.centred * moved).T) - self.value * np.sum((1.0 - self._slopes) * moved)
 
     def forward(self, t, part):
         """The tangent of the whole matrix."""
@@ -75,6 +89,14 @@ def _cov_rules(part):
         return np.reshape(_Covariance(*args, **kwargs).forward(t, part), np.shape(out))
 
     return vjp, jvp
+
+
+def _cov_by_weights(g, out, *args, **kwargs):
+    return _Covariance(*args, **kwargs).by_weights(g)
+
+
+def _cov_along_weights(t, out, *args, **kwargs):
+    return np.reshape(_Covariance(*args, **kwargs).along_weights(t), np.shape(out))
 
 
 def _scales(c):
@@ -235,7 +257,8 @@ def histogram2d(x, y, bins=10, range=None, density=None, weights=None):
 PRIMITIVES = {
     p.name: p
     for p in (
-        primitive("cov", np.cov, *_by_position(_cov_rules), keep_out=False),
+        primitive("cov", np.cov, *(rules | {6: own} for rules, own in zip(
+            _by_position(_cov_rules), (_cov_by_weights, _cov_along_weights))), keep_out=False),
         primitive("corrcoef", np.corrcoef, *_by_position(_corrcoef_rules), keep_out=False),
         primitive("bincount", np.bincount, {1: _bincount_vjp}, {1: _bincount_jvp}, keep_out=False),
         primitive(

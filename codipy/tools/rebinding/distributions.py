@@ -13,6 +13,7 @@ import inspect
 
 import numpy as np
 import scipy.stats
+from scipy.stats import _distn_infrastructure
 from scipy.stats._distn_infrastructure import rv_continuous_frozen, rv_discrete_frozen, rv_generic, rv_sample
 
 from codipy.active.array import call, is_active, plain
@@ -33,6 +34,9 @@ __all__ = ["FUNCTIONS", "SAMPLES", "STANDINS", "stats"]
 
 CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
+# What is asked of a distribution alone, after so many other arguments.
+STEPS = ("interval", "median")  # of functions of whole numbers
+MOMENTS = {"mean": 0, "var": 0, "std": 0, "median": 0, "stats": 0, "entropy": 0, "moment": 1, "interval": 1}
 # Shapes, by their number, and values of them near which SciPy has a formula without them.
 SPECIAL: dict[str, dict] = {
     "genextreme": {0: (0.0,)}, "genpareto": {0: (0.0,)}, "kappa4": {0: (0.0,), 1: (0.0,)}, "ncf": {2: (0.0,)},
@@ -47,7 +51,31 @@ SAMPLES = ("entropy", "gmean", "hmean", "gzscore", "kurtosis", "linregress", "mo
            "skew", "variation", "zmap", "zscore")  # fmt: skip
 
 
-class _Continuous(Rebuilt):
+def _of_each(function, args):
+    """A function of numbers, of all elements of some arrays."""
+    if not args:
+        return function()
+    arrays = np.broadcast_arrays(*map(asarray, args))
+    found = [function(*items) for items in zip(*(np.reshape(x, -1) for x in arrays))]
+    return np.reshape(np.stack([asarray(x) for x in found]), np.shape(arrays[0])) if found else np.zeros(0)
+
+
+class _Moments(Rebuilt):
+    """What SciPy has as `numpy.vectorize` of methods."""
+
+    def vecentropy(self, *args):
+        return _of_each(self._entropy, args)
+
+    def generic_moment(self, n, *args):
+        original = self._original
+        if isinstance(original, scipy.stats.rv_discrete):
+            moment = functools.partial(translated(_distn_infrastructure._drv2_moment), self)
+        else:
+            moment = self._mom1_sc if original.moment_type else self._mom0_sc
+        return _of_each(lambda *shapes: moment(n, *shapes), args)
+
+
+class _Continuous(_Moments):
     """What SciPy computes by quadrature or by a search for a root has a derivative of another kind."""
 
     def _cdfvec(self, x, *args):
@@ -98,8 +126,11 @@ class _Quantile(Solver):
         return call(SOLVED, self._given, {"solver": self, "given": known, "found": tuple(map(np.array, found))})
 
 
-class _Discrete(Rebuilt):
+class _Discrete(_Moments):
     """The functions of whole numbers."""
+
+    def _ppf(self, q, *args):
+        return self._original._ppf(*value_tree((q, *args)))      # a step
 
     def _cdfvec(self, k, *args):
         if not holds_active(args):
@@ -138,8 +169,9 @@ class Distribution:
             return original(*value_tree(args), **value_tree(kwds))
         self._demand_smooth(name, args, kwds)
         try:
-            return self._of_whole_numbers(name, args, kwds) if self._is_discrete else getattr(self._rebuilt, name)(
-                *args, **kwds)  # fmt: skip
+            if self._is_discrete and (name not in MOMENTS or name in STEPS):
+                return self._of_whole_numbers(name, args, kwds)
+            return getattr(self._rebuilt, name)(*args, **kwds)
         except (ActiveError, TypeError, ValueError) as error:
             what = f"scipy.stats.{self._original.name}.{name}"
             if what in str(error):
@@ -148,7 +180,11 @@ class Distribution:
 
     def _demand_smooth(self, name, args, kwds):
         """Refuse a shape at which SciPy takes a formula without it."""
-        shapes = self._original._parse_args(*args[1:], **{key: x for key, x in kwds.items() if key not in "xqk"})[0]
+        others = {key: x for key, x in kwds.items() if key not in ("x", "q", "k", "moments", "order", "confidence")}
+        shapes, loc, _ = self._original._parse_args(*args[MOMENTS.get(name, 1):], **others)
+        if name == "moment" and holds_active((loc,)) and np.any(np.asarray(value_tree(loc)) == 0.0):
+            refuse(f"scipy.stats.{self._original.name}.moment", "where loc is 0 SciPy has a formula without it: "
+                   "say `codipy.value` of it, or take loc=1e-9")  # fmt: skip
         for k, x in enumerate(shapes):
             for point in SPECIAL.get(self._original.name, {}).get(k, ()) if holds_active((x,)) else ():
                 if np.any(np.abs(np.asarray(value_tree(x)) - point) <= _NEAR):
@@ -157,9 +193,10 @@ class Distribution:
                            "`codipy.value` of it, or take another value")  # fmt: skip
 
     def _of_whole_numbers(self, name, args, kwds):
-        if name in ("ppf", "isf"):  # steps
+        first = MOMENTS.get(name, 1)
+        places = args[:first], args[self._original.numargs + first:], kwds.get("k"), kwds.get("loc")
+        if name in ("ppf", "isf") or name in STEPS and not holds_active(places):
             return getattr(self._original, name)(*value_tree(args), **value_tree(kwds))
-        places = args[:1], args[self._original.numargs + 1:], kwds.get("k"), kwds.get("loc")
         if holds_active(places):
             refuse(f"scipy.stats.{self._original.name}.{name}", "it is a function of whole numbers: by k and loc there "
                    "is no derivative, say codipy.value(k)")  # fmt: skip
@@ -174,7 +211,7 @@ def _method(name):
     return method
 
 
-for _name in {*CONTINUOUS, *DISCRETE}:
+for _name in {*CONTINUOUS, *DISCRETE, *MOMENTS}:
     setattr(Distribution, _name, _method(_name))
 
 
@@ -190,16 +227,18 @@ class Frozen:
 
     def __getattr__(self, name):
         if holds_active(self.args) or holds_active(self.kwds):
-            methods = DISCRETE if self.dist._is_discrete else CONTINUOUS
+            methods = (*(DISCRETE if self.dist._is_discrete else CONTINUOUS), *MOMENTS)
             refuse(f"scipy.stats.{self.dist.name}(...).{name}", f"of active parameters there are {', '.join(methods)}: "
                    "say codipy.value of them")  # fmt: skip
         return getattr(self.dist._original(*value_tree(self.args), **value_tree(self.kwds)), name)
 
     def _called(self, name, args, kwds):
+        if name == "stats" and args:
+            args, kwds = args[1:], {"moments": args[0], **kwds}
         return self.dist._called(name, (*args, *self.args), {**kwds, **self.kwds})
 
 
-for _name in {*CONTINUOUS, *DISCRETE}:
+for _name in {*CONTINUOUS, *DISCRETE, *MOMENTS}:
     setattr(Frozen, _name, _method(_name))
 
 
@@ -228,8 +267,6 @@ class Density(Rebuilt):
     """What stands for ``gaussian_kde``: its own methods, and loops that take active values."""
 
     def __init__(self, dataset, bw_method=None, weights=None):
-        if holds_active((weights,)):
-            refuse("scipy.stats.gaussian_kde", "by weights there is no derivative: say codipy.value(weights)")
         super().__init__(_Kde.__new__(_Kde))
         translated(_Kde.__init__)(self, dataset, bw_method, weights)
 
