@@ -150,7 +150,7 @@ it ends in compiled code, values are that code's, and derivatives those of a for
 At a knot or an edge where a derivative jumps it is that of the piece which SciPy evaluates; of radial functions with a
 kink it is 0 at a site. A spline that is smoothed (`s > 0`) has knots and a parameter that FITPACK searches for, within
 0.1%% of `s`: it raises, but where the polynomial of `k` or the spline through all values comes out. `sproot`, `insert`,
-`splprep`, `bisplrep`, periodic `splrep`, `NdPPoly`, `AAA`, `CloughTocher2DInterpolator` and
+`splprep`, `bisplrep`, periodic `splrep`, `AAA`, `CloughTocher2DInterpolator` and
 `griddata(method="cubic")` raise for active values, and say what to write.
 
 ## scipy.integrate
@@ -251,6 +251,7 @@ INTERPOLATORS = (
     ("`CubicSpline`, `PchipInterpolator`, `Akima1DInterpolator`, `CubicHermiteSpline`, `PPoly`, with "
      "`derivative`, `antiderivative` and `integrate` (first order)",
      "values, points, breakpoints"),
+    ("`NdPPoly`, with `derivative`, `antiderivative` and `integrate` (first order)", "values, points, breakpoints"),
     ("`BSpline`, `make_interp_spline`, `make_lsq_spline`, `interp1d`, with `derivative`, `antiderivative`, "
      "`integrate`, `insert_knot`",
      "values, points, knots and sites, weights"),

@@ -72,6 +72,16 @@ for _how in ("linear", "zero", "slinear", "quadratic", "cubic", "previous", "nex
     CASES[f"interp1d {_how}"] = lambda p, how=_how: si.interp1d(X, p[:8], kind=how)(p[8:])
 for _k in (1, 2, 3, 5):
     CASES[f"make_interp_spline {_k}"] = lambda p, k=_k: si.make_interp_spline(X, p[:8], k=k)(p[8:])
+for _name, _case in {
+    "": lambda s, p: s(np.stack([p[8:11], p[9:12]], axis=1)),
+    ", its slope": lambda s, p: s(np.stack([p[8:11], p[9:12]], axis=1), (1, 0)),
+    " derivative": lambda s, p: s.derivative((0, 1))(np.stack([p[8:11], p[9:12]], axis=1)),
+    " antiderivative": lambda s, p: s.antiderivative((1, 0))(np.stack([p[8:11], p[9:12]], axis=1)),
+    " outside": lambda s, p: s(np.stack([p[8:11] + 3.0, -p[9:12]], axis=1)),
+}.items():
+    CASES[f"NdPPoly{_name}"] = lambda p, case=_case: case(si.NdPPoly(
+        np.multiply.outer(p[:6].reshape(3, 2), p[2:8].reshape(2, 3)).transpose(0, 2, 1, 3),
+        (np.array([0.0, 1.4, 4.0]), np.array([0.0, 0.9, 2.1, 4.0]) + 0.01 * p[7])), p)
 INTEGRALS = {
     f"{name}{of}": (lambda p, name=name, by=by: getattr(si, name)(*by(p)).integrate(p[8], p[11]))
     for name in ("CubicSpline", "PchipInterpolator", "Akima1DInterpolator")
@@ -122,7 +132,6 @@ def test_every_strategy_and_direction(name):
     "refused",
     [
         lambda p: si.PPoly(p[:8].reshape(2, 4), X[4::-1])(p[8:]),
-        lambda p: si.NdPPoly(p[:8].reshape(2, 4), (X[:5],))(p[8:, None]),
     ],
 )
 def test_what_has_no_rule_raises(refused):

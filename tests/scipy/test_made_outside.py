@@ -31,6 +31,7 @@ MADE = {
 SPLINES = si.RectBivariateSpline(T, T, GRID)
 RADIAL = si.RBFInterpolator(SITES, SITES[:, 0])
 FIELD = si.RegularGridInterpolator((T, T), GRID)
+PLANE = si.NdPPoly(np.random.default_rng(2).random((4, 3, 2, 3)), (np.array([0, 1.5, 3]), np.array([0, 0.7, 1.5, 3])))
 LINEAR = si.LinearNDInterpolator(SITES, np.arange(10.0))
 
 
@@ -48,6 +49,7 @@ PROGRAMS |= {
     "at an element": lambda p: CUBIC(p[0]) * p[1],
     "a grid": lambda p: FIELD(np.stack([p, p[::-1]], axis=1)),
     "surfaces": lambda p: SPLINES.ev(p, p[::-1]),
+    "polynomials of two variables": lambda p: PLANE(np.stack([p, p[::-1]], axis=1)),
     "radial": lambda p: RADIAL(np.stack([p, p[::-1]], axis=1) / 4),
     "scattered": lambda p: LINEAR(np.stack([p, p[::-1]], axis=1) / 9 + 0.4),
     "a tree": lambda p: TREE.query(np.stack([p, p[::-1]], axis=1) / 4, k=2)[0],

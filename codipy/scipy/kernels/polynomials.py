@@ -223,7 +223,7 @@ def _interval(extrapolate, x, points):
     return np.where(inside, found, -1)
 
 
-_INTERVALS = {flag: decision(f"scipy.interpolate.BPoly, extrapolate={flag}", functools.partial(_interval, flag))
+_INTERVALS = {flag: decision(f"scipy.interpolate.BPoly or NdPPoly, {flag}", functools.partial(_interval, flag))
               for flag in (False, True)}  # fmt: skip
 
 
@@ -252,8 +252,49 @@ def _evaluate_bernstein(c, x, points, order, extrapolate, out):
     return None
 
 
-FUNCTIONS = {"evaluate": _evaluate, "evaluate_bernstein": _evaluate_bernstein, "fix_continuity": _fix_continuity,
-             "integrate": _integrate}  # fmt: skip
+# ---- Of several variables ------------------------------------------------------------------------------------------
+def _powers(s, count, order):
+    """Of the derivative of a polynomial's powers, the highest first, one column each."""
+    columns = []
+    for power in range(count - 1, -1, -1):
+        factor = _factor(power, order)
+        if power > order:
+            columns.append(factor * s ** (power - order))
+        else:
+            columns.append(np.full(np.shape(s), factor))
+    return np.stack(columns, axis=-1)
+
+
+def _evaluate_nd(c, x, counts, points, orders, extrapolate, out):
+    """The sum of products of powers, with SciPy's values."""
+    if not holds_active((c, list(x), points)):
+        return on_values(_compiled.evaluate_nd, (c, x, counts, points, orders, extrapolate, out))
+    demand_real("scipy.interpolate.NdPPoly", c)
+
+    def run(c, points, *x):
+        made = np.empty(np.shape(out))
+        rows = tuple(map(np.ascontiguousarray, x))
+        _compiled.evaluate_nd(np.ascontiguousarray(c), rows, counts, np.ascontiguousarray(points), orders, extrapolate,
+                              made)  # fmt: skip
+        return made
+
+    c, points, *x = operands = tuple(map(asarray, (c, points, *x)))
+    number, is_inside, weights = 0, True, np.ones((len(points), 1))
+    for axis, (edges, count, order) in enumerate(zip(x, counts, orders)):
+        at = points[:, axis]
+        keep(_INTERVALS[bool(extrapolate)], (edges, at))
+        found, inside = _places(edges, at, extrapolate)
+        number, is_inside = number * (len(edges) - 1) + found, is_inside & inside
+        own = _powers(at - edges[found], int(count), int(order))
+        weights = np.reshape(weights[:, :, None] * own[:, None], (len(points), -1))
+    formula = np.einsum("pk,kpd->pd", weights, c[:, number])
+    formula = np.where(is_inside[:, None], formula, np.nan)
+    write(out, with_values_of("scipy.interpolate.NdPPoly", run, operands, formula))
+    return None
+
+
+FUNCTIONS = {"evaluate": _evaluate, "evaluate_bernstein": _evaluate_bernstein, "evaluate_nd": _evaluate_nd,
+             "fix_continuity": _fix_continuity, "integrate": _integrate}  # fmt: skip
 FUNCTIONS |= {name: refused_loop(name, original, "of piecewise polynomials", "take their values")
               for name, original in vars(_compiled).items()
               if callable(original) and name not in FUNCTIONS and name[0] != "_"}  # fmt: skip
