@@ -10,6 +10,7 @@ import pytest
 
 import codipy
 from codipy.tools.target import find
+from tests.laboratory.copies import in_copies
 from tests.strategies import STRATEGIES
 
 ROOT = Path(__file__).parents[2]
@@ -36,7 +37,8 @@ def statistics_of(function, point, strategy, granularity):
 
 
 def test_a_study_is_made(tmp_path):
-    study = studies.make("burgers-loops", quick=True, build=tmp_path, tables=tmp_path / "tables")
+    with in_copies():
+        study = studies.make("burgers-loops", quick=True, build=tmp_path, tables=tmp_path / "tables")
     assert study.agree and (tmp_path / "burgers-loops" / "study.html").exists()
     rows = table(tmp_path / "tables" / "burgers-loops.csv")
     found = find(str(ROOT / "examples" / "burgers.py") + ":loops").function

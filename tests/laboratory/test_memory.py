@@ -94,6 +94,7 @@ def test_long_curves_keep_their_peak():
     assert resident.thinned(curve[:10], 400) == curve[:10]
 
 
+@pytest.mark.usefixtures("forked")
 def test_the_timeline_counts_what_lives():
     found = codipy.study(models.chain, [1.0], strategies=["jacobian", "jacobian-reuse"], granularities="statement",
                          repeat=1)

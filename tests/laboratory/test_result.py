@@ -21,13 +21,15 @@ from codipy.laboratory.figures import figures
 from codipy.laboratory.result import COLUMNS
 from codipy.tape.memory.statistics import readable
 from tests.laboratory import models
+from tests.laboratory.copies import in_copies
 
 
 @pytest.fixture(scope="module")
 def found():
     """One study over sizes; nothing here changes it."""
-    return codipy.study(models.heat, sizes=[20, 200, 2000], strategies=["auto", "jacobian"],
-                        granularities="statement", repeat=2)
+    with in_copies():
+        return codipy.study(models.heat, sizes=[20, 200, 2000], strategies=["auto", "jacobian"],
+                            granularities="statement", repeat=2)
 
 
 def test_text_fits_a_narrow_terminal_and_holds_the_bytes(found, monkeypatch):
