@@ -167,20 +167,42 @@ cdef class SecondOrder:
         ndarray
             A new one, of the shape of `tangents`.
         """
-        cdef Py_ssize_t count = len(tangents), slots = self.bars.slots, d, i
         cdef cnp.ndarray known = np.ascontiguousarray(identifiers, np.int32)
         cdef cnp.ndarray given = np.ascontiguousarray(tangents, np.float64)
-        cdef cnp.ndarray result = np.empty((count, known.size))
+        if given.ndim != 2 or given.shape[1] != known.size:
+            raise ValueError(f"tangents of shape {(<object>given).shape} for {known.size} identifiers")
+        return self.swept(known, <const double*>cnp.PyArray_DATA(given), 0, given.shape[0])
+
+    def rows(self, identifiers, Py_ssize_t first, Py_ssize_t after):
+        """Rows of the Hessian: its products with unit vectors, which are never formed.
+
+        Parameters
+        ----------
+        identifiers : ndarray of int32
+            Of the inputs, one axis.
+        first, after : int
+            The first of these rows, and the one behind the last.
+
+        Returns
+        -------
+        ndarray
+            A new one.
+        """
+        cdef cnp.ndarray known = np.ascontiguousarray(identifiers, np.int32)
+        if not 0 <= first <= after <= known.size:
+            raise ValueError(f"rows {first} to {after} of {known.size}")
+        return self.swept(known, NULL, first, after - first)
+
+    cdef cnp.ndarray swept(self, cnp.ndarray known, const double* source, Py_ssize_t first, Py_ssize_t count):
+        """Products with vectors, or, where there are none, with so many unit vectors from one on."""
+        cdef Py_ssize_t slots = self.bars.slots, d, i, n = cnp.PyArray_SIZE(known)
+        cdef cnp.ndarray result = np.empty((count, n))
         cdef const int32_t* at = <const int32_t*>cnp.PyArray_DATA(known)
-        cdef const double* source = <const double*>cnp.PyArray_DATA(given)
         cdef double* to = <double*>cnp.PyArray_DATA(result)
-        cdef Py_ssize_t n = cnp.PyArray_SIZE(known)
         cdef Second second
         cdef double* row
-        if given.shape[0] != count or given.shape[1] != n:
-            raise ValueError(f"tangents of shape {(<object>given).shape} for {n} identifiers")
         if not count or not n:
-            return np.zeros((count, n))
+            return result
         if self.tape.resets != self.bars.resets:
             raise TapeError("the tape was reset since this was recorded: record again")
         self.clear(2 * count * slots)
@@ -190,7 +212,7 @@ cdef class SecondOrder:
         for d in range(count):
             row = second.dots + d * slots
             for i in range(n):
-                row[at[i]] = source[d * n + i]
+                row[at[i]] = source[d * n + i] if source != NULL else <double>(i == first + d)
         second.walk = Sweep(TANGENTS, NULL, count, self.tape.recorder.primals, 0, False, True, False)
         self.tape.sweeps += 1
         self.tape.store.root.lock()

@@ -91,7 +91,8 @@ class Curvature:
                 # f may overwrite an Array: its derivatives are those by what was registered.
                 known = _identifiers(inputs, self.leaves)
                 _put(place, args, inputs)
-                twins = Twins([self.leaves], [args[place]]) if type(place) is int else None
+                made = args[place] if type(place) is int else None
+                twins = Twins([self.leaves], [made]) if type(made) is list else None
                 result = run(*args, **kwargs)
                 demand_apart(run, args, kwargs, inputs, self.leaves, None, twins or getattr(place, "twins", None))
                 output = tape.register_output(result if type(result) is Real else check_result(result, f))
@@ -118,11 +119,11 @@ class Curvature:
         """The Hessian."""
         n, width = self.identifiers.size, self.width
         if n <= width:
-            return self.products(np.eye(n))
+            return self._second.rows(self.identifiers, 0, n)
         matrix = np.empty((n, n))
         for start in range(0, n, width):
             stop = min(start + width, n)
-            matrix[start:stop] = self.products(np.eye(stop - start, n, start))
+            matrix[start:stop] = self._second.rows(self.identifiers, start, stop)
         return matrix
 
     @property
@@ -212,7 +213,8 @@ def _identifiers(inputs, leaves):
         first, last = int(identifiers(inputs[0])), int(identifiers(inputs[-1]))
         if last - first == len(inputs) - 1:      # registered one after the other
             return np.arange(first, last + 1, dtype=np.int32)
-    return np.concatenate([identifiers(x).reshape(-1) for x in inputs])
+    known = [identifiers(x).reshape(-1) for x in inputs]
+    return known[0] if len(known) == 1 else np.concatenate(known)
 
 
 class _Rules:
