@@ -96,8 +96,8 @@ class Rebinder:
             return value
         if kind in CONTAINERS:
             return self.container(value)
-        found = replacement(value)
-        if found is not None and not (kind is ModuleType and self.scope.asked_for(value.__name__)):
+        found = self._stand_in(value, kind)
+        if found is not None:
             return found
         if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             return self._tuple(value, owner)
@@ -111,10 +111,20 @@ class Rebinder:
         self.link(owner, unit)
         return unit.new
 
+    def _stand_in(self, value, kind):
+        """What codipy has for `value`; None for a module that is to be rebuilt."""
+        found = replacement(value)
+        return None if found is not None and kind is ModuleType and self.scope.asked_for(value.__name__) else found
+
     def at_run_time(self, value):
         """Translate what rebound code came upon. What it depends on is looked at when any is entered from outside."""
-        if type(value) in ATOMS:
+        kind = type(value)
+        if kind in ATOMS:
             return value
+        # What an import in a function comes upon, at each call; it depends on nothing.
+        found = self._stand_in(value, kind) if kind is ModuleType else None
+        if found is not None:
+            return found
         unit = self.known(value)
         if unit is not None and unit.is_current():
             return unit.new
