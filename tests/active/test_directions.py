@@ -126,6 +126,24 @@ def test_each_direction_in_every_layout(f, width, layout):
     _compare_shapes(f, [(5,), (70,), (30, 20), (4, 300)], width)
 
 
+@pytest.mark.parametrize("f", [_functions, _selections, _shifts, _long])
+@pytest.mark.parametrize("width", [3, 8, 16, 17, 27, 100, 150])
+@pytest.mark.parametrize("vectors", VECTORS)
+def test_compiled_loops_over_many_directions_give_the_same_bits(f, width, vectors):
+    with compiling(vectors):
+        _compare_shapes(f, [(5,), (16,), (70,), (300,)], width)
+    random = np.random.default_rng(5)
+    tape, inputs, output = _recorded(f, [random.uniform(0.5, 1.5, 70) for _ in range(3)], "auto")
+    for reverse in (True, False):
+        seeds = [random.standard_normal((*a.shape, width)) for a in ([output] if reverse else inputs)]
+        found = []
+        for way in (NEVER, vectors):
+            with compiling(way):
+                found.append(_swept(tape, inputs, output, seeds, width, reverse))
+        for one, other in zip(*found, strict=True):
+            np.testing.assert_array_equal(one, other)
+
+
 def _compare_shapes(f, shapes, width):
     random = np.random.default_rng(1)
     for shape in shapes:

@@ -321,7 +321,19 @@ uint8_t *compile_rows(Compiler *c, const Lines *lines, int wide, int numbers, ui
         EMIT(m, "\xC4\xC1\x78\x92\xCB"); /* kmovw k1, r11d */
     }
     uint8_t *const top = m->at;
-    for (int done = 0; done < numbers;) {
+    int done = 0;
+    if (numbers / lanes > 2) { /* a loop over the whole vectors, counted in the red zone: nothing is called */
+        EMIT(m, "\xC7\x44\x24\xF8"); /* mov dword [rsp - 8], how many */
+        emit_int(m, numbers / lanes);
+        uint8_t *const vector = m->at;
+        compile_element(c, 0);
+        EMIT(m, "\x48\x83\xC0"); /* add rax, lanes */
+        emit(m, lanes);
+        EMIT(m, "\xFF\x4C\x24\xF8\x0F\x85"); /* dec dword [rsp - 8]; jnz vector */
+        land(m, emit_jump(m), vector);
+        done = numbers - rest;
+    }
+    while (done < numbers) {
         const int whole = done + lanes <= numbers, step = whole ? lanes : wide ? rest : 1;
         compile_element(c, !whole);
         EMIT(m, "\x48\x83\xC0"); /* add rax, step */

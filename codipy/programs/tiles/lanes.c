@@ -4,10 +4,14 @@
 #include "codipy/operations/clones.h"
 #include <string.h>
 
-int lanes_for(const TileProgram *program)
+int lanes_for(const TileSweep *sweep)
 {
-    const int lanes = (LANE_ROOM / lane_registers(program->operands + program->steps) - 2 * TILE_GAP) / TILE_SHORT_ROW;
-    return lanes < 1 ? 1 : lanes > LANES_MOST ? LANES_MOST : lanes;
+    int dims = 0;
+    for (int d = 0; d < sweep->dims; d++) dims += sweep->shape[d] > 1;
+    const int few = dims > 1 ? TILE_SHORT_ROW : TILE_FEW, most = dims > 1 ? LANES_OF_ROWS : LANES_OF_ONE;
+    const int registers = lane_registers(sweep->program->operands + sweep->program->steps);
+    const int lanes = (LANE_ROOM / registers - 2 * TILE_GAP) / few;
+    return lanes < 1 ? 1 : lanes > most ? most : lanes;
 }
 
 /* Makes two lists of one, with a LANES action for each register that `repeats`, or one between them. */
@@ -95,7 +99,23 @@ static void repeat(double *at, Py_ssize_t n, int lanes)
         repeat_by(from, at, n, lanes);
 }
 
-void lanes_run(const TileRun *run, Py_ssize_t n)
+/* Element by element, as the loop of all actions does: sums of what meets have the bits of one direction. */
+static void run_elements(TileRun *run, int first, Py_ssize_t n)
+{
+    double *at[TILE_REGISTERS];
+    const int lanes = run->walk.lanes;
+    memcpy(at, run->at, sizeof(at));
+    for (Py_ssize_t i = 0; i < n; i++) {
+        for (const TileAction *a = run->action + first, *end = run->action + run->actions; a < end; a++) {
+            const uint8_t used[] = {a->x, a->y, a->z, a->w, a->in, a->out};
+            for (int k = 0; k < 6; k++) run->at[used[k]] = at[used[k]] + i * lanes;
+        }
+        run_actions(run, first, run->actions, lanes);
+    }
+    memcpy(run->at, at, sizeof(at));
+}
+
+void lanes_run(TileRun *run, Py_ssize_t n)
 {
     int first = 0, k = 0;
     while (run->action[k].kind != LANES) k++;
@@ -106,5 +126,8 @@ void lanes_run(const TileRun *run, Py_ssize_t n)
     }
     for (first = k + 1; first < run->actions && run->action[first].kind == LANES; first++)
         repeat(run->at[run->action[first].w], n, run->walk.lanes);
-    run_actions(run, first, run->actions, n * run->walk.lanes);
+    if (run->walk.meet)
+        run_elements(run, first, n);
+    else
+        run_actions(run, first, run->actions, n * run->walk.lanes);
 }

@@ -11,10 +11,9 @@
 #define CODIPY_PROGRAMS_TILES_LANES_H
 #include "codipy/programs/tiles/tile.h"
 
-enum { LANES_MOST = 16 };
-
-/* How many directions a tile carries, so that a short row of them fits into every register. */
-int lanes_for(const TileProgram *program);
+/* How many directions a tile carries, so that a short row of them fits into every register. Where there is one row, whose
+   tiles may be short, they are more: what is part of all directions has to be gathered, and planned for each part. */
+int lanes_for(const TileSweep *sweep);
 
 /* Call when the list of actions is complete and before it is cut: puts first what reads no flow. 0 if there are not so many
    registers. */
@@ -25,5 +24,5 @@ int lanes_separate(TileRun *run);
 int planes_separate(TileRun *run);
 
 /* All loops, over the `n` elements of the current tile. */
-void lanes_run(const TileRun *run, Py_ssize_t n);
+void lanes_run(TileRun *run, Py_ssize_t n);
 #endif

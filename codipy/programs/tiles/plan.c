@@ -221,10 +221,14 @@ void gather_crowded(TileWalk *walk, int operands, const TileActivity *registers,
     for (int r = 1; r < operands; r++) {
         if (!registers[r].pulls) continue;
         TileView *view = &walk->view[flow[r]];
-        for (int q = 0; q < r && view->access == IN_PLACE; q++)
-            if (registers[q].pulls && walk->view[flow[q]].access == IN_PLACE &&
-                views_meet(walk, view, &walk->view[flow[q]]) && !are_rows_apart(walk, view, &walk->view[flow[q]]))
+        for (int q = 0; q < r && view->access == IN_PLACE; q++) {
+            const TileView *other = &walk->view[flow[q]];
+            if (!registers[q].pulls || other->access != IN_PLACE || !views_meet(walk, view, other)) continue;
+            if (are_rows_apart(walk, view, other))
+                walk->meet = 1;
+            else
                 view->access = GATHERED;
+        }
     }
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Derivatives over tiles: reverse, tangents and per-element Jacobians. */
 #include "codipy/programs/tiles/apart.h"
+#include "codipy/programs/tiles/compiled.h"
 #include "codipy/programs/tiles/lanes.h"
 #include "codipy/programs/tiles/team.h"
 #include "codipy/programs/tiles/tile.h"
@@ -24,6 +25,7 @@ static int sweep_begin(TileRun *run, const TileCall *call, TileActivity *registe
     uint32_t active = 0;
     if (!walk_begin(walk, dims, shape)) return 0;
     if (call->lanes) walk->lanes = call->lanes;
+    walk->are_vectors = tile_vectors != NO_VECTORS && (walk->lanes == 8 || walk->lanes == 16);
     run_begin(run, program);
     run->planes = call->planes != NULL;
     for (int r = 0; r < program->operands; r++) active |= (uint32_t)(operand[r].adjoint != NULL) << r;
@@ -248,7 +250,7 @@ int tile_run_directions(
     TileOperand operand[TILE_OPERANDS];
     TileSweep block = *sweep;
     const int threads = reverse ? team_for_reverse(sweep, lhs, lhs_strides) : team_for(sweep);
-    const Py_ssize_t most = threads > 1 ? 1 : lanes_for(sweep->program), blocks = (width + most - 1) / most;
+    const Py_ssize_t most = threads > 1 ? 1 : lanes_for(sweep), blocks = (width + most - 1) / most;
     memcpy(operand, sweep->operand, sweep->program->operands * sizeof(TileOperand));
     block.operand = operand;
     for (Py_ssize_t done = 0, k = 0; done < width; k++) {

@@ -138,7 +138,7 @@ static inline void load(TileRun *run, const TileBinding *binding, int is_first)
     const TileView *view = &run->walk.view[binding->view];
     if (view->access == IN_PLACE) {
         run->at[binding->reg] = (double *)view_start(&run->walk, view);
-        if (run->walk.several && view->leads && !view->plane) view_prefetch(&run->walk, view);
+        if (run->walk.several && view->leads && !view->plane && run->walk.lanes == 1) view_prefetch(&run->walk, view);
     } else if (binding->role == LOAD && (is_first || view->access == GATHERED)) {
         run_gather(run, binding, view);
     }

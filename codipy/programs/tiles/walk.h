@@ -10,6 +10,9 @@
 enum {
     TILE_LENGTH = 512,   /* elements; registers of a typical program then fit the first-level cache */
     TILE_SHORT_ROW = 64, /* rows below are always put together */
+    TILE_FEW = 16,       /* elements of a tile with many directions */
+    LANES_OF_ROWS = 16,  /* directions of a tile, at most ... */
+    LANES_OF_ONE = 128,  /* ... and of one that is part of the only row there is */
     TILE_VIEWS = 2 * TILE_OPERANDS + 2,
     TILE_NEAR = 16384,   /* bytes between views that see the same memory soon after each other */
     TILE_GAP = 8 /* doubles between registers, so that they do not all meet in the same cache sets */
@@ -35,6 +38,8 @@ typedef struct TileTeam TileTeam;
 typedef struct {
     int dims, views;
     int lanes;                         /* directions of the flows, side by side in memory */
+    int are_vectors;                   /* these are whole vectors of compiled loops */
+    int meet;                          /* flows in place have elements in common, which no two see at once */
     int joined;                        /* a tile has several rows */
     int several;                       /* tiles */
     Py_ssize_t shape[TILE_DIMS];
@@ -53,6 +58,7 @@ static inline int walk_begin(TileWalk *walk, int dims, const Py_ssize_t *shape)
 {
     walk->dims = walk->views = 0;
     walk->lanes = 1;
+    walk->are_vectors = walk->meet = 0;
     walk->team = NULL;
     walk->sum = NULL;
     for (int d = 0; d < dims; d++) {
@@ -91,11 +97,15 @@ static inline Py_ssize_t longest_tile(Py_ssize_t registers, Py_ssize_t room)
     return most < TILE_LENGTH ? most & ~(Py_ssize_t)7 : TILE_LENGTH;
 }
 
-/* The same where registers have a number for each direction. There is room for short rows, see lanes.h. */
+/* The same where registers have a number for each direction; at least so many elements have room, see lanes.h. Where
+   directions are vectors of compiled loops, only values and partials fill their registers: tiles are as long as in one
+   direction, since each costs what it costs whatever its length. */
 static inline Py_ssize_t walk_most(const TileWalk *walk, Py_ssize_t registers, Py_ssize_t room)
 {
-    const Py_ssize_t most = (longest_tile(registers, room) / walk->lanes) & ~(Py_ssize_t)7;
-    return walk->lanes > 1 && most < TILE_SHORT_ROW ? TILE_SHORT_ROW : most;
+    const Py_ssize_t least = walk->lanes > LANES_OF_ROWS ? TILE_FEW : TILE_SHORT_ROW;
+    const Py_ssize_t most = walk->are_vectors ? longest_tile(registers * walk->lanes, room)
+                                              : longest_tile(registers, room) / walk->lanes & ~(Py_ssize_t)7;
+    return walk->lanes > 1 && most < least ? least : most;
 }
 
 /* How each array is reached; again where `joined` was changed. */
