@@ -26,20 +26,20 @@ def is_reverse(mode, rows, columns):
 
 def matrix_of(recording, leaves, mode, width):
     """All derivatives: a row for each number of the result, a column for each of the argument."""
-    rows = sum(math.prod(shape) for shape in recording.shapes)
-    columns = sum(math.prod(shape_of(leaf)) for leaf in leaves)
+    shapes = [shape_of(leaf) for leaf in leaves]
+    rows, columns = sum(map(math.prod, recording.shapes)), sum(map(math.prod, shapes))
     if not rows * columns or all(output is None for output in recording.outputs):
         return np.zeros((rows, columns))
     if is_reverse(mode, rows, columns):
         return columns_of(recording, recording.reverse, recording.shapes, rows, columns, width).T
-    return columns_of(recording, recording.forward, [shape_of(leaf) for leaf in leaves], columns, rows, width)
+    return columns_of(recording, recording.forward, shapes, columns, rows, width)
 
 
 def columns_of(recording, sweep, shapes, count, others, width):
     """A column for each of the numbers that are seeded, of the given shapes: as many in each sweep as it carries."""
     bytes_of_one = 8 * recording.tape.identifiers
     width = min(width or max(1, min(max(WIDEST, _NEAR // bytes_of_one), BYTES // bytes_of_one)), count)
-    ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
+    ends = list(itertools.accumulate(map(math.prod, shapes)))
     adjoints = borrow_vector(recording.tape, width)
     if width == count:
         found = stack(sweep(adjoints, units(ends, range(count))), width)

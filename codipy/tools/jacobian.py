@@ -7,7 +7,6 @@ import math
 
 import numpy as np
 
-from codipy.active.array import is_complex_variable
 from codipy.errors import ActiveError, UndifferentiableError
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice
@@ -18,7 +17,6 @@ from codipy.tools.pool import check_settings
 from codipy.tools.rebinding.filled import with_own_arrays
 from codipy.tools.recording import ForwardRun
 from codipy.tools.run import Run
-from codipy.tools.trees import labelled
 
 __all__ = ["jacobian"]
 
@@ -141,7 +139,7 @@ class Jacobian(Driver):
 
             if self._compressed is not None:
                 result = self._sparse(run, others)
-            elif _has_complex(run):
+            elif run.recording.has_complex:
                 if run.program is not None:
                     raise ActiveError("inside of another recording jacobian takes and gives real numbers only: pass "
                                       "the real and the imaginary part, and return z.real and z.imag; or take vjp or "
@@ -177,22 +175,19 @@ class Jacobian(Driver):
 
     def _seeds(self, trees, leaves):
         """Unit tangents for all numbers at once and how many those are; (None, None) where the function is recorded."""
+        options = self.options
+        if options["mode"] != "forward" or self._compressed is not None:
+            return None, None
         # Parts of complex numbers are numbers by themselves.
-        options, shapes = self.options, [shape_of(x) + (2,) if is_complex(x) else shape_of(x) for x in leaves]
+        shapes = [shape_of(x) + (2,) if is_complex(x) else shape_of(x) for x in leaves]
         ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
         columns = ends[-1] if ends else 0
         at_once = options["strategy"] == "forward" or options["strategy"] == "auto" and columns <= (
             min(options["width"] or WIDEST, WIDEST))
-        if options["mode"] != "forward" or not columns or not at_once or self._compressed is not None:
+        if not columns or not at_once:
             return None, None
         return [None if unit is None else unit.as_array(shape, columns)
                 for unit, shape in zip(units(ends, range(columns)), shapes)], columns
-
-
-def _has_complex(run):
-    """Whether an argument that is differentiated by, or the result, has complex numbers."""
-    return any(map(is_complex, run.leaves)) or any(
-        is_complex_variable(leaf) or np.iscomplexobj(leaf) for _, leaf in labelled(run.value, "result"))
 
 
 def _in_form(matrix, recording, leaves, give):

@@ -16,7 +16,7 @@ from codipy.errors import ActiveError
 from codipy.tools.aliases import demand_apart
 from codipy.tools.callee import check_result, name_of
 from codipy.tools.forms import rebuild
-from codipy.tools.leaves import shape_of
+from codipy.tools.leaves import is_complex, shape_of
 from codipy.tools.parts import depends, identifiers_of_parts, inputs_of_parts, parts_of, whole
 from codipy.tools.swallowed import demand_none_swallowed, said_before
 from codipy.tools.trees import labelled, plain_copy
@@ -121,6 +121,8 @@ class Recording:
         What `f` gave beside its result, `aux` given; with a program as `value`.
     with_complex : bool
         Whether inputs and results may be complex.
+    has_complex : bool
+        Whether one of them is.
     """
 
     def __init__(self, tape, f, args, kwargs, leaves, place, origins=None, aux=None, with_complex=False):
@@ -148,9 +150,12 @@ class Recording:
         demand_apart(f, args, kwargs, self.inputs, leaves, self._origins, getattr(place, "twins", None))
         pairs = labelled(self.result, "result")
         self.shapes = [shape_of(leaf) for _, leaf in pairs]
-        for path, leaf in () if self.with_complex else pairs:
+        self.has_complex = self.with_complex and not all_floats(leaves) and any(map(is_complex, leaves))
+        for path, leaf in pairs:
             if type(leaf) not in _REAL and (is_complex_variable(leaf) or np.iscomplexobj(leaf)):
-                _check_number(leaf, path, f)
+                if not self.with_complex:
+                    _check_number(leaf, path, f)
+                self.has_complex = True
         # All are computed before any is registered: an expression that waits may read another output.
         computed = [_computed(leaf, path, f) for path, leaf in pairs]
         self.value = plain_copy(self.result)
