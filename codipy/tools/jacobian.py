@@ -5,8 +5,6 @@ from __future__ import annotations
 import itertools
 import math
 
-import numpy as np
-
 from codipy.errors import ActiveError, UndifferentiableError
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.choice import Choice

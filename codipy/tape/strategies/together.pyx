@@ -2,11 +2,14 @@
 """The Jacobians of many scalar statements that are stored by value, before a sweep back passes them."""
 from libc.stdint cimport int16_t, int32_t
 from libc.stdlib cimport malloc
-from libc.string cimport memset
+from libc.string cimport memcpy, memset
 
 from codipy.programs.program cimport INPUT, MAX_LEAVES, Program, program_at, program_blocks
 from codipy.programs.tiles cimport TOGETHER, ScalarStep, scalars_together
 from codipy.tape.strategies.stored cimport ELEMENT, leaf_partials
+
+cdef enum:
+    IN_A_ROW = 16                # statements of one program, from which on nothing is sorted
 
 cdef Py_ssize_t least = 32
 
@@ -114,11 +117,52 @@ cdef inline void equal(Stretch* stretch, const Program* program, const Ends* end
             single(stretch, program, ends, primals, some.members[some.n], reuse)
 
 
+cdef inline Py_ssize_t row_of_equal(const Ends* ends, int32_t handle, Py_ssize_t i, Py_ssize_t most) noexcept nogil:
+    """How many statements, from the one behind `i` others on, have one program and follow one another."""
+    cdef Py_ssize_t n = 1
+    while n < most and ends.handles[-1 - i - n] == handle:
+        n += 1
+    return n
+
+
+cdef inline void row(Stretch* stretch, const Program* program, const Ends* ends, const double* primals, Py_ssize_t n,
+                     Py_ssize_t i, int32_t a, int32_t c) noexcept nogil:
+    """So many statements of one program in a row, whose items lie one behind the other: nothing is sorted."""
+    cdef double* to = stretch.registers
+    cdef double* jacobians = stretch.jacobians + ARGUMENTS + a
+    cdef const double* bars = stretch.bars
+    cdef const double* constants = ends.constants + c
+    cdef const int32_t* arguments = ends.arguments + a
+    cdef int32_t r
+    cdef Py_ssize_t j, active = program.active, passive = program.passive
+    for r in range(program.leaves):
+        if program.is_active[r]:
+            for j in range(n):
+                to[j] = primals[arguments[j * active]]
+            arguments += 1
+        else:
+            for j in range(n):
+                to[j] = constants[j * passive]
+            constants += 1
+        to += TOGETHER
+    if program.length == 1:
+        memcpy(to, primals + ends.lhs - i - n + 1, n * sizeof(double))
+    scalars_together(<const ScalarStep*>program.instructions, program.length, program.leaves, program.is_active, n,
+                     stretch.registers, stretch.bars)
+    for r in range(program.leaves):
+        if program.is_active[r]:
+            for j in range(n):
+                jacobians[j * active] = bars[j]
+            jacobians += 1
+        bars += TOGETHER
+    memset(stretch.counts + i, program.active, n)
+
+
 cdef inline Py_ssize_t fill(Stretch* stretch, const Ends* ends, double* primals, Py_ssize_t most, bint reuse) noexcept nogil:
     cdef Program** programs = program_blocks()
     cdef const Program* program = NULL
     cdef Equal* slot = NULL
-    cdef Py_ssize_t i = 0, k, last, used = 0
+    cdef Py_ssize_t i = 0, k, n, last, used = 0
     cdef int32_t a = 0, c = 0, handle, result, known = INPUT
     cdef double value
     most = min(most, STRETCH)
@@ -147,6 +191,14 @@ cdef inline Py_ssize_t fill(Stretch* stretch, const Ends* ends, double* primals,
             slot = stretch.slots + (handle & (SLOTS - 1))
             while slot.head and slot.handle != handle:
                 slot = slot + 1 if slot + 1 < stretch.slots + SLOTS else stretch.slots
+        if not reuse and program.active and i + IN_A_ROW <= most and ends.handles[-i - IN_A_ROW] == handle:
+            n = row_of_equal(ends, handle, i, min(most - i, <Py_ssize_t>TOGETHER, (ARGUMENTS + a) // program.active))
+            if n >= IN_A_ROW:
+                a -= <int32_t>n * program.active
+                c -= <int32_t>n * program.passive
+                row(stretch, program, ends, primals, n, i, a, c)
+                i += n
+                continue
         a -= program.active
         c -= program.passive
         if program.active:
