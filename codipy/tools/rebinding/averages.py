@@ -14,6 +14,7 @@ import statistics as plain
 
 import numpy as np
 
+import codipy.math
 from codipy.active import Real
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
@@ -147,4 +148,6 @@ def _refusing(name):
 _RULES = (mean, fmean, geometric_mean, harmonic_mean, variance, pvariance, stdev, pstdev, covariance)
 FUNCTIONS = {rule.__name__: _ruled(rule) for rule in _RULES if hasattr(plain, rule.__name__)}
 FUNCTIONS |= {name: _refusing(name) for name in _INSTEAD if hasattr(plain, name)}
-statistics = module_for(plain, FUNCTIONS)
+_OF_MATH = {name: getattr(codipy.math, name) for name, value in vars(plain).items()
+            if callable(value) and getattr(math, name, None) is value}  # fmt: skip
+statistics = module_for(plain, {**_OF_MATH, **FUNCTIONS})
