@@ -6,7 +6,7 @@ from __future__ import annotations
 __all__ = ["instead_of", "is_rebuilt", "is_rebuilt_anyhow"]
 
 # Python code of NumPy and SciPy that asks no protocol of what it gets: it is rebuilt with the user's, who did not ask.
-_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy.interpolate", "scipy.sparse", "scipy._lib",
+_ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy.interpolate", "scipy.sparse", "scipy._lib", "scipy._external",
            "scipy.signal._short_time_fft")
 
 # The arguments have the names that SciPy gives them. Tests run what stands between backticks.

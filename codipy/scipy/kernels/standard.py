@@ -6,7 +6,11 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from scipy._lib.array_api_compat.numpy import linalg as _linalg
+
+try:
+    from scipy._lib.array_api_compat.numpy import linalg as _linalg
+except ImportError:  # from SciPy 1.18 on
+    from scipy._external.array_api_compat.numpy import linalg as _linalg
 
 from codipy.numpy.arguments import holds_active, value_tree
 

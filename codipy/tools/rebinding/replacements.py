@@ -119,6 +119,7 @@ _LATER |= {
     "scipy.linalg.lapack": "codipy.scipy.kernels.banded",
     "scipy.interpolate._rgi_cython": "codipy.scipy.kernels.grids",
     "scipy._lib.array_api_compat.numpy.linalg": "codipy.scipy.kernels.standard",
+    "scipy._external.array_api_compat.numpy.linalg": "codipy.scipy.kernels.standard",  # from SciPy 1.18 on
     "scipy.ndimage._nd_image": "codipy.scipy.kernels.images",
     "scipy.ndimage._rank_filter_1d": "codipy.scipy.kernels.ranks",
     "scipy.signal._sigtools": "codipy.scipy.kernels.recursions",
