@@ -311,7 +311,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
 def piecewise(x, condlist, funclist, *args, **kw):
     """Each function sees its elements; what no condition takes is 0."""
     x = as_array(x)
-    found = as_complex(np.zeros(x.shape, x.dtype))
+    found = as_complex(np.zeros_like(plain(x)))
     for condition, function in zip(pieces(value_tree(condlist), len(funclist), x.ndim), funclist):
         where = np.broadcast_to(condition, x.shape)
         if where.any():

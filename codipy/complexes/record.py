@@ -24,6 +24,7 @@ from codipy.complexes.scalar import Complex, pair_of
 from codipy.numpy.arguments import fillable, refuse
 from codipy.numpy.links import Shared
 from codipy.numpy.primitive import Primitive
+from codipy.numpy.rules.building import in_memory
 
 __all__ = ["RULES", "Rule", "lifted", "named", "recorded", "recorded_once", "record", "results_of", "rule",
            "special_name"]  # fmt: skip
@@ -65,7 +66,12 @@ def lifted(x):
     """The complex array of a real one, or the Complex of a Real: the imaginary part is 0."""
     if type(x) is Real:
         return Complex(x, 0.0)
-    return ComplexArray.of_pairs(np.stack([x, np.zeros(x.shape, x.dtype)], axis=-1))
+    order = () if x.flags.c_contiguous else in_memory(x)
+    if list(order) == sorted(order):
+        return ComplexArray.of_pairs(np.stack([x, np.zeros(x.shape, x.dtype)], axis=-1))
+    rows = np.transpose(x, order)  # complex copies lie in memory as what they are copies of
+    pairs = np.stack([rows, np.zeros(rows.shape, x.dtype)], axis=-1)
+    return ComplexArray.of_pairs(np.transpose(pairs, (*np.argsort(order), x.ndim)).copy("K"))
 
 
 def joined(pairs):

@@ -10,7 +10,7 @@ from codipy.complexes.movement import plain
 from codipy.complexes.record import rule
 from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
-from codipy.numpy.rules.building import axes_of, spread
+from codipy.numpy.rules.building import axes_of, in_memory, spread
 
 __all__ = ["FUNCTIONS", "RECORDED", "laid_out_as"]
 
@@ -68,7 +68,7 @@ def _extreme(name, places):
             found = a.reshape(-1)[int(places(plain(a)))]
             return np.reshape(found, (1,) * a.ndim) if keepdims is True else found
         index = np.expand_dims(places(plain(a), axis), axis)
-        found = np.take_along_axis(a, index, axis)
+        found = laid_out_as(a, np.take_along_axis(a, index, axis))
         return found if keepdims is True else np.squeeze(found, axis)[()]
 
     return extreme
@@ -83,12 +83,11 @@ def sort(a, axis=-1, kind=None, order=None, *, stable=None):
 
 
 def laid_out_as(a, found):
-    """The elements, in the order of memory that a copy of `a` has."""
-    if a.flags.c_contiguous:
+    """The elements, in the order of memory that the axes of `a` have."""
+    order = () if a.flags.c_contiguous else in_memory(a)
+    if list(order) == sorted(order):
         return found
-    made = a.copy("K")
-    made[...] = found
-    return made
+    return np.transpose(np.transpose(found, order).copy(), np.argsort(order))
 
 
 def sort_complex(a):

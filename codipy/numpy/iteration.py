@@ -13,6 +13,7 @@ from codipy.active.doors import door
 from codipy.active.recordings import status
 from codipy.numpy.allocation import arange, array, asarray, fresh, holds_movable, linspace
 from codipy.numpy.arguments import gather_tree, holds_active, identifier_tree, refuse
+from codipy.numpy.rules.building import in_memory
 
 __all__ = ["broadcast", "c_", "ndenumerate", "nditer", "r_", "vectorize"]
 
@@ -104,6 +105,9 @@ class vectorize(np.vectorize):
         firsts = first if type(first) is tuple else (first,)
         types = self.otypes or [np.asarray(_value(part)).dtype for part in firsts]
         made = tuple(_column(column, np.dtype(kind), shape) for column, kind in zip(columns, types, strict=True))
+        if not all(x.flags.c_contiguous for x in operands):  # as a ufunc lays out what it makes of them
+            order = in_memory(functools.reduce(np.logical_or, (np.empty_like(_value(x), bool) for x in operands)))
+            made = tuple(np.transpose(np.transpose(y, order).copy(), np.argsort(order)) for y in made)
         return made if several else made[0]
 
 

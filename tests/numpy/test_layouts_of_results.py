@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Results and inputs that do not lie in C's order, and extremes of what has no axes or no elements."""
 
+import types
+
 import numpy as np
 import pytest
 
@@ -180,3 +182,26 @@ def test_ufuncs_lay_their_results_out_as_order_says(order, factor):
                 assert strides[0] == strides[1]
                 assert np.array_equal(codipy.value(found), expected)
     assert count > 100
+
+
+COPIES = [
+    "x.T.astype(complex)", "x.T.astype(np.complex64)", "np.sort_complex(x.transpose(1, 2, 0))",
+    "np.array(x.T, dtype=complex)", "np.vectorize(lambda t: t * 2.5)(x.T)", "np.vectorize(lambda t: t * 1j)(x.T)",
+    "np.piecewise(x.T * 1j, [x.T > 0], [1j])", "np.max(x.T * 1j, 0)", "np.sort(x.T * 1j)",
+    "np.partition(x.T * 1j, 1)", "np.nan_to_num(x.T * 1j)", "np.ptp(x.T * 1j, 0)",
+    "np.vectorize(lambda t, u: t * u)(x.T, x.T[:1])", "x.transpose(1, 0, 2).astype(complex, order='C')",
+    "np.round(x.T * 1j, 1)", "np.clip(x.T * 1j, 0, 1)", "np.cumsum(x.T * 1j, 0)", "np.median(x.T * 1j, 0)",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", COPIES)
+def test_copies_lie_as_numpys(text):
+    f = types.FunctionType(compile(f"def f(x):\n    return {text}\n", text, "exec").co_consts[0], {"np": np})
+    small = RNG.standard_normal((2, 3, 4))
+    expected, found = f(small), codipy.vjp(f, small)[0]
+    with codipy.Tape() as tape:
+        laid = codipy.rebind(f)(tape.register_input(codipy.Array(small)))
+    assert np.array_equal(found, expected) and laid.dtype == expected.dtype
+    assert [s for s, n in zip(laid.strides, laid.shape) if n > 1] == [
+        s for s, n in zip(expected.strides, expected.shape) if n > 1
+    ]

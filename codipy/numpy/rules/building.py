@@ -11,8 +11,8 @@ from codipy.errors import ActiveError
 from codipy.numpy.primitive import Primitive
 
 __all__ = [
-    "Picks", "axes_of", "dense", "from_rows", "guarded", "is_plain", "primitive", "selected", "spread", "to_rows",
-    "unbroadcast",
+    "Picks", "axes_of", "dense", "from_rows", "guarded", "in_memory", "is_plain", "primitive", "selected", "spread",
+    "to_rows", "unbroadcast",
 ]  # fmt: skip
 
 
@@ -127,6 +127,12 @@ def spread(g, shape, axis=None, keepdims=False):
     if not keepdims:
         g = np.reshape(g, tuple(1 if k in axes else n for k, n in enumerate(shape)))
     return np.broadcast_to(g, shape)
+
+
+def in_memory(f):
+    """The axes as they follow each other in memory, in the order that ``np.empty_like`` keeps."""
+    hollow = np.lib.stride_tricks.as_strided(np.zeros(()), f.shape, f.strides)  # of which nothing is read
+    return [int(k) for k in np.argsort([-s for s in np.empty_like(hollow).strides], kind="stable")]
 
 
 def to_rows(a, axis):

@@ -10,7 +10,7 @@ import functools
 import numpy as np
 
 from codipy.numpy.rules import patterns
-from codipy.numpy.rules.building import dense, primitive
+from codipy.numpy.rules.building import dense, in_memory, primitive
 
 __all__ = ["COMPOSITES", "PRIMITIVES"]
 
@@ -104,7 +104,7 @@ def gradient(f, *varargs, axis=None, edge_order=1):
         spacings = varargs * len(axes)
     else:
         spacings = varargs
-    order = _in_memory(f)  # NumPy's results are laid out as f is
+    order = in_memory(f)  # NumPy's results are laid out as f is
     found = [
         _gradient_along(f, spacing, k, edge_order)
         if order == sorted(order)
@@ -114,12 +114,6 @@ def gradient(f, *varargs, axis=None, edge_order=1):
         for k, spacing in zip(axes, spacings)
     ]
     return found[0] if len(axes) == 1 else tuple(found)
-
-
-def _in_memory(f):
-    """The axes as they follow each other in memory, in the order that ``np.empty_like`` keeps."""
-    hollow = np.lib.stride_tricks.as_strided(np.zeros(()), f.shape, f.strides)  # of which nothing is read
-    return [int(k) for k in np.argsort([-s for s in np.empty_like(hollow).strides], kind="stable")]
 
 
 def _gradient_along(f, spacing, axis, edge_order):
