@@ -7,6 +7,7 @@ import numpy as np
 
 from codipy.active.recordings import status
 from codipy.complexes import composed, fft, holomorphic, linalg, movement, reductions
+from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import as_array
 from codipy.complexes.creation import as_complex, as_type
 from codipy.complexes.movement import assign, holds, plain, value_tree
@@ -131,6 +132,8 @@ def array_function(func, types, args, kwargs):
     """``__array_function__`` of ComplexArray and Complex, and of Arrays where the result is complex."""
     name = name_of(func)
     args, kwargs = named(func, args, kwargs)
+    if name in ("may_share_memory", "shares_memory"):  # of pairs: values may be shared until one is written to
+        return func(*(x.pairs if type(x) is ComplexArray else plain(x) for x in args), **kwargs)
     if name in movement.FUNCTIONS:
         return movement.FUNCTIONS[name](func, args, kwargs)
     if name in _WRITING:

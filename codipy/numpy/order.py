@@ -150,6 +150,8 @@ def refuse_leading_zeros(coefficients, kept=0):
 
 def trim_zeros(filt, trim="fb", axis=None):
     """A view without the outer zeros."""
+    if np.ndim(value_tree(filt)) == 0:
+        return filt
     if runs_poly1d():
         refuse_leading_zeros(filt)
     if not is_complex_variable(filt):

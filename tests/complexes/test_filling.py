@@ -128,3 +128,12 @@ def test_elements_that_are_placed_over_themselves_are_refused():
 
     with pytest.raises(ActiveError, match="copy them"):
         codipy.grad(f)(np.ones(3))
+
+    def g(x):
+        z = x * 1j
+        assert not np.shares_memory(z, z.copy()) and np.shares_memory(z, z[::-1]) and not np.may_share_memory(z, z[0])
+        np.place(z, [True, True, False], z[::-1].copy())
+        return np.sum(z.imag * x)
+
+    x = np.array([0.5, -1.0, 2.0])
+    assert codipy.value_and_grad(g)(x)[0] == g(x)

@@ -214,8 +214,10 @@ def _reduce(ufunc, rule):
             if found is not None:
                 return found
         axes = axes_of(a.ndim, axis)
-        if not axes:  # elements as they are, or their sizes
-            return np.where(np.equal(np.reshape(out, a.shape), a), g, -g)
+        if all(a.shape[k] == 1 for k in axes):  # elements as they are, or their sizes, of np.hypot
+            g = np.reshape(g, a.shape)
+            found = np.where(np.equal(np.reshape(out, a.shape), a), g, -g)
+            return found if rule is _scan_vjp else np.reshape(found, np.shape(out))
         if len(axes) > 1:
             rows = np.moveaxis(a, axes, range(-len(axes), 0))
             rows = np.reshape(rows, rows.shape[: a.ndim - len(axes)] + (-1,))

@@ -126,7 +126,9 @@ def test_empty():
      "np.cumulative_sum(x[:1].reshape(()), include_initial=True)", "np.add.accumulate(x, axis=None)",
      "np.maximum.accumulate(x, axis=None)", "np.multiply.reduceat(x, [0, 2, 1], axis=None)",
      "np.logaddexp.reduce(np.outer(x, x), axis=())", "np.hypot.reduce(np.outer(x, x), axis=())",
-     "np.histogramdd(x, bins=3)[1][0]", "np.histogram(x[:0].reshape(0, 3), bins=3)[1] + x[0]"],
+     "np.hypot.reduce(x.reshape(1, 3), axis=0, keepdims=True)", "np.hypot.reduce(x.reshape(3, 1), axis=1)",
+     "np.subtract.reduce(x.reshape(3, 1), axis=1)", "np.histogramdd(x, bins=3)[1][0]",
+     "np.histogram(x[:0].reshape(0, 3), bins=3)[1] + x[0]"],
 )  # fmt: skip
 def test_no_axis_and_no_axes(text):
     f = eval(f"lambda x: np.sum({text} * np.arange(1.0, 1.0 + np.size({text})).reshape(np.shape({text})))", {"np": np})
