@@ -222,9 +222,11 @@ class Twins:
         cls = type(instance)
         if not cls.__flags__ & _HEAP_TYPE or not _can_be_seen(cls) or hasattr(cls, "__del__"):
             return None
-        held = Unit()  # the unit of a class lives as long as something is linked to it
-        self.rebinder.translate(cls, held)
         class_unit = self.rebinder.known(cls)
+        if class_unit is None:
+            held = Unit()  # the unit of a class lives as long as something is linked to it
+            self.rebinder.translate(cls, held)
+            class_unit = self.rebinder.known(cls)
         if class_unit is None:
             return None
         attributes = [name for name, value in list(vars(instance).items()) if self.rebinder.leads_on(value)]

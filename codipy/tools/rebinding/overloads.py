@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-from types import FunctionType
+from types import FunctionType, GetSetDescriptorType
 
 import numpy as np
 
@@ -74,8 +74,20 @@ def jitted_from(value):
     """The Python function of which a compiler made `value`; None if there is none."""
     if issubclass(type(value), (FunctionType, type)):  # isinstance would run the code of proxies
         return None
-    f = inspect.getattr_static(value, "py_func", None)
+    if type(type(value)) is type and _has_own_attributes(type(value)):
+        f = object.__getattribute__(value, "__dict__").get("py_func")
+    else:
+        f = inspect.getattr_static(value, "py_func", None)
     return f if type(f) is FunctionType else None
+
+
+@functools.lru_cache(256)
+def _has_own_attributes(cls):
+    """Whether attributes of objects are in a ``__dict__`` of their own, and not what the code of a proxy says."""
+    found = [vars(each) for each in cls.__mro__]
+    return cls.__dictoffset__ != 0 and not any(
+        "py_func" in variables or type(variables.get("__dict__")) not in (GetSetDescriptorType, type(None))
+        for variables in found)
 
 
 def _is_active(argument):
