@@ -6,6 +6,7 @@ import inspect
 
 from numpy import ndarray
 
+from codipy.active.bulk import all_floats
 from codipy.tools.callee import name_of
 from codipy.tools.forms import flatten, rebuild
 from codipy.tools.leaves import demand_real, in_dtypes, is_array
@@ -100,10 +101,11 @@ class Choice:
         places, leaves = self.places(args, kwargs, f), []
         trees = [kwargs[place] if isinstance(place, str) else args[place] for place in places]
         for place, tree in zip(places, trees):
-            start = len(leaves)
-            flatten(tree, f"argument {place!r}", leaves)
-            if not self.with_complex:
-                demand_real(leaves[start:], f"argument {place!r}")
+            own: list = []
+            flatten(tree, f"argument {place!r}", own)
+            if not (self.with_complex or all_floats(own)):
+                demand_real(own, f"argument {place!r}")
+            leaves += own
         return trees, leaves, places
 
     def placer(self, trees, places, kwargs=None, origins=None):
@@ -155,10 +157,12 @@ class _Placer:
         self._trees, self._places, self._kwargs, self._origins = trees, places, kwargs or {}, origins or trees
 
     def __call__(self, args, inputs):
-        others = {*range(len(args)), *self._kwargs} - set(self._places)
-        given = [self._holder(args, spot)[spot] for spot in others] if others else ()
-        for spot, tree in zip(others, fixed(given, self._trees)):
-            self._holder(args, spot)[spot] = tree
+        given: list = []
+        if len(args) + len(self._kwargs) > len(self._places):
+            others = {*range(len(args)), *self._kwargs} - set(self._places)
+            given = [self._holder(args, spot)[spot] for spot in others]
+            for spot, tree in zip(others, fixed(given, self._trees)):
+                self._holder(args, spot)[spot] = tree
         made = arguments(self._trees, inputs, given)
         for spot, tree in zip(self._places, made):
             self._holder(args, spot)[spot] = tree

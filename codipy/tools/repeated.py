@@ -22,12 +22,10 @@ def arguments(trees, leaves, others=()):
     A list or dict that stands in two places becomes two, since each number in it has a derivative of its own, and
     neither can be written to; nor can one that is among `others`, which the function gets too.
     """
-    made = rebuild(trees, leaves, _renewed)
-    if any(type(tree) not in LEAVES for tree in trees):
-        twice = standing_twice(trees) | {id(tree) for tree in others if type(tree) not in LEAVES}
-        if twice:
-            return [_guarded(new, tree, twice) for new, tree in zip(made, trees)]
-    return made
+    made, twice = rebuild(trees, leaves, _renewed), standing_twice(trees)
+    if others:
+        twice |= {id(tree) for tree in others if type(tree) not in LEAVES}
+    return [_guarded(new, tree, twice) for new, tree in zip(made, trees)] if twice else made
 
 
 def fixed(others, trees):
