@@ -90,9 +90,9 @@ def measure(name, what, target, repeats=25):
 
 
 QUESTIONS = {f"small-arguments-{name}": partial(measure, name, what, target) for name, what, target in (
-    ("rows", "three numbers in a list of lists / in a list", 6.0),
-    ("dict", "three numbers in a dict / in a list", 5.5),
-    ("dataclass", "three numbers in a dataclass / in a list", 20.0),
-    ("layers", "four arrays in nested dicts / as one array", 4.0),
-    ("tuples", "four arrays in a list of named tuples / as one array", 8.0),
+    ("rows", "three numbers in a list of lists / in a list", 5.0),
+    ("dict", "three numbers in a dict / in a list", 4.0),
+    ("dataclass", "three numbers in a dataclass / in a list", 18.0),
+    ("layers", "four arrays in nested dicts / as one array", 3.5),
+    ("tuples", "four arrays in a list of named tuples / as one array", 7.0),
 )}  # fmt: skip
