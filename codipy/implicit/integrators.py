@@ -70,6 +70,8 @@ def integrated(adjoint, positional, named):
         return found
     if is_continuous and reads.found:
         refuse_hidden()
+    if is_continuous and not found.success:
+        raise ArithmeticError(f"scipy.integrate.solve_ivp has not solved, so there is no derivative: {found.message}")
     solution = (Continuous if is_continuous else _ByStep)(equation, steps, solver, given, found)
     return _Result(solution, found, events, args, given).made()
 

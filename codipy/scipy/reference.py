@@ -160,7 +160,8 @@ SciPy's own Python code is rebuilt: `simpson`, `trapezoid`, `romb`, `cumulative_
 derivatives by parameters and limits: the nodes are made dense enough for those within the tolerances of the call, or an
 `ArithmeticError` says that they were not; weights raise. Where the integrand jumps
 at a place that depends on parameters, say that place by `points=` (`points=[p[0]]`): what it moves would not be in the
-derivative, so it raises where parameters are found in `args=` and what the function closes over. `quad_vec` has its derivatives by parameters from the nodes that SciPy takes, and by limits.
+derivative, so it raises where parameters are found in `args=` and what the function closes over. `quad_vec` has its
+derivatives by parameters from the nodes that SciPy takes, and by limits.
 
 `solve_ivp` and `odeint` run on plain numbers, so values and steps are SciPy's; derivatives are by parameters (`args=`,
 and what the function closes over), initial values, `t_span` and `t_eval`, in both directions:

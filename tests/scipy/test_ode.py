@@ -317,6 +317,12 @@ def test_an_event_that_does_not_change():
         codipy.grad(lambda p: solve_ivp(lotka, (0.0, 1.0), [1.0, 0.5], events=stays, args=(p,)).t_events[0][0])(P)
 
 
+def test_a_failure_of_lsoda_has_no_derivative(monkeypatch):
+    monkeypatch.setattr(scipy.integrate.LSODA, "_step_impl", lambda solver: (False, "the steps are too small"))
+    with pytest.raises(ArithmeticError, match="solve_ivp has not solved.*the steps are too small"):
+        codipy.grad(lambda p: solve_ivp(lotka, (0.0, 1.0), p[:2], "LSODA", args=(p,)).y[0, -1])(P)
+
+
 def test_a_failure_of_odeint_has_no_derivative():
     with pytest.raises(ArithmeticError, match="odeint has not solved"), pytest.warns(scipy.integrate.ODEintWarning):
         codipy.grad(lambda p: odeint(lambda y, t: p[0] * y**2, [1.0], [0.0, 5.0], mxstep=20)[-1, 0])(P)
