@@ -319,11 +319,24 @@ cpdef BaseArray with_gaps(cnp.ndarray values):
             last += step
     if first == 0 and last + 1 == cnp.PyArray_SIZE(values) or cnp.PyArray_SIZE(values) == 0:
         return from_ndarray(values)
-    span = from_ndarray(np.zeros(first + last + 1, values.dtype))
-    plain = stand_in(span)
-    shown = np.lib.stride_tricks.as_strided(plain[first:], (<object>values).shape, (<object>values).strides)
-    shown[...] = values      # nobody has seen the span yet
-    return shown_as(span, plain, shown)
+    shape, strides = (<object>values).shape, (<object>values).strides
+    if may_meet(shape, strides):
+        return from_ndarray(np.array(values))
+    memory = np.zeros(first + last + 1, values.dtype)
+    np.lib.stride_tricks.as_strided(memory[first:], shape, strides)[...] = values
+    span = from_ndarray(memory)
+    plain = stand_in(span)      # of float32 a copy
+    return shown_as(span, plain, np.lib.stride_tricks.as_strided(plain[first:], shape, strides))
+
+
+cdef bint may_meet(tuple shape, tuple strides):
+    """Whether two elements may be one in memory: of a result these would have one adjoint for both."""
+    cdef Py_ssize_t reached = 0, step
+    for step, count in sorted([(abs(stride), count) for stride, count in zip(strides, shape) if count > 1]):
+        if step <= reached:
+            return True
+        reached += step * (count - 1)
+    return False
 
 
 cpdef object filled(shape, number):

@@ -39,6 +39,11 @@ def _put(name, formula, forward, operands):
     return call(rule, (formula, *operands))
 
 
+def _floats(values):
+    """A copy as floats, of single precision where SciPy's are."""
+    return np.array(values, dtype=np.float32 if np.asarray(values).dtype == np.float32 else float)
+
+
 def with_values(name, formula, values):
     """The formula with these values, which were computed of what is active: for tapes that run once.
 
@@ -49,7 +54,7 @@ def with_values(name, formula, values):
     values : ndarray or float
     """
     demand_real(name, values)
-    values = np.array(values, dtype=float)
+    values = _floats(values)
     return _put(name, formula, lambda approximate: np.array(values), ())
 
 
@@ -83,7 +88,7 @@ def with_values_of(name, forward, args, formula):
         given = list(plain)
         for k, x in zip(places, operands):
             given[k] = np.array(x) if np.ndim(x) else float(x)
-        found = np.array(forward(*given), dtype=float)
+        found = _floats(forward(*given))
         if found.shape != np.shape(approximate):
             raise TapeError(f"{name} has the shape {found.shape} at these inputs, and {np.shape(approximate)} at those "
                             "of the recording: record again")  # fmt: skip

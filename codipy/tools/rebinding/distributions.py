@@ -52,10 +52,10 @@ SAMPLES = ("entropy", "gmean", "hmean", "gzscore", "kurtosis", "linregress", "mo
 
 
 def _of_each(function, args):
-    """A function of numbers, of all elements of some arrays."""
+    """A function of numbers, which are of double precision, of all elements of some arrays."""
     if not args:
         return function()
-    arrays = np.broadcast_arrays(*map(asarray, args))
+    arrays = [x.astype(float) for x in np.broadcast_arrays(*map(asarray, args))]
     found = [function(*items) for items in zip(*(np.reshape(x, -1) for x in arrays))]
     return np.reshape(np.stack([asarray(x) for x in found]), np.shape(arrays[0])) if found else np.zeros(0)
 
