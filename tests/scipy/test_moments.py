@@ -88,6 +88,12 @@ def test_what_is_refused(f, match):
         codipy.grad(f)(0.5)
 
 
+def test_of_single_precision_scipy_computes_in_double():
+    p = np.array([0.7, 1.9], np.float32)
+    value, gradient = codipy.value_and_grad(lambda p: st.beta.entropy(p[0], p[1]) + np.sum(st.gamma.entropy(p)))(p)
+    assert value == st.beta.entropy(p[0], p[1]) + np.sum(st.gamma.entropy(p)) and gradient.dtype == np.float32
+
+
 def test_steps_are_constants():
     assert codipy.grad(lambda x: x * st.geom(0.2 * x).median())(1.0) == st.geom(0.2).median()
 
