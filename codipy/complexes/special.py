@@ -12,12 +12,14 @@ import scipy.special
 
 from codipy.active.array import plain
 from codipy.complexes.elementwise import of_partials, times
+from codipy.complexes.holomorphic import lift
 from codipy.complexes.record import rule
 from codipy.numpy.arguments import refuse
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import unbroadcast
 from codipy.numpy.special import partials_of
-from codipy.scipy import spherical
+from codipy.scipy import normalised, spherical
+from codipy.scipy.calls import PRIMITIVES
 
 __all__ = []
 
@@ -116,6 +118,11 @@ rule(of_partials("scipy.special.psi", scipy.special.psi, [lambda z, w: _trigamma
 # ---- spherical Bessel functions, which are no ufuncs to the outside --------------------------------------------------
 for _name, (_value, _by_z) in spherical.PARTIALS.items():
     rule(of_partials(_name, _value, [_demanding(_name.removeprefix("scipy.special."), 0), _by_z]), elementwise=True)
+
+
+# ---- what has a complex derivative by the rule of real numbers -------------------------------------------------------
+for _name in normalised.FUNCTIONS:
+    lift(f"scipy.special.{_name}", PRIMITIVES[f"scipy.special.{_name}"])
 
 
 # ---- Lambert's function, which is no ufunc to the outside ------------------------------------------------------------

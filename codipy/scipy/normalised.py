@@ -9,11 +9,10 @@ from __future__ import annotations
 import numpy as np
 import scipy.special
 
-from codipy.active.array import call
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.rules.building import guarded, primitive, spread, unbroadcast
-from codipy.scipy.calls import kept, of_active
+from codipy.scipy.calls import kept, of_active, run
 
 __all__ = ["FUNCTIONS"]
 
@@ -74,19 +73,19 @@ def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
         raise ActiveError("scipy.special.logsumexp: return_sign=True of active values is not supported: write "
                           "`np.log(np.abs(np.sum(b * np.exp(a))))`, and take the sign of the sum")  # fmt: skip
     operands = (asarray(a),) if b is None else (asarray(a), asarray(b))
-    return call(_LOGSUMEXP, operands, {"axis": axis, "keepdims": bool(keepdims)})
+    return run(_LOGSUMEXP, operands, {"axis": axis, "keepdims": bool(keepdims)})
 
 
 @of_active(scipy.special.softmax)
 def softmax(x, axis=None):
     """Of active values."""
-    return call(_SOFTMAX, (asarray(x),), {"axis": axis})
+    return run(_SOFTMAX, (asarray(x),), {"axis": axis})
 
 
 @of_active(scipy.special.log_softmax)
 def log_softmax(x, axis=None):
     """Of active values."""
-    return call(_LOG_SOFTMAX, (asarray(x),), {"axis": axis})
+    return run(_LOG_SOFTMAX, (asarray(x),), {"axis": axis})
 
 
 FUNCTIONS = {"logsumexp": logsumexp, "softmax": softmax, "log_softmax": log_softmax}

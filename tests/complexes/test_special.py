@@ -28,6 +28,7 @@ CALLS = {
     **{f"spherical_{kind}": f"sp.spherical_{kind}(np.arange(4), z)" for kind in ("jn", "yn", "in", "kn")},
     **{f"spherical_{kind}, its derivative": f"sp.spherical_{kind}(2, z, derivative=True)"
        for kind in ("jn", "yn", "in", "kn")},
+    "logsumexp": "sp.logsumexp(z, b=2.0 - z)", "softmax": "sp.softmax(z)", "log_softmax": "sp.log_softmax(z * z)",
     "xlogy": "sp.xlogy(z, 2.0 - z)", "xlog1py": "sp.xlog1py(1j * z, z)",
 }  # fmt: skip
 # Of real arguments, with complex results or beside complex numbers.

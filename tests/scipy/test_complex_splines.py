@@ -40,6 +40,9 @@ CASES = {
     "linear": lambda p: interp1d(X, Z)(p),
     "barycentric": lambda p: BarycentricInterpolator(X, Z)(p),
     "radial": lambda p: RBFInterpolator(X[:, None], Z)(p[:, None]),
+    "by values": lambda p: CubicSpline(X, Z * p[0])(p[1]),
+    "by coefficients": lambda p: PPoly(C * p[0], [0.0, 1.0, 2.0])(p[1] - 0.5),
+    "linear by values": lambda p: interp1d(X, 1j * X * p[0])(p),
     "Akima": lambda p: Akima1DInterpolator(X, Z.real)(p) * 1j,
 }
 

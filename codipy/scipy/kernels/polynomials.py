@@ -17,7 +17,7 @@ from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active
+from codipy.numpy.arguments import holds_active, holds_variables
 from codipy.numpy.decisions import decision, keep
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
@@ -102,7 +102,7 @@ def _evaluation(order, extrapolate):
 
 
 def _evaluate(c, x, points, order, extrapolate, out):
-    if not holds_active((c, x, points)):
+    if not holds_variables((c, x, points)):
         return on_values(_compiled.evaluate, (c, x, points, order, extrapolate, out))
     if order < 0:
         raise ActiveError(refusal("an antiderivative by nu < 0", "take s.antiderivative()(x)"))
