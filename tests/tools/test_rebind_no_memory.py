@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each allocation of a gradient fails once: it is raised, or the rebuilt function runs, never the one as it stands."""
 
+import sys
+
 import numpy as np
 import pytest
 
 import codipy
 from tests.no_memory import failing_allocations
 from tests.strategies import each_strategy
+from tests.tools.filled import module_of
 
 allocations = failing_allocations()
 
@@ -49,3 +52,32 @@ def test_the_function_as_it_stands_never_runs(driver, strategy):
             np.testing.assert_array_equal(np.ravel(found), expected, err_msg=str(n))
     assert failed > 0
     np.testing.assert_array_equal(np.ravel(drive(branches, strategy)), expected)
+
+
+FILLED = """
+START = np.ones(4)
+def f(p):
+    u = START.copy()
+    u[0] = p
+    return np.sum(u * u)
+"""
+PLACES = [int(1.3**k) for k in range(8, 38)]  # of some 15,000 allocations
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_what_is_read_of_a_source_is_read_again(tmp_path, request):
+    """A file that was read while memory ran short was one without a source for ever."""
+    outcomes = set()
+    for n in PLACES:
+        name = f"module_that_is_read_{n}"
+        request.addfinalizer(lambda name=name: sys.modules.pop(name, None))
+        f = module_of(tmp_path, name, FILLED).f
+        allocations.fail(n)
+        try:
+            outcomes.add(codipy.grad(f)(0.5))
+        except (MemoryError, SystemError):
+            outcomes.add("no memory")
+        finally:
+            allocations.restore()
+        assert codipy.grad(f)(0.5) == 1.0, n
+    assert outcomes <= {"no memory", 1.0} and "no memory" in outcomes

@@ -283,6 +283,13 @@ class Fills:
         if self._is_searched:
             return
         self._is_searched = True
+        try:
+            self._search(foreign)
+        except BaseException:  # Ctrl-C, or a recursion that is too deep: half of the names are none
+            self._is_searched = False
+            raise
+
+    def _search(self, foreign):
         for outer in self.outer.values():
             made = {name: _maker(outer, name, foreign) for name in outer.makers}
             for call in outer.given:

@@ -9,7 +9,9 @@ source that was edited since, or code that something else has written again, cha
 from __future__ import annotations
 
 import ast
+import contextlib
 import linecache
+import sys
 import threading
 import warnings
 from types import CodeType
@@ -41,8 +43,7 @@ def filling(f, scope):
         That of `f` itself where there is nothing to wrap, or no source.
     """
     code = f.__code__
-    with _lock:
-        file = _file_of(f)
+    with _file_of(f) as file:
         return code if file is None else file.code_for(code, Foreign(f.__globals__, scope))
 
 
@@ -61,23 +62,26 @@ def filled_names(f, scope):
     frozenset of str
         Empty where there is no source.
     """
-    with _lock:
-        file = _file_of(f)
+    with _file_of(f) as file:
         return frozenset() if file is None else file.filled_by(f.__code__, Foreign(f.__globals__, scope))
 
 
+@contextlib.contextmanager
 def _file_of(f):
-    """The parsed file of a function; None where there is no source."""
+    """The parsed file of a function, None where there is no source; what an exception leaves of it is dropped."""
     name = f.__code__.co_filename
-    linecache.checkcache(name)
-    lines = linecache.getlines(name, f.__globals__)
-    if not lines:
-        return None
-    known, file = _files.get(name, (None, None))
-    if known is not lines:
-        file = _parsed(lines)
-        _files[name] = lines, file
-    return file
+    with _lock:
+        linecache.checkcache(name)
+        lines = linecache.getlines(name, f.__globals__)
+        known, file = _files.get(name, (None, None))
+        if lines and known is not lines:
+            file = _parsed(lines)
+            _files[name] = lines, file
+        try:
+            yield file if lines else None
+        except BaseException:  # Ctrl-C, no memory, a recursion that is too deep: its tree may be half wrapped
+            _files.pop(name, None)
+            raise
 
 
 def _parsed(lines):
@@ -86,8 +90,20 @@ def _parsed(lines):
             warnings.simplefilter("ignore")  # they were given when the module was imported
             tree = ast.parse("".join(lines))
         return _File(tree)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):  # no Python, or too deep for its parser
+    except (SyntaxError, ValueError):  # no Python
         return None
+    except RecursionError:
+        _demand_deep_code()
+        return None
+
+
+def _demand_deep_code():
+    """Raise the RecursionError in hand where it is the caller that lies deep: what is found is kept for later calls."""
+    depth, frame = 0, sys._getframe()
+    while frame is not None:
+        depth, frame = depth + 1, frame.f_back
+    if 2 * depth > sys.getrecursionlimit():
+        raise
 
 
 class _File:
@@ -134,7 +150,10 @@ class _File:
                 if not wrap(self._fills, statement, foreign):
                     return found
                 wrapped = compile(module, name, "exec", dont_inherit=True)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):  # such as `return` outside of a function
+        except (SyntaxError, ValueError):  # such as `return` outside of a function
+            return found
+        except RecursionError:
+            _demand_deep_code()
             return found
         try:
             pairs = list(_pairs(own, wrapped))
