@@ -117,24 +117,26 @@ cdef inline void equal(Stretch* stretch, const Program* program, const Ends* end
             single(stretch, program, ends, primals, some.members[some.n], reuse)
 
 
-cdef inline Py_ssize_t row_of_equal(const Ends* ends, int32_t handle, Py_ssize_t i, Py_ssize_t most) noexcept nogil:
-    """How many statements, from the one behind `i` others on, have one program and follow one another."""
-    cdef Py_ssize_t n = 1
-    while n < most and ends.handles[-1 - i - n] == handle:
-        n += 1
-    return n
-
-
-cdef inline void row(Stretch* stretch, const Program* program, const Ends* ends, const double* primals, Py_ssize_t n,
-                     Py_ssize_t i, int32_t a, int32_t c) noexcept nogil:
-    """So many statements of one program in a row, whose items lie one behind the other: nothing is sorted."""
+cdef Py_ssize_t row(Stretch* stretch, const Program* program, const Ends* ends, const double* primals, Py_ssize_t i,
+                    Py_ssize_t most, int32_t a, int32_t c) noexcept nogil:
+    """Statements of one program in a row, whose items lie one behind the other, are not sorted: how many, 0 for few."""
     cdef double* to = stretch.registers
-    cdef double* jacobians = stretch.jacobians + ARGUMENTS + a
+    cdef double* jacobians
     cdef const double* bars = stretch.bars
-    cdef const double* constants = ends.constants + c
-    cdef const int32_t* arguments = ends.arguments + a
+    cdef const double* constants
+    cdef const int32_t* arguments
+    cdef const int32_t* handles = ends.handles - 1 - i
     cdef int32_t r
-    cdef Py_ssize_t j, active = program.active, passive = program.passive
+    cdef Py_ssize_t j, n = 1, active = program.active, passive = program.passive
+    if not active:
+        return 0
+    most = min(most - i, <Py_ssize_t>TOGETHER, (ARGUMENTS + a) // active)
+    while n < most and (handles - n)[0] == handles[0]:
+        n += 1
+    if n < IN_A_ROW or n > most:
+        return 0
+    jacobians = stretch.jacobians + ARGUMENTS + a - n * active
+    arguments, constants = ends.arguments + a - n * active, ends.constants + c - n * passive
     for r in range(program.leaves):
         if program.is_active[r]:
             for j in range(n):
@@ -151,18 +153,44 @@ cdef inline void row(Stretch* stretch, const Program* program, const Ends* ends,
                      stretch.registers, stretch.bars)
     for r in range(program.leaves):
         if program.is_active[r]:
-            for j in range(n):
-                jacobians[j * active] = bars[j]
+            if active == 1:
+                memcpy(jacobians, bars, n * sizeof(double))
+            else:
+                for j in range(n):
+                    jacobians[j * active] = bars[j]
             jacobians += 1
         bars += TOGETHER
     memset(stretch.counts + i, program.active, n)
+    return n
+
+
+cdef Py_ssize_t fill_rows(Stretch* stretch, const Ends* ends, const double* primals, Py_ssize_t most) noexcept nogil:
+    """As fill, of statements that begin with many of one program; 0 where they do not."""
+    cdef Program** programs = program_blocks()
+    cdef const Program* program
+    cdef Py_ssize_t i = 0, n
+    cdef int32_t a = 0, c = 0, handle
+    most = min(most, STRETCH)
+    while i < most:
+        handle = ends.handles[-1 - i]
+        if handle == INPUT or handle <= ELEMENT:
+            break
+        program = program_at(programs, handle)
+        n = row(stretch, program, ends, primals, i, most, a, c)
+        if not n:
+            break
+        a -= <int32_t>n * program.active
+        c -= <int32_t>n * program.passive
+        i += n
+    stretch.arguments, stretch.constants = -a, -c
+    return i
 
 
 cdef inline Py_ssize_t fill(Stretch* stretch, const Ends* ends, double* primals, Py_ssize_t most, bint reuse) noexcept nogil:
     cdef Program** programs = program_blocks()
     cdef const Program* program = NULL
     cdef Equal* slot = NULL
-    cdef Py_ssize_t i = 0, k, n, last, used = 0
+    cdef Py_ssize_t i = 0, k, last, used = 0
     cdef int32_t a = 0, c = 0, handle, result, known = INPUT
     cdef double value
     most = min(most, STRETCH)
@@ -191,14 +219,6 @@ cdef inline Py_ssize_t fill(Stretch* stretch, const Ends* ends, double* primals,
             slot = stretch.slots + (handle & (SLOTS - 1))
             while slot.head and slot.handle != handle:
                 slot = slot + 1 if slot + 1 < stretch.slots + SLOTS else stretch.slots
-        if not reuse and program.active and i + IN_A_ROW <= most and ends.handles[-i - IN_A_ROW] == handle:
-            n = row_of_equal(ends, handle, i, min(most - i, <Py_ssize_t>TOGETHER, (ARGUMENTS + a) // program.active))
-            if n >= IN_A_ROW:
-                a -= <int32_t>n * program.active
-                c -= <int32_t>n * program.passive
-                row(stretch, program, ends, primals, n, i, a, c)
-                i += n
-                continue
         a -= program.active
         c -= program.passive
         if program.active:
@@ -224,4 +244,7 @@ cdef inline Py_ssize_t fill(Stretch* stretch, const Ends* ends, double* primals,
 
 cdef Py_ssize_t fill_stretch(Stretch* stretch, const Ends* ends, double* primals, Py_ssize_t most,
                              bint reuse) noexcept nogil:
+    cdef Py_ssize_t filled = 0 if reuse else fill_rows(stretch, ends, primals, most)
+    if filled:
+        return filled
     return fill(stretch, ends, primals, most, True) if reuse else fill(stretch, ends, primals, most, False)
