@@ -168,11 +168,12 @@ cdef Py_ssize_t fill_rows(Stretch* stretch, const Ends* ends, const double* prim
     """As fill, of statements that begin with many of one program; 0 where they do not."""
     cdef Program** programs = program_blocks()
     cdef const Program* program
-    cdef Py_ssize_t i = 0, n
+    cdef Py_ssize_t i = 0, last, n
     cdef int32_t a = 0, c = 0, handle
     most = min(most, STRETCH)
     while i < most:
-        handle = ends.handles[-1 - i]
+        last = -1 - i
+        handle = ends.handles[last]
         if handle == INPUT or handle <= ELEMENT:
             break
         program = program_at(programs, handle)
