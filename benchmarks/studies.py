@@ -13,9 +13,9 @@ from pathlib import Path
 import codipy
 from codipy.laboratory.source import as_steps
 from codipy.tape.memory.statistics import readable
-from codipy.tools.measuring import PHASES
-from codipy.tools.progress import shown_progress
-from codipy.tools.target import find
+from codipy.tools.comparison.measuring import PHASES
+from codipy.tools.console.progress import shown_progress
+from codipy.tools.console.target import find
 
 ROOT = Path(__file__).resolve().parents[1]
 BUILD, TABLES = ROOT / "build" / "studies", ROOT / "docs" / "studies"

@@ -43,8 +43,8 @@ from codipy.tools import taylor as taylor
 from codipy.tools import value as value
 from codipy.tools import value_and_grad as value_and_grad
 from codipy.tools import vjp as vjp
-from codipy.tools.optimization import problem as problem
-from codipy.tools.preaccumulate import preaccumulate as preaccumulate
+from codipy.tools.derivatives.optimization import problem as problem
+from codipy.tools.derivatives.preaccumulate import preaccumulate as preaccumulate
 from codipy.tools.rebind import rebind as rebind
 from codipy.tools.threads import get_num_threads as get_num_threads
 from codipy.tools.threads import set_num_threads as set_num_threads

@@ -19,12 +19,12 @@ from codipy.laboratory.sampling import add_timeline
 from codipy.laboratory.trouble.command import add_debug
 from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare
-from codipy.tools.compare import StatefulError
-from codipy.tools.json_text import json_text
-from codipy.tools.progress import shown_progress
-from codipy.tools.settings import settings
-from codipy.tools.table import FORMATS
-from codipy.tools.target import TargetError, absolute, demand_writable, hinting, load, user_traceback
+from codipy.tools.comparison.compare import StatefulError
+from codipy.tools.comparison.settings import settings
+from codipy.tools.console.json_text import json_text
+from codipy.tools.console.progress import shown_progress
+from codipy.tools.console.table import FORMATS
+from codipy.tools.console.target import TargetError, absolute, demand_writable, hinting, load, user_traceback
 from codipy.version import __version__
 
 __all__ = ["main"]

@@ -18,8 +18,8 @@ _PLACES = {
     "testing": ["check_derivatives"],
     "tools": ["clear_tapes", "compare", "grad", "gradient_and_hvp", "hessian", "hessian_sparsity", "hvp", "jacobian",
               "jvp", "linearize", "primitive", "sparsity", "taylor", "value", "value_and_grad", "vjp"],
-    "tools.optimization": ["problem"],
-    "tools.preaccumulate": ["preaccumulate"],
+    "tools.derivatives.optimization": ["problem"],
+    "tools.derivatives.preaccumulate": ["preaccumulate"],
     "tools.rebind": ["rebind"],
     "tools.threads": ["get_num_threads", "set_num_threads"],
 }

@@ -12,7 +12,7 @@ import pytest
 
 import codipy
 from codipy import cli
-from codipy.tools import progress
+from codipy.tools.console import progress
 from tests.strategies import STRATEGIES
 
 FILE = '''
@@ -136,7 +136,7 @@ def test_a_wrong_strategy_is_exit_status_1(file, capsys, monkeypatch):
         def register_output(self, y):
             return super().register_output(y * 1.5 if self.strategy == "primal-reuse" else y)
 
-    monkeypatch.setattr(importlib.import_module("codipy.tools.measuring"), "Tape", Wrong)
+    monkeypatch.setattr(importlib.import_module("codipy.tools.comparison.measuring"), "Tape", Wrong)
     assert run(f"{file}:cost") == 1
     last = capsys.readouterr().out.rstrip().splitlines()[-2:]
     assert last[0].startswith("primal-reuse, statement disagrees with the median of all strategies: the derivative by "

@@ -169,7 +169,7 @@ def rooms(graph, folder):
     return found
 
 
-@pytest.mark.parametrize("folder", ["codipy.tape", "codipy.programs", "codipy.scipy"])
+@pytest.mark.parametrize("folder", ["codipy.tape", "codipy.programs", "codipy.scipy", "codipy.tools"])
 def test_rooms_of_a_folder_see_each_other_one_way(folder):
     """Rooms can be read in an order; the files beside them see and are seen by all."""
     found = rooms(imports(), folder)
@@ -213,11 +213,11 @@ def test_the_reader_sees_the_arrows_that_are_there():
         ("codipy.tape.kernels", '#include "codipy/active/scalar/real.h"'),
         ("codipy.tape.kernels", '#include "../active/scalar/real.h"'),
         ("codipy.tape.tape", 'real = importlib.import_module("codipy.active.scalar.real")'),
-        ("codipy.active.scalar.real", "from codipy.tools.drivers import grad"),
-        ("codipy.tools.drivers", "import codipy"),
-        ("codipy.tools.drivers", "from codipy import testing"),
-        ("codipy.tools.drivers", "from codipy import Tape"),
-        ("codipy.tools.drivers", "from ..testing import check_derivatives"),
+        ("codipy.active.scalar.real", "from codipy.tools.derivatives.drivers import grad"),
+        ("codipy.tools.derivatives.drivers", "import codipy"),
+        ("codipy.tools.derivatives.drivers", "from codipy import testing"),
+        ("codipy.tools.derivatives.drivers", "from codipy import Tape"),
+        ("codipy.tools.rebind", "from ..testing import check_derivatives"),
         ("codipy.errors", "from codipy.data import Stream"),
     ],
 )
@@ -234,7 +234,7 @@ def test_an_arrow_upward_is_caught(module, line):
         ("codipy.tape.tape", "from codipy import errors"),
         ("codipy.data.stream", "from ..errors import TapeError"),
         ("codipy.data.stream", "from .chunk cimport Chunk"),
-        ("codipy.tools.drivers", "from codipy.active import Real"),
+        ("codipy.tools.derivatives.drivers", "from codipy.active import Real"),
         ("codipy.tape.tape", '#include "recorder.h"'),
         ("codipy.tape.tape", '#include "../data/pages.h"'),
         ("codipy.testing", "from codipy.tools import grad"),

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.tools.callee import rebound
-from codipy.tools.optimization import problem, weighted
-from codipy.tools.second import hessian
-from codipy.tools.sparsity import hessian_sparsity, sparsity
+from codipy.tools.derivatives.optimization import problem, weighted
+from codipy.tools.derivatives.second import hessian
+from codipy.tools.derivatives.sparsity import hessian_sparsity, sparsity
 
 __all__ = ["NonlinearProgram", "nlp"]
 

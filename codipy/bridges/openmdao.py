@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from codipy.bridges.needed import needed
-from codipy.tools.jacobian import jacobian
+from codipy.tools.derivatives.jacobian import jacobian
 
 __all__ = ["ExplicitComponent", "ImplicitComponent"]
 

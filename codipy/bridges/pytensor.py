@@ -6,7 +6,7 @@ import numpy as np
 
 from codipy.bridges.needed import needed
 from codipy.tools.callee import check_function, name_of
-from codipy.tools.products import vjp
+from codipy.tools.derivatives.products import vjp
 
 __all__ = ["to_pytensor"]
 

@@ -8,8 +8,8 @@ import numpy as np
 
 from codipy.bridges.needed import needed
 from codipy.tools.callee import check_function
-from codipy.tools.primitive import primitive
-from codipy.tools.products import vjp
+from codipy.tools.derivatives.primitive import primitive
+from codipy.tools.derivatives.products import vjp
 
 __all__ = ["from_torch", "to_torch"]
 

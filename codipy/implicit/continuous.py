@@ -33,8 +33,8 @@ from codipy.numpy.decisions import decision, keep
 from codipy.numpy.primitive import Primitive
 from codipy.tape import active_tape, passive
 from codipy.tools.pool import borrow, borrow_vector, give_back, give_back_vector
-from codipy.tools.recording import Recording
-from codipy.tools.run import NESTED
+from codipy.tools.runs.recording import Recording
+from codipy.tools.runs.run import NESTED
 
 __all__ = ["Continuous", "Kept", "Problem", "moved", "refuse_hidden"]
 

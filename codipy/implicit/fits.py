@@ -30,10 +30,10 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision
 from codipy.tape.activity import depth
+from codipy.tools.arguments.trees import value
 from codipy.tools.callee import name_of
-from codipy.tools.drivers import grad
-from codipy.tools.jacobian import jacobian
-from codipy.tools.trees import value
+from codipy.tools.derivatives.drivers import grad
+from codipy.tools.derivatives.jacobian import jacobian
 
 __all__ = ["curve_fit", "lsq_linear", "nnls"]
 

@@ -14,7 +14,7 @@ import scipy.optimize
 from codipy.active.array import plain
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
-from codipy.tools.jacobian import jacobian
+from codipy.tools.derivatives.jacobian import jacobian
 
 __all__ = ["OF_MINIMA", "Bounds", "with_bounds"]
 

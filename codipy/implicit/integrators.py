@@ -22,11 +22,11 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.tape import passive
 from codipy.tape.activity import depth
+from codipy.tools.arguments.trees import value
 from codipy.tools.callee import name_of
-from codipy.tools.drivers import grad
+from codipy.tools.derivatives.drivers import grad
 from codipy.tools.orders import orders
 from codipy.tools.rebind import rebind
-from codipy.tools.trees import value
 
 __all__ = ["integrated"]
 

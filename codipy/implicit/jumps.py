@@ -14,7 +14,7 @@ import numpy as np
 
 from codipy.active.array import plain
 from codipy.implicit.opened import Opened
-from codipy.tools.trees import value
+from codipy.tools.arguments.trees import value
 
 __all__ = ["moving_jump"]
 

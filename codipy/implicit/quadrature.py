@@ -32,11 +32,11 @@ from codipy.implicit.jumps import moving_jump
 from codipy.numpy.decisions import decision, keep
 from codipy.tape import active_tape, passive
 from codipy.tape.activity import depth
-from codipy.tools.apart import Apart
+from codipy.tools.arguments.trees import value
 from codipy.tools.callee import name_of
 from codipy.tools.orders import orders
 from codipy.tools.rebind import rebind
-from codipy.tools.trees import value
+from codipy.tools.runs.apart import Apart
 
 __all__ = ["FUNCTIONS", "quad", "quad_vec"]
 

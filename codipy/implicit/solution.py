@@ -22,15 +22,15 @@ from codipy.numpy.primitive import Primitive
 from codipy.numpy.solved import LESS_VALUE, SOLVED, Solver
 from codipy.tape import passive
 from codipy.tape.activity import depth
+from codipy.tools.arguments.choice import Choice
+from codipy.tools.arguments.forms import rebuild
+from codipy.tools.arguments.leaves import join, split
+from codipy.tools.arguments.trees import labelled, value
 from codipy.tools.callee import check_function, name_of, rebound
-from codipy.tools.choice import Choice
-from codipy.tools.columns import matrix_of
 from codipy.tools.driver import Driver
-from codipy.tools.forms import rebuild
-from codipy.tools.leaves import join, split
 from codipy.tools.orders import orders
-from codipy.tools.run import Run
-from codipy.tools.trees import labelled, value
+from codipy.tools.runs.columns import matrix_of
+from codipy.tools.runs.run import Run
 
 __all__ = ["fixed_point", "root", "solution_of"]
 

@@ -29,8 +29,8 @@ from codipy.numpy.decisions import is_replayed
 from codipy.numpy.modules import module_for
 from codipy.scipy import solvers
 from codipy.tape.activity import depth
-from codipy.tools.drivers import grad
-from codipy.tools.jacobian import jacobian
+from codipy.tools.derivatives.drivers import grad
+from codipy.tools.derivatives.jacobian import jacobian
 
 __all__ = ["FUNCTIONS", "optimize"]
 

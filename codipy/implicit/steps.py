@@ -21,10 +21,10 @@ from codipy.active.arrays.known import with_known_values
 from codipy.numpy.allocation import asarray
 from codipy.numpy.decisions import decision, is_replayed, keep
 from codipy.numpy.solved import LESS_VALUE
-from codipy.tools.choice import Choice
-from codipy.tools.columns import matrix_of
+from codipy.tools.arguments.choice import Choice
 from codipy.tools.orders import orders
-from codipy.tools.run import Run
+from codipy.tools.runs.columns import matrix_of
+from codipy.tools.runs.run import Run
 
 __all__ = ["Bdf", "Explicit", "Radau", "anchored"]
 

@@ -14,9 +14,9 @@ from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError
 from codipy.implicit.opened import Opened
 from codipy.numpy.arguments import value_tree
+from codipy.tools.arguments.trees import value
 from codipy.tools.pool import borrow, give_back
-from codipy.tools.run import NESTED
-from codipy.tools.trees import value
+from codipy.tools.runs.run import NESTED
 
 __all__ = ["METHODS", "Equation", "Nodes", "Reads", "Step", "plain_call", "run"]
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.tools.measuring import clock
+from codipy.tools.comparison.measuring import clock
 
 __all__ = ["Bandwidth"]
 

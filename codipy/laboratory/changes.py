@@ -12,9 +12,9 @@ from codipy.laboratory.errors import StudyError
 from codipy.laboratory.fits import LEAST_GROWTH
 from codipy.laboratory.result import Study
 from codipy.tape.memory.statistics import readable
-from codipy.tools.measuring import PHASES
-from codipy.tools.report import readable_seconds
-from codipy.tools.table import Table, as_comments, line_width
+from codipy.tools.comparison.measuring import PHASES
+from codipy.tools.comparison.report import readable_seconds
+from codipy.tools.console.table import Table, as_comments, line_width
 
 __all__ = ["Change", "Changes", "changes"]
 

@@ -14,10 +14,10 @@ from codipy.laboratory.passing import passes
 from codipy.laboratory.prediction import predict
 from codipy.laboratory.result import Study
 from codipy.laboratory.run import sourced, study
-from codipy.tools.json_text import json_text
-from codipy.tools.progress import shown_progress
-from codipy.tools.settings import settings
-from codipy.tools.target import TargetError, demand_writable
+from codipy.tools.comparison.settings import settings
+from codipy.tools.console.json_text import json_text
+from codipy.tools.console.progress import shown_progress
+from codipy.tools.console.target import TargetError, demand_writable
 
 __all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "numbers_of", "positive"]
 

@@ -7,9 +7,9 @@ import statistics
 from dataclasses import asdict, dataclass, field
 
 from codipy.laboratory.plan import PLAIN, Combination
-from codipy.tools.json_text import with_numbers
-from codipy.tools.measuring import PHASES
-from codipy.tools.report import Times
+from codipy.tools.comparison.measuring import PHASES
+from codipy.tools.comparison.report import Times
+from codipy.tools.console.json_text import with_numbers
 
 __all__ = ["Measurement"]
 
@@ -32,7 +32,7 @@ class Measurement:
     plain : list of float
         Seconds of plain runs in the same process, in turns with what follows.
     seconds : dict
-        Phase to as many seconds; those of `codipy.tools.measuring.PHASES` that this way can do.
+        Phase to as many seconds; those of `codipy.tools.comparison.measuring.PHASES` that this way can do.
     refused : dict
         The other phases, and why not.
     copied : list of float

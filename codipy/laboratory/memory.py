@@ -15,7 +15,7 @@ def measure(target, at=None, pairs=(), chunk_size=None, progress=None, text=None
     Parameters
     ----------
     target, at, text : str
-        The function in its file and its point: see `codipy.tools.target.load`. Every process loads the file anew.
+        The function in its file and its point, see `codipy.tools.console.target.load`; each process loads the file.
     pairs : list of tuple
         (strategy, granularity)
     chunk_size : int, optional

@@ -16,11 +16,11 @@ from codipy.tape.contents.dissect import contents_of
 from codipy.tape.memory.statistics import readable
 from codipy.tape.passes.optimize import Passes, optimized
 from codipy.tools.callee import name_of
-from codipy.tools.measuring import clock, no_garbage_collection
-from codipy.tools.problem import Problem
-from codipy.tools.report import Times
-from codipy.tools.settings import settings
-from codipy.tools.table import Table, as_comments, line_width
+from codipy.tools.comparison.measuring import clock, no_garbage_collection
+from codipy.tools.comparison.report import Times
+from codipy.tools.comparison.settings import settings
+from codipy.tools.console.table import Table, as_comments, line_width
+from codipy.tools.runs.problem import Problem
 
 __all__ = ["PassedRow", "Saving", "passes"]
 

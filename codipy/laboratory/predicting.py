@@ -10,9 +10,9 @@ from codipy.laboratory.command import AGREE, DISAGREE, numbers_of, positive
 from codipy.laboratory.prediction import bytes_of, predict
 from codipy.laboratory.source import as_steps
 from codipy.tools.callee import name_of
-from codipy.tools.progress import shown_progress
-from codipy.tools.settings import settings
-from codipy.tools.target import TargetError, demand_writable, find, hinting
+from codipy.tools.comparison.settings import settings
+from codipy.tools.console.progress import shown_progress
+from codipy.tools.console.target import TargetError, demand_writable, find, hinting
 
 __all__ = ["add_predict"]
 

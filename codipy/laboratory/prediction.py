@@ -15,11 +15,11 @@ from codipy.tape.memory.statistics import Statistics, collect, readable
 from codipy.tape.provenance.watching import unwatched
 from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.callee import check_result, name_of
-from codipy.tools.json_text import json_text
-from codipy.tools.measuring import StatefulError, stateful
-from codipy.tools.problem import Problem, Weighted
-from codipy.tools.settings import settings
-from codipy.tools.table import Table, as_comments, line_width
+from codipy.tools.comparison.measuring import StatefulError, stateful
+from codipy.tools.comparison.settings import settings
+from codipy.tools.console.json_text import json_text
+from codipy.tools.console.table import Table, as_comments, line_width
+from codipy.tools.runs.problem import Problem, Weighted
 
 __all__ = ["Predicted", "Prediction", "bytes_of", "predict"]
 

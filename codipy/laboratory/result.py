@@ -17,10 +17,10 @@ from codipy.laboratory.measurement import Measurement
 from codipy.laboratory.resident import EXTRA
 from codipy.tape.html import framed
 from codipy.tape.memory.statistics import readable
-from codipy.tools.json_text import json_text
-from codipy.tools.measuring import PHASES
-from codipy.tools.report import readable_seconds
-from codipy.tools.table import Table, as_comments, line_width
+from codipy.tools.comparison.measuring import PHASES
+from codipy.tools.comparison.report import readable_seconds
+from codipy.tools.console.json_text import json_text
+from codipy.tools.console.table import Table, as_comments, line_width
 
 __all__ = ["COLUMNS", "Study"]
 

@@ -21,11 +21,11 @@ from codipy.laboratory.result import Study
 from codipy.laboratory.source import FromFile, Given
 from codipy.laboratory.worker import RUNNING
 from codipy.tools.callee import check_function
-from codipy.tools.json_text import json_text
-from codipy.tools.measuring import clock
-from codipy.tools.problem import Problem
-from codipy.tools.target import hints
-from codipy.tools.verdict import Differences, Verdict
+from codipy.tools.comparison.measuring import clock
+from codipy.tools.comparison.verdict import Differences, Verdict
+from codipy.tools.console.json_text import json_text
+from codipy.tools.console.target import hints
+from codipy.tools.runs.problem import Problem
 
 __all__ = ["Progress", "sourced", "study"]
 

@@ -9,9 +9,9 @@ from codipy.laboratory.command import AGREE, positive
 from codipy.laboratory.timeline import timeline
 from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools.callee import name_of
-from codipy.tools.settings import settings
-from codipy.tools.table import FORMATS
-from codipy.tools.target import TargetError, demand_writable, hinting, load
+from codipy.tools.comparison.settings import settings
+from codipy.tools.console.table import FORMATS
+from codipy.tools.console.target import TargetError, demand_writable, hinting, load
 
 __all__ = ["add_timeline"]
 

@@ -12,7 +12,7 @@ import types
 from pathlib import Path
 
 from codipy.tools.callee import name_of
-from codipy.tools.target import absolute, find, made_by
+from codipy.tools.console.target import absolute, find, made_by
 
 __all__ = ["FromFile", "Given", "as_steps"]
 

@@ -19,14 +19,14 @@ from codipy.laboratory.svg import svg
 from codipy.tape.html import framed
 from codipy.tape.memory.statistics import readable
 from codipy.tape.provenance.watching import unwatched
+from codipy.tools.arguments.forms import flatten
+from codipy.tools.arguments.repeated import arguments
+from codipy.tools.arguments.trees import labelled
 from codipy.tools.callee import name_of, rebound
-from codipy.tools.forms import flatten
-from codipy.tools.measuring import StatefulError, stateful
-from codipy.tools.recording import Recording
-from codipy.tools.repeated import arguments
+from codipy.tools.comparison.measuring import StatefulError, stateful
+from codipy.tools.console.table import Table, line_width
+from codipy.tools.runs.recording import Recording
 from codipy.tools.swallowed import watch
-from codipy.tools.table import Table, line_width
-from codipy.tools.trees import labelled
 
 __all__ = ["Timeline", "timeline"]
 

@@ -22,11 +22,18 @@ from codipy.laboratory.plan import PLAIN
 from codipy.laboratory.resident import Mark, trim
 from codipy.laboratory.sampled import passive_shares, sampled
 from codipy.numpy.rules.factors import import_lapack
-from codipy.tools.drivers import grad
-from codipy.tools.leaves import join
-from codipy.tools.measuring import Looked, TimedTape, demand_the_same, no_garbage_collection, runs_for, time_plain
-from codipy.tools.problem import Problem
-from codipy.tools.verdict import Differences, random_direction, timed_value
+from codipy.tools.arguments.leaves import join
+from codipy.tools.comparison.measuring import (
+    Looked,
+    TimedTape,
+    demand_the_same,
+    no_garbage_collection,
+    runs_for,
+    time_plain,
+)
+from codipy.tools.comparison.verdict import Differences, random_direction, timed_value
+from codipy.tools.derivatives.drivers import grad
+from codipy.tools.runs.problem import Problem
 
 __all__ = ["RUNNING", "answer", "end_with"]
 

@@ -11,8 +11,8 @@ from numpy import iscomplexobj
 from codipy.active import Real
 from codipy.active.array import Array, is_complex_variable
 from codipy.active.bulk import as_float
+from codipy.tools.arguments.trees import plain_copy
 from codipy.tools.rebinding.unit import WRAPPED
-from codipy.tools.trees import plain_copy
 
 __all__ = ["check_function", "check_result", "is_rebound", "name_of", "rebound", "with_aux"]
 

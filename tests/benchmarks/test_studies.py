@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import codipy
-from codipy.tools.target import find
+from codipy.tools.console.target import find
 from tests.laboratory.copies import in_copies
 from tests.strategies import STRATEGIES
 

@@ -9,7 +9,7 @@ import contextlib
 import numpy as np
 
 import codipy
-from codipy.tools import curvature
+from codipy.tools.derivatives import curvature
 from tests.fuzz.generator import constants
 from tests.fuzz.judge import Finding, attempt, plain_run, quietly
 from tests.nested.once import set_twice

@@ -110,8 +110,8 @@ IMPORTS = '''
 import sys
 import numpy as np
 from codipy.laboratory.worker import import_what_recordings_need
-from codipy.tools.measuring import TimedTape
-from codipy.tools.problem import Problem
+from codipy.tools.comparison.measuring import TimedTape
+from codipy.tools.runs.problem import Problem
 
 def f(x):
     return np.sum(np.sin(x) * x[0]) + np.linalg.solve(np.eye(len(x)) * 2.0, x)[0] + np.concatenate([x, x])[1]

@@ -19,8 +19,8 @@ from codipy import cli
 from codipy.errors import TapeError
 from codipy.laboratory.prediction import bytes_of
 from codipy.tape.strategies.table import GRANULARITIES, STRATEGIES
-from codipy.tools.measuring import StatefulError
-from codipy.tools.problem import Problem
+from codipy.tools.comparison.measuring import StatefulError
+from codipy.tools.runs.problem import Problem
 from tests.laboratory.counted import OBJECTS, differences, unlike
 from tests.strategies import COMPARED, VARIANTS, each_pair
 from tests.test_examples import load

@@ -17,7 +17,7 @@ import pytest
 import codipy
 from codipy import cli
 from codipy.errors import TapeError
-from codipy.tools.measuring import StatefulError
+from codipy.tools.comparison.measuring import StatefulError
 from tests.strategies import each_strategy
 
 HERE = __file__

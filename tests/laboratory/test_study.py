@@ -15,9 +15,9 @@ import codipy
 from codipy.laboratory import StudyError, worker
 from codipy.laboratory.plan import Combination, Point
 from codipy.laboratory.source import Given
-from codipy.tools.measuring import StatefulError
-from codipy.tools.problem import Problem
-from codipy.tools.verdict import Differences, Verdict
+from codipy.tools.comparison.measuring import StatefulError
+from codipy.tools.comparison.verdict import Differences, Verdict
+from codipy.tools.runs.problem import Problem
 from tests.laboratory import models
 from tests.strategies import AS_VALUES, COMPARED
 

@@ -12,7 +12,7 @@ import pytest
 import codipy
 from codipy import cli
 from codipy.laboratory.sampled import sampled
-from codipy.tools.measuring import StatefulError
+from codipy.tools.comparison.measuring import StatefulError
 from tests.strategies import COMPARED, STRATEGIES, each_pair
 
 RUNS = []

@@ -16,7 +16,7 @@ from codipy.laboratory.trouble import Troubles
 from codipy.laboratory.trouble.recorded import Recorded
 from codipy.laboratory.trouble.watch import Watcher
 from codipy.tape.provenance.watching import watched_by
-from codipy.tools.problem import Weighted
+from codipy.tools.runs.problem import Weighted
 from tests.fuzz.generator import constants, write
 from tests.laboratory import troubled
 from tests.strategies import VARIANTS, each_pair

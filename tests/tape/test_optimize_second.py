@@ -8,7 +8,7 @@ import codipy
 from codipy.tape.contents.dissect import contents_of
 from codipy.tape.passes.optimize import Passes, optimized
 from codipy.tape.second import SecondOrder, allow_second, has_second
-from codipy.tools.curvature import _Rules
+from codipy.tools.derivatives.curvature import _Rules
 from tests.active.recording import record
 from tests.fuzz.generator import write
 from tests.fuzz.judge import Rebound, quietly

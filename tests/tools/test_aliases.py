@@ -325,8 +325,8 @@ def test_what_shares_no_number_is_taken():
 
 def test_numbers_of_a_list_are_not_asked_in_pairs_whether_they_share_memory(monkeypatch):
     asked = []
-    share = codipy.tools.aliases._share
-    monkeypatch.setattr(codipy.tools.aliases, "_share", lambda *pair: asked.append(pair) or share(*pair))
+    share = codipy.tools.arguments.aliases._share
+    monkeypatch.setattr(codipy.tools.arguments.aliases, "_share", lambda *pair: asked.append(pair) or share(*pair))
     gradient = codipy.grad(lambda x, a: sum(v * v * v for v in x) + (a * a).sum())
     _, found = codipy.jvp(gradient, ([1.0, 2.0, 3.0], np.ones(2)), ([1.0, 0.0, 0.0], np.zeros(2)))
     assert found == [6.0, 0.0, 0.0]

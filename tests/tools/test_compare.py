@@ -12,7 +12,7 @@ import pytest
 
 import codipy
 from codipy.tools import compare as compare_function
-from codipy.tools.report import Times
+from codipy.tools.comparison.report import Times
 from tests.strategies import AS_VALUES, COMPARED, FORWARD, VARIANTS
 
 
@@ -176,7 +176,7 @@ def test_progress_reaches_its_end():
 
 
 def test_finite_differences_of_some_numbers_where_all_would_take_long(monkeypatch):
-    monkeypatch.setattr(importlib.import_module("codipy.tools.verdict"), "_DIFFERENCING", 1e-9)
+    monkeypatch.setattr(importlib.import_module("codipy.tools.comparison.verdict"), "_DIFFERENCING", 1e-9)
     result = codipy.compare(cost, *POINT, strategies="simple", repeat=1)
     assert result.agree and (result.differenced, result.numbers) == (1, 5)
     assert "Finite differences are those of 1 numbers." in str(result)
@@ -244,8 +244,8 @@ def test_functions_of_arrays():
 
 
 def test_large_arrays_are_moved_in_random_directions(monkeypatch):
-    module = importlib.import_module("codipy.tools.compare")
-    monkeypatch.setattr(importlib.import_module("codipy.tools.verdict"), "_DIFFERENCING", 1e-9)
+    module = importlib.import_module("codipy.tools.comparison.compare")
+    monkeypatch.setattr(importlib.import_module("codipy.tools.comparison.verdict"), "_DIFFERENCING", 1e-9)
     monkeypatch.setattr(module, "_KEPT", 100)
 
     def wrong(x):

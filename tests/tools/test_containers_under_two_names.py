@@ -209,7 +209,7 @@ def test_what_is_only_read_there_is_taken(kind, way):
     assert value == f(held) == own_value**2 and same(held, kind.make())
     found, known = [], []
     for tree, leaves in ((gradient, found), (own_gradient, known)):
-        codipy.tools.forms.flatten(tree, "gradient", leaves)
+        codipy.tools.arguments.forms.flatten(tree, "gradient", leaves)
     assert all(np.allclose(one, own_value * other) for one, other in zip(found, known, strict=True))
 
 
@@ -351,7 +351,7 @@ def test_lists_that_die_meanwhile_are_forgotten():
 
     assert codipy.jacobian(codipy.grad(f))(rows) == [[0.0, 0.0], [0.0, 2.0]]
     del rows
-    assert gone() is None and not codipy.tools.aliases.noted
+    assert gone() is None and not codipy.tools.arguments.aliases.noted
 
 
 ARRAY = np.array([1.0, 2.0, 3.0])
@@ -373,5 +373,5 @@ def test_arrays_that_a_driver_inside_gets():
                       (codipy.grad(of_global), 1.0)):
         with pytest.raises(ActiveError, match="fills_and_reads_array writes into .* as the global variable ARRAY"):
             driver(x)
-        assert not codipy.tools.aliases.noted and ARRAY.tolist() == [1.0, 2.0, 3.0]
+        assert not codipy.tools.arguments.aliases.noted and ARRAY.tolist() == [1.0, 2.0, 3.0]
     assert codipy.grad(of_gradient)(ARRAY.copy()).tolist() == [0.0, 4.0, 3.0]

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from codipy.tools.differences import Directions, agreement, finite_differences, largest_difference
+from codipy.tools.comparison.differences import Directions, agreement, finite_differences, largest_difference
 
 
 @pytest.mark.parametrize("x", [1e-9, 0.01, 1.0, 30.0, 1e6])

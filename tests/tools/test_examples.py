@@ -9,7 +9,8 @@ import pytest
 @pytest.mark.parametrize(
     "name",
     ["laboratory.axes", "laboratory.run",
-     "testing", "tools.compare", "tools.drivers", "tools.pool", "tools.report", "tools.table", "tools.trees"],
+     "testing", "tools.comparison.compare", "tools.derivatives.drivers", "tools.pool", "tools.comparison.report",
+    "tools.console.table", "tools.arguments.trees"],
 )
 def test_examples(name):
     result = doctest.testmod(importlib.import_module(f"codipy.{name}"))

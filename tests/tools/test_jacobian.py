@@ -9,7 +9,7 @@ import pytest
 import codipy
 from tests.strategies import VARIANTS
 
-module, runs = map(importlib.import_module, ("codipy.tools.columns", "codipy.tools.run"))
+module, runs = map(importlib.import_module, ("codipy.tools.runs.columns", "codipy.tools.runs.run"))
 X = np.array([1.0, -2.0, 3.0])
 
 

@@ -211,7 +211,7 @@ def test_second_derivatives_that_are_not_symmetric_are_named():
 
 def test_a_check_is_seldom_undecided():
     """Ordinary problems are not read again at each call."""
-    module = importlib.import_module("codipy.tools.sparsity")
+    module = importlib.import_module("codipy.tools.derivatives.sparsity")
 
     def heat(u):
         for _ in range(300):

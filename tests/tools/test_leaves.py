@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from codipy.tools.leaves import Names, cut, join, split, stack
+from codipy.tools.arguments.leaves import Names, cut, join, split, stack
 
 LEAVES = [1.0, np.arange(2.0, 8.0).reshape(2, 3), np.zeros((0, 2)), 8.0]
 

@@ -11,7 +11,7 @@ from scipy.optimize import rosen_der, rosen_hess, rosen_hess_prod
 import codipy
 from codipy.errors import UndifferentiableError
 from codipy.operations import TABLE
-from codipy.tools import curvature
+from codipy.tools.derivatives import curvature
 from tests.nested.once import set_twice
 from tests.strategies import each_pair
 

@@ -3,7 +3,7 @@
 
 import pytest
 
-from codipy.tools.table import table
+from codipy.tools.console.table import table
 
 HEADER = ["strategy", "granularity", "pass", "stored as", "statements", "sweep faster"]
 ROWS = [["primal-reuse", "operation", name, "jacobian-reuse", str(number), "1.00 ± 0.00"]

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.tools.forms import flatten, map_leaves, rebuild
-from codipy.tools.trees import labelled, match
+from codipy.tools.arguments.forms import flatten, map_leaves, rebuild
+from codipy.tools.arguments.trees import labelled, match
 
 Pair = collections.namedtuple("Pair", "a b")
 

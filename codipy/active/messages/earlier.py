@@ -75,7 +75,7 @@ def _said(plain, frame, test):
 
 def _given_back():
     """The other cure, for programs that may need it."""
-    if "codipy.tools.preaccumulate" not in sys.modules:
+    if "codipy.tools.derivatives.preaccumulate" not in sys.modules:
         return ""
     return "; or, if a function that was given to codipy.preaccumulate computed it, let that return it"
 

@@ -8,9 +8,9 @@ from codipy.laboratory.command import AGREE, positive
 from codipy.laboratory.profiling.profiles import profile
 from codipy.laboratory.profiling.stacks import WEIGHTS
 from codipy.tape.strategies.table import GRANULARITIES, STRATEGIES
-from codipy.tools.json_text import json_text
-from codipy.tools.table import FORMATS
-from codipy.tools.target import TargetError, demand_writable, hinting, load
+from codipy.tools.console.json_text import json_text
+from codipy.tools.console.table import FORMATS
+from codipy.tools.console.target import TargetError, demand_writable, hinting, load
 
 __all__ = ["add_profile"]
 

@@ -9,7 +9,7 @@ from html import escape
 
 from codipy.laboratory.page import document, sortable
 from codipy.laboratory.profiling.text import advice, bytes_of_whole, function_table, line_rows, loop_table, said, short
-from codipy.tools.table import Table
+from codipy.tools.console.table import Table
 
 __all__ = ["page"]
 

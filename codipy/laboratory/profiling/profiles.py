@@ -28,9 +28,9 @@ from codipy.tape.provenance.spots import Spots
 from codipy.tape.provenance.watching import unwatched
 from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.callee import name_of
-from codipy.tools.json_text import json_text
-from codipy.tools.measuring import StatefulError, stateful
-from codipy.tools.problem import Problem
+from codipy.tools.comparison.measuring import StatefulError, stateful
+from codipy.tools.console.json_text import json_text
+from codipy.tools.runs.problem import Problem
 
 __all__ = ["Profile", "profile"]
 

@@ -8,8 +8,8 @@ import textwrap
 from collections import defaultdict
 
 from codipy.tape.memory.statistics import readable
-from codipy.tools.report import readable_seconds
-from codipy.tools.table import Table, as_comments, line_width
+from codipy.tools.comparison.report import readable_seconds
+from codipy.tools.console.table import Table, as_comments, line_width
 
 __all__ = ["advice", "bytes_of_whole", "function_table", "line_rows", "loop_table", "said", "short", "text"]
 

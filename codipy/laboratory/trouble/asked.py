@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codipy.laboratory.sampled import is_program
 from codipy.laboratory.trouble.lines import line_of
-from codipy.tools.trees import value
+from codipy.tools.arguments.trees import value
 
 __all__ = ["asked_by"]
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from codipy.laboratory.command import AGREE, DISAGREE
 from codipy.laboratory.trouble.debugging import debug
 from codipy.tools.callee import name_of
-from codipy.tools.target import demand_writable, hinting, load
+from codipy.tools.console.target import demand_writable, hinting, load
 
 __all__ = ["add_debug"]
 

@@ -12,8 +12,8 @@ from codipy.laboratory.trouble.report import Finding, Troubles
 from codipy.laboratory.trouble.watch import Watcher
 from codipy.tape.display.dump import brief
 from codipy.tape.provenance.watching import watched_by
-from codipy.tools.problem import Problem, Weighted
-from codipy.tools.trees import labelled
+from codipy.tools.arguments.trees import labelled
+from codipy.tools.runs.problem import Problem, Weighted
 
 __all__ = ["debug"]
 

@@ -7,7 +7,7 @@ import textwrap
 from dataclasses import asdict, dataclass, field
 
 from codipy.tape.html import html_table
-from codipy.tools.table import line_width
+from codipy.tools.console.table import line_width
 
 __all__ = ["Finding", "Troubles"]
 
