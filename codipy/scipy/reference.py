@@ -233,7 +233,6 @@ limits, with `pdf`, `logpdf`, `integrate_box_1d`, `integrate_gaussian`, `integra
 | `nct` | `pdf logpdf cdf logcdf sf logsf ppf isf` by df, nc |
 | `ncx2` | `pdf cdf logcdf sf logsf ppf isf` by df |
 | `norminvgauss` | `cdf logcdf logsf ppf` by a, b |
-| `truncnorm` | `isf` by x, a, b |
 | `truncpareto` | `logcdf logsf` by x, b, c |
 | `vonmises` | `cdf logcdf sf logsf` by x; `cdf logcdf sf logsf ppf isf` by kappa |
 | `vonmises_line` | `cdf logcdf sf logsf` by x; `cdf logcdf sf logsf ppf isf` by kappa |

@@ -157,6 +157,8 @@ def uses(name):
     yield from RULES.get(name, ())
     yield from (text for text in (*CALLS, *METHODS) if text.startswith(f"np.{name}("))
     ufunc, _, method = name.rpartition(".")
+    if method == "about":  # a mean that is given
+        yield f"np.{ufunc}(p, mean=np.array(p[0]))"
     if isinstance(getattr(np, ufunc, None), np.ufunc):
         yield f"np.{name}(p{', [0, 2]' if method == 'reduceat' else ''})"
 

@@ -219,9 +219,11 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):
     """`numpy.histogramdd` of active samples and weights: one count of the flattened bins, as NumPy does it."""
     columns = hasattr(sample, "shape") and np.ndim(sample) == 2  # NumPy would look into a list of active samples
-    if not columns:
-        sample = np.atleast_2d(dense(sample)).T
-    samples = [sample[:, k] for k in np.arange(sample.shape[1])]
+    if columns:
+        samples = [sample[:, k] for k in np.arange(sample.shape[1])]
+    else:  # one variable, or a list of them
+        several = not hasattr(sample, "shape") and hasattr(sample, "__len__") and any(np.ndim(x) for x in sample)
+        samples = [dense(x) for x in (sample if several else [np.reshape(dense(sample), -1)])]
     bins = bins if hasattr(bins, "__len__") else [bins] * len(samples)
     range = [None] * len(samples) if range is None else range
     if not len(bins) == len(range) == len(samples):
