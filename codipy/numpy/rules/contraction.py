@@ -210,7 +210,7 @@ def _dense(args):
 
 def _vjp(g, out, args, kwargs, argnums):
     if len(args) == 3 and type(args[0]) is str and is_plain(g, args[1], args[2]):      # in few steps
-        products = _products(args[0], tuple(argnums), args[1].shape, args[2].shape)
+        products = _products(args[0], (*argnums,), args[1].shape, args[2].shape)  # a copy: that is the record's own
         if products is not None:
             return [_multiplied(product, g, args[other]) for other, product in products]
     args = _dense(args)
