@@ -76,6 +76,7 @@ CASES = {
         np.sort(p[8:]), np.array([0.5, 2.0]), dx=1),
     "a surface at a point": lambda p: si.RectBivariateSpline(X, X, np.outer(p[:8], Y))(p[8], 2.0),
     "a surface beyond": lambda p: si.RectBivariateSpline(X, X, np.outer(p[:8], Y)).ev(p[8:] + 1.0, p[8:], dx=1, dy=2),
+    "bisplev": lambda p: si.bisplev(np.sort(p[8:]), X[:3], (KNOTS, KNOTS, np.outer(p[:8], p[:8]).ravel(), 3, 3), dx=1),
     "a surface, integral": lambda p:
         si.RectBivariateSpline(X, moved(p), np.outer(p[:8], Y)).integral(0.2, p[9], p[8], 2.0),
     "cubic grid": lambda p: si.RegularGridInterpolator(
@@ -168,7 +169,7 @@ def test_a_replay_that_decides_otherwise_raises(name, far):
 @pytest.mark.parametrize("refused, text", [
     (lambda p: si.UnivariateSpline(X, p[:8], s=1e-3)(p[8:]), "no derivative: say s=0"),
     (lambda p: si.splev(X, si.splrep(X, p[:8], s=1e-3)), "no derivative: say s=0"),
-    (lambda p: si.UnivariateSpline(X, p[:8], s=0.0).set_smoothing_factor(0.1), "fpcurf1"),
+    (lambda p: si.UnivariateSpline(X, p[:8], s=0.0).set_smoothing_factor(0.1), "s=0 or given knots"),
     (lambda p: si.RectBivariateSpline(X, X, np.outer(p[:8], p[:8]), s=0.1)(p[8:], p[8:], grid=False), "say s=0"),
     (lambda p: si.sproot((KNOTS, p[:8] - 0.7, 3)), "brentq"),
     (lambda p: si.insert(2.2, (KNOTS, p[:8], 3))[1], "insert_knot"),
@@ -198,3 +199,36 @@ def test_where_nothing_is_active_it_is_scipys():
 
     value, gradient = codipy.value_and_grad(f)(POINT)
     assert value == f(POINT) and np.count_nonzero(gradient) == 1
+
+
+PASSIVE = {
+    "splrep periodic": lambda: si.splrep(X, np.append(Y[:-1], Y[0]), per=1, s=0.01)[1],
+    "splrep smoothed": lambda: si.splrep(X, Y, s=0.1)[1],
+    "splprep": lambda: si.splprep([X, Y])[0][1][1],
+    "sproot": lambda: si.sproot((KNOTS, Y - np.mean(Y), 3)),
+    "insert": lambda: si.insert(2.2, (KNOTS, Y, 3))[1][:9],  # what is behind is not set
+    "bisplrep": lambda: si.bisplrep(SITES[:, 0], SITES[:, 1], SITES[:, 0] ** 2, s=99.0, kx=2, ky=2)[2],
+    "UnivariateSpline": lambda: si.UnivariateSpline(X, Y, s=0.1)(SITES[:, 0]),
+    "set_smoothing_factor": lambda: continued(0.1),
+    "LSQUnivariateSpline": lambda: si.LSQUnivariateSpline(X, Y, INNER).get_coeffs(),
+    "RectBivariateSpline": lambda: si.RectBivariateSpline(X, X, np.outer(Y, Y), s=0.1).get_coeffs(),
+    "SmoothBivariateSpline": lambda: si.SmoothBivariateSpline(*SITES.T, SITES[:, 0] ** 2, kx=2, ky=2).get_coeffs(),
+    "LSQBivariateSpline": lambda: si.LSQBivariateSpline(*SITES.T, SITES[:, 0] ** 2, [0.5], [0.5], kx=1,
+                                                        ky=1).ev(0.4, 0.6),
+}  # fmt: skip
+
+
+def continued(s):
+    spline = si.UnivariateSpline(X, Y, s=0.5)
+    spline.set_smoothing_factor(s)
+    return spline.get_coeffs()
+
+
+@pytest.mark.parametrize("name", PASSIVE)
+def test_fitpack_of_plain_values_in_rebound_code(name):
+    def f(p):
+        return p[0] * PASSIVE[name]()
+
+    value, slopes = codipy.jvp(f, (POINT,), (np.eye(14)[0],))
+    np.testing.assert_array_equal(value, f(POINT))
+    np.testing.assert_array_equal(slopes, PASSIVE[name]())

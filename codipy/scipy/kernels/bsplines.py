@@ -21,7 +21,7 @@ from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.kernels import knots
-from codipy.scipy.kernels.calls import on_values, refused_loop
+from codipy.scipy.kernels.calls import on_values, refused_loop, write
 from codipy.scipy.kernels.exact import with_values_of
 
 __all__ = ["FUNCTIONS", "collected", "valued"]
@@ -87,10 +87,18 @@ def _rule(t, k, order, is_turned, forward=None):
                      linear=(0,))  # fmt: skip
 
 
-def _evaluate_spline(t, c, k, x, nu, extrapolate):
+def _evaluate_spline(t, c, k, x, nu, extrapolate, *out):
+    """SciPy 1.15 gives an array to fill, later ones take the values."""
     if not holds_active((t, c, x)):
-        plain = value_tree([t, c, k, x, nu, extrapolate])
-        return _compiled.evaluate_spline(*plain)
+        return on_values(_compiled.evaluate_spline, (t, c, k, x, nu, extrapolate, *out))
+    values = _values(t, c, k, x, nu, extrapolate, with_array=bool(out))
+    if not out:
+        return values
+    write(out[0], values)
+    return None
+
+
+def _values(t, c, k, x, nu, extrapolate, with_array):
     values, k, nu = np.array(value_of(t)), int(k), int(nu)
     points = value_of(x)
     if not extrapolate and not np.all((points >= values[k]) & (points <= values[-k - 1])):
@@ -98,7 +106,9 @@ def _evaluate_spline(t, c, k, x, nu, extrapolate):
 
     def run(t, c, x):
         c = np.concatenate([c, np.zeros((len(t) - len(c), c.shape[1]))])
-        return _compiled.evaluate_spline(t, c, k, np.ascontiguousarray(x), nu, extrapolate)
+        made = [np.empty((len(x), c.shape[1]))] if with_array else []
+        found = _compiled.evaluate_spline(t, c, k, np.ascontiguousarray(x), nu, extrapolate, *made)
+        return made[0] if made else found
 
     c = asarray(c)[: len(values) - k - 1]
     if holds_active((t,)):

@@ -9,7 +9,6 @@ squares is `s` within 0.1%, which is no function with a derivative.
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import _dfitpack as _compiled
 from scipy.interpolate import _fitpack as _others
 
 from codipy.active.array import call
@@ -21,6 +20,7 @@ from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
+from codipy.scipy.kernels import fitpack_loops as loops
 from codipy.scipy.kernels import knots, surfaces
 from codipy.scipy.kernels.bsplines import collected, valued
 from codipy.scipy.kernels.calls import on_values, refused_loop, write
@@ -92,20 +92,23 @@ def _of_knots(t, c, k, x, order, beyond, run):
     return with_values_of("a spline", forward, (t, c, x), formula)
 
 
-def _valued(name, has_order):
-    original = getattr(_compiled, name)
+def _valued(name, place=0):
+    """`splev`, or `splder` with the order before or behind of the points, which are the argument of this place."""
+    original = getattr(loops.compiled, name)
 
-    def function(t, c, k, x, *rest):
-        plain = value_tree([t, c, k, x, *rest])
-        found = original(*map(_own, plain))
+    def function(t, c, k, *rest):
+        plain = value_tree([t, c, k, *rest])
+        found, x = original(*map(_own, plain)), rest[place]
         if not holds_active((t, c, x)):
             return found
         error = found[1]
-        order, beyond = map(int, rest if has_order else (0, *rest))
+        order, beyond = [0, *(int(number) for at, number in enumerate(plain[3:]) if at != place)][-2:]
         k = int(k)
 
         def run(t, c, k, x):
-            return original(t, c, k, np.array(x), *rest)
+            given = plain[3:]
+            given[place] = np.array(x)
+            return original(t, c, k, *given)
 
         c = asarray(c)[: len(t) - k - 1]
         if holds_active((t,)):
@@ -121,29 +124,31 @@ def _own(x):
 
 
 def _integral(t, c, k, a, b):
-    found = _compiled.splint(*map(_own, value_tree([t, c, k, a, b])))
+    found = loops.compiled.splint(*map(_own, value_tree([t, c, k, a, b])))
     if not holds_active((t, c, a, b)):
         return found
     t, c, k = asarray(t), asarray(c), int(k)
     c = c[: len(t) - k - 1]
 
     def forward(t, c, ends):
-        return _compiled.splint(t, np.append(c, np.zeros(len(t) - len(c))), k, *map(float, ends))[0]
+        area = loops.compiled.splint(t, np.append(c, np.zeros(len(t) - len(c))), k, *map(float, ends))
+        return area if loops.IN_C else area[0]
 
     ends = np.stack([asarray(a), asarray(b)])
     formula = knots.integral(t, k, c[:, None], ends[0], ends[1])[0]
-    return with_values_of("splint", forward, (t, c, ends), formula), found[1]
+    area = with_values_of("splint", forward, (t, c, ends), formula)
+    return area if loops.IN_C else (area, found[1])
 
 
 def _derivatives(t, c, k1, x):
-    found = _compiled.spalde(*map(_own, value_tree([t, c, k1, x])))
+    found = loops.compiled.spalde(*map(_own, value_tree([t, c, k1, x])))
     if not holds_active((t, c, x)) or found[1]:
         return found
     t, c, k = asarray(t), asarray(c), int(k1) - 1
     c, at = c[: len(t) - k - 1], np.reshape(asarray(x), (1,))
 
     def forward(t, c, x):
-        return _compiled.spalde(t, np.append(c, np.zeros(len(t) - len(c))), k + 1, float(x[0]))[0]
+        return loops.compiled.spalde(t, np.append(c, np.zeros(len(t) - len(c))), k + 1, float(x[0]))[0]
 
     formula = np.concatenate([knots.spline(t, k, c[:, None], at, order)[0] for order in range(k + 1)])
     return with_values_of("spalde", forward, (t, c, at), formula), 0
@@ -194,42 +199,36 @@ def _filled(new, old):
     return np.concatenate([new, old[len(new):]])
 
 
-def _class_fit(name):
-    """`fpcurf0` and `fpcurfm1`, of the classes."""
-    original = getattr(_compiled, name)
-    what = "UnivariateSpline" if name == "fpcurf0" else "LSQUnivariateSpline"
+def _class_fit(x, y, k, t=None, w=None, xb=None, xe=None, s=None, iopt=0, **options):
+    """What the classes call: for a spline through or near values, one of given knots, and one that is continued."""
+    named = {"w": w, "xb": xb, "xe": xe, **options}
+    if iopt == 1:
+        return _CONTINUED(x, y, k, t=t, s=s, iopt=iopt, **named)
+    if not holds_active((x, y, w, xb, xe, t, s)):
+        parts = value_tree([x, y, k, t, s])
+        return loops.class_fit(*map(_own, parts), **{key: _own(value_tree(part)) for key, part in named.items()})
+    low, high = (x[0] if xb is None else xb), (x[-1] if xe is None else xe)
 
-    def function(x, y, k, t=None, w=None, xb=None, xe=None, s=None, **options):
-        def run_all(x, y, w, xb, xe, inner):
-            if name == "fpcurf0":
-                return original(x, y, k, w=w, xb=xb, xe=xe, s=s, **options)
-            whole = np.concatenate([[xb] * (k + 1), inner, [xe] * (k + 1)])
-            return original(x, y, k, whole, w=w, xb=xb, xe=xe, **options)
+    def run_all(x, y, w, xb, xe, inner):
+        whole = None if t is None else np.concatenate([[xb] * (k + 1), inner, [xe] * (k + 1)])
+        return loops.class_fit(x, y, k, whole, s, w=w, xb=xb, xe=xe, **options)
 
-        if not holds_active((x, y, w, xb, xe, t, s)):
-            parts = [x, y, k] if t is None else [x, y, k, t]
-            named = {"w": w, "xb": xb, "xe": xe, **({} if name == "fpcurfm1" else {"s": s}), **options}
-            return original(*map(_own, value_tree(parts)), **{key: _own(value_tree(x)) for key, x in named.items()})
-        low, high = (x[0] if xb is None else xb), (x[-1] if xe is None else xe)
+    def run(*plain):
+        data = run_all(*plain)
+        size = data[7]
+        return data[8][:size], data[9][:size - k - 1], data[10], data[13] if t is None else 0
 
-        def run(*plain):
-            data = run_all(*plain)
-            size = data[7]
-            return data[8][:size], data[9][:size - k - 1], data[10], data[13] if name == "fpcurf0" else 0
-
-        inner = None if t is None else asarray(t)[k + 1:-k - 1]
-        knots_of, c, rest = _fit(what, x, y, w, k, low, high, inner, s, run)
-        data = run_all(*map(_own, value_tree([x, y, w, low, high, inner])))
-        return (x, y, data[2] if w is None else w, low, high, *data[5:8], _filled(knots_of, data[8]),
-                _filled(c, data[9]), rest, *data[11:])  # fmt: skip
-
-    return function
+    inner = None if t is None else asarray(t)[k + 1:-k - 1]
+    what = "UnivariateSpline" if t is None else "LSQUnivariateSpline"
+    knots_of, c, rest = _fit(what, x, y, w, k, low, high, inner, s, run)
+    data = run_all(*map(_own, value_tree([x, y, w, low, high, inner])))
+    return (x, y, data[2] if w is None else w, low, high, *data[5:8], _filled(knots_of, data[8]),
+            _filled(c, data[9]), rest, *data[11:])  # fmt: skip
 
 
-def _curfit(task, x, y, w, t, wrk, iwrk, xb=None, xe=None, k=3, s=0.0):
-    """`splrep`, which hands FITPACK an array for the knots and two to work in."""
+def _fit_of_splrep(task, x, y, w, xb, xe, k, s, t, wrk, iwrk):
     if not holds_active((x, y, w, t, xb, xe, s)):
-        return on_values(_compiled.curfit, (task, x, y, w, t, wrk, iwrk, xb, xe, k, s))
+        return on_values(loops.curfit, (task, x, y, w, xb, xe, k, s, t, wrk, iwrk))
     if task == 1:
         raise ActiveError(refusal("splrep with task=1", "say task=0 or task=-1"))
     low, high, sizes = (x[0] if xb is None else xb), (x[-1] if xe is None else xe), (len(t), len(wrk), len(iwrk))
@@ -237,42 +236,65 @@ def _curfit(task, x, y, w, t, wrk, iwrk, xb=None, xe=None, k=3, s=0.0):
     def run_all(x, y, w, low, high, inner):
         own = np.zeros(sizes[0])
         own[k + 1:k + 1 + len(inner)] = inner
-        numbers = np.zeros(sizes[2], _compiled.types.intvar.dtype)
-        return own, _compiled.curfit(task, x, y, w, own, np.zeros(sizes[1]), numbers, float(low), float(high), k, s)
+        numbers = np.zeros(sizes[2], loops.INTEGER)
+        return loops.curfit(task, x, y, w, float(low), float(high), k, s, own, np.zeros(sizes[1]), numbers)
 
     def run(*plain):
-        own, (n, c, rest, kind) = run_all(*plain)
+        n, own, c, rest, kind = run_all(*plain)
         return own[:n], c[:n - k - 1], rest, kind
 
     inner = asarray(t)[k + 1:-k - 1] if task == -1 else None
     knots_of, c, rest = _fit("splrep", x, y, w, k, low, high, inner, s, run)
     inner = np.zeros(0) if inner is None else inner
-    own, (n, full, _, kind) = run_all(*map(_own, value_tree([x, y, w, low, high, inner])))
-    write(t, _filled(knots_of, own))
-    return n, _filled(c, full), rest, kind
+    n, own, full, _, kind = run_all(*map(_own, value_tree([x, y, w, low, high, inner])))
+    return n, _filled(knots_of, own), _filled(c, full), rest, kind
+
+
+def _curfit(task, x, y, w, t, wrk, iwrk, xb=None, xe=None, k=3, s=0.0):
+    """`splrep`, which hands FITPACK in Fortran an array for the knots and two to work in."""
+    n, own, c, rest, kind = _fit_of_splrep(task, x, y, w, xb, xe, k, s, t, wrk, iwrk)
+    if own is not t:
+        write(t, own)
+    return n, c, rest, kind
 
 
 def _checked(x, t, k):
-    return on_values(_compiled.fpchec, (x, t, k))
+    return on_values(loops.compiled.fpchec, (x, t, k))
 
 
-FUNCTIONS = {"fpchec": _checked, "splev": _valued("splev", False), "splder": _valued("splder", True),
-             "splint": _integral, "spalde": _derivatives, "curfit": _curfit, "fpcurf0": _class_fit("fpcurf0"),
-             "fpcurfm1": _class_fit("fpcurfm1"), **surfaces.FUNCTIONS}  # fmt: skip
 _INSTEAD = {
     "sproot": "take the root that you want by scipy.optimize.brentq(lambda u: splev(u, tck), a, b), which has a "
               "derivative",
     "percur": "take make_interp_spline(x, y, bc_type='periodic')",
-    "fpcurf1": "make the spline anew, with s=0 or given knots",
     "pardtc": "say dx= and dy= in the call of the spline itself",
     "parcur": "take make_interp_spline(u, np.stack(x, axis=1))",
+    "insert": "take BSpline(t, c, k).insert_knot(x)",
 }
 _OTHER = "take RectBivariateSpline with s=0, RBFInterpolator, or LinearNDInterpolator"
-FUNCTIONS |= {name: refused_loop(name, original, "of FITPACK", _INSTEAD.get(name, _OTHER))
-              for name, original in vars(_compiled).items()
-              if callable(original) and name not in FUNCTIONS and name[0] != "_"}  # fmt: skip
-_dfitpack = module_for(_compiled, FUNCTIONS)
-_FORTRAN = {name: refused_loop(name, getattr(_others, name), "of FITPACK", instead) for name, instead in (
-    ("_insert", "take BSpline(t, c, k).insert_knot(x)"), ("_parcur", _INSTEAD["parcur"]), ("_surfit", _OTHER))}
-_fitpack = module_for(_others, _FORTRAN)
-FUNCTIONS |= _FORTRAN
+_CONTINUED = refused_loop("set_smoothing_factor", loops.CONTINUED, "of FITPACK",
+                          "make the spline anew, with s=0 or given knots")  # fmt: skip
+FUNCTIONS = {"fpchec": _checked, "splev": _valued("splev"), "splder": _valued("splder", 1 if loops.IN_C else 0),
+             "splint": _integral, "spalde": _derivatives, "curfit": _fit_of_splrep if loops.IN_C else _curfit,
+             **surfaces.FUNCTIONS}  # fmt: skip
+FUNCTIONS |= {"_curfit": _class_fit} if loops.IN_C else {"fpcurf0": _class_fit, "fpcurfm1": _class_fit,
+                                                         "fpcurf1": _CONTINUED}  # fmt: skip
+
+
+def _refused(module):
+    """What stands for those loops of a module that have no rule."""
+    return {name: refused_loop(name, original, "of FITPACK", _INSTEAD.get(name.lstrip("_"), _OTHER))
+            for name, original in vars(module).items()
+            if callable(original) and not isinstance(original, type) and name not in FUNCTIONS
+            and name[:2] != "__"}  # fmt: skip
+
+
+FUNCTIONS |= _refused(loops.compiled) | _refused(_others)
+
+
+def _stand_in(module):
+    return module_for(module, {name: new for name, new in FUNCTIONS.items() if hasattr(module, name)})
+
+
+_fitpack = _stand_in(_others)
+if not loops.IN_C:
+    _dfitpack = _stand_in(loops.compiled)

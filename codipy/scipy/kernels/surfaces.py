@@ -8,13 +8,13 @@ after the other.
 from __future__ import annotations
 
 import numpy as np
-from scipy.interpolate import _dfitpack as _compiled
 
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
+from codipy.scipy.kernels import fitpack_loops as loops
 from codipy.scipy.kernels import knots
 from codipy.scipy.kernels.exact import with_values_of
 
@@ -35,7 +35,7 @@ def _inside(t, k, x):
 
 
 def _evaluated(name, is_grid, has_orders):
-    original = getattr(_compiled, name)
+    original = getattr(loops.compiled, name)
 
     def function(tx, ty, c, kx, ky, *rest):
         orders, (x, y) = (rest[:2] if has_orders else (0, 0)), rest[-2:]
@@ -61,18 +61,18 @@ def _evaluated(name, is_grid, has_orders):
 
 def _dblint(tx, ty, c, kx, ky, xb, xe, yb, ye):
     if not holds_active((tx, ty, c, xb, xe, yb, ye)):
-        return _compiled.dblint(*value_tree([tx, ty, c, kx, ky, xb, xe, yb, ye]))
+        return loops.compiled.dblint(*value_tree([tx, ty, c, kx, ky, xb, xe, yb, ye]))
     operands = *map(asarray, (tx, ty, c)), np.stack(list(map(asarray, (xb, xe, yb, ye))))
     tx, ty, c, ends = operands
     along = knots.integral(tx, kx, np.reshape(c, (len(tx) - kx - 1, len(ty) - ky - 1)), ends[0], ends[1])
     return with_values_of("an integral of a spline of two variables",
-                          lambda tx, ty, c, ends: _compiled.dblint(tx, ty, c, kx, ky, *map(float, ends)), operands,
+                          lambda tx, ty, c, ends: loops.compiled.dblint(tx, ty, c, kx, ky, *map(float, ends)), operands,
                           knots.integral(ty, ky, along[:, None], ends[2], ends[3])[0])  # fmt: skip
 
 
-def _regrid_smth(x, y, z, xb=None, xe=None, yb=None, ye=None, kx=3, ky=3, s=0.0, maxit=20):
+def _grid_fit(x, y, z, xb=None, xe=None, yb=None, ye=None, kx=3, ky=3, s=0.0, *rounds):
     if not holds_active((x, y, z, xb, xe, yb, ye, s)):
-        return _compiled.regrid_smth(*value_tree([x, y, z, xb, xe, yb, ye, kx, ky, s, maxit]))
+        return loops.grid_fit(*value_tree([x, y, z, xb, xe, yb, ye, kx, ky, s, *rounds]))
     if value_of(s) != 0.0 or holds_active((s,)):
         raise ActiveError(refusal("RectBivariateSpline with s other than 0", "FITPACK searches for knots and a "
                                   "parameter by s, which has no derivative: say s=0"))  # fmt: skip
@@ -81,7 +81,7 @@ def _regrid_smth(x, y, z, xb=None, xe=None, yb=None, ye=None, kx=3, ky=3, s=0.0,
     operands = *map(asarray, (x, y, z)), np.stack(list(map(asarray, bounds)))
 
     def run(x, y, z, bounds):
-        return _compiled.regrid_smth(x, y, z, *map(float, bounds), kx, ky, s, maxit)
+        return loops.grid_fit(x, y, z, *map(float, bounds), kx, ky, s, *rounds)
 
     x, y, z, bounds = operands
     nx, tx, ny, ty, c, rest, error = run(*value_tree(operands))
@@ -98,4 +98,4 @@ def _regrid_smth(x, y, z, xb=None, xe=None, yb=None, ye=None, kx=3, ky=3, s=0.0,
 
 FUNCTIONS = {"bispev": _evaluated("bispev", True, False), "bispeu": _evaluated("bispeu", False, False),
              "parder": _evaluated("parder", True, True), "pardeu": _evaluated("pardeu", False, True),
-             "dblint": _dblint, "regrid_smth": _regrid_smth}  # fmt: skip
+             "dblint": _dblint, loops.GRID_FIT: _grid_fit}  # fmt: skip

@@ -113,6 +113,7 @@ _LATER |= {
     "scipy.interpolate._bsplines": "codipy.scipy.kernels.nearest",
     "scipy.interpolate._dfitpack": "codipy.scipy.kernels.fitpack",
     "scipy.interpolate._fitpack": "codipy.scipy.kernels.fitpack",
+    "scipy.interpolate._fitpack2": "codipy.scipy.kernels.fitpack",  # in Python from SciPy 1.18 on
     "scipy.interpolate._interpnd": "codipy.scipy.kernels.scattered",
     "scipy.interpolate._ndgriddata": "codipy.scipy.kernels.scattered",
     "scipy.interpolate._rbfinterp_pythran": "codipy.scipy.kernels.radial",
@@ -130,15 +131,13 @@ _LATER |= {
     "scipy.sparse._base": "codipy.scipy.kernels.guards",
     "scipy.integrate": "codipy.implicit.integrals",
 }
-# SciPy 1.18 has FITPACK in C, whose functions take other arguments: they are left to refuse what is active.
-_BESIDE = {"scipy.interpolate._fitpack": "scipy.interpolate._dfitpack"}
 _MADE: dict = {}  # by type, what makes the stand-in of an instance
 _GUARDS: dict = {}  # by the address of a method: itself, and what looks at its arguments before it runs, rebuilt
 
 
 def _meet():
     """Learn the stand-ins of modules that somebody has imported by now."""
-    for name in [name for name in _LATER if name in sys.modules and _BESIDE.get(name, name) in sys.modules]:
+    for name in [name for name in _LATER if name in sys.modules]:
         ours = importlib.import_module(_LATER.pop(name))
         if (module := getattr(ours, name.rpartition(".")[2], None)) is not None:
             MODULES[name] = module
