@@ -179,11 +179,12 @@ def _parsed(spec, *dims):
 
 
 @lru_cache(maxsize=1024)
-def _products(spec, argnums, *shapes):
+def _products(spec, shape_a, shape_b, *argnums):
     """How the cotangents of some of two operands are products of matrices: the place of the other one, and `_product`.
 
-    None where they are none, or where more is to be asked.
+    None where they are none, or where more is to be asked. What is known by numbers keeps no tuple of a record's.
     """
+    shapes = shape_a, shape_b
     places, inputs, output = _parsed(spec, *map(len, shapes))
     if len(inputs) != 2 or _steps(tuple(inputs), output, shapes, "greedy") is None:
         return None
@@ -210,7 +211,7 @@ def _dense(args):
 
 def _vjp(g, out, args, kwargs, argnums):
     if len(args) == 3 and type(args[0]) is str and is_plain(g, args[1], args[2]):      # in few steps
-        products = _products(args[0], (*argnums,), args[1].shape, args[2].shape)  # a copy: that is the record's own
+        products = _products(args[0], args[1].shape, args[2].shape, *argnums)
         if products is not None:
             return [_multiplied(product, g, args[other]) for other, product in products]
     args = _dense(args)
