@@ -20,11 +20,11 @@ __all__ = ["FUNCTIONS", "optimize"]
 def _solver(original):
     @functools.wraps(original)
     def solver(f, *args, **kwargs):
-        refused = []
+        refused, asked = [], [f]
 
         def called(*numbers):
             try:
-                return float(f(*numbers))
+                return float(asked[0](*numbers))
             except ActiveError as error:
                 refused.append(error)
                 raise
@@ -32,6 +32,7 @@ def _solver(original):
         try:
             return original(called, *args, **kwargs)
         finally:
+            asked.clear()  # SciPy's wrapper refers to itself and so to this one: what the function has is free at once
             if refused:  # whatever came of it: the loop may have gone on with any number
                 raise refused[0] from None
 
