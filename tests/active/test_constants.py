@@ -62,6 +62,32 @@ def test_what_is_used_again_is_kept_once():
     assert kept_bytes(times(40)) - kept_bytes(times(4)) < 2 * a.nbytes
 
 
+def test_the_same_numbers_made_anew_are_kept_once():
+    def times(n):
+        def f(x):
+            for _ in range(n):
+                x = np.tanh(np.linspace(0.0, 0.02, 4900).reshape(70, 70) @ x)
+            return np.sum(x)
+        return f
+
+    assert kept_bytes(times(40)) - kept_bytes(times(4)) < 2 * 8 * 4900
+
+
+def test_a_copy_goes_with_the_array_that_it_was_made_of():
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(codipy.Array(U))
+        arrays = [np.full(70, float(k)) for k in range(30)]
+        y = sum(np.sum(np.sin(x * a)) for a in arrays)
+        many = len(tape.constants)
+        del arrays
+        assert many > 30 > len(tape.constants) and len(tape.constants) < 6
+        tape.register_output(y)
+    y.gradient = 1.0
+    tape.evaluate()
+    np.testing.assert_allclose(x.gradient, sum(k * np.cos(U * k) for k in np.arange(30.0)), rtol=1e-12)
+
+
 def test_zeros_of_another_sign_are_another_array():
     zeros = np.zeros(70)
 

@@ -133,6 +133,44 @@ def test_two_that_count_at_once(variant):
     assert differences(f, [np.linspace(0.1, 0.9, 100)], variant) == []
 
 
+def one_for_each_step(n):
+    def f(u):
+        for _ in range(20):
+            u = np.sin(u) * np.linspace(0.0, 0.25, n)
+        return np.sum(u)
+
+    return f
+
+
+def one_for_two_steps(n):
+    def f(u):
+        for k in range(20):
+            a, b = np.linspace(0.0, 0.25, n), np.linspace(0.0, 0.5, n)
+            u = np.sin(u * (a if k % 2 else b)) * (b if k % 2 else a) + a * (k % 3)
+        return np.sum(u)
+
+    return f
+
+
+def one_that_is_filled_anew(n):
+    def f(u):
+        work = np.empty(n)
+        for k in range(20):
+            work[:] = np.arange(n) * 0.01 * (k % 7)
+            u = np.sin(u) * work[::-1]
+        return np.sum(u)
+
+    return f
+
+
+@each_pair()
+@pytest.mark.parametrize("n", [70, 130, 500, 5000])
+@pytest.mark.parametrize("make", [one_for_each_step, one_for_two_steps, one_that_is_filled_anew])
+def test_plain_arrays_that_come_and_go(make, n, variant):
+    """Where the allocator puts them is another matter: what is kept depends on what they hold."""
+    assert differences(make(n), [np.linspace(0.1, 0.9, n)], variant) == []
+
+
 def numbers_loop(steps):
     def f(x):
         y = x

@@ -2,11 +2,18 @@
 """Plain arrays beside Arrays: copies of what they hold now, one for as long as they hold it.
 
 The caller may write into a plain array before the expression is computed, or before the sweep. So it is copied; what is
-used again is compared with its copy, which is used again too where nothing has changed.
+used again is compared with its copy, which is used again too where nothing has changed. A tape knows a copy by the array
+that it was made of, for as long as that lives, and the last few copies by their numbers: a function makes the same array
+in each call. Rejected: to know them by address alone, whoever has it; then what a recording keeps depends on where the
+allocator puts arrays, and no prediction says how much it is.
 """
+from weakref import ref
+
 import numpy as np
 
+from libc.stdint cimport int64_t
 from libc.string cimport memcmp, memcpy
+from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
@@ -17,7 +24,7 @@ from codipy.active.storage.storage cimport new_storage, owns_buffer
 from codipy.active.storage.view cimport View, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport MAX_DIMS
-from codipy.tape.activity cimport current
+from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.records.loops cimport loop_places, loop_within
@@ -28,7 +35,7 @@ cnp.import_array()
 
 cdef enum:
     WORTH_COMPARING = 64         # elements: a copy of fewer costs less than to look for one
-    MOST_UNUSED = 4              # copies that nobody else holds, and that may be asked for again
+    LAST = 4                     # copies that are known by their numbers, and stay if nobody else holds them
 
 
 cdef BaseArray copy_of(cnp.ndarray values):
@@ -81,31 +88,66 @@ cdef bint is_frozen(object values):
     return type(values) is bytes or type(values) is Buffer
 
 
+class _Source(ref):
+    """A plain array that a copy was made of; it takes the copy from the tape when it dies."""
+    __slots__ = ("copy", "place", "epoch")
+
+
+def _gone(source):
+    cdef PyObject* tape = tape_of_epoch(source.epoch)
+    if tape != NULL and (<BaseTape>tape).constants.get(source.place) is source:
+        del (<BaseTape>tape).constants[source.place]
+
+
 cdef BaseArray constant(Recorder* r, values):
     cdef dict known
-    cdef BaseArray copy
+    cdef BaseArray copy = None
+    cdef list last
+    cdef Py_ssize_t k
     if r == NULL or cnp.PyArray_TYPE(<cnp.ndarray>values) != cnp.NPY_DOUBLE or values.size < WORTH_COMPARING or (
             is_frozen(values)):
         return snapshot(values)
-    # The address may be another array's by now. That does no harm, since it is the numbers that are compared.
-    place = <size_t>cnp.PyArray_DATA(<cnp.ndarray>values), values.shape, values.strides
+    shape, strides = values.shape, values.strides
+    place = <size_t>cnp.PyArray_DATA(<cnp.ndarray>values), shape, strides
     known = (<BaseTape>r.tape).constants
-    found = known.get(place)
-    if found is not None and same_bits(values, doubles_of(<BaseArray>found)):
-        return found
-    copy = snapshot(values)
-    known.pop(place, None)
-    if len(known) >= MOST_UNUSED:
-        drop_unused(known)
-    known[place] = copy
+    source = known.get(place)
+    if source is not None:
+        copy = source.copy
+        if same_bits(values, doubles_of(copy)):
+            return copy
+        del known[place], source
+        copy = None
+    last = known.setdefault(LAST, [])
+    for k in reversed(range(len(last))):
+        if last[k][1] == shape and last[k][2] == strides and same_bits(values, doubles_of(<BaseArray>last[k][0])):
+            copy = last.pop(k)[0]
+            break
+    if copy is None:
+        copy = snapshot(values)
+    last.append((copy, shape, strides))
+    if len(last) > LAST:
+        del last[0]
+        drop_unused(known, last)
+    source = _Source(owner_of(values), _gone)
+    source.copy, source.place, source.epoch = copy, place, <int64_t>r.epoch
+    known[place] = source
     return copy
 
 
-cdef int drop_unused(dict known) except -1:
-    """Forget the copies that neither a record nor an expression holds, but for the youngest ones."""
-    cdef list unused = [place for place, copy in known.items() if owns_buffer((<BaseArray>copy).storage)]
-    for place in unused[:len(unused) + 1 - MOST_UNUSED]:
-        del known[place]
+cdef object owner_of(object values):
+    """The array whose memory a view shows; the last one, where that is not an array's."""
+    while isinstance((<object>values).base, np.ndarray):
+        values = values.base
+    return values
+
+
+cdef int drop_unused(dict known, list last) except -1:
+    """Forget the copies that neither a record nor an expression holds, but for the last ones."""
+    cdef list kept = [entry[0] for entry in last]
+    for place, source in list(known.items()):
+        if place != LAST and owns_buffer((<BaseArray>source.copy).storage) and not any(
+                [source.copy is copy for copy in kept]):
+            del known[place]
     return 0
 
 

@@ -69,10 +69,9 @@ cdef class Held:
         for i in range(len(records)):
             self._follow([records[i]])
             self._passed()
-        for key in constants:
-            entry = [constants[key], key]
-            key = None      # a reference that is not theirs
-            self._follow(entry)
+        waiting = list(constants.items())       # from which an array that dies meanwhile may be taken
+        while waiting:
+            self._follow(list(waiting.pop()))       # no reference is left that is not theirs
 
     def _begin(self):
         global walks
