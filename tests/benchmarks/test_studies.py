@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import codipy
+from codipy.laboratory.source import as_steps
 from codipy.tools.console.target import find
 from tests.laboratory.copies import in_copies
 from tests.strategies import STRATEGIES
@@ -78,6 +79,20 @@ def test_the_table_of_the_fit_has_the_bytes_of_today():
         y.gradient = 1.0
         tape.evaluate()
         assert int(row["used"]) == tape.statistics().total.used, row["strategy"]
+
+
+@pytest.mark.parametrize(("name", "size", "steps"), [
+    ("burgers-loops", 26, 8), ("burgers-arrays", 51, 8), ("swaptions", None, 10)])  # fmt: skip
+def test_the_other_tables_have_the_bytes_that_are_predicted_today(name, size, steps):
+    found = find(str(ROOT / "examples" / studies.STUDIES[name][0]))
+    point = found.made(size, steps) if size else (sys.modules["codipy_target"].x0,)
+    label = f"n={size} steps={steps}" if size else f"steps={steps}"
+    predicted = codipy.predict(as_steps(found.function, steps), *point)
+    today = {(row.strategy, row.granularity): (row.statements, row.used, row.allocated) for row in predicted.rows}
+    rows = [row for row in table(studies.TABLES / f"{name}.csv") if row["point"] == label]
+    there = {(row["strategy"], row["granularity"]): tuple(int(row[column]) for column in (
+        "statements", "used", "allocated")) for row in rows}  # fmt: skip
+    assert there == today, f"run `python benchmarks/studies.py {name}`"
 
 
 def test_the_page_shows_the_tables():
