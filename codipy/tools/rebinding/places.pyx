@@ -42,9 +42,12 @@ cdef extern from "Python.h":
     PyObject* PyCell_GET(PyObject* cell) noexcept
     bint PyCell_Check(object o) noexcept
     int PyCell_Set(object cell, object value) except -1
-    void PyFrame_LocalsToFast(object frame, int clear) noexcept
     object PyObject_GenericGetDict(object o, void* context)
     bint PyType_Check(object o) noexcept
+
+cdef extern from "frameobject.h":
+    ctypedef struct PyFrameObject
+    void PyFrame_LocalsToFast(PyFrameObject* frame, int clear) noexcept
 
 cdef enum:
     MANY = 64                    # places that are remembered before it is looked which are over
@@ -285,7 +288,7 @@ cdef class _Local(Place):
             variables.clear()
         variables[self.key] = value
         if type(variables) is dict:       # up to Python 3.12: a copy
-            PyFrame_LocalsToFast(self.holder, 0)
+            PyFrame_LocalsToFast(<PyFrameObject*><PyObject*>self.holder, 0)
             forget_locals(variables)
         return 0
 
