@@ -6,7 +6,8 @@ import sys
 
 import numpy as np
 import pytest
-from scipy.optimize import fsolve
+from scipy.integrate import quad
+from scipy.optimize import brentq, fsolve
 
 import codipy
 from tests.strategies import each_strategy
@@ -268,3 +269,39 @@ def test_without_scipy(monkeypatch):
     f = codipy.implicit.root(stiff, newton, solve="cg")
     with pytest.raises(ImportError, match=r"needs SciPy for solve='cg'.*solve\(product, right\)"):
         codipy.grad(lambda p: np.sum(f(p)), rebind=False)(LOAD)
+
+
+@each_strategy
+def test_an_expression_of_an_element_waits_until_a_solver_reads_it(strategy):
+    t = np.linspace(0.0, 3.0, 5)
+
+    def integral(p):
+        curve = p[0] * t
+        return quad(lambda q: np.sum(np.sin(q * t) * curve), 0.0, p[1])[0] + np.sum(curve**2)
+
+    def crossing(p):
+        curve = np.exp(p[0]) * t + p[1]
+        return brentq(lambda z: np.sum(z * t - curve), -50.0, 50.0, xtol=1e-13)
+
+    def slope_of_an_integral(p):
+        curve = p[0] * t
+        return codipy.grad(lambda z: quad(lambda q: np.sum(q * t * z - z * curve), 0.0, 1.0)[0] ** 2)(p[1])
+
+    def by_hand(p):
+        return 2.0 * p[1] * np.sum(t) ** 2 * (0.5 - p[0]) ** 2
+
+    for f, plain in (integral, integral), (crossing, crossing), (slope_of_an_integral, by_hand):
+        value, gradient = codipy.value_and_grad(f, strategy=strategy)(P)
+        assert value == f(P)
+        np.testing.assert_allclose(gradient, slopes(plain, P), rtol=1e-6)
+
+
+def test_an_expression_of_an_element_that_was_kept_is_its_value_afterwards():
+    kept = []
+
+    def f(x):
+        kept.append(x[0] * np.arange(3.0))
+        return np.sum(x * x)
+
+    codipy.grad(f)(P)
+    np.testing.assert_array_equal(codipy.value(np.sin(kept[0])), np.sin(P[0] * np.arange(3.0)))

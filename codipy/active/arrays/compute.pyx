@@ -85,7 +85,7 @@ cdef int check_owners(Recorder* r, Pending p) except -1:
             continue
         if Py_TYPE(<object>owner) == <PyTypeObject*>Block:
             admit_owner(r, <Block>owner)
-        elif (<BaseReal>owner).identifier != p.leaves[k].identifier or not readmit(r, <BaseReal>owner):
+        elif (<BaseReal>owner).identifier != p.leaves[k].identifier or not (readmit(r, <BaseReal>owner) or r == NULL):
             raise TapeError("a Real in an array expression was registered anew before the expression was computed: "
                             "compute the expression again")
     return 0
