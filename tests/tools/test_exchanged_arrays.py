@@ -459,3 +459,28 @@ def f(p):
         codipy.grad(module.f, rebind=False)(0.7)
     assert codipy.value_and_grad(module.f)(0.7) == (8.7, 1.0)
     assert type(module.M) is np.ndarray and module.M[0, 0] == 0.7
+
+
+class Optimizer:
+    """What has arrays in lists: of an attribute, and of a dict."""
+
+    def __init__(self):
+        self.moments, self.state = [np.ones(3)], {"v": [np.ones(3)]}
+
+    def step(self, x):
+        self.moments[0] *= x
+        self.state["v"][-1] += x
+        return self.moments[0] @ self.state["v"][0]
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_items_of_lists_of_parameters_are_added_to_in_place(strategy):
+    x, optimizer, plain = np.array([1.0, 2.0, 3.0]), Optimizer(), Optimizer()
+    for _ in range(2):
+        value, gradient = codipy.value_and_grad(lambda x, o: o.step(x), strategy=strategy)(x, optimizer)
+        before = np.copy(plain.moments[0]), np.copy(plain.state["v"][0])
+        assert value == plain.step(x)
+        assert gradient.tolist() == (before[0] * (2.0 * x + before[1])).tolist()
+        assert type(optimizer.moments[0]) is type(optimizer.state["v"][0]) is np.ndarray
+        assert optimizer.moments[0].tolist() == plain.moments[0].tolist()
+        assert optimizer.state["v"][0].tolist() == plain.state["v"][0].tolist()

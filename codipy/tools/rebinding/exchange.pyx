@@ -108,7 +108,7 @@ def hold_item(container, key, /):
     object
         `container` itself.
     """
-    if records():
+    if type(container) is not Array and records():      # an Array has elements: the usual case in loops
         exchanged(item_of(container, key))
     return container
 

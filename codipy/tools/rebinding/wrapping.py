@@ -346,7 +346,9 @@ class _Wrapper:
         if not isinstance(target, ast.Subscript) or not _is_repeatable(target.slice) or _is_text(target.slice):
             return
         root = root_of(target.value)
-        if not isinstance(root, ast.Name) or not scopes or scopes.is_own(root.id):
+        if not isinstance(root, ast.Name) or not scopes:
+            return
+        if scopes.is_own(root.id) and isinstance(target.value, ast.Name):  # most are arrays; others' lists raise
             return
         if self._exchanges(list(map(item_of, names_of(target.value)))):
             target.value = self._call(HOLD_ITEM, [target.value, copy.copy(target.slice)], target.value)
