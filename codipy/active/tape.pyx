@@ -238,6 +238,10 @@ cdef class Tape(BaseTape):
         """
         door("save")(self, path, primitives, positions)
 
+    def __reduce__(self):
+        raise TypeError("a Tape cannot be pickled or copied: write it with tape.save(path), and read it with "
+                        "codipy.load_tape(path)")
+
     def check(self):
         """Verify every invariant of the recording, slowly, by other means than the sweeps'.
 

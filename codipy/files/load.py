@@ -72,6 +72,8 @@ def load_tape(path, *, primitives=(), verify=True):
     ------
     TapeFormatError
         If it is no tape file, damaged, cut off, of a later version, or has a primitive that is not known here.
+    ValueError
+        If no file can have the name.
     OSError
         If the file cannot be read.
     TypeError
@@ -93,6 +95,8 @@ def load_tape(path, *, primitives=(), verify=True):
     6.0
     """
     given, path = named.by_name(primitives), os.fspath(path)  # a number would be an open file, which is closed
+    if "\0" in os.fsdecode(path):
+        raise ValueError(f"path must be the name of a file, which has no null character, got {path!r}")
     try:
         return _Loaded(Reader(path), given, verify).tape()
     except TapeFormatError as error:

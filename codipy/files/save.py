@@ -34,7 +34,7 @@ class _Saved:
 
     def __init__(self, tape, given):
         self.tape, self.given, self.file = tape, given, Writer()
-        self.contents = contents_of(tape)
+        self.contents = contents_of(tape, "save()")
         self.kind = tape.store.__class__.__name__
         self.buffers, self.tiles, self.rules, self.programs = _Numbered(), _Numbered(), _Numbered(), _Numbered()
 

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """What bad use gets: an error that names the argument and the fix, and a tape that stays whole and usable."""
 
+import copy
+import pickle
+
 import numpy as np
 import pytest
 
@@ -372,3 +375,26 @@ def test_values_are_known_at_any_time(strategy):
     tape.evaluate_primal()
     assert [tape.get_primal(v) for v in (y, z)] == [9.0, 18.0]
     tape._check()
+
+
+def test_tapes_and_profiles_say_what_to_keep_instead_of_a_pickle():
+    with codipy.profile() as profile:
+        codipy.grad(lambda x: x * x)(2.0)
+    for what, words in ((codipy.Tape(), "tape.save"), (profile, "to_json")):
+        for action in (pickle.dumps, copy.copy, copy.deepcopy):
+            with pytest.raises(TypeError, match=words):
+                action(what)
+
+
+def test_saving_of_what_keeps_nothing_says_save():
+    tape = codipy.Tape("forward")
+    with tape:
+        tape.register_output(tape.register_input(2.0) * 3.0)
+    with pytest.raises(TapeError, match=r"^save\(\)"):
+        tape.save("unused.tape")
+
+
+def test_a_name_that_no_file_can_have():
+    for path in ("a\0b", b"a\0b"):
+        with pytest.raises(ValueError, match="null character"):
+            codipy.load_tape(path)

@@ -149,6 +149,10 @@ class Profile:
         self._tapes: list[Tape] = []      # with a journal: they are read when they are reset, or the profile ends
         self._ledger, self._spots = Ledger(calls), Spots(_is_users)
 
+    def __reduce__(self):
+        raise TypeError("a profile cannot be pickled or copied: keep profile.to_json(), profile.to_html() or "
+                        "str(profile)")
+
     def __enter__(self):
         thread = threading.get_ident()
         if self._complete:

@@ -31,13 +31,15 @@ from codipy.tape.contents.entry import Slots
 cnp.import_array()
 
 
-def contents_of(BaseTape tape not None):
+def contents_of(BaseTape tape not None, str action not None="taking a recording apart"):
     """The contents of a recording.
 
     Parameters
     ----------
     tape : Tape
         Of any strategy but ``forward``; it may be recording, and what is not on it yet is left out.
+    action : str
+        What the errors call it.
 
     Returns
     -------
@@ -51,8 +53,8 @@ def contents_of(BaseTape tape not None):
     """
     cdef Record record
     cdef list steps = []
-    tape.demand_recorded("taking a recording apart")
-    tape.demand_idle("taking a recording apart")
+    tape.demand_recorded(action)
+    tape.demand_idle(action)
     tape.replay.demand(tape.store.root.position(), len(tape.records.items))
     parameters = tape.parameters
     parameters.pop("width", None)
