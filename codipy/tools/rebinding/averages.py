@@ -18,7 +18,7 @@ import codipy.math
 from codipy.active import Real
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
-from codipy.math import _handmade
+from codipy.math import _handmade, exp, log, sqrt
 from codipy.numpy.arguments import holds_active
 from codipy.numpy.modules import module_for
 
@@ -40,8 +40,8 @@ def _floats(x):
     return list(map(float, x)) if isinstance(x, list) else x if x is None else float(x)
 
 
-def _real(value, arguments, slopes):
-    made = _handmade(float(value), arguments, slopes)
+def _real(value, arguments, slopes, again=None):
+    made = _handmade(float(value), arguments, slopes, again)
     return converted(made, type(value)) if type(value) in (np.float64, np.float32) else made
 
 
@@ -69,9 +69,48 @@ def _ruled(partials):
             if x is not None:
                 arguments += x if isinstance(x, list) else [x]
                 numbers += slope if isinstance(slope, list) else [slope]
-        return _real(value, arguments, numbers)
+        return _real(value, arguments, numbers, lambda *_: _FORMULAS[partials.__name__](*given))
 
     return function
+
+
+# ---- The same functions made of operations, for derivatives of derivatives ----
+
+
+def _mean_formula(data, weights=None):
+    if weights is None:
+        return sum(data) / len(data)
+    return sum(w * x for w, x in zip(weights, data)) / sum(weights)
+
+
+def _squares(data, center):
+    about = _mean_formula(data) if center is None else center
+    return sum((x - about) * (x - about) for x in data)
+
+
+def _covariance_formula(x, y):
+    middle = _mean_formula(x), _mean_formula(y)
+    return sum((a - middle[0]) * (b - middle[1]) for a, b in zip(x, y)) / (len(x) - 1)
+
+
+def _root(x):
+    return sqrt(x) if x else 0.0 * x
+
+
+_FORMULAS = {
+    "mean": _mean_formula,
+    "fmean": _mean_formula,
+    "geometric_mean": lambda data: exp(sum(map(log, data)) / len(data)) if all(data) else 0.0 * sum(data),
+    "harmonic_mean": lambda data, weights=None: 1.0 / _mean_formula([1.0 / x for x in data], weights),
+    "variance": lambda data, xbar=None: _squares(data, xbar) / (len(data) - 1),
+    "pvariance": lambda data, mu=None: _squares(data, mu) / len(data),
+    "stdev": lambda data, xbar=None: _root(_squares(data, xbar) / (len(data) - 1)),
+    "pstdev": lambda data, mu=None: _root(_squares(data, mu) / len(data)),
+    "covariance": _covariance_formula,
+}
+
+
+# ---- Partials ----
 
 
 def mean(value, data):
