@@ -46,21 +46,28 @@ def _filtered_back(g, shape, order, axis, mode, dtype):
     g = np.asarray(g, float)
     if shape[axis] == 1:
         return _filtered(g, order, axis, mode, "float64")
-    if mode in (REFLECT, NEAREST):
+    if mode in (REFLECT, NEAREST) and not _is_symmetric():
         return np.moveaxis(_reflected_back(np.moveaxis(g, axis, -1), order), -1, axis)
     weights = np.ones([n if k == axis else 1 for k, n in enumerate(shape)])
-    if mode != GRID_WRAP:
+    if mode not in (GRID_WRAP, REFLECT, NEAREST):
         weights.flat[0] = weights.flat[-1] = 2.0
     return _filtered(g * weights, order, axis, mode, "float64") / weights
 
 
+@functools.cache
+def _is_symmetric():
+    """Whether SciPy solves the equations of reflected edges exactly, as it does from 1.18 on."""
+    found = _filtered(np.eye(2), 5, 1, REFLECT, "float64")
+    return bool(np.isclose(found[0, 1], found[1, 0], rtol=1e-13))
+
+
 # Roots inside of the unit circle of the splines' values at whole numbers.
-_POLES = {order: [root for root in np.roots(values) if abs(root) < 1.0]
+_POLES = {order: [root for root in np.roots(values).real if abs(root) < 1.0]
           for order, values in ((2, [1, 6, 1]), (3, [1, 4, 1]), (4, [1, 76, 230, 76, 1]), (5, [1, 26, 66, 26, 1]))}
 
 
 def _reflected_back(g, order):
-    """Where the edges are reflected: SciPy's first value is not quite that of the equations, which shows in few values.
+    """Where SciPy up to 1.17 reflects edges: its first value is not quite that of the equations, shown in few values.
 
     Each pole has a recursion forwards, from a sum over all values, and one backwards; here they are run the other way.
     """
