@@ -37,7 +37,7 @@ class _Rule:
     """
 
     def __init__(self, count):
-        roots = np.sort(legendre.legroots([0.0] * (count - 1) + [-1.0, 1.0]))
+        roots = np.sort(legendre.legroots([0.0] * (count - 1) + [-1.0, 1.0]).real)  # real numbers in any type
         self.nodes = 0.5 * (roots + 1.0)
         self.nodes[-1] = 1.0
         powers = np.vander(self.nodes, count, increasing=True)
