@@ -36,14 +36,17 @@ def _coordinates(points, ndim=None):
     return points
 
 
-def _corners(points, xi, rescale, triangles=None):
-    """The numbers of the points at the corners of the triangles that hold some points, -1 where none does."""
+def _corners(points, xi, rescale, triangles=None, tolerance=1.0):
+    """The numbers of the points at the corners of the triangles that hold some points, -1 where none does.
+
+    Of a tolerance that is not 1, which SciPy has from 1.18 on, Qhull's own is multiplied.
+    """
     xi = np.asarray(xi)
     if triangles is None:
         points = np.asarray(points)
         made = _interpnd.LinearNDInterpolator(points, np.zeros(len(points)), rescale=rescale)
         triangles, xi = made.tri, made._scale_x(xi)
-    found = triangles.find_simplex(xi)
+    found = triangles.find_simplex(xi, tol=None if tolerance == 1.0 else tolerance * 100.0 * np.finfo(float).eps)
     return np.where((found >= 0)[:, None], triangles.simplices[found], -1)
 
 
@@ -117,9 +120,9 @@ class LinearNDInterpolator(_Scattered):
 
     _original = _interpnd.LinearNDInterpolator
 
-    def _interpolated(self, points, values, xi):
+    def _interpolated(self, points, values, xi, **options):
         triangles, rescale, fill = self._triangles, self._rescale, self._made.fill_value
-        given = points if triangles is None else None, xi, rescale, triangles
+        given = points if triangles is None else None, xi, rescale, triangles, *options.values()
         keep(_CORNERS, given)
         corners = _corners(*value_tree(list(given)))
         is_inside = corners[:, 0] >= 0
@@ -132,7 +135,7 @@ class LinearNDInterpolator(_Scattered):
 
         def run(points, values, xi):
             made = self._original(points if triangles is None else triangles, values, fill, rescale)
-            return made(xi)
+            return made(xi, **options)
 
         return with_values_of("LinearNDInterpolator", run, (points, values, xi), formula)
 
@@ -164,7 +167,7 @@ class CloughTocher2DInterpolator(_Scattered):
 
     _original = _interpnd.CloughTocher2DInterpolator
 
-    def _interpolated(self, points, values, xi):
+    def _interpolated(self, points, values, xi, **options):
         raise ActiveError(refusal("CloughTocher2DInterpolator, griddata with method='cubic',",
                                   "take RBFInterpolator(points, values), or method='linear'"))  # fmt: skip
 
