@@ -60,15 +60,25 @@ def get_lapack_funcs(names, arrays=(), *args, **kwargs):
     return _ORIGINAL(names, [np.asarray(x.value) if type(x) is Array else x for x in arrays], *args, **kwargs)
 
 
-_DGESV = scipy.linalg.lapack.dgesv
+_DGESV, _DSYSV = scipy.linalg.lapack.dgesv, scipy.linalg.get_lapack_funcs("sysv", dtype=np.float64, ilp64="preferred")
 
 
 def _dgesv(a, b, overwrite_a=0, overwrite_b=0):
     lu, pivots, found, info = _DGESV(*map(np.array, value_tree([a, b])))
-    if info == 0 and holds_active((a, b)):
-        operands = asarray(a), asarray(b)
-        found = with_values_of("lapack gesv", lambda a, b: _DGESV(a, b)[2], operands, np.linalg.solve(*operands))
-    return lu, pivots, found, info
+    return lu, pivots, _with_derivative("lapack gesv", _DGESV, a, b, found, info), info
 
 
-FUNCTIONS = {"get_lapack_funcs": get_lapack_funcs, "dgesv": _dgesv}
+def _dsysv(a, b, overwrite_a=0, overwrite_b=0):
+    """Of the radial functions of SciPy from 1.18 on, which gives a whole symmetric matrix."""
+    factor, pivots, found, info = _DSYSV(*map(np.array, value_tree([a, b])))
+    return factor, pivots, _with_derivative("lapack sysv", _DSYSV, a, b, found, info), info
+
+
+def _with_derivative(name, original, a, b, found, info):
+    if info != 0 or not holds_active((a, b)):
+        return found
+    operands = asarray(a), asarray(b)
+    return with_values_of(name, lambda a, b: original(a, b)[2], operands, np.linalg.solve(*operands))
+
+
+FUNCTIONS = {"get_lapack_funcs": get_lapack_funcs, "dgesv": _dgesv, "dsysv": _dsysv}

@@ -118,6 +118,7 @@ _LATER |= {
     "scipy.interpolate._ndgriddata": "codipy.scipy.kernels.scattered",
     "scipy.interpolate._rbfinterp_pythran": "codipy.scipy.kernels.radial",
     "scipy.linalg.lapack": "codipy.scipy.kernels.banded",
+    "scipy.interpolate._rbfinterp_np": "codipy.scipy.kernels.banded",  # LAPACK of wide integers, from SciPy 1.18 on
     "scipy.interpolate._rgi_cython": "codipy.scipy.kernels.grids",
     "scipy._lib.array_api_compat.numpy.linalg": "codipy.scipy.kernels.standard",
     "scipy._external.array_api_compat.numpy.linalg": "codipy.scipy.kernels.standard",  # from SciPy 1.18 on
