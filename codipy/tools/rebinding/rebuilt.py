@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import inspect
 from types import FunctionType, MethodType
 
 from codipy.tools.rebinding.rebinder import Rebinder
@@ -20,6 +19,11 @@ def translated(function):
     return _REBINDER.translate(function, _HELD)
 
 
+def _passes_on(method, name):
+    """Whether a method only calls that of the next class, as those of discrete distributions do from SciPy 1.18 on."""
+    return type(method) is FunctionType and set(method.__code__.co_names) == {"super", name}
+
+
 class Rebuilt:
     """An object, a distribution for instance, whose methods are rebuilt when they are asked for."""
 
@@ -31,7 +35,8 @@ class Rebuilt:
         return type(self._original)  # of `super()` in a method
 
     def __getattr__(self, name):
-        found = inspect.getattr_static(type(self._original), name, None)
+        kinds = type(self._original).__mro__
+        found = next((own for kind in kinds if (own := vars(kind).get(name)) and not _passes_on(own, name)), None)
         if type(found) is FunctionType and name not in vars(self._original):
             found = MethodType(translated(found), self)
             setattr(self, name, found)
