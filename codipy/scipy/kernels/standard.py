@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Equations as the array API standard has them, which SciPy asks of its own copy of that: NumPy's `solve`."""
+"""What SciPy asks of its copy of the array API standard: equations, NumPy's `solve`, and whether arrays are NumPy's."""
 
 from __future__ import annotations
 
 import functools
+import sys
 
 import numpy as np
+from scipy._lib._array_api import is_numpy
 
 try:
     from scipy._lib.array_api_compat.numpy import linalg as _linalg
@@ -24,4 +26,10 @@ def _solve(x1, x2, /):
     return _linalg.solve(*value_tree((x1, x2)))
 
 
-FUNCTIONS = {"solve": _solve}
+@functools.wraps(is_numpy)
+def _is_numpy(xp):
+    """Of rebound code's NumPy as well: SciPy would take another way, with other bits, for other libraries."""
+    return xp is sys.modules.get("codipy.numpy") or is_numpy(xp)
+
+
+FUNCTIONS = {"solve": _solve, "is_numpy": _is_numpy}

@@ -120,6 +120,7 @@ _LATER |= {
     "scipy.linalg.lapack": "codipy.scipy.kernels.banded",
     "scipy.interpolate._rbfinterp_np": "codipy.scipy.kernels.banded",  # LAPACK of wide integers, from SciPy 1.18 on
     "scipy.interpolate._rgi_cython": "codipy.scipy.kernels.grids",
+    "scipy._lib._array_api": "codipy.scipy.kernels.standard",
     "scipy._lib.array_api_compat.numpy.linalg": "codipy.scipy.kernels.standard",
     "scipy._external.array_api_compat.numpy.linalg": "codipy.scipy.kernels.standard",  # from SciPy 1.18 on
     "scipy.ndimage._nd_image": "codipy.scipy.kernels.images",
