@@ -12,6 +12,11 @@ import scipy.interpolate
 import scipy.sparse
 from scipy.interpolate import _dierckx as _compiled
 
+try:
+    from scipy.interpolate import _bspl as _of_axes  # in SciPy 1.15
+except ImportError:
+    _of_axes = _compiled
+
 from codipy.active.array import call
 from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
@@ -88,10 +93,13 @@ def _rule(t, k, order, is_turned, forward=None):
 
 
 def _evaluate_spline(t, c, k, x, nu, extrapolate, *out):
-    """SciPy 1.15 gives an array to fill, later ones take the values."""
     if not holds_active((t, c, x)):
         return on_values(_compiled.evaluate_spline, (t, c, k, x, nu, extrapolate, *out))
-    values = _values(t, c, k, x, nu, extrapolate, with_array=bool(out))
+    return _filled(out, _values(t, c, k, x, nu, extrapolate, with_array=bool(out)))
+
+
+def _filled(out, values):
+    """SciPy 1.15 gives an array to fill, later ones take the values."""
     if not out:
         return values
     write(out[0], values)
@@ -154,10 +162,16 @@ def _interval(t, k, x, *rest):
     return _compiled.find_interval(*value_tree([t, k, x, *rest]))
 
 
-def _tensor(xi, t, len_t, k, nu, extrapolate, c, count, strides, indices):
-    """Products of B-splines along the axes, of passive knots: `NdBSpline`, and grids by cubic splines."""
+def _tensor(xi, t, len_t, k, nu, extrapolate, c, count, strides, indices, *out):
+    """Products of B-splines along the axes: `NdBSpline`, and grids by cubic splines. For `out` see `_filled`."""
+    given = xi, t, len_t, k, nu, extrapolate, c, count, strides, indices
     if not holds_active((xi, t, c)):
-        return _compiled.evaluate_ndbspline(*value_tree([xi, t, len_t, k, nu, extrapolate, c, count, strides, indices]))
+        return on_values(_of_axes.evaluate_ndbspline, (*given, *out))
+    return _filled(out, _values_of_axes(*given, with_array=bool(out)))
+
+
+def _values_of_axes(xi, t, len_t, k, nu, extrapolate, c, count, strides, indices, with_array):
+    """Values of splines of passive knots."""
     if holds_active((t,)):
         raise ActiveError(refusal("a spline of several axes with active knots", "keep the knots passive, "
                                   "codipy.value(t)"))  # fmt: skip
@@ -170,8 +184,10 @@ def _tensor(xi, t, len_t, k, nu, extrapolate, c, count, strides, indices):
                                   "say extrapolate=True"))  # fmt: skip
 
     def run(xi, c):
-        return _compiled.evaluate_ndbspline(np.ascontiguousarray(xi), rows, lengths, degrees, orders, bool(extrapolate),
-                                            np.ascontiguousarray(c), count, strides, indices)  # fmt: skip
+        made = [np.empty((len(xi), count))] if with_array else []
+        found = _of_axes.evaluate_ndbspline(np.ascontiguousarray(xi), rows, lengths, degrees, orders, bool(extrapolate),
+                                            np.ascontiguousarray(c), count, strides, indices, *made)  # fmt: skip
+        return made[0] if made else found
 
     xi, c = asarray(xi), asarray(c)
     shape = [size // stride for size, stride in zip([c.size, *strides], strides)]
@@ -183,6 +199,7 @@ def _tensor(xi, t, len_t, k, nu, extrapolate, c, count, strides, indices):
 FUNCTIONS = {"evaluate_spline": _evaluate_spline, "_coloc": _colocated, "evaluate_all_bspl": _all_bases,
              "find_interval": _interval, "evaluate_ndbspline": _tensor}  # fmt: skip
 FUNCTIONS |= {name: refused_loop(name, original, "of splines", "take their values")
-              for name, original in vars(_compiled).items()
+              for module in (_compiled, _of_axes) for name, original in vars(module).items()
               if callable(original) and name not in FUNCTIONS and name[0:2] != "__"}  # fmt: skip
 _dierckx = module_for(_compiled, FUNCTIONS)
+_bspl = module_for(_of_axes, FUNCTIONS)

@@ -225,6 +225,7 @@ class Rebinder:
             or self.scope.owns_class(kind)
             or (issubclass(kind, type) and self.scope.owns_class(value))
             or jitted_from(value) is not None
+            or self.scope.owns_module(value)
         )
 
     def _module(self, module):

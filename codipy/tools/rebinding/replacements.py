@@ -109,6 +109,7 @@ _LATER |= {
     "scipy.sparse._sputils": "codipy.scipy.kernels.dense",
     "scipy.sparse.linalg._expm_multiply": "codipy.scipy.kernels.norms",
     "scipy.interpolate._ppoly": "codipy.scipy.kernels.polynomials",
+    "scipy.interpolate._bspl": "codipy.scipy.kernels.bsplines",  # in SciPy 1.15
     "scipy.interpolate._dierckx": "codipy.scipy.kernels.bsplines",
     "scipy.interpolate._bsplines": "codipy.scipy.kernels.nearest",
     "scipy.interpolate._dfitpack": "codipy.scipy.kernels.fitpack",
