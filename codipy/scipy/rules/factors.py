@@ -23,7 +23,7 @@ __all__ = ["FUNCTIONS"]
 _BLOCK = 64      # columns of a factor of Cholesky's that the sweep goes back through at once
 
 
-# ---- Cholesky: one triangle is read; cho_factor leaves in the other what stands there --------------------------------
+# ---- Cholesky: one triangle is read; cho_factor may leave in the other what stands there-----------------------------
 def _factor(out, lower):
     """L, from a triangle that may have anything beside it."""
     return np.tril(out) if lower else cT(np.triu(out))
@@ -111,7 +111,10 @@ def _cho_factor_jvp(tangents, out, args, kwargs):
 
 _CHOLESKY = kept(Primitive("scipy.linalg.cholesky", scipy.linalg.cholesky, _cholesky_vjp, _cholesky_jvp,
                            keep_args=False))
-_CHO_FACTOR = kept(Primitive("scipy.linalg.cho_factor", _cho_factor, _cho_factor_vjp, _cho_factor_jvp, keep_args=False))
+# What is beside the triangle that is read stays there up to SciPy 1.17, and is cleared from 1.18 on.
+_KEEPS = scipy.linalg.cho_factor(np.array([[1.0, 0.0], [1.0, 1.0]]))[0][1, 0] == 1.0
+_RULES = (_cho_factor_vjp, _cho_factor_jvp) if _KEEPS else (_cholesky_vjp, _cholesky_jvp)
+_CHO_FACTOR = kept(Primitive("scipy.linalg.cho_factor", _cho_factor, *_RULES, keep_args=False))
 cholesky = recorded(scipy.linalg.cholesky, _CHOLESKY)
 
 
