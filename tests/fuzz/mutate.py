@@ -61,8 +61,8 @@ MISTAKES = {
     ),
     "a plain array is not compared with its copy": one(
         "active/arrays/constants.pyx",
-        "    if found is not None and same_bits(values, doubles_of(<BaseArray>found)):\n",
-        "    if found is not None:\n",
+        "        if same_bits(values, doubles_of(copy)):\n",
+        "        if True:\n",
         "--only=from_outside",
     ),
     # Aliasing, layout, flags
