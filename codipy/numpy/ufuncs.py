@@ -20,7 +20,7 @@ from .order import clip
 from .outside import boxed
 from .ufunc_sets import PASSIVE, REFUSED, STEPS, TABLE_NAMES
 
-__all__ = ["GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "kept", "kind_of", "ordered"]
+__all__ = ["GENERALISED", "MORE", "PRODUCTS", "apply", "array_ufunc", "demand_unread", "kept", "kind_of", "ordered"]
 
 
 def _share(x, y, w):
@@ -202,6 +202,14 @@ def kept(ufunc, inputs, options):
     return 0 if GENERALISED[ufunc] == "vecdot" else 1
 
 
+def demand_unread(ufunc, inputs, result, out):
+    """Refuse an ``out=`` over which products are repeated and that is an operand: NumPy reads what it has written."""
+    if ufunc not in GENERALISED or out is None or np.shape(out) == np.shape(plain(result)):
+        return
+    if any(np.may_share_memory(x, out) for x in inputs if np.ndim(plain(x))):
+        refuse(ufunc.__name__, "out= is an operand and larger than the result: give a copy of the operand")
+
+
 def _call(ufunc, inputs, kwargs, outs):
     where = kwargs.pop("where", True)
     where = np.array(value_tree(where), bool) if isinstance(where, (list, tuple)) else plain(where)
@@ -230,6 +238,8 @@ def _call(ufunc, inputs, kwargs, outs):
     if isinstance(outs[0], Array) and not several:
         given = kwargs if where is True else {**kwargs, "where": where}  # which products do not have
         parts = [with_values_for(ufunc, parts[0], inputs, outs[0], given)]
+    for part, out in zip(parts, outs):
+        demand_unread(ufunc, inputs, part, out)
     parts = [assign(part, out, kept(ufunc, inputs, options)) for part, out in zip(parts, outs)]
     if where is not True:
         ufunc(*value_tree(inputs), where=where, out=None, **options)

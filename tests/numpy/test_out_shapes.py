@@ -105,3 +105,28 @@ def test_spreading_functions_are_those_of_numpy():
     for function in outs():
         if function.__name__ not in (*_DATES, *_UNWRITTEN):
             assert spreads(function) == (kept_by(function.__name__) == 0), function.__name__
+
+
+@pytest.mark.parametrize("factor", [1.0, 1j])
+def test_products_over_an_operand_that_is_larger_than_the_result_are_refused(factor):
+    """NumPy reads there what it has written: another value than that of the product."""
+
+    def f(x):
+        a = np.ones((3, 3)) * x * factor
+        np.vecdot(a, x, out=a)
+        return np.sum(np.abs(a))
+
+    with pytest.raises(ActiveError, match="vecdot: out= is an operand and larger than the result"):
+        codipy.grad(f)(SAMPLES[0])
+
+
+def test_products_over_a_row_of_an_operand_are_those_of_the_operand_before():
+    def f(x):
+        a = np.ones((3, 3)) * x
+        np.vecdot(a, x, out=a[0])
+        return np.sum(a * a)
+
+    value, gradient = codipy.value_and_grad(f)(SAMPLES[0])
+    assert value == f(SAMPLES[0])
+    step = 1e-6 * np.eye(3)
+    np.testing.assert_allclose(gradient, [(f(SAMPLES[0] + s) - f(SAMPLES[0] - s)) / 2e-6 for s in step], 1e-7)
