@@ -21,7 +21,7 @@ from codipy.active.array import Array, Real, call
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.scalar import Complex, pair_of
-from codipy.numpy.arguments import fillable, refuse
+from codipy.numpy.arguments import fillable, holds_active, refuse
 from codipy.numpy.links import Shared
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.building import in_memory
@@ -45,20 +45,23 @@ class Rule:
         function of the options that gives them.
     elementwise : bool
         Whether each element of the result depends on those of the arguments at its place alone.
+    operands : int, optional
+        How many of the first arguments may be active, by default all.
     """
 
     primitive: Primitive
     results: str | Callable = "c"
     elementwise: bool = False
+    operands: int | None = None
 
     def letters(self, options):
         """The letters of the results of a call with these options."""
         return self.results if isinstance(self.results, str) else self.results(options)
 
 
-def rule(primitive, results="c", elementwise=False):
+def rule(primitive, results="c", elementwise=False, operands=None):
     """Enter a rule under its name."""
-    RULES[primitive.name] = made = Rule(primitive, results, elementwise)
+    RULES[primitive.name] = made = Rule(primitive, results, elementwise, operands)
     return made
 
 
@@ -207,6 +210,9 @@ def _sorted_out(args):
 def record(name, args, kwargs=None):
     """Run the rule of a name on complex and real arguments, and record it if one is active."""
     kinds, operands = _sorted_out(args)
+    first = RULES[name].operands
+    if first is not None and ("c" in kinds[first:] or holds_active(args[first:]) or holds_active(kwargs)):
+        refuse(name, "of complex arrays only the array itself may be active: take codipy.value(...) of its options")
     return results_of(call(_on_pairs(name, kinds), operands, kwargs), RULES[name].letters(kwargs or {}))
 
 

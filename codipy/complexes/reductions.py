@@ -44,7 +44,7 @@ def _variance(name, forward, slope_of):
         slope = np.conjugate(_var_slope(a, axis, ddof)) * slope_of(spread(out, a.shape, axis, keepdims))
         return np.sum(times(tangents[0], slope).real, axis=axis, keepdims=keepdims)
 
-    rule(Primitive(name, forward, vjp, jvp), "r")
+    rule(Primitive(name, forward, vjp, jvp), "r", operands=1)
 
 
 def _half_over(out):

@@ -6,6 +6,7 @@ import collections
 import sys
 import time
 
+from tests.fuzz.functions import KINDS, judge_call, write_call
 from tests.fuzz.generator import write
 from tests.fuzz.judge import judge, some_variants
 from tests.fuzz.second import judge_second
@@ -35,10 +36,13 @@ def main(arguments=None):
     )
     parser.add_argument("--second", action="store_true", help="second derivatives, of programs on arrays of their own")
     parser.add_argument("--sparse", action="store_true", help="sparse derivatives, likewise")
+    parser.add_argument("--calls", action="store_true", help="calls of NumPy's functions, real, complex, float32")
     parser.add_argument("--inside", action="store_true", help="no arrays of the module are read")
     parser.add_argument("--only", action="append", default=[], help="steps that are written; default: all")
     parser.add_argument("--without", action="append", default=[], help="steps that are not written, by name")
     options = parser.parse_args(arguments)
+    if options.calls:
+        return run_calls(options)
     steps = [step for step in STEPS if step[1].__name__ not in options.without]
     if options.only:
         steps = [step for step in steps if step[1].__name__ in options.only]
@@ -79,6 +83,31 @@ def main(arguments=None):
     taken = time.monotonic() - started
     print(f"{dict(counts)} in {taken:.0f} s", flush=True)
     return int(any(kind not in ("programs", "refused") for kind in counts))
+
+
+def run_calls(options):
+    """Exit status 1 where a call is wrong; each kind of failure of a function is printed once."""
+    counts, shown, started = collections.Counter(), set(), time.monotonic()
+    try:
+        for k in range(options.first, options.first + options.count):
+            call = write_call(f"{options.seed}:{k}", KINDS[k % len(KINDS)])
+            if options.show:
+                print(call.source)
+                continue
+            finding = judge_call(call)
+            counts["calls"] += 1
+            if finding is not None:
+                counts[finding.kind] += 1
+                label = finding.kind, call.function
+                if not finding.refused and label not in shown:
+                    shown.add(label)
+                    print(f"# {options.seed}:{k} {finding.kind}: {finding.said[:400]}\n{call.source}", flush=True)
+                    if len(shown) >= options.most:
+                        break
+    except KeyboardInterrupt:
+        pass
+    print(f"{dict(counts)} in {time.monotonic() - started:.0f} s", flush=True)
+    return int(bool(shown))
 
 
 class finding_of_none:

@@ -9,7 +9,7 @@ import pytest
 
 import codipy
 from codipy.active import FUNCTIONS
-from codipy.errors import TapeError
+from codipy.errors import ActiveError, TapeError
 from tests.recording import still_works
 from tests.strategies import (
     LINEAR,
@@ -398,3 +398,25 @@ def test_a_name_that_no_file_can_have():
     for path in ("a\0b", b"a\0b"):
         with pytest.raises(ValueError, match="null character"):
             codipy.load_tape(path)
+
+
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_a_rule_that_gives_another_number_of_cotangents_is_an_error(count):
+    """Compiled code would read beyond the list."""
+    rule = codipy.Primitive("short", lambda x, y: x * y, lambda g, out, args, kwargs, argnums: [g] * count, None)
+
+    def f(x):
+        return np.sum(codipy.active.array.call(rule, (x, 2.0 * x)))
+
+    with pytest.raises(TapeError, match=f"short: the vjp rule returned {count} cotangents for 2 active arguments"):
+        codipy.grad(f)(np.ones(3))
+
+
+@pytest.mark.parametrize("name", ["var", "std"])
+def test_variances_of_complex_arrays_are_not_differentiated_by_ddof(name):
+    def f(x):
+        z = x * (1.0 + 0.3j)
+        return getattr(np, name)(z, ddof=z[2])
+
+    with pytest.raises(ActiveError, match="only the array itself may be active"):
+        codipy.grad(f)(np.linspace(0.3, 1.5, 6))

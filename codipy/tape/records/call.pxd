@@ -29,6 +29,7 @@ cdef class Call(Record):
     cdef bint reverse_at_once(self, AdjointVector adjoints, bint keep) except? True
     cdef bint forward_at_once(self, AdjointVector adjoints) except? True
     cdef int demand_shape(self, str kind, tuple found, tuple expected) except -1
+    cdef int demand_each(self, object back, tuple argnums) except -1
     cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1
     cdef bint add_at_places(self, double* origin, Py_ssize_t width) except? True
     cdef bint write_bar(self, double* origin, Py_ssize_t k, object bars, Py_ssize_t width) except? True

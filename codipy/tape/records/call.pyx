@@ -105,6 +105,7 @@ cdef class Call(Record):
         back = in_silence(rule, (tuple(bars) if several else bars[0], self.out, self.args, self.kwargs, self.argnums))
         if back is None:
             return False
+        self.demand_each(back, self.argnums)
         for k in range(self.arguments):
             if back[k] is not None:
                 target = directions_of(origin, self.slots + k, width)
@@ -145,6 +146,12 @@ cdef class Call(Record):
                             "the first axis is that of the directions")
         return 0
 
+    cdef int demand_each(self, object back, tuple argnums) except -1:
+        if len(back) != len(argnums):
+            raise TapeError(f"{self.primitive.name}: the vjp rule returned {len(back)} cotangents for {len(argnums)} active "
+                            f"arguments, at the places {', '.join(map(str, argnums))}")
+        return 0
+
     cdef int add_bars(self, double* origin, object bars, Py_ssize_t width) except -1:
         cdef Py_ssize_t k, at = 0
         cdef tuple argnums = self.argnums
@@ -153,6 +160,7 @@ cdef class Call(Record):
             if not argnums:
                 return 0
         back = in_silence(self.primitive.vjp, (bars, self.out, self.args, self.kwargs, argnums))
+        self.demand_each(back, argnums)
         for k in range(self.arguments):
             if at < len(argnums) and self.argnums[k] == argnums[at]:
                 bar = back[at]
