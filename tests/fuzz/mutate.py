@@ -57,7 +57,10 @@ MISTAKES = {
         ),
     ),
     "an element of a mixed storage is not counted": one(
-        "active/storage/storage.pyx", "        if identifier and tape.recorder.reuse:\n", "        if False:\n"
+        "active/storage/storage.pyx",
+        "        if identifier and tape.recorder.reuse:\n",
+        "        if False:\n",
+        tests="tests/active/test_kept_elements.py",
     ),
     "a plain array is not compared with its copy": one(
         "active/arrays/constants.pyx",
