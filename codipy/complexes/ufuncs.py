@@ -17,7 +17,7 @@ from codipy.complexes.record import RULES, record, special_name
 from codipy.complexes.scalar import Complex
 from codipy.numpy.arguments import refuse
 from codipy.numpy.differentiable import ROUNDED
-from codipy.numpy.ufuncs import demand_unread, kept, ordered
+from codipy.numpy.ufuncs import GENERALISED, demand_unread, kept, ordered
 
 __all__ = ["array_ufunc", "fresh", "in_place", "operate"]
 
@@ -137,7 +137,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     if where is True:
         found = _apply(ufunc, inputs, kwargs)
         found = found if order == "K" else ordered(found, order, inputs)
-        demand_unread(ufunc, inputs, found, outs[0] if isinstance(outs, tuple) else outs)
+        if ufunc in GENERALISED:
+            demand_unread(ufunc, inputs, found, outs[0] if isinstance(outs, tuple) else outs)
         return assign(found, outs, kept(ufunc, inputs, kwargs))
     with np.errstate(all="ignore"):
         result = _apply(ufunc, inputs, kwargs)

@@ -204,9 +204,8 @@ def kept(ufunc, inputs, options):
 
 def demand_unread(ufunc, inputs, result, out):
     """Refuse an ``out=`` over which products are repeated and that is an operand: NumPy reads what it has written."""
-    if ufunc not in GENERALISED or out is None or np.shape(out) == np.shape(plain(result)):
-        return
-    if any(np.may_share_memory(x, out) for x in inputs if np.ndim(plain(x))):
+    is_larger = out is not None and np.shape(out) != np.shape(plain(result))
+    if is_larger and any(np.may_share_memory(x, out) for x in inputs if np.ndim(plain(x))):
         refuse(ufunc.__name__, "out= is an operand and larger than the result: give a copy of the operand")
 
 
@@ -238,8 +237,8 @@ def _call(ufunc, inputs, kwargs, outs):
     if isinstance(outs[0], Array) and not several:
         given = kwargs if where is True else {**kwargs, "where": where}  # which products do not have
         parts = [with_values_for(ufunc, parts[0], inputs, outs[0], given)]
-    for part, out in zip(parts, outs):
-        demand_unread(ufunc, inputs, part, out)
+    if ufunc in GENERALISED:  # of one result
+        demand_unread(ufunc, inputs, parts[0], outs[0])
     parts = [assign(part, out, kept(ufunc, inputs, options)) for part, out in zip(parts, outs)]
     if where is not True:
         ufunc(*value_tree(inputs), where=where, out=None, **options)
