@@ -8,7 +8,7 @@ from cpython.object cimport PyObject
 cimport cython
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, is_array
+from codipy.active.core.base_array cimport BaseArray, is_array
 from codipy.active.inputs cimport adjoint_slots, block_of, demand_adjoints, note_seed, tape_of
 from codipy.active.scalar.expression cimport as_number
 from codipy.active.scalar.real cimport Real, demand_adjoint, seed_slot

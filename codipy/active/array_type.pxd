@@ -2,7 +2,7 @@
 # The active array: its operators and methods.
 cimport cython
 
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 
 
 @cython.final

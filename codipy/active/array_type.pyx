@@ -10,7 +10,6 @@ from cpython.long cimport PyLong_CheckExact
 from cpython.object cimport PyObject, PyTypeObject
 cimport cython
 
-from codipy.active.arrays.base cimport EMPTY, BaseArray, array_type, is_single, new_view
 from codipy.active.arrays.compute cimport materialise, settle
 from codipy.active.arrays.conversion cimport (
     asks_for_product, as_type, converted, copied, demand_passive, instead_of_asarray, nested_lists,
@@ -20,6 +19,7 @@ from codipy.active.arrays.plain cimport ndarray_of
 from codipy.active.arrays.protocol cimport short_way
 from codipy.active.arrays.reductions cimport add_reduce, add_reduce_as_asked
 from codipy.active.arrays.views cimport as_view
+from codipy.active.core.base_array cimport EMPTY, BaseArray, array_type, is_single, new_view
 from codipy.active.identified cimport identifiers_of
 from codipy.active.inputs cimport get_gradient, get_tangent, set_gradient, set_tangent
 from codipy.active.items cimport get_item, item_at, set_item

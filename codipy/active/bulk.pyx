@@ -7,7 +7,7 @@ from libc.string cimport memcmp
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 
-from codipy.active.scalar.base cimport IS_INPUT, OF_INPUT, OWNS
+from codipy.active.core.base_real cimport IS_INPUT, OF_INPUT, OWNS
 from codipy.active.scalar.expression cimport as_number
 from codipy.active.scalar.kinds cimport PYTHON, plain_scalar
 from codipy.active.scalar.real cimport Real, new_identified

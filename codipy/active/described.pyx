@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The registered variables of a tape as plain data, and made again from that."""
-from codipy.active.arrays.base cimport BaseArray, new_array
+from codipy.active.core.base_array cimport BaseArray, new_array
+from codipy.active.core.base_real cimport IS_INPUT, OF_ARRAY, OF_INPUT
 from codipy.active.registered cimport Registered
-from codipy.active.scalar.base cimport IS_INPUT, OF_ARRAY, OF_INPUT
 from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.storage.block cimport Block, is_of_input
 from codipy.active.storage.storage cimport Storage, new_storage

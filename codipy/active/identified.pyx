@@ -7,9 +7,9 @@ cimport cython
 cimport numpy as cnp
 
 from codipy.active.adjoints cimport Adjoints
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
+from codipy.active.core.base_real cimport MERGED, OF_ARRAY, OF_INPUT, OWNS
 from codipy.active.inputs cimport adjoint_slots, block_of
-from codipy.active.scalar.base cimport MERGED, OF_ARRAY, OF_INPUT, OWNS
 from codipy.active.scalar.expression cimport identify, readmit
 from codipy.active.scalar.real cimport Real, demand_own
 from codipy.active.storage.block cimport Block, is_of_input

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Arrays as inputs and outputs of a recording, and their gradients.
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 from codipy.active.storage.block cimport Block
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape

@@ -7,12 +7,12 @@ from libc.string cimport memcmp, memcpy
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport EMPTY, BaseArray, is_array
 from codipy.active.arrays.compute cimport materialise
 from codipy.active.arrays.constants cimport copy_of, snapshot
 from codipy.active.arrays.conversion cimport converted
 from codipy.active.arrays.packing cimport gather, identifiers
 from codipy.active.arrays.plain cimport ndarray_of
+from codipy.active.core.base_array cimport EMPTY, BaseArray, is_array
 from codipy.active.storage.block cimport Block, append_block, is_of_input, new_block
 from codipy.active.storage.storage cimport Storage, is_unread
 from codipy.active.storage.view cimport is_contiguous, is_injective, shape_tuple

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What `a[index]` and `a[index] = value` do.
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 
 cdef object get_item(BaseArray a, object index)
 cdef int set_item(BaseArray a, object index, object value) except -1

@@ -8,10 +8,10 @@ import numpy as np
 from cpython.long cimport PyLong_AsSsize_t, PyLong_CheckExact
 
 from codipy.active.arrays.assign cimport assign, demand_writable
-from codipy.active.arrays.base cimport BaseArray, is_array, new_array, new_view
 from codipy.active.arrays.compute cimport materialise, materialise_in_passive
 from codipy.active.arrays.elements cimport element, set_element
 from codipy.active.arrays.views cimport scatter, take
+from codipy.active.core.base_array cimport BaseArray, is_array, new_array, new_view
 from codipy.active.recordings.over cimport is_over, no_recording
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.indexing cimport select

@@ -2,8 +2,8 @@
 # The operators of arrays.
 from cpython.object cimport PyObject
 
-from codipy.active.arrays.base cimport BaseArray
 from codipy.active.arrays.elementwise cimport operate
+from codipy.active.core.base_array cimport BaseArray
 
 # `a op= other`: 1 if done, 0 where the operand is no number or array.
 cdef int in_place(int code, BaseArray a, PyObject* other) except -1

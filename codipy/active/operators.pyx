@@ -10,12 +10,12 @@ from cpython.object cimport PyObject, PyObject_RichCompare
 from cpython.ref cimport Py_REFCNT
 
 from codipy.active.arrays.assign cimport assign
-from codipy.active.arrays.base cimport BaseArray, is_array, is_single
 from codipy.active.arrays.calls cimport call_direct
 from codipy.active.arrays.elementwise cimport operate, operate_on
 from codipy.active.arrays.plain cimport plain_of
 from codipy.active.arrays.precision cimport DOUBLE, strength_of
 from codipy.active.arrays.views cimport second
+from codipy.active.core.base_array cimport BaseArray, is_array, is_single
 from codipy.active.scalar.expression cimport as_number, codipy_is_temporary
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.view cimport same_shape

@@ -4,9 +4,9 @@ import numpy as np
 
 from libc.stdint cimport int32_t
 
-from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.arrays.packing cimport from_ndarray
-from codipy.active.scalar.base cimport IS_INPUT, IS_OUTPUT, OF_INPUT
+from codipy.active.core.base_array cimport BaseArray, is_array, new_array
+from codipy.active.core.base_real cimport IS_INPUT, IS_OUTPUT, OF_INPUT
 from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.storage.block cimport block_on
 from codipy.active.storage.storage cimport Storage

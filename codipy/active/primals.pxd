@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Values of Arrays on the tape: new ones for inputs, and those that a replay computed.
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 from codipy.active.scalar.real cimport Real
 from codipy.tape.base cimport BaseTape
 

@@ -7,8 +7,8 @@ import numpy as np
 from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 
-from codipy.active.arrays.base cimport BaseArray
 from codipy.active.arrays.plain cimport ndarray_of
+from codipy.active.core.base_array cimport BaseArray
 from codipy.active.inputs cimport block_of, tape_of
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.block cimport Block

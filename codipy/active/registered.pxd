@@ -9,7 +9,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t
 cimport cython
 
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 from codipy.active.scalar.real cimport Real
 from codipy.tape.base cimport BaseTape
 

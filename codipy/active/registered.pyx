@@ -4,8 +4,8 @@ from libc.stdint cimport int32_t, int64_t
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 cimport cython
 
-from codipy.active.arrays.base cimport BaseArray, new_array
-from codipy.active.scalar.base cimport IS_INPUT, IS_OUTPUT, OF_ARRAY, OF_INPUT, OWNS
+from codipy.active.core.base_array cimport BaseArray, new_array
+from codipy.active.core.base_real cimport IS_INPUT, IS_OUTPUT, OF_ARRAY, OF_INPUT, OWNS
 from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.storage.block cimport Block
 from codipy.active.storage.storage cimport Storage, new_storage

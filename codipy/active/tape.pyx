@@ -8,11 +8,11 @@ from cpython.object cimport PyObject
 cimport cython
 
 from codipy.active.adjoints cimport Adjoints
-from codipy.active.arrays.base cimport BaseArray, is_array
+from codipy.active.core.base_array cimport BaseArray, is_array
+from codipy.active.core.base_real cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, described
 from codipy.active.inputs cimport output_array, register_array
 from codipy.active.primals cimport demand_known, get_values, set_values
 from codipy.active.registered cimport Registered
-from codipy.active.scalar.base cimport IS_INPUT, IS_OUTPUT, MERGED, OF_INPUT, OWNS, described
 from codipy.active.scalar.expression cimport as_number, identify, make_passive, readmit
 from codipy.active.scalar.kinds cimport kind_of
 from codipy.active.scalar.real cimport Real, new_identified

@@ -88,7 +88,7 @@ MISTAKES = {
         "    result.readonly = False\n",
     ),
     "a slice forgets that it may not be written to": one(
-        "active/arrays/base.pyx", "    new.readonly = a.readonly\n", "    new.readonly = False\n"
+        "active/core/base_array.pyx", "    new.readonly = a.readonly\n", "    new.readonly = False\n"
     ),
     "order='F' is dropped": one(
         "numpy/allocation.py",

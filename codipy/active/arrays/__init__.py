@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Active arrays: their state, pending expressions and statements, movements, reductions and calls of primitives."""
+"""Active arrays: how expressions are built and become statements, movements, reductions and calls of primitives."""

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Writing into arrays in place.
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 
 # Refuse what is read-only, with NumPy's error, and what shows one element more than once.
 cdef int demand_writable(BaseArray target) except -1

@@ -13,15 +13,15 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcmp
 from cpython.object cimport PyObject
 
-from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.arrays.compute cimport admit_block, materialise
 from codipy.active.arrays.elements cimport admit_mixed, element, go_mixed_in_passive, set_element
 from codipy.active.arrays.elementwise cimport pending_of
 from codipy.active.arrays.floating cimport report
 from codipy.active.arrays.packing cimport from_nested
-from codipy.active.arrays.pending cimport Pending
 from codipy.active.arrays.renewal cimport moves_slabs, renew
 from codipy.active.arrays.statements cimport record, run_recorded, run_values
+from codipy.active.core.base_array cimport BaseArray, is_array, new_array
+from codipy.active.core.pending cimport Pending
 from codipy.active.storage.block cimport Block, new_block
 from codipy.active.storage.storage cimport Py_REFCNT, Storage, is_small, owns_block, owns_buffer
 from codipy.active.storage.view cimport (

@@ -6,7 +6,6 @@ from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.arrays.compute cimport admit_block, materialise
 from codipy.active.arrays.constants cimport frozen_copy, is_frozen
 from codipy.active.arrays.elements cimport element
@@ -15,8 +14,9 @@ from codipy.active.arrays.packing cimport from_ndarray, readable, with_gaps
 from codipy.active.arrays.plain cimport doubles_of, is_view_of, ndarray_of, shown_as, singles_of
 from codipy.active.arrays.precision cimport is_refused
 from codipy.active.arrays.repeated cimport without_axis
+from codipy.active.core.base_array cimport BaseArray, is_array, new_array
+from codipy.active.core.base_real cimport OWNS
 from codipy.active.recordings.over cimport is_over, no_recording
-from codipy.active.scalar.base cimport OWNS
 from codipy.active.scalar.expression cimport identify, readmit
 from codipy.active.scalar.kinds cimport SINGLE, kind_of, plain_scalar
 from codipy.active.scalar.real cimport Real, new_identified

@@ -7,10 +7,10 @@ from libc.string cimport memcpy, memset
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.arrays.compute cimport admit_block, materialise
 from codipy.active.arrays.packing cimport readable
 from codipy.active.arrays.plain cimport plain_of
+from codipy.active.core.base_array cimport BaseArray, is_array, new_array
 from codipy.active.scalar.expression cimport as_number, identify, readmit
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.block cimport append_block

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # From pending array expressions to values, and to statements on the tape.
-from codipy.active.arrays.base cimport BaseArray
-from codipy.active.arrays.pending cimport Pending
+from codipy.active.core.base_array cimport BaseArray
+from codipy.active.core.pending cimport Pending
 from codipy.active.storage.storage cimport Storage
 from codipy.tape.recorder cimport Recorder
 

@@ -3,13 +3,13 @@
 from libc.stdint cimport int64_t
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 
-from codipy.active.arrays.base cimport BaseArray
 from codipy.active.arrays.floating cimport report
-from codipy.active.arrays.pending cimport Pending
 from codipy.active.arrays.statements cimport Loaded, run_loaded, run_values, statement_of
+from codipy.active.core.base_array cimport BaseArray
+from codipy.active.core.base_real cimport BaseReal
+from codipy.active.core.pending cimport Pending
 from codipy.active.recordings.lending cimport lend_block, lender
 from codipy.active.recordings.over cimport is_over, is_past, no_recording
-from codipy.active.scalar.base cimport BaseReal
 from codipy.active.scalar.expression cimport readmit
 from codipy.active.storage.block cimport Block, append_block
 from codipy.active.storage.storage cimport Storage, new_storage
@@ -21,7 +21,7 @@ from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Recorder
 from codipy.tape.records.statement cimport Statement
 
-from codipy.active.messages.earlier import from_earlier
+from codipy.active.recordings.earlier import from_earlier
 from codipy.errors import TapeError
 
 

@@ -2,7 +2,7 @@
 # Plain arrays beside Arrays: copies of what they hold now, one for as long as they hold it.
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 from codipy.tape.recorder cimport Recorder
 
 # A passive Array with the values of a float64 array.

@@ -17,9 +17,9 @@ from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, new_array
 from codipy.active.arrays.packing cimport from_ndarray
 from codipy.active.arrays.plain cimport doubles_of, shown_as
+from codipy.active.core.base_array cimport BaseArray, new_array
 from codipy.active.storage.storage cimport new_storage, owns_buffer
 from codipy.active.storage.view cimport View, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer

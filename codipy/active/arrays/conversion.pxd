@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # What becomes an Array, and what an Array becomes: copies, other dtypes, lists, plain arrays.
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 
 # Array(value): a copy of what is array_like; Reals and Arrays in nested lists stay active.
 cdef BaseArray converted(object value)

@@ -6,12 +6,12 @@ import numpy as np
 
 from cpython.object cimport PyObject
 
-from codipy.active.arrays.base cimport BaseArray, epoch_of_array, is_array, is_single, new_array
 from codipy.active.arrays.compute cimport materialise
 from codipy.active.arrays.elementwise cimport array_of, keep_order, pending_of
 from codipy.active.arrays.packing cimport from_ndarray, from_nested
-from codipy.active.arrays.pending cimport Pending
 from codipy.active.arrays.views cimport moved
+from codipy.active.core.base_array cimport BaseArray, epoch_of_array, is_array, is_single, new_array
+from codipy.active.core.pending cimport Pending
 from codipy.active.recordings.over cimport may_leave
 from codipy.active.scalar.kinds cimport PYTHON
 from codipy.active.scalar.real cimport Real
@@ -21,8 +21,8 @@ from codipy.programs.tiles cimport ROUND_RESULT
 from codipy.tape.activity cimport current
 from codipy.tape.recorder cimport Recorder
 
-from codipy.active.messages.callers import refusal
 from codipy.active.doors import door
+from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 
 

@@ -2,7 +2,7 @@
 # Single elements of arrays: Reals on the same adjoint slot.
 from libc.stdint cimport int32_t
 
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 from codipy.active.storage.storage cimport Storage
 from codipy.tape.recorder cimport Recorder
 

@@ -6,11 +6,11 @@ from libc.stdint cimport int32_t
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject
 
-from codipy.active.arrays.base cimport BaseArray
 from codipy.active.arrays.compute cimport admit_block, materialise
+from codipy.active.core.base_array cimport BaseArray
+from codipy.active.core.base_real cimport OF_ARRAY, OF_INPUT, OWNS, codipy_new_reference, new_real
 from codipy.active.recordings.lending cimport lend_mixed, lender
 from codipy.active.recordings.over cimport is_over, is_past, no_recording
-from codipy.active.scalar.base cimport OF_ARRAY, OF_INPUT, OWNS, codipy_new_reference, new_real
 from codipy.active.scalar.carried cimport carried_element
 from codipy.active.scalar.expression cimport as_number, identify, readmit
 from codipy.active.scalar.kinds cimport DOUBLE, SINGLE
@@ -26,7 +26,7 @@ cdef extern from "Python.h":
     const unsigned long Py_TPFLAGS_HEAPTYPE
 
 from codipy.active.doors import door
-from codipy.active.messages.earlier import from_earlier
+from codipy.active.recordings.earlier import from_earlier
 from codipy.errors import TapeError
 
 

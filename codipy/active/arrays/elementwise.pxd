@@ -2,8 +2,8 @@
 # Elementwise operations on arrays: how they become pending expressions.
 from cpython.object cimport PyObject
 
-from codipy.active.arrays.base cimport BaseArray
-from codipy.active.arrays.pending cimport Pending
+from codipy.active.core.base_array cimport BaseArray
+from codipy.active.core.pending cimport Pending
 from codipy.active.storage.view cimport View
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.recorder cimport Recorder

@@ -7,16 +7,16 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF, Py_XDECREF
 
-from codipy.active.arrays.base cimport BaseArray, is_array, is_single, new_array
 from codipy.active.arrays.compute cimport admit_block, is_lent, materialise, revive
 from codipy.active.arrays.constants cimport constant, snapshot
 from codipy.active.arrays.elements cimport element
 from codipy.active.arrays.floating cimport may_wait, rules_in_force
 from codipy.active.arrays.packing cimport from_nested, readable
-from codipy.active.arrays.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.arrays.precision cimport (
     DOUBLE, HALF, SINGLE, UNKNOWN, WEAK, Source, is_half_result, is_refused, is_single_result, single_value,
     strength_of, strength_of_real)
+from codipy.active.core.base_array cimport BaseArray, is_array, is_single, new_array
+from codipy.active.core.pending cimport MOST_LEAVES, MOST_STEPS, Leaf, Pending, new_pending
 from codipy.active.scalar.expression cimport as_number, codipy_is_temporary, identify, readmit
 from codipy.active.scalar.real cimport Real, apply1, apply2, apply3, apply_with_ufunc
 from codipy.active.storage.storage cimport Storage

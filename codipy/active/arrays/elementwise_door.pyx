@@ -2,10 +2,10 @@
 """The operations of the table by name, on Arrays, for Python code."""
 from cpython.object cimport PyObject
 
-from codipy.active.arrays.base cimport BaseArray, is_array
 from codipy.active.arrays.compute cimport settle
 from codipy.active.arrays.elementwise cimport operate
 from codipy.active.arrays.plain cimport doubles_of, plain_of
+from codipy.active.core.base_array cimport BaseArray, is_array
 
 from codipy.operations import BY_NAME
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Floating-point warnings: what NumPy would have said of an expression, by the rules in force when it was made.
-from codipy.active.arrays.pending cimport Pending
+from codipy.active.core.pending cimport Pending
 from codipy.active.storage.view cimport View
 
 # NumPy's rules on this thread, as np.errstate sets them: an object that is another one for other rules.

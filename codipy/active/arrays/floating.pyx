@@ -11,7 +11,7 @@ import numpy as np
 
 from cpython.object cimport PyObject
 
-from codipy.active.arrays.pending cimport Leaf, Pending
+from codipy.active.core.pending cimport Leaf, Pending
 from codipy.active.storage.view cimport View
 from codipy.data.plain cimport plain_array
 from codipy.operations.kernels cimport op_arity

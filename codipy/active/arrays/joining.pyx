@@ -12,12 +12,12 @@ from cpython.object cimport Py_TYPE, PyObject, PyTypeObject
 cimport cython
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, is_array, new_array, new_view
 from codipy.active.arrays.compute cimport admit_block, materialise
 from codipy.active.arrays.floating cimport may_wait, report, rules_in_force
 from codipy.active.arrays.packing cimport readable
-from codipy.active.arrays.pending cimport Pending
 from codipy.active.arrays.statements cimport record, run_values
+from codipy.active.core.base_array cimport BaseArray, is_array, new_array, new_view
+from codipy.active.core.pending cimport Pending
 from codipy.active.scalar.expression cimport identify, readmit
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.block cimport Block, new_block

@@ -3,8 +3,8 @@
 from libc.string cimport memcpy
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, is_array
 from codipy.active.arrays.compute cimport materialise
+from codipy.active.core.base_array cimport BaseArray, is_array
 from codipy.active.storage.storage cimport new_storage
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.programs.tiles cimport ROUND_NONE

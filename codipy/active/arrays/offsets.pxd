@@ -2,7 +2,7 @@
 # Where in a storage the elements stand that an index of NumPy's selects.
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 
 # An index array of signed integers, or a list of them, as NumPy's own kind; None for anything else.
 cdef cnp.ndarray integers_of(index)

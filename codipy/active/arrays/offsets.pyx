@@ -6,7 +6,7 @@ from libc.stdint cimport uint64_t
 from cpython.mem cimport PyMem_Calloc, PyMem_Free
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 from codipy.active.storage.storage cimport is_small
 from codipy.active.storage.view cimport View, is_contiguous, set_contiguous, shape_tuple
 from codipy.programs.tiles cimport MAX_DIMS

@@ -3,7 +3,7 @@
 from libc.stdint cimport int32_t
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 from codipy.active.storage.view cimport View
 from codipy.tape.recorder cimport Recorder
 

@@ -8,11 +8,11 @@ from cpython.long cimport PyLong_AsLongLongAndOverflow
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.arrays.compute cimport admit_block, materialise
 from codipy.active.arrays.elements cimport admit_mixed, copy_slot
 from codipy.active.arrays.plain cimport plain_of, shown_as, stand_in
-from codipy.active.scalar.base cimport OWNS
+from codipy.active.core.base_array cimport BaseArray, is_array, new_array
+from codipy.active.core.base_real cimport OWNS
 from codipy.active.scalar.expression cimport identify, readmit
 from codipy.active.scalar.kinds cimport SINGLE, kind_of
 from codipy.active.scalar.real cimport Real, new_identified

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Between Arrays and plain arrays: the same elements seen as the other.
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 
 # A read-only plain array over the values of a stored array; it keeps them as they are.
 cdef object ndarray_of(BaseArray a)

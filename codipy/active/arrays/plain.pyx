@@ -4,8 +4,8 @@ import numpy as np
 
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, is_array, new_view
 from codipy.active.arrays.compute cimport materialise, settle
+from codipy.active.core.base_array cimport BaseArray, is_array, new_view
 from codipy.active.scalar.kinds cimport plain_scalar
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.view cimport View, shape_tuple

@@ -9,13 +9,13 @@ import numpy as np
 
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, is_array
 from codipy.active.arrays.calls cimport call
 from codipy.active.arrays.choosing cimport choose_clip, choose_where
 from codipy.active.arrays.compute cimport settle
 from codipy.active.arrays.joining cimport join
 from codipy.active.arrays.packing cimport any_identifier, from_ndarray, gather, identifiers, with_gaps
 from codipy.active.arrays.plain cimport is_view_of, plain_of, shown_as, stand_in
+from codipy.active.core.base_array cimport BaseArray, is_array
 from codipy.active.scalar.real cimport Real
 from codipy.tape.activity cimport current, is_passive
 

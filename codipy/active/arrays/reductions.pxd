@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Sums and means of arrays.
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 from codipy.tape.recorder cimport Recorder
 
 # np.add.reduce or np.mean over `axis` (None, an int or a tuple).

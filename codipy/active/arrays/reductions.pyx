@@ -8,16 +8,16 @@ from libc.string cimport memcpy
 from cpython.object cimport PyObject
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.arrays.compute cimport admit_block, check_owners, materialise
 from codipy.active.arrays.elements cimport element
 from codipy.active.arrays.floating cimport report
 from codipy.active.arrays.packing cimport from_ndarray, readable
-from codipy.active.arrays.pending cimport Pending
 from codipy.active.arrays.plain cimport ndarray_of
 from codipy.active.arrays.statements cimport Loaded, run_loaded, run_values, value_statement
+from codipy.active.core.base_array cimport BaseArray, is_array, new_array
+from codipy.active.core.base_real cimport OWNS
+from codipy.active.core.pending cimport Pending
 from codipy.active.recordings.over cimport is_over, no_recording
-from codipy.active.scalar.base cimport OWNS
 from codipy.active.scalar.kinds cimport DOUBLE, SINGLE
 from codipy.active.scalar.real cimport Real, new_identified
 from codipy.active.storage.block cimport append_block

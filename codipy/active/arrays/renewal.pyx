@@ -7,8 +7,8 @@ slabs around the hole that the assignment fills.
 from libc.stdint cimport int32_t
 from cpython.object cimport PyObject
 
-from codipy.active.arrays.pending cimport Leaf, Pending, new_pending
 from codipy.active.arrays.statements cimport record, run_values
+from codipy.active.core.pending cimport Leaf, Pending, new_pending
 from codipy.active.storage.block cimport Block, new_block
 from codipy.active.storage.storage cimport Storage, is_small, new_storage, owns_buffer
 from codipy.active.storage.view cimport View, set_contiguous

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Operands of matrix products that depend on what is active in the same way all along an axis.
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 from codipy.tape.recorder cimport Recorder
 
 # What waits as a passive array of its values, and an array of the same shape on the identifiers of a statement without that

@@ -4,10 +4,10 @@ from libc.math cimport isfinite
 from libc.stdint cimport uint32_t
 from libc.string cimport memcpy
 
-from codipy.active.arrays.base cimport BaseArray, new_array
-from codipy.active.arrays.pending cimport Pending
 from codipy.active.arrays.reductions cimport values_of
 from codipy.active.arrays.statements cimport Loaded, statement_of
+from codipy.active.core.base_array cimport BaseArray, new_array
+from codipy.active.core.pending cimport Pending
 from codipy.active.storage.block cimport append_block
 from codipy.active.storage.storage cimport new_storage
 from codipy.active.storage.view cimport View, set_contiguous

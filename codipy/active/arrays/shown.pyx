@@ -18,7 +18,7 @@ import numpy as np
 
 from cpython.object cimport PyObject
 
-from codipy.active.arrays.base cimport BaseArray, new_array
+from codipy.active.core.base_array cimport BaseArray, new_array
 from codipy.active.storage.storage cimport Storage, on_death, shown
 from codipy.active.storage.view cimport View
 from codipy.data.strided cimport reach

@@ -2,7 +2,7 @@
 # From expressions to values and to statements on the tape.
 from libc.stdint cimport int32_t
 
-from codipy.active.arrays.pending cimport Pending
+from codipy.active.core.pending cimport Pending
 from codipy.active.storage.view cimport View
 from codipy.programs.tiles cimport MAX_OPERANDS, Operand, TileProgram
 from codipy.tape.recorder cimport Recorder

@@ -5,7 +5,7 @@ from libc.string cimport memcpy
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_INCREF
 
-from codipy.active.arrays.pending cimport Leaf, Pending
+from codipy.active.core.pending cimport Leaf, Pending
 from codipy.active.storage.view cimport View, set_contiguous
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.operations.kernels cimport OP_ADD, OP_MULTIPLY

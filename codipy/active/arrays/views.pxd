@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Views of Arrays, copies of their elements, and writing to elements that an index selects.
-from codipy.active.arrays.base cimport BaseArray
+from codipy.active.core.base_array cimport BaseArray
 
 # Another variable on the same view, so that an expression reads what it shows now.
 cdef BaseArray second(BaseArray a)

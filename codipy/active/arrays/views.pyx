@@ -10,12 +10,12 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport numpy as cnp
 
 from codipy.active.arrays.assign cimport demand_writable
-from codipy.active.arrays.base cimport BaseArray, is_array, new_array
 from codipy.active.arrays.compute cimport admit_block, materialise
 from codipy.active.arrays.elements cimport admit_mixed, go_mixed_in_passive
 from codipy.active.arrays.offsets cimport all_differ, integers_of, offsets_of
 from codipy.active.arrays.packing cimport from_ndarray, from_nested, gather, identifiers
 from codipy.active.arrays.plain cimport doubles_of, is_view_of, ndarray_of, plain_index, plain_of, shown_as, stand_in
+from codipy.active.core.base_array cimport BaseArray, is_array, new_array
 from codipy.active.scalar.real cimport Real
 from codipy.active.storage.block cimport append_block
 from codipy.active.storage.storage cimport Storage, new_storage

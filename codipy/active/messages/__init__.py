@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What errors say of the user's code: who asked, what to write instead, which variable is from earlier."""
+"""What errors say of the user's code: who asked, and what to write instead."""

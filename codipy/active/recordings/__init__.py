@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which recording a variable is of: those that are over, what records now, what an inner one borrows."""
+"""Which recording a variable is of: one that is over, what records now, or one that an inner one borrows of."""

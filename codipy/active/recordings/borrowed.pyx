@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a recording inside of another one borrowed, for those who compute its results again on the enclosing one."""
-from codipy.active.arrays.base cimport new_array
-from codipy.active.scalar.real cimport Real
+from codipy.active.core.base_array cimport new_array
+from codipy.active.core.base_real cimport is_real
 from codipy.active.storage.storage cimport Storage
 from codipy.active.storage.view cimport View, set_contiguous
 from codipy.tape.base cimport BaseTape
@@ -26,7 +26,7 @@ def origins(BaseTape tape not None):
     cdef View whole
     cdef list found = []
     for loan in tape.loans:
-        if type(loan.origin) is Real:
+        if is_real(loan.origin):
             found.append((loan.first, loan.origin))
             continue
         whole.ndim, whole.shape[0] = 1, loan.size

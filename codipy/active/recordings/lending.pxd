@@ -2,7 +2,7 @@
 # Variables of an enclosing recording inside of one that a driver began: lent to it as inputs, and given back at its end.
 from libc.stdint cimport int64_t
 
-from codipy.active.scalar.base cimport BaseReal
+from codipy.active.core.base_real cimport BaseReal
 from codipy.active.storage.storage cimport Storage
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder

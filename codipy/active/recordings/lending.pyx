@@ -13,7 +13,7 @@ from cpython.mem cimport PyMem_Free, PyMem_Malloc
 from cpython.object cimport PyObject
 cimport cython
 
-from codipy.active.scalar.base cimport IS_INPUT, OF_INPUT, BaseReal
+from codipy.active.core.base_real cimport IS_INPUT, OF_INPUT, BaseReal
 from codipy.active.storage.block cimport Block, append_block, moved_block
 from codipy.active.storage.storage cimport Storage, new_storage
 from codipy.data.buffer cimport Buffer

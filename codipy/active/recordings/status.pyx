@@ -2,9 +2,9 @@
 """What records on this thread, for Python code."""
 from libc.stdint cimport int64_t
 
-from codipy.active.arrays.base cimport BaseArray, epoch_of_array, is_array
+from codipy.active.core.base_array cimport BaseArray, epoch_of_array, is_array
+from codipy.active.core.base_real cimport BaseReal, is_real
 from codipy.active.recordings.over cimport is_past, may_leave
-from codipy.active.scalar.base cimport BaseReal, is_real
 from codipy.tape.activity cimport current, is_passive
 from codipy.tape.recorder cimport Recorder
 

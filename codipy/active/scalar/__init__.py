@@ -1,2 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Active scalars: their state, pending expressions, the operators, and what NumPy's scalars have beside floats."""
+"""Active scalars: how expressions grow and become statements, the operators, and what NumPy's scalars have."""

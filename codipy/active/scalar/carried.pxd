@@ -13,7 +13,7 @@ from libc.stdint cimport int32_t
 from libc.string cimport memcpy
 from cpython.object cimport PyObject
 
-from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, new_real
+from codipy.active.core.base_real cimport MERGED, OWNS, BaseReal, new_real
 from codipy.active.scalar.expression cimport readmit
 from codipy.operations.kernels cimport op_partials
 from codipy.tape.recorder cimport Recorder, assign_identifier, tangents_at, withdraw_identifier

@@ -11,13 +11,13 @@
 from libc.stdint cimport int32_t, uint8_t
 from cpython.object cimport PyObject
 
-from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, new_real
+from codipy.active.core.base_real cimport MERGED, OWNS, BaseReal, new_real
 from codipy.identifiers.reuse cimport ReuseIdentifiers
 from codipy.operations.kernels cimport op_partials
 from codipy.programs.program cimport ARGUMENT, CONSTANT, MAX_LEAVES, intern_program
 from codipy.tape.recorder cimport Entry, Recorder
 
-cdef extern from "codipy/active/scalar/object.h":
+cdef extern from "codipy/active/core/object.h":
     bint codipy_is_temporary(PyObject* o) noexcept
 
 cdef enum:

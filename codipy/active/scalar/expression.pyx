@@ -11,16 +11,16 @@ from cpython.long cimport PyLong_AsDouble, PyLong_Check
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
 
+from codipy.active.core.base_real cimport MERGED, OWNS, BaseReal, described, spot_of
 from codipy.active.recordings.lending cimport lend_real, lender
 from codipy.active.recordings.over cimport is_over, is_past, no_recording
-from codipy.active.scalar.base cimport MERGED, OWNS, BaseReal, described, spot_of
 from codipy.operations.kernels cimport op_value_any
 from codipy.tape.activity cimport is_passive, tape_of_epoch
 from codipy.tape.base cimport BaseTape
 from codipy.tape.provenance.journal cimport Journal
 from codipy.tape.recorder cimport Entry, Recorder, assign_identifier, push_expression, push_jacobian, tangents_at
 
-from codipy.active.messages.earlier import from_earlier
+from codipy.active.recordings.earlier import from_earlier
 from codipy.errors import TapeError
 from codipy.operations import TABLE
 from codipy.operations.callables import python_callable

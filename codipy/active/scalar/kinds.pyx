@@ -14,7 +14,7 @@ from cpython.long cimport PyLong_Check
 from cpython.object cimport PyObject, PyObject_RichCompare, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_DECREF
 
-from codipy.active.scalar.base cimport codipy_new_reference
+from codipy.active.core.base_real cimport codipy_new_reference
 from codipy.active.scalar.expression cimport as_number, callable_of
 from codipy.active.scalar.real cimport Real, apply_with_value, combine_any
 from codipy.operations.kernels cimport *

@@ -4,7 +4,7 @@ from libc.stdint cimport int32_t, int64_t
 from cpython.object cimport PyObject
 cimport cython
 
-from codipy.active.scalar.base cimport BaseReal
+from codipy.active.core.base_real cimport BaseReal
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
 from codipy.tape.recorder cimport Recorder

@@ -13,9 +13,9 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE, PyObject_RichCompare, destructor
 cimport cython
 
-from codipy.active.recordings.over cimport may_leave
-from codipy.active.scalar.base cimport (
+from codipy.active.core.base_real cimport (
     BaseReal, IS_INPUT, MERGED, OF_ARRAY, OF_INPUT, OWNS, codipy_new_reference, described, new_real, real_type, set_spot)
+from codipy.active.recordings.over cimport may_leave
 from codipy.active.scalar.carried cimport carry, tangents_of
 from codipy.active.scalar.expression cimport (
     as_number, combine, identify, identify_new, python_value, readmit, release_here, release_uses)
@@ -45,7 +45,7 @@ from codipy.tape.strategies.forward import TOO_LATE, seed_rows
 cdef extern from "codipy/inline.h":
     pass
 
-cdef extern from "codipy/active/scalar/object.h":
+cdef extern from "codipy/active/core/object.h":
     void codipy_death(PyObject* o, int size) noexcept
     int codipy_clear_free_lists() noexcept
 

@@ -60,5 +60,5 @@ cdef inline void accumulate(double* target, const double* bars, double jacobian,
 
 # The directions of a tape, None: 1; an error for what it cannot have.
 cdef Py_ssize_t check_width(width, bint forward) except -1
-# The size class of a Real whose entries have room for so many numbers (active/object.h); -1: none has.
+# The size class of a Real whose entries have room for so many numbers (active/core/object.h); -1: none has.
 cdef int carried_class(Py_ssize_t width) noexcept

@@ -119,6 +119,6 @@ cdef Py_ssize_t check_width(width, bint forward) except -1:
 
 
 cdef int carried_class(Py_ssize_t width) noexcept:
-    """The size class of a Real whose entries have room for so many numbers (active/object.h); -1: none has."""
+    """The size class of a Real whose entries have room for so many numbers (active/core/object.h); -1: none has."""
     cdef Py_ssize_t each = sizeof(Entry) // sizeof(double)
     return 0 if width <= each else 1 if width <= 4 * each else 2 if width <= 16 * each else -1

@@ -7,9 +7,9 @@ import numpy as np
 
 cimport numpy as cnp
 
-from codipy.active.arrays.base cimport BaseArray
-from codipy.tools.driver cimport Driver
+from codipy.active.core.base_array cimport BaseArray
 from codipy.tools.arguments.twins cimport Twins
+from codipy.tools.driver cimport Driver
 
 from codipy.active import Real
 from codipy.active.array import Array

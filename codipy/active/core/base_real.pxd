@@ -6,7 +6,7 @@ from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 
 from codipy.tape.recorder cimport Entry
 
-cdef extern from "codipy/active/scalar/object.h":
+cdef extern from "codipy/active/core/object.h":
     PyObject* codipy_birth(PyTypeObject* type, size_t entry, int size) except NULL
     object codipy_new_reference(PyObject* o)
 

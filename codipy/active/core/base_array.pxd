@@ -4,7 +4,7 @@
 from libc.stdint cimport int64_t
 from cpython.object cimport PyTypeObject, Py_TYPE
 
-from codipy.active.arrays.pending cimport Pending
+from codipy.active.core.pending cimport Pending
 from codipy.active.storage.storage cimport Storage
 from codipy.active.storage.view cimport View
 
