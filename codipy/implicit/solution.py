@@ -214,7 +214,7 @@ class Solution(Driver):
         for order in range(orders()):
             if order:
                 residual = run(u, *args, **kwargs)
-            step = linear.solve(_vector(_alike(residual, found, self.f)))
+            step = linear.correction(_vector(_alike(residual, found, self.f)))
             self.demand_solved(step, bound)
             u = _moved(u, call(LESS_VALUE, (step,)) if is_active(step) else np.zeros(np.shape(step)))
         return u
@@ -303,7 +303,7 @@ class _Again(Solver):
         linear = self._solution.linear(found, args, kwargs)
         residual = _vector(_alike(linear.residual, found, self._solution.f))
         self._linear.take(linear)
-        self._solution.demand_solved(linear.solve(residual), self._solution.tolerated(found))
+        self._solution.demand_solved(linear.correction(residual), self._solution.tolerated(found))
         return tuple([np.array(x) if np.ndim(x) else np.float64(x)
                       for x in (*(leaf for _, leaf in labelled(found, "")), *linear.numbers)])
 
@@ -377,6 +377,8 @@ class _Dense:
             raise ArithmeticError(f"the Jacobian of {name_of(self._f)} by the solution is singular there: it has no "
                                   "derivative") from error
 
+    correction = solve
+
     def take(self, other):
         """Do as another one from now on, of the same equation elsewhere; None: as at first. The numbers do it here."""
 
@@ -401,6 +403,8 @@ class _Inverse:
                       vjp=functools.partial(self._pull, transposed), jvp=functools.partial(self._push, transposed),
                       keep_args=False, keep_out=False)
             for transposed in (False, True))
+        self._none = Primitive(f"{name}, solved", lambda right: np.zeros(right.shape), keep_args=False, keep_out=False,
+                               vjp=functools.partial(self._pull, False), jvp=functools.partial(self._push, False))
 
     def around(self):
         tape = self._equation.tape
@@ -418,6 +422,15 @@ class _Inverse:
         return call(self._back if transposed else self._forward, (right,)) if is_active(right) else self._solved(
             transposed, right)
 
+    def correction(self, right):
+        """What is to be taken from a solution, where `right` is what the equation gives there.
+
+        A solver that is trusted has found it as exactly as it was asked to: the number is zero, and has a slope.
+        """
+        if self._bound < np.inf:
+            return self.solve(right)
+        return call(self._none, (right,)) if is_active(right) else np.zeros(np.shape(right))
+
     def _pull(self, transposed, g, out, args, kwargs, argnums):
         return [self.solve(g, not transposed)]
 
@@ -431,9 +444,12 @@ class _Inverse:
 
     def _solved(self, transposed, right):
         product, scale = functools.partial(self._product, transposed), np.linalg.norm(right)
+        product.transposed = functools.partial(self._product, not transposed)
         if scale == 0.0:
             return np.zeros(right.shape)
         solver = self._with if callable(self._with) else functools.partial(_by_scipy, self._with)
+        if transposed:
+            solver = getattr(solver, "turned", solver)
         found = np.asarray(solver(product, right.copy()))
         if found.shape != right.shape or found.dtype != np.float64:
             raise TypeError(f"solve(product, right) must return a vector of {right.size} float64, got one of shape "

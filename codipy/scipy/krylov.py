@@ -16,6 +16,7 @@ import scipy.sparse.linalg
 from codipy.active.array import Array, call
 from codipy.active.doors import door
 from codipy.active.messages.callers import refusal
+from codipy.active.recordings.status import recording
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import fillable, holds_active, holds_variables, value_tree
@@ -24,7 +25,14 @@ from codipy.numpy.rules.matrices import conj
 from codipy.numpy.sparse import kept
 from codipy.scipy.calls import is_complex, numbers
 from codipy.scipy.kernels.products import by_values, multiplied
-from codipy.scipy.kernels.whole import is_active_matrix, matrix_of, plain_matrix, structure_of
+from codipy.scipy.kernels.whole import (
+    is_active_matrix,
+    is_operator,
+    matrix_of,
+    plain_matrix,
+    plain_operator,
+    structure_of,
+)
 
 __all__ = ["FUNCTIONS"]
 
@@ -42,39 +50,72 @@ def _turned(operator, is_symmetric):
     return operator.H if isinstance(operator, scipy.sparse.linalg.LinearOperator) else operator.conj().T
 
 
-class _Equations:
-    """A solver of SciPy with its options, and the matrix without its values, or itself where it is passive."""
+class _Solver:
+    """A solver of SciPy with its options, for plain numbers."""
 
-    def __init__(self, name, options, structure=None, matrix=None):
-        self._name, self._options, self._structure, self._matrix = name, options, structure, matrix
+    def __init__(self, name, options):
+        self.name, self.is_symmetric = name, name in _SYMMETRIC
+        self._options, self._size = options, 1.0
 
-    def _run(self, values, b, is_turned):
-        is_symmetric, options = self._name in _SYMMETRIC, self._options
-        matrix = self._matrix if self._structure is None else self._structure.matrix(np.array(values))
-        if is_turned:
-            matrix = _turned(matrix, is_symmetric)
-            options = {key: value for key, value in options.items() if key not in _OF_ONE_RUN}
-            for key in ("M", "M1", "M2"):
-                if options.get(key) is not None:
-                    options = {**options, key: _turned(options[key], is_symmetric)}
-        found, info = getattr(scipy.sparse.linalg, self._name)(matrix, b, **options)
+    def first(self, matrix, b):
+        """The solution of the user's own equations."""
+        self._size = float(np.linalg.norm(b)) or 1.0
+        return self._solved(matrix, b, self._options, "the equations")
+
+    def further(self, matrix, b, is_turned):
+        """That of others with the same matrix, or with its conjugate transpose, as exact beside its right-hand side.
+
+        The right-hand side is scaled to the size of the user's, by a power of two: an ``atol`` is meant for that one,
+        and some solvers take small numbers for a breakdown.
+        """
+        size = float(np.linalg.norm(b))
+        if not 0.0 < size < np.inf:
+            return np.zeros(np.size(b), np.asarray(b).dtype) if size == 0.0 else np.full(np.size(b), np.nan)
+        options = {key: value for key, value in self._options.items() if key not in _OF_ONE_RUN}
+        for key in ("M", "M1", "M2") if is_turned else ():
+            if options.get(key) is not None:
+                options[key] = _turned(options[key], self.is_symmetric)
+        power = int(np.round(np.log2(self._size) - np.log2(size)))
+        equations = "the transposed equations of the sweep" if is_turned else "the equations of the derivative"
+        return _scaled(self._solved(matrix, _scaled(b, power), options, equations), -power)
+
+    def _solved(self, matrix, b, options, equations):
+        found, info = getattr(scipy.sparse.linalg, self.name)(matrix, b, **options)
         if info != 0:
-            where = "the transposed equations of the sweep" if is_turned else "the equations"
-            raise ArithmeticError(f"scipy.sparse.linalg.{self._name}: {where} were not solved within the tolerance "
+            raise ArithmeticError(f"scipy.sparse.linalg.{self.name}: {equations} were not solved within the tolerance "
                                   f"(info is {info}), so there is no derivative: say maxiter=, or take spsolve(A, b)")
         return found
 
-    def solve(self, values, b, is_turned=False):
+
+def _scaled(x, power):
+    """Times a power of two."""
+    return np.ldexp(x.real, power) + 1j * np.ldexp(x.imag, power) if is_complex(x) else np.ldexp(x, power)
+
+
+class _Equations:
+    """A solver, and the matrix without its values, or itself where it is passive."""
+
+    def __init__(self, solver, structure=None, matrix=None):
+        self._solver, self._structure, self._matrix = solver, structure, matrix
+
+    def _run(self, values, b, is_turned, is_first):
+        matrix = self._matrix if self._structure is None else self._structure.matrix(np.array(values))
+        if is_first:
+            return self._solver.first(matrix, b)
+        turned = _turned(matrix, self._solver.is_symmetric) if is_turned else matrix
+        return self._solver.further(turned, b, is_turned)
+
+    def solve(self, values, b, is_turned=False, is_first=False):
         """Of plain or active values of the matrix (None where it is passive) and of the right-hand side."""
         operands = (b,) if values is None else (b, values)
         if holds_variables(operands):
             if any(map(is_complex, operands)) or values is None and self._matrix.dtype.kind == "c":
-                return door("complexes")().recorded_once(self._rule(is_turned), operands)
-            return call(self._rule(is_turned), tuple(map(asarray, operands)))
-        return self._run(*(None if x is None else np.asarray(x) for x in (values, b)), is_turned)
+                return door("complexes")().recorded_once(self._rule(is_turned, is_first), operands)
+            return call(self._rule(is_turned, is_first), tuple(map(asarray, operands)))
+        return self._run(*(None if x is None else np.asarray(x) for x in (values, b)), is_turned, is_first)
 
-    def _rule(self, is_turned):
-        is_transposed = is_turned and self._name not in _SYMMETRIC
+    def _rule(self, is_turned, is_first):
+        is_transposed = is_turned and not self._solver.is_symmetric
 
         def values_of(args):
             return args[1] if len(args) == 2 else None
@@ -96,9 +137,22 @@ class _Equations:
             return self.solve(values_of(args), right, is_turned)
 
         def forward(*operands):
-            return self._run(values_of(operands), operands[0], is_turned)
+            return self._run(values_of(operands), operands[0], is_turned, is_first)
 
-        return Primitive(f"sparse {self._name}", forward, vjp, jvp, linear=(0,))
+        return Primitive(f"sparse {self._solver.name}", forward, vjp, jvp, linear=(0,))
+
+
+def _plain_option(x):
+    """What only says how to come to the solution, which does not depend on it."""
+    return plain_operator(x, True) if is_operator(x) else plain_matrix(x)
+
+
+def _vector(operator, b):
+    """The right-hand side in one axis, where the products of a real operator with it use active values; else None."""
+    right = np.reshape(b, -1)
+    if is_complex(right) or operator.dtype is not None and np.dtype(operator.dtype).kind == "c":
+        return None
+    return asarray(right) if holds_variables((operator.matvec(np.array(numbers(right))),)) else None
 
 
 def _solver(name):
@@ -111,24 +165,29 @@ def _solver(name):
             if rest:
                 raise TypeError(f"{name}() takes from 2 to 3 positional arguments")
         A = matrix_of(A)
-        options = {key: value_tree((plain_matrix(x),))[0] for key, x in kwargs.items()}
+        options = {key: value_tree((_plain_option(x),))[0] for key, x in kwargs.items()}
         if type(A) is Array and holds_active((A,)):
             instead = "write `np.linalg.solve(A, b)`; where it is not wanted, say codipy.value(x)"
             raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of an active Array", instead))
+        if is_operator(A) and recording() is not None and (right := _vector(A, b)) is not None:
+            solver = _Solver(name, options)
+            first = functools.partial(solver.first, plain_operator(A, True))
+            found = door("by operator")(name, A, right, first, solver.further)
+            return fillable(found), 0
         is_active = is_active_matrix(A)
         if not is_active and not holds_variables((b,)):
             return original(*value_tree((plain_matrix(A), numbers(b))), **options)
         if is_active:
             matrix = A.tocsr() if A.format in ("lil", "dok") else A
-            equations, values = _Equations(name, options, structure_of(matrix)), matrix.data.copy()
+            equations, values = _Equations(_Solver(name, options), structure_of(matrix)), matrix.data.copy()
         else:
             plain = value_tree((plain_matrix(A),))[0]
             if scipy.sparse.issparse(plain):
                 plain = kept(plain)
             elif isinstance(plain, np.ndarray):
                 plain = np.array(plain)
-            equations, values = _Equations(name, options, matrix=plain), None
-        return fillable(equations.solve(values, b if is_complex(b) else asarray(b))), 0
+            equations, values = _Equations(_Solver(name, options), matrix=plain), None
+        return fillable(equations.solve(values, b if is_complex(b) else asarray(b), is_first=True)), 0
 
     return function
 

@@ -56,6 +56,52 @@ ITERATED = {
     "operator": lambda A, x: WEIGHTS @ linalg.cg(linalg.aslinearoperator(A), RIGHT, **EXACT)[0],
     "passive operator": lambda A, x: WEIGHTS @ linalg.gmres(linalg.aslinearoperator(BANDS), RIGHT * x[2], **EXACT)[0],
 }
+
+
+class Stretched(linalg.LinearOperator):
+    """A matrix whose diagonal is stretched, as a class of the user's."""
+
+    def __init__(self, A, by):
+        super().__init__(np.float64, A.shape)
+        self.A_, self.by = A, by
+
+    def _matvec(self, y):
+        return self.A_ @ y.ravel() + self.by * y.ravel()
+
+
+def free(A, x):
+    """The products of a symmetric matrix, without one."""
+    return linalg.LinearOperator((N, N), matvec=lambda y: A @ y + x[1] ** 2 * y)
+
+
+def skew(A, x):
+    """The products of a matrix that is not symmetric, with no others known."""
+    return linalg.LinearOperator((N, N), matvec=lambda y: A @ y + x[3] * np.roll(y, 1))
+
+
+def skewed(A, x):
+    return linalg.LinearOperator((N, N), matvec=lambda y: A @ y + x[3] * np.roll(y, 1),
+                                 rmatvec=lambda y: A.T @ y + x[3] * np.roll(y, -1))  # fmt: skip
+
+
+OPERATORS = {
+    "free": lambda A, x: WEIGHTS @ linalg.cg(free(A, x), RIGHT, **EXACT)[0],
+    "right-hand side": lambda A, x: WEIGHTS @ linalg.cg(free(A, x), RIGHT * x[0], **EXACT)[0],
+    "column": lambda A, x: WEIGHTS @ linalg.cg(free(A, x), RIGHT[:, None] * x[0], **EXACT)[0].ravel(),
+    "minres": lambda A, x: WEIGHTS @ linalg.minres(free(A, x), RIGHT, rtol=1e-14)[0],
+    "gmres": lambda A, x: WEIGHTS @ linalg.gmres(skew(A, x), RIGHT * x[2], **EXACT)[0],
+    "bicgstab": lambda A, x: WEIGHTS @ linalg.bicgstab(skew(A, x), RIGHT, x0=RIGHT, **EXACT)[0],
+    "lgmres": lambda A, x: WEIGHTS @ linalg.lgmres(skew(A, x), RIGHT, **EXACT)[0],
+    "bicg": lambda A, x: WEIGHTS @ linalg.bicg(skewed(A, x), RIGHT, **EXACT)[0],
+    "qmr": lambda A, x: WEIGHTS @ linalg.qmr(skewed(A, x), RIGHT, **EXACT)[0],
+    "sum": lambda A, x: WEIGHTS @ linalg.gmres(skew(A, x) + 2.0 * free(A, x), RIGHT, **EXACT)[0],
+    "class": lambda A, x: WEIGHTS @ linalg.cg(Stretched(A, x[1]), RIGHT, **EXACT)[0],
+    "preconditioned": lambda A, x: WEIGHTS @ linalg.gmres(skew(A, x), RIGHT, M=preconditioner(A), **EXACT)[0],
+    "active preconditioner": lambda A, x: WEIGHTS @ linalg.cg(
+        free(A, x), RIGHT, M=linalg.LinearOperator((N, N), matvec=lambda y: y / (1.0 + x[0] ** 2)), **EXACT)[0],
+    "dense": lambda A, x: WEIGHTS @ linalg.cg(linalg.aslinearoperator(A.toarray()), RIGHT, **EXACT)[0],
+    "twice": lambda A, x: WEIGHTS @ linalg.cg(free(A, x), linalg.cg(free(A, x), RIGHT, **EXACT)[0], **EXACT)[0],
+}  # fmt: skip
 PAIRS = {
     "values": lambda A, x: linalg.eigsh(A, k=2, v0=np.ones(N))[0] @ np.array([1.0, 2.0]),
     "only values": lambda A, x: linalg.eigsh(A, 2, v0=np.ones(N), return_eigenvectors=False) @ np.array([1.0, 2.0]),
@@ -97,6 +143,11 @@ def test_iterated_solutions(name):
     check(lambda x: ITERATED[name](symmetric(x), x))
 
 
+@pytest.mark.parametrize("name", OPERATORS)
+def test_equations_by_products(name):
+    check(lambda x: OPERATORS[name](symmetric(x), x))
+
+
 @pytest.mark.parametrize("name", PAIRS)
 def test_eigenpairs(name):
     check(lambda x: PAIRS[name](symmetric(x), x), second=False)
@@ -112,6 +163,49 @@ def test_a_solver_that_gives_up_has_no_derivative():
         codipy.grad(lambda x: linalg.cg(symmetric(x), RIGHT, maxiter=1, **EXACT)[0].sum())(POINT)
 
 
+def test_a_solver_of_products_that_gives_up_has_no_derivative():
+    with pytest.raises(ArithmeticError, match="cg: the equations were not solved"):
+        codipy.grad(lambda x: linalg.cg(free(symmetric(x), x), RIGHT, maxiter=1, **EXACT)[0].sum())(POINT)
+
+
+@pytest.mark.parametrize("scale", [1e-40, 1e-9, 1e30])
+@pytest.mark.parametrize("name", ["cg", "bicgstab", "gmres", "minres"])
+def test_derivatives_are_as_exact_whatever_the_size_of_the_loss(name, scale):
+    """An absolute tolerance is meant for the user's equations, not for those of the sweep."""
+    tolerances = {"rtol": 1e-13} | ({} if name == "minres" else {"atol": 1e-12})
+
+    def f(x):
+        return scale * (WEIGHTS @ getattr(linalg, name)(symmetric(x), RIGHT * x[0], **tolerances)[0])
+
+    def g(x):
+        return WEIGHTS @ linalg.spsolve(symmetric(x).tocsc(), RIGHT * x[0])
+
+    gradient, direction = codipy.grad(g)(POINT), np.cos(np.arange(len(POINT)))
+    np.testing.assert_allclose(codipy.grad(f)(POINT) / scale, gradient, rtol=1e-8, atol=1e-10)
+    slope = codipy.jvp(f, (POINT,), (scale * direction,))[1]
+    np.testing.assert_allclose(slope / scale**2, gradient @ direction, rtol=1e-8)
+
+
+def test_products_of_an_operator_put_nothing_on_the_tape():
+    """What is kept does not grow with the iterations, each of which multiplies 200 numbers."""
+    diagonal, counts = np.linspace(1.0, 50.0, 200), []
+
+    def f(x, rtol):
+        A = linalg.LinearOperator((200, 200), matvec=lambda y: (diagonal + np.exp(x[0])) * y)
+        counts.append(0)
+        return linalg.cg(A, np.ones(200), rtol=rtol, callback=lambda _: counts.append(counts.pop() + 1))[0].sum()
+
+    def bytes_of(rtol):
+        tape = codipy.Tape()
+        with tape:
+            tape.register_output(codipy.rebind(f)(tape.register_input(POINT), rtol))
+        return tape.statistics().total.used
+
+    more = bytes_of(1e-12) - bytes_of(1e-1)
+    assert counts[0] > counts[1] + 20
+    assert abs(more) < 200 * 8
+
+
 def test_a_singular_matrix_gives_what_scipy_gives():
     def f(x):
         return linalg.spsolve(matrix(x * 0.0 + np.where(BANDS.row == 0, 0.0, x), "csc_array"), RIGHT).sum()
@@ -124,8 +218,9 @@ def test_a_singular_matrix_gives_what_scipy_gives():
 @pytest.mark.parametrize(
     "call",
     [
-        lambda A, x: linalg.cg(linalg.LinearOperator((N, N), matvec=lambda y: 3 * y * x[0]), RIGHT * x[1])[0],
-        lambda A, x: linalg.cg(linalg.LinearOperator((N, N), matvec=lambda y: 3 * y * x[0]), RIGHT)[0],
+        lambda A, x: linalg.cg(linalg.LinearOperator((N, N), matvec=lambda y: 3j * y * x[0]), RIGHT * 1j)[0].real,
+        lambda A, x: linalg.lsqr(skewed(A, x), RIGHT)[0],
+        lambda A, x: linalg.eigsh(free(A, x), 2)[0],
         lambda A, x: linalg.spilu(A.tocsc()).solve(RIGHT),
         lambda A, x: linalg.splu(A.tocsc()).L.data,
         lambda A, x: linalg.eigs(A, 2)[0],

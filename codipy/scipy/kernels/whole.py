@@ -14,8 +14,10 @@ from codipy.numpy.arguments import holds_variables
 from codipy.numpy.sparse import same
 from codipy.scipy.calls import numbers
 from codipy.scipy.kernels.places import Blocks, Compressed, Coordinates, Diagonals
+from codipy.tape.activity import passive as paused
 
-__all__ = ["is_active_matrix", "matrix_of", "plain_copy", "plain_matrix", "structure_of"]
+__all__ = ["is_active_matrix", "is_operator", "matrix_of", "plain_copy", "plain_matrix", "plain_operator",
+           "structure_of"]  # fmt: skip
 
 
 def _values(matrix):
@@ -29,17 +31,28 @@ def is_active_matrix(x):
     return scipy.sparse.issparse(x) and holds_variables((_values(x),))
 
 
+def is_operator(x):
+    """Whether it is a `LinearOperator`, SciPy's own or a rebuilt one."""
+    return isinstance(x, scipy.sparse.linalg.LinearOperator)
+
+
 def matrix_of(x):
     """The sparse matrix that `aslinearoperator` was given, if its values are active; everything else as it is."""
-    found = getattr(x, "A", None) if isinstance(x, scipy.sparse.linalg.LinearOperator) else None
+    found = getattr(x, "A", None) if is_operator(x) else None
     return found if is_active_matrix(found) else x
 
 
-def _plain_operator(x):
-    """The operator, whose functions SciPy's loops call with arrays that they write to later."""
+def plain_operator(x, may_be_active=False):
+    """The operator, whose functions SciPy's loops call with arrays that they write to later.
+
+    If it `may_be_active`, its products are plain numbers whatever its functions use.
+    """
 
     def passive(multiply):
         def function(vectors):
+            if may_be_active:
+                with paused():
+                    return np.array(numbers(multiply(np.array(vectors))))
             found = multiply(np.array(vectors))
             if holds_variables((found,)):
                 raise ActiveError("scipy.sparse.linalg: a LinearOperator whose functions use active values has no "
@@ -56,8 +69,8 @@ def _plain_operator(x):
 def plain_matrix(x):
     """The sparse matrix with plain values, of SciPy's own class, or such an operator; everything else as it is."""
     origin = vars(type(x)).get("__codipy_origin__")
-    if origin is not None and isinstance(x, scipy.sparse.linalg.LinearOperator):
-        return _plain_operator(x)
+    if origin is not None and is_operator(x):
+        return plain_operator(x)
     if not scipy.sparse.issparse(x):
         return x
     if origin is None and not hasattr(type(getattr(x, "data", None)), "is_active"):

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""``cg``, ``gmres`` and their like for a `LinearOperator` whose functions use active values.
+
+There is no matrix by whose values the solution could be differentiated, so this is an equation like any other: the
+solver runs on plain numbers, and the solution of A(u) - b = 0 has its derivative by the implicit function theorem.
+Products with A and with its transpose are sweeps of one recorded A(u), so that no ``rmatvec`` is needed; equations with
+them are solved by the same solver with the same options.
+"""
+
+from __future__ import annotations
+
+import functools
+
+import numpy as np
+from scipy.sparse.linalg import LinearOperator
+
+from codipy.implicit.solution import Solution, root
+
+__all__ = ["solution_by_operator"]
+
+_AS_FAR_AS_SCIPY_SAYS = np.inf
+
+
+def solution_by_operator(name, operator, b, first, further):
+    """The solution of ``operator(u) = b``, in a function that is differentiated.
+
+    Parameters
+    ----------
+    name : str
+        The solver.
+    operator : LinearOperator
+        The user's.
+    b : ndarray or Array
+        The right-hand side, a vector.
+    first : callable
+        ``first(b)``, the solution of the user's equations for plain numbers.
+    further : callable
+        ``further(operator, b, is_turned)``, that of other ones with the same matrix, or with its transpose.
+
+    Returns
+    -------
+    Array
+
+    Raises
+    ------
+    ArithmeticError
+        From `first` and `further`: the solver gave up.
+    """
+
+    def equation(u, right):
+        return np.reshape(operator.matvec(u), -1) - right
+
+    def solve(product, right, is_turned=False):
+        back, size = product.transposed, right.size
+        return further(LinearOperator((size, size), matvec=product, rmatvec=back, dtype=np.float64), right, is_turned)
+
+    solve.turned = functools.partial(solve, is_turned=True)
+    equation.__name__, solve.__name__ = f"the LinearOperator of {name}", name
+    options = {"solver": first, "tolerance": _AS_FAR_AS_SCIPY_SAYS, "solve": solve, "has_aux": False}
+    return Solution(root, equation, options | {"is_rebuilt": True})(b)
