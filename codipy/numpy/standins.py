@@ -24,7 +24,7 @@ from codipy.numpy.allocation import asarray, fresh, holds_movable
 
 __all__ = [
     "STANDINS", "StandIn", "complex128", "complex64", "float32", "float64", "isinstance_", "ndarray", "pass_for",
-    "plain_like", "plain_type", "stand_for", "standin_complex", "standin_float", "standin_type",
+    "plain_like", "plain_type", "shown", "stand_for", "standin_complex", "standin_float", "standin_type",
 ]  # fmt: skip
 
 # What an active value passes for: it is an instance of what its plain value would be an instance of.
@@ -235,10 +235,17 @@ STANDINS: dict = {cls._original: cls for cls in (
 _KINDS: dict = dict(STANDINS)
 
 
+_KINDS |= dict.fromkeys(map(type, STANDINS.values()), standin_type)  # of a class
+
+
+def shown(kind):
+    """What rebound code has in the place of a class that an object is of."""
+    return _KINDS.get(kind, kind)
+
+
 def _class_of(x):
     """What ``type(x)`` is in rebound code."""
-    kind = plain_type(x)
-    return _KINDS.get(kind, kind)
+    return shown(plain_type(x))
 
 
 show_classes(_class_of)

@@ -8,7 +8,8 @@ import sys
 import numpy as np
 
 from codipy.errors import ActiveError
-from codipy.numpy.standins import plain_like
+from codipy.numpy.standins import plain_like, shown
+from codipy.tools.rebinding.ancestry import base_of, bases_of, mro_of
 from codipy.tools.rebinding.replacements import replacement
 
 __all__ = ["attribute_of", "class_of", "has_attribute", "names_of_attributes"]
@@ -16,7 +17,9 @@ __all__ = ["attribute_of", "class_of", "has_attribute", "names_of_attributes"]
 
 def class_of(value):
     """``value.__class__``, of which rebuilt code knows another one: ``v.__class__ is float`` of a plain number."""
-    kind = value.__class__ if plain_like(value) is None else replacement(type)(value)
+    if plain_like(value) is not None:
+        return replacement(type)(value)
+    kind = shown(value.__class__)
     return replacement(kind, kind)
 
 
@@ -26,13 +29,16 @@ def _like(value):
     return np.empty((0,) * value.ndim) if type(like) is np.ndarray else like
 
 
+_CLASSES = {"__base__": base_of, "__bases__": bases_of, "__class__": class_of, "__mro__": mro_of}
+
+
 def attribute_of(value, name, *default):
     """``getattr`` with a default, which code uses to ask what a value is: a variable has what its plain value has.
 
     Units and wrappers are taken off so, ``getattr(x, "value", x)``, which would lose the derivative.
     """
-    if type(name) is str and name == "__class__":
-        return class_of(value)
+    if type(name) is str and name in _CLASSES:
+        return _CLASSES[name](value)
     like = _like(value) if default else None
     if like is None:
         return getattr(value, name, *default)

@@ -28,9 +28,11 @@ import weakref
 from operator import is_not
 from types import FunctionType, MemberDescriptorType
 
-from codipy.tools.rebinding.hooks import gives_plain, origin_of
+from codipy.numpy.standins import pass_for
+from codipy.tools.rebinding.ancestry import origin_of
+from codipy.tools.rebinding.hooks import gives_plain
 from codipy.tools.rebinding.overloads import Overloaded
-from codipy.tools.rebinding.replacements import guarded
+from codipy.tools.rebinding.replacements import guarded, replacement
 from codipy.tools.rebinding.unit import ClassUnit, Unit
 from codipy.tools.rebinding.view import ATOMS
 
@@ -94,6 +96,10 @@ class _TwinMeta(type):
 
 class _AbstractTwinMeta(_TwinMeta, abc.ABCMeta):
     """The same for abstract classes."""
+
+
+pass_for(_TwinMeta, replacement(type))  # the class of a class
+pass_for(_AbstractTwinMeta, abc.ABCMeta)
 
 
 class _Attribute:

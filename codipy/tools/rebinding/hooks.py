@@ -17,6 +17,7 @@ from codipy.active.scalar.real import Real
 from codipy.errors import ActiveError
 from codipy.numpy.modules import module_for
 from codipy.numpy.standins import StandIn
+from codipy.tools.rebinding.ancestry import base_of, bases_of, mro_method_of, mro_of, origin_of, original_of_class
 from codipy.tools.rebinding.attributes import attribute_of, class_of, has_attribute, names_of_attributes
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import origin_of_view
@@ -40,6 +41,8 @@ from codipy.tools.rebinding.replacements import BUILTINS, MODULES, replacement
 from codipy.tools.rebinding.unanswered import unanswered
 from codipy.tools.rebinding.unit import views_of
 from codipy.tools.rebinding.wrapping import (
+    BASE_OF,
+    BASES_OF,
     CLASS_OF,
     DICT_OF,
     DOT_OF,
@@ -56,12 +59,14 @@ from codipy.tools.rebinding.wrapping import (
     MADE,
     MADE_ITEMS,
     MODULES_OF,
+    MRO_METHOD_OF,
+    MRO_OF,
     POPPED,
     SOLVE_OF,
     TAKEN,
 )
 
-__all__ = ["LOOKING_UP", "ModuleProxy", "gives_plain", "make_builtins", "origin_of"]
+__all__ = ["LOOKING_UP", "ModuleProxy", "gives_plain", "make_builtins"]
 
 # By these a function finds others whose names no code object tells, or sets them, or asks what a value is.
 LOOKING_UP = frozenset((
@@ -74,29 +79,22 @@ _PROXIES = type((lambda: sys._getframe().f_locals)()) if sys.version_info >= (3,
 _own_dict = vars(types.ModuleType)["__dict__"].__get__
 
 
-def origin_of(cls):
-    """The user's class of which `cls` is the twin, or `cls` itself."""
-    return vars(cls).get("__codipy_origin__", cls) if isinstance(cls, type) else cls
-
-
 def is_same(one, other):
     """``one is other``: a class, its stand-in and its twin are one, as where a field of a dataclass says its type."""
     if one is other:
         return True
     if not (isinstance(one, type) and isinstance(other, type)):
         return False
-    return _original(one) is _original(other)
-
-
-def _original(cls):
-    return vars(cls).get("_original", origin_of(cls)) if isinstance(cls, StandIn) else origin_of(cls)
+    return original_of_class(one) is original_of_class(other)
 
 
 def dict_of(value):
     """``value.__dict__``: a twin has its methods alone, and shows those and all else that its original has."""
-    origin = origin_of(value)
+    origin = original_of_class(value)
     if origin is value:
         return value.__dict__
+    if isinstance(value, StandIn):
+        return origin.__dict__
     return types.MappingProxyType({name: vars(value).get(name, member) for name, member in vars(origin).items()})
 
 
@@ -228,7 +226,7 @@ def make_builtins(view, mapping):
     def vars_(*args):
         if not args:
             return _locals_of(sys._getframe(1))
-        if origin_of(*args) is not args[0]:
+        if original_of_class(*args) is not args[0]:
             return dict_of(args[0])
         variables = vars(*args)
         is_users = type(args[0]) is types.ModuleType and rebinder.scope.owns_module(args[0])
@@ -254,6 +252,7 @@ def make_builtins(view, mapping):
         return cls
 
     found["__rebound__"] = view  # how a rebuilt function is known
+    found |= {MRO_OF: mro_of, MRO_METHOD_OF: mro_method_of, BASES_OF: bases_of, BASE_OF: base_of}
     found |= {CLASS_OF: class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
     found |= {DOT_OF: _dot_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}

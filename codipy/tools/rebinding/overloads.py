@@ -19,8 +19,8 @@ from codipy.active import Real
 from codipy.active.array import Array
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import fresh
+from codipy.tools.rebinding.ancestry import origin_of
 from codipy.tools.rebinding.dispatching import kind_of
-from codipy.tools.rebinding.hooks import origin_of
 
 __all__ = ["Jitted", "Overloaded", "is_overloaded", "jitted_from", "overloaded"]
 

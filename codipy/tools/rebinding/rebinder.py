@@ -14,13 +14,14 @@ from types import CellType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
+from codipy.tools.rebinding.ancestry import origin_of
 from codipy.tools.rebinding.caches import entries_of, entry_of, identity_cache
 from codipy.tools.rebinding.classes import Twins
 from codipy.tools.rebinding.code import is_async, is_generator, scan, writes_in_place
 from codipy.tools.rebinding.containers import CONTAINERS, holds, make_view, origin_of_view
 from codipy.tools.rebinding.exchange import Defaults
 from codipy.tools.rebinding.fills import WRITERS_BY_NAME
-from codipy.tools.rebinding.hooks import ModuleProxy, origin_of
+from codipy.tools.rebinding.hooks import ModuleProxy
 from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
 from codipy.tools.rebinding.replacements import replacement
 from codipy.tools.rebinding.sources import filling

@@ -5,7 +5,8 @@
 ``hold_attribute(self, "work").work[0] = x`` and ``rows[k][0] = x`` becomes ``held_item(rows, k)[0] = x``, see
 `exchange.pyx`; what a call gives, ``getattr(o, "u")[0] = x``, becomes ``taken(getattr(o, "u"))[0] = x``. A function
 that fills a parameter begins with ``out = held_parameter([out, out := None], ...) if is_plain(out) else out``. And
-``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code, and ``sys.modules`` becomes
+``x.__class__`` becomes ``class_of(x)``, which is what `type` says in rebuilt code, as ``__mro__`` and its like become
+what `ancestry.py` says, and ``sys.modules`` becomes
 ``modules_of(sys.modules)``, whose modules are those that ``import`` gives rebuilt code; ``a is b`` becomes
 ``is_same(a, b)``, since a class and what stands for it in rebuilt code are one. What ``match`` statements ask is in
 `patterns.py`.
@@ -38,9 +39,9 @@ from codipy.tools.rebinding.names import (
 from codipy.tools.rebinding.patterns import with_conditions
 
 __all__ = [
-    "CLASS_OF", "DEFAULTS", "DICT_OF", "DOT_OF", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE", "HOLD_CELL",
-    "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "IS_SAME", "MADE", "MADE_ITEMS",
-    "MODULES_OF", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
+    "BASES_OF", "BASE_OF", "CLASS_OF", "DEFAULTS", "DICT_OF", "DOT_OF", "HELD_ITEM", "HELD_PARAMETER",
+    "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "IS_SAME",
+    "MADE", "MADE_ITEMS", "MODULES_OF", "MRO_METHOD_OF", "MRO_OF", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
@@ -52,8 +53,13 @@ TAKEN, POPPED = "codipy: taken", "codipy: popped"
 DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments of the function, see `rebinder.py`
 CLASS_OF, SOLVE_OF, DOT_OF = "codipy: class_of", "codipy: solve_of", "codipy: dot_of"
 MODULES_OF, IS_SAME, DICT_OF = "codipy: modules_of", "codipy: is_same", "codipy: dict_of"
-_ATTRIBUTES_OF = {"__class__": CLASS_OF, "__dict__": DICT_OF, "modules": MODULES_OF}  # what is something else there
-_METHODS_OF = {"dot": DOT_OF, "solve": SOLVE_OF}  # of plain arrays, and of factors that SciPy has of sparse matrices
+MRO_OF, MRO_METHOD_OF, BASES_OF, BASE_OF = "codipy: mro_of", "codipy: mro", "codipy: bases_of", "codipy: base_of"
+_ATTRIBUTES_OF = {  # what is something else there
+    "__base__": BASE_OF, "__bases__": BASES_OF, "__class__": CLASS_OF, "__dict__": DICT_OF, "__mro__": MRO_OF,
+    "modules": MODULES_OF,
+}  # fmt: skip
+# Of plain arrays, of factors that SciPy has of sparse matrices, and of classes.
+_METHODS_OF = {"dot": DOT_OF, "mro": MRO_METHOD_OF, "solve": SOLVE_OF}
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
 _WRAPPED = (MADE, MADE_ITEMS, HOLD_RESULT, TAKEN, POPPED)

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`operator.attrgetter` in rebuilt code: of a class it asks what ``x.__class__`` asks."""
+
+from __future__ import annotations
+
+import functools
+import operator as plain
+
+from codipy.numpy.modules import module_for
+from codipy.tools.rebinding.attributes import attribute_of
+
+__all__ = ["FUNCTIONS", "STANDINS", "operator"]
+
+
+def _seeing(getter):
+    """What stands for a getter that was made; None for one that asks for no class."""
+    paths = [name.split(".") for name in getter.__reduce__()[1]]
+    if not any("__class__" in path for path in paths):
+        return None
+
+    def get(obj, /):
+        found = tuple(functools.reduce(attribute_of, path, obj) for path in paths)
+        return found if len(found) > 1 else found[0]
+
+    return get
+
+
+def attrgetter(*attributes):
+    """``operator.attrgetter``."""
+    getter = plain.attrgetter(*attributes)
+    return _seeing(getter) or getter
+
+
+FUNCTIONS = {"attrgetter": attrgetter}
+STANDINS = {plain.attrgetter: _seeing}
+operator = module_for(plain, FUNCTIONS)
