@@ -70,7 +70,9 @@ MISTAKES = {
     ),
     # Aliasing, layout, flags
     "an index array reads what it has written": one(
-        "active/arrays/views.pyx", "    if source is storage: ", "    if False: "
+        "active/arrays/views.pyx",
+        "        for i in range(n):\n            storage.buffer.data[places[i]] = numbers[i]\n",
+        "            storage.buffer.data[places[i]] = numbers[i]\n",
     ),
     "ravel is always a copy": one(
         "active/array_type.pyx",

@@ -231,7 +231,10 @@ cdef int scatter(BaseArray a, index, value) except -1:
         values[index] = plain_of(value)
         a[...] = gather(values, ids)
         return 0
-    if active and scatter_active(r, a, offsets, value):
+    if active and is_array(value) and offsets.ndim > MAX_DIMS:
+        copies = np.broadcast_to(np.arange(value.size).reshape(value.shape), offsets.shape)
+        value, offsets = value.reshape(-1)[copies.reshape(-1)], offsets.reshape(-1)
+    if active and is_array(value) and scatter_active(r, a, offsets, value):
         return 0
     numbers = np.empty(offsets.shape, np.float32 if storage.single else np.float64)
     numbers[...] = plain_of(value)           # a copy: it may show what is written to
@@ -240,7 +243,7 @@ cdef int scatter(BaseArray a, index, value) except -1:
     places, doubles = <const Py_ssize_t*>cnp.PyArray_DATA(at), <const double*>cnp.PyArray_DATA(given)
     storage.own_values(offsets.size)         # what may fail comes before values and identifiers change
     if active:
-        put_at(r, storage, at, value)
+        put_at(r, storage, at, identifiers(value) if type(value) is Real else 0)
         storage.part = None                  # a value that shows a part of this storage has been read since
     for i in range(cnp.PyArray_SIZE(at)):
         storage.buffer.data[places[i]] = doubles[i]
@@ -249,8 +252,8 @@ cdef int scatter(BaseArray a, index, value) except -1:
     return 0
 
 
-cdef bint scatter_active(Recorder* r, BaseArray a, offsets, value) except? True:
-    """Write an Array of float64 to offsets that are all different; False for what is no such Array or does not fit."""
+cdef bint scatter_active(Recorder* r, BaseArray a, offsets, BaseArray x) except? True:
+    """Write an Array to offsets that are all different; False where it does not fit."""
     cdef Storage storage = a.storage, source
     cdef BaseTape tape = <BaseTape>r.tape
     cdef cnp.ndarray at = np.ascontiguousarray(offsets, np.intp)
@@ -262,20 +265,16 @@ cdef bint scatter_active(Recorder* r, BaseArray a, offsets, value) except? True:
     cdef int k
     cdef View shape
     cdef View* shown
-    cdef BaseArray x
     cdef bint moves
     cdef double* numbers
     cdef int32_t* slots
     cdef int32_t first = 0
-    if not is_array(value) or storage.single or cnp.PyArray_NDIM(at) > MAX_DIMS:
-        return False
-    x = value
     materialise(x)
     shown, shape.ndim = &x.geometry, cnp.PyArray_NDIM(at)
     for k in range(shape.ndim):
         shape.shape[k] = cnp.PyArray_DIM(at, <int>k)
     set_contiguous(&shape)
-    if x.storage.single or not broadcast_strides(shown, shown.strides, &shape, strides):
+    if not broadcast_strides(shown, shown.strides, &shape, strides):
         return False
     settle_before_writing(r, storage)
     source = x.storage
@@ -316,38 +315,13 @@ cdef int settle_before_writing(Recorder* r, Storage storage) except -1:
     storage.begin_write()
 
 
-cdef int put_at(Recorder* r, Storage storage, offsets, value) except -1:
-    """Copy the identifiers of a value, which broadcasts, to offsets that are all different."""
+cdef int put_at(Recorder* r, Storage storage, cnp.ndarray at, int32_t identifier) except -1:
+    """Write one identifier, or 0, to offsets."""
     cdef BaseTape tape = <BaseTape>r.tape
-    cdef Storage source = None
-    cdef cnp.ndarray at, sources
-    cdef Py_ssize_t i, place
-    cdef int32_t identifier = 0
-    places = np.zeros(offsets.shape, np.int64)
-    if is_array(value):
-        materialise(<BaseArray>value)
-        source = (<BaseArray>value).storage
-        if not (admit_mixed(r, source) if source.identifiers != NULL
-                else source.block is not None and admit_block(r, source)):
-            source = None
-        if is_contiguous(&(<BaseArray>value).geometry) and (<BaseArray>value).shape == offsets.shape:
-            places = np.arange((<BaseArray>value).geometry.offset, (<BaseArray>value).geometry.offset + places.size)
-        else:
-            places[...] = offsets_of(<BaseArray>value, ...)
-    elif type(value) is Real:
-        identifier = identifiers(value)
+    cdef Py_ssize_t i
     storage.make_mixed(tape)
-    if source is storage:                    # an element may be handed out after it was written to
-        source = new_storage(storage.buffer, None, storage.single)
-        source.make_mixed(tape)
-        for place in places.reshape(-1).tolist():
-            source.put(tape, place, storage.hand_out(tape, place))
-    at = np.ascontiguousarray(offsets, np.intp)
-    sources = np.ascontiguousarray(places, np.intp)
     for i in range(cnp.PyArray_SIZE(at)):
-        if source is not None:
-            identifier = source.hand_out(tape, (<const Py_ssize_t*>cnp.PyArray_DATA(sources))[i])
-        elif identifier and r.reuse:
+        if identifier and r.reuse:
             tape.store.reusing.retain(identifier)
         storage.put(tape, (<const Py_ssize_t*>cnp.PyArray_DATA(at))[i], identifier)
     return 0
