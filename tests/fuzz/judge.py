@@ -72,7 +72,8 @@ class Complex:
 
     @staticmethod
     def array(x, dtype=complex, **kwargs):
-        return np.array(x, complex, **kwargs)
+        x = np.array(x, **kwargs)
+        return x if x.dtype.kind in "biu" else x.astype(complex, copy=False)  # indices and masks stay what they are
 
     @staticmethod
     def linspace(*args):

@@ -4,8 +4,9 @@
 import math
 
 from tests.fuzz.calls import choose, more_linalg, products, reduce, scan, wide, with_out
+from tests.fuzz.guards import all_guarded, guarded, guarded_number
+from tests.fuzz.indexed import index_array, kept_elements, puts
 from tests.fuzz.language import (
-    apart_from_zero,
     built_in,
     closure,
     factory,
@@ -91,32 +92,6 @@ def raising(w):
         "    if 'more than once' in str(error):",
         "        raise",  # what codipy refuses
         *("    " + line for line in after),
-    ]
-
-
-def guarded(w):
-    """A function that has no slope where it is not chosen."""
-    name = w.array(lambda v: v.size > 0)
-    middle = apart_from_zero(w, name)
-    f = w.pick(("np.sqrt", "np.cbrt", "np.sqrt"))
-    if w.chance(0.4):
-        new, s, x = w.new("s"), w.new("s"), w.element(name)
-        larger = w.pick(("np.maximum({}, 0.0)", "np.fmax({}, 0.0)", "np.clip({}, 0, None)", "-np.minimum(-({}), 0.0)"))
-        lines = [f"{new} = {larger.format(f'{x} - {middle}')}", f"{s} = {f}({new}) * {x} + {new}"]
-        return w.pick((lines, [f"{s} = {f}({larger.format(f'{x} - {middle}')}) * {w.constant()} + {x}"]))
-    return [
-        f"{w.target('a')} = "
-        + w.pick(
-            (
-                f"{f}(np.maximum({name} - {middle}, 0.0))",
-                f"{f}(np.clip({name} - {middle}, 0.0, None))",
-                f"{f}(np.where({name}.real > {middle}, {name} - {middle}, 0.0))",
-                f"np.where({name}.real > {middle}, {f}(({name} - {middle}) * ({name}.real > {middle})), 0.5)",
-                f"{f}(np.fmax({name} - {middle}, 0.0))",
-                f"-{f}(-np.minimum({name} - {middle}, 0.0))",
-                f"np.array([math.sqrt(max(v, 0.0)) for v in ({name} - {middle}).ravel()])",
-            )
-        )
     ]
 
 
@@ -333,7 +308,12 @@ STEPS = [
     (3, forget),
     (1, flat),
     (4, choose),
-    (3, guarded),
+    (2, guarded),
+    (1, guarded_number),
+    (1, all_guarded),
+    (3, kept_elements),
+    (3, index_array),
+    (2, puts),
     (3, in_place_function),
     (2, wide),
     (3, more_linalg),
