@@ -19,7 +19,7 @@ cimport numpy as cnp
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.data.position cimport Position
 from codipy.data.region cimport Span, regions_between
-from codipy.operations.kernels cimport op_active, op_arity, op_curved, op_partials_any, op_second_any, op_sifts
+from codipy.operations.kernels cimport op_active, op_arity, op_curved, op_partials_any, op_second_any
 from codipy.programs.program cimport (
     INPUT, MAX_LEAVES, MAX_LENGTH, Instruction, Program, program_at, program_blocks, program_value)
 from codipy.programs.tiles cimport MAX_OPERANDS, Lanes, Operand, second_bars, second_tangents
@@ -358,7 +358,6 @@ cdef struct Scalar:
     double values[REGISTERS]             # first the leaves, then one for each operation
     uint8_t active[REGISTERS]
     uint8_t flows[MAX_LENGTH]            # bits: operands through which a derivative flows
-    uint8_t sifts[MAX_LENGTH]
     double partials[MAX_LENGTH][3]
     double bars[REGISTERS]               # A
     double curvatures[MAX_LENGTH][6]     # A times second partials: xx, xy, yy, xz, yz, zz
@@ -372,7 +371,7 @@ cdef inline int place(int k, int j) noexcept nogil:
 
 cdef inline void load(Scalar* scalar, const Program* program, const double* primals, const int32_t* arguments,
                       const double* constants) noexcept nogil:
-    cdef int32_t i, k, count
+    cdef int32_t i, k
     cdef const Instruction* step
     cdef double* values = scalar.values
     values[1] = values[2] = 0.0
@@ -383,12 +382,9 @@ cdef inline void load(Scalar* scalar, const Program* program, const double* prim
     for i in range(program.length):
         step = &program.instructions[i]
         scalar.flows[i] = 0
-        count = 0
         for k in range(op_arity(step.code)):
             if op_active[step.code] >> k & 1 and scalar.active[step.sources[k]]:
                 scalar.flows[i] |= 1 << k
-                count += 1
-        scalar.sifts[i] = op_sifts[step.code] == 2 or op_sifts[step.code] == 1 and count == 1
         scalar.active[program.leaves + i] = scalar.flows[i] != 0
         if scalar.flows[i]:
             op_partials_any(step.code, values[step.sources[0]], values[step.sources[1]], values[step.sources[2]],
@@ -405,6 +401,7 @@ cdef inline void load_tangents(const Program* program, const double* vector, con
 
 
 cdef inline double pushed(double flow, double partial) noexcept nogil:
+    """The product, in which zero times anything is zero."""
     return flow * partial if flow != 0.0 and partial != 0.0 else 0.0
 
 
@@ -441,7 +438,7 @@ cdef inline void pull(Scalar* scalar, const Program* program, double bar) noexce
             for k in range(3):
                 for j in range(k + 1):
                     if scalar.flows[i] >> k & 1 and scalar.flows[i] >> j & 1:
-                        scalar.curvatures[i][place(k, j)] = bar * second[place(k, j)]
+                        scalar.curvatures[i][place(k, j)] = pushed(bar, second[place(k, j)])
         for k in range(3):
             if scalar.flows[i] >> k & 1:
                 scalar.bars[step.sources[k]] += pushed(bar, scalar.partials[i][k])
@@ -459,8 +456,8 @@ cdef inline void bend(const Scalar* scalar, const Program* program, const double
             if not scalar.flows[i] >> k & 1:
                 continue
             partial = scalar.partials[i][k]
-            if flow != 0.0 and (bar != 0.0 or partial - partial == 0.0) and not (scalar.sifts[i] and partial == 0.0):
-                flows[step.sources[k]] += flow * partial
+            if bar != 0.0 or partial - partial == 0.0:
+                flows[step.sources[k]] += pushed(flow, partial)
             if bar == 0.0 or not op_curved[step.code]:
                 continue
             for j in range(3):
