@@ -192,9 +192,9 @@ def conjugate(z):
     return np.conjugate(z)
 
 
-def sort_in_place(z, axis=-1, kind=None, order=None, *, stable=None):
+def sort_in_place(z, axis=-1, kind=None, order=None, *, stable=None, **options):
     """``ndarray.sort``."""
-    z[...] = reductions.sort(z, axis)
+    z[...] = reductions.sort(z, axis, **options)
 
 
 METHODS = {

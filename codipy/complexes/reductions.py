@@ -74,12 +74,12 @@ def _extreme(name, places):
     return extreme
 
 
-def sort(a, axis=-1, kind=None, order=None, *, stable=None):
-    """The elements in order: a movement."""
+def sort(a, axis=-1, kind=None, order=None, *, stable=None, **options):
+    """The elements in order: a movement. NumPy 2.5 has `descending=`."""
     values = plain(a)
     if axis is None:
         a, values, axis = a.reshape(-1), values.reshape(-1), -1
-    return laid_out_as(a, np.take_along_axis(a, np.argsort(values, axis=axis, kind="stable"), axis))
+    return laid_out_as(a, np.take_along_axis(a, np.argsort(values, axis=axis, stable=True, **options), axis))
 
 
 def laid_out_as(a, found):

@@ -154,11 +154,11 @@ def _part(ids, k):
 
 
 @wraps(np.lib.stride_tricks.as_strided, updated=())
-def as_strided(x, shape=None, strides=None, subok=False, writeable=True):
+def as_strided(x, *args, **kwargs):
     if type(x) is not Array:
-        return np.lib.stride_tricks.as_strided(x, shape, strides, subok, writeable)
+        return np.lib.stride_tricks.as_strided(x, *args, **kwargs)
     shown = Shown()
-    return shown.view(np.lib.stride_tricks.as_strided(shown.tree(x), shape, strides, subok, writeable))
+    return shown.view(np.lib.stride_tricks.as_strided(shown.tree(x), *args, **kwargs))
 
 
 stride_tricks = module_for(np.lib.stride_tricks, {"as_strided": as_strided})

@@ -5,6 +5,10 @@
 with complex eigenvalues; `c` is a plain array.
 """
 
+import inspect
+
+import numpy as np
+
 
 def _listed(text):
     return [part.strip() for part in text.split(";") if part.strip()]
@@ -177,6 +181,8 @@ COMPOSED = _listed("""
     np.polyval([1.0, x[0], x[1]], 1j * x[2]) ; np.polyval(x, 1j * x[2]) ; np.poly1d(x)(1j * x[2]) ;
     np.polyval(x, z[0]) ;
 """)
+if "descending" in inspect.signature(np.sort).parameters:  # from NumPy 2.5 on
+    COMPOSED += _listed("np.sort(z, descending=True) ; np.sort(m, None, descending=True)")
 # Real numbers and arrays before complex ones, and real ones of which a complex dtype is asked for.
 MIXED = _listed("""
     np.where(True, x[0], z[0]) ; np.where(x > 0.5, x[0], z[0]) ; np.maximum(x[1] + 1, z[0]) ; np.minimum(x[0] - 1, z) ;

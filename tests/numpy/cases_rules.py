@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Expressions for each function that has derivative rules; `tests.numpy.table` says what the names mean."""
 
+import inspect
+
 import numpy as np
 
 CASES = {
@@ -173,3 +175,6 @@ CASES = {
 
 if hasattr(np.polynomial.polynomial, "polyvalnd"):  # from NumPy 2.5 on their results are always complex, and refused
     CASES["linalg.eig"] = CASES["linalg.eigvals"] = []
+if "descending" in inspect.signature(np.sort).parameters:  # from NumPy 2.5 on
+    CASES["sort"] += ["np.sort(x, descending=True)", "np.sort(m, axis=0, descending=True)",
+                      "np.sort(np.round(t), axis=None, descending=True, stable=True)"]  # fmt: skip

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Views in whatever reads and writes them: derivatives where elements are shown twice, flags, layout, memory."""
 
+import inspect
+
 import numpy as np
 import pytest
 
@@ -187,6 +189,19 @@ def test_as_strided_in_rebound_code():
     assert value == np.sum(windows(y, 3) ** 2)
     counts = np.convolve(np.ones(14), np.ones(3))
     np.testing.assert_allclose(gradient, 2.0 * counts * y, 1e-14)
+
+
+def test_as_strided_has_numpys_options():
+    kinds = inspect.signature(np.lib.stride_tricks.as_strided).parameters
+    options = {name: True for name in kinds if name in ("subok", "writeable", "check_bounds")}  # that from NumPy 2.5 on
+    assert len(options) == len(kinds) - 3
+
+    def f(x):
+        return np.sum(np.lib.stride_tricks.as_strided(x, (2, 8), (64, 8), **options)[1] ** 2)
+
+    np.testing.assert_array_equal(codipy.grad(f)(X), np.where(np.arange(16) < 8, 0.0, 2.0 * X))
+    with pytest.raises(ValueError, match="memory|bounds"):
+        codipy.numpy.lib.stride_tricks.as_strided(codipy.Array(X), (17,), (8,), **options)
 
 
 def test_memory_of_passive_arrays():

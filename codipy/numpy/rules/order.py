@@ -162,7 +162,9 @@ def _rows(shape):
     return _starts(*shape) if shape[0] <= FEW else np.arange(shape[0]) * shape[1]
 
 
-def _sort_places(out, a, axis=-1, kind=None, order=None, stable=None):
+def _sort_places(out, a, axis=-1, kind=None, order=None, stable=None, descending=None):
+    if descending:  # of NumPy 2.5; the rules know it by what came out
+        return None
     # What is sorted stands in the order of a stable sort: equal elements are not told apart by their values.
     found = sorted_places(a) if axis in (-1, a.ndim - 1) or a.ndim == 1 else None
     if found is not None:
@@ -183,11 +185,11 @@ def _order(rows, out):
     return rows.argsort(-1, "stable")
 
 
-def _sort_vjp(g, out, a, axis=-1, kind=None, order=None, stable=None):
+def _sort_vjp(g, out, a, axis=-1, kind=None, order=None, stable=None, descending=None):
     return np.reshape(_rearranged(a, out, axis).reverse(g), a.shape)
 
 
-def _sort_jvp(t, out, a, axis=-1, kind=None, order=None, stable=None):
+def _sort_jvp(t, out, a, axis=-1, kind=None, order=None, stable=None, descending=None):
     return _rearranged(a, out, axis).forward(t)
 
 
