@@ -68,6 +68,7 @@ def test_the_tangent_of_eig_is_that_of_lapacks_vectors():
 
 
 def test_a_replay_with_eigenvalues_of_another_kind_raises():
+    changes = np.isrealobj(np.linalg.eigvals(NEARLY))  # before NumPy 2.5
     for recorded, other in ((NEARLY, TURN), (TURN, NEARLY)):
         tape = codipy.Tape("primal")
         with tape:
@@ -77,7 +78,7 @@ def test_a_replay_with_eigenvalues_of_another_kind_raises():
         tape.evaluate_primal()
         assert tape.get_primal(y) == np.sum(np.abs(np.linalg.eigvals(1.1 * recorded)) ** 2)
         tape.set_primal(x, other)
-        if recorded is NEARLY:
+        if changes and recorded is NEARLY:
             with pytest.raises(TapeError, match="real when it was recorded, and is complex now"):
                 tape.evaluate_primal()
         else:

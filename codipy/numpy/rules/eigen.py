@@ -133,7 +133,10 @@ def _eig_reverse(g, out, a):
         return None
     along = real(np.sum(conj(g_v) * v, axis=-2))[..., None, :]
     inner, of_vectors = cT(v) @ (g_v - along * v), cT(v) @ g_v
-    _demand_no_phase("eig", g_w, g_v, w, v, of_vectors)
+    turning = of_vectors
+    if np.iscomplexobj(v) and not np.iscomplexobj(a):  # real vectors of a real matrix stay real: NumPy 2.5 has complex 0
+        turning = np.where(np.any(v.imag, axis=-2)[..., None, :], of_vectors, 0.0)
+    _demand_no_phase("eig", g_w, g_v, w, v, turning)
     none = _equal(w)
     # Stricter than eigh: in a matrix function v f(w) inv(v) with equal eigenvalues all trace of the vectors cancels.
     refuse(none & _matters(of_vectors, g_w, w, np.array(True)), f"eig: {EQUAL}; see eigvals")
