@@ -216,6 +216,26 @@ def test_every_function_is_in_one_set():
     assert differentiable == called, "a case for each that is differentiable"
 
 
+def test_arguments_by_position_are_those_of_this_scipy():
+    """SciPy 1.18 has put an argument of `eigvals` between others."""
+    given = {"overwrite_b": True, "check_finite": True}
+    last = [given.get(name, False) for name in list(inspect.signature(scipy.linalg.eigvals).parameters)[2:]]
+
+    def f(a, *last):
+        return np.sum(np.abs(scipy.linalg.eigvals(a, None, *last)) ** 3)
+
+    np.testing.assert_array_equal(codipy.grad(f)(A, *last), codipy.grad(f)(A))
+    with pytest.raises(ActiveError, match="homogeneous_eigvals="):
+        codipy.grad(f)(A, *last[:-1], True)
+    written = {name: inspect.getclosurevars(algebra.FUNCTIONS[name]).nonlocals.get("function")
+               for name in algebra.FUNCTIONS.keys() & vars(scipy.linalg).keys() - algebra.REFUSED.keys()}
+    assert {"eig", "eigh", "eigvals", "solve", "qr"} <= {name for name, own in written.items() if own}
+    for name, own in written.items():
+        parameters = inspect.signature(own).parameters.values() if own else ()
+        named = [p.name for p in parameters if p.kind == p.POSITIONAL_OR_KEYWORD]
+        assert named == list(inspect.signature(getattr(scipy.linalg, name)).parameters)[:len(named)], name
+
+
 @pytest.mark.parametrize("name", sorted(set(algebra.REFUSED) & set(vars(scipy.linalg))))
 def test_what_is_refused_says_so(name):
     function = algebra.FUNCTIONS[name]

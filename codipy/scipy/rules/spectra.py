@@ -10,7 +10,7 @@ import scipy.linalg
 
 from codipy.active.doors import door
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import refuse
+from codipy.numpy.arguments import bind, refuse
 from codipy.scipy.calls import LOOP, FoundFirst, of_active
 
 __all__ = ["FUNCTIONS", "REAL_VECTORS", "found_or_eig"]
@@ -44,10 +44,12 @@ def eig(a, b=None, left=False, right=True, overwrite_a=False, overwrite_b=False,
 
 
 @of_active(scipy.linalg.eigvals)
-def eigvals(a, b=None, overwrite_a=False, check_finite=True, homogeneous_eigvals=False):
-    """Of an active matrix."""
-    _demand_plain_problem("eigvals", a, b=b, homogeneous_eigvals=homogeneous_eigvals)
-    return door("complexes")().recorded("scipy.linalg.eigvals", (asarray(a),), {"check_finite": check_finite})
+def eigvals(*args, **kwargs):
+    """Of an active matrix. SciPy 1.18 has `overwrite_b` in the place of `check_finite`."""
+    given = bind(scipy.linalg.eigvals, args, kwargs)
+    _demand_plain_problem("eigvals", given["a"], b=given.get("b"), homogeneous_eigvals=given.get("homogeneous_eigvals"))
+    options = {"check_finite": given.get("check_finite", True)}
+    return door("complexes")().recorded("scipy.linalg.eigvals", (asarray(given["a"]),), options)
 
 
 FUNCTIONS = {"eig": eig, "eigvals": eigvals}
