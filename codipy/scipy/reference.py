@@ -212,7 +212,7 @@ shape is refused there. Beside them `pdf` and `logpdf` of `multivariate_normal`,
 eigenvalues. Of samples `entropy`, `gmean`, `gzscore`, `hmean`, `kurtosis`, `linregress`, `moment`, `pearsonr`, `pmean`,
 `sem`, `skew`, `variation`, `zmap`, `zscore`; and `gaussian_kde` by dataset, points, weights, a number `bw_method` and
 limits, with `pdf`, `logpdf`, `integrate_box_1d`, `integrate_gaussian`, `integrate_kde`, `marginal`,
-`covariance`. SciPy 1.16 and 1.17 are tested. All else raises, as do:
+`covariance`. All else raises, as do in SciPy 1.17 (1.16 and 1.18 lack no more than these):
 
 | distribution | without a derivative |
 |---|---|

@@ -57,4 +57,6 @@ REFUSED = {
     "sweep_poly": "take `np.cos` of the phase, an integral of the polynomial",
     "symiirorder1": "take `scipy.signal.lfilter` forwards and backwards",
     "symiirorder2": "take `scipy.signal.lfilter` forwards and backwards",
+    "whittaker_henderson": "take `np.linalg.solve(np.diag(w) + lamb * D.T @ D, w * x)`, D = np.diff(np.eye(n), order, "
+                           "axis=0)",
 }  # fmt: skip
