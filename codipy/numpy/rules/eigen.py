@@ -134,7 +134,7 @@ def _eig_reverse(g, out, a):
     along = real(np.sum(conj(g_v) * v, axis=-2))[..., None, :]
     inner, of_vectors = cT(v) @ (g_v - along * v), cT(v) @ g_v
     turning = of_vectors
-    if np.iscomplexobj(v) and not np.iscomplexobj(a):  # real vectors of a real matrix stay real: NumPy 2.5 has complex 0
+    if np.iscomplexobj(v) and not np.iscomplexobj(a):  # where they are real they stay so: NumPy 2.5
         turning = np.where(np.any(v.imag, axis=-2)[..., None, :], of_vectors, 0.0)
     _demand_no_phase("eig", g_w, g_v, w, v, turning)
     none = _equal(w)
