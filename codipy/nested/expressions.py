@@ -32,6 +32,8 @@ class Expression:
     steps : sequence of (int, bool, sequence of int)
         Operation code, whether its value is rounded to float32, and its registers: first the leaves, then one for each
         step.
+    of_numbers : bool
+        Whether it is that of a scalar statement, where a partial of zero passes nothing on, whatever the flow is.
 
     Attributes
     ----------
@@ -39,8 +41,8 @@ class Expression:
         ``value(*operands)``.
     """
 
-    def __init__(self, leaves, steps):
-        self._leaves, self._steps, self._sweeps = leaves, steps, {}
+    def __init__(self, leaves, steps, of_numbers=False):
+        self._leaves, self._steps, self._sweeps, self._of_numbers = leaves, steps, {}, of_numbers
         self.value = _function(self._operands(), self._values(), self._name(-1))
 
     def pull(self, wanted, gated):
@@ -101,7 +103,7 @@ class Expression:
         if not gated:
             return f"{flow} * ({partial})"
         sifts = row.sifts == "always" or row.sifts == "passive" and sum(reached[other] for other in sources) == 1
-        return f"gated({flow}, {partial}, {sifts})"
+        return f"gated({flow}, {partial}, {self._of_numbers or sifts})"
 
     def _pull(self, wanted, gated):
         reached, first, last = self._reached(wanted), self._leaves, self._leaves + len(self._steps) - 1

@@ -173,7 +173,7 @@ def _own(value):
 def _program(handle):
     """For each leaf whether it is an argument, the expression, and whether it reads constants."""
     is_active, steps = instructions(handle)
-    return is_active, Expression(len(is_active), steps), all(is_active)
+    return is_active, Expression(len(is_active), steps, of_numbers=True), all(is_active)
 
 
 def _of_numpy(x):

@@ -96,3 +96,19 @@ def test_kinks_are_where_the_run_met_them():
                 return abs(z) + 0.0 * (y * z)
 
             assert codipy.value_and_grad(codipy.grad(f))(x)[0] == 0.0
+
+
+@pytest.mark.parametrize("f", [
+    lambda x: ((x[0] - 1.0) * 0.0 * x[0]) ** 0.5 * x[0] + x[1],
+    lambda x: np.sqrt((x[0] - 1.0) * 0.0 * x[0]) * 2.0 + x[0] * x[1],
+    lambda x: (x[0] * 0.0 * x[1]) ** 0.5 * x[0] + x[1] ** 2,
+    lambda x: np.cbrt(x[0] * 0.0) * x[1] + x[1],
+])  # fmt: skip
+def test_a_partial_of_zero_passes_nothing_on_between_numbers(f):
+    x, v = np.array([0.5, 2.0]), np.array([1.0, 3.0])
+    gradient = codipy.grad(f)
+    first, second = codipy.jvp(gradient, (x,), (v,))
+    assert np.array_equal(first, gradient(x))
+    assert np.array_equal(second, codipy.hvp(f, (x,), (v,))[0])
+    assert np.array_equal(second, codipy.grad(lambda t: np.sum(gradient(t) * v))(x))
+    assert codipy.grad(lambda t: codipy.jvp(f, (t,), (v,))[1])(x) == pytest.approx(second, abs=1e-15)
