@@ -18,6 +18,7 @@ from codipy.numpy.primitive import Primitive
 from codipy.numpy.registry import PRIMITIVES as OF_NUMPY
 from codipy.scipy import algebra
 from codipy.scipy.calls import PRIMITIVES
+from codipy.scipy.rules.decompositions import COMPLEX_SQUARES
 from codipy.scipy.rules.functions import ANALYTIC, CUT, analytic, finite
 from codipy.scipy.rules.indefinite import SYMMETRIC
 from codipy.scipy.rules.solving import is_conjugated
@@ -37,8 +38,8 @@ def _of_svd(options):
 
 _RESULTS = {
     "cho_factor": "c", "cho_solve": "c", "eigh of two": "rc", "eigh": "rc", "eigvalsh of two": "rc", "eigvalsh":
-    "r", "ldl": "ccr", "lstsq": "crrr", "norm": "r", "pinv": "c", "qr": _of_qr, "schur": "cc",
-    "solve_continuous_are": "c", "solve_continuous_lyapunov": "c", "solve_discrete_are": "c",
+    "r", "ldl": "ccr", "lstsq": "ccrr" if COMPLEX_SQUARES else "crrr", "norm": "r", "pinv": "c", "qr": _of_qr,
+    "schur": "cc", "solve_continuous_are": "c", "solve_continuous_lyapunov": "c", "solve_discrete_are": "c",
     "solve_discrete_lyapunov": "c", "solveh_banded": "c", "svd": _of_svd, "svdvals": "r",
 }  # fmt: skip
 for _name, _results in _RESULTS.items():

@@ -30,7 +30,7 @@ from codipy.numpy.rules.matrices import (
 from codipy.numpy.rules.phases import demand_no_phase
 from codipy.scipy.calls import LOOP, kept, of_active, recorded, run
 
-__all__ = ["FUNCTIONS"]
+__all__ = ["COMPLEX_SQUARES", "FUNCTIONS"]
 
 
 def _numpys(name, forward, options, gives=None, takes=None):
@@ -75,16 +75,23 @@ svd = recorded(_LA.svd, _numpys("svd", _LA.svd, lambda kwargs: {
 # ---- least squares: SciPy has a number where NumPy has an array of one -----------------------------------------------
 def _lstsq(a, b, **options):
     x, squares, rank, s = scipy.linalg.lstsq(a, b, **options)
-    return x, squares if np.size(squares) else squares.real, rank, s  # which SciPy has complex where there are none
+    if np.size(squares) == 0 and not COMPLEX_SQUARES:
+        squares = squares.real  # of which SciPy has complex ones where there are none
+    return x, squares, rank, s
 
 
 def _squares(g, out, kwargs):
     x, squares, rank, s = g
-    return x, np.reshape(squares, (-1,)), rank, s
+    return x, real(np.reshape(squares, (-1,))), rank, s
 
 
 def _lstsq_tangent(t, out, kwargs):
-    return t[0], np.reshape(t[1], np.shape(out[1])), None, t[3]
+    squares = np.reshape(t[1], np.shape(out[1]))
+    return t[0], squares + 0j if np.iscomplexobj(out[1]) else squares, None, t[3]
+
+
+# Of complex equations the sums of squares are complex numbers from SciPy 1.18 on, with imaginary parts of rounding.
+COMPLEX_SQUARES = np.iscomplexobj(scipy.linalg.lstsq(np.ones((2, 1), complex), np.ones(2))[1])
 
 
 _LSTSQ = _numpys("lstsq", _lstsq, _none, _squares, _lstsq_tangent)
