@@ -7,14 +7,14 @@ BUILD := setup.py -q build_ext -i
 PYTEST := -m pytest -q tests
 SIDE_BY_SIDE := -n logical --dist loadfile --no-loadscope-reorder  # a process for each core, one file in one process
 
-# Another build runs in a copy under build/, so that the release build in place stays as it is.
+# Another build or Python runs in a copy under build/, so that the release build in place stays as it is.
 COPY = rm -rf build/$@ && mkdir -p build/$@ && tar cf - --exclude=./build --exclude=./.venv --exclude=./.git \
 	--exclude='*.so' . | tar xf - -C build/$@ && cd build/$@ && export PYTHONPATH=.
 PRELOAD = $(shell $(CC) -print-file-name=libasan.so) $(shell $(CC) -print-file-name=libubsan.so)
 SANITIZE_ENV = CODIPY_SANITIZE=1 PYTHONMALLOC=malloc ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1 \
 	UBSAN_OPTIONS=print_stacktrace=1 LD_PRELOAD="$(PRELOAD)"
 
-.PHONY: help venv build demo test bench bench-peers study debug sanitize coverage clean
+.PHONY: help venv build demo test other bench bench-peers study debug sanitize coverage clean
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*##/\1\t/p' Makefile | expand -t 14
@@ -33,6 +33,8 @@ demo: build  ## fit the lynx and hare counts, then compare all strategies on tha
 	.venv/bin/codipy compare examples/lynx_hare.py:misfit
 test: build  ## the whole suite
 	$(PY) $(PYTEST) $(SIDE_BY_SIDE)
+other:  ## the whole suite on another Python, with a venv of its own: make other PYTHON=python3.13
+	$(COPY) && $(MAKE) test
 bench: build  ## every figure with its target
 	$(PY) benchmarks/run.py
 bench-peers: build  ## the same work under other packages (downloads them)

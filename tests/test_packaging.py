@@ -60,7 +60,7 @@ def test_a_source_distribution_holds_what_is_written_by_hand(tmp_path):
 
 def test_each_supported_python_is_listed():
     listed = re.findall(r'"Programming Language :: Python :: (3\.\d+)"', PROJECT)
-    assert listed == [f"3.{minor}" for minor in range(10, 15)]
+    assert listed == [f"3.{minor}" for minor in range(10, 14)]  # those that the suite has run on
     assert 'requires-python = ">=3.10"' in PROJECT
 
 
