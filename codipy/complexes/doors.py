@@ -9,7 +9,7 @@ from codipy.complexes.creation import array, as_complex, as_type, full, number, 
 from codipy.complexes.functions import METHODS, array_function
 from codipy.complexes.holomorphic import recorded_as_lifted
 from codipy.complexes.movement import Shown, copied, get_item, item, moved, pair_identifiers, plain, seen, set_item
-from codipy.complexes.operators import apply_operator
+from codipy.complexes.operators import applied_operator, apply_operator, recorded_operator
 from codipy.complexes.record import recorded, recorded_once
 from codipy.complexes.registered import register_input, register_output
 from codipy.complexes.scalar import Complex
@@ -18,11 +18,10 @@ from codipy.numpy.allocation import move_also
 from codipy.numpy.standins import stand_for
 
 __all__ = [
-    "METHODS", "Shown", "apply_operator", "array", "array_function", "array_ufunc", "as_array", "as_complex",
-    "as_type", "combine", "copied", "fresh", "full", "get_item", "in_place", "item", "moved", "number", "of_parts",
-    "operate", "pair_identifiers", "pairs_of", "plain", "recorded", "recorded_as_lifted", "recorded_once",
-    "register_input", "register_output", "seen",
-    "set_item",
+    "METHODS", "Shown", "applied_operator", "apply_operator", "array", "array_function", "array_ufunc", "as_array",
+    "as_complex", "as_type", "combine", "copied", "fresh", "full", "get_item", "in_place", "item", "moved",
+    "number", "of_parts", "operate", "pair_identifiers", "pairs_of", "plain", "recorded", "recorded_as_lifted",
+    "recorded_once", "recorded_operator", "register_input", "register_output", "seen", "set_item",
 ]  # fmt: skip
 
 move_also(Complex, ComplexArray)

@@ -51,15 +51,8 @@ cdef inline PyObject* new_carrier(Recorder* r, double value, int kind, double** 
     return x
 
 
-cdef inline PyObject* carry(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
-                            int kind) except NULL:
-    """`combine` of expression.pxd for a recorder that carries."""
-    cdef PyObject* result
-    cdef double* target = NULL
-    cdef const double* tangents
-    cdef double partials[3]
-    cdef double dot, partial
-    cdef Py_ssize_t d
+cdef inline bint read_operands(Recorder* r, int n, PyObject** operands) except -1:
+    """Whether an operand is of this recording; the others become NULL."""
     cdef bint active = False
     cdef int k
     for k in range(n):
@@ -70,10 +63,15 @@ cdef inline PyObject* carry(Recorder* r, int code, int n, PyObject** operands, c
             continue
         (<BaseReal>operands[k]).flags |= MERGED
         active = True
-    if not active:
-        return new_real(value, 0, kind)
-    result = new_carrier(r, value, kind, &target)
-    op_partials(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0, value, partials)
+    return active
+
+
+cdef inline void carry_on(Recorder* r, int n, PyObject** operands, const double* partials, double* target) noexcept:
+    """The tangents of a result with these partials."""
+    cdef const double* tangents
+    cdef double dot, partial
+    cdef Py_ssize_t d
+    cdef int k
     if r.width == 1:
         dot = 0.0
         for k in range(n):
@@ -82,7 +80,7 @@ cdef inline PyObject* carry(Recorder* r, int code, int n, PyObject** operands, c
                 if tangents[0] != 0.0 and counts(r, partials[k]):    # as in a sweep: a zero tangent propagates nothing
                     dot += partials[k] * tangents[0]
         target[0] = dot
-        return result
+        return
     for d in range(r.width):
         target[d] = 0.0
     for k in range(n):
@@ -90,6 +88,19 @@ cdef inline PyObject* carry(Recorder* r, int code, int n, PyObject** operands, c
             tangents, partial = tangents_of(r, operands[k]), partials[k]
             for d in range(r.width):
                 target[d] += partial * tangents[d] if tangents[d] != 0.0 else 0.0
+
+
+cdef inline PyObject* carry(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
+                            int kind) except NULL:
+    """`combine` of expression.pxd for a recorder that carries."""
+    cdef PyObject* result
+    cdef double* target = NULL
+    cdef double partials[3]
+    if not read_operands(r, n, operands):
+        return new_real(value, 0, kind)
+    result = new_carrier(r, value, kind, &target)
+    op_partials(code, u[0], u[1] if n > 1 else 0.0, u[2] if n > 2 else 0.0, value, partials)
+    carry_on(r, n, operands, partials, target)
     return result
 
 
