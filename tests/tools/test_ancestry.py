@@ -27,7 +27,7 @@ class Further(Model):
         return super().rate(v)
 
 
-class Abstract(abc.ABC):
+class Abstract(abc.ABC):  # noqa: B024 (nothing of it needs to be defined below)
     def rate(self, v):
         return v if isinstance(v, float) else 2 * v
 
