@@ -2,7 +2,6 @@
 """docs/limits.md: what leaves codipy's sight, tried; what is not in the list of what is lost raises."""
 
 import array
-import collections
 import ctypes
 import decimal
 import fractions
@@ -129,31 +128,6 @@ def test_solvers_in_c():
 
     with pytest.raises(ArithmeticError):
         codipy.grad(constrained)(POINT)
-
-
-def weighed(self, v):
-    """The plain run takes the first branch."""
-    return sum(k * k if isinstance(k, float) else 100.0 * k for k in v)
-
-
-AS_THEY_STAND = {  # instances whose classes are not rebuilt
-    "slots": type("Slots", (), {"__slots__": (), "run": weighed})(),
-    "a finaliser": type("Finalised", (), {"__del__": lambda self: None, "run": weighed})(),
-    "a metaclass": type("Meta", (type,), {})("Made", (), {"run": weighed})(),
-    "a list": type("Listed", (list,), {"run": weighed})(),
-    "a named tuple": type("Named", (collections.namedtuple("Named", "rate"),), {"run": weighed})(2.0),
-    "a float": type("Float", (float,), {"run": weighed})(2.0),
-}
-
-
-@pytest.mark.parametrize("name", AS_THEY_STAND)
-def test_methods_that_run_as_they_stand_are_right_as_functions(name):
-    model = AS_THEY_STAND[name]
-    expected = codipy.value_and_grad(lambda x: np.sum(x * x))(POINT)
-    for f in (model.run, lambda x: weighed(model, x)):
-        value, gradient = codipy.value_and_grad(f)(POINT)
-        assert value == expected[0]
-        np.testing.assert_array_equal(gradient, expected[1])
 
 
 WORK = {

@@ -118,6 +118,23 @@ def test_cython_practice(rule):
     assert len(OLD_CYTHON[rule].findall(examples)) == 1
 
 
+def bare_codes(text):
+    """The lines that read the code of a function that may be diverted: those of functions that codipy made may not."""
+    bare = re.compile(r"(?<![\w.])(?!(?:unit\.)?new\b|_[A-Z_]+\b)[\w.]+\.__code__")
+    return [line for line in text.splitlines() if bare.search(line)]
+
+
+def test_who_reads_the_code_of_a_function_asks_for_its_own():
+    """While a recording runs a function may have another one, see `code_of`."""
+    own = {"codipy/tools/rebinding/diverted.pyx", "codipy/implicit/opened.py"}
+    read = [path for folder in ("tools", "implicit") for path in (PACKAGE / folder).rglob("*.py*")]
+    for path in read:
+        if path.suffix in (".py", ".pyx") and name(path) not in own:
+            assert bare_codes(path.read_text(encoding="utf-8")) == [], name(path)
+    assert bare_codes("a = new.__code__\nb = f.__code__\nc = x.f.__code__\nd = _PLAIN.__code__") == [
+        "b = f.__code__", "c = x.f.__code__"]  # fmt: skip
+
+
 def typed_lists(text):
     """The lines of lists, tuples and sets that spell out three strategies or more."""
     for node in ast.walk(ast.parse(text)):

@@ -15,6 +15,7 @@ import types
 
 from codipy.active.array import is_active, plain
 from codipy.numpy.arguments import PLAIN
+from codipy.tools.rebinding.diverted import way_of
 from codipy.tools.rebinding.unit import EMPTY, contents
 
 __all__ = ["Opened"]
@@ -93,14 +94,15 @@ class _Copier:
         items = [self.copy(item) for item in x]
         return x if all(map(_is, items, x)) else kind(items)
 
-    def _function(self, f):
+    def _function(self, found):
+        f = way_of(found)
         if f.__closure__ is None and f.__defaults__ is None and f.__kwdefaults__ is None:
             return f
         assigned = _assigned(f.__code__)
         cells = [cell if name in assigned or contents(cell) is EMPTY else types.CellType()
                  for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ())]
         made = types.FunctionType(f.__code__, f.__globals__, f.__name__, f.__defaults__, tuple(cells))
-        self._made[id(f)] = f, made      # it may stand in its own cell
+        self._made[id(found)] = found, made      # it may stand in its own cell
         is_same = True
         for old, new in zip(f.__closure__ or (), cells):
             if new is not old:
@@ -110,7 +112,7 @@ class _Copier:
         del made.__wrapped__
         made.__defaults__, made.__kwdefaults__ = self.copy(f.__defaults__), self.copy(f.__kwdefaults__)
         if is_same and made.__defaults__ is f.__defaults__ and made.__kwdefaults__ is f.__kwdefaults__:
-            self._made[id(f)] = f, f
+            self._made[id(found)] = found, f
             return f
         return made
 

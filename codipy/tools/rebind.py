@@ -12,16 +12,17 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from codipy.tools.rebinding.diverted import begin, is_new_here
 from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope, home_of
 from codipy.tools.rebinding.unit import CURRENT, SCOPES, WRAPPED, Unit, reach
-from codipy.tools.rebinding.view import ATOMS, Restart
-from codipy.tools.rebinding.watch import Entrance, all_of, code_of
+from codipy.tools.rebinding.view import PASSIVE, Restart
+from codipy.tools.rebinding.watch import Entrance, all_of
 
 __all__ = ["Rebinding", "rebind"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_PLAIN = ATOMS | {list, dict, np.int64, np.bool_, tuple, slice}
+_PLAIN = PASSIVE | {list, dict, np.int64, np.bool_, tuple, slice}
 
 
 class Rebinding(Entrance):
@@ -37,7 +38,7 @@ class Rebinding(Entrance):
 
     def __init__(self, f, modules=()):
         self.f, self.rebinder = f, _rebinder(home_of(f), modules)
-        self.version, self._generation, self.function, self.code = -1, -1, None, None
+        self.version, self._generation, self.function = -1, -1, None
         self.watches, self.caches, self._unit, self._arguments = [], [], None, None
 
     def rebuild(self):
@@ -52,7 +53,7 @@ class Rebinding(Entrance):
             nodes = reach(self._unit, rebinder.dynamic)
             self.watches = [node.watch for node in nodes if node.watch is not None]
             self.caches = [node.cache for node in nodes if type(node) is Unit and node.cache is not None]
-            self.code, self.function, self.version = code_of(self.f), self._unit.new, rebinder.version
+            self.function, self.version = self._unit.new, rebinder.version
             for cache in self.caches:
                 cache.cache_clear()
             return self.function
@@ -106,7 +107,23 @@ class Rebinding(Entrance):
                 self._arguments = held = self._translated((args, tuple(kwargs.values())))
             args, kwargs = held.new[0], dict(zip(kwargs, held.new[1]))
             function = self.current()
+        if not self.rebinder.opaque.is_empty and is_new_here(self.rebinder.opaque):
+            self._divert()
+            function = self.current()
         return function, args, kwargs
+
+    def _divert(self):
+        """Let the functions that rebuilt code would find as they are lead to rebuilt ones while a recording runs."""
+        with self.rebinder.lock:
+            while True:
+                try:
+                    self.rebinder.opaque.refresh()
+                except Restart:
+                    self.rebinder.reset(self.rebinder.written)
+                    self.rebuild()
+                else:
+                    break
+            begin(self.rebinder.opaque)
 
 
 def rebind(f: _F, modules: str | ModuleType | Iterable[str | ModuleType] = ()) -> _F:
@@ -132,8 +149,10 @@ def rebind(f: _F, modules: str | ModuleType | Iterable[str | ModuleType] = ()) -
 
     Notes
     -----
-    No module, class or function is changed: everybody else sees what they always saw. Functions are rebuilt with
-    globals and cells of their own from the code that they have.
+    No module or class is changed: everybody else sees what they always saw. Functions are rebuilt with globals and
+    cells of their own from the code that they have. What no view and no rebuilt class shows (sets, objects with
+    ``__slots__``, enumerations) is called as it is; so while a recording runs, the functions in it have another
+    ``__code__``, which leads this thread to the rebuilt ones, and all other threads to what they always did.
 
     Global variables are the module's own, in both directions. What is assigned to one from outside, or by
     ``globals()[name] = value``, is seen when the function is called next; what rebound code assigns by ``global`` is in
@@ -151,9 +170,8 @@ def rebind(f: _F, modules: str | ModuleType | Iterable[str | ModuleType] = ()) -
     that are active count as the same only if they are one variable; what plain calls have left in such a cache is
     taken.
 
-    Left alone: coroutines; functions that delete a global; functions in sets; instances with ``__slots__``; classes
-    with a metaclass, such as enumerations; exceptions. What is left alone calls NumPy's own functions: these refuse
-    what is active with an error, and never lose a derivative.
+    Left alone: coroutines; functions that delete a global; generators that were running before. What is left alone
+    calls NumPy's own functions: these refuse what is active with an error, and never lose a derivative.
 
     Examples
     --------

@@ -27,13 +27,17 @@ class Further(Model):
         return super().rate(v)
 
 
-class Abstract(abc.ABC):  # noqa: B024 (nothing of it needs to be defined below)
+class Abstract(abc.ABC):
+    @abc.abstractmethod
+    def unit(self): ...
+
     def rate(self, v):
         return v if isinstance(v, float) else 2 * v
 
 
 class Concrete(Abstract):
-    pass
+    def unit(self):
+        return 1.0
 
 
 def derived(v):

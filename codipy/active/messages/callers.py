@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import ast
 import dis
-import enum
 import functools
 import linecache
 import os
@@ -30,7 +29,6 @@ _ASYNC = 0x80 | 0x100 | 0x200  # CO_COROUTINE, CO_ITERABLE_COROUTINE, CO_ASYNC_G
 _OWN_ADVICE = {"pandas"}  # libraries for which the caller knows better than to rebuild them
 _REPLACED = {"eval", "exec", "float", "globals", "isinstance", "sum", "super", "type"}  # of the built-ins
 _DATA = (bool, bytes, complex, float, int, str, type(None), np.generic, np.ndarray)
-_METACLASSES = {"type", "ABCMeta", "_TwinMeta"}  # of classes that are rebuilt, and of those that came of them
 _PRIVATE = re.compile(r"(^|\.)_(?!_call__|_init__)")  # modules and functions that users do not call
 _VALUE = "where the derivative is not wanted, say codipy.value(x)"
 
@@ -218,25 +216,14 @@ def _is_variable(value):
 def _why_not_rebuilt(frame):
     """Why a function of the user's is as it was."""
     code, name = frame.f_code, _name(frame).rpartition(".")[2]
-    first = frame.f_locals.get(code.co_varnames[0]) if code.co_argcount else None
-    kind = type(first)
-    own = any(code.co_name in vars(base) for base in kind.__mro__)
     if code.co_flags & _ASYNC:
         reason = "it is a coroutine"
     elif any(step.opname == "DELETE_GLOBAL" for step in dis.get_instructions(code)):
         reason = "it deletes a global"
-    elif own and issubclass(kind, enum.Enum):
-        reason = "it is a method of an enumeration"
-    elif own and issubclass(kind, BaseException):
-        reason = "it is a method of an exception"
-    elif own and kind is not type and type(kind).__name__ not in _METACLASSES:
-        reason = f"it is a method of a class with the metaclass {type(kind).__name__}"
-    elif own and any(vars(base).get("__slots__") for base in kind.__mro__):
-        reason = "it is a method of a class with __slots__"
     elif not _has_what_is_rebuilt(frame) or (frame.f_back is not None and _is_ours(frame.f_back)):
         return ""      # nothing to rebuild, or a driver was given it
     else:
-        return (f"codipy.rebind did not reach `{name}`, which stands in a set or is called by a library: put "
+        return (f"codipy.rebind did not reach `{name}`, which was running before or is called by a library: put "
                 f"codipy.rebind({name}) there")  # fmt: skip
     return f"codipy.rebind left `{name}` as it is, since {reason}: let it call a function"
 

@@ -31,6 +31,7 @@ from codipy.tools.arguments.untouched import FEW, is_untouched, is_wrapped, unwr
 from codipy.tools.callee import name_of
 from codipy.tools.driver import Driver
 from codipy.tools.rebinding.code import words_of
+from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.scope import Scope
 from codipy.tools.rebinding.unit import EMPTY, SCOPES, contents
 
@@ -301,14 +302,14 @@ class _Search:
         if type(builtins) is dict and "__rebound__" in builtins:      # rebuilt code reads what its module has
             variables, is_owned = builtins["__rebound__"].origin, True
         parts = self._of_attributes(vars(f))
-        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+        for name, cell in zip(code_of(f).co_freevars, f.__closure__ or ()):
             value = contents(cell)
             if value is not EMPTY:
                 parts.append((f"as the variable {name} of an enclosing function", value))
         defaults = (*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values())
         parts += [("as a default argument", value) for value in defaults]
         if is_owned:
-            words = words_of(f.__code__)
+            words = words_of(code_of(f))
             self.words |= words
             names = words & variables.keys() if words.isdisjoint(_READING) else variables.keys()
             parts += [(f"as the global variable {word}", variables[word]) for word in names]

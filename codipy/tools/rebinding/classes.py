@@ -8,8 +8,7 @@ are found in T', T, B', B, ...: T' has all methods of T rebuilt, and the origina
 An instance of T that rebound code finds is seen as one of T' with the same ``__dict__``: what either sets, both have,
 and slots beside it are those of the instance. That is not possible for instances without a ``__dict__`` or with data of
 a built-in class, and a ``__del__`` would run for what is only looked through: these are left alone, as are classes with
-a metaclass of their own, exceptions and enumerations.
-Their methods run unchanged, where NumPy's own `zeros` refuses what is active.
+a metaclass of their own, exceptions and enumerations. Their methods are diverted, see `opaque.py`.
 
 Who lists ``T.__subclasses__()`` outside sees T'.
 
@@ -28,11 +27,11 @@ import weakref
 from operator import is_not
 from types import FunctionType, MemberDescriptorType
 
-from codipy.numpy.standins import pass_for
+from codipy.numpy.standins import STANDINS, pass_for
 from codipy.tools.rebinding.ancestry import origin_of
 from codipy.tools.rebinding.hooks import gives_plain
 from codipy.tools.rebinding.overloads import Overloaded
-from codipy.tools.rebinding.replacements import guarded, replacement
+from codipy.tools.rebinding.replacements import guarded
 from codipy.tools.rebinding.unit import ClassUnit, Unit
 from codipy.tools.rebinding.view import ATOMS
 
@@ -98,7 +97,7 @@ class _AbstractTwinMeta(_TwinMeta, abc.ABCMeta):
     """The same for abstract classes."""
 
 
-pass_for(_TwinMeta, replacement(type))  # the class of a class
+pass_for(_TwinMeta, STANDINS[type])  # the class of a class
 pass_for(_AbstractTwinMeta, abc.ABCMeta)
 
 

@@ -10,6 +10,7 @@ from types import FunctionType, MethodType
 import numpy as np
 
 from codipy.tools.driver import Driver
+from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.sources import filled_names
 from codipy.tools.rebinding.unit import SCOPES, WRAPPED
 
@@ -80,7 +81,7 @@ def _filled(f, scope):
             f, bound = vars(type(f))["__call__"], bound + 1
     if not scope.owns_globals(f.__globals__):
         return _NONE
-    code = f.__code__
+    code = code_of(f)
     filled = filled_names(f, scope)
     names = code.co_varnames[: code.co_argcount]
     others = code.co_varnames[code.co_argcount : code.co_argcount + code.co_kwonlyargcount]

@@ -19,16 +19,18 @@ from codipy.tools.rebinding.caches import entries_of, entry_of, identity_cache
 from codipy.tools.rebinding.classes import Twins
 from codipy.tools.rebinding.code import is_async, is_generator, scan, writes_in_place
 from codipy.tools.rebinding.containers import CONTAINERS, holds, make_view, origin_of_view
+from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.exchange import Defaults
 from codipy.tools.rebinding.fills import WRITERS_BY_NAME
 from codipy.tools.rebinding.hooks import ModuleProxy
+from codipy.tools.rebinding.opaque import Opaque
 from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
 from codipy.tools.rebinding.replacements import replacement
 from codipy.tools.rebinding.sources import filling
 from codipy.tools.rebinding.unanswered import refuses, unanswered
-from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Unit, contents, reach, views_of
-from codipy.tools.rebinding.view import ATOMS, Restart, View
-from codipy.tools.rebinding.watch import CellWatch
+from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Opening, Unit, contents, reach, views_of
+from codipy.tools.rebinding.view import ATOMS, PASSIVE, Restart, View
+from codipy.tools.rebinding.watch import FunctionWatch
 from codipy.tools.rebinding.wrapping import DEFAULTS
 
 __all__ = ["Rebinder"]
@@ -63,7 +65,7 @@ class Rebinder:
         self._writers, self._owners = weakref.WeakValueDictionary(), weakref.WeakValueDictionary()
         self._modules, self._others = {}, weakref.WeakValueDictionary()
         self._views, self._originals = weakref.WeakValueDictionary(), weakref.WeakKeyDictionary()
-        self._memo, self.dynamic, self.twins = {}, Unit(), Twins(self)
+        self._memo, self.dynamic, self.twins, self.opaque = {}, Unit(), Twins(self), Opaque(self)
         self._recent = collections.deque(maxlen=_LONG)
         self.version += 1
         self.generation += 1
@@ -93,10 +95,15 @@ class Rebinder:
     def translate(self, value, owner=None):
         """What stands in rebound code for `value`, which is `value` itself for all that needs no translation."""
         kind = type(value)
-        if kind in ATOMS:
+        if kind in PASSIVE:
+            if kind is np.ndarray and value.dtype.hasobject:
+                self.opaque.look(value, owner)
             return value
         if kind in CONTAINERS:
-            return self.container(value)
+            view = self.container(value)
+            if view is value:
+                self.opaque.look(value, owner)
+            return view
         found = self._stand_in(value, kind)
         if found is not None:
             return found
@@ -107,6 +114,7 @@ class Rebinder:
             with self.lock:
                 unit = self.known(value) or self._made(kind, value)
         if unit is None:
+            self.opaque.look(value, owner)
             return value
         unit.taken = True
         self.link(owner, unit)
@@ -120,7 +128,7 @@ class Rebinder:
     def at_run_time(self, value):
         """Translate what rebound code came upon. What it depends on is looked at when any is entered from outside."""
         kind = type(value)
-        if kind in ATOMS:
+        if kind in PASSIVE:
             return value
         # What an import in a function comes upon, at each call; it depends on nothing.
         found = self._stand_in(value, kind) if kind is ModuleType else None
@@ -131,7 +139,7 @@ class Rebinder:
             return unit.new
         with self.lock:
             if unit is not None:
-                self._memo.pop(id(value), None)
+                self.forget(value)
             unit = Unit()
             try:
                 new = self.translate(value, unit)
@@ -139,7 +147,7 @@ class Rebinder:
                 self.reset(self.written)
                 return self.at_run_time(value)
             for node in reach(unit):
-                if type(node) is not Unit:  # a view or a class: there are not many of these
+                if type(node) not in (Unit, Opening):  # a view or a class: there are not many of these
                     self.link(self.dynamic, node)
             if unit.links:
                 self._recent.append(unit)  # so that it is the same the next time
@@ -149,6 +157,10 @@ class Rebinder:
         """The unit of a value that was translated before and still lives."""
         entry = self._memo.get(id(value))
         return entry[1]() if entry is not None and entry[0]() is value else None
+
+    def forget(self, value):
+        """Translate a value anew when it is met again."""
+        self._memo.pop(id(value), None)
 
     def remember(self, value, unit):
         """Find `unit` when `value` is met again, as long as both live."""
@@ -192,10 +204,14 @@ class Rebinder:
         return self.twins.of_instance(value) if compiled is None else compiled
 
     def _tuple(self, value, owner):
+        kind = type(value)
+        if kind is not tuple:
+            self.opaque.look(kind, owner)
         if len(value) > _LONG and not holds(value, self):
+            self.opaque.look(value, owner)
             return value
         items = [self.translate(item, owner) for item in value]
-        return tuple.__new__(type(value), items) if any(map(is_not, items, value)) else value
+        return tuple.__new__(kind, items) if any(map(is_not, items, value)) else value
 
     def container(self, value, always=False):
         """A list or dict, seen through a view if it holds something to be rebuilt; `always` for a module's own dict."""
@@ -302,7 +318,7 @@ class Rebinder:
             return self._of_wrapper(f)
         if is_overloaded(f):
             return self._overloaded(f)
-        variables, code = f.__globals__, f.__code__
+        variables, code = f.__globals__, code_of(f)
         names, owned = scan(code), self.scope.owns_globals(variables)
         if is_async(code) or (owned and names.deletes) or not (owned or self.scope.wraps(f)):
             return None
@@ -311,7 +327,7 @@ class Rebinder:
             variables = view.variables(code)
         wrapped = filling(f, self.scope) if owned else code
         changed = wrapped is not code
-        self.scope.writes = self.scope.writes or (owned and writes_in_place(f.__code__, WRITERS_BY_NAME))
+        self.scope.writes = self.scope.writes or (owned and writes_in_place(code, WRITERS_BY_NAME))
         constants = tuple(Defaults(f) if value == DEFAULTS else value for value in wrapped.co_consts)
         message = unanswered(wrapped, f.__globals__, _closure_of(f)) if owned and scan(wrapped).matches else None
         code = wrapped.replace(co_consts=constants)  # with the interpreter's caches to itself
@@ -327,7 +343,9 @@ class Rebinder:
         self.remember(f, unit)  # before what it refers to is translated, which may be f
         changed |= bool(owned and (names.stores or names.imports))
         for cell, own in zip(f.__closure__ or (), cells):
-            if own is not cell:
+            if own is cell:
+                self.opaque.look(contents(cell), unit)
+            else:
                 own.cell_contents = self.translate(cell.cell_contents, unit)
                 changed = changed or own.cell_contents is not cell.cell_contents
         changed |= self._defaults(f, new, unit)
@@ -343,9 +361,9 @@ class Rebinder:
         elif not unit.taken and not names.stores:
             cells = self._share_cells(f, unit, cells)
         watched = [cell for cell, own in zip(f.__closure__ or (), cells) if own is not cell]
-        if watched:  # also if nothing was translated, since other contents may have to be
-            unit.watch = CellWatch(watched, map(contents, watched))
-            self._owners.update((id(cell), unit) for cell in watched)
+        # Also if nothing was translated, since other contents may have to be.
+        unit.watch = FunctionWatch(f, watched, map(contents, watched))
+        self._owners.update((id(cell), unit) for cell in watched)
         return unit
 
     def _of_wrapper(self, f):
@@ -355,7 +373,7 @@ class Rebinder:
 
     def _note_writes(self, f, unit, names):
         """Cells that a function sets by `nonlocal` are shared by all who have them, whatever they hold."""
-        for name, cell in zip(f.__code__.co_freevars, f.__closure__ or ()):
+        for name, cell in zip(code_of(f).co_freevars, f.__closure__ or ()):
             if name in names.nonlocals:
                 self._writers[id(cell)] = unit  # whose function keeps the cell
                 if id(cell) in self._owners and id(cell) not in self.written:
@@ -397,7 +415,7 @@ _CALLABLES = (FunctionType, MethodType, functools.partial, _LRU)
 
 
 def _closure_of(f):
-    return dict(zip(f.__code__.co_freevars, f.__closure__ or ()))
+    return dict(zip(code_of(f).co_freevars, f.__closure__ or ()))
 
 
 def _like(f, code, variables, cells):

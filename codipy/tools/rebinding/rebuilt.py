@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from types import FunctionType, MethodType
 
+from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope
 from codipy.tools.rebinding.unit import Unit
@@ -21,7 +22,7 @@ def translated(function):
 
 def _passes_on(method, name):
     """Whether a method only calls that of the next class, as those of discrete distributions do from SciPy 1.18 on."""
-    return type(method) is FunctionType and set(method.__code__.co_names) == {"super", name}
+    return type(method) is FunctionType and set(code_of(method).co_names) == {"super", name}
 
 
 class Rebuilt:

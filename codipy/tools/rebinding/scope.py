@@ -16,6 +16,7 @@ from codipy.active.messages.instead import is_rebuilt_anyhow
 __all__ = ["Scope", "home_of"]
 
 _NEVER = {"codipy", "numpy"}
+_CALLED = _NEVER | {"scipy"}
 _INSTALLED = {"site-packages", "dist-packages"}
 _STDLIB = Path(os.__file__).parent
 
@@ -113,6 +114,10 @@ class Scope:
 
     def owns_module(self, module):
         return type(module) is ModuleType and self.owns_name(module.__name__, getattr(module, "__file__", None))
+
+    def owns_outright(self, name):
+        """Whether a module is the user's, or of a library that was named: codipy itself calls SciPy's own functions."""
+        return isinstance(name, str) and name.partition(".")[0] not in _CALLED
 
     def asked_for(self, name):
         return any(name == own or name.startswith(own + ".") for own in self._names)

@@ -8,6 +8,7 @@ from types import FunctionType
 
 from codipy.errors import ActiveError
 from codipy.numpy.arguments import bind, holds_variables, refuse, value_tree
+from codipy.tools.rebinding.diverted import code_of
 
 __all__ = ["again", "functions_of", "where_active"]
 
@@ -16,7 +17,7 @@ _SAID = "has no derivative by what is active here"
 
 def again(function):
     """The same function as another object, for which nothing stands."""
-    new = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__,
+    new = FunctionType(code_of(function), function.__globals__, function.__name__, function.__defaults__,
                        function.__closure__)  # fmt: skip
     new.__kwdefaults__ = function.__kwdefaults__
     return new

@@ -16,6 +16,7 @@ import threading
 import warnings
 from types import CodeType
 
+from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.fills import Fills
 from codipy.tools.rebinding.foreign import Foreign
 from codipy.tools.rebinding.wrapping import OWN, wrap
@@ -42,7 +43,7 @@ def filling(f, scope):
     code
         That of `f` itself where there is nothing to wrap, or no source.
     """
-    code = f.__code__
+    code = code_of(f)
     with _file_of(f) as file:
         return code if file is None else file.code_for(code, Foreign(f.__globals__, scope))
 
@@ -63,13 +64,13 @@ def filled_names(f, scope):
         Empty where there is no source.
     """
     with _file_of(f) as file:
-        return frozenset() if file is None else file.filled_by(f.__code__, Foreign(f.__globals__, scope))
+        return frozenset() if file is None else file.filled_by(code_of(f), Foreign(f.__globals__, scope))
 
 
 @contextlib.contextmanager
 def _file_of(f):
     """The parsed file of a function, None where there is no source; what an exception leaves of it is dropped."""
-    name = f.__code__.co_filename
+    name = code_of(f).co_filename
     with _lock:
         linecache.checkcache(name)
         lines = linecache.getlines(name, f.__globals__)

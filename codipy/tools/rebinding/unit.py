@@ -7,7 +7,7 @@ import weakref
 
 from codipy.tools.rebinding.watch import Watch
 
-__all__ = ["CURRENT", "EMPTY", "MISSING", "SCOPES", "VIEWS", "WRAPPED", "ClassUnit", "Unit", "contents",
+__all__ = ["CURRENT", "EMPTY", "MISSING", "SCOPES", "VIEWS", "WRAPPED", "ClassUnit", "Opening", "Unit", "contents",
            "parts_of_views", "reach", "translations_of", "views_of"]  # fmt: skip
 
 EMPTY = object()
@@ -54,7 +54,7 @@ class Unit:
         The translation, the original itself if it needs none.
     links : list
         Views and units that it depends on; they live as long as it does.
-    watch : Watch or CellWatch or None
+    watch : Watch or FunctionWatch or None
         What must not change, if there is anything.
     cache : object or None
         A rebuilt cache, which is emptied when rebound code is entered: that of the original may have been.
@@ -79,6 +79,22 @@ class ClassUnit(Unit):
     def __init__(self, cls, twin):
         super().__init__(twin)
         self.twin, self.watch = twin, Watch(cls)
+
+
+class Opening(Unit):
+    """Something that rebuilt code finds as it is.
+
+    Attributes
+    ----------
+    found : dict
+        By their addresses, the functions that it leads to, each with what is called in its place.
+    """
+
+    __slots__ = ("found",)
+
+    def __init__(self, value):
+        super().__init__(value)
+        self.found = {}
 
 
 def reach(*units):

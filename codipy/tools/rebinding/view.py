@@ -26,17 +26,19 @@ from codipy.active.array_type import Array
 from codipy.active.scalar.real import Real
 from codipy.tools.rebinding.code import scan
 from codipy.tools.rebinding.containers import CONTAINERS, make_view
+from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.hooks import LOOKING_UP, make_builtins
 from codipy.tools.rebinding.replacements import BUILTINS
 from codipy.tools.rebinding.unit import MISSING, VIEWS, views_of
 from codipy.tools.rebinding.watch import Watch
 
-__all__ = ["ATOMS", "LiveGlobals", "Restart", "View"]
+__all__ = ["ATOMS", "PASSIVE", "LiveGlobals", "Restart", "View"]
 
 _EVALUATES = frozenset(("eval", "exec"))  # what these name, no code object tells
 ATOMS = frozenset((
     int, float, str, bool, bytes, complex, set, frozenset, type(None), Real, Array, np.ndarray, np.float64, np.float32,
 ))  # fmt: skip
+PASSIVE = ATOMS - {set, frozenset}  # what leads to nothing that is to be rebuilt
 _DATA = ATOMS | CONTAINERS
 
 
@@ -73,6 +75,8 @@ class View:
         Views and other units that a translated value needs.
     proxies : WeakSet
         Modules that show it, which keep functions that were asked for.
+    is_opaque : bool
+        Whether a value came since it was looked at last that functions find as it is, and that may lead to others.
     """
 
     def __init__(self, rebinder, origin):
@@ -87,7 +91,7 @@ class View:
         self._builtins = vars(mapping) if isinstance(mapping, ModuleType) else mapping
         for variables in (self.fast, self.live):
             variables["__builtins__"] = make_builtins(self, self._builtins)
-        self._used, self._busy, self.proxies = {}, set(), weakref.WeakSet()
+        self._used, self._busy, self.proxies, self.is_opaque = {}, set(), weakref.WeakSet(), False
         VIEWS.setdefault(id(origin), weakref.WeakSet()).add(self)
 
     def variables(self, code):
@@ -117,7 +121,14 @@ class View:
             self._busy.discard(name)
         if new:
             self._watch()
+        if self.is_opaque:
+            self.is_opaque = False
+            self.rebinder.opaque.look(self, self)
         return any(map(self._differs, names))
+
+    def untranslated(self):
+        """The values of names that are used which functions have as they are."""
+        return [raw for name, raw in self._used.items() if self.fast.get(name) is raw]
 
     def knows(self, name, value):
         """Whether a name that is used was translated from this very value."""
@@ -223,7 +234,7 @@ def _volatile(variables):
                 member = member.__func__
             while member is not None:
                 if type(member) is FunctionType and member.__globals__ is variables:
-                    names = scan(member.__code__)
+                    names = scan(code_of(member))
                     found |= names.stores | names.deletes
                 member = _wrapped(member)
     return found

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether dicts and cells still hold what they held."""
+"""Whether dicts, functions and cells still hold what they held."""
 
 from collections.abc import Iterable, Sequence
-from types import CellType, CodeType
+from types import CellType, CodeType, FunctionType
 from typing import Any
 
 class Watch:
@@ -15,22 +15,24 @@ class Watch:
     def grow(self, by: int) -> None: ...
     def is_current(self) -> bool: ...
 
-class CellWatch:
+class FunctionWatch:
+    f: FunctionType
+    code: CodeType
+    defaults: tuple[Any, ...] | None
+    by_name: dict[str, Any] | None
     cells: tuple[CellType, ...]
     raws: tuple[Any, ...]
-    def __init__(self, cells: Iterable[CellType], raws: Iterable[Any]) -> None: ...
+    def __init__(self, f: FunctionType, cells: Iterable[CellType], raws: Iterable[Any]) -> None: ...
     def is_current(self) -> bool: ...
 
 class Entrance:
     f: Any
-    code: Any
     function: Any
     rebinder: Any
     version: int
-    watches: list[Watch | CellWatch]
+    watches: list[Watch | FunctionWatch]
     caches: list[Any]
     def current(self) -> Any: ...
 
-def code_of(f: Any) -> CodeType | None: ...
-def all_current(watches: Sequence[Watch | CellWatch]) -> bool: ...
+def all_current(watches: Sequence[Watch | FunctionWatch]) -> bool: ...
 def all_of(arguments: Iterable[object], kinds: frozenset[type], depth: int = 0) -> bool: ...

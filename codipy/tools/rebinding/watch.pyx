@@ -1,16 +1,23 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether dicts and cells still hold what they held: the whole cost of entering rebound code, so in C."""
+"""Whether dicts, functions and cells still hold what they held: the whole cost of entering rebound code, so in C."""
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
+
+from codipy.tools.rebinding.diverted import code_of
 
 cdef int DEEP = 4, FAR = 1024     # as far as lists are looked into: see containers.py
 
 cdef extern from "Python.h":
     PyObject* PyCell_GET(PyObject* cell) noexcept
-    bint PyFunction_Check(object f) noexcept
     PyObject* PyFunction_GetCode(object f) noexcept
+    PyObject* PyFunction_GetDefaults(object f) noexcept
+    PyObject* PyFunction_GetKwDefaults(object f) noexcept
     ctypedef struct PyTypeObject:
         PyObject* tp_dict
+
+
+cdef inline bint is_same(PyObject* defaults, object known) noexcept:
+    return (<PyObject*>None if defaults == NULL else defaults) == <PyObject*>known
 
 
 cdef class Watch:
@@ -61,22 +68,36 @@ cdef class Watch:
         return True
 
 
-cdef class CellWatch:
-    """CellWatch(cells, raws)
+cdef class FunctionWatch:
+    """FunctionWatch(f, cells, raws)
     --
 
-    Cells of a closure with what they held.
+    A function with its code and defaults, which who reloads a module in place sets anew.
+
+    Parameters
+    ----------
+    f : function
+    cells, raws : iterable
+        Cells of its closure with what they held.
     """
+    cdef readonly object f, code, defaults, by_name
     cdef readonly tuple cells, raws
 
-    def __init__(self, cells, raws):
+    def __init__(self, f, cells, raws):
+        self.f, self.code, self.defaults, self.by_name = f, code_of(f), f.__defaults__, f.__kwdefaults__
         self.cells, self.raws = tuple(cells), tuple(raws)
         assert len(self.cells) == len(self.raws)
 
     cpdef bint is_current(self):
-        """Whether the cells hold the very same values."""
+        """Whether all are the very same."""
         cdef Py_ssize_t i
         cdef tuple cells = self.cells, raws = self.raws
+        if PyFunction_GetCode(self.f) != <PyObject*>self.code and code_of(self.f) is not self.code:
+            return False
+        if not is_same(PyFunction_GetDefaults(self.f), self.defaults):
+            return False
+        if not is_same(PyFunction_GetKwDefaults(self.f), self.by_name):
+            return False
         for i in range(len(cells)):
             if PyCell_GET(<PyObject*>cells[i]) != <PyObject*>raws[i]:
                 return False
@@ -84,12 +105,12 @@ cdef class CellWatch:
 
 
 def all_current(list watches):
-    """Whether every Watch and CellWatch of a list is current."""
+    """Whether every Watch and FunctionWatch of a list is current."""
     for watch in watches:
         if type(watch) is Watch:
             if not (<Watch>watch).is_current():
                 return False
-        elif not (<CellWatch>watch).is_current():
+        elif not (<FunctionWatch>watch).is_current():
             return False
     return True
 
@@ -114,13 +135,6 @@ cpdef bint all_of(arguments, frozenset kinds, int depth=0) except -1:
     return True
 
 
-def code_of(f):
-    """What becomes another object when a module is reloaded in place."""
-    if PyFunction_Check(f):
-        return <object>PyFunction_GetCode(f)
-    return getattr(f, "__code__", None)
-
-
 cdef class Entrance:
     """Entrance()
     --
@@ -129,14 +143,14 @@ cdef class Entrance:
 
     Attributes
     ----------
-    f, code, function : object
-        A callable, its code when it was translated, and the translation.
+    f, function : object
+        A callable, and its translation.
     watches, caches : list
         What must not have changed since, and what is emptied.
     rebinder, version : Rebinder, int
         Who translates, and its version at the time.
     """
-    cdef public object f, code, function, rebinder, version
+    cdef public object f, function, rebinder, version
     cdef public list watches, caches
 
     def current(self):
@@ -148,8 +162,7 @@ cdef class Entrance:
             A plain function with the code of `f`. It follows what is stored in the module's globals from outside only
             when this is called.
         """
-        if (self.version == self.rebinder.version and all_current(self.watches)
-                and self.code is code_of(self.f)):
+        if self.version == self.rebinder.version and all_current(self.watches):
             for cache in self.caches:
                 cache.cache_clear()
             return self.function

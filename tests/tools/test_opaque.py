@@ -1,0 +1,612 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that rebuilt code finds in what no twin and no view shows: they take the branches of the plain run.
+
+Each would be another function of a variable than of a plain number: it asks `isinstance` and `type`, writes into an
+array of NumPy's, calls `math` and `float`. After each call all functions have the code that they had.
+"""
+
+import collections
+import contextlib
+import dataclasses
+import enum
+import functools
+import gc
+import inspect
+import itertools
+import math
+import operator
+import os
+import threading
+import types
+import weakref
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.tape.strategies.table import STRATEGIES
+from codipy.tools.rebind import rebind
+
+AT = 0.7
+
+
+def weigh(v):
+    return v * (1.0 if isinstance(v, float) else 10.0) + v * (100.0 if type(v) is float else 1000.0)
+
+
+def sums(v):
+    a = np.zeros(2)
+    a[0] = v
+    return a[0] * weigh(v) + math.sin(v) + float(v)
+
+
+class Members:
+    """What the classes below have."""
+
+    __slots__ = ()
+
+    def ask(self, v):
+        return weigh(v) + v * (1.0 if isinstance(v, float) else 7.0)
+
+    def fill(self, v, *more, factor=2.0, **others):
+        a = np.zeros(2)
+        a[0] = v * factor
+        return a[0] + sum(more) + sum(others.values())
+
+    def by_default(self, v, /, function=sums, *, other=math.sin):
+        return function(v) * other(v) + (v if inspect.signature(function).parameters else 3 * v)
+
+    def numbers(self, v):
+        yield v * v if isinstance(v, float) else v
+        yield math.sin(v)
+
+    def recursive(self, v, n=3):
+        return v if not n else weigh(v) * type(self).recursive(self, v, n - 1)
+
+    @classmethod
+    def of_class(cls, v):
+        return weigh(v) + (v if isinstance(v, float) else 3 * v)
+
+    @staticmethod
+    def of_none(v):
+        return weigh(v) + (v if isinstance(v, float) else 3 * v)
+
+    @property
+    def way(self):
+        return lambda v: v * v if isinstance(v, float) else v
+
+    @contextlib.contextmanager
+    def context(self, v):
+        yield v * v if isinstance(v, float) else v
+
+    def __call__(self, v):
+        return v * v if isinstance(v, float) else v
+
+    def __enter__(self):
+        return lambda v: v * v if isinstance(v, float) else v
+
+    def __exit__(self, *_):
+        pass
+
+    def __matmul__(self, v):
+        return v * v if isinstance(v, float) else v
+
+    def __rmatmul__(self, v):
+        return v * v if isinstance(v, float) else v
+
+    def __rtruediv__(self, v):
+        return v * v if isinstance(v, float) else v
+
+    partial = functools.partialmethod(fill, factor=3.0)
+
+
+class Inherited(Members):
+    __slots__ = ()
+
+    def ask(self, v):
+        return super().ask(v) * (1.0 if isinstance(v, float) else 5.0)
+
+
+def given(*skipped):
+    def give(cls):
+        for name, member in vars(Members).items():
+            if name not in {"__slots__", "__doc__", "__module__", *skipped}:
+                type.__setattr__(cls, name, member)
+        return cls
+
+    return give
+
+
+class Plain:
+    def __init__(self):
+        self.held = sums
+
+    def ask(self, v):
+        return weigh(v) + v * (1.0 if isinstance(v, float) else 7.0)
+
+
+@given()
+@dataclasses.dataclass(slots=True)
+class Slots:
+    held: object = sums
+    inner: object = dataclasses.field(default_factory=Plain)
+
+
+class Heir(Inherited):
+    __slots__ = ("held", "inner")
+
+    def __init__(self):
+        self.held, self.inner = sums, Plain()
+
+
+@given()
+class Finalised:
+    def __init__(self):
+        self.held, self.inner = sums, Plain()
+
+    def __del__(self):
+        pass
+
+
+class Meta(type):
+    def made(cls, v):
+        return v * v if isinstance(v, float) else v
+
+
+@given()
+class OfMeta(metaclass=Meta):
+    def __init__(self):
+        self.held, self.inner = sums, Plain()
+
+
+@given()
+class Mode(enum.Enum):
+    FIRST = 1
+
+    @property
+    def held(self):
+        return sums
+
+    @property
+    def inner(self):
+        return PLAIN
+
+
+PLAIN = Plain()
+
+
+@given("__getitem__")
+class Named(collections.namedtuple("Named", "held inner")):
+    __slots__ = ()
+
+
+@given()
+class Listed(list):
+    def __init__(self):
+        self.held, self.inner = sums, Plain()
+
+
+@given()
+class Mapped(dict):
+    def __init__(self):
+        self.held, self.inner = sums, Plain()
+
+
+@given("__rtruediv__")
+class Number(float):
+    held, inner = staticmethod(sums), Plain()
+
+
+@given()
+class Text(str):
+    held, inner = staticmethod(sums), Plain()
+
+
+@given()
+class Failure(Exception):
+    def __init__(self):
+        self.held, self.inner = sums, Plain()
+
+
+KINDS = {"slots": Slots(), "heir": Heir(), "finaliser": Finalised(), "metaclass": OfMeta(), "enumeration": Mode.FIRST,
+         "named tuple": Named(sums, Plain()), "list": Listed(), "dict": Mapped(), "float": Number(1.5),
+         "text": Text("a"), "exception": Failure()}  # fmt: skip
+
+
+def entered(o, v):
+    with o as f, contextlib.ExitStack() as stack, o.context(v) as w:
+        return f(v) * stack.enter_context(o)(v) * w
+
+
+USES = {
+    "method": lambda o, v: o.ask(v),
+    "arguments": lambda o, v: o.fill(v, v, factor=v, other=v) * o.fill(v),
+    "defaults": lambda o, v: o.by_default(v) + o.by_default(v, sums, other=math.sin),
+    "generator": lambda o, v: sum(o.numbers(v)) * sum(w for w in o.numbers(v)),
+    "recursion": lambda o, v: o.recursive(v),
+    "class method": lambda o, v: o.of_class(v) + type(o).of_class(v),
+    "static method": lambda o, v: o.of_none(v) + type(o).of_none(v),
+    "property": lambda o, v: o.way(v),
+    "partial method": lambda o, v: o.partial(v),
+    "call": lambda o, v: o(v) + sum(map(o, [v, v])),
+    "operator": lambda o, v: o @ v,
+    "reflected": lambda o, v: v @ o,
+    "division": lambda o, v: v / o,
+    "held": lambda o, v: o.held(v),
+    "inner": lambda o, v: o.inner.ask(v) + o.inner.held(v),
+    "getattr": lambda o, v: getattr(o, "ask")(v) + operator.attrgetter("ask")(o)(v),  # noqa: B009
+    "method caller": lambda o, v: operator.methodcaller("ask", v)(o),
+    "unbound": lambda o, v: type(o).ask(o, v) + vars(type(o))["__call__"](o, v) if "ask" in vars(type(o)) else o(v),
+    "map": lambda o, v: sum(map(o.ask, [v, v])),
+    "reduce": lambda o, v: functools.reduce(lambda s, w: s + w.ask(v), [o, o], 0.0),
+    "partial": lambda o, v: functools.partial(o.fill, factor=3.0)(v),
+    "sort": lambda o, v: sorted([v, 2 * v], key=o.ask)[-1] * o.ask(v),
+    "with": entered,
+    "signature": lambda o, v: v * len(inspect.signature(o.fill).parameters) + v * o.fill.__code__.co_argcount,
+}
+BOUND = {kind: [o.ask, functools.partial(o.fill, factor=3.0)] for kind, o in KINDS.items()}
+FUNCTIONS = [member for cls in (Members, Inherited, Plain) for member in vars(cls).values()
+             if type(member) is types.FunctionType] + [sums, weigh]  # fmt: skip
+CODES = [f.__code__ for f in FUNCTIONS]
+
+
+@pytest.fixture(autouse=True)
+def _codes_stay():
+    yield
+    assert [f.__code__ is code for f, code in zip(FUNCTIONS, CODES)] == [True] * len(CODES)
+
+
+def check(f, x=AT, strategies=STRATEGIES):
+    """Value and derivative of all strategies against the plain run and differences of it."""
+    expected, h = f(x), 1e-6
+    slope = (f(x + h) - f(x - h)) / (2 * h)
+    for strategy in strategies:
+        value, derivative = codipy.value_and_grad(f, strategy=strategy)(x)
+        assert value == expected
+        assert derivative == pytest.approx(slope, rel=1e-7, abs=1e-7)
+
+
+@pytest.mark.parametrize("use", USES)
+@pytest.mark.parametrize("kind", KINDS)
+def test_methods(kind, use):
+    o, how = KINDS[kind], USES[use]
+    if use == "division" and kind == "float":
+        pytest.skip("a float is divided by")
+    check(lambda v: how(KINDS[kind], v))
+    check(lambda v: how(o, v))
+    for one in STRATEGIES:
+        assert codipy.value_and_grad(lambda v, o: how(o, v), strategy=one)(AT, o)[0] == how(o, AT)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_bound_methods_of_before(kind):
+    bound = BOUND[kind]
+    check(lambda v: sum(f(v) for f in BOUND[kind]))
+    check(lambda v: sum(f(v) for f in bound))
+    for f in bound:
+        check(f)
+
+
+def nested_in(slots):
+    return types.SimpleNamespace(deep=collections.deque([{"a": (slots, [slots])}]))
+
+
+HOLDERS = {
+    "set": ({sums}, lambda h, v: sum(f(v) for f in h)),
+    "frozen set": (frozenset([sums]), lambda h, v: sum(f(v) for f in h)),
+    "set of objects": ({Plain()}, lambda h, v: sum(o.ask(v) + o.held(v) for o in h)),
+    "deque": (collections.deque([sums, Plain()]), lambda h, v: h[0](v) * h[1].ask(v)),
+    "namespace": (types.SimpleNamespace(f=sums, o=Plain()), lambda h, v: h.f(v) + h.o.ask(v)),
+    "proxy": (types.MappingProxyType({"a": sums}), lambda h, v: h["a"](v)),
+    "user dict": (collections.UserDict(a=sums), lambda h, v: h["a"](v)),
+    "user list": (collections.UserList([sums]), lambda h, v: h[0](v)),
+    "chain": (collections.ChainMap({"a": sums}), lambda h, v: h["a"](v)),
+    "iterator": (itertools.cycle([sums]), lambda h, v: next(h)(v)),
+    "reference": (weakref.ref(PLAIN), lambda h, v: h().ask(v)),
+    "table of references": (weakref.WeakValueDictionary(a=PLAIN), lambda h, v: h["a"].ask(v)),
+    "method caller": (operator.methodcaller("ask", 3.0), lambda h, v: h(PLAIN) * v),
+    "array of objects": (np.array([sums, weigh]), lambda h, v: h[0](v) + h[1](v)),
+    "nested": (nested_in(Slots()), lambda h, v: h.deep[0]["a"][0].ask(v) + h.deep[0]["a"][1][0].inner.ask(v)),
+    "class of a metaclass": (OfMeta, lambda h, v: h.made(v) + h().ask(v) + h.of_class(v)),
+    "list of slots": ([Slots(), Slots()], lambda h, v: sum(o.ask(v) + o.inner.ask(v) for o in h)),
+    "dict of sets": ({"a": {sums}}, lambda h, v: sum(f(v) for f in h["a"])),
+    "tuple": ((Mode.FIRST, {sums}), lambda h, v: h[0].ask(v) + sum(f(v) for f in h[1])),
+}
+
+
+class Model:
+    """One that is seen through its twin, and that has what is not."""
+
+    def __init__(self, held):
+        self.held = held
+
+
+@pytest.mark.parametrize("kind", HOLDERS)
+def test_holders(kind):
+    held, use = HOLDERS[kind]
+    model = Model(held)
+    check(lambda v: use(HOLDERS[kind][0], v))
+    check(lambda v: use(held, v))
+    check(lambda v: use(model.held, v))
+    check(lambda v, held=held: use(held, v))
+    for strategy in STRATEGIES:
+        assert codipy.value_and_grad(lambda v, h: use(h, v), strategy=strategy)(AT, held)[0] == use(held, AT)
+        assert codipy.value_and_grad(lambda v, m: use(m.held, v), strategy=strategy)(AT, model)[0] == use(held, AT)
+
+
+REGISTRY: set = set()
+LATER: list = []
+
+
+def test_what_is_put_there_between_two_calls():
+    slots, namespace = Slots(inner=None), types.SimpleNamespace()
+
+    def f(v):
+        found = sum(g(v) for g in REGISTRY) + sum(g(v) for g in LATER)
+        found = found + (slots.inner.ask(v) if slots.inner else v)
+        return found + (namespace.f(v) if hasattr(namespace, "f") else v)
+
+    gradient = codipy.value_and_grad(f)
+    assert gradient(AT)[0] == f(AT)
+    REGISTRY.add(sums)
+    assert gradient(AT)[0] == f(AT)
+    LATER.append({sums})
+    LATER[:] = [weigh]
+    assert gradient(AT)[0] == f(AT)
+    slots.inner = Plain()
+    assert gradient(AT)[0] == f(AT)
+    namespace.f = sums
+    assert gradient(AT)[0] == f(AT)
+    REGISTRY.clear()
+    REGISTRY.add(lambda v: 3 * v if isinstance(v, float) else v)
+    assert gradient(AT)[0] == f(AT)
+    REGISTRY.clear()
+    LATER.clear()
+
+
+def test_a_method_that_is_replaced_between_two_calls():
+    o = Finalised()
+    gradient = codipy.value_and_grad(lambda v: o.ask(v))
+    assert gradient(AT)[0] == o.ask(AT)
+    own = Finalised.ask
+    try:
+        Finalised.ask = lambda self, v: v * v * v if isinstance(v, float) else v
+        assert gradient(AT)[0] == o.ask(AT)
+    finally:
+        Finalised.ask = own
+    assert gradient(AT)[0] == o.ask(AT)
+
+
+@dataclasses.dataclass(slots=True)
+class Solver:
+    work: np.ndarray
+    steps: list
+
+    def step(self, v):
+        self.work[0] = v * v
+        self.steps.append(isinstance(v, float))
+        return self.work[0] * self.work[1]
+
+    def fill(self, v, out):
+        out[:] = v
+        return out.sum()
+
+
+def test_arrays_that_methods_fill():
+    solver, work = Solver(np.ones(3), []), np.zeros(2)
+    check(lambda v: solver.step(v) * solver.step(2 * v))
+    assert type(solver.work) is np.ndarray and solver.work[0] == (2 * AT) ** 2
+    check(lambda v: solver.fill(v, work))
+    check(lambda v: solver.fill(v, solver.work))
+    assert type(work) is np.ndarray and work.tolist() == [AT, AT]
+    assert set(solver.steps) == {True}
+
+
+def test_an_error_leaves_the_codes():
+    o = KINDS["slots"]
+
+    def f(v, error):
+        o.ask(v)
+        assert Members.ask.__code__ is not CODES[0]
+        raise error
+
+    for error in (ValueError(), KeyboardInterrupt(), SystemExit(), GeneratorExit()):
+        with pytest.raises(type(error)):
+            codipy.grad(f)(AT, error)
+        assert Members.ask.__code__ is CODES[0]
+
+
+def test_an_error_in_a_method_names_its_line():
+    class Own:
+        __slots__ = ()
+
+        def ask(self, v):
+            if isinstance(v, float):
+                raise ValueError(v)
+
+        def lose(self, v):
+            return np.frombuffer(memoryview(bytes(8)) if isinstance(v, float) else b"")[0] * float.hex(v)
+
+    own = Own()
+    with pytest.raises(ValueError, match="0.7") as caught:
+        codipy.grad(lambda v: own.ask(v))(AT)
+    first = Own.ask.__code__.co_firstlineno
+    lines = [entry.lineno + 1 for entry in caught.traceback if str(entry.path) == __file__]
+    assert lines[-2:] == [first, first + 2]  # that of the trampoline, and that of the function
+    with pytest.raises(TypeError, match=rf"test_opaque.py:{Own.lose.__code__.co_firstlineno + 1}: `return np.from"):
+        codipy.grad(lambda v: own.lose(v))(AT)
+
+
+def test_drivers_in_a_method_and_around_it():
+    o = KINDS["slots"]
+
+    def inner(v):
+        return codipy.grad(o.ask)(v) * o.ask(v) + codipy.grad(lambda w: o.held(w) * v)(v)
+
+    expected = codipy.grad(weigh)(AT) + 1.0
+    assert codipy.grad(o.ask)(AT) == pytest.approx(expected)
+    value = codipy.value_and_grad(inner)(AT)[0]
+    assert value == inner(AT)
+    assert codipy.hessian(lambda v: o.held(v[0]))(np.array([AT])) == pytest.approx(
+        codipy.hessian(lambda v: sums(v[0]))(np.array([AT])))
+
+
+def test_a_tape_of_one_s_own():
+    o = KINDS["slots"]
+    run = rebind(lambda v: o.ask(v))
+    assert run(AT) == o.ask(AT)
+    with codipy.Tape() as tape:
+        x = tape.register_input(codipy.Real(AT))
+        y = run(x)
+        assert Members.ask.__code__ is not CODES[0]
+    assert Members.ask.__code__ is CODES[0]
+    assert y.value == o.ask(AT)
+
+    def records(v):
+        found = o.ask(v)
+        with codipy.Tape() as tape:
+            x = tape.register_input(codipy.Real(v))
+            y = tape.register_output(o.ask(x))
+        assert found == y.value
+        y.gradient = 1.0
+        tape.evaluate()
+        return x.gradient
+
+    assert rebind(records)(AT) == codipy.grad(o.ask)(AT)
+
+    def walks(v):
+        for _ in range(2):
+            yield o.ask(v)
+
+    with codipy.Tape() as tape:
+        x = tape.register_input(codipy.Real(AT))
+        assert [y.value for y in rebind(walks)(x)] == list(walks(AT))
+
+
+def test_two_threads_record_and_a_third_does_not():
+    o, found, errors = KINDS["slots"], {}, []
+    barrier = threading.Barrier(3)
+
+    def run(name, f):
+        try:
+            found[name] = f()
+        except BaseException as error:
+            errors.append(error)
+            barrier.abort()
+
+    def recorded(v):
+        before = o.ask(v)
+        barrier.wait(30)
+        barrier.wait(30)
+        return before + o.ask(v)
+
+    def plain():
+        barrier.wait(30)
+        assert Members.ask.__code__ is not CODES[0]
+        value = o.ask(AT), o.ask(codipy.Real(AT)), sum(o.numbers(AT)), o.by_default(AT)
+        barrier.wait(30)
+        return value
+
+    threads = [threading.Thread(target=run, args=(k, lambda: codipy.value_and_grad(recorded)(AT))) for k in range(2)]
+    threads.append(threading.Thread(target=run, args=("plain", plain)))
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    assert errors == []
+    assert found[0] == found[1] and found[0][0] == 2 * o.ask(AT)
+    assert found["plain"] == (o.ask(AT), o.ask(codipy.Real(AT)), sum(o.numbers(AT)), o.by_default(AT))
+    assert found["plain"][0] != found["plain"][1]  # who is not rebuilt asks what a Real is
+
+
+def test_one_thread_ends_before_the_other():
+    o, at, gone = KINDS["slots"], threading.Event(), threading.Event()
+
+    def first(v):
+        y = o.ask(v)
+        at.set()
+        assert gone.wait(30)
+        return y + o.ask(v)
+
+    found = []
+    thread = threading.Thread(target=lambda: found.append(codipy.value_and_grad(first)(AT)))
+    thread.start()
+    assert at.wait(30)
+    assert codipy.value_and_grad(o.ask)(AT)[0] == o.ask(AT)
+    assert Members.ask.__code__ is not CODES[0]
+    gone.set()
+    thread.join(60)
+    assert found[0][0] == 2 * o.ask(AT)
+
+
+def test_a_thread_that_ends_in_the_middle_of_a_recording():
+    o = KINDS["slots"]
+
+    def forgets():
+        tape = codipy.Tape()
+        tape.set_active()
+        rebind(lambda v: o.ask(v))(tape.register_input(codipy.Real(AT)))
+
+    thread = threading.Thread(target=forgets)
+    thread.start()
+    thread.join(60)
+    assert Members.ask.__code__ is CODES[0]
+    assert codipy.value_and_grad(o.ask)(AT)[0] == o.ask(AT)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="no processes are forked here")
+def test_a_child_process_has_the_threads_that_it_has():
+    o, at, gone = KINDS["slots"], threading.Event(), threading.Event()
+
+    def first(v):
+        y = o.ask(v)
+        at.set()
+        assert gone.wait(30)
+        return y
+
+    thread = threading.Thread(target=lambda: codipy.grad(first)(AT))
+    thread.start()
+    assert at.wait(30)
+    child = os.fork()
+    if not child:
+        os._exit(0 if Members.ask.__code__ is CODES[0] and codipy.value_and_grad(o.ask)(AT)[0] == o.ask(AT) else 1)
+    gone.set()
+    thread.join(60)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+
+
+def test_a_code_that_somebody_sets_meanwhile_stays():
+    class Own:
+        __slots__ = ()
+
+        def ask(self, v):
+            return v * v if isinstance(v, float) else v
+
+    def sets():
+        yield
+        Own.ask.__code__ = code
+        yield
+
+    own, code = Own(), (lambda self, v: v * v * v if isinstance(v, float) else v).__code__
+    setting = sets()  # which is not rebuilt
+    next(setting)
+
+    def f(v):
+        before = own.ask(v)
+        next(setting)
+        return before + codipy.grad(own.ask)(v)
+
+    assert codipy.value_and_grad(f)(AT)[0] == AT * AT + 3 * AT * AT
+    assert Own.ask.__code__ is code
+    assert codipy.value_and_grad(own.ask)(AT)[0] == own.ask(AT) == AT**3
+
+
+def test_functions_live_no_longer_than_those_who_have_them():
+    def once():
+        held = {lambda v: v * v if isinstance(v, float) else v}
+        codipy.grad(lambda v: sum(f(v) for f in held))(AT)
+        return weakref.ref(next(iter(held)))
+
+    references = [once() for _ in range(150)]
+    gc.collect()
+    assert sum(reference() is not None for reference in references) <= 1
