@@ -35,7 +35,7 @@ from codipy.tools.rebinding.replacements import guarded
 from codipy.tools.rebinding.unit import ClassUnit, Unit
 from codipy.tools.rebinding.view import ATOMS
 
-__all__ = ["Twins"]
+__all__ = ["Twins", "can_be_seen_through"]
 
 _HEAP_TYPE = 1 << 9
 _FOREIGN = {"builtins", "typing", "abc"}
@@ -225,7 +225,7 @@ class Twins:
     def of_instance(self, instance):
         """The unit of an instance of a user's class seen through the twin; None if it is left alone."""
         cls = type(instance)
-        if not cls.__flags__ & _HEAP_TYPE or not _can_be_seen(cls) or hasattr(cls, "__del__"):
+        if not can_be_seen_through(cls):
             return None
         class_unit = self.rebinder.known(cls)
         if class_unit is None:
@@ -282,6 +282,12 @@ def _hash(self):
 
 def _is_method(value):
     return isinstance(value, _METHODS) or hasattr(value, "cache_parameters")
+
+
+def can_be_seen_through(cls):
+    """Whether instances of a class are seen through a twin, if they are the user's."""
+    return bool(cls.__flags__ & _HEAP_TYPE) and _can_be_seen(cls) and not hasattr(cls, "__del__") and (
+        _can_be_derived(cls))  # fmt: skip
 
 
 def _can_be_derived(cls):

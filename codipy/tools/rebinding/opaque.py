@@ -24,6 +24,8 @@ from types import (
     FrameType,
     FunctionType,
     GeneratorType,
+    GetSetDescriptorType,
+    MemberDescriptorType,
     ModuleType,
     SimpleNamespace,
     TracebackType,
@@ -31,10 +33,11 @@ from types import (
 
 import numpy as np
 
+from codipy.tools.rebinding.classes import can_be_seen_through
 from codipy.tools.rebinding.diverted import begin, divert, is_recorded
-from codipy.tools.rebinding.unit import WRAPPED, Opening
+from codipy.tools.rebinding.unit import WRAPPED, Opening, Passing
 from codipy.tools.rebinding.view import PASSIVE, View
-from codipy.tools.rebinding.watch import all_of
+from codipy.tools.rebinding.watch import Watch, all_of
 
 __all__ = ["Opaque"]
 
@@ -48,6 +51,10 @@ _CLOSED = (
 )  # fmt: skip
 _SIZED = (dict, list, tuple, set, frozenset, deque)
 _GROWING = (*_SIZED, SimpleNamespace, View)
+# What a class has that leads to no more than functions: it is looked at again only when it has others.
+_CLOSED_MEMBERS = PASSIVE | {
+    FunctionType, GetSetDescriptorType, MemberDescriptorType, classmethod, property, staticmethod, type, type(None),
+}
 
 
 class Opaque:
@@ -65,7 +72,8 @@ class Opaque:
     """
 
     def __init__(self, rebinder):
-        self._rebinder, self._openings, self._busy = rebinder, weakref.WeakSet(), {}
+        self._rebinder = rebinder
+        self._openings = weakref.WeakValueDictionary()  # by the addresses of what they are of, which they keep
         self.is_empty = True
 
     def look(self, value, owner):
@@ -76,7 +84,8 @@ class Opaque:
         value : object
             A view for all that it has untranslated.
         owner : Unit or View
-            One view keeps one opening, whatever its variables are from call to call.
+            A view keeps one opening, whatever its variables are from call to call. What passes is looked at whenever it
+            comes again.
         """
         kind = type(value)
         if not self._may_lead_on(value, kind):
@@ -84,38 +93,63 @@ class Opaque:
         if type(owner) is View and owner is not value:
             owner.is_opaque = True
             return
-        opening = self._busy.get(id(value))
+        if type(owner) is Passing and not issubclass(kind, type) and self._holds_data(value, kind):
+            self.look(kind, owner)
+            return
+        opening = self._openings.get(id(value))
         if opening is None:
-            opening = next((one for one in owner.links if type(one) is Opening and one.new is value), None)
-            opening = self._busy[id(value)] = opening or Opening(value)
-            try:
-                self._fill(opening, {})
-            finally:
-                del self._busy[id(value)]
-            if not opening.found and not (kind in _GROWING or self._owns(kind)):
-                return
-            self._openings.add(opening)
-            self.is_empty = False
+            opening = self._new_opening(value, kind)
+        elif kind is View:
+            self._fill(opening, {})
+        if not opening.found and not opening.links and not (kind in _GROWING or self._owns(kind)):
+            return
+        self.is_empty = False
         self._rebinder.link(owner, opening)
         if opening.found and is_recorded():
             self._divert(opening)
         elif opening.found:
             begin(self)
 
+    def _new_opening(self, value, kind):
+        opening = self._openings[id(value)] = Opening(value)  # before it is filled: it may lead to itself
+        if issubclass(kind, type):
+            opening.is_alone = not can_be_seen_through(value)
+            if all(type(member) in _CLOSED_MEMBERS for member in vars(value).values()):
+                opening.watch = Watch(value)
+        try:
+            self._fill(opening, {})
+        except BaseException:  # what it has found is not all
+            self._openings.pop(id(value), None)
+            raise
+        return opening
+
+    def comes_as_it_is(self, value, kind):
+        """Whether an instance that rebuilt code came upon is of a class that was looked at, and holds data alone."""
+        opening = self._openings.get(id(kind))
+        return opening is not None and opening.is_alone and self._holds_data(value, kind)
+
+    def _holds_data(self, value, kind):
+        """Whether what an object holds leads nowhere."""
+        parts = (part for part in self._parts(value) if part is not kind)
+        return not any(type(part) is FunctionType or self._may_lead_on(part, type(part)) for part in parts)
+
     def refresh(self):
         """Look again at what may hold something else by now."""
         seen: dict = {}
-        for opening in list(self._openings):
-            self._fill(opening, seen)
+        for opening in list(self._openings.values()):
+            if opening.watch is None or not opening.watch.is_current() or not all(
+                    unit.is_current() for _, unit in opening.found.values()):
+                self._fill(opening, seen)
 
     def divert_all(self):
         """Divert all functions that were found, on this thread."""
-        for opening in list(self._openings):
+        for opening in list(self._openings.values()):
             self._divert(opening)
 
     def _divert(self, opening):
-        for f, new in list(opening.found.values()):
-            divert(f, new, self._rebinder.at_run_time)
+        for f, unit in list(opening.found.values()):
+            if unit.new is not f:
+                divert(f, unit.new, self._rebinder.at_run_time)
 
     def _may_lead_on(self, value, kind):
         """Whether an object is looked into."""
@@ -136,21 +170,22 @@ class Opaque:
     def _fill(self, opening, seen):
         """Find the functions, and have them rebuilt; `seen` has what was looked at before, by its address."""
         rebinder, found = self._rebinder, {}
-        for f in self._functions(opening.new, seen):
+        functions, classes = self._found(opening.new, seen)
+        for f in functions:
             unit = rebinder.known(f)
-            if unit is None or not unit.is_current():
+            if unit is not None and not unit.is_current():
                 rebinder.forget(f)
-                new = rebinder.translate(f, opening)
-            else:
-                rebinder.link(opening, unit)
-                new = unit.new
-            if new is not f:
-                found[id(f)] = f, new
+            if rebinder.translate(f, opening) is not f and (unit := rebinder.known(f)) is not None:
+                found[id(f)] = f, unit
         opening.found = found
+        if opening.watch is not None:
+            _watch_members(opening)
+        for cls in classes:
+            self.look(cls, opening)
 
-    def _functions(self, value, seen):
-        """The functions of the user's that an object leads to."""
-        waiting, found = [(value, 0)], []
+    def _found(self, value, seen):
+        """The functions of the user's that an object leads to, and classes, at which others look."""
+        waiting, functions, classes = [(value, 0)], [], []
         enough = len(seen) + _MANY
         for one, depth in waiting:  # which grows
             for part in self._parts(one):
@@ -159,24 +194,26 @@ class Opaque:
                     continue
                 seen[id(part)] = part
                 if kind is FunctionType:
-                    found.append(part)
+                    functions.append(part)
                 elif self._may_lead_on(part, kind):
+                    if issubclass(kind, type):
+                        classes.append(part)
+                        continue
                     is_foreign = bool(kind.__flags__ & _HEAP_TYPE) and not self._owns(kind)
                     if depth + is_foreign <= _DEEP:
                         waiting.append((part, depth + is_foreign))
             if len(seen) > enough:
                 break
         owns = self._rebinder.scope.owns_outright
-        return [f for f in found if f not in WRAPPED and owns(f.__globals__.get("__name__", ""))]
+        return [f for f in functions if f not in WRAPPED and owns(f.__globals__.get("__name__", ""))], classes
 
     def _parts(self, value):
-        """What an object holds; of a class its members, and those of the user's classes that it is derived from."""
+        """What an object holds; of a class its members, and the user's classes that it is derived from."""
         kind = type(value)
         if kind is View:
             return value.untranslated()
         if issubclass(kind, type):
-            own = [base for base in value.__mro__ if self._owns(base)]
-            return [kind, *(member for base in own for member in vars(base).values())]
+            return [kind, *filter(self._owns, value.__mro__[1:]), *vars(value).values()]
         if issubclass(kind, weakref.ref):
             return (value(),)
         if kind is np.ndarray:
@@ -188,6 +225,12 @@ class Opaque:
 
 def _is_codipys(kind):
     return str(kind.__module__).startswith("codipy.") or "__codipy_origin__" in vars(kind)
+
+
+def _watch_members(opening):
+    """Note what a class has."""
+    members = vars(opening.new)
+    opening.watch.set(members.keys(), members.values())
 
 
 def _items(value):

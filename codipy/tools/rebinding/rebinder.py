@@ -28,7 +28,7 @@ from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from,
 from codipy.tools.rebinding.replacements import replacement
 from codipy.tools.rebinding.sources import filling
 from codipy.tools.rebinding.unanswered import refuses, unanswered
-from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Opening, Unit, contents, reach, views_of
+from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Opening, Passing, Unit, contents, reach, views_of
 from codipy.tools.rebinding.view import ATOMS, PASSIVE, Restart, View
 from codipy.tools.rebinding.watch import FunctionWatch
 from codipy.tools.rebinding.wrapping import DEFAULTS
@@ -130,6 +130,8 @@ class Rebinder:
         kind = type(value)
         if kind in PASSIVE:
             return value
+        if not self.opaque.is_empty and self.opaque.comes_as_it_is(value, kind):
+            return value
         # What an import in a function comes upon, at each call; it depends on nothing.
         found = self._stand_in(value, kind) if kind is ModuleType else None
         if found is not None:
@@ -140,14 +142,15 @@ class Rebinder:
         with self.lock:
             if unit is not None:
                 self.forget(value)
-            unit = Unit()
+            unit = Passing()
             try:
                 new = self.translate(value, unit)
             except Restart:
                 self.reset(self.written)
                 return self.at_run_time(value)
             for node in reach(unit):
-                if type(node) not in (Unit, Opening):  # a view or a class: there are not many of these
+                is_class = type(node) is Opening and isinstance(node.new, type)
+                if is_class or type(node) not in (Unit, Opening, Passing):  # a view or a class: there are not many
                     self.link(self.dynamic, node)
             if unit.links:
                 self._recent.append(unit)  # so that it is the same the next time

@@ -76,10 +76,16 @@ class Scope:
     """
 
     def __init__(self, home, modules):
-        self.writes = False
+        self.writes, self._found = False, {}
         self._names = (*modules, *(() if home is None else (home,)))
 
     def owns_name(self, name, file):
+        found = self._found.get((name, file))
+        if found is None:
+            found = self._found[name, file] = self._owns_name(name, file)
+        return found
+
+    def _owns_name(self, name, file):
         if name is None:
             return True  # made by exec
         if is_rebuilt_anyhow(name):

@@ -7,8 +7,10 @@ import weakref
 
 from codipy.tools.rebinding.watch import Watch
 
-__all__ = ["CURRENT", "EMPTY", "MISSING", "SCOPES", "VIEWS", "WRAPPED", "ClassUnit", "Opening", "Unit", "contents",
-           "parts_of_views", "reach", "translations_of", "views_of"]  # fmt: skip
+__all__ = [
+    "CURRENT", "EMPTY", "MISSING", "SCOPES", "VIEWS", "WRAPPED", "ClassUnit", "Opening", "Passing", "Unit", "contents",
+    "parts_of_views", "reach", "translations_of", "views_of",
+]  # fmt: skip
 
 EMPTY = object()
 MISSING = object()
@@ -87,14 +89,22 @@ class Opening(Unit):
     Attributes
     ----------
     found : dict
-        By their addresses, the functions that it leads to, each with what is called in its place.
+        By their addresses, the functions that it leads to, each with the unit of what is called in its place.
+    is_alone : bool
+        Whether it is a class whose instances no twin shows.
     """
 
-    __slots__ = ("found",)
+    __slots__ = ("found", "is_alone")
 
     def __init__(self, value):
         super().__init__(value)
-        self.found = {}
+        self.found, self.is_alone = {}, False
+
+
+class Passing(Unit):
+    """What rebuilt code came upon while it ran, and what that needs."""
+
+    __slots__ = ()
 
 
 def reach(*units):
