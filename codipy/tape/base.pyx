@@ -175,8 +175,9 @@ cdef class BaseTape:
         self.set_plain()
 
     cdef void set_plain(self) noexcept:
-        self.recorder.plain = (self.recorder.kind == JACOBIAN and not self.recorder.reuse and not self.recorder.eager
-                               and self.recorder.journal == NULL)
+        cdef bint default = self.recorder.kind == JACOBIAN and not self.recorder.reuse and not self.recorder.eager
+        self.recorder.plain = default and self.recorder.journal == NULL
+        self.recorder.noted = default and self.recorder.journal != NULL
 
     cdef int catch_up(self) except -1:
         if self.recorder.journal != NULL:

@@ -33,6 +33,7 @@ cdef struct Recorder:
     int64_t epoch            # variables of this epoch are valid at once; of others, ask the tape
     StrategyKind kind
     bint plain               # JACOBIAN, linear, by statement: the default, for which operators have a path of their own
+    bint noted               # the same, but profiled
     bint eager               # operation granularity: every result is pushed when it is made
     bint reuse               # identifiers are handed back when their variable dies
     # What the layers above may ask, instead of which strategy it is: see BaseTape's constructor.

@@ -30,6 +30,8 @@ cdef int identify(Recorder* r, BaseReal x) except -1
 cdef int identify_new(Recorder* r, PyObject* x) except -1
 # `identify` for a plain recorder (see Recorder).
 cdef int identify_plain(Recorder* r, PyObject* x) except -1
+# The same where it would be plain without a profile: the statement is one of the spot where the expression was made.
+cdef int identify_noted(Recorder* r, PyObject* x) except -1
 # Whether x takes part in the recording r (NULL: none): 1 yes, 0 as a passive value (inside passive()); else an error.
 cdef int readmit(Recorder* r, BaseReal x) except -1
 # Give back what x holds on its tape.
@@ -63,7 +65,7 @@ cdef inline double scaled(double partial, double jacobian) noexcept:
     return product
 
 
-cdef inline int admit(Recorder* r, PyObject** operand, bint plain) except -1:
+cdef inline int admit(Recorder* r, PyObject** operand, bint plain, bint noted) except -1:
     """How many entries an operand brings; an operand that is used again is pushed first. Passive: 0, and NULL."""
     cdef PyObject* x = operand[0]
     if x == NULL:
@@ -76,7 +78,9 @@ cdef inline int admit(Recorder* r, PyObject** operand, bint plain) except -1:
         return 1
     if codipy_is_temporary(x):
         return (<BaseReal>x).count
-    if plain:
+    if plain and noted:
+        identify_noted(r, x)
+    elif plain:
         identify_plain(r, x)
     else:
         identify(r, <BaseReal>x)
@@ -127,11 +131,11 @@ cdef inline PyObject* combine(Recorder* r, int code, int n, PyObject** operands,
     cdef double partials[3]
     cdef int32_t program = 0
     cdef bint jacobian
-    cdef int k, total = admit(r, operands, plain and not noted)
+    cdef int k, total = admit(r, operands, plain, noted)
     if n > 1:
-        total += admit(r, operands + 1, plain and not noted)
+        total += admit(r, operands + 1, plain, noted)
     if n > 2:
-        total += admit(r, operands + 2, plain and not noted)
+        total += admit(r, operands + 2, plain, noted)
     if total == 0:
         return new_real(value, 0, kind)
     jacobian = plain or not r.keeps_values

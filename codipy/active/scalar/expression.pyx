@@ -31,7 +31,7 @@ cdef extern from "codipy/inline.h":
 
 cdef int identify(Recorder* r, BaseReal x) except -1:
     if r.apart:
-        return identify_carrier(r, x) if r.carries else identify_noted(r, x)
+        return identify_carrier(r, x) if r.carries else push_noted(r, x)
     return push_pending(r, x)
 
 
@@ -50,12 +50,11 @@ cdef inline int push_pending(Recorder* r, BaseReal x) except -1:
     return 0
 
 
-cdef int identify_noted(Recorder* r, BaseReal x) except -1:
+cdef int push_noted(Recorder* r, BaseReal x) except -1:
     """Of a profiled recording: the statement is one of the spot where the expression was made."""
-    cdef Journal journal = <Journal>r.journal
-    journal.reserve()
+    (<Journal>r.journal).reserve()
     push_pending(r, x)
-    journal.note(spot_of(x))
+    (<Journal>r.journal).note(spot_of(x))
     return 0
 
 
@@ -82,6 +81,16 @@ cdef int identify_plain(Recorder* r, PyObject* x) except -1:
         return identify(r, <BaseReal>x)
     (<BaseReal>x).identifier = push_jacobian(r, (<BaseReal>x).own, (<BaseReal>x).count, True)
     (<BaseReal>x).count = 0
+    return 0
+
+
+cdef int identify_noted(Recorder* r, PyObject* x) except -1:
+    if (<BaseReal>x).epoch != r.epoch:
+        return identify(r, <BaseReal>x)
+    (<Journal>r.journal).reserve()
+    (<BaseReal>x).identifier = push_jacobian(r, (<BaseReal>x).own, (<BaseReal>x).count, True)
+    (<BaseReal>x).count = 0
+    (<Journal>r.journal).note(spot_of(<BaseReal>x))
     return 0
 
 

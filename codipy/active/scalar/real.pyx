@@ -29,6 +29,7 @@ from codipy.tape.activity cimport current, tape_of_epoch
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
 from codipy.tape.provenance.journal cimport Journal
+from codipy.tape.provenance.running cimport look
 from codipy.tape.provenance.spots cimport Spots
 from codipy.tape.provenance.watching cimport watcher
 from codipy.tape.recorder cimport Recorder, tangents_at
@@ -181,7 +182,14 @@ cdef inline object recorded(int code, int n, PyObject** operands, const double* 
     cdef Recorder* r = current()
     if r != NULL and r.plain:
         return codipy_new_reference(combine(r, code, n, operands, u, value, kind, True, False))
+    if r != NULL and r.noted and noted_operations[code] != NULL:
+        return codipy_new_reference(noted_operations[code](r, operands, u, value, kind))
     return codipy_new_reference(combine_any(r, code, n, operands, u, value, kind))
+
+
+# `combine` for a profiled recording which would be plain without; of the commonest operations.
+cdef PyObject* (*noted_operations[OP_COUNT])(Recorder* r, PyObject** operands, const double* u, double value,
+                                             int kind) except NULL
 
 
 cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
@@ -189,15 +197,8 @@ cdef PyObject* combine_any(Recorder* r, int code, int n, PyObject** operands, co
     if r != NULL and r.apart:
         if r.carries:
             return carry(r, code, n, operands, u, value, kind)
-        if not (r.keeps_values or r.reuse or r.eager) and code < OP_COUNT and noted_operations[code] != NULL:
-            return noted_operations[code](r, operands, u, value, kind)
         return combine_noted(r, code, n, operands, u, value, kind)
     return combine(r, code, n, operands, u, value, kind, False, False)
-
-
-# `combine` for a profiled recording; those of the commonest operations where it would be plain without a profile.
-cdef PyObject* (*noted_operations[OP_COUNT])(Recorder* r, PyObject** operands, const double* u, double value,
-                                             int kind) except NULL
 
 
 cdef PyObject* combine_noted(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
@@ -223,7 +224,7 @@ cdef PyObject* combine_noted(Recorder* r, int code, int n, PyObject** operands, 
 
 cdef inline PyObject* combine_noted_as(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
                                        int kind) except NULL:
-    cdef int32_t spot = (<Journal>r.journal).spots.here()
+    cdef int32_t spot = look(<PyObject*>(<Journal>r.journal).spots)
     cdef PyObject* result = combine(r, code, n, operands, u, value, kind, True, True)
     set_spot(<BaseReal>result, spot)
     return result

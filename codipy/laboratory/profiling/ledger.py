@@ -58,13 +58,13 @@ class Ledger:
         streams = tape.store.streams[::-1]      # statements, arguments, constants
         shares = _Shares(tape.records.items, tape.constants) if records else None
         statistics = collect(tape, held=shares)
-        for stream, items in zip(streams, counts.T):
+        for stream, items in zip(streams, counts):
             _demand(stream.name, int(items.sum()), stream.items)
             self._add(stream.name, items * stream.item_bytes)
             if stream.name not in self.streams:
                 self.streams.append(stream.name)
-        self._add("statements", counts[:, 0])
-        self._add("arguments", counts[:, 1])
+        self._add("statements", counts[0])
+        self._add("arguments", counts[1])
         self._add("reverse", reverse)
         spots = owners = None
         if records or hasattr(tape._identifiers, "uses_of"):
@@ -74,7 +74,7 @@ class Ledger:
             self._add("statements", np.bincount(owners[:, 0]))
             for column, share in zip(OF_ARRAYS.values(), shares.by_record()):
                 self._add(column, np.bincount(owners[:, 0], share))
-        self._add_live(tape, counts[:, 0], spots, owners)
+        self._add_live(tape, counts[0], spots, owners)
         self._add_whole(statistics, {stream.name for stream in streams}, shares)
         if self.with_states and not self.recordings:
             self.states = states_of(tape)

@@ -40,9 +40,7 @@ static inline char *codipy_instruction(codipy_frame *frame) {
 #endif
 }
 
-static inline int codipy_offset(PyCodeObject *code, char *instruction) {
-    return (int)(instruction - (char *)code->co_code_adaptive);
-}
+static inline char *codipy_first(PyCodeObject *code) { return (char *)code->co_code_adaptive; }
 
 static inline codipy_frame *codipy_of_python(codipy_frame *frame) {
 #if PY_VERSION_HEX >= 0x030C0000
@@ -78,7 +76,8 @@ static inline PyCodeObject *codipy_code(codipy_frame *frame) {
     return code;
 }
 
-static inline int codipy_offset(PyCodeObject *code, char *instruction) { return (int)(instruction - (char *)code); }
+/* An instruction is its offset behind the code object here. */
+static inline char *codipy_first(PyCodeObject *code) { return (char *)code; }
 
 static inline char *codipy_instruction(codipy_frame *frame) {
 #if PY_VERSION_HEX >= 0x030B0000

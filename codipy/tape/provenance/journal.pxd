@@ -17,6 +17,11 @@ cdef struct NotedRecord:
     int32_t spot
     int64_t statement            # how many statements were before it
 
+# What is of one spot.
+cdef struct Share:
+    int64_t statements, arguments, constants
+    double reverse               # nanoseconds of reverse sweeps
+
 # Where the last items of a stream went, and how far.
 cdef struct Written:
     char* chunk
@@ -31,8 +36,9 @@ cdef class Journal:
     cdef Py_ssize_t count, room
     cdef NotedRecord* records
     cdef Py_ssize_t record_count, records_room
-    cdef double* reverse         # nanoseconds of reverse sweeps by spot
-    cdef Py_ssize_t reverse_room
+    cdef Share* shares           # by spot
+    cdef Py_ssize_t shares_room
+    cdef Py_ssize_t shared       # so many statements are counted in them
     cdef Written arguments_written, constants_written
     cdef int32_t next            # spot of the record that comes next; 0: where the program is
     cdef int64_t since           # when the clock was read in a sweep
@@ -54,6 +60,8 @@ cdef class Journal:
     cdef int grow(self) except -1
     # Those that were pushed by others than operations: there are `total`.
     cdef int catch_up(self, Py_ssize_t total) except -1
+    cdef int make_shares(self) except -1                # room for all spots that there are
+    cdef void share(self) noexcept                      # count all statements
     cdef int note_record(self) except -1                # one that is being appended
     cdef void truncate(self, Py_ssize_t statements, Py_ssize_t records) noexcept
     # A reverse sweep: it begins; it has done the statements before record k; it has done that record.

@@ -36,7 +36,7 @@ cdef class Journal:
     def __dealloc__(self):
         PyMem_RawFree(self.statements)
         PyMem_RawFree(self.records)
-        PyMem_RawFree(self.reverse)
+        PyMem_RawFree(self.shares)
 
     cdef int grow(self) except -1:
         cdef Py_ssize_t room = max(2 * self.room, <Py_ssize_t>256)
@@ -66,6 +66,7 @@ cdef class Journal:
         return 0
 
     cdef void truncate(self, Py_ssize_t statements, Py_ssize_t records) noexcept:
+        cdef Py_ssize_t k
         cdef Cursor* cursor = self.recorder.arguments
         self.count, self.record_count = min(statements, self.count), min(records, self.record_count)
         self.arguments_written.chunk, self.arguments_written.end = cursor.fields[0], cursor.used
@@ -73,13 +74,31 @@ cdef class Journal:
         if cursor != NULL:
             self.constants_written.chunk, self.constants_written.end = cursor.fields[0], cursor.used
         self.next = 0
+        if self.count < self.shared:
+            for k in range(self.shares_room):
+                self.shares[k].statements = self.shares[k].arguments = self.shares[k].constants = 0
+            self.shared = 0
+
+    cdef int make_shares(self) except -1:
+        cdef Py_ssize_t count = self.spots.spot_count
+        if count > self.shares_room:
+            self.shares = <Share*>larger(self.shares, 2 * count * sizeof(Share))
+            memset(self.shares + self.shares_room, 0, (2 * count - self.shares_room) * sizeof(Share))
+            self.shares_room = 2 * count
+        return 0
+
+    cdef void share(self) noexcept:
+        cdef Share* share
+        cdef Py_ssize_t k
+        for k in range(self.shared, self.count):
+            share = self.shares + self.statements[k].spot
+            share.statements += 1
+            share.arguments += self.statements[k].arguments
+            share.constants += self.statements[k].constants
+        self.shared = self.count
 
     cdef int begin_sweep(self) except -1:
-        cdef Py_ssize_t count = self.spots.spot_count
-        if count > self.reverse_room:
-            self.reverse = <double*>larger(self.reverse, 2 * count * sizeof(double))
-            memset(self.reverse + self.reverse_room, 0, (2 * count - self.reverse_room) * sizeof(double))
-            self.reverse_room = 2 * count
+        self.make_shares()
         self.spots.switch(0)     # what it takes is not a line's time of recording
         self.since = perf_counter_ns()
         return 0
@@ -89,18 +108,28 @@ cdef class Journal:
         cdef int64_t taken = perf_counter_ns() - self.since, i, arguments = 0
         cdef int64_t first = self.records[k - 1].statement if k > 0 else 0
         cdef int64_t last = self.records[k].statement if k < self.record_count else self.count
+        cdef bint whole = first == 0 and last == self.count      # then the sums by spot say all
         cdef double each
-        for i in range(first, last):
-            arguments += self.statements[i].arguments
+        if whole:
+            self.share()
+            for i in range(self.shares_room):
+                arguments += self.shares[i].arguments
+        else:
+            for i in range(first, last):
+                arguments += self.statements[i].arguments
         each = <double>taken / max(arguments if arguments else last - first, <int64_t>1)
-        for i in range(first, last):
-            self.reverse[self.statements[i].spot] += each * (self.statements[i].arguments if arguments else 1)
+        if whole:
+            for i in range(self.shares_room):
+                self.shares[i].reverse += each * (self.shares[i].arguments if arguments else self.shares[i].statements)
+        else:
+            for i in range(first, last):
+                self.shares[self.statements[i].spot].reverse += each * (self.statements[i].arguments if arguments else 1)
         self.since = perf_counter_ns()
 
     cdef void end_record(self, Py_ssize_t k) noexcept:
         cdef int64_t now = perf_counter_ns()
         if k < self.record_count:
-            self.reverse[self.records[k].spot] += <double>(now - self.since)
+            self.shares[self.records[k].spot].reverse += <double>(now - self.since)
         self.since = now
 
     def totals(self):
@@ -110,21 +139,19 @@ cdef class Journal:
         Returns
         -------
         counts : ndarray
-            For each spot: statements, items of arguments and of constants.
+            For each spot: statements, then items of arguments, then items of constants.
         reverse : ndarray
             Nanoseconds of reverse sweeps.
         """
-        cdef Py_ssize_t k, spot, spots = self.spots.spot_count
-        counts, reverse = np.zeros((spots, 3), np.int64), np.zeros(spots)
+        cdef Py_ssize_t k, spots = self.spots.spot_count
+        counts, reverse = np.empty((3, spots), np.int64), np.empty(spots)
         cdef int64_t[:, ::1] c = counts
         cdef double[::1] r = reverse
-        for k in range(self.count):
-            spot = self.statements[k].spot
-            c[spot, 0] += 1
-            c[spot, 1] += self.statements[k].arguments
-            c[spot, 2] += self.statements[k].constants
-        for spot in range(min(spots, self.reverse_room)):
-            r[spot] = self.reverse[spot]
+        self.make_shares()
+        self.share()
+        for k in range(spots):
+            c[0, k], c[1, k], c[2, k] = self.shares[k].statements, self.shares[k].arguments, self.shares[k].constants
+            r[k] = self.shares[k].reverse
         return counts, reverse
 
     def spots_of(self):

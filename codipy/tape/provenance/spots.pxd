@@ -23,6 +23,9 @@ cdef struct Level:
     void* frame
     void* code
     char* instruction            # at the last operation; of the innermost it does not count
+    char* before                 # the place before the first instruction
+    int32_t* spots               # those of its node, by instruction
+    size_t places                # how many these are
     int32_t node                 # of the user's function ...
     int32_t caller               # ... or, of code that is not the user's, the spot that called it; else -1
 
@@ -36,24 +39,18 @@ cdef struct Spot:
 cdef struct Node:
     int32_t code
     int32_t caller               # spot
-
-# The last spot that was found in this place of the cache.
-cdef struct Seen:
-    char* instruction
-    int32_t node
-    int32_t spot
-
-cdef enum:
-    CACHED_BITS = 12
-    CACHED = 1 << CACHED_BITS
+    char* before                 # the place before the code's first instruction
+    int32_t* spots               # by instruction, from that place on; 0: not known yet
+    size_t places
 
 @cython.final
 cdef class Spots:
     cdef Map codes               # by address
     cdef Map children            # by caller and code
-    cdef Map found               # by node and instruction
     cdef Map rows                # by node and line
     cdef Level* levels           # the outermost first
+    cdef Level* innermost        # one that no frame has, where none is known
+    cdef Level nowhere
     cdef Py_ssize_t depth, levels_room
     cdef void** frames           # those that run, the innermost first
     cdef Py_ssize_t frames_room
@@ -63,7 +60,6 @@ cdef class Spots:
     cdef Py_ssize_t node_count, nodes_room
     cdef int64_t* elapsed        # ticks by row
     cdef Py_ssize_t row_count, rows_room
-    cdef Seen seen[CACHED]
     cdef list kept               # code objects, so that their addresses stay theirs
     cdef list users              # by code: whether it is the user's
     cdef object is_users         # says so of code
@@ -73,13 +69,17 @@ cdef class Spots:
     cdef int64_t begun, begun_ticks      # nanoseconds and ticks of the beginning
     cdef int32_t row             # to which the time from then on belongs
 
-    # The spot of an operation that begins, which takes the clock with it.
+    # The spot of an operation that begins, which takes the clock with it: see running.pxd.
     cdef int32_t here(self) except -1
     # The same of one that began before.
     cdef int32_t running_on(self) except -1
     cdef int32_t locate(self) except -1
+    cdef void reach(self, Py_ssize_t depth) noexcept
     cdef int walk(self, void* frame) except -1
+    cdef int step(self, void* frame) except -1
+    cdef int enter(self, Level* level, void* frame, int32_t caller) except -1
+    cdef int32_t spot_of(self, Level* level, char* instruction) except -1
     cdef int32_t code_at(self, void* code) except -1
     cdef int32_t child(self, int32_t caller, int32_t code) except -1
-    cdef int32_t spot_at(self, int32_t node, char* instruction) except -1
+    cdef int32_t spot_at(self, int32_t number, char* instruction) except -1
     cdef void switch(self, int32_t row) noexcept

@@ -2,21 +2,15 @@
 """Where the user's program is, as one number for an instruction and the calls that led to it."""
 from libc.stdint cimport int32_t, int64_t, uint64_t
 from libc.string cimport memset
-from cpython.mem cimport PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
+from cpython.mem cimport PyMem_RawCalloc, PyMem_RawFree, PyMem_RawMalloc, PyMem_RawRealloc
 from cpython.object cimport PyObject
 from cpython.time cimport perf_counter_ns
 
-cdef extern from "codipy/tape/provenance/frames.h":
-    ctypedef struct Frame "codipy_frame":
-        pass
-    ctypedef struct PyCodeObject:
-        pass
-    Frame* codipy_top() noexcept
-    Frame* codipy_previous(Frame* frame) noexcept
-    PyCodeObject* codipy_code(Frame* frame) noexcept
-    char* codipy_instruction(Frame* frame) noexcept
-    int codipy_offset(PyCodeObject* code, char* instruction) noexcept
-    int64_t codipy_ticks() noexcept
+from codipy.tape.provenance.running cimport (
+    Frame, PyCodeObject, codipy_code, codipy_first, codipy_instruction, codipy_previous, codipy_ticks, codipy_top, is_at,
+    look, spot_in)
+
+cdef extern from "Python.h":
     int PyCode_Addr2Line(PyCodeObject* code, int offset) noexcept
 
 from codipy.errors import TapeError
@@ -38,7 +32,10 @@ cdef class Spots:
         self.nodes = <Node*>larger(self.nodes, &self.nodes_room, 1, sizeof(Node))
         self.spots = <Spot*>larger(self.spots, &self.spots_room, 1, sizeof(Spot))
         self.elapsed = <int64_t*>larger(self.elapsed, &self.rows_room, 1, sizeof(int64_t))
+        memset(self.nodes, 0, sizeof(Node))
         self.nodes[0].code, self.nodes[0].caller = -1, -1
+        self.nowhere.frame = &self.nowhere
+        self.reach(0)
         memset(self.spots, 0, sizeof(Spot))
         self.elapsed[0] = 0
         self.node_count = self.spot_count = self.row_count = 1
@@ -46,13 +43,15 @@ cdef class Spots:
         self.skip()
 
     def __dealloc__(self):
+        cdef Py_ssize_t k
         free_map(&self.codes)
         free_map(&self.children)
-        free_map(&self.found)
         free_map(&self.rows)
         PyMem_RawFree(self.levels)
         PyMem_RawFree(self.frames)
         PyMem_RawFree(self.spots)
+        for k in range(self.node_count):
+            PyMem_RawFree(self.nodes[k].spots)
         PyMem_RawFree(self.nodes)
         PyMem_RawFree(self.elapsed)
 
@@ -75,15 +74,7 @@ cdef class Spots:
         self.switch(0)
 
     cdef int32_t here(self) except -1:
-        cdef int32_t spot = known(self)
-        cdef Spot* found
-        if spot < 0:
-            spot = self.locate()
-        found = self.spots + spot
-        found.hits += 1
-        if found.row != self.row:
-            self.switch(found.row)
-        return spot
+        return look(<PyObject*>self)
 
     cdef int32_t running_on(self) except -1:
         cdef int32_t spot = self.locate()
@@ -98,20 +89,45 @@ cdef class Spots:
 
     cdef int32_t locate(self) except -1:
         cdef Frame* frame = codipy_top()
-        cdef Level* level
-        if not is_same(self, frame):
+        if not is_at(self.innermost, self.levels, frame) and not self.step(frame):
             self.walk(frame)
-            if self.depth == 0:
+        return self.spot_of(self.innermost, codipy_instruction(frame)) if self.depth else 0
+
+    cdef void reach(self, Py_ssize_t depth) noexcept:
+        """So many levels are those of the frames that run."""
+        self.depth = depth
+        self.innermost = self.levels + depth - 1 if depth else &self.nowhere
+
+    cdef int step(self, void* top) except -1:
+        """Follow one return, one call, or one of each; 0: it is something else that came after the last operation."""
+        cdef Frame* frame = <Frame*>top
+        cdef Frame* caller
+        cdef Level* level = self.innermost
+        if self.depth < 2 or frame == NULL:
+            return 0
+        if is_at(level - 1, self.levels, frame):
+            self.reach(self.depth - 1)
+            return 1
+        caller = codipy_previous(frame)
+        if caller == NULL or frame == self.base:
+            return 0
+        if not is_at(level, self.levels, caller):
+            level -= 1
+            if not is_at(level, self.levels, caller):
                 return 0
-        level = self.levels + self.depth - 1
-        return level.caller if level.caller >= 0 else spot_of(self, level.node, codipy_instruction(frame))
+        self.reach(level - self.levels + 1)
+        if self.depth == self.levels_room:
+            return 0
+        level.instruction = codipy_instruction(caller)
+        self.enter(level + 1, frame, self.spot_of(level, level.instruction))
+        self.reach(self.depth + 1)
+        return 1
 
     cdef int walk(self, void* top) except -1:
         """Find the nodes of all frames that run, from the first on that is not as it was."""
         cdef Frame* frame = <Frame*>top
         cdef Level* level
         cdef Py_ssize_t count = 0, known, k
-        cdef int32_t caller = 0, code
         cdef char* instruction
         cdef bint same = True
         while frame != NULL:
@@ -122,26 +138,41 @@ cdef class Spots:
             if frame == self.base and codipy_code(frame) == self.base_code:
                 break
             frame = codipy_previous(frame)
+        known = self.depth
+        self.reach(0)        # nothing is known while this may fail
         if count > self.levels_room:
             self.levels = <Level*>larger(self.levels, &self.levels_room, count, sizeof(Level))
-        known, self.depth = self.depth, 0        # nothing is known while this may fail
         for k in range(count):
             frame, level = <Frame*>self.frames[count - 1 - k], self.levels + k
             instruction = codipy_instruction(frame)
             same = same and k < known and level.frame == frame and level.code == codipy_code(frame)
             if not same:
-                if k > 0:
-                    caller = self.levels[k - 1].caller
-                    if caller < 0:
-                        caller = spot_of(self, self.levels[k - 1].node, self.levels[k - 1].instruction)
-                code = self.code_at(codipy_code(frame))
-                level.frame, level.code, level.node, level.caller = frame, codipy_code(frame), 0, caller
-                if self.users[code]:
-                    level.node, level.caller = self.child(caller, code), -1
+                self.enter(level, frame, self.spot_of(level - 1, (level - 1).instruction) if k else 0)
             same = same and level.instruction == instruction
             level.instruction = instruction
-        self.depth = count
+        self.reach(count)
         return 0
+
+    cdef int enter(self, Level* level, void* frame, int32_t caller) except -1:
+        """Make a level that of a frame which was called from a spot."""
+        cdef PyCodeObject* called = codipy_code(<Frame*>frame)
+        cdef int32_t code = self.code_at(called)
+        cdef Node* node
+        level.frame, level.code = frame, called
+        if self.users[code]:
+            level.node, level.caller = self.child(caller, code), -1
+        else:
+            level.node, level.caller = 0, caller
+        node = self.nodes + level.node
+        level.before, level.spots, level.places = node.before, node.spots, node.places
+        return 0
+
+    cdef int32_t spot_of(self, Level* level, char* instruction) except -1:
+        cdef int32_t spot
+        if level.caller >= 0:
+            return level.caller
+        spot = spot_in(level, instruction)
+        return spot if spot else self.spot_at(level.node, instruction)
 
     cdef int32_t code_at(self, void* code) except -1:
         cdef int32_t number = look_up(&self.codes, <uint64_t><size_t>code)
@@ -158,6 +189,9 @@ cdef class Spots:
         """The node of a function called from a spot; one that is running already is entered again."""
         cdef uint64_t key = (<uint64_t>caller + 1) << 32 | <uint64_t>code
         cdef int32_t node = look_up(&self.children, key), spot
+        cdef int32_t* spots
+        cdef size_t places
+        cdef Node* made
         if node >= 0:
             return node
         spot = caller
@@ -168,37 +202,48 @@ cdef class Spots:
         else:
             if self.node_count == self.nodes_room:
                 self.nodes = <Node*>larger(self.nodes, &self.nodes_room, self.node_count + 1, sizeof(Node))
+            places = len(self.kept[code].co_code) // 2 + 1       # a code unit has two bytes
+            spots = <int32_t*>PyMem_RawCalloc(places, sizeof(int32_t))
+            if spots == NULL:
+                raise MemoryError(f"no memory for {places} instructions of a profile")
             node = <int32_t>self.node_count
-            self.nodes[node].code, self.nodes[node].caller = code, caller
+            made = self.nodes + node
+            made.code, made.caller, made.spots, made.places = code, caller, spots, places
+            made.before = codipy_first(<PyCodeObject*><PyObject*>self.kept[code]) - 2
             self.node_count += 1
         store(&self.children, key, node)
         return node
 
-    cdef int32_t spot_at(self, int32_t node, char* instruction) except -1:
-        cdef PyCodeObject* code = <PyCodeObject*><PyObject*>self.kept[self.nodes[node].code]
-        cdef int offset = codipy_offset(code, instruction), line
-        cdef uint64_t key = (<uint64_t>node + 1) << 32 | <uint64_t>(offset + 3)
-        cdef int32_t spot = look_up(&self.found, key), row
-        if spot >= 0:
-            return spot
+    cdef int32_t spot_at(self, int32_t number, char* instruction) except -1:
+        """A new spot, of an instruction of a node."""
+        cdef Node* node = self.nodes + number
+        cdef size_t place = <size_t>(instruction - node.before) >> 1
+        cdef PyCodeObject* code = <PyCodeObject*><PyObject*>self.kept[node.code]
+        cdef int offset, line
+        cdef int32_t spot, row
+        if place >= node.places:      # nowhere in its code: before it
+            place = 0
+            if node.spots[place]:
+                return node.spots[place]
+        offset = <int>(2 * place) - 2
         line = max(PyCode_Addr2Line(code, offset), 0)
         if self.spot_count >= 1 << 24:
             raise TapeError("a profile has room for 2**24 places of a program, and this one has more: profile a part of it")
-        row = look_up(&self.rows, (<uint64_t>node + 1) << 32 | <uint64_t>line)
+        row = look_up(&self.rows, (<uint64_t>number + 1) << 32 | <uint64_t>line)
         if row < 0:
             if self.row_count == self.rows_room:
                 self.elapsed = <int64_t*>larger(self.elapsed, &self.rows_room, self.row_count + 1, sizeof(int64_t))
             row = <int32_t>self.row_count
             self.elapsed[row] = 0
             self.row_count += 1
-            store(&self.rows, (<uint64_t>node + 1) << 32 | <uint64_t>line, row)
+            store(&self.rows, (<uint64_t>number + 1) << 32 | <uint64_t>line, row)
         if self.spot_count == self.spots_room:
             self.spots = <Spot*>larger(self.spots, &self.spots_room, self.spot_count + 1, sizeof(Spot))
         spot = <int32_t>self.spot_count
-        self.spots[spot].node, self.spots[spot].offset, self.spots[spot].line = node, offset, line
+        self.spots[spot].node, self.spots[spot].offset, self.spots[spot].line = number, offset, line
         self.spots[spot].row, self.spots[spot].hits = row, 0
         self.spot_count += 1
-        store(&self.found, key, spot)
+        node.spots[place] = spot
         return spot
 
     def table(self):
@@ -221,51 +266,6 @@ cdef class Spots:
         spots = [(self.spots[k].node, self.spots[k].line, self.spots[k].row, self.spots[k].hits)
                  for k in range(self.spot_count)]
         return nodes, spots, [tick * self.elapsed[k] for k in range(self.row_count)]
-
-
-cdef inline bint is_same(Spots self, Frame* frame) noexcept:
-    """Whether the frames that run are those of the last walk, and those around the innermost where they were."""
-    cdef Level* level = self.levels + self.depth - 1
-    if self.depth == 0 or frame != level.frame or codipy_code(frame) != level.code:
-        return False
-    while level > self.levels:
-        # From here on the address is known to be a frame's, so the processor reads ahead of the comparison instead of
-        # following one link after the other. An instruction is of one code: its address says which.
-        if codipy_previous(<Frame*>level.frame) != (level - 1).frame:
-            return False
-        level -= 1
-        if level.instruction != codipy_instruction(<Frame*>level.frame):
-            return False
-    return True
-
-
-cdef inline Seen* place_of(Spots self, int32_t node, char* instruction) noexcept:
-    cdef uint64_t key = <uint64_t><size_t>instruction ^ <uint64_t>node << 32
-    return &self.seen[key * <uint64_t>0x9E3779B97F4A7C15 >> (64 - CACHED_BITS)]
-
-
-cdef inline int32_t spot_of(Spots self, int32_t node, char* instruction) except -1:
-    cdef Seen* seen = place_of(self, node, instruction)
-    if seen.instruction != instruction or seen.node != node:
-        seen.spot = self.spot_at(node, instruction)
-        seen.instruction, seen.node = instruction, node
-    return seen.spot
-
-
-cdef inline int32_t known(Spots self) noexcept:
-    """The spot of the innermost frame, where nothing must be found for it; else -1."""
-    cdef Frame* frame = codipy_top()
-    cdef Level* level
-    cdef Seen* seen
-    cdef char* instruction
-    if not is_same(self, frame):
-        return -1
-    level = self.levels + self.depth - 1
-    if level.caller >= 0:
-        return level.caller
-    instruction = codipy_instruction(frame)
-    seen = place_of(self, level.node, instruction)
-    return seen.spot if seen.instruction == instruction and seen.node == level.node else -1
 
 
 cdef inline int64_t now() noexcept:
