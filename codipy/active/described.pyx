@@ -10,6 +10,7 @@ from codipy.active.storage.view cimport View, shape_tuple
 from codipy.active.tape cimport Tape
 
 from codipy.active.variables import RegisteredArray, RegisteredReal
+from codipy.tape.contents.assemble import give_numbers
 
 
 cdef object real_of(Real x):
@@ -65,6 +66,7 @@ def register_again(Tape tape not None, list inputs not None, list outputs not No
                 registered.add_real(tape, real_again(each))
             else:
                 registered.add_array(tape, array_again(each))
+    give_numbers(tape, [(each.identifier, each.value) for each in inputs if type(each) is RegisteredReal])
     tape.sealed = True
 
 

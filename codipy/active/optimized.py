@@ -9,7 +9,7 @@ import numpy as np
 
 from codipy.active.placed import is_variable, placed, shown
 from codipy.errors import TapeError
-from codipy.tape.contents.assemble import fill
+from codipy.tape.contents.assemble import fill, give_numbers
 from codipy.tape.contents.dissect import contents_of, has_long_arrays
 from codipy.tape.passes.optimize import Passes, Saved, optimized
 from codipy.tape.provenance.watching import unwatched
@@ -54,6 +54,8 @@ def optimize(tape, inputs, outputs, dead, equal, merge, renumber):
             raise TapeError(f"inputs[{k}] is no input of this tape: register_input() makes one")
     new = unwatched(type(tape), **found.contents.parameters)
     fill(new, found.contents)
+    give_numbers(new, [(int(found.inputs[x.identifier]), x.value) for x in tape.inputs
+                       if not np.ndim(x) and found.inputs[x.identifier]])
     new_inputs = [_placed(x, new, found.inputs[ids][()], True, f"inputs[{k}]")
                   for k, (x, ids) in enumerate(zip(inputs, at["inputs"]))]
     new_outputs = []

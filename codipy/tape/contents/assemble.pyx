@@ -161,6 +161,20 @@ cdef int set_primals(BaseTape tape, contents) except -1:
     return 0
 
 
+def give_numbers(BaseTape tape not None, list inputs not None):
+    """Let a tape know the numbers of inputs that it was filled with, where its streams do not store them.
+
+    Parameters
+    ----------
+    tape : Tape
+    inputs : list of (int, float)
+        Identifiers, which were handed out, and values.
+    """
+    if tape.recorder.kind == SIMPLE:
+        for identifier, value in inputs:
+            (<Simple>tape.store).note_given(&tape.recorder, identifier, value)
+
+
 # ---- Records ----
 
 cdef Record record_of(step):

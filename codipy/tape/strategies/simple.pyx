@@ -5,6 +5,7 @@ It is the tape to read first: no statements, no programs, no reuse. CoDiPack's d
 """
 from libc.stdint cimport int32_t
 from libc.string cimport memset
+from cpython.mem cimport PyMem_RawFree, PyMem_RawRealloc
 cimport cython
 
 from codipy.data.position cimport Position
@@ -41,8 +42,34 @@ cdef class Simple(Strategy):
         r.kind = SIMPLE
         r.keeps_values = r.names_results = True
 
+    def __dealloc__(self):
+        PyMem_RawFree(self.given)
+
     cdef int32_t push_input(self, Recorder* r, double value) except -1:
-        return self.linear.assign()
+        self.make_room_for_given()
+        cdef int32_t identifier = self.linear.assign()
+        self.given[self.given_count] = GivenNumber(value, identifier)
+        self.given_count += 1
+        return identifier
+
+    cdef int make_room_for_given(self) except -1:
+        cdef Py_ssize_t capacity
+        cdef GivenNumber* larger
+        if self.given_count == self.given_capacity:
+            capacity = max(2 * self.given_capacity, <Py_ssize_t>8)
+            larger = <GivenNumber*>PyMem_RawRealloc(self.given, capacity * sizeof(GivenNumber))
+            if larger == NULL:
+                raise MemoryError(f"no memory for the values of {capacity} inputs")
+            self.given, self.given_capacity = larger, capacity
+        return 0
+
+    cdef int note_given(self, Recorder* r, int32_t identifier, double value) except -1:
+        self.make_room_for_given()
+        self.given[self.given_count] = GivenNumber(value, identifier)
+        self.given_count += 1
+        if identifier < self.gathered and is_unknown(r.primals[identifier]):      # of an older file
+            r.primals[identifier] = value
+        return 0
 
     cdef int32_t push_copy(self, Recorder* r, int32_t source, double value) except -1:
         cdef Entry entry
@@ -58,10 +85,17 @@ cdef class Simple(Strategy):
     cdef int forget(self) except -1:
         Strategy.forget(self)
         self.gathered = 0
+        self.given_count = 0
         return 0
 
     cdef int roll_back(self, Recorder* r, Position position, int32_t largest) except -1:
+        cdef Py_ssize_t i, kept = 0
         self.gathered = min(self.gathered, largest + 1)     # what set_primal() gave is known nowhere else
+        for i in range(self.given_count):
+            if self.given[i].identifier <= largest:
+                self.given[kept] = self.given[i]
+                kept += 1
+        self.given_count = kept
         return Strategy.roll_back(self, r, position, largest)
 
     cdef int reverse(self, Recorder* r, AdjointVector adjoints, Position start, Position end, Bounds bounds,
@@ -82,27 +116,36 @@ cdef class Simple(Strategy):
         return walk(r, self.root, start, end, bounds, None, values_again, &sweep)
 
     cdef bint gather(self, Recorder* r) except? True:
-        """Make the primal vector from the arguments' stored primals, once per recording.
+        """Make the primal vector from the numbers of inputs and the arguments' stored primals, once per recording.
 
-        An identifier that was not an argument so far has no stored primal: it stays unknown until it is one, until
+        An identifier that is neither has no stored primal: it stays unknown until it is an argument, until
         evaluate_primal computes it, or until set_primal gives it.
         """
         cdef Regions regions
         cdef const int32_t* identifiers
         cdef const double* primals
-        cdef Py_ssize_t a, p, s
-        cdef int32_t _k
+        cdef Py_ssize_t a, p, s, i
+        cdef int32_t _k, code, count
         if self.gathered == self.linear.state.largest + 1:
             return True
         if self.linear.state.largest >= r.primals_size:
             grow_primals(r, self.linear.state.largest)
         regions = regions_between(self.root, None, None)
         memset(r.primals + self.gathered, 0xFF, (self.linear.state.largest + 1 - self.gathered) * sizeof(double))
+        for i in range(self.given_count):
+            if self.given[i].identifier >= self.gathered:
+                r.primals[self.given[i].identifier] = self.given[i].value
         while regions.next_forward():
             primals, identifiers = <const double*>regions.spans[0].fields[0], <const int32_t*>regions.spans[1].fields[0]
             p, a = regions.spans[0].begin, regions.spans[1].begin
             for s in range(regions.spans[2].begin, regions.spans[2].end):
-                for _k in range(operation_arguments((<const int32_t*>regions.spans[2].fields[0])[s])):
+                code = (<const int32_t*>regions.spans[2].fields[0])[s]
+                count = operation_arguments(code)
+                if code & BARE >= OP_COUNT:      # made by hand: its primals are Jacobians
+                    p += count
+                    a += count + 1
+                    continue
+                for _k in range(count):
                     if is_unknown(r.primals[identifiers[a]]):
                         r.primals[identifiers[a]] = primals[p]
                     a += 1
