@@ -23,7 +23,7 @@ def own(name):
     others = [composite.PROGRESSION, jacobian.PRIMITIVE, sparse.PRODUCT, LESS_VALUE, SOLVED]
     others += [*decisions.PRIMITIVES.values(), *ufunc_methods.AT.values(), *ufuncs.PRIMITIVES.values()]
     found = next((primitive for primitive in others if primitive.name == name), None)
-    if found is None and name.startswith("scipy."):
+    if found is None and name.startswith(("scipy.", *_MAKERS)):
         found = _of_scipy(name)
     if found is None and name.startswith("complex "):
         importlib.import_module("codipy.cmath" if name.startswith("complex cmath.") else "codipy.complexes.doors")
@@ -31,22 +31,35 @@ def own(name):
     return found
 
 
-_MODULES = {"scipy.linalg": "codipy.scipy.algebra", "scipy.fft": "codipy.scipy.transforms",
-            "scipy.special": "codipy.scipy.functions", "scipy.signal": "codipy.scipy.signals",
-            "scipy.ndimage": "codipy.scipy.kernels.images"}  # fmt: skip
+# Which modules of codipy make the primitives of a library, by how their names begin; the longest beginning counts.
+_MAKERS = {
+    "scipy.": ("scipy.algebra",),
+    "scipy.fft.": ("scipy.transforms",),
+    "scipy.integrate.quad": ("implicit.quadrature",),
+    "scipy.integrate.solve_ivp": ("implicit.steps",),
+    "scipy.interpolate": tuple(f"scipy.kernels.{name}" for name in (
+        "fitpack", "grids", "knots", "polynomials", "radial", "scattered")),
+    "scipy.ndimage.": ("scipy.kernels.images",),
+    "scipy.optimize.": ("implicit.fits",),
+    "scipy.signal.": ("scipy.signals",),
+    "scipy.spatial": ("scipy.distances", "scipy.trees"),
+    "scipy.spatial.transform": ("scipy.rotations",),
+    "scipy.special.": ("scipy.functions",),
+    "the solution of a differential equation": ("implicit.continuous",),
+}  # fmt: skip
 
 
 def _of_scipy(name):
-    module, _, function = name.rpartition(".")
-    module = module if module in _MODULES else "scipy.linalg"
+    library, _, function = name.rpartition(".")
     try:
-        library = importlib.import_module(module)
+        special = importlib.import_module("scipy.special")
+        if library == "scipy.special" and function in NAMES:
+            return primitive_of(ufunc_of(function, special))
+        for module in _MAKERS[max((start for start in _MAKERS if name.startswith(start)), key=len)]:
+            importlib.import_module(f"codipy.{module}")
     except ImportError:
         raise TapeFormatError(f"it has {name}, and SciPy is not installed: pip install scipy") from None
-    if module == "scipy.special" and function in NAMES:
-        return primitive_of(ufunc_of(function, library))
-    importlib.import_module(_MODULES[module])
-    return importlib.import_module("codipy.scipy.calls").PRIMITIVES.get(name)
+    return importlib.import_module("codipy.scipy.calls").PRIMITIVES.get(name) or decisions.PRIMITIVES.get(name)
 
 
 def by_name(primitives):

@@ -43,9 +43,17 @@ def decision(name, function):
         What messages call it.
     function : callable
         Of plain values.
+
+    Raises
+    ------
+    ValueError
+        If another one has the name.
     """
-    return PRIMITIVES.setdefault(f"{name} of values", Primitive(
-        f"{name} of values", partial(_decided, function), _no_cotangent, _no_tangent, keep_args=False))  # fmt: skip
+    name = f"{name} of values"
+    if name in PRIMITIVES:
+        raise ValueError(f"two decisions are called {name!r}, and a tape file knows them by their names")
+    PRIMITIVES[name] = Primitive(name, partial(_decided, function), _no_cotangent, _no_tangent, keep_args=False)
+    return PRIMITIVES[name]
 
 
 def keep(primitive, args):

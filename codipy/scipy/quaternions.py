@@ -23,7 +23,7 @@ __all__ = [
 _SMALL = 1e-3  # of a squared length
 _IS_SMALL = decision("scipy.spatial.transform small angles", lambda square: square < _SMALL)
 _IS_ZERO = decision("scipy.spatial.transform angles of 0", lambda square: square == 0.0)
-_IS_NEGATIVE = decision("scipy.spatial.transform signs", lambda w: w < 0.0)
+_IS_NEGATIVE = decision("scipy.spatial.transform negative scalars", lambda w: w < 0.0)
 _STEPS = 12    # of Newton's iteration for the nearest rotation, which is quadratic
 
 

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A tape that was saved and loaded is the same tape, in another process and without the program too."""
 
+import importlib
 import os
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,6 +14,9 @@ import scipy.sparse
 
 import codipy
 from codipy.errors import TapeError, TapeFormatError
+from codipy.files.primitives import own
+from codipy.numpy import decisions
+from codipy.scipy import calls
 from tests.active.recording import is_active, record
 from tests.fuzz.generator import write
 from tests.fuzz.judge import Rebound, quietly
@@ -110,6 +115,45 @@ def test_a_fresh_process_sweeps_them(tmp_path):
     command = [sys.executable, "-c", IN_ANOTHER_PROCESS, *paths]
     found = subprocess.run(command, capture_output=True, text=True, check=True, cwd=Path(__file__).parents[2])
     assert found.stdout.split("\n")[:-1] == expected
+
+
+KNOWN_IN_ANOTHER_PROCESS = """
+import os, sys
+import scipy.fft, scipy.integrate, scipy.interpolate, scipy.ndimage, scipy.signal, scipy.spatial.transform, scipy.stats
+from codipy.files.primitives import own
+
+for name in sys.stdin.read().splitlines():  # each in a process where nothing else of codipy is imported
+    if not os.fork():
+        os._exit(own(name) is None)
+    if os.wait()[1]:
+        print(name)
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="each name is looked up in a copy of a process")
+def test_a_primitive_that_is_saved_is_known_where_nothing_was_recorded():
+    # Of each module that makes primitives one is enough: it is imported for that one, and no other imports it.
+    makers = ("codipy.scipy", "codipy.implicit")
+    for package in map(importlib.import_module, makers):
+        for module in pkgutil.walk_packages(package.__path__, package.__name__ + "."):
+            importlib.import_module(module.name)
+    names = [name for name in (*decisions.PRIMITIVES, *calls.PRIMITIVES) if own(name) is not None]
+    names = {_maker(name): name for name in names if not name.startswith("np.")}
+    assert len(names) > 20
+    command = [sys.executable, "-c", KNOWN_IN_ANOTHER_PROCESS]
+    found = subprocess.run(command, input="\n".join(names.values()), capture_output=True, text=True, check=True,
+                           cwd=Path(__file__).parents[2])  # fmt: skip
+    assert found.stdout == ""
+
+
+def _maker(name):
+    rule = own(name).forward
+    return getattr(rule, "args", [rule])[0].__module__, name.split(" ")[0].rpartition(".")[0]
+
+
+def test_a_name_of_a_decision_is_given_once():
+    with pytest.raises(ValueError, match="two decisions are called 'np.clip of values'"):
+        decisions.decision("np.clip", np.clip)
 
 
 @each_as_values

@@ -114,6 +114,19 @@ def test_a_replay_on_another_branch_raises(f):
         tape.evaluate_primal()
 
 
+def test_a_canonical_quaternion_is_decided_by_its_sign_alone():
+    def f(v):
+        return R.from_rotvec(v).as_quat(canonical=True).sum()
+
+    tape, other = codipy.Tape("primal"), np.array([-0.3, 0.2, 0.1])
+    with tape:
+        v = tape.register_input(np.array([0.3, 0.2, 0.1]))
+        y = tape.register_output(codipy.rebind(f)(v))
+    tape.set_primal(v, other)
+    tape.evaluate_primal()
+    assert tape.get_primal(y) == f(other)
+
+
 @pytest.mark.filterwarnings("ignore:Gimbal lock")
 @pytest.mark.parametrize("refused, text", [
     (lambda p: R.from_euler("xyz", np.array([0.3, np.pi / 2, 0.2]) + 0.0 * p[:3]).as_euler("xyz"), "gimbal lock"),
