@@ -55,14 +55,12 @@ def _at_the_point(options):
     if (options.size is not None) + (options.at is not None) + (options.x0 is not None) > 1:
         raise TargetError("--size, --at and --x0 exclude one another")
     found = find(options.target)
-    function = as_steps(found.function, options.steps)
+    function = as_steps(found.function, options)
     if options.size is not None:
         place = f"{found.place}({options.size}) of {found.path.name}"
         arguments = found.made(options.size, options.steps)
     else:
         _, arguments, place = found.arguments(options.at, options.x0)
-        if options.steps is not None and function is found.function:
-            raise TargetError(f"nothing takes the number of steps: give {found.name} a parameter steps=")
     steps = "" if options.steps is None else f", {options.steps} steps"
     return function, name_of(found.function), arguments, place + steps
 

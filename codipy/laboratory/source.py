@@ -12,7 +12,7 @@ import types
 from pathlib import Path
 
 from codipy.tools.callee import name_of
-from codipy.tools.console.target import absolute, find, made_by
+from codipy.tools.console.target import TargetError, absolute, find, made_by
 
 __all__ = ["FromFile", "Given", "as_steps"]
 
@@ -43,8 +43,8 @@ class FromFile:
             self._found = find(self.target)
         found = self._found
         if point.size is not None:
-            return as_steps(found.function, point.steps), found.made(point.size, point.steps)
-        return as_steps(found.function, point.steps), found.arguments(at=point.at, text=point.text).arguments
+            return as_steps(found.function, point), found.made(point.size, point.steps)
+        return as_steps(found.function, point), found.arguments(at=point.at, text=point.text).arguments
 
     def content(self):
         """A hash of the file, so that a study does not go on with another function."""
@@ -78,9 +78,9 @@ class Given:
     def load(self, point):
         """The function and its arguments at a point."""
         if point.size is None:
-            return as_steps(self.f, point.steps), self.points[point.label]
+            return as_steps(self.f, point), self.points[point.label]
         made = made_by(self.points or self.f.x0, self.f, point.size, point.steps)
-        return as_steps(self.f, point.steps), made if isinstance(made, tuple) else (made,)
+        return as_steps(self.f, point), made if isinstance(made, tuple) else (made,)
 
     def content(self):
         """A hash of the function's text and its points, None where one of them is not to be had."""
@@ -122,9 +122,24 @@ def _hash(content):
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def as_steps(function, steps):
-    """The function with its own ``steps=``, if it has that parameter; else itself."""
-    if steps is None or "steps" not in inspect.signature(function).parameters:
-        return function
-    return functools.partial(function, steps=steps)
+def as_steps(function, point):
+    """The function with its own ``steps=``; itself where what makes points of a size takes their number.
 
+    Parameters
+    ----------
+    function : callable
+    point : Point
+        Or what has its ``size`` and ``steps``.
+
+    Raises
+    ------
+    TargetError
+        If nothing takes the number of steps.
+    """
+    if point.steps is None:
+        return function
+    if "steps" in inspect.signature(function).parameters:
+        return functools.partial(function, steps=point.steps)
+    if point.size is None:
+        raise TargetError(f"nothing takes the number of steps: give {name_of(function)} a parameter steps=")
+    return function

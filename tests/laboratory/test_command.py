@@ -209,6 +209,7 @@ def test_ctrl_c_keeps_what_is_done(file, end):
         (["model.py:cost", "--x0", "[1.0, x]"], "--x0 [1.0, x]: not a number, nor a list"),
         (["model.py:cost", "--x0", "1.0", "--sizes", "3"], "sizes, at and x0 exclude one another"),
         (["model.py:cost", "--sizes", "3", "--steps", "2"], "nothing takes the number of steps"),
+        (["model.py:cost", "--x0", "[1.0]", "--steps", "2,4"], "nothing takes the number of steps: give cost"),
         (["model.py:cost", "--sizes", "3", "--save", "model.py"], "model.py: Not a directory"),
         ([], "which function?"),
         (["model.py:cost", "--compare", "a", "b"], "--compare runs nothing"),

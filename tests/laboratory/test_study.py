@@ -197,6 +197,7 @@ def test_what_the_plain_run_raises_is_raised(function, error, said):
         ([models.heat], {"sizes": [3], "repeat": 1.0}, TypeError, "repeat must be an int"),
         ([models.heat], {"sizes": [3], "at": "p"}, TypeError, "at and x0 are for a function of a file"),
         ([models.long], {"sizes": [3], "steps": [2]}, ValueError, "nothing takes the number of steps"),
+        ([models.long, np.ones(3)], {"steps": [2, 4]}, ValueError, "nothing takes the number of steps: give long"),
         (["none.py:f"], {}, ValueError, "there is no file none.py"),
         ([3.0], {}, TypeError, "f must be a function"),
     ],
