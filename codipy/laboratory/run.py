@@ -333,9 +333,9 @@ class _Run:
                 differences = Differences.of(dict(arrays), names)
             gradients = [self._gradient(row) for row in taped]
             verdict = Verdict(gradients, differences, rtol)
-            for row, gradient, known in zip(taped, verdict.gradients, gradients):
+            for row, gradient in zip(taped, gradients):
                 title = row.combination.title
-                if known is not None:
+                if gradient is not None:
                     row.gradient_difference, row.finite_difference = verdict.distances(gradient)
                 elif row.tangent is not None and (line := verdict.wrong_tangent(title, row.tangent)):
                     lines.append(line)

@@ -31,7 +31,7 @@ from codipy.tools.comparison.measuring import (
     runs_for,
     time_plain,
 )
-from codipy.tools.comparison.verdict import Differences, random_direction, timed_value
+from codipy.tools.comparison.verdict import Differences, direction_of, timed_value
 from codipy.tools.derivatives.drivers import grad
 from codipy.tools.runs.problem import Problem
 
@@ -150,7 +150,7 @@ def _slope(problem, tape, looked, path):
         np.save(path, gradient)
         return {}
     alone = TimedTape(problem, tape.tape.strategy, tape.tape.granularity)
-    return {"tangent": float(problem.along(alone.tape, random_direction(problem.point.size))[1])}
+    return {"tangent": float(problem.along(alone.tape, direction_of(problem.point))[1])}
 
 
 def _say_cold_is_over(request):

@@ -207,6 +207,12 @@ def test_bad_options_are_refused_before_anything_runs(words, options, error, sai
         codipy.study(*words, **options)
 
 
+def test_forward_alone_by_many_numbers_is_compared_with_differences():
+    study = codipy.study(models.heat, sizes=300, strategies="forward", granularities="statement", repeat=2)
+    assert study.agree and [row.gradient_difference for row in study.taped] == [None]
+    assert [note[:40] for note in study.notes] == ["n=300: No gradient was computed: by 300 "]
+
+
 def test_differences_go_through_a_file(tmp_path):
     problem = Problem(models.heat, (models.heat.x0(30),))
     for seconds in (1e-6, 1.0):      # the second: some numbers only, and directions

@@ -17,7 +17,7 @@ from codipy.tools.comparison.measuring import (
 )
 from codipy.tools.comparison.report import Comparison, Row, Times
 from codipy.tools.comparison.settings import settings
-from codipy.tools.comparison.verdict import Differences, Verdict, random_direction, timed_value
+from codipy.tools.comparison.verdict import Differences, Verdict, direction_of, timed_value
 from codipy.tools.runs.problem import Problem
 
 __all__ = ["StatefulError", "compare"]
@@ -110,8 +110,7 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
                 measured.append({phase: taken / plain[-1] for phase, taken in tape.run(runs).items()})
                 advance()
     verdict = Verdict([looked.gradient for looked in seen], differences, rtol)
-    rows = [_row(tape, looked, measured, gradient, verdict)
-            for tape, looked, measured, gradient in zip(tapes, seen, taped, verdict.gradients)]
+    rows = [_row(tape, looked, measured, verdict) for tape, looked, measured in zip(tapes, seen, taped)]
     return Comparison(
         function=name_of(f), value=value, numbers=problem.point.size, differenced=differences.count,
         directions=len(differences.directions), repeat=repeat, runs=runs, plain=Times.of(plain), rows=rows,
@@ -124,20 +123,22 @@ def _wrong_tangents(problem, tapes, seen, verdict):
     """A line for each tape of strategy 'forward' without a gradient whose derivative in one direction is off."""
     for tape, looked in zip(tapes, seen):
         if looked.gradient is None:
-            found = problem.along(tape.tape, random_direction(problem.point.size))[1]
+            found = problem.along(tape.tape, direction_of(problem.point))[1]
             tape.tape.reset()
             line = verdict.wrong_tangent(f"{tape.tape.strategy}, {tape.tape.granularity}", found)
             yield from [] if line is None else [line]
 
 
-def _row(tape, looked, measured, gradient, verdict):
+def _row(tape, looked, measured, verdict):
     identifiers = looked.statistics["identifiers"].counts
     times = {phase: Times.of([one[phase] for one in measured]) if phase in measured[-1] else None for phase in PHASES}
-    from_others, from_differences = verdict.distances(gradient)
+    gradient = looked.gradient
+    from_others, from_differences = (None, None) if gradient is None else verdict.distances(gradient)
     return Row(
         strategy=tape.tape.strategy, granularity=tape.tape.granularity, **times, refused=tape.refused,
         used=looked.total.used, allocated=looked.total.allocated, adjoint_bytes=looked.adjoint_bytes,
         streams={section.title: section.memory.used for section in looked.streams},
         statements=looked.statements, live_identifiers=identifiers["live indices"],
-        peak_identifiers=identifiers["max live indices"], gradient=gradient.tolist() if gradient.size <= _KEPT else [],
+        peak_identifiers=identifiers["max live indices"],
+        gradient=gradient.tolist() if gradient is not None and gradient.size <= _KEPT else [],
         gradient_difference=from_others, finite_difference=from_differences)

@@ -7,7 +7,7 @@ import sys
 
 import numpy as np
 
-__all__ = ["Directions", "agreement", "finite_differences", "largest_difference"]
+__all__ = ["Directions", "agreement", "finite_differences", "largest_difference", "random_directions"]
 
 _EPSILON = sys.float_info.epsilon
 _GOOD = 1e-6      # relative error with which a step is taken as it is
@@ -68,6 +68,12 @@ def _central(function, x, i, h):
     return near, abs(near - far) + rounding, rounding
 
 
+def random_directions(x, count):
+    """Plus or minus the scale of each number, drawn the same in every run; of a larger count the first are the same."""
+    random, scale = np.random.default_rng(x.size), np.sqrt(np.maximum(np.abs(x), 1.0))
+    return [scale * random.choice([-1.0, 1.0], x.size) for _ in range(count)]
+
+
 class Directions:
     """Central differences in random directions: four runs each, however many numbers there are.
 
@@ -83,14 +89,13 @@ class Directions:
     Attributes
     ----------
     directions : list of numpy.ndarray
-        Plus or minus the scale of each number, drawn the same in every run.
+        Those of `random_directions`.
     differences, errors : numpy.ndarray
         As `finite_differences` returns them.
     """
 
     def __init__(self, function, x, count, step=None):
-        random, scale = np.random.default_rng(x.size), np.sqrt(np.maximum(np.abs(x), 1.0))
-        self.directions = [scale * random.choice([-1.0, 1.0], x.size) for _ in range(count)]
+        self.directions = random_directions(x, count)
         self.differences, self.errors = np.zeros(count), np.zeros(count)
         for k, direction in enumerate(self.directions):
             found, error = finite_differences(lambda t, along=direction: function(x + t[0] * along), [0.0], step)

@@ -14,6 +14,7 @@ from codipy.tape.provenance.watching import unwatched
 from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.arguments.leaves import join, shape_of
 from codipy.tools.callee import name_of
+from codipy.tools.comparison.verdict import MOST_COLUMNS
 from codipy.tools.threads import get_num_threads
 
 __all__ = ["NO_VALUES", "PHASES", "Looked", "StatefulError", "TimedTape", "clock", "demand_the_same", "stateful",
@@ -26,7 +27,7 @@ _LONG_ENOUGH = 5e-3      # seconds of runs in one measurement, so that the clock
 _MOST_RUNS = 1000
 _SHORT = 100      # runs in a measurement, from which on one takes less than 50 us
 _FINE = 1e-6      # seconds
-_WIDTH, _MOST_COLUMNS = 16, 256      # of strategy 'forward': directions in a run, and most of them that are run
+_WIDTH = 16              # of strategy 'forward': directions in a run
 
 
 class StatefulError(ValueError):
@@ -191,7 +192,7 @@ class TimedTape:
     def gradient_forward(self):
         """The gradient by strategy 'forward', a few columns at once; None where there are many numbers."""
         size = self.problem.point.size
-        if size > _MOST_COLUMNS:
+        if size > MOST_COLUMNS:
             return None
         gradient = np.zeros(size)
         for start in range(0, size, _WIDTH):

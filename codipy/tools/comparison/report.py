@@ -58,9 +58,11 @@ class Row:
     statements, live_identifiers, peak_identifiers : int
         Counts.
     gradient : list of float
-        What came out, array after array; empty if it has more than 10,000 numbers.
-    gradient_difference, finite_difference : float
-        Largest difference from the median of all rows, and from finite differences, over the largest component.
+        What came out, array after array; empty if it has more than 10,000 numbers, and of strategy 'forward' if it has
+        more than 256, by which that differentiates in one direction only.
+    gradient_difference, finite_difference : float or None
+        Largest difference from the median of all rows, and from finite differences, over the largest component; None
+        where no gradient was computed.
     """
 
     strategy: str
@@ -78,8 +80,8 @@ class Row:
     live_identifiers: int
     peak_identifiers: int
     gradient: list
-    gradient_difference: float
-    finite_difference: float
+    gradient_difference: float | None
+    finite_difference: float | None
 
     @property
     def times(self):
@@ -206,16 +208,19 @@ class Comparison:
                        "adjoints", "statements", "live", "peak", "difference", "finite diff."],
                   [[row.strategy, row.granularity, *(_cell(time) for time in row.times), readable(row.used),
                     readable(row.allocated), readable(row.adjoint_bytes), str(row.statements),
-                    str(row.live_identifiers), str(row.peak_identifiers), f"{row.gradient_difference:.1e}",
-                    f"{row.finite_difference:.1e}"] for row in rows], 2),
+                    str(row.live_identifiers), str(row.peak_identifiers),
+                    *("-" if off is None else f"{off:.1e}" for off in (row.gradient_difference, row.finite_difference))]
+                   for row in rows], 2),
             Table("Seconds, medians:", ["strategy", "granularity", "record", "reverse", "forward", "replay"],
                   [[row.strategy, row.granularity,
                     *("-" if time is None else readable_seconds(time.median * plain) for time in row.times)]
-                   for row in rows], 2),
-            Table("Bytes used by stream:", ["strategy", "granularity", *streams],
-                  [[row.strategy, row.granularity,
-                    *(readable(row.streams[name]) if name in row.streams else "-" for name in streams)]
-                   for row in rows if row.streams], 2)]
+                   for row in rows], 2)]
+        if streams:
+            found.append(Table(
+                "Bytes used by stream:", ["strategy", "granularity", *streams],
+                [[row.strategy, row.granularity,
+                  *(readable(row.streams[name]) if name in row.streams else "-" for name in streams)]
+                 for row in rows if row.streams], 2))
         if self.memory:
             found.append(Table(
                 "Peak resident memory, each in a process of its own:",

@@ -7,17 +7,19 @@ import time
 
 import numpy as np
 
-from codipy.tools.comparison.differences import Directions, agreement, finite_differences, largest_difference
+from codipy.tools.comparison.differences import (
+    Directions, agreement, finite_differences, largest_difference, random_directions)
 
-__all__ = ["Differences", "Verdict", "random_direction", "timed_value"]
+__all__ = ["MOST_COLUMNS", "Differences", "Verdict", "direction_of", "timed_value"]
 
 _DIFFERENCING = 5.0      # seconds that finite differences may take, by estimate; else only some numbers get theirs
 _DIRECTIONS = 3          # and the others are differenced together, in so many directions
+MOST_COLUMNS = 256       # numbers of which strategy 'forward' is asked for the gradient
 
 
-def random_direction(size):
-    """The direction in which gradients are asked for that are too long to be computed."""
-    return np.random.default_rng(size).uniform(-1.0, 1.0, size)
+def direction_of(point):
+    """The direction in which strategy 'forward' differentiates by more numbers: the first of the differences."""
+    return random_directions(point, 1)[0]
 
 
 class Differences:
@@ -45,9 +47,9 @@ class Differences:
         numbers = problem.point.size
         only = range(0, numbers, max(1, math.ceil(numbers * 4 * seconds / _DIFFERENCING)))
         self.values, self.errors = finite_differences(problem.value, problem.point, only=only)
-        self.directions = Directions(problem.value, problem.point, _DIRECTIONS if len(only) < numbers else 0)
+        is_together = len(only) < numbers or numbers > MOST_COLUMNS
+        self.directions = Directions(problem.value, problem.point, _DIRECTIONS if is_together else 0)
         self.count, self.names = len(only), problem.names
-
 
     def arrays(self):
         """Everything but the names, by which `of` makes it again."""
@@ -79,16 +81,14 @@ class Verdict:
 
     Attributes
     ----------
-    reference : numpy.ndarray
-        The median, component by component: a number that occurs, and NaN where most are NaN.
+    reference : numpy.ndarray or None
+        The median, component by component: a number that occurs, and NaN where most are NaN. None of no gradient.
     """
 
     def __init__(self, gradients, differences, rtol):
         known = [gradient for gradient in gradients if gradient is not None]
-        self.reference = (np.sort(known, axis=0)[(len(known) - 1) // 2] if known else
-                          np.full(differences.values.size, np.nan))
-        # Of many numbers the strategy 'forward' is not asked for a gradient: its row has that of the others.
-        self.gradients = [self.reference if gradient is None else gradient for gradient in gradients]
+        self.reference = np.sort(known, axis=0)[(len(known) - 1) // 2] if known else None
+        self.gradients = gradients
         self.differences, self.rtol = differences, rtol
 
     def distances(self, gradient):
@@ -100,11 +100,13 @@ class Verdict:
     def lines(self, titles):
         """One line for each way whose gradient is not that of the others, or not that of finite differences."""
         reference, differences = self.reference, self.differences
-        finite = np.abs(reference[np.isfinite(reference)])
-        scale = finite.max(initial=0.0) or 1.0
         known = np.isfinite(differences.values)
-        allowed = np.where(known, differences.errors, 0.0) + 1e-5 * scale
         for title, gradient in zip(titles, self.gradients):
+            if gradient is None:
+                continue
+            finite = np.abs(reference[np.isfinite(reference)])
+            scale = finite.max(initial=0.0) or 1.0
+            allowed = np.where(known, differences.errors, 0.0) + 1e-5 * scale
             far = agreement(gradient, reference)
             off = np.where(known, agreement(gradient, differences.values), 0.0) - allowed
             if not far.max(initial=0.0) <= self.rtol * scale:
@@ -118,7 +120,10 @@ class Verdict:
                    f"{gradient[i]:.12g}, not {value[i]:.12g}")
 
     def missing(self):
-        """A line if the gradient is not of numbers, in which all may agree, else None."""
+        """A line if there is no gradient, or it is not of numbers, in which all may agree; else None."""
+        if self.reference is None:
+            return (f"No gradient was computed: by {self.differences.values.size} numbers strategy 'forward' "
+                    "differentiates in one direction, in which it is compared with finite differences.")
         off = np.flatnonzero(~np.isfinite(self.reference))
         if not off.size:
             return None
@@ -128,14 +133,20 @@ class Verdict:
                 "says nothing; codipy debug says which line it comes from.")
 
     def wrong_tangent(self, title, found):
-        """A line if the derivative along `random_direction` is not that of the reference, else None."""
-        direction = random_direction(self.reference.size)
-        if not np.all(np.isfinite(self.reference)):
+        """A line if the derivative along `direction_of` the point is another, else None.
+
+        That is compared with the gradient of the others; where there is none, with the finite difference.
+        """
+        there = self.differences.directions
+        if self.reference is None:
+            expected, others = float(there.differences[0]), "finite differences"
+            allowed = float(there.errors[0]) + 1e-5 * max(abs(expected), abs(found))
+        else:
+            (expected, *_), (size, *_) = there.along(self.reference)
+            others, allowed = "the others", self.rtol * size
+        if not math.isfinite(expected) or abs(found - expected) <= allowed:
             return None
-        expected = float(self.reference @ direction)
-        if abs(found - expected) <= self.rtol * float(np.abs(self.reference) @ np.abs(direction)):
-            return None
-        return (f"{title} disagrees with the others: the derivative in a random direction is {found:.12g}, "
+        return (f"{title} disagrees with {others}: the derivative in a random direction is {found:.12g}, "
                 f"not {expected:.12g}")
 
 
