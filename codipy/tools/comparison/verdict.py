@@ -8,7 +8,12 @@ import time
 import numpy as np
 
 from codipy.tools.comparison.differences import (
-    Directions, agreement, finite_differences, largest_difference, random_directions)
+    Directions,
+    agreement,
+    finite_differences,
+    largest_difference,
+    random_directions,
+)
 
 __all__ = ["MOST_COLUMNS", "Differences", "Verdict", "direction_of", "timed_value"]
 
