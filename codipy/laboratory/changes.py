@@ -10,6 +10,7 @@ from typing import Any
 
 from codipy.laboratory.errors import StudyError
 from codipy.laboratory.fits import LEAST_GROWTH
+from codipy.laboratory.noise import LEAST, SURE, between, noise, spread, variance
 from codipy.laboratory.result import Study
 from codipy.tape.memory.statistics import readable
 from codipy.tools.comparison.measuring import PHASES
@@ -18,8 +19,6 @@ from codipy.tools.console.table import Table, as_comments, line_width
 
 __all__ = ["Change", "Changes", "changes"]
 
-_SURE = 3.5      # standard deviations: a study has some hundred numbers, and noise must not make one of them a change
-_LEAST = 0.02      # of a time: less is the compiler's and the memory's layout, whatever the spread says
 _ROUNDING = 1e-12      # of a value: another machine's functions round otherwise
 _SECTIONS = ("codipy", "python", "numpy", "system", "processor", "clock", "content", "repeat", "rebind")
 _EXACT = ("used", "allocated", "adjoint_bytes", "statements", "arguments", "peak_live", "largest")
@@ -128,9 +127,9 @@ class Changes:
         if times:
             usual = statistics.median(change.noise for change in times)
             lines.append(
-                f"A time has changed if it differs by more than its noise: {_SURE} standard deviations of both "
+                f"A time has changed if it differs by more than its noise: {SURE} standard deviations of both "
                 f"studies, from the spread of repeated measurements and of the plain run over the processes, and "
-                f"{100 * _LEAST:.0f} % at least; here half of them may differ by {100 * usual:.0f} %. Bytes and counts "
+                f"{100 * LEAST:.0f} % at least; here half of them may differ by {100 * usual:.0f} %. Bytes and counts "
                 f"of a tape have no noise, the memory of a process has {readable(LEAST_GROWTH)}.")
         if format == "text":
             lines = [part for line in lines for part in textwrap.wrap(line, width)]
@@ -166,10 +165,10 @@ def changes(before: Study, after: Study) -> Changes:
                          f"other {_points(after)}")
     rows = [{row.combination.key: row for row in study.rows if row.error is None} for study in (before, after)]
     shared = [key for key in rows[0] if key in rows[1]]
-    between = [_between(study) for study in (before, after)]
+    spreads = [between(study.rows) for study in (before, after)]
     compared = []
     for key in shared:
-        compared += _compared(rows[0][key], rows[1][key], between)
+        compared += _compared(rows[0][key], rows[1][key], spreads)
     for point in dict.fromkeys(row.combination.point for row in before.rows):
         compared += _plain(before, after, point)
     circumstances = {name: [before.header.get(name), after.header.get(name)] for name in _SECTIONS
@@ -190,7 +189,7 @@ def _wrong(study):
             *study.disagreements]
 
 
-def _compared(one, other, between):
+def _compared(one, other, spreads):
     title = one.combination.title
     if not one.is_plain:
         for name in _EXACT:
@@ -199,12 +198,12 @@ def _compared(one, other, between):
             yield Change(title, name.replace("_", " "), unit, a, b, 0.0, a != b)
     for phase in PHASES:
         if phase in one.seconds and phase in other.seconds:
-            noise = _SURE * math.sqrt(sum(_variance(row.ratios(phase)) + 2.0 * spread(row) ** 2
-                                          for row, spread in zip((one, other), between)))
+            differs = sum(variance(row.ratios(phase)) + 2.0 * process(row) ** 2
+                          for row, process in zip((one, other), spreads))
             yield _judged(title, f"{phase} over plain", "x", statistics.median(one.ratios(phase)),
-                          statistics.median(other.ratios(phase)), max(noise, _LEAST))
+                          statistics.median(other.ratios(phase)), noise(differs))
     yield _judged(title, "growth of the process", "B", one.growth, other.growth,
-                  LEAST_GROWTH / max(one.growth, other.growth, 1) + _LEAST)
+                  LEAST_GROWTH / max(one.growth, other.growth, 1) + LEAST)
 
 
 def _plain(before, after, point):
@@ -217,39 +216,13 @@ def _plain(before, after, point):
     taken = [[row.plain_seconds for row in study.rows if row.combination.point == point and row.plain]
              for study in (before, after)]
     if all(taken):
-        noise = _SURE * math.sqrt(sum(_spread(part) ** 2 for part in taken))
-        yield _judged(f"plain at {point.label}", "time", "s", *map(statistics.median, taken), max(noise, _LEAST))
+        yield _judged(f"plain at {point.label}", "time", "s", *map(statistics.median, taken),
+                      noise(sum(spread(part) ** 2 for part in taken)))
 
 
-def _judged(title, quantity, unit, a, b, noise):
-    """A change if the logarithms, or what is near to them, differ by more than noise."""
-    differs = a != b and (min(a, b) <= 0.0 or abs(math.log(b / a)) > noise)
+def _judged(title, quantity, unit, a, b, least):
+    """A change if the logarithms, or what is near to them, differ by more than the least."""
+    differs = a != b and (min(a, b) <= 0.0 or abs(math.log(b / a)) > least)
     if unit == "B":      # pages come and go
         differs = differs and abs(b - a) > LEAST_GROWTH
-    return Change(title, quantity, unit, a, b, noise, differs)
-
-
-def _variance(samples):
-    """Of the logarithm of a median, from the quartiles of what it is the median of."""
-    if len(samples) < 2:
-        return 0.0
-    lower, _, upper = statistics.quantiles([math.log(sample) for sample in samples], n=4, method="inclusive")
-    return ((upper - lower) / 1.349) ** 2 * (math.pi / 2.0) / len(samples)
-
-
-def _between(study):
-    """A function of a row: the standard deviation of the logarithm of the plain run over the processes of its point."""
-    found = {}
-    for row in study.rows:
-        if row.plain:
-            found.setdefault(row.combination.point, []).append(row.plain_seconds)
-    spreads = {point: _spread(taken) for point, taken in found.items()}
-    return lambda row: spreads.get(row.combination.point, 0.0)
-
-
-def _spread(taken):
-    if len(taken) < 2:
-        return 0.0
-    logs = [math.log(seconds) for seconds in taken]
-    middle = statistics.median(logs)
-    return 1.4826 * statistics.median(abs(value - middle) for value in logs)
+    return Change(title, quantity, unit, a, b, least, differs)

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from codipy.laboratory.noise import between, noise, variance
+
 __all__ = ["METRICS", "Fit", "Overtaking", "fit_power", "fits_of", "overtakings_of", "title_of"]
 
 LEAST_GROWTH = 1 << 20      # bytes of a process: less says nothing of the tape, since pages come and go in a Python
@@ -80,7 +82,7 @@ class Overtaking:
         Where straight lines between the logarithms cross.
     steps : int or None
     sure : bool
-        Whether the difference on both sides is larger than the spreads of the measurements.
+        Whether the difference on both sides is larger than the noise of the measurements and of the processes.
     least : float
         The smaller of the differences on both sides.
     """
@@ -186,29 +188,23 @@ def overtakings_of(rows, metrics=COMPARED, winners_only=True):
     metrics : sequence of str
         Names in METRICS.
     winners_only : bool
-        Only where the least of all changes; else every pair.
+        Only where the least of all changes, and not by noise on both sides; else every pair.
     """
     found, taped = [], [row for row in rows if not row.is_plain and row.error is None]
-    plain = _plain_runs(rows)
+    plain, process = _plain_runs(rows), between(rows)
     for metric in metrics:
+        unit, samples_of = METRICS[metric]
         for steps in dict.fromkeys(row.combination.point.steps for row in taped):
             series = {}
             for row in taped:
-                samples = METRICS[metric][1](row, plain.get(row.combination.point))
+                samples = samples_of(row, plain.get(row.combination.point))
                 # Strategy 'forward' gives one direction for its time: no gradient.
                 if row.combination.point.steps == steps and samples and row.combination.strategy != "forward":
-                    series.setdefault(row.way, {})[row.size] = _middle(samples)
+                    varies = variance(samples) + process(row) ** 2 if unit == "s" else None
+                    series.setdefault(row.way, {})[row.size] = statistics.median(samples), varies
             least = _LEAST.get(metric, 0)
             found += [one for one in _crossings(metric, steps, series, winners_only) if one.least >= least]
     return found
-
-
-def _middle(samples):
-    """Median and half the distance of the quartiles."""
-    if len(samples) == 1:
-        return samples[0], 0.0
-    lower, median, upper = statistics.quantiles(samples, n=4, method="inclusive")
-    return median, (upper - lower) / 2
 
 
 def _crossings(metric, steps, series, winners_only):
@@ -219,10 +215,16 @@ def _crossings(metric, steps, series, winners_only):
         if winners_only and ways:
             pairs = [tuple(min(ways, key=lambda way: series[way][size][0]) for size in (above, below))]
         for winner, loser in pairs:
-            (a0, sa0), (b0, sb0) = series[winner][below], series[loser][below]
-            (a1, sa1), (b1, sb1) = series[winner][above], series[loser][above]
+            (a0, va0), (b0, vb0) = series[winner][below], series[loser][below]
+            (a1, va1), (b1, vb1) = series[winner][above], series[loser][above]
             if a0 > b0 > 0 and 0 < a1 < b1:
                 before, after = math.log(a0 / b0), math.log(a1 / b1)
-                near = below * (above / below) ** (before / (before - after))
-                yield Overtaking(metric, winner, loser, below, above, near, steps,
-                                 a0 - b0 > sa0 + sb0 and b1 - a1 > sa1 + sb1, min(a0 - b0, b1 - a1))
+                tells = [before > _noise(va0, vb0), -after > _noise(va1, vb1)]
+                if any(tells) or not winners_only:
+                    near = below * (above / below) ** (before / (before - after))
+                    yield Overtaking(metric, winner, loser, below, above, near, steps, all(tells), min(a0 - b0, b1 - a1))
+
+
+def _noise(*variances):
+    """That of two times; bytes, which have no variance, have none."""
+    return 0.0 if None in variances else noise(sum(variances))
