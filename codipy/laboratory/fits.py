@@ -222,7 +222,8 @@ def _crossings(metric, steps, series, winners_only):
                 tells = [before > _noise(va0, vb0), -after > _noise(va1, vb1)]
                 if any(tells) or not winners_only:
                     near = below * (above / below) ** (before / (before - after))
-                    yield Overtaking(metric, winner, loser, below, above, near, steps, all(tells), min(a0 - b0, b1 - a1))
+                    yield Overtaking(metric, winner, loser, below, above, near, steps, all(tells),
+                                     min(a0 - b0, b1 - a1))
 
 
 def _noise(*variances):

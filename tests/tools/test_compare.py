@@ -98,7 +98,8 @@ def test_wrong_tangents_are_named():
     x = np.linspace(1.0, 2.0, 400)
     alone = codipy.compare(lambda x: (x * x).sum(), x, strategies="forward", repeat=1)
     assert alone.agree and [row.gradient_difference for row in alone.rows] == [None, None]
-    assert "No gradient was computed: by 400 numbers" in str(alone) and "NaN" not in str(alone) and "by stream" not in str(alone)
+    assert "No gradient was computed: by 400 numbers" in str(alone)
+    assert "NaN" not in str(alone) and "by stream" not in str(alone)
     alone = codipy.compare(cost, *POINT, strategies="forward", repeat=1)
     assert alone.agree and [row.strategy for row in alone.rows] == ["forward", "forward"]
 
