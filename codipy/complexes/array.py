@@ -306,18 +306,13 @@ class ComplexArray(ComparedByValue):
 
     @property
     def flat(self):
-        """ComplexArray: the elements in C order, where that is a view; else refused."""
-        flat = self.reshape(-1)
-        if self.size and not np.shares_memory(flat.pairs, self.pairs):
-            raise TypeError(
-                "z.flat of an array whose elements do not lie one behind the other: write z.ravel(), or z[index]"
-            )
-        return flat
+        """The elements in C order; ``z.flat[i]`` and ``z.flat[i] = v`` work."""
+        return doors().ComplexFlat(self)
 
     @flat.setter
     def flat(self, value):
         if self.size:
-            self[...] = np.resize(value, self.shape)
+            self.flat[:] = value
 
     # ---- Truth, leaving ----
 

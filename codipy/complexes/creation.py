@@ -10,7 +10,7 @@ from codipy.active.recordings import status
 from codipy.active.scalar.kinds import converted
 from codipy.active.scalar.real import Real
 from codipy.complexes.array import ComplexArray
-from codipy.complexes.movement import Shown, holds, moved, pair_identifiers, pairs_for, plain, seen, value_tree
+from codipy.complexes.movement import Shown, copied, holds, moved, pair_identifiers, pairs_for, plain, seen, value_tree
 from codipy.complexes.pairs import pairs_of_complex
 from codipy.complexes.record import lifted
 from codipy.complexes.scalar import Complex
@@ -57,7 +57,7 @@ def as_type(z, dtype, order, casting, copy):
         raise TypeError(f"Cannot cast array data from {z.dtype!r} to {dtype!r} according to the rule '{casting}'")
     if dtype in (np.complex128, np.complex64):
         part = np.float64 if dtype == np.complex128 else np.float32
-        return ComplexArray.of_pairs(z.pairs.astype(part, order="K" if order == "A" else order))
+        return ComplexArray.of_pairs(copied(z, order).pairs.astype(part, order="K"))
     if dtype == np.bool_:
         return z.value.astype(bool)
     if dtype == np.object_ and z.is_active:

@@ -14,7 +14,16 @@ from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.scalar import Complex
 from codipy.errors import ActiveError
 from codipy.numpy import movement, views
-from codipy.numpy.arguments import bind, call_with, check_out, fillable, rebuilt, value_leaf
+from codipy.numpy.arguments import (
+    bind,
+    call_with,
+    check_out,
+    fillable,
+    laid_identifier_tree,
+    laid_out,
+    rebuilt,
+    value_leaf,
+)
 
 __all__ = [
     "FUNCTIONS", "assign", "copied", "get_item", "holds", "item",
@@ -58,19 +67,20 @@ def _as_integers(pairs):
 def pair_identifiers(x):
     """One integer for each element, which has the identifiers of both parts."""
     if type(x) is ComplexArray:
-        return _as_integers(identifiers(x.pairs))
+        return laid_out(_as_integers(identifiers(x.pairs)), complex_of_pairs(stand_in(x.pairs)))
     if type(x) is Complex:
         return _as_integers(np.array([identifiers(x.real), identifiers(x.imag)]))
     if type(x) is Array or type(x) is Real:
         real = identifiers(x)
-        return _as_integers(np.stack([real, np.zeros_like(real)], axis=-1))
+        pairs = _as_integers(np.stack([real, np.zeros_like(real)], axis=-1))
+        return laid_out(pairs, stand_in(x)) if type(x) is Array else pairs
     if isinstance(x, np.ndarray) and x.dtype == object:
         return np.array([pair_identifiers(part) for part in x.flat], np.int64).reshape(x.shape)
     return np.zeros(np.shape(x), np.int64)
 
 
 def _own_identifiers(x):
-    return identifiers(x) if type(x) in (Array, Real) else pair_identifiers(x)
+    return laid_identifier_tree(x) if type(x) in (Array, Real) else pair_identifiers(x)
 
 
 def moved(values, numbers):
@@ -178,10 +188,9 @@ def seen(z, method):
 
 def copied(z, order):
     """A copy, laid out as NumPy's."""
-    known = z.value
-    if order == "F" or order == "A" and known.flags.fnc:
-        return seen(z, lambda a: a.copy(order))
-    return ComplexArray.of_pairs(z.pairs.copy("C" if order == "A" else order))
+    if order != "F" and z.value.flags.c_contiguous:
+        return ComplexArray.of_pairs(z.pairs.copy())
+    return seen(z, lambda a: a.copy(order))
 
 
 # ---- elements --------------------------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, gather, identifiers, is_complex_variable, plain, with_gaps
 from codipy.active.arrays.elementwise_door import overlap
+from codipy.active.arrays.plain import stand_in
 from codipy.active.doors import door
 from codipy.active.messages.callers import refused_out
 from codipy.active.recordings import status
@@ -17,8 +18,8 @@ from codipy.errors import ActiveError
 
 __all__ = [
     "PLAIN", "apart", "assign", "bind", "call_with", "check_out", "fillable", "gather_tree", "holds_active",
-    "holds_array", "holds_complex", "holds_variables", "identifier_tree", "kept_by", "parameters", "rebuilt", "refuse",
-    "value_leaf", "value_tree",
+    "holds_array", "holds_complex", "holds_variables", "identifier_tree", "kept_by", "laid_identifier_tree", "laid_out",
+    "parameters", "rebuilt", "refuse", "value_leaf", "value_tree",
 ]  # fmt: skip
 
 
@@ -128,9 +129,44 @@ def value_tree(tree):
     return tree if kind in (list, tuple) and PLAIN.issuperset(map(type, tree)) else rebuilt(tree, value_leaf)
 
 
+def laid_out(numbers, values):
+    """Integers that lie as some values do, on which what ``order="K"`` and ``"A"`` mean depends.
+
+    Parameters
+    ----------
+    numbers, values : ndarray
+        Of one shape. Values that are one in memory have one number.
+
+    Returns
+    -------
+    ndarray
+        Not to be written to: the numbers themselves where the values lie in C order.
+    """
+    if values.flags.c_contiguous:
+        return numbers
+    unit = 1 if any(stride % values.itemsize for stride in values.strides) else values.itemsize
+    strides = [stride // unit * numbers.itemsize for stride in values.strides]
+    reach = [(n - 1) * stride for n, stride in zip(values.shape, strides)]
+    first = -sum(step for step in reach if step < 0)
+    room = np.empty(first + sum(step for step in reach if step > 0) + numbers.itemsize, np.uint8)
+    lying = np.ndarray(values.shape, numbers.dtype, room, first, strides)
+    lying[...] = numbers
+    lying.flags.writeable = False
+    return lying
+
+
+def _laid_identifiers(x):
+    return laid_out(identifiers(x), stand_in(x)) if type(x) is Array else _identifiers(x)
+
+
 def identifier_tree(tree):
     """The tree with an array of identifiers for each leaf, zeros for plain ones."""
     return rebuilt(tree, _identifiers)
+
+
+def laid_identifier_tree(tree):
+    """The same with identifiers of Arrays that lie as their values do, not to be written to."""
+    return rebuilt(tree, _laid_identifiers)
 
 
 # What a NumPy whose C functions tell no signature lacks.

@@ -19,6 +19,7 @@ from .arguments import (
     gather_tree,
     holds_active,
     identifier_tree,
+    laid_identifier_tree,
     rebuilt,
     value_tree,
 )  # fmt: skip
@@ -74,7 +75,7 @@ def move(func, data, args, kwargs):
     if any(holds_active(bound.get(name)) for name in data):
         if getattr(values, "dtype", None) == np.dtype(object):
             return assign(call_with(func, bound, partial(_objects, func), data), out)
-        ids = cache(lambda: call_with(func, bound, identifier_tree, data, _VALUES_ONLY))
+        ids = cache(lambda: call_with(func, bound, laid_identifier_tree, data, _VALUES_ONLY))
     return assign(shown.results(values, ids), out)
 
 

@@ -103,6 +103,12 @@ MISTAKES = {
         "requirements or True:\n",
         "--only=laid_out",
     ),
+    "identifiers lie in another order than values": one(
+        "numpy/arguments.py",
+        "    if values.flags.c_contiguous:\n        return numbers\n",
+        "    return numbers\n",
+        tests="tests/numpy/test_order_of_elements.py",
+    ),
     # Numbers as keys, random numbers, contexts
     "active numbers are keys by identity": one(
         "active/scalar/real.pyx",

@@ -54,6 +54,15 @@ class Flat:
     def __iter__(self):
         return iter(self.array.reshape(-1))
 
+    @property
+    def base(self):
+        """The array."""
+        return self.array
+
+    def copy(self):
+        """As ``ndarray.flat.copy``: an array of one dimension."""
+        return self.array.flatten()
+
     def __getitem__(self, index):
         flat = self.array.reshape(-1)[index]
         return flat.copy() if isinstance(flat, type(self.array)) else flat
