@@ -409,18 +409,26 @@ def _fisher_density(a, b, x):
 
 def _fisher_slope(which, a, b, x):
     """Of the distribution function by its degrees of freedom: of I_z(a/2, b/2) where z = a x / (a x + b)."""
-    z = a * x / (a * x + b)
-    moved = _beta_density(a / 2, b / 2, z) * z * (1 - z)
-    by_shape = FUNCTIONS["betainc_b" if which else "betainc_a"](a / 2, b / 2, z) / 2
+    z, rest = a * x / (a * x + b), b / (a * x + b)
+    sp, far = _special(), z > 0.5
+    moved = np.exp(sp.xlogy(a / 2, z) + sp.xlogy(b / 2, rest) - sp.betaln(a / 2, b / 2))
+    by_shape = _by_shape(which, a / 2, b / 2, np.where(far, 0.5, z), np.where(far, rest, 0.5), far) / 2
     return by_shape + (-moved / b if which else moved / a)
+
+
+def _by_shape(which, a, b, z, rest, far):
+    """Of I_z(a, b) by a (0) or b (1), where `far` from 1 - z, which has digits that z has not."""
+    names = "betainc_a", "betainc_b"
+    return np.where(far, -FUNCTIONS[names[1 - which]](b, a, rest), FUNCTIONS[names[which]](a, b, z))
 
 
 def _student_slope(v, t):
     """Of the distribution function by its degrees of freedom: below 0 it is I_z(v/2, 1/2)/2 where z = v / (v + t^2)."""
-    z = v / (v + t * t)
-    below = FUNCTIONS["betainc_a"](v / 2, 0.5, z) / 4 + np.where(
-        t == 0, 0, _beta_density(v / 2, 0.5, np.where(t == 0, 0.5, z)) * t * t / (2 * (v + t * t) ** 2))
-    return -np.sign(t) * below
+    z, rest = v / (v + t * t), t * t / (v + t * t)
+    sp, far = _special(), z > 0.5
+    moved = np.exp(sp.xlogy(v / 2, z) - sp.betaln(v / 2, 0.5)) * np.abs(t) / np.sqrt(v + t * t) / (2 * v)
+    below = moved + _by_shape(0, v / 2, 0.5, np.where(far, 0.5, z), np.where(far, rest, 0.5), far) / 4
+    return _at(t == 0, 0, -np.sign(t) * below)
 
 
 def _skew_density(x, loc, scale, a):

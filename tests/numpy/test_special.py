@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.errors import ActiveError
+from codipy.errors import ActiveError, UndifferentiableError
 from codipy.numpy import special as table
 from tests.strategies import each_strategy
 
@@ -201,8 +201,8 @@ SHAPES = {
     "gammaincc": [(0.3, 4.0), (3.0, 60.0), (60.0, 200.0)],
     "betainc": [(0.3, 0.7, 1e-6), (2.0, 3.0, 0.99), (30.0, 2.0, 0.7), (0.5, 40.0, 0.6), (500.0, 600.0, 0.47)],
     "betaincc": [(2.0, 3.0, 0.999), (5.0, 5.0, 0.01)],
-    "stdtr": [(0.7, -30.0), (2.5, 0.0), (4.0, 1e-3), (300.0, 2.0)],
-    "fdtr": [(1.0, 9.0, 0.2), (40.0, 3.0, 7.0)],
+    "stdtr": [(0.7, -30.0), (2.5, 0.0), (4.0, 1e-3), (300.0, 2.0), (6.5, 1e-12), (40.0, -1e-6), (40.0, 1e-20)],
+    "fdtr": [(1.0, 9.0, 0.2), (40.0, 3.0, 7.0), (2.0, 3.0, 1e10), (2.0, 3.0, 1e17)],
 }  # fmt: skip
 
 
@@ -230,3 +230,14 @@ def test_shapes_far_out_keep_their_digits(name):
                 found = codipy.grad(lambda s, point=point, k=k: getattr(special, name)(
                     *(s if j == k else x for j, x in enumerate(point))))(float(point[k]))  # fmt: skip
                 assert found == pytest.approx(expected, rel=1e-8, abs=1e-300), (point, k)
+
+
+def test_the_slope_by_the_degrees_of_freedom_is_not_differentiated_again_where_it_is_a_limit():
+    def slope(t, v=2.5):
+        return codipy.grad(lambda v: special.stdtr(v, t))(v)
+
+    change = (codipy.grad(lambda t: special.stdtr(2.5 + 1e-5, t))(1e-6) - codipy.grad(
+        lambda t: special.stdtr(2.5 - 1e-5, t))(1e-6)) / 2e-5  # fmt: skip
+    assert codipy.grad(slope)(1e-6) == pytest.approx(change, rel=1e-7)
+    with pytest.raises(UndifferentiableError, match="limit"):
+        codipy.grad(slope)(0.0)
