@@ -103,6 +103,11 @@ cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z,
 cdef object (*numpy_operators[OP_COUNT])(PyObject* x, PyObject* y)
 
 
+cdef bint leaves_power(object fraction) except -1:
+    """Whether its power by a float32 is left to NumPy, which gives a float of Python: fractions of Python 3.13 do so."""
+    return type(fraction).__pow__(fraction, np.float32(1.0)) is NotImplemented
+
+
 cdef inline object apply_numpy(int code, int n, PyObject* x, PyObject* y):
     cdef PyObject* operands[2]
     cdef double u[2]
@@ -120,7 +125,8 @@ cdef inline object apply_numpy(int code, int n, PyObject* x, PyObject* y):
         if PyFloat_CheckExact(<object>operands[k]):
             u[k] = PyFloat_AS_DOUBLE(<object>operands[k])
         elif as_number(operands[k], u + k):
-            if is_fraction(<object>operands[k]) and (k or (<Real>y).kind == SINGLE and code != OP_POWER):
+            if is_fraction(<object>operands[k]) and (k or (<Real>y).kind == SINGLE and (
+                    code != OP_POWER or leaves_power(<object>x))):
                 return beside_fraction(code, x, y)
             kind |= operand_kind(<object>operands[k])
         else:
