@@ -11,6 +11,7 @@ from codipy.active.messages.callers import in_rebound_code
 from codipy.active.scalar.kinds import matched_as_ndarray
 from codipy.complexes.compared import ComparedByValue, doors
 from codipy.complexes.pairs import COMPLEX_OF, complex_of_pairs, pairs_of_complex
+from codipy.errors import ActiveError
 from codipy.tape.signatures import Signature
 
 __all__ = ["ComplexArray"]
@@ -323,7 +324,7 @@ class ComplexArray(ComparedByValue):
         return complex(self.__array__())
 
     def __float__(self):
-        raise TypeError(
+        raise (ActiveError if self.is_active else TypeError)(
             "a complex number is no float, nor does it go into a real array: take z.real or abs(z), or make the "
             "array complex: np.zeros(n, complex)"
         )

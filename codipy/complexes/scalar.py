@@ -102,8 +102,8 @@ class Complex(ComparedByValue, ComplexNumber):
             raise ActiveError(refusal(what, "take codipy.value(z), or codipy.cmath for the functions of cmath"))
         return complex(self.value)
 
-    def __float__(self):
-        raise TypeError(
+    def __float__(self):  # of a plain complex number NumPy takes the real part, with a warning
+        raise (ActiveError if self._is_held() else TypeError)(
             "a complex number is no float, nor does it go into a real array: take z.real or abs(z), or make the "
             "array complex: np.zeros(n, complex)"
         )

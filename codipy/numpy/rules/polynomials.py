@@ -9,7 +9,7 @@ derivative of a remainder without them is refused. So are the statistics of a fi
 import numpy as np
 
 from codipy.errors import ActiveError
-from codipy.numpy.rules.building import dense, guarded, primitive
+from codipy.numpy.rules.building import dense, guarded, primitive, unbroadcast
 from codipy.numpy.rules.patterns import same
 
 __all__ = ["PRIMITIVES"]
@@ -128,18 +128,27 @@ def _real_poly(seq):
 
 
 def _sum_rules(sign):
-    def left(g, out, a, b):
-        return np.reshape(g[g.size - a.size :], a.shape)
+    """Of `a + sign * b`: the shorter one has zeros before it, and rows of several polynomials are broadcast."""
 
-    def right(g, out, a, b):
-        return np.reshape(sign * g[g.size - b.size :], b.shape)
+    def reverse(g, a, length):
+        own = a.shape[0] if a.ndim else 1
+        found = unbroadcast(g, a.shape if a.ndim > 1 else (length,))
+        return np.reshape(found[length - own:], a.shape)
 
-    def padded(t, out):
-        return np.concatenate((np.zeros(out.size - t.size), np.reshape(t, -1)))
+    def forward(t, out, length):
+        if np.ndim(t) < 2:
+            t = np.concatenate((np.zeros(length - np.size(t)), np.reshape(t, -1)))
+        return t if np.shape(t) == np.shape(out) else np.broadcast_to(t, np.shape(out))
 
-    return {0: left, 1: right}, {
-        0: lambda t, out, a, b: padded(t, out),
-        1: lambda t, out, a, b: sign * padded(t, out),
+    def length(a, b):
+        return max(x.shape[0] if x.ndim else 1 for x in (a, b))
+
+    return {
+        0: lambda g, out, a, b: reverse(g, a, length(a, b)),
+        1: lambda g, out, a, b: reverse(sign * g, b, length(a, b)),
+    }, {
+        0: lambda t, out, a, b: forward(t, out, length(a, b)),
+        1: lambda t, out, a, b: sign * forward(t, out, length(a, b)),
     }
 
 
