@@ -46,6 +46,7 @@ REFUSED = {
     "fiedler_companion": "take `scipy.linalg.companion(a)`",
     "funm": "take the function by name, `scipy.linalg.expm`, `logm`, `sqrtm`, `sinm`, ...",
     "hessenberg": _UNSYMMETRIC,
+    "kron": "take `np.kron`, which stands for it from SciPy 1.17 on",
     "leslie": "write the two diagonals into `np.zeros((n, n))`",
     "matmul_toeplitz": "take `scipy.linalg.toeplitz(c, r) @ x`",
     "matrix_balance": "take the matrix itself",
