@@ -26,9 +26,11 @@ import numpy as np
 from codipy.active import Real
 from codipy.active.recordings import status
 from codipy.active.scalar.kinds import converted
+from codipy.complexes.arithmetic import of_function, phase_of, turned
 from codipy.complexes.doors import apply_operator, number
 from codipy.complexes.movement import holds, plain
 from codipy.complexes.record import RULES, record, rule
+from codipy.complexes.scalar import Complex
 from codipy.numpy.primitive import Primitive
 
 if TYPE_CHECKING:
@@ -61,25 +63,41 @@ def _as_python(found):
     return converted(found, float) if type(found) is Real else found.stands_for(complex)
 
 
-def _function(name):
+def _number(z):
+    return z.stands_for(complex) if type(z) is Complex else number(complex, z)
+
+
+def _function(name, ufunc):
     original = getattr(_cmath, name)
 
     @functools.wraps(original)
     def function(z, /):
+        if type(z) is Complex or type(z) is Real:
+            found = of_function(ufunc, original, z, complex)
+            if found is not None:
+                return found
         if _is_plain(z):
             return original(plain(z))
-        return _as_python(record(f"cmath.{name}", (number(complex, z),)))
+        return _as_python(record(f"cmath.{name}", (_number(z),)))
 
     return function
 
 
 for _name, _ufunc in _UFUNCS.items():
     _enter(_name, _ufunc)
-    globals()[_name] = _function(_name)
+    globals()[_name] = _function(_name, _ufunc)
 _enter("log", "log")
 _enter("phase", "angle", "r")
-phase = _function("phase")
-_log = _function("log")
+_log = _function("log", "log")
+
+
+@functools.wraps(_cmath.phase)
+def phase(z, /):
+    if _is_plain(z):
+        return _cmath.phase(plain(z))
+    z = _number(z)
+    found = phase_of(z, _cmath.phase)
+    return _as_python(record("cmath.phase", (z,))) if found is None else found
 
 
 @functools.wraps(_cmath.log)
@@ -95,7 +113,7 @@ def log(z, /, *base):
 
 @functools.wraps(_cmath.polar)
 def polar(z, /):
-    return (_cmath.polar(plain(z))) if _is_plain(z) else (abs(number(complex, z)), phase(z))
+    return (_cmath.polar(plain(z))) if _is_plain(z) else (abs(_number(z)), phase(z))
 
 
 def _rect_slopes(r, phi):
@@ -119,7 +137,10 @@ rule(Primitive("cmath.rect", lambda r, phi: _cmath.rect(float(r), float(phi)), _
 @functools.wraps(_cmath.rect)
 def rect(r, phi, /):
     value = _cmath.rect(plain(r), plain(phi))  # which raises where it has no value
-    return value if _is_plain(r, phi) else _as_python(record("cmath.rect", (r, phi)))
+    if _is_plain(r, phi):
+        return value
+    found = turned(r, phi, value)
+    return _as_python(record("cmath.rect", (r, phi))) if found is None else found
 
 
 def _on_values(name):

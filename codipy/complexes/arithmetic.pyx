@@ -15,7 +15,7 @@ import random
 
 import numpy as np
 
-from libc.math cimport atan2, fabs, hypot, isfinite, isnormal, log
+from libc.math cimport NAN, atan2, cos, cosh, fabs, hypot, isfinite, isnormal, log, sin, sinh
 from cpython.complex cimport PyComplex_Check, PyComplex_CheckExact, PyComplex_FromDoubles
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_Check
@@ -26,7 +26,7 @@ cimport cython
 from codipy.active.core.base_real cimport codipy_new_reference, new_real
 from codipy.active.scalar.kinds cimport DOUBLE, PYTHON, SINGLE, as_kind, plain_scalar
 from codipy.active.scalar.partials cimport of_partials, takes_partials
-from codipy.active.scalar.real cimport Real, apply_with_ufunc, combine_any
+from codipy.active.scalar.real cimport Real, apply1, apply2, apply_with_ufunc, combine_any
 from codipy.operations.kernels cimport *
 from codipy.tape.activity cimport current
 from codipy.tape.recorder cimport Recorder
@@ -222,6 +222,8 @@ cdef int look_up(int code, int left, int right, list samples) except -1:
         known = formula | (OF_NUMPY if made is complex128 else 0)
         for one in samples:
             for other in samples:
+                if one is other:
+                    continue                     # a difference of 0
                 take(<PyObject*>one[left], &x)
                 take(<PyObject*>other[right], &y)
                 value = function(one[left], other[right])
@@ -356,7 +358,12 @@ cdef Real combined(Recorder* r, int code, PyObject* x, double u, PyObject* y, do
     cdef PyObject* operands[2]
     cdef double values[2]
     operands[0], operands[1], values[0], values[1] = x, y, u, v
-    return codipy_new_reference(combine_any(r, code, 2, operands, values, op_value_any(code, u, v, 0.0), kind))
+    return codipy_new_reference(combine_any(r, code, op_arity(code), operands, values, op_value_any(code, u, v, 0.0),
+                                            kind))
+
+
+cdef inline Real real_of(PyObject* x, double value, int kind):
+    return part_of(value if x == NULL else <object>x, kind)
 
 
 cdef inline Real of_reals(Recorder* r, int code, Real x, Real y, int kind):
@@ -385,51 +392,62 @@ cdef ComplexNumber product_of_parts(Recorder* r, const Number* x, const Number* 
 
 
 cdef ComplexNumber quotient_of_parts(Recorder* r, const Number* x, const Number* y, bint by_reciprocal, int form):
-    """By a real or a passive divisor, whose ratio of parts a replay does not change; else None."""
-    cdef Real p, q
-    cdef double ratio, size
-    cdef bint is_flat = fabs(y.re) >= fabs(y.im)
+    """Smith's without a branch, since a replay may have the other: both parts of the divisor over the larger size.
+
+    Where that part is negative, every numerator and denominator has the other sign than in the formula, and the
+    quotients are the same.
+    """
+    cdef Real one, other, size, p, q
     if y.sort < COMPLEX:
-        if by_reciprocal:
-            p = combined(r, OP_DIVIDE, NULL, 1.0, y.a, y.re, form)
-            return new_number(combined(r, OP_MULTIPLY, x.a, x.re, active(p), p.primal, form),
-                              combined(r, OP_MULTIPLY, x.b, x.im, active(p), p.primal, form), form)
-        return new_number(combined(r, OP_DIVIDE, x.a, x.re, y.a, y.re, form),
-                          combined(r, OP_DIVIDE, x.b, x.im, y.a, y.re, form), form)
-    if y.a != NULL or y.b != NULL:
-        return None
-    if is_flat:
-        ratio = y.im / y.re
-        size = y.re + y.im * ratio
-        p = combined(r, OP_MULTIPLY, x.b, x.im, NULL, ratio, form)
-        p = combined(r, OP_ADD, x.a, x.re, active(p), p.primal, form)
-        q = combined(r, OP_MULTIPLY, x.a, x.re, NULL, ratio, form)
-        q = combined(r, OP_SUBTRACT, x.b, x.im, active(q), q.primal, form)
-    else:
-        ratio = y.re / y.im
-        size = y.im + y.re * ratio
-        p = combined(r, OP_MULTIPLY, x.a, x.re, NULL, ratio, form)
-        p = combined(r, OP_ADD, active(p), p.primal, x.b, x.im, form)
-        q = combined(r, OP_MULTIPLY, x.b, x.im, NULL, ratio, form)
-        q = combined(r, OP_SUBTRACT, active(q), q.primal, x.a, x.re, form)
+        if not by_reciprocal:
+            return new_number(combined(r, OP_DIVIDE, x.a, x.re, y.a, y.re, form),
+                              combined(r, OP_DIVIDE, x.b, x.im, y.a, y.re, form), form)
+        size = combined(r, OP_DIVIDE, NULL, 1.0, y.a, y.re, form)
+        return new_number(combined(r, OP_MULTIPLY, x.a, x.re, active(size), size.primal, form),
+                          combined(r, OP_MULTIPLY, x.b, x.im, active(size), size.primal, form), form)
+    one = combined(r, OP_ABSOLUTE, y.a, y.re, NULL, 0.0, form)
+    size = combined(r, OP_ABSOLUTE, y.b, y.im, NULL, 0.0, form)
+    size = of_reals(r, OP_MAXIMUM, one, size, form)
+    one = combined(r, OP_DIVIDE, y.a, y.re, active(size), size.primal, form)
+    other = combined(r, OP_DIVIDE, y.b, y.im, active(size), size.primal, form)
+    p = combined(r, OP_MULTIPLY, y.a, y.re, active(one), one.primal, form)
+    size = of_reals(r, OP_ADD, p, combined(r, OP_MULTIPLY, y.b, y.im, active(other), other.primal, form), form)
+    p = combined(r, OP_MULTIPLY, x.a, x.re, active(one), one.primal, form)
+    p = of_reals(r, OP_ADD, p, combined(r, OP_MULTIPLY, x.b, x.im, active(other), other.primal, form), form)
+    q = combined(r, OP_MULTIPLY, x.b, x.im, active(one), one.primal, form)
+    q = of_reals(r, OP_SUBTRACT, q, combined(r, OP_MULTIPLY, x.a, x.re, active(other), other.primal, form), form)
     if by_reciprocal:
-        return new_number(combined(r, OP_MULTIPLY, active(p), p.primal, NULL, 1.0 / size, form),
-                          combined(r, OP_MULTIPLY, active(q), q.primal, NULL, 1.0 / size, form), form)
-    return new_number(combined(r, OP_DIVIDE, active(p), p.primal, NULL, size, form),
-                      combined(r, OP_DIVIDE, active(q), q.primal, NULL, size, form), form)
+        size = combined(r, OP_DIVIDE, NULL, 1.0, active(size), size.primal, form)
+        return new_number(of_reals(r, OP_MULTIPLY, p, size, form), of_reals(r, OP_MULTIPLY, q, size, form), form)
+    return new_number(of_reals(r, OP_DIVIDE, p, size, form), of_reals(r, OP_DIVIDE, q, size, form), form)
 
 
 cdef ComplexNumber power_of_parts(Recorder* r, const Number* x, const Number* y, int form):
-    """A square or a cube; else None."""
-    cdef Number square
-    cdef ComplexNumber w
-    if y.a != NULL or y.im != 0.0 or (y.re != 2.0 and y.re != 3.0) or x.sort < COMPLEX:
+    """A passive integer of Python's as exponent: products of squares; else None."""
+    cdef Number factor, power, one
+    cdef ComplexNumber square = None, w = None
+    cdef int n
+    if y.a != NULL or y.b != NULL or y.im != 0.0 or not 1.0 < fabs(y.re) <= 100.0 or x.sort < COMPLEX:
         return None
-    w = product_of_parts(r, x, x, form)
-    if y.re == 2.0:
+    n = <int>fabs(y.re)
+    if n != fabs(y.re):
+        return None
+    factor = x[0]
+    while n:
+        if n & 1 and w is None:
+            w = square if square is not None else new_number(real_of(x.a, x.re, form), real_of(x.b, x.im, form), form)
+        elif n & 1:
+            take(<PyObject*>w, &power)
+            w = product_of_parts(r, &power, &factor, form)
+        n >>= 1
+        if n:
+            square = product_of_parts(r, &factor, &factor, form)
+            take(<PyObject*>square, &factor)
+    if y.re > 0.0:
         return w
-    square.re, square.im, square.a, square.b, square.sort = w.re.primal, w.im.primal, active(w.re), active(w.im), COMPLEX
-    return product_of_parts(r, x, &square, form)
+    one.re, one.im, one.a, one.b, one.sort = 1.0, 0.0, NULL, NULL, COMPLEX
+    take(<PyObject*>w, &power)
+    return quotient_of_parts(r, &one, &power, False, form)
 
 
 cdef inline tuple parts_of(const Number* x):
@@ -540,6 +558,168 @@ cdef object size_of(ComplexNumber z):
     if np.hypot(x.re, x.im) != size:
         return doors().recorded_operator("absolute", (z,), value)
     return apply_with_ufunc(OP_HYPOT, 2, operands, partials, value)
+
+
+# ---- Functions -------------------------------------------------------------------------------------------------------
+
+cdef enum Function:
+    EXP, LOG, LOG10, SQRT, SIN, COS, TAN, SINH, COSH, TANH, ATAN
+
+cdef dict FUNCTIONS = {"exp": EXP, "log": LOG, "log10": LOG10, "sqrt": SQRT, "sin": SIN, "cos": COS, "tan": TAN,
+                       "sinh": SINH, "cosh": COSH, "tanh": TANH, "arctan": ATAN}
+cdef double LN10 = log(10.0)
+
+
+cdef void slope_of(int code, const Number* z, const double* w, double* slope) noexcept:
+    """The derivative of a function at z, where its value is w."""
+    cdef Number one, divisor
+    cdef double a = z.re, b = z.im
+    one.re, one.im = 1.0, 0.0
+    if code == EXP:
+        slope[0], slope[1] = w[0], w[1]
+    elif code == SIN:
+        slope[0], slope[1] = cos(a) * cosh(b), -sin(a) * sinh(b)
+    elif code == COS:
+        slope[0], slope[1] = -sin(a) * cosh(b), -cos(a) * sinh(b)
+    elif code == SINH:
+        slope[0], slope[1] = cosh(a) * cos(b), sinh(a) * sin(b)
+    elif code == COSH:
+        slope[0], slope[1] = sinh(a) * cos(b), cosh(a) * sin(b)
+    elif code == TAN:
+        slope[0], slope[1] = 1.0 + (w[0] - w[1]) * (w[0] + w[1]), 2.0 * w[0] * w[1]
+    elif code == TANH:
+        slope[0], slope[1] = 1.0 - (w[0] - w[1]) * (w[0] + w[1]), -2.0 * w[0] * w[1]
+    else:
+        divisor.re, divisor.im = a, b
+        if code == LOG10:
+            divisor.re, divisor.im = a * LN10, b * LN10
+        elif code == SQRT:
+            divisor.re, divisor.im = 2.0 * w[0], 2.0 * w[1]
+        elif code == ATAN:
+            divisor.re, divisor.im = 1.0 + (a - b) * (a + b), 2.0 * a * b
+        if not quotient_of(&one, &divisor, False, slope):
+            slope[0] = slope[1] = NAN
+
+
+cdef ComplexNumber exponential(const Number* z, const double* w, int form):
+    """Made of functions of Reals; None where the bits are others."""
+    cdef Real power = real_of(z.a, z.re, PYTHON), angle = real_of(z.b, z.im, PYTHON)
+    cdef Real size = apply1(OP_EXP, <PyObject*>power)
+    cdef Real re = size * apply1(OP_COS, <PyObject*>angle), im = size * apply1(OP_SIN, <PyObject*>angle)
+    return new_number(as_kind(re, form), as_kind(im, form), form) if has_bits(re, w[0]) and has_bits(im, w[1]) else None
+
+
+def of_function(str name not None, function, z, kind):
+    """A function with a complex derivative, of one number, while a tape records.
+
+    Parameters
+    ----------
+    name : str
+        The ufunc that has the same derivative.
+    function : callable
+        Gives the plain value.
+    z : number
+    kind : type
+        complex or numpy.complex128, in which the function takes its argument and gives its result.
+
+    Returns
+    -------
+    Complex or None
+        None where it has to be a primitive.
+    """
+    cdef Recorder* r = current()
+    cdef Number x
+    cdef Py_complex c
+    cdef double w[2]
+    cdef double slope[2]
+    cdef int code = FUNCTIONS.get(name, -1)
+    cdef int form = form_of(kind)
+    if code < 0 or r == NULL or not take(<PyObject*>z, &x) or x.sort == OTHER or (x.a == NULL and x.b == NULL):
+        return None
+    if not (takes_partials(r) or code == EXP):
+        return None
+    value = PyComplex_FromDoubles(x.re, x.im)
+    value = function(complex128(value) if form == DOUBLE else value)
+    c = PyComplex_AsCComplex(<PyObject*>value)
+    w[0], w[1] = c.real, c.imag
+    if not (isfinite(w[0]) and isfinite(w[1])):
+        return None
+    if not takes_partials(r):
+        return exponential(&x, w, form)
+    slope_of(code, &x, w, slope)
+    return along(r, <PyObject*>z, &x, slope[0], slope[1], NULL, NULL, 0.0, 0.0, w, form)
+
+
+def phase_of(ComplexNumber z not None, function):
+    """The phase of a number other than 0 while a tape records, a Real for a float of Python.
+
+    Parameters
+    ----------
+    z : Complex
+    function : callable
+        Gives the plain value.
+
+    Returns
+    -------
+    Real or None
+        None where it has to be a primitive.
+    """
+    cdef Recorder* r = current()
+    cdef Number x
+    cdef PyObject* operands[2]
+    cdef double partials[2]
+    cdef double size
+    cdef Real angle
+    take(<PyObject*>z, &x)
+    size = hypot(x.re, x.im)
+    if r == NULL or z.form == SINGLE or (x.a == NULL and x.b == NULL) or not isnormal(size):
+        return None
+    value = function(PyComplex_FromDoubles(x.re, x.im))
+    if takes_partials(r):
+        operands[0], operands[1] = x.a, x.b
+        partials[0], partials[1] = -(x.im / size) / size, (x.re / size) / size
+        return of_partials(r, 2, operands, partials, value, PYTHON, 0)
+    angle = apply2(OP_ATAN2, <PyObject*>z.im, <PyObject*>z.re)
+    return as_kind(angle, PYTHON) if has_bits(angle, value) else None
+
+
+def turned(size, angle, value):
+    """The number of this size and angle, a Complex for a complex of Python, while a tape records.
+
+    Parameters
+    ----------
+    size, angle : number
+    value : complex
+        What the plain run has.
+
+    Returns
+    -------
+    Complex or None
+        None where it has to be a primitive.
+    """
+    cdef Recorder* r = current()
+    cdef Number x, y
+    cdef Statement re, im
+    cdef Py_complex w = PyComplex_AsCComplex(<PyObject*>value)
+    cdef double c, s
+    cdef Real one, other
+    if (r == NULL or not take(<PyObject*>size, &x) or not take(<PyObject*>angle, &y) or x.sort >= COMPLEX
+            or y.sort >= COMPLEX or not (isfinite(w.real) and isfinite(w.imag))):
+        return None
+    c, s = cos(y.re), sin(y.re)
+    if takes_partials(r):
+        re.n = im.n = 0
+        re.merged = im.merged = 0
+        depend(r, &re, x.a, c, False)
+        depend(r, &im, x.a, s, False)
+        depend(r, &re, y.a, -x.re * s, False)
+        depend(r, &im, y.a, x.re * c, False)
+        one = stated(r, &re, w.real, PYTHON)
+        return new_number(one, stated(r, &im, w.imag, PYTHON), PYTHON)
+    other = real_of(y.a, y.re, PYTHON)
+    one = real_of(x.a, x.re, PYTHON)
+    one, other = one * apply1(OP_COS, <PyObject*>other), one * apply1(OP_SIN, <PyObject*>other)
+    return new_number(one, other, PYTHON) if has_bits(one, w.real) and has_bits(other, w.imag) else None
 
 
 @cython.no_gc

@@ -9,6 +9,7 @@ from codipy.active.array import Array, Real
 from codipy.active.recordings import status
 from codipy.active.scalar.kinds import called_by_operator
 from codipy.complexes import elementwise, holomorphic, operators
+from codipy.complexes.arithmetic import of_function
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import at
 from codipy.complexes.creation import as_complex
@@ -94,10 +95,26 @@ def _apply(ufunc, inputs, options):
     refuse(name, "no derivative is known for complex operands: take `codipy.value(z)` where none is wanted")
 
 
+def _of_number(ufunc, z):
+    """A ufunc of one Complex; None where it is to go the way of arrays."""
+    if type(z) is not Complex or z.kind is np.complex64:
+        return None
+    if ufunc is np.conjugate:
+        return z.stands_for(np.complex128).conjugate()
+    if ufunc is np.absolute:
+        return abs(z.stands_for(np.complex128))
+    name = ufunc.__name__
+    return of_function(name, ufunc, z, np.complex128) if getattr(np, name, None) is ufunc else None
+
+
 def array_ufunc(ufunc, method, inputs, kwargs):
     """``__array_ufunc__`` of ComplexArray and Complex."""
     kwargs = dict(kwargs)
     outs = kwargs.pop("out", None)
+    if len(inputs) == 1 and method == "__call__" and not kwargs and outs is None:
+        found = _of_number(ufunc, inputs[0])
+        if found is not None:
+            return found
     if any(map(_foreign, inputs)):
         return NotImplemented
     if method == "__call__" and not kwargs and outs is None and isinstance(inputs[0], np.generic):
