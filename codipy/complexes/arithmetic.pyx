@@ -77,6 +77,7 @@ cdef tuple UFUNCS = (np.add, np.subtract, np.multiply, np.true_divide, np.power)
 cdef object complex128 = np.complex128, complex64 = np.complex64, float64 = np.float64
 cdef PyTypeObject* complex128_type = <PyTypeObject*><PyObject*>np.complex128
 cdef PyTypeObject* float64_type = <PyTypeObject*><PyObject*>np.float64
+cdef Real ZERO = Real(0.0)
 cdef tuple OTHERS = (np.integer, np.bool_, np.floating, np.complex64)
 cdef PyTypeObject* complex_type = NULL           # of every ComplexNumber: codipy.Complex, which makes itself known here
 
@@ -281,11 +282,6 @@ cdef inline bint has_bits(Real x, double value) noexcept:
 
 
 cdef inline Real stated(Recorder* r, Statement* s, double value, int form):
-    """The Real of a statement, which is the operand where it only repeats one."""
-    if s.n == 1 and s.partials[0] == 1.0:
-        x = <object>s.operands[0]
-        if has_bits(<Real>x, value) and (<Real>x).kind == form:
-            return <Real>x
     return of_partials(r, s.n, s.operands, s.partials, value, form, s.merged)
 
 
@@ -491,7 +487,7 @@ cdef object operate(int code, PyObject* left, PyObject* right):
     form = DOUBLE if known & OF_NUMPY else PYTHON
     if not known or not compute(code, known, &x, &y, w):
         value = OPERATORS[code](plain(left), plain(right))
-        if not PyComplex_Check(value):           # a complex64 is none of Python's
+        if not (takes_partials(r) or PyComplex_Check(value)):    # a complex64 is none of Python's
             return doors().recorded_operator(NAMES[code], (<object>left, <object>right), value)
         c = PyComplex_AsCComplex(<PyObject*>value)
         w[0], w[1], form = c.real, c.imag, form_of(type(value))
@@ -730,6 +726,9 @@ cdef class ComplexNumber:
     What a `codipy.Complex` is made of: two Reals, the class that it stands for, and the operators.
     """
 
+    def __cinit__(self):
+        self.re = self.im = ZERO
+
     @classmethod
     def of(cls, real, imag, kind):
         """The number of two parts that stands for one of a class: complex, numpy.complex128 or numpy.complex64."""
@@ -803,14 +802,14 @@ cdef class ComplexNumber:
         return new_number(-self.re, -self.im, self.form)
 
     def __pos__(self):
-        return new_number(self.re, self.im, self.form)
+        return new_number(+self.re, +self.im, self.form)
 
     def __abs__(self):
         return size_of(self)
 
     def conjugate(self):
         """The conjugate number."""
-        return new_number(self.re, -self.im, self.form)
+        return new_number(+self.re, -self.im, self.form)      # variables of its own
 
 
 def stand_as(kind):
