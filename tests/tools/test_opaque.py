@@ -519,6 +519,44 @@ def test_two_threads_record_and_a_third_does_not():
     assert found["plain"][0] != found["plain"][1]  # who is not rebuilt asks what a Real is
 
 
+def test_what_one_thread_has_met_another_comes_upon():
+    class Own:
+        __slots__ = ()
+
+        def ask(self, v):
+            return v * v if isinstance(v, float) else v
+
+    late, barrier, found, errors = [KINDS["slots"]], threading.Barrier(3), {}, []
+
+    def run(v, is_first):
+        y = late[0].ask(v)
+        barrier.wait(30)
+        barrier.wait(30)
+        if is_first:
+            y = y + late[1].ask(v)
+        barrier.wait(30)
+        return y if is_first else y + late[1].ask(v)
+
+    def record(is_first):
+        try:
+            found[is_first] = codipy.value_and_grad(run)(AT, is_first)[0]
+        except BaseException as error:
+            errors.append(error)
+            barrier.abort()
+
+    threads = [threading.Thread(target=record, args=(is_first,)) for is_first in (True, False)]
+    for thread in threads:
+        thread.start()
+    barrier.wait(30)
+    late.append(Own())  # both have begun
+    barrier.wait(30)
+    barrier.wait(30)
+    for thread in threads:
+        thread.join(60)
+    assert errors == []
+    assert found[True] == found[False] == late[0].ask(AT) + AT * AT
+
+
 def test_one_thread_ends_before_the_other():
     o, at, gone = KINDS["slots"], threading.Event(), threading.Event()
 
@@ -599,6 +637,27 @@ def test_a_code_that_somebody_sets_meanwhile_stays():
     assert codipy.value_and_grad(f)(AT)[0] == AT * AT + 3 * AT * AT
     assert Own.ask.__code__ is code
     assert codipy.value_and_grad(own.ask)(AT)[0] == own.ask(AT) == AT**3
+
+
+def test_code_that_is_replaced_in_place():
+    """As IPython's autoreload does."""
+    def inner(v, factor=2.0):
+        return factor * v if isinstance(v, float) else v
+
+    def outer(v):
+        return inner(v) + Local().ask(v)
+
+    class Local:
+        def ask(self, v):
+            return v * v if isinstance(v, float) else v
+
+    gradient = codipy.value_and_grad(outer)
+    assert gradient(AT)[0] == outer(AT)
+    inner.__code__ = (lambda v, factor: factor * v * v if isinstance(v, float) else v).__code__
+    Local.ask.__code__ = (lambda self, v: v * v * v if isinstance(v, float) else v).__code__
+    assert gradient(AT)[0] == codipy.value_and_grad(lambda v: outer(v))(AT)[0] == outer(AT)
+    inner.__defaults__ = (3.0,)
+    assert gradient(AT)[0] == outer(AT)
 
 
 def test_functions_live_no_longer_than_those_who_have_them():

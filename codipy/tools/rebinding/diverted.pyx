@@ -34,6 +34,63 @@ cdef str PLACE = "codipy: the diversion"
 cdef dict diversions = {}        # of the functions that have a trampoline, by their addresses
 
 
+cdef class _InForce:
+    """The diversions of one thread, until its recording is over or the thread is."""
+    cdef list diversions
+    cdef set begun               # what has begun to divert, which then does so whenever it meets something
+    cdef dict pending            # what is to begin with the next recording, by its address
+    cdef bint is_called          # when the recording is over
+    cdef unsigned long thread
+    cdef object __weakref__
+
+    def __cinit__(self):
+        self.diversions, self.begun, self.pending, self.is_called = [], set(), {}, False
+        self.thread = PyThread_get_thread_ident()
+
+    def __call__(self):
+        """What is called when a recording is over, and, if something was put off until then, before one begins."""
+        if not self.pending:
+            self.end()
+            return False
+        pending, self.pending, self.is_called = self.pending, {}, True
+        for opaque in pending.values():
+            self.begin(opaque)
+        return True
+
+    def __dealloc__(self):
+        if self.diversions:
+            self.begun.clear()       # these have weak references to this
+            self.end()
+
+    cdef int call_at_end(self) except -1:
+        if not self.is_called:
+            at_end(self)
+            self.is_called = True
+        return 0
+
+    cdef int begin(self, opaque) except -1:
+        self.begun.add(opaque)
+        opaque.threads.add(self)
+        opaque.divert_all()
+        return 0
+
+    cdef int end(self) except -1:
+        cdef Diversion diversion
+        cdef list errors = []
+        self.is_called = False
+        while self.begun:
+            self.begun.pop().threads.discard(self)
+        while self.diversions:
+            diversion = self.diversions.pop()
+            try:
+                diversion.leave(self.thread)
+            except BaseException as error:       # of an audit hook
+                errors.append(error)
+        if errors:
+            raise errors[0]
+        return 0
+
+
 cdef class Diversion:
     """Diversion(f)
     --
@@ -71,6 +128,13 @@ cdef class Diversion:
                 return (<tuple>way)[1](value)
         return value
 
+    cdef int lead(self, _InForce in_force, tuple way) except -1:
+        """Lead a thread there."""
+        if in_force.thread not in self.ways:
+            in_force.diversions.append(self)
+        self.ways[in_force.thread] = way
+        return 0
+
     cdef int leave(self, unsigned long thread) except -1:
         """Lead a thread there no more; the last one leaves the function as it was."""
         self.ways.pop(thread, None)
@@ -81,55 +145,6 @@ cdef class Diversion:
         if diversions.get(<size_t><PyObject*>self.f) is self:
             del diversions[<size_t><PyObject*>self.f]
         self.trampoline = None       # code is nothing that Python's collector takes out of a circle
-        return 0
-
-
-cdef class _InForce:
-    """The diversions of one thread, until its recording is over or the thread is."""
-    cdef list diversions
-    cdef set begun               # what has begun to divert, which then does so whenever it meets something
-    cdef dict pending            # what is to begin with the next recording, by its address
-    cdef bint is_called          # when the recording is over
-    cdef unsigned long thread
-
-    def __cinit__(self):
-        self.diversions, self.begun, self.pending, self.is_called = [], set(), {}, False
-        self.thread = PyThread_get_thread_ident()
-
-    def __call__(self):
-        """What is called when a recording is over, and, if something was put off until then, before one begins."""
-        if not self.pending:
-            self.end()
-            return False
-        pending, self.pending, self.is_called = self.pending, {}, True
-        for opaque in pending.values():
-            self.begun.add(opaque)
-            opaque.divert_all()
-        return True
-
-    def __dealloc__(self):
-        if self.diversions:
-            self.end()
-
-    cdef int call_at_end(self) except -1:
-        if not self.is_called:
-            at_end(self)
-            self.is_called = True
-        return 0
-
-    cdef int end(self) except -1:
-        cdef Diversion diversion
-        cdef list errors = []
-        self.is_called = False
-        self.begun.clear()
-        while self.diversions:
-            diversion = self.diversions.pop()
-            try:
-                diversion.leave(self.thread)
-            except BaseException as error:       # of an audit hook
-                errors.append(error)
-        if errors:
-            raise errors[0]
         return 0
 
 
@@ -174,33 +189,36 @@ def begin(opaque):
         at_end(in_force)
         return
     in_force.call_at_end()
-    in_force.begun.add(opaque)
-    opaque.divert_all()
+    in_force.begin(opaque)
 
 
-def divert(f, rebuilt, translate):
-    """Let a function lead to its rebuilt one on this thread, until the outermost recording is over.
+def divert(opaque, f, rebuilt):
+    """Let a function lead to its rebuilt one until the outermost recording is over, on this thread and those that began.
 
     Parameters
     ----------
+    opaque : Opaque
+        Who asks: its ``translate`` gives of a default argument of `f` what rebuilt code has in its place.
     f : function
         Of the user's.
     rebuilt : callable
         What is called in its place.
-    translate : callable
-        Gives of a default argument of `f` what rebuilt code has in its place.
     """
-    cdef Diversion diversion = diversions.get(<size_t><PyObject*>f)
+    cdef Diversion diversion
     cdef _InForce in_force = thread.in_force
     in_force.call_at_end()
-    if diversion is None:
-        diversion = Diversion(f)
-        diversions[<size_t><PyObject*>f] = diversion
+    way, others = (rebuilt, opaque.translate), list(opaque.threads)
+    diversion = diversions.get(<size_t><PyObject*>f)
+    if diversion is None:        # while it is made another thread may make one
+        diversion = diversions.setdefault(<size_t><PyObject*>f, Diversion(f))
     elif PyFunction_GetCode(f) != <PyObject*>diversion.trampoline:       # somebody has given it another one
         diversion.lay()
-    if in_force.thread not in diversion.ways:
-        in_force.diversions.append(diversion)
-    diversion.ways[in_force.thread] = rebuilt, translate
+        diversion = diversions.setdefault(<size_t><PyObject*>f, diversion)
+    diversion.lead(in_force, way)
+    for other in others:         # rebuilt code of another thread may come upon what this one has found
+        diversion.lead(other, way)
+    if diversion.trampoline is None:
+        diversion.lay()
     if PyFunction_GetCode(f) != <PyObject*>diversion.trampoline:
         f.__code__ = diversion.trampoline
 

@@ -69,12 +69,16 @@ class Opaque:
     ----------
     is_empty : bool
         Whether it has met nothing so far.
+    threads : WeakSet
+        In the recordings of which it has begun to divert.
+    translate : callable
+        Gives what rebuilt code has in the place of a value.
     """
 
     def __init__(self, rebinder):
         self._rebinder = rebinder
         self._openings = weakref.WeakValueDictionary()  # by the addresses of what they are of, which they keep
-        self.is_empty = True
+        self.is_empty, self.threads, self.translate = True, weakref.WeakSet(), rebinder.at_run_time
 
     def look(self, value, owner):
         """Divert what `value` leads to, as long as `owner` needs it; nothing is done for what leads nowhere.
@@ -149,7 +153,7 @@ class Opaque:
     def _divert(self, opening):
         for f, unit in list(opening.found.values()):
             if unit.new is not f:
-                divert(f, unit.new, self._rebinder.at_run_time)
+                divert(self, f, unit.new)
 
     def _may_lead_on(self, value, kind):
         """Whether an object is looked into."""
