@@ -248,7 +248,7 @@ def _class_of(x):
     return shown(plain_type(x))
 
 
-show_classes(_class_of)
+show_classes(_class_of, plain_type)
 
 
 def pass_for(kind, original, example=None):

@@ -15,8 +15,8 @@ from codipy.tape.signatures import Signature
 
 cdef extern from *:
     """
-    /* recorder in force; inside passive(); _Stack; its Surroundings */
-    CODIPY_THREAD_LOCAL void *codipy_thread_state[4] = {0, 0, 0, 0};
+    /* recorder in force; inside passive(); _Stack; its Surroundings; whether rebound code was entered */
+    CODIPY_THREAD_LOCAL void *codipy_thread_state[5] = {0, 0, 0, 0, 0};
     """
     void** codipy_thread_state
 
@@ -43,7 +43,7 @@ cdef class _Stack:
     def __dealloc__(self):
         if self.state == codipy_thread_state:
             codipy_thread_state[0] = codipy_thread_state[1] = codipy_thread_state[2] = NULL
-            codipy_thread_state[3] = NULL
+            codipy_thread_state[3] = codipy_thread_state[4] = NULL
 
 
 class _Recordings(threading.local):
@@ -85,7 +85,7 @@ cdef int _leave(object tape) except -1:
     del stack[i]
     tape, address = stack[len(stack) - 1] if stack else (None, 0)
     if not stack:
-        codipy_thread_state[3] = NULL
+        codipy_thread_state[3] = codipy_thread_state[4] = NULL
     codipy_thread_state[0] = <void*><size_t>address
     codipy_thread_state[1] = <void*>(<size_t>(len(stack) > 0 and tape is None))
     if not stack:

@@ -4,7 +4,6 @@ import dis
 import numbers
 import opcode
 import operator
-import sys
 
 import numpy as np
 
@@ -19,10 +18,12 @@ from codipy.active.scalar.expression cimport as_number, callable_of
 from codipy.active.scalar.real cimport Real, apply_with_value, combine_any
 from codipy.operations.kernels cimport *
 from codipy.programs.program cimport OF_SINGLE
-from codipy.tape.activity cimport current, is_passive
+from codipy.tape.activity cimport current, is_passive, thread_slot
 from codipy.tape.recorder cimport Recorder
 
 from codipy.active.doors import door
+from codipy.active.messages.callers import is_of_library
+from codipy.active.scalar.asking import asks
 from codipy.errors import ActiveError
 from codipy.operations import TABLE
 
@@ -163,14 +164,16 @@ cdef bint formats() except -1:
 
 # ---- Classes ----
 
-cdef int _attribute_shift = sys.version_info >= (3, 12)      # the lowest bit says something else
 cdef object class_of = None      # what x.__class__ is in rebound code
+cdef object plain_class_of = None    # and in that of others
+cdef dict _asking = {}           # by the addresses of codes: these, whether they are a library's, and what asks there
+cdef frozenset NUMERICAL = frozenset(("codipy", "numpy", "scipy"))
 
 
-def show_classes(function):
-    """Let ``x.__class__`` of Reals and Arrays be ``function(x)`` for rebound code."""
-    global class_of
-    class_of = function
+def show_classes(function, plain):
+    """Let ``x.__class__`` of Reals and Arrays be ``function(x)`` for rebound code, ``plain(x)`` for what it calls."""
+    global class_of, plain_class_of
+    class_of, plain_class_of = function, plain
 
 
 def matched_as_ndarray(kind):
@@ -181,39 +184,55 @@ def matched_as_ndarray(kind):
     return kind
 
 
-cdef bint reads_class() except -1:
-    cdef int argument
-    frame = <object><PyObject*>PyEval_GetFrame()
-    code, at = frame.f_code.co_code, frame.f_lasti
-    if at < 0 or code[at] != dis.opmap["LOAD_ATTR"]:
+cdef bint asks_for_class(bint in_library) except -1:
+    cdef PyObject* borrowed = <PyObject*>PyEval_GetFrame()
+    if borrowed == NULL:
         return False
-    argument = code[at + 1]
-    if at >= 2 and code[at - 2] == dis.EXTENDED_ARG:
-        argument |= code[at - 1] << 8
-    return frame.f_code.co_names[argument >> _attribute_shift] == "__class__"
+    frame = <object>borrowed
+    code, at = frame.f_code, frame.f_lasti
+    entry = _asking.get(<size_t><PyObject*>code)
+    if entry is None:
+        if len(_asking) > 1000:
+            _asking.clear()
+        entry = _asking[<size_t><PyObject*>code] = code, is_of_library(code), {}
+    _, is_librarys, known = entry
+    if in_library and not is_librarys:
+        return False
+    found = known.get(at)
+    if found is None:
+        found = known[at] = asks(code, at)
+    return found
 
 
-cdef bint in_polynomials() except -1:
+cdef str module_of_frame():
+    """The name of the module whose code runs."""
     name = (<dict>PyEval_GetGlobals()).get("__name__") if PyEval_GetGlobals() != NULL else None
-    return type(name) is str and (<str>name).startswith("numpy.polynomial.")
+    return name if type(name) is str else ""
 
 
 cdef class ClassOf:
     """ClassOf()
     --
 
-    The attribute `__class__`: for rebound code that reads it what it is in the plain run, else the type.
+    The attribute `__class__`: for rebound code that reads it what it is in the plain run, and for Python code of libraries
+    that rebound code calls, which ask it by `isinstance`. For all others it is the type.
 
-    Only where the byte code says so: `isinstance` in C, for whoever calls it, is told the truth. But Python code of
-    `numpy.polynomial`, which no protocol reaches, asks it for arrays, and goes on to another value for what is none.
+    Only where the byte code says that it is asked for: `isinstance` in C is told the truth, for whoever calls it, and so is
+    Python code of NumPy, SciPy and codipy. But that of `numpy.polynomial`, which no protocol reaches, asks it for arrays,
+    and goes on to another value for what is none.
     """
     def __get__(self, x, owner):
         if x is None:
             return type(owner)
-        if class_of is not None and in_polynomials():
-            return class_of(x)
-        if class_of is not None and "__rebound__" in <object>PyEval_GetBuiltins() and reads_class():
-            return class_of(x)
+        if class_of is not None:
+            name = module_of_frame()
+            if name.startswith("numpy.polynomial."):
+                return class_of(x)
+            if "__rebound__" in <object>PyEval_GetBuiltins():
+                if asks_for_class(False):
+                    return class_of(x)
+            elif thread_slot()[4] != NULL and name.partition(".")[0] not in NUMERICAL and asks_for_class(True):
+                return plain_class_of(x)
         return <object>Py_TYPE(x)
 
 

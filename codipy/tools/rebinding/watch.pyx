@@ -3,6 +3,8 @@
 from cpython.dict cimport PyDict_GetItem
 from cpython.object cimport PyObject
 
+from codipy.tape.activity cimport surroundings_of_thread, thread_slot
+
 from codipy.tools.rebinding.diverted import code_of
 
 cdef int DEEP = 4, FAR = 1024     # as far as lists are looked into: see containers.py
@@ -162,6 +164,8 @@ cdef class Entrance:
             A plain function with the code of `f`. It follows what is stored in the module's globals from outside only
             when this is called.
         """
+        if surroundings_of_thread() != NULL:
+            thread_slot()[4] = <void*>1       # see `ClassOf`
         if self.version == self.rebinder.version and all_current(self.watches):
             for cache in self.caches:
                 cache.cache_clear()

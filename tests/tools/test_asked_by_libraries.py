@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Python code of libraries, which is not rebuilt, is told of a variable the class that the plain run has there."""
+
+import importlib
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+import codipy
+from codipy.active.scalar.asking import asks
+from codipy.errors import ActiveError
+from codipy.tape.strategies.table import STRATEGIES
+
+LIBRARY = """
+    import builtins, functools, math
+
+    def plain(v): return v * 3 if isinstance(v, float) else v * 2
+    def pair(v): return v * 3 if isinstance(v, (int, float)) else v * 2
+    def union(v): return v * 3 if isinstance(v, int | float) else v * 2
+    def negated(v): return v * 2 if not isinstance(v, float) and v else v * 3
+    def called(v): return v * 3 if isinstance((lambda w: w)(v), float) else v * 2
+    def computed(v): return v * 3 if isinstance(v * 2 + [1, v][0], float) else v * 2
+    def attribute(v): return v * 3 if builtins.isinstance(v, float) else v * 2
+    def read(v): return v * 3 if v.__class__ is float else v * 2
+    def derived(v): return v * 3 if issubclass(v.__class__, float) else v * 2
+    def comprehension(v): return v * sum(1 for w in [v] if isinstance(w, float))
+    def several(v): return v * 3 if all(isinstance(w, float) for w in (v, v)) else v * 2
+    def matched(v):
+        match v:
+            case float(): return v * 3
+            case _: return v * 2
+    @functools.singledispatch
+    def dispatched(v): return v * 2
+    @dispatched.register(float)
+    def _(v): return v * 3
+    def dispatches(v): return dispatched(v)
+    class Model:
+        def __call__(self, v): return v * 3 if isinstance(v, float) else v * 2
+    method = Model()
+    def sine(v): return math.sin(v) if isinstance(v, float) else v
+    def of_array(a): return (a * 3 if isinstance(a, ARRAY) else a * 2).sum()
+    NAMES = [name for name, f in list(globals().items()) if callable(f) and name not in (
+        "_", "Model", "sine", "of_array")]
+"""
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("installed") / "site-packages"
+    folder.mkdir()
+    (folder / "asking_library.py").write_text(textwrap.dedent(LIBRARY), encoding="utf-8")
+    sys.path.insert(0, str(folder))
+    try:
+        module = importlib.import_module("asking_library")
+        module.ARRAY = np.ndarray
+        yield module
+    finally:
+        sys.path.remove(str(folder))
+        sys.modules.pop("asking_library", None)
+
+
+NAMES = [
+    "plain", "pair", "union", "negated", "called", "computed", "attribute", "read", "derived", "comprehension",
+    "several", "matched", "dispatches", "method",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("strategy", STRATEGIES)
+def test_a_library_takes_the_branch_of_the_plain_run(library, strategy):
+    assert {*NAMES, "dispatched"} == set(library.NAMES)
+    for name in NAMES:
+        f = getattr(library, name)
+        value, slope = codipy.value_and_grad(lambda v: f(v), strategy=strategy)(0.7)  # noqa: B023
+        assert value == f(0.7), name
+        assert slope == pytest.approx((f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6), name
+
+
+def test_arrays(library):
+    x = np.array([1.0, 2.0])
+    value, gradient = codipy.value_and_grad(lambda x: library.of_array(x))(x)
+    assert value == library.of_array(x) == 9.0
+    assert gradient.tolist() == [3.0, 3.0]
+
+
+def test_what_it_takes_then_refuses_what_is_active(library):
+    with pytest.raises(ActiveError, match="asking_library"):
+        codipy.grad(lambda v: library.sine(v))(0.7)
+
+
+def test_who_is_not_called_by_rebound_code_sees_the_type(library):
+    with codipy.Tape() as tape:
+        x = tape.register_input(codipy.Real(0.7))
+        assert not isinstance(x, float) and library.plain(x).value == 1.4
+    seen = []
+
+    def f(v):
+        seen.append(codipy.grad(lambda w: library.plain(w), rebind=False)(0.7))
+        return library.plain(v)
+
+    assert codipy.grad(f, rebind=False)(0.7) == 2.0 and seen == [2.0]
+    assert codipy.grad(f)(0.7) == 3.0
+    with codipy.Tape() as tape:
+        assert library.plain(tape.register_input(codipy.Real(0.7))).value == 1.4
+
+
+def test_numpy_is_told_the_truth():
+    """An array of a subclass, or a number that is none of C's, would be another thing for it."""
+    def f(x):
+        return np.linalg.norm(np.atleast_1d(x)) + np.sum(np.broadcast_to(x[0], (2, 2))) + np.average(x, weights=x)
+
+    x = np.array([1.0, 2.0, 4.0])
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    differences = [(f(x + d) - f(x - d)) / 2e-6 for d in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(gradient, differences, rtol=1e-8)
+
+
+class Asked:
+    """Notes of each look at its class whether the instruction asks for it."""
+
+    def __init__(self):
+        self.found = []
+
+    @property
+    def __class__(self):
+        frame = sys._getframe(1)
+        self.found.append(asks(frame.f_code, frame.f_lasti))
+        return float
+
+    def __add__(self, other):
+        return self
+
+
+@pytest.mark.parametrize(("ask", "found"), [
+    (lambda v: isinstance(v, float), [True]),
+    (lambda v: isinstance(v, (int, str, list)), [True, True, True]),
+    (lambda v: [isinstance(v + 1, float), len([v])], [True]),
+    (lambda v: v.__class__, [True]),
+    (lambda v: getattr(v, "__class__"), [False]),  # noqa: B009
+    (lambda v: object.__getattribute__(v, "__class__"), [False]),
+    (lambda v: filter(isinstance, [v]) and getattr(v, "__class__", None), [False]),
+    (lambda v: (isinstance(1, float), getattr(v, "__class__", 1)), [False]),
+    (lambda v: isinstance(v if v else 1, float), [False]),
+])  # fmt: skip
+def test_what_asks(ask, found):
+    asked = Asked()
+    ask(asked)
+    assert asked.found == found
