@@ -26,6 +26,7 @@ import pytest
 import codipy
 from codipy.tape.strategies.table import STRATEGIES
 from codipy.tools.rebind import rebind
+from codipy.tools.rebinding.opaque import Opaque
 
 AT = 0.7
 
@@ -658,6 +659,27 @@ def test_code_that_is_replaced_in_place():
     assert gradient(AT)[0] == codipy.value_and_grad(lambda v: outer(v))(AT)[0] == outer(AT)
     inner.__defaults__ = (3.0,)
     assert gradient(AT)[0] == outer(AT)
+
+
+@dataclasses.dataclass(slots=True)
+class Particle:
+    mass: float = 2.0
+
+    def ask(self, v):
+        return self.mass * v if isinstance(v, float) else v
+
+
+@pytest.mark.parametrize("count", [3, 300])
+def test_objects_of_one_class_are_looked_at_by_their_class(count, monkeypatch):
+    """A second gradient walks through nothing where nothing changed, however many there are."""
+    particles, walks = [Particle() for _ in range(count)], []
+    gradient = codipy.value_and_grad(lambda v: sum(o.ask(v) for o in particles))
+    expected = gradient(AT)
+    found = Opaque._found
+    monkeypatch.setattr(Opaque, "_found", lambda self, value, seen: walks.append(value) or found(self, value, seen))
+    assert gradient(AT) == expected
+    assert expected[0] == sum(o.ask(AT) for o in particles)
+    assert not any(type(value) is Particle or value is Particle for value in walks)
 
 
 def test_functions_live_no_longer_than_those_who_have_them():

@@ -55,6 +55,12 @@ _GROWING = (*_SIZED, SimpleNamespace, View)
 _CLOSED_MEMBERS = PASSIVE | {
     FunctionType, GetSetDescriptorType, MemberDescriptorType, classmethod, property, staticmethod, type, type(None),
 }
+# And what Python and `dataclass` put there, which stays as it is.
+_OF_CLASS = frozenset((
+    "__annotations__", "__dataclass_fields__", "__dataclass_params__", "__match_args__", "__orig_bases__",
+    "__parameters__", "__slots__", "__static_attributes__", "__type_params__",
+))  # fmt: skip
+_NUMBERS = PASSIVE - {np.ndarray}  # of which some hold objects
 
 
 class Opaque:
@@ -118,7 +124,7 @@ class Opaque:
         opening = self._openings[id(value)] = Opening(value)  # before it is filled: it may lead to itself
         if issubclass(kind, type):
             opening.is_alone = not can_be_seen_through(value)
-            if all(type(member) in _CLOSED_MEMBERS for member in vars(value).values()):
+            if all(name in _OF_CLASS or type(member) in _CLOSED_MEMBERS for name, member in vars(value).items()):
                 opening.watch = Watch(value)
         try:
             self._fill(opening, {})
@@ -134,6 +140,10 @@ class Opaque:
 
     def _holds_data(self, value, kind):
         """Whether what an object holds leads nowhere."""
+        if kind.__flags__ & _HEAP_TYPE and not issubclass(kind, weakref.ref):  # most of what comes: numbers in slots
+            others = [part for part in gc.get_referents(value) if type(part) not in _NUMBERS and part is not kind]
+            if not others:
+                return True
         parts = (part for part in self._parts(value) if part is not kind)
         return not any(type(part) is FunctionType or self._may_lead_on(part, type(part)) for part in parts)
 
