@@ -421,6 +421,35 @@ def test_an_error_says_how_the_point_was_taken(command, tmp_path, capsys, monkey
     assert "The point has a list, argument 0" in list_taken and "x0 = np.array(...)" in list_taken
 
 
+@pytest.mark.parametrize("command", ["compare", "study", "profile", "predict", "debug", "timeline"])
+@pytest.mark.parametrize(("source", "hint"), [
+    ("f(a, b): return a * b", "f requires a and b, and the point is 1 argument. A tuple is several"),
+    ("f(a, *, scale): return a[0] * scale", "f requires scale by name, which no point gives: set a default"),
+    ("f(): return 1.0", "The point is 1 argument, and f takes no arguments."),
+    ("f(a): return 'text'", None),
+])  # fmt: skip
+def test_a_hint_is_of_what_went_wrong(command, source, hint, tmp_path, capsys, monkeypatch):
+    """A list as a point is no reason for what is raised before the function runs, or of its result."""
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "hinted.py").write_text(f"x0 = [1.0, 2.0]\ndef {source}\n")
+    assert cli.main([command, "hinted.py:f"]) == 2
+    err = capsys.readouterr().err
+    assert "TypeError" in err and "has a list" not in err and (hint in err if hint else "codipy:" not in err)
+
+
+@pytest.mark.parametrize("command", ["compare", "study", "profile", "predict", "debug"])
+def test_a_complex_point_is_refused_as_such(command, tmp_path, capsys, monkeypatch):
+    """Its imaginary part was left away, with a warning of NumPy's: the plain run had another value."""
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "waves.py").write_text("import numpy as np\nx0 = np.array([1 + 2j, 3.0])\n"
+                                       "def f(z):\n    return np.sum(np.abs(z) ** 2)\n")
+    assert cli.main([command, "waves.py:f"]) == 2
+    out, err = capsys.readouterr()
+    assert out == "" and "argument 0 is or holds an ndarray of dtype complex128" in err
+
+
 def test_hints_are_of_functions_that_fail(tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(sys, "path", sys.path.copy())
     path = tmp_path / "points.py"

@@ -57,12 +57,12 @@ def demand_real(leaves, path):
     """Raise if one of the leaves is complex."""
     for leaf in leaves:
         if not is_array(leaf) and is_complex(leaf):
-            raise TypeError(f"{path} is or holds a {_kind_said(leaf)}, and this driver differentiates by real numbers "
+            raise TypeError(f"{path} is or holds {_kind_said(leaf)}, and this driver differentiates by real numbers "
                             "only: use grad, vjp or jvp, or differentiate by the real and the imaginary part")
 
 
 def _kind_said(leaf):
-    return f"complex number {leaf!r}" if np.ndim(leaf) == 0 else f"ndarray of dtype {leaf.dtype}"
+    return f"a complex number {leaf!r}" if np.ndim(leaf) == 0 else f"an ndarray of dtype {leaf.dtype}"
 
 
 def _as_array(array, path):

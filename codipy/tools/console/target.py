@@ -287,6 +287,8 @@ def hints(function, arguments, error):
     -------
     list of str
     """
+    if (unbound := _unbound(function, arguments)) is not None:
+        return [unbound]
     found = []
     if len(arguments) == 1 and isinstance(arguments[0], tuple) and len(_positional(function)) > 1:
         optional = [parameter.name for parameter in _positional(function) if parameter.default is not parameter.empty]
@@ -300,11 +302,48 @@ def hints(function, arguments, error):
                      "differentiated by all numbers of its point. A number that counts, as of steps, belongs into a "
                      "default of the function and not into the point.")
     lists = [k for k, argument in enumerate(arguments) if type(argument) is list]
-    if lists and isinstance(error, (AttributeError, TypeError)):
+    if lists and isinstance(error, (AttributeError, TypeError)) and _raised_inside(function, error):
         which = " and ".join(map(str, lists))
         found.append(f"The point has a list, argument {which}, and the function gets it as a list. Where it wants an "
                      "array, name one of the file: x0 = np.array(...), or --at NAME.")
     return found
+
+
+def _unbound(function, arguments):
+    """Why a function cannot be called with these arguments, as a sentence; None where it can, or does not say."""
+    try:
+        parameters = inspect.signature(function).parameters.values()
+        inspect.signature(function).bind(*arguments)
+    except ValueError:
+        return None
+    except TypeError:
+        required = [each.name for each in parameters if each.default is each.empty]
+        by_name = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in required]
+        positional, name = _positional(function), name_of(function)
+        if by_name:
+            return (f"{name} requires {' and '.join(by_name)} by name, which no point gives: set a default, or name a "
+                    f"function that calls {name} with it.")
+        if len(positional) < len(arguments):
+            return (f"The point is {_several(len(arguments))}, and {name} takes {_several(len(positional))}. A "
+                    "function is differentiated by what it is called with.")
+        return (f"{name} requires {' and '.join(required)}, and the point is {_several(len(arguments))}. A tuple is "
+                "several arguments: x0 = (1.0, [2.0, 3.0]), or --x0 '(1.0, [2.0, 3.0])'.")
+    return None
+
+
+def _several(count):
+    return f"{count or 'no'} argument{'' if count == 1 else 's'}"
+
+
+def _raised_inside(function, error):
+    """Whether an exception came out of the function, and not of what looked at its arguments or at its result."""
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    if code is None:
+        return True
+    if hasattr(error, "codipy_traceback"):      # raised in another process
+        return f"in {code.co_name}\n" in error.codipy_traceback
+    names = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
+    return code.co_name in names
 
 
 def demand_writable(path):

@@ -9,7 +9,7 @@ import numpy as np
 from codipy.active.bulk import all_floats, as_float, pull_back
 from codipy.tools.arguments.aliases import demand_apart
 from codipy.tools.arguments.forms import flatten
-from codipy.tools.arguments.leaves import Names, cut, join, shape_of, split
+from codipy.tools.arguments.leaves import Names, cut, demand_real, join, shape_of, split
 from codipy.tools.arguments.repeated import arguments
 from codipy.tools.arguments.trees import labelled, plain_copy
 from codipy.tools.arguments.twins import Twins
@@ -53,7 +53,9 @@ class Problem:
         self.f, self.trees, self.leaves, pairs = f, list(args), [], []
         self.recorded = rebound(f) if rebind else f
         for position, tree in enumerate(args):
+            before = len(self.leaves)
             flatten(tree, f"argument {position}", self.leaves)
+            demand_real(self.leaves[before:], f"argument {position}")
             pairs += labelled(tree, f"argument {position}")
         self.given = self.leaves
         # Differences of float32 values say nothing, so everything runs in float64.
