@@ -194,12 +194,12 @@ def overtakings_of(rows, metrics=COMPARED, winners_only=True):
     plain, process = _plain_runs(rows), between(rows)
     for metric in metrics:
         unit, samples_of = METRICS[metric]
-        for steps in dict.fromkeys(row.combination.point.steps for row in taped):
+        for steps, width in dict.fromkeys((row.combination.point.steps, row.combination.width) for row in taped):
             series = {}
             for row in taped:
-                samples = samples_of(row, plain.get(row.combination.point))
+                asked, samples = row.combination, samples_of(row, plain.get(row.combination.point))
                 # Strategy 'forward' gives one direction for its time: no gradient.
-                if row.combination.point.steps == steps and samples and row.combination.strategy != "forward":
+                if (asked.point.steps, asked.width) == (steps, width) and samples and asked.strategy != "forward":
                     varies = variance(samples) + process(row) ** 2 if unit == "s" else None
                     series.setdefault(row.way, {})[row.size] = statistics.median(samples), varies
             least = _LEAST.get(metric, 0)

@@ -80,6 +80,34 @@ def test_what_the_noise_hides_is_no_sure_overtaking(before, after, plain, said):
     assert len(overtakings_of(rows, ["gradient time"], winners_only=False)) == 1
 
 
+def test_one_program_under_two_names_overtakes_itself_for_sure_in_few_studies():
+    """Each process has a layout of memory of its own: its times lie near to one another, far from the next one's."""
+    random, claimed = np.random.default_rng(3), 0
+    for _ in range(200):
+        rows = []
+        for n in (10, 100, 1000, 10000):
+            for strategy in ("a", "b"):
+                process = n * np.exp(random.normal(0.0, 0.1))
+                rows.append(row(strategy, n, seconds=process * np.exp(random.normal(0.0, 0.005, 7))))
+                rows[-1].plain = list(process * np.exp(random.normal(0.0, 0.005, 7)))
+        claimed += any(found.sure for found in overtakings_of(rows, ["gradient time"], winners_only=False))
+    assert claimed <= 20
+
+
+def test_ways_of_one_width_are_compared():
+    """A sweep in four directions takes more than one in one, whatever the strategy."""
+    def at(strategy, width, used):
+        rows = [row(strategy, n, used=bytes_used) for n, bytes_used in zip((10, 100), used)]
+        for each in rows:
+            each.combination = Combination(each.combination.point, strategy, "statement", None, width)
+        return rows
+
+    rows = at("a", 1, (1, 9)) + at("b", 1, (2, 10)) + at("a", 4, (30, 90)) + at("b", 4, (40, 80))
+    [found] = overtakings_of(rows)
+    assert (found.winner, found.loser) == (("b", "statement", None, 4), ("a", "statement", None, 4))
+    assert not any(found.winner[3] != found.loser[3] for found in overtakings_of(rows, winners_only=False))
+
+
 def test_every_pair_is_found_where_all_are_asked_for():
     rows = [row(strategy, n, used=used) for strategy, pair in (("a", (1, 9)), ("b", (2, 8)), ("c", (3, 7)))
             for n, used in zip((10, 100), pair)]
