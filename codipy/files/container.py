@@ -48,7 +48,7 @@ class Writer:
         begin = aligned(_PREAMBLE.size + len(text))
         fields = MAGIC, VERSION, zlib.crc32(text), len(text), begin + self._end
         preamble = _PREAMBLE.pack(*fields, zlib.crc32(_PREAMBLE.pack(*fields, 0)))
-        real = Path(os.path.realpath(path))  # a link stays one, and what it leads to is replaced
+        real = Path(os.path.realpath(os.fsdecode(path)))  # a link stays one, and what it leads to is replaced
         if real.exists() and not real.is_file():
             what = "it is no regular file (but a folder, device or pipe), which would be replaced: give another path"
             raise OSError(errno.EINVAL, what, os.fspath(path))
@@ -82,6 +82,9 @@ class Reader:
     """
 
     def __init__(self, path):
+        # Before it is opened, which would wait for whoever writes into a pipe.
+        if not stat.S_ISREG(mode := os.stat(path).st_mode) and not stat.S_ISDIR(mode):
+            raise TapeFormatError("it is no regular file but a device or a pipe: copy what comes from there to a file")
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             preamble = file.read(_PREAMBLE.size)
@@ -114,12 +117,15 @@ class Reader:
         self._check_gaps(_PREAMBLE.size + length)
 
     def _check_gaps(self, end):
-        """What lies between the arrays is zeros: nothing in a file is without a meaning."""
-        for begin, stop in sorted(self._extent(number) for number in range(len(self._rows))):
+        """What lies between the arrays is zeros up to where the next one may begin: nothing is without a meaning.
+
+        A file of a gap alone may claim any length and take no disk, and to read it would take all memory."""
+        extents = sorted(self._extent(number) for number in range(len(self._rows)))
+        for begin, stop in [*extents, (len(self._memory), 0)]:
             if begin > end:
-                _demand(not any(self._memory[end:begin]), "between its arrays there are zeros")
+                _demand(begin - end < ALIGNMENT, "its arrays follow one another")
+                _demand(not any(self._memory[end:begin]), "between and behind its arrays there are zeros")
             end = max(end, stop)
-        _demand(not any(self._memory[end:]), "behind its arrays there are zeros")
 
     def _extent(self, number):
         """Where an array is in the file."""

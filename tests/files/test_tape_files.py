@@ -6,6 +6,7 @@ import os
 import pkgutil
 import subprocess
 import sys
+import zlib
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ import scipy.sparse
 
 import codipy
 from codipy.errors import TapeError, TapeFormatError
+from codipy.files.container import _PREAMBLE
 from codipy.files.primitives import own
 from codipy.numpy import decisions
 from codipy.scipy import calls
@@ -391,6 +393,41 @@ def test_a_pipe_or_a_device_is_not_replaced(tmp_path):
     with pytest.raises(OSError, match="no regular file"):
         recorded(VARIANTS[0]).save(path)
     assert path.is_fifo() and list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no pipes with names")
+def test_a_pipe_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(TapeFormatError, match="pipe cannot be loaded: it is no regular file but a device or a pipe"):
+        codipy.load_tape(tmp_path / "pipe")
+    with pytest.raises(TapeFormatError, match="it is no regular file"):
+        codipy.load_tape(os.devnull)
+    with pytest.raises(IsADirectoryError):
+        codipy.load_tape(tmp_path)
+
+
+def test_a_file_that_is_a_hole_takes_no_memory(tmp_path):
+    """Its length is right and its zeros are on no disk: they were read at once."""
+    path = tmp_path / "hole.tape"
+    recorded(VARIANTS[0]).save(path)
+    fields = list(_PREAMBLE.unpack(path.read_bytes()[: _PREAMBLE.size]))
+    fields[4] = 1 << 30
+    fields[5] = zlib.crc32(_PREAMBLE.pack(*fields[:5], 0))
+    with open(path, "r+b") as file:
+        file.write(_PREAMBLE.pack(*fields))
+        try:
+            file.truncate(1 << 30)
+        except OSError:
+            pytest.skip("the file system has no holes")
+    with pytest.raises(TapeFormatError, match="its arrays follow one another"):
+        codipy.load_tape(path)
+
+
+def test_a_path_may_be_bytes(tmp_path):
+    path = os.fsencode(tmp_path / "name.tape")
+    tape = recorded(VARIANTS[0])
+    tape.save(path)
+    assert sweeps(codipy.load_tape(path)) == sweeps(tape)
 
 
 def test_a_link_is_written_through_and_permissions_stay(tmp_path):
