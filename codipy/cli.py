@@ -80,10 +80,20 @@ def _shown(text):
     return re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", lambda found: repr(found[0])[1:-1], text)
 
 
+def _encodable(text):
+    """Text that the standard output can write: a locale or a pipe may be without signs that names and tables have."""
+    encoding = sys.stdout.encoding or "utf-8"
+    try:
+        text.encode(encoding)
+    except UnicodeEncodeError:
+        return text.replace("±", "+-").encode(encoding, "backslashreplace").decode(encoding)
+    return text
+
+
 def _print(command, text):
     """Print, and say whether that could be done; a reader that has seen enough, as `head` has, is no error."""
     try:
-        print(_shown(text), flush=True)
+        print(_encodable(_shown(text)), flush=True)
     except OSError as error:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())      # the interpreter flushes once more
         if not isinstance(error, BrokenPipeError):
@@ -98,7 +108,7 @@ def _write(command, files):
     for path, text in files.items():
         try:
             if path is not None:
-                path.write_text(text, encoding="utf-8")
+                path.write_text(text, encoding="utf-8", errors="backslashreplace")      # of names that are no Unicode
         except OSError as error:
             print(f"codipy {command}: cannot write {path}: {error.strerror}", file=sys.stderr)
             written = False

@@ -4,6 +4,7 @@ import csv
 import importlib.util
 import json
 import os
+import shutil
 import subprocess
 import sys
 import types
@@ -472,6 +473,36 @@ def test_a_full_disk_behind_the_standard_output_is_exit_status_2(words, tmp_path
                               stderr=subprocess.PIPE, cwd=tmp_path, text=True, env={**os.environ})
     assert done.returncode == 2 and "Traceback" not in done.stderr and "Exception ignored" not in done.stderr
     assert f"codipy {words[0]}: cannot write to the standard output: No space left on device" in done.stderr
+
+
+@pytest.mark.parametrize("words", [
+    ["compare", "--repeat", "1", "--strategy", "primal"], ["profile"],
+    ["study", "--repeat", "1", "--strategy", "primal", "--granularity", "statement"],
+])  # fmt: skip
+def test_a_standard_output_without_unicode_gets_what_it_can_write(words, tmp_path):
+    """As a pipe on Windows and a locale of C are; the result of a long run is not lost for a sign."""
+    source = "def f(p):\n    größe = p[0] * p[1]      # ½ µm → 漢字\n    return größe\nx0 = [1.0, 2.0]\n"
+    (tmp_path / "signs.py").write_text(source, encoding="utf-8")
+    for encoding, sign, name in (("ascii", "+-", r"gr\xf6\xdfe"), ("latin-1", "±", "größe")):
+        shutil.rmtree(tmp_path / "f-study", ignore_errors=True)
+        done = subprocess.run([sys.executable, "-m", "codipy", words[0], "signs.py:f", *words[1:]], cwd=tmp_path,
+                              capture_output=True, env={**os.environ, "PYTHONIOENCODING": encoding})
+        out = done.stdout.decode(encoding)
+        assert done.returncode == 0 and b"Error" not in done.stderr
+        assert (name if words == ["profile"] else sign) in out
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are Unicode")
+@pytest.mark.parametrize("command", ["compare", "profile", "predict", "debug", "timeline", "study"])
+def test_the_name_of_a_file_may_be_no_unicode(command, tmp_path):
+    name = os.fsdecode(b"no\xff.py")
+    (tmp_path / name).write_text("def f(p):\n    return p[0] * p[1]\nx0 = [1.0, 2.0]\n")
+    words = ["--repeat", "1", "--strategy", "primal"] if command in ("compare", "study") else []
+    words += ["--save", "kept"] if command == "study" else ["--json", "kept.json"]
+    done = subprocess.run([sys.executable, "-m", "codipy", command, f"{name}:f", *words], cwd=tmp_path,
+                          capture_output=True, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
+    assert done.returncode == 0 and b"Error" not in done.stderr and b"no\\udcff.py" in done.stdout
+    assert json.loads((tmp_path / ("kept/study.json" if command == "study" else "kept.json")).read_text())
 
 
 @pytest.mark.parametrize("command", ["compare", "study", "debug", "timeline"])

@@ -330,7 +330,8 @@ class Study:
         folder.mkdir(parents=True, exist_ok=True)
         for suffix, text in (("json", self.to_json()), ("csv", self.to_csv()), ("html", self.to_html()),
                              ("md", self.to_markdown() + "\n"), ("tex", self.to_latex() + "\n")):
-            (folder / f"study.{suffix}").write_text(text, encoding="utf-8")
+            # Names of files may be no Unicode.
+            (folder / f"study.{suffix}").write_text(text, encoding="utf-8", errors="backslashreplace")
         return folder
 
 
