@@ -492,6 +492,21 @@ def test_a_standard_output_without_unicode_gets_what_it_can_write(words, tmp_pat
         assert (name if words == ["profile"] else sign) in out
 
 
+@pytest.mark.parametrize("command", ["compare", "study", "profile", "predict", "debug", "timeline"])
+def test_a_file_of_a_package_has_relative_imports(command, tmp_path):
+    folder = tmp_path / "outer" / "inner"
+    folder.mkdir(parents=True)
+    for path in (folder, folder.parent):
+        (path / "__init__.py").touch()
+    (folder.parent / "rates.py").write_text("def rate(x):\n    return x * x\n")
+    (folder / "model.py").write_text("from ..rates import rate\n\n\ndef f(p):\n    return rate(p[0]) * p[1]\n\n\n"
+                                     "x0 = [3.0, 2.0]\n")
+    words = ["--repeat", "1", "--strategy", "primal"] if command in ("compare", "study") else []
+    done = subprocess.run([sys.executable, "-m", "codipy", command, "outer/inner/model.py:f", *words], cwd=tmp_path,
+                          capture_output=True, text=True, env={**os.environ})
+    assert done.returncode == 0 and "x0 of model.py" in done.stdout, done.stderr
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="elsewhere names of files are Unicode")
 @pytest.mark.parametrize("command", ["compare", "profile", "predict", "debug", "timeline", "study"])
 def test_the_name_of_a_file_may_be_no_unicode(command, tmp_path):

@@ -113,7 +113,7 @@ def find(target):
     ----------
     target : str
         ``FILE.py:FUNCTION`` or ``FILE.py:CLASS.METHOD``; the file is run as a module, its folder is importable as for a
-        script. A method is that of an object that the class makes of nothing.
+        script, and so is the package that it is in. A method is that of an object that the class makes of nothing.
 
     Returns
     -------
@@ -241,18 +241,30 @@ def _literal(text):
 
 
 def _run(path):
-    folder = str(path.resolve().parent)
-    if folder not in sys.path:
-        sys.path.insert(0, folder)
-    spec = importlib.util.spec_from_file_location(_NAME, path)
+    folder = path.resolve().parent
+    package, root = _package(folder)
+    for place in (root, folder):      # the second is what a script has, and found first
+        if str(place) not in sys.path:
+            sys.path.insert(0, str(place))
+    name = f"{package}.{_NAME}" if package else _NAME      # relative imports then find the package, and import it
+    spec = importlib.util.spec_from_file_location(name, path)
     module = importlib.util.module_from_spec(spec)
-    sys.modules[_NAME] = module      # dataclasses look a module up by its name
+    sys.modules[name] = module      # dataclasses look a module up by its name
     try:
         spec.loader.exec_module(module)
     except SystemExit:
         raise TargetError(f"{path.name} called exit() while it was loaded: put what a script does under "
                           "if __name__ == '__main__'") from None
     return module
+
+
+def _package(folder):
+    """The package that the files of a folder belong to, '' if to none, and the folder that has it."""
+    parts = []
+    while (folder / "__init__.py").is_file() and folder.name.isidentifier():
+        parts.insert(0, folder.name)
+        folder = folder.parent
+    return ".".join(parts), folder
 
 
 def _arguments(function, point):
