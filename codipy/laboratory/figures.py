@@ -8,7 +8,12 @@ from dataclasses import dataclass, field
 from codipy.laboratory.fits import title_of
 from codipy.laboratory.sampled import with_peaks
 
-__all__ = ["Figure", "Series", "figures"]
+__all__ = ["COLOURS", "Figure", "Series", "figures"]
+
+# On light paper and on dark; as many as a tape has parts under all strategies, so that no two of a figure are alike.
+COLOURS = (("#0969da", "#58a6ff"), ("#bc4c00", "#f0883e"), ("#1a7f37", "#3fb950"), ("#8250df", "#bc8cff"),
+           ("#cf222e", "#ff7b72"), ("#0e7c86", "#39c5cf"), ("#9a6700", "#d29922"), ("#bf3989", "#f778ba"),
+           ("#57606a", "#b1bac4"), ("#4d2d00", "#e2c08d"), ("#7fa800", "#c5e84d"), ("#6cb6ff", "#cfe8ff"))
 
 _LIVE, _PEAK = 2, 6      # places in a line of a timeline
 
@@ -23,7 +28,8 @@ class Series:
     points : list of tuple
         x and y; for bars the number of the bar and its height.
     colour : int
-        Equal for what belongs together: a strategy, a stream.
+        A number in `COLOURS`, from its beginning again; equal for what belongs together: a strategy, a stream. Below 0
+        for what is beside the matter.
     dashed : bool
         Of operation granularity.
     line, dots : bool

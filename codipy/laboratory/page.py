@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from html import escape
 
-from codipy.laboratory.figures import figures
+from codipy.laboratory.figures import COLOURS, figures
 from codipy.laboratory.svg import svg
 
 __all__ = ["document", "page", "sortable"]
 
+
+def _colours(dark):
+    return " ".join(f"--c{k}: {pair[dark]};" for k, pair in enumerate(COLOURS))
+
+
 _STYLE = """
 :root { color-scheme: light dark; --ink: #1b1f24; --paper: #ffffff; --soft: #6a737d; --rule: #d5dae0; --band: #f4f6f8;
-  --c0: #0969da; --c1: #bc4c00; --c2: #1a7f37; --c3: #8250df; --c4: #cf222e; --c5: #0e7c86; --c6: #9a6700;
-  --c7: #bf3989; --c8: #57606a; --c9: #4d2d00; }
+  """ + _colours(0) + """ }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --soft: #9198a1; --rule: #30363d;
-  --band: #161b22; --c0: #58a6ff; --c1: #f0883e; --c2: #3fb950; --c3: #bc8cff; --c4: #ff7b72; --c5: #39c5cf;
-  --c6: #d29922; --c7: #f778ba; --c8: #b1bac4; --c9: #e2c08d; } }
+  --band: #161b22; """ + _colours(1) + """ } }
 body { font: 15px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper); max-width: 68rem;
   margin: 2rem auto; padding: 0 1rem; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.15rem; margin-top: 2rem; }
@@ -30,7 +33,7 @@ svg { max-width: 46rem; width: 100%; height: auto; font: 11px system-ui, sans-se
 .grid { stroke: var(--rule); } .axis { stroke: var(--soft); } .mark { stroke: var(--soft); stroke-dasharray: 2 3; }
 .front { stroke: var(--soft); stroke-width: 1.5; fill: none; }
 polyline { stroke-width: 1.8; } .hollow { fill: var(--paper) !important; stroke-width: 2; }
-""" + "".join(f".c{k} {{ stroke: var(--c{k}); fill: var(--c{k}); }} " for k in range(10)) + """
+""" + "".join(f".c{k} {{ stroke: var(--c{k}); fill: var(--c{k}); }} " for k in range(len(COLOURS))) + """
 polyline { fill: none !important; } rect { stroke: none !important; } dl { color: var(--soft); font-size: 0.9rem; }
 dt { float: left; clear: left; width: 9rem; } dd { margin: 0 0 0 9rem; } .wrong { color: var(--c4); font-weight: 600; }
 @media print { body { max-width: none; margin: 0; font-size: 10pt; } button { pointer-events: none; }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from codipy.laboratory.axes import said, ticks
 from codipy.laboratory.errors import StudyError
-from codipy.laboratory.figures import figures
+from codipy.laboratory.figures import COLOURS, figures
 from codipy.laboratory.resident import EXTRA
 
 __all__ = ["plot"]
@@ -47,8 +47,7 @@ def _draw(figure, axes):
 
 def _draw_lines(figure, axes):
     for one in figure.series:
-        colour = "0.5" if one.colour < 0 else f"C{one.colour % 10}"
-        axes.plot(*zip(*one.points), color=colour, label=one.label,
+        axes.plot(*zip(*one.points), color=_colour(one), label=one.label,
                   linestyle="none" if not one.line else "--" if one.dashed else "-",
                   marker="o" if one.dots else "", fillstyle="none" if one.dashed else "full")
     for name, x in figure.marks.items():
@@ -61,7 +60,11 @@ def _draw_bars(figure, axes):
     done = [0.0] * len(figure.bars)
     for one in figure.series:
         heights = [dict(one.points)[k] for k in range(len(figure.bars))]
-        axes.barh(figure.bars, heights, left=done, color=f"C{one.colour % 10}", label=one.label)
+        axes.barh(figure.bars, heights, left=done, color=_colour(one), label=one.label)
         done = [a + b for a, b in zip(done, heights)]
     axes.invert_yaxis()
     axes.set_xlabel(figure.y)
+
+
+def _colour(one):
+    return "0.5" if one.colour < 0 else COLOURS[one.colour % len(COLOURS)][0]

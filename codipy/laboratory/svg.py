@@ -6,13 +6,13 @@ import math
 from html import escape
 
 from codipy.laboratory.axes import said, ticks
+from codipy.laboratory.figures import COLOURS
 
 __all__ = ["svg"]
 
 _WIDTH, _HEIGHT = 640, 360
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 28, 14, 44
 _LINE = 16      # of the legend
-_COLOURS = 10      # that the page has
 
 
 def svg(figure):
@@ -124,7 +124,7 @@ class _Axis:
 
 
 def _class(one):
-    return "front" if one.colour < 0 else f"c{one.colour % _COLOURS}"
+    return "front" if one.colour < 0 else f"c{one.colour % len(COLOURS)}"
 
 
 def _frame(bottom):

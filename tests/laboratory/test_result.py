@@ -17,8 +17,9 @@ import pytest
 import codipy
 from codipy.laboratory import Study, StudyError
 from codipy.laboratory import page as page_module
-from codipy.laboratory.figures import figures
+from codipy.laboratory.figures import COLOURS, figures
 from codipy.laboratory.result import COLUMNS
+from codipy.laboratory.svg import svg as svg_text
 from codipy.tape.memory.statistics import readable
 from tests.laboratory import models
 from tests.laboratory.copies import in_copies
@@ -114,6 +115,20 @@ def test_figures_are_those_of_the_rows(found):
     by_label = {one.label.partition(":")[0]: one.points for one in made["size"].series}
     assert by_label["auto statement"] == [(row.size, row.used) for row in found.taped[::2]]
     assert [one.points[0][1] for one in made["pareto"].series[1:]] == [row.used for row in last]
+
+
+def test_no_two_parts_of_a_tape_have_one_colour():
+    """As many as all strategies have together: the bars of a page, and those of matplotlib."""
+    with in_copies():
+        every = codipy.study(models.heat, sizes=[20], granularities="operation", repeat=1)
+    [streams] = [figure for figure in figures(every) if figure.name == "streams"]
+    drawn = ElementTree.fromstring(svg_text(streams))
+    classes = {each.get("class") for each in drawn.iter() if each.tag.endswith("rect")}
+    assert len(classes) == len({one.label for one in streams.series}) >= 8
+    parts = {title for row in every.taped for title in row.streams} | {"adjoints", "identifiers"}
+    assert len(parts) <= len(COLOURS) == len({light for light, _ in COLOURS}) == len({dark for _, dark in COLOURS})
+    bars = every.plot("streams")["streams"].axes[0].containers
+    assert len({bar.patches[0].get_facecolor() for bar in bars}) == len(streams.series)
 
 
 def test_matplotlib_draws_them(found, tmp_path):
