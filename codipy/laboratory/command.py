@@ -17,7 +17,7 @@ from codipy.laboratory.run import sourced, study
 from codipy.tools.comparison.settings import settings
 from codipy.tools.console.json_text import json_text
 from codipy.tools.console.progress import shown_progress
-from codipy.tools.console.target import TargetError, demand_writable
+from codipy.tools.console.target import TargetError, demand_writable, is_of_file
 
 __all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "numbers_of", "positive"]
 
@@ -73,10 +73,8 @@ def _run(options):
         try:
             found = study(options.target, **chosen, repeat=options.repeat, save=folder, resume=options.resume,
                           progress=progress)
-        except TypeError as error:
-            if hasattr(error, "codipy_traceback"):      # of the user's function
-                raise
-            raise TargetError(str(error)) from None
+        except (TypeError, ValueError) as error:
+            raise _of_the_words(error, options.target) from None
     if not found.rows:
         return "The study was stopped before anything was measured: nothing is kept.", INTERRUPTED, {}
     said = [found.table(options.format, details=options.details), "", f"The study is in {folder}."]
@@ -119,9 +117,14 @@ def _points(options, asked, forward):
         source, points = sourced(options.target, (), options.sizes, options.steps, options.at, options.x0)
         settings(options.strategy, options.granularity, forward)
     except (TypeError, ValueError) as error:
-        raise TargetError(str(error)) from None
+        raise _of_the_words(error, options.target) from None
     for point in points:
         yield source, *source.load(point), point.label
+
+
+def _of_the_words(error, target):
+    """What is wrong with the words of the command as a TargetError; what the user's file raises as it is."""
+    return error if is_of_file(error, target) else TargetError(str(error))
 
 
 @contextmanager

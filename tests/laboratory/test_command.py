@@ -352,3 +352,15 @@ def test_what_is_wrong_with_the_result_is_one_line(file, capsys):
     assert run("wandering.py:pair", *FEW) == 2
     out, err = capsys.readouterr()
     assert (out, err) == ("", "TypeError: pair must return one real number, got tuple: return one number\n")
+
+
+@pytest.mark.parametrize("words", [[], ["--predict"], ["--passes"]])
+@pytest.mark.parametrize("wrong", ["int('a')", "[1.0] + 1"])
+def test_what_the_file_raises_has_its_line(words, wrong, file, capsys):
+    """Words of the command that fit nothing are a line, of the same types."""
+    Path(file).write_text(f"def cost(p):\n    return p[0]\n\n\ndef x0(n):\n    return {wrong}\n")
+    assert run(f"{file}:cost", "--sizes", "3", *words) == 2
+    assert 'model.py", line 6, in x0' in capsys.readouterr().err
+    Path(file).write_text("def cost(p):\n    return p[0]\n\n\ndef x0(n):\n    return [1.0] * n\n")
+    assert run(f"{file}:cost", "--sizes", "3", "--strategy", "simple", "--granularity", "statement", *words) == 2
+    assert capsys.readouterr().err.startswith("codipy study: strategy 'simple' records operations only")

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 
 from codipy.tools.callee import name_of
 
-__all__ = ["Found", "Target", "TargetError", "absolute", "demand_writable", "find", "hinting", "hints", "load",
-           "made_by", "user_traceback"]
+__all__ = ["Found", "Target", "TargetError", "absolute", "demand_writable", "find", "hinting", "hints", "is_of_file",
+           "load", "made_by", "user_traceback"]
 
 _NAME = "codipy_target"      # not that of the file: it may be that of a module that others need
 
@@ -381,11 +381,21 @@ def user_traceback(error, target):
 def _traceback(error, target):
     if hasattr(error, "codipy_traceback"):      # raised in another process
         return _from_the_file(error, target)
+    return "".join(traceback.format_exception(type(error), error, _frames(error, target)))
+
+
+def is_of_file(error, target):
+    """Whether an exception came out of the user's file, here or in another process."""
+    return hasattr(error, "codipy_traceback") or _frames(error, target) is not None
+
+
+def _frames(error, target):
+    """The traceback from the first line of the user's file on; None where that is not in it."""
     path = str(Path(target.rpartition(":")[0]).resolve())
     frames = error.__traceback__
     while frames is not None and str(Path(frames.tb_frame.f_code.co_filename).resolve()) != path:
         frames = frames.tb_next
-    return "".join(traceback.format_exception(type(error), error, frames))
+    return frames
 
 
 def _from_the_file(error, target):
