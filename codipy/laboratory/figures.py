@@ -5,6 +5,8 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass, field
 
+import numpy as np
+
 from codipy.laboratory.fits import title_of
 from codipy.laboratory.sampled import with_peaks
 
@@ -34,6 +36,8 @@ class Series:
         Of operation granularity.
     line, dots : bool
         Whether the points are joined, and shown.
+    spots : list of tuple
+        Points on the line that are shown whether the others are or not.
     """
 
     label: str
@@ -42,6 +46,7 @@ class Series:
     dashed: bool = False
     line: bool = True
     dots: bool = True
+    spots: list = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -58,8 +63,6 @@ class Figure:
         Titles of bars, whose layers the series are; empty for lines.
     log : bool
         Whether both axes are logarithmic.
-    marks : dict
-        Name to x of vertical lines.
     """
 
     name: str
@@ -69,7 +72,6 @@ class Figure:
     series: list
     bars: list = field(default_factory=list)
     log: bool = False
-    marks: dict = field(default_factory=dict)
 
 
 def figures(study):
@@ -173,14 +175,22 @@ def _curve(timeline, place):
 
 
 def _resident(study, rows):
-    """One figure with the curves of all, with the phases of the longest marked."""
+    """One figure with the curves of all, with a dot on each where its reverse sweep begins."""
     known = [row for row in rows if len(row.curve) > 1]
     if not known:
         return
-    colours = _colours(rows)
-    series = [Series(title_of(row.way), [(moment, size - row.baseline) for moment, size in row.curve],
-                     **_style(row, colours), dots=False) for row in known]
-    longest = max(known, key=lambda row: row.marks["end"])
-    marks = {f"{name} ({title_of(longest.way)})": moment for name, moment in longest.marks.items() if name == "reverse"}
-    yield Figure("resident", f"Resident memory over the state before, {_label(rows)}", "seconds", "resident bytes",
-                 series, marks=marks)
+    colours, series = _colours(rows), []
+    for row in known:
+        points = [(moment, size - row.baseline) for moment, size in row.curve]
+        series.append(Series(title_of(row.way), points, **_style(row, colours), dots=False, spots=_swept(row, points)))
+    dots = "; dots: the reverse sweep begins" if any(one.spots for one in series) else ""
+    yield Figure("resident", f"Resident memory over the state before, {_label(rows)}{dots}", "seconds",
+                 "resident bytes", series)
+
+
+def _swept(row, points):
+    """Where the reverse sweep begins on the curve of a row: nowhere of 'forward', or behind the last sample."""
+    moment = row.marks["reverse"]
+    if row.combination.strategy == "forward" or not points[0][0] <= moment <= points[-1][0]:
+        return []
+    return [(moment, float(np.interp(moment, *zip(*points))))]

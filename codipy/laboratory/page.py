@@ -30,7 +30,7 @@ th[aria-sort=ascending] button::after { content: " \\25B2"; }
 th[aria-sort=descending] button::after { content: " \\25BC"; }
 figure { margin: 1rem 0; } figcaption { font-weight: 600; }
 svg { max-width: 46rem; width: 100%; height: auto; font: 11px system-ui, sans-serif; } svg text { fill: var(--ink); }
-.grid { stroke: var(--rule); } .axis { stroke: var(--soft); } .mark { stroke: var(--soft); stroke-dasharray: 2 3; }
+.grid { stroke: var(--rule); } .axis { stroke: var(--soft); }
 .front { stroke: var(--soft); stroke-width: 1.5; fill: none; }
 polyline { stroke-width: 1.8; } .hollow { fill: var(--paper) !important; stroke-width: 2; }
 """ + "".join(f".c{k} {{ stroke: var(--c{k}); fill: var(--c{k}); }} " for k in range(len(COLOURS))) + """

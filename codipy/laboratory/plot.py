@@ -47,12 +47,12 @@ def _draw(figure, axes):
 
 def _draw_lines(figure, axes):
     for one in figure.series:
-        axes.plot(*zip(*one.points), color=_colour(one), label=one.label,
+        colour, fill = _colour(one), "none" if one.dashed else "full"
+        axes.plot(*zip(*one.points), color=colour, label=one.label,
                   linestyle="none" if not one.line else "--" if one.dashed else "-",
-                  marker="o" if one.dots else "", fillstyle="none" if one.dashed else "full")
-    for name, x in figure.marks.items():
-        axes.axvline(x, color="0.5", linestyle=":")
-        axes.annotate(name, (x, 1.0), xycoords=("data", "axes fraction"), fontsize="x-small", va="top")
+                  marker="o" if one.dots else "", fillstyle=fill)
+        for x, y in one.spots:
+            axes.plot(x, y, color=colour, marker="o", fillstyle=fill)
     axes.set(xlabel=figure.x, ylabel=figure.y)
 
 

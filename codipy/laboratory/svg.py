@@ -47,23 +47,20 @@ class _Lines:
         parts.append(_text((_LEFT + _WIDTH) / 2, self.bottom + 36, self.figure.x, "middle"))
         parts.append(f'<text transform="translate(12 {self.bottom / 2:.0f}) rotate(-90)" text-anchor="middle">'
                      f'{escape(self.figure.y)}</text>')
-        for name, value in self.figure.marks.items():
-            parts.append(f'<line class="mark" x1="{self.x(value):.1f}" x2="{self.x(value):.1f}" y1="{_TOP}" '
-                         f'y2="{self.bottom}"/>' + _text(self.x(value) + 3, _TOP + 10, name, "start"))
         return "".join([*parts, *map(self._series, self.figure.series)])
 
     def _series(self, one):
-        spots = [(self.x(x), self.y(y)) for x, y in one.points if self.x.holds(x) and self.y.holds(y)]
+        places = [(self.x(x), self.y(y)) for x, y in one.points if self.x.holds(x) and self.y.holds(y)]
         dash = ' stroke-dasharray="5 3"' if one.dashed else ""
         text = ""
-        if one.line and len(spots) > 1:
-            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in spots)
+        if one.line and len(places) > 1:
+            path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
             text += f'<polyline class="{_class(one)}" fill="none"{dash} points="{path}"/>'
-        if one.dots:
-            for (x, y), (a, b) in zip(spots, one.points):
+        for a, b in (one.points if one.dots else one.spots):
+            if self.x.holds(a) and self.y.holds(b):
                 title = f"{one.label}: {said(a, self.figure.x)}, {said(b, self.figure.y)}"
                 hollow = " hollow" if one.dashed else ""
-                text += (f'<circle class="{_class(one)}{hollow}" cx="{x:.1f}" cy="{y:.1f}" r="4">'
+                text += (f'<circle class="{_class(one)}{hollow}" cx="{self.x(a):.1f}" cy="{self.y(b):.1f}" r="4">'
                          f"<title>{escape(title)}</title></circle>")
         return text
 

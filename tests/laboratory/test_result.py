@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The forms of a study: tables, tidy CSV, JSON, LaTeX, pandas, figures, pages; each says what the rows say."""
 
+import copy
 import csv
 import importlib.util
 import io
@@ -9,6 +10,7 @@ import re
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from xml.etree import ElementTree
 
@@ -19,7 +21,7 @@ from codipy.laboratory import Study, StudyError
 from codipy.laboratory import page as page_module
 from codipy.laboratory.figures import COLOURS, figures
 from codipy.laboratory.result import COLUMNS
-from codipy.laboratory.svg import svg as svg_text
+from codipy.laboratory.svg import svg
 from codipy.tape.memory.statistics import readable
 from tests.laboratory import models
 from tests.laboratory.copies import in_copies
@@ -122,13 +124,28 @@ def test_no_two_parts_of_a_tape_have_one_colour():
     with in_copies():
         every = codipy.study(models.heat, sizes=[20], granularities="operation", repeat=1)
     [streams] = [figure for figure in figures(every) if figure.name == "streams"]
-    drawn = ElementTree.fromstring(svg_text(streams))
+    drawn = ElementTree.fromstring(svg(streams))
     classes = {each.get("class") for each in drawn.iter() if each.tag.endswith("rect")}
     assert len(classes) == len({one.label for one in streams.series}) >= 8
     parts = {title for row in every.taped for title in row.streams} | {"adjoints", "identifiers"}
     assert len(parts) <= len(COLOURS) == len({light for light, _ in COLOURS}) == len({dark for _, dark in COLOURS})
     bars = every.plot("streams")["streams"].axes[0].containers
     assert len({bar.patches[0].get_facecolor() for bar in bars}) == len(streams.series)
+
+
+def test_the_sweep_begins_on_the_curve_of_its_own_row(found):
+    rows = [row for row in copy.deepcopy(found).rows if row.size == 2000]
+    for row in rows:
+        row.curve = [(0.0, row.baseline), (0.1, row.baseline + 2000), (0.2, row.baseline + 3000)]
+        row.marks["reverse"] = 0.05
+    *_, last = rows
+    late = replace(last, combination=replace(last.combination, granularity="operation"), marks={"reverse": 0.3})
+    forward = replace(last, combination=replace(last.combination, strategy="forward"))
+    resident = figures(replace(found, rows=[*rows, late, forward]))[-1]
+    assert resident.name == "resident" and resident.title.endswith("; dots: the reverse sweep begins")
+    assert [one.spots for one in resident.series] == [[(0.05, 1000.0)], [(0.05, 1000.0)], [], []]
+    assert svg(resident).count("<circle") == 2
+    assert "dots" not in figures(replace(found, rows=[late]))[-1].title
 
 
 def test_matplotlib_draws_them(found, tmp_path):
