@@ -13,6 +13,7 @@ from codipy.errors import ActiveError, TapeError
 from codipy.laboratory import StudyError
 from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study, positive
 from codipy.laboratory.memory import measure
+from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.predicting import add_predict
 from codipy.laboratory.profiling.command import add_profile
 from codipy.laboratory.sampling import add_timeline
@@ -24,7 +25,7 @@ from codipy.tools.comparison.settings import settings
 from codipy.tools.console.json_text import json_text
 from codipy.tools.console.progress import shown_progress
 from codipy.tools.console.table import FORMATS
-from codipy.tools.console.target import TargetError, absolute, demand_writable, hinting, load, user_traceback
+from codipy.tools.console.target import TargetError, absolute, demand_writable, hinting, user_traceback
 from codipy.version import __version__
 
 __all__ = ["main"]
@@ -125,7 +126,7 @@ def _parser():
         "Exit status 1 if a strategy disagrees.")
     command.set_defaults(run=_compare)
     _add_function(command)
-    command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
+    add_point(command)
     command.add_argument("--chunk-size", type=positive, metavar="N", help="items per chunk of the data streams")
     command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
     command.add_argument("--csv", type=Path, metavar="F", help="write the rows to this file")
@@ -144,7 +145,6 @@ def _add_function(command, needed=True, measured=True, ways=True):
     """What all commands say about a function and how it is measured, those with `ways` under which strategies."""
     command.add_argument("target", metavar="FILE.py:FUNCTION", nargs=None if needed else "?",
                          help="or FILE.py:CLASS.METHOD; the point is FUNCTION.x0 or x0 of the file")
-    command.add_argument("--x0", metavar="POINT", help="the point itself, as Python writes it: '[1.0, 2.0]'")
     if not ways:
         return
     command.add_argument("--strategy", action="append", choices=(*STRATEGIES, FORWARD_STRATEGY),
@@ -160,7 +160,7 @@ def _compare(options):
         demand_writable(path)
     if options.json is not None and options.json == options.csv:
         raise TargetError(f"--json and --csv are one file, {options.json}: name two")
-    function, arguments, place = load(options.target, options.at, options.x0)
+    function, arguments, place, point = pointed(options)
     try:
         pairs = settings(options.strategy, options.granularity, True)
     except ValueError as error:
@@ -171,6 +171,6 @@ def _compare(options):
     result.point = place
     if options.memory:
         with shown_progress("memory") as progress:
-            result.memory = measure(options.target, options.at, pairs, options.chunk_size, progress, options.x0)
+            result.memory = measure(options.target, point, pairs, options.chunk_size, progress)
     files = {options.json: json_text(result.to_dict()), options.csv: result.to_csv()}
     return result.table(options.format), AGREE if result.agree else DISAGREE, files

@@ -37,6 +37,7 @@ def add_study(commands):
                          help="beside each size: handed to x0(N, K) or to the function's parameter steps")
     command.add_argument("--at", action="append", metavar="NAME",
                          help="take the point from this variable of the file; may be repeated")
+    command.add_argument("--x0", metavar="POINT", help="the point itself, as Python writes it: '[1.0, 2.0]'")
     command.add_argument("--chunk-size", type=numbers_of, metavar="N,N", help="items per chunk of the data streams")
     command.add_argument("--width", type=numbers_of, metavar="K,K", help="directions of a sweep: 1,4,8")
     command.add_argument("--save", type=Path, metavar="DIR", help="the folder of the study (FUNCTION-study)")

@@ -2,20 +2,21 @@
 """Resident memory of a function under each strategy, each in a process of its own: that part of a study alone."""
 from __future__ import annotations
 
-from codipy.laboratory.plan import PLAIN, Combination, Point
+from codipy.laboratory.plan import PLAIN, Combination
 from codipy.laboratory.process import measured
 from codipy.laboratory.source import FromFile
 
 __all__ = ["measure"]
 
 
-def measure(target, at=None, pairs=(), chunk_size=None, progress=None, text=None):
+def measure(target, point, pairs=(), chunk_size=None, progress=None):
     """Peak and curve of resident memory, for the plain run and for each way to record.
 
     Parameters
     ----------
-    target, at, text : str
-        The function in its file and its point, see `codipy.tools.console.target.load`; each process loads the file.
+    target : str
+        The function in its file; each process loads the file.
+    point : Point
     pairs : list of tuple
         (strategy, granularity)
     chunk_size : int, optional
@@ -30,7 +31,7 @@ def measure(target, at=None, pairs=(), chunk_size=None, progress=None, text=None
         high-water mark; sampled (the largest sample of memory-profiler, None without it), curve (seconds and bytes) and
         warning (where the two do not agree).
     """
-    source, point, rows = FromFile(target), Point(at or text or "x0", at=at, text=text), []
+    source, rows = FromFile(target), []
     asked = [Combination(point, PLAIN), *(Combination(point, *pair, chunk_size) for pair in pairs)]
     for done, combination in enumerate(asked):
         if progress is not None:

@@ -6,13 +6,13 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from codipy.laboratory.command import AGREE, DISAGREE, numbers_of, positive
+from codipy.laboratory.command import AGREE, DISAGREE, positive
+from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.prediction import bytes_of, predict
-from codipy.laboratory.source import as_steps
 from codipy.tools.callee import name_of
 from codipy.tools.comparison.settings import settings
 from codipy.tools.console.progress import shown_progress
-from codipy.tools.console.target import TargetError, demand_writable, find, hinting
+from codipy.tools.console.target import TargetError, demand_writable, hinting
 
 __all__ = ["add_predict"]
 
@@ -24,10 +24,7 @@ def add_predict(commands):
         description="Count the bytes that a recording would take under every taping strategy, in runs that store "
         "nothing. Exit status 1 if none fits the budget.")
     command.set_defaults(run=_run)
-    command.add_argument("--size", type=_size, metavar="N", help="the point is x0(N) of the file: 1e6")
-    command.add_argument("--steps", type=_size, metavar="K",
-                         help="handed to x0(N, K) or to the function's parameter steps")
-    command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
+    add_point(command)
     command.add_argument("--chunk-size", type=positive, metavar="N", action="append",
                          help="items per chunk of the data streams; may be repeated")
     command.add_argument("--width", type=positive, default=1, metavar="K", help="directions of the sweep (1)")
@@ -38,7 +35,7 @@ def add_predict(commands):
 
 def _run(options):
     demand_writable(options.json)
-    function, name, arguments, place = _at_the_point(options)
+    function, arguments, place, _ = pointed(options)
     try:
         settings(options.strategy, options.granularity, True)
     except ValueError as error:
@@ -46,31 +43,8 @@ def _run(options):
     with shown_progress("count") as progress, hinting(function, arguments):
         found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                         chunk_sizes=options.chunk_size, width=options.width, budget=options.budget, progress=progress)
-    found = replace(found, function=name, point=place)
+    found = replace(found, function=name_of(function), point=place)
     return found.text(options.format), AGREE if found.fitting else DISAGREE, {options.json: found.to_json()}
-
-
-def _at_the_point(options):
-    """The function, its name, its arguments, and where these come from."""
-    if (options.size is not None) + (options.at is not None) + (options.x0 is not None) > 1:
-        raise TargetError("--size, --at and --x0 exclude one another")
-    found = find(options.target)
-    function = as_steps(found.function, options)
-    if options.size is not None:
-        place = f"{found.place}({options.size}) of {found.path.name}"
-        arguments = found.made(options.size, options.steps)
-    else:
-        _, arguments, place = found.arguments(options.at, options.x0)
-    steps = "" if options.steps is None else f", {options.steps} steps"
-    return function, name_of(found.function), arguments, place + steps
-
-
-def _size(text):
-    """One whole number, 1e3 for a thousand."""
-    number, *more = numbers_of(text)
-    if more:
-        raise argparse.ArgumentTypeError(f"{text!r} is more than one number")
-    return number
 
 
 def _bytes(text):

@@ -6,12 +6,13 @@ import argparse
 from pathlib import Path
 
 from codipy.laboratory.command import AGREE, positive
+from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.timeline import timeline
 from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools.callee import name_of
 from codipy.tools.comparison.settings import settings
 from codipy.tools.console.table import FORMATS
-from codipy.tools.console.target import TargetError, demand_writable, hinting, load
+from codipy.tools.console.target import TargetError, demand_writable, hinting
 
 __all__ = ["add_timeline"]
 
@@ -23,7 +24,7 @@ def add_timeline(commands):
         description="Record a function three times, look at the tape between the lines of the program, and say how "
         "identifiers, statements and bytes grow, how many operands are passive, and what activity analysis saved.")
     command.set_defaults(run=_run)
-    command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
+    add_point(command)
     command.add_argument("--argnums", type=_argument, metavar="N", action="append",
                          help="differentiate by this argument, 0 is the first; may be repeated (all)")
     command.add_argument("--strategy", choices=(*STRATEGIES, FORWARD_STRATEGY), default="auto",
@@ -47,7 +48,7 @@ def _run(options):
         settings(options.strategy, options.granularity, True)
     except ValueError as error:
         raise TargetError(str(error)) from None
-    function, arguments, place = load(options.target, options.at, options.x0)
+    function, arguments, place, _ = pointed(options)
     if options.argnums is not None and max(options.argnums) >= len(arguments):
         raise TargetError(f"--argnums {max(options.argnums)}: {name_of(function)} has {len(arguments)} "
                           f"argument{'s' * (len(arguments) > 1)} at {place}, and 0 is the first")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections import deque
+from functools import partial
 from types import FunctionType
 
 from numpy import iscomplexobj
@@ -23,7 +24,9 @@ _kept: deque = deque(maxlen=32)
 
 
 def name_of(f):
-    """What messages call a function."""
+    """What messages call a function; one with some of its arguments has the name of that function."""
+    while isinstance(f, partial):
+        f = f.func
     return getattr(f, "__name__", None) or type(f).__name__
 
 

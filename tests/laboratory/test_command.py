@@ -27,6 +27,19 @@ def cost(x):
     return total
 cost.x0 = lambda n: [1.0 + k / n for k in range(n)]
 
+def steady(x, steps=1):
+    for _ in range(steps):
+        x = [number * 0.5 for number in x]
+    return cost(x)
+steady.x0 = cost.x0
+
+def fixed(x):
+    return x[0]
+def x0():
+    return [1.0]
+fixed.x0 = x0
+del x0
+
 class Model:
     rate = 3.0
     def run(self, x):
@@ -202,7 +215,7 @@ def test_ctrl_c_keeps_what_is_done(file, end):
         (["model.py:fails", "--at", "other"], "return [][len(x)]"),
         (["model.py:draws", "--at", "other"], "draws random numbers"),
         (["model.py:leaves", "--at", "other"], "plain at other: the program called exit(3) while it ran"),
-        (["model.py:cost"], "cost.x0 makes points of a size: say which, --sizes"),
+        (["model.py:cost"], "cost.x0 makes points of a size: say which, --size 10"),
         (["model.py:Model.run", "--sizes", "3"], "Model.x0 of model.py is one point: sizes need a function"),
         (["model.py:Needs.run", "--at", "other"], "Needs() cannot be made without arguments"),
         (["model.py:Model.missing"], "has no function 'Model.missing'"),
@@ -222,6 +235,25 @@ def test_what_cannot_be_run_is_exit_status_2(file, words, said, capsys):
     out, err = capsys.readouterr()
     assert out == "" and said in err and "codipy/laboratory" not in err
     assert not Path("cost-study").exists()
+
+
+@pytest.mark.parametrize("command", ["compare", "predict", "debug", "timeline", "profile"])
+def test_commands_of_one_point_take_a_size_and_steps(file, command, capsys):
+    more = ["--repeat", "1", "--strategy", "auto", "--memory"] if command == "compare" else []
+    assert cli.main([command, "model.py:steady", "--size", "3", "--steps", "2", *more]) == 0
+    text = " ".join(capsys.readouterr().out.split())
+    assert "steady" in text and "steady.x0(3) of model.py, 2 steps" in text and "partial" not in text
+    for words, said in ((["steady"], "--size 10 (--sizes 10,100 of codipy study)"),
+                        (["steady", "--size", "3", "--at", "other"], "--size, --at and --x0 exclude one another"),
+                        (["steady", "--size", "3,4"], "more than one number"),
+                        (["cost", "--size", "3", "--steps", "2"], "nothing takes the number of steps"),
+                        (["fixed", "--size", "3"], "x0 takes no size: it needs one parameter")):  # fmt: skip
+        try:
+            assert cli.main([command, f"model.py:{words[0]}", *words[1:]]) == 2
+        except SystemExit as end:      # of argparse
+            assert end.code == 2
+        out, err = capsys.readouterr()
+        assert out == "" and said in err
 
 
 @pytest.mark.usefixtures("forked")

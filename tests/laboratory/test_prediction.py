@@ -305,7 +305,7 @@ def test_the_sizes_of_the_command(tmp_path, capsys, monkeypatch):
         assert found["rows"][0]["statements"] == statements and found["function"] == "f"
     capsys.readouterr()
     for words, said in ((["--size", "5", "--x0", "[1.0]"], "exclude one another"),
-                        ([], "or --size 10 of codipy predict"),
+                        ([], "say which, --size 10"),
                         (["--x0", "[1.0]", "--steps", "3"], "nothing takes the number of steps")):
         target = f"{path}:x0" if "--steps" in words else few[0]
         assert cli.main(["predict", target, *words]) == 2

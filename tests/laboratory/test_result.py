@@ -190,8 +190,8 @@ def test_the_page_is_whole_and_asks_nobody(found):
     assert page.open == [] and page.addresses == [] and "url(" not in text and "@import" not in text
     assert page.svgs == len(figures(found))
     assert page.cells == [cell for table in found.tables() for row in table.rows for cell in row]
-    for svg in re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL):
-        ElementTree.fromstring(svg)
+    for drawn in re.findall(r"<svg.*?</svg>", text, flags=re.DOTALL):
+        ElementTree.fromstring(drawn)
     assert "prefers-color-scheme: dark" in text and "@media print" in text
 
 

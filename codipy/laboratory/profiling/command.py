@@ -5,12 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 from codipy.laboratory.command import AGREE, positive
+from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.profiling.profiles import profile
 from codipy.laboratory.profiling.stacks import WEIGHTS
 from codipy.tape.strategies.table import GRANULARITIES, STRATEGIES
 from codipy.tools.console.json_text import json_text
 from codipy.tools.console.table import FORMATS
-from codipy.tools.console.target import TargetError, demand_writable, hinting, load
+from codipy.tools.console.target import TargetError, demand_writable, hinting
 
 __all__ = ["add_profile"]
 
@@ -24,8 +25,7 @@ def add_profile(commands):
     command.set_defaults(run=_run)
     command.add_argument("target", metavar="FILE.py:FUNCTION",
                          help="or FILE.py:CLASS.METHOD; the point is FUNCTION.x0 or x0 of the file")
-    command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
-    command.add_argument("--x0", metavar="POINT", help="the point itself, as Python writes it: '[1.0, 2.0]'")
+    add_point(command)
     command.add_argument("--strategy", choices=STRATEGIES, default="auto", help="of the tape (auto)")
     command.add_argument("--granularity", choices=GRANULARITIES, help="of the tape")
     command.add_argument("--chunk-size", type=positive, metavar="N", help="items per chunk of the data streams")
@@ -45,7 +45,7 @@ def _run(options):
         demand_writable(path)
     if len({path.resolve() for path in paths}) < len(paths):
         raise TargetError("--json, --html, --speedscope and --collapsed must name different files")
-    function, arguments, place = load(options.target, options.at, options.x0)
+    function, arguments, place, _ = pointed(options)
     try:
         with hinting(function, arguments):
             found = profile(function, *arguments, strategy=options.strategy, granularity=options.granularity,

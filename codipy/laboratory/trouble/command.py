@@ -5,9 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from codipy.laboratory.command import AGREE, DISAGREE
+from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.trouble.debugging import debug
 from codipy.tools.callee import name_of
-from codipy.tools.console.target import demand_writable, hinting, load
+from codipy.tools.console.target import demand_writable, hinting
 
 __all__ = ["add_debug"]
 
@@ -20,14 +21,14 @@ def add_debug(commands):
         "inputs and outputs that nothing connects, derivatives that are lost, adjoints that cancel. Exit status 1 if "
         "anything but hints was found.")
     command.set_defaults(run=_run)
-    command.add_argument("--at", metavar="NAME", help="take the point from this variable of the file")
+    add_point(command)
     command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
     return command
 
 
 def _run(options):
     demand_writable(options.json)
-    function, arguments, place = load(options.target, options.at, options.x0)
+    function, arguments, place, _ = pointed(options)
     with hinting(function, arguments):
         found = debug(function, *arguments)
     text = f"{name_of(function)} at {place}\n{found.text()}"

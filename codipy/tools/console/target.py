@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from codipy.tools.callee import name_of
 
 __all__ = ["Found", "Target", "TargetError", "absolute", "demand_writable", "find", "hinting", "hints", "is_of_file",
-           "load", "made_by", "user_traceback"]
+           "made_by", "user_traceback"]  # fmt: skip
 
 _NAME = "codipy_target"      # not that of the file: it may be that of a module that others need
 
@@ -153,8 +153,10 @@ def made_by(maker, function, size, steps=None):
     Raises
     ------
     TargetError
-        If neither the maker nor the function, as ``steps=``, takes the number of steps.
+        If the maker takes no size, or neither it nor the function, as ``steps=``, the number of steps.
     """
+    if not _takes(maker, size):
+        raise TargetError(f"{name_of(maker)} takes no size: it needs one parameter, def x0(n): ...")
     if steps is None:
         return maker(size)
     if len(_positional(maker)) > 1:
@@ -165,47 +167,30 @@ def made_by(maker, function, size, steps=None):
     return maker(size)
 
 
+def _takes(maker, *arguments):
+    """Whether it can be called so, as far as it says."""
+    try:
+        inspect.signature(maker).bind(*arguments)
+    except TypeError:
+        return False
+    except ValueError:      # it is of C and does not say
+        return True
+    return True
+
+
 def _alone(maker, place):
     """The point that a maker gives without a size, if it needs none."""
     try:
         inspect.signature(maker).bind()
     except (TypeError, ValueError):      # it needs some, or is of C and does not say
-        raise TargetError(f"{place} makes points of a size: say which, --sizes 10,100 of codipy study or --size 10 of "
-                          f"codipy predict, or one point: --x0, --at, or a default, def x0(n=10)") from None
+        raise TargetError(f"{place} makes points of a size: say which, --size 10 (--sizes 10,100 of codipy study), or "
+                          "one point: --x0, --at, or a default, def x0(n=10)") from None
     return maker()
 
 
 def _positional(function):
     return [parameter for parameter in inspect.signature(function).parameters.values()
             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
-
-
-def load(target, at=None, text=None):
-    """The function that `target` names, at a point of its file or one that is written out.
-
-    Parameters
-    ----------
-    target : str
-        See `find`.
-    at : str, optional
-        Name of the point in the file; default is ``FUNCTION.x0``, else ``x0``.
-    text : str, optional
-        The point as a literal of Python.
-
-    Returns
-    -------
-    Target
-        The function, the tuple of its arguments and where they come from: the point is one argument, a tuple several if
-        the function requires several.
-
-    Raises
-    ------
-    TargetError
-        Saying what is missing and what there is.
-    Exception
-        Whatever the file raises.
-    """
-    return find(target).arguments(at, text)
 
 
 def _there(module):
