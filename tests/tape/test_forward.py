@@ -7,6 +7,7 @@ import itertools
 import math
 import threading
 import tracemalloc
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -339,6 +340,20 @@ def test_gradients_positions_and_values_are_refused():
     with pytest.raises(TapeError, match="keeps nothing"):
         tape.reset(position)
     assert z.tangent == 0.0
+
+
+@pytest.mark.parametrize("seed", [0.5, np.float64(0.5), np.float32(0.5), np.array(0.5), True, 2, Fraction(1, 2)])
+def test_tangents_of_numbers_are_set_as_numbers(seed, monkeypatch):
+    """A numpy.float64 took fourteen times as long as a float: studies set the tangent of each number so."""
+    def refused(*args):
+        raise AssertionError
+
+    tape = codipy.Tape("forward")
+    monkeypatch.setattr(np, "broadcast_to", refused)
+    with tape:
+        x = tape.register_input(3.0)
+        x.tangent = seed
+        assert (x * x).tangent == 6.0 * seed
 
 
 def test_other_tapes_have_no_tangents():

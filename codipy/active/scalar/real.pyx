@@ -445,10 +445,8 @@ cdef class Real(BaseReal):
         cdef BaseTape tape = forward_tape_of(self)
         cdef Py_ssize_t d
         cdef double number = 0.0
-        cdef bint one = PyFloat_CheckExact(seed)
-        if one:
-            number = PyFloat_AS_DOUBLE(seed)
-        else:
+        cdef bint one = type(seed) is not Real and as_number(<PyObject*>seed, &number) == 1
+        if not one:
             rows = seed_rows(seed, (), tape.recorder.width)
         tape = forward_tape_of(self)         # a seed may be Python code, which may reset the tape
         if not self.flags & IS_INPUT:
