@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from codipy.active import Tape
+from codipy.tape.html import html_table
 from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.arguments.leaves import cut, join, shape_of, stack
 from codipy.tools.callee import name_of
@@ -42,7 +44,7 @@ class Row:
         return max(self.value, self.differences, self.forward) <= 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Report:
     """What `check_derivatives` found.
 
@@ -81,20 +83,35 @@ class Report:
         """Whether every row is within the limits."""
         return all(row.passed for row in self.rows)
 
+    def __repr__(self):
+        return f"<Report of {self.function}: {self._verdict()}, {len(self.rows)} rows>"
+
     def __str__(self):
-        verdict = "derivatives agree" if self.passed else "derivatives disagree"
+        return "\n".join([*self._said(), *table(*self._table(), texts=2), *self._worst()])
+
+    def _repr_html_(self):
+        said = "".join(f"<p>{escape(line)}</p>" for line in self._said())
+        worst = "\n".join(self._worst())
+        return f"{said}{html_table(*self._table(), 2)}" + (f"<pre>{escape(worst)}</pre>" if worst else "")
+
+    def _verdict(self):
+        return "derivatives agree" if self.passed else "derivatives disagree"
+
+    def _said(self):
         value = repr(self.value.item() if isinstance(self.value, np.generic) else self.value)
         value = value if len(value) <= _WIDE else f"a {type(self.value).__name__}"
-        lines = [f"{self.function}: {verdict} (value {value}, {len(self.names)} numbers)",
-                 "Errors as multiples of what is allowed:"]
-        lines += table(["strategy", "granularity", "value", "finite differences", "forward", ""], [
+        return [f"{self.function}: {self._verdict()} (value {value}, {len(self.names)} numbers)",
+                "Errors as multiples of what is allowed:"]
+
+    def _table(self):
+        return ["strategy", "granularity", "value", "finite differences", "forward", ""], [
             [row.strategy, row.granularity, f"{row.value:.2g}", f"{row.differences:.2g}", f"{row.forward:.2g}",
-             "" if row.passed else "<- wrong"] for row in self.rows], texts=2)
-        for row in self.rows:
-            if not row.passed:
-                lines += self._components(row)
-                break      # the first says it: nine times the same components help nobody
-        return "\n".join(lines)
+             "" if row.passed else "<- wrong"] for row in self.rows]
+
+    def _worst(self):
+        """The components that are furthest off, of the first way: nine times the same help nobody."""
+        wrong = next((row for row in self.rows if not row.passed), None)
+        return [] if wrong is None else list(self._components(wrong))
 
     def _components(self, row):
         gradient, names = self.gradients.get((row.strategy, row.granularity)), self.names

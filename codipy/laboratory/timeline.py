@@ -35,7 +35,7 @@ _SHARES = "primal", "operation"      # where passive operands are kept, and each
 _COLUMNS = ("lines", "statements", "live", "peak", "largest", "used", "passive", "saved")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Timeline:
     """How a tape grows.
 
@@ -129,6 +129,9 @@ class Timeline:
                       statements=column("statements"), saved_operations=column("saved")),
                 drawn("bytes", "Bytes of the tape", "used bytes", used=column("used")),
                 drawn("passive", "Share of passive operands", "share", passive=column("passive"))]
+
+    def __repr__(self):
+        return f"<Timeline of {self.function}: {len(self.samples)} samples>"
 
     def _repr_html_(self):
         body = "".join(f"<figure><figcaption>{escape(figure.title)}</figcaption>{svg(figure)}</figure>"

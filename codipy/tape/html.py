@@ -6,7 +6,7 @@ from html import escape
 
 __all__ = ["framed", "html_table"]
 
-_RIGHT, _LEFT = ' style="text-align: right"', ' style="text-align: left"'
+_RIGHT, _LEFT = ' style="text-align: right; white-space: nowrap"', ' style="text-align: left"'
 
 
 def html_table(header, rows, texts=1, title=""):
@@ -21,7 +21,7 @@ def html_table(header, rows, texts=1, title=""):
         return "<tr>" + "".join(f"<{kind}{_LEFT if k < texts else _RIGHT}>{escape(cell)}</{kind}>"
                                 for k, cell in enumerate(cells)) + "</tr>"
 
-    caption = f"<caption>{escape(title)}</caption>" if title else ""
+    caption = f'<caption style="white-space: nowrap">{escape(title)}</caption>' if title else ""
     return (f"<table>{caption}<thead>{line('th', header)}</thead>"
             f"<tbody>{''.join(line('td', row) for row in rows)}</tbody></table>")
 

@@ -275,7 +275,8 @@ class Profile:
     def __repr__(self):
         if not self._complete:
             return "<codipy.Profile, not complete>"
-        return f"<codipy.Profile of {self.recordings} recordings, {len(self.lines)} lines, {self.total.used} bytes>"
+        recordings = "1 recording" if self.recordings == 1 else f"{self.recordings} recordings"
+        return f"<codipy.Profile of {recordings}, {len(self.lines)} lines, {self.total.used} bytes>"
 
     def _repr_html_(self):
         return framed(self.to_html())

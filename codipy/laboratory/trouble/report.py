@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import textwrap
 from dataclasses import asdict, dataclass, field
+from html import escape
 
 from codipy.tape.html import html_table
 from codipy.tools.console.table import line_width
@@ -131,7 +132,12 @@ class Troubles:
         """The same as JSON text."""
         return json.dumps(self.to_dict(), indent=1, allow_nan=False)
 
+    def __repr__(self):
+        return f"<Troubles: {self._summary()}>"
+
     def _repr_html_(self):
+        if not self.findings:
+            return f"<p>{escape(self._summary())}</p>"
         rows = [[_TITLES[one.kind], one.line, one.text, one.statement,
                  "; ".join(f"{name} is {said}" for name, said in one.operands.items())] for one in self.findings]
         return html_table(["found", "line", "what", "statement", "operands"], rows, 5, self._summary())

@@ -89,7 +89,7 @@ class Row:
         return self.record, self.reverse, self.forward, self.replay
 
 
-@dataclass
+@dataclass(repr=False)
 class Comparison:
     """The rows of a comparison and its verdict.
 
@@ -192,6 +192,9 @@ class Comparison:
         if format == "latex":
             lines = [line if line in tables else f"% {line}".rstrip() for line in lines]
         return "\n".join(lines)
+
+    def __repr__(self):
+        return f"<Comparison of {self.function}: {len(self.rows)} rows>"
 
     def _repr_html_(self):
         return "".join([*(one.html() for one in self.tables()), *(f"<p>{escape(line)}</p>" for line in self._said())])
