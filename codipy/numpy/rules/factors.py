@@ -40,10 +40,13 @@ def solve(a, b):
 def solve_columns(a, b, transposed=False):
     """Solve ``a @ x = b`` or ``a.mT @ x = b`` for matrices `b`, also stacked.
 
-    A single float64 matrix goes through remembered factors, of NumPy's own LAPACK or else SciPy's. Which path is taken
+    A single float64 matrix goes through remembered factors, of NumPy's own LAPACK or else SciPy's; a small one with
+    several columns does not. Which path is taken
     depends on shapes and types only, never on what is remembered, so that results repeat to the last bit.
     """
-    if _fits(a, b) and b.ndim == 2:
+    # Of several columns OpenBLAS shares the solving with given factors among its threads, of two rows too, and where
+    # others use the processors it waits for milliseconds. NumPy's call does all of so small a system on one thread.
+    if _fits(a, b) and b.ndim == 2 and (b.shape[1] == 1 or len(a) >= LEAST):
         own = lapack.numpys() if len(a) >= LEAST else None
         x = _by_numpys(own, a, b, transposed) if own is not None else _by_scipys(a, b, transposed)
         if x is not None:

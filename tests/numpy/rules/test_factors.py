@@ -134,7 +134,7 @@ def test_scipys_factors_are_made_once(monkeypatch):
     assert len(made) == 1
     np.testing.assert_array_equal(first, again)
     a[0, 0] += 1.0
-    np.testing.assert_allclose(a @ factors.solve_columns(a, normal(5, 2)), normal(5, 2))
+    np.testing.assert_allclose(a @ factors.solve_columns(a, normal(5, 1)), normal(5, 1))
     assert len(made) == 2
 
 
@@ -149,3 +149,13 @@ def test_a_lapack_of_other_bits_is_not_used(monkeypatch, made):
     assert lapack.numpys.__wrapped__() is None
     monkeypatch.undo()
     assert lapack.numpys.__wrapped__() is not None
+
+
+@pytest.mark.parametrize("transposed", [False, True])
+def test_a_small_matrix_with_several_columns_wakes_no_threads(transposed, monkeypatch):
+    """dgetrs of several columns shares work of any size among threads: 118 of two rows took half a second."""
+    monkeypatch.setattr(factors, "import_lapack", lambda: pytest.fail("LAPACK was asked to solve with known factors"))
+    for n, columns in ((2, 2), (5, 3), (factors.LEAST - 1, 4)):
+        a, b = regular(n), normal(n, columns)
+        found = factors.solve_columns(a, b, transposed)
+        assert np.array_equal(found, np.linalg.solve(a.T if transposed else a, b))
