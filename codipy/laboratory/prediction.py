@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import textwrap
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -107,12 +107,14 @@ def _is_one_number(result, f):
 
 def _rows(problem, record, pair, sizes, width, limit):
     """What one run on a tape that counts says, for each chunk size."""
-    tape = unwatched(Tape, strategy=pair[0], granularity=pair[1], chunk_size=sizes[0])
+    wide = {"width": width} if pair[0] == FORWARD_STRATEGY else {}
+    tape = unwatched(Tape, strategy=pair[0], granularity=pair[1], chunk_size=sizes[0], **wide)
     tape.registers = False       # as those of the drivers
     if tape.strategy == FORWARD_STRATEGY:
-        kept = record(problem, tape, np.ones(problem.point.size))
+        kept = record(problem, tape, np.ones((problem.point.size, width)))
         _demand_the_same(problem, kept)
-        statistics, adjoints = [tape.statistics()] * len(sizes), 0
+        statistics = [tape.statistics()] * len(sizes)
+        adjoints = statistics[0]["adjoint vector"].memory.used
     else:
         tape._count_only(sizes[1:])
         kept = record(problem, tape)      # inputs and outputs are alive when a tape is swept, and have identifiers
@@ -121,8 +123,8 @@ def _rows(problem, record, pair, sizes, width, limit):
         adjoints = 8 * width * (tape.identifiers - tape.store.first)
     rows = []
     for size, found in zip(sizes, statistics):
-        fits = None if limit is None else found.total.allocated + adjoints <= limit
-        rows.append(Predicted(*pair, size, tape.statements, found, adjoints, fits))
+        row = Predicted(*pair, size, tape.statements, found, adjoints, None)
+        rows.append(row if limit is None else replace(row, fits=row.allocated <= limit))
     del kept
     return rows
 
@@ -176,7 +178,7 @@ class Predicted:
         What ``tape.statistics()`` would say behind the recording. All sections are exact but for "array statements",
         Python's objects, which may be off by a few percent.
     adjoints : int
-        Bytes of the adjoint vector of a sweep.
+        Bytes of the adjoint vector of a sweep; of strategy 'forward' those of the tangents, which `statistics` has too.
     fits : bool or None
         Whether recording and sweep take no more than the budget; None where there is none.
     """
@@ -198,12 +200,17 @@ class Predicted:
     @property
     def used(self) -> int:
         """Bytes of recording and adjoint vector."""
-        return self.statistics.total.used + self.adjoints
+        return self.statistics.total.used + self._behind
 
     @property
     def allocated(self) -> int:
         """Bytes of the memory behind them."""
-        return self.statistics.total.allocated + self.adjoints
+        return self.statistics.total.allocated + self._behind
+
+    @property
+    def _behind(self):
+        """Bytes that a sweep takes beside what the recording has taken."""
+        return 0 if self.strategy == FORWARD_STRATEGY else self.adjoints
 
     @property
     def streams(self) -> dict[str, int]:

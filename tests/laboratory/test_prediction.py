@@ -129,6 +129,22 @@ def test_results_of_any_form():
         del outputs
 
 
+@pytest.mark.parametrize("width", [1, 4])
+def test_tangents_of_forward_are_predicted_for_each_direction(width):
+    def f(x):
+        return (np.sin(x) * x).sum()
+
+    x = np.linspace(0.0, 1.0, 50)
+    for row in codipy.predict(f, x, strategies="forward", width=width, budget=1200).rows:
+        tape, problem = codipy.Tape("forward", row.granularity, width=width), Problem(f, (x,))
+        kept = problem.record(tape, np.ones((50, width)))
+        found = tape.statistics()
+        assert (row.used, row.allocated) == found.total
+        assert row.adjoints == found["adjoint vector"].memory.used > 0
+        assert row.fits == (found.total.allocated <= 1200)
+        del kept
+
+
 def test_what_fits():
     found = codipy.predict(burgers, np.linspace(0.0, 1.0, 1000), budget="300 KiB")
     assert found.budget == 307200
