@@ -100,9 +100,16 @@ def polymul(a1, a2):
     return np.convolve(_stripped(a1), _stripped(a2))
 
 
+def _one_polynomial(name, p):
+    p = _vector(p)
+    if p.ndim > 1:
+        refuse(name, "coefficients with more than one dimension are known to nobody: take them row by row")
+    return p
+
+
 def polydiv(u, v):
     """Quotient and remainder, by long division."""
-    u, v = (_vector(x) + 0.0 for x in (u, v))
+    u, v = (_one_polynomial("polydiv", x) + 0.0 for x in (u, v))
     m, n = u.size - 1, v.size - 1
     scale = 1.0 / v[0]
     r = as_complex((u + 0 * v[0]).copy())
@@ -124,7 +131,7 @@ def polyder(p, m=1):
     """The coefficients of the m-th derivative."""
     if m < 0:
         raise ValueError("Order of derivative must be positive (see polyint)")
-    p = _vector(p)
+    p = _one_polynomial("polyder", p)
     for _ in range(int(m)):
         p = p[:-1] * np.arange(p.size - 1, 0, -1)
     return p

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from codipy.active.doors import door
 from codipy.active.recordings import status
+from codipy.active.scalar.real import Real
 from codipy.complexes import composed, fft, holomorphic, linalg, movement, reductions
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import as_array
@@ -164,7 +166,8 @@ def array_function(func, types, args, kwargs):
         else:
             positional, rest = list(args), {}
         if name in ("fft.fftn", "fft.ifftn") and (not np.ndim(plain(positional[0])) or rest.get("axes") in ((), [])):
-            return positional[0]  # along no axis, of which NumPy makes nothing else
+            x = positional[0]  # along no axis, of which NumPy makes an array
+            return door("array")(x) if type(x) is Real else as_complex(x) if type(x) is Complex else x
         _dtypes(name, rest.get("dtype"))
         if holds(rest):
             refuse(name, "there is no derivative for an argument by keyword: pass `codipy.value` of it")

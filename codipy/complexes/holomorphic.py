@@ -107,7 +107,6 @@ _NAMES = [
     "subtract.accumulate",
     "subtract.reduce",
     "sum",
-    "tensordot",
     "vander",
     "vdot",
     "vecdot",
@@ -117,6 +116,7 @@ UFUNCS = frozenset({"matmul", "matvec", "vecdot", "vecmat"})
 
 for _name in _NAMES:
     lift(_name, registry.PRIMITIVES[_name], _CONJUGATED.get(_name, ()))
+lift("tensordot", registry.PRIMITIVES["tensordot"], results="a")  # an array, of no dimensions too
 lift("linspace", registry.PRIMITIVES["linspace"], results=lambda options: "ac" if options["retstep"] else "a")
 lift("average", registry.PRIMITIVES["average"], results=lambda options: "cc" if options.get("returned") else "c")
 lift("poly", replace(registry.PRIMITIVES["poly"], forward=_coefficients))
@@ -125,6 +125,6 @@ _sliding("correlate", registry.PRIMITIVES["correlate"], (1,))
 
 FUNCTIONS = frozenset(
     name
-    for name in [*_NAMES, "average", "convolve", "correlate"]
+    for name in [*_NAMES, "average", "convolve", "correlate", "tensordot"]
     if name not in UFUNCS and not name.startswith(("add.", "multiply.", "subtract."))
 )

@@ -183,10 +183,37 @@ def polymul(a1, a2):
     return differentiable.apply("polymul", (a1, a2), {})
 
 
+def _polynomials_of_rows(name, function):
+    """The primitive of this name; of coefficients with more dimensions NumPy's sum of what it fills up with zeros."""
+
+    def combined(a1, a2):
+        if max(np.ndim(value_tree(a1)), np.ndim(value_tree(a2))) < 2:
+            return differentiable.apply(name, (a1, a2), {})
+        a1, a2 = (np.atleast_1d(_array(a)) for a in (a1, a2))
+        missing = len(a2) - len(a1)
+        if missing > 0:
+            a1 = np.concatenate((np.zeros(missing, a1.dtype), a1))
+        elif missing < 0:
+            a2 = np.concatenate((np.zeros(-missing, a2.dtype), a2))
+        return function(a1, a2)
+
+    return combined
+
+
+def polydiv(u, v):
+    """The primitive of this name."""
+    if max(np.ndim(value_tree(u)), np.ndim(value_tree(v))) > 1:
+        refuse("polydiv", "coefficients with more than one dimension are known to nobody: divide row by row")
+    return differentiable.apply("polydiv", (u, v), {})
+
+
 FUNCTIONS = {name: rule for name, rule in registry.COMPOSITES.items() if differentiable.is_function(name)}
 FUNCTIONS |= {
     "pad": pad,
+    "polyadd": _polynomials_of_rows("polyadd", np.add),
+    "polydiv": polydiv,
     "polymul": polymul,
+    "polysub": _polynomials_of_rows("polysub", np.subtract),
     "polyval": polyval,
     "sort_complex": sort_complex,
     "arange": arange,

@@ -10,6 +10,7 @@ import numpy as np
 from codipy.active.array import Array, identifiers, is_complex_variable, plain
 from codipy.active.doors import door
 from codipy.active.messages.dropped import refuse_left_out, runs_poly1d
+from codipy.errors import ActiveError
 
 from .arguments import assign, gather_tree, identifier_tree, kept_by, value_tree
 from .decisions import decision, keep
@@ -53,6 +54,9 @@ def _looked_up(function, pools, *options, among=2):
     result = function(*map(value_tree, pools), *options)      # a number of Python does not change the precision
     ids = np.concatenate([_identifiers(pool).ravel() for pool in pools[:among]])
     places = _places_of(values, *options, function=function, among=among)
+    if result.size and not np.array_equal(np.concatenate([x.ravel() for x in values[:among]])[places], result, True):
+        raise ActiveError(f"np.{function.__name__}: assume_unique=True of arrays in which numbers come twice gives "
+                          "elements that are not those of the first array: leave it away")
     return gather_tree(result, ids[places] if result.size else np.zeros(result.shape, np.int32))
 
 

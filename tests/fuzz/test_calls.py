@@ -16,4 +16,4 @@ def test_random_calls(kind):
         finding = judge_call(call)
         assert finding is None or finding.refused, f"{SEED}:{k} {finding.kind}: {finding.said}\n{call.source}"
         refused += finding is not None
-    assert refused <= 0.2 * CALLS
+    assert refused <= 0.25 * CALLS  # of complex numbers more than of real ones

@@ -68,7 +68,7 @@ def _through(name, is_self=False):
             return self + 0.0 if name in _ADDED and self.value == 0.0 else self
         array = door("array")(self)
         found = getattr(array, name)(*args, **kwargs)
-        return found[()] if type(found) is type(array) and found.ndim == 0 else found
+        return found[()] if isinstance(found, (type(array), np.ndarray)) and found.ndim == 0 else found
 
     method.__name__ = method.__qualname__ = name
     method.__doc__ = f"As ``numpy.float64.{name}``."

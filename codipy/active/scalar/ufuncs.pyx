@@ -40,9 +40,10 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     Raises
     ------
     ActiveError
-        For a ufunc that has no row, and for ``out=`` into a plain array, if a derivative would be lost.
+        For a ufunc that has no row, for ``where=`` and ``signature=``, and for ``out=`` into a plain array, if a
+        derivative would be lost.
     TypeError
-        For an operand that is no real number, and for ``where=``, ``dtype=`` and ``signature=``.
+        For an operand that is no real number.
     """
     if method == "__call__" and not options and are_numbers(inputs):
         row = _ROWS.get(ufunc)
@@ -74,14 +75,18 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
         return getattr(ufunc, method)(*map(_value, inputs), **options)
     if method != "__call__" and ufunc.nin == 2 and _says_truth(ufunc) and not any(map(_is_array, inputs)):
         return getattr(ufunc, method)(*map(_value, inputs), **options)
+    if method == "reduce" and active and not outputs and ufunc.nin == 2:
+        return door("ufunc")(ufunc, method, (door("array")(inputs[0]),), options)[()]
     if method != "__call__" or outputs or any(map(_is_array, inputs)):
         result = getattr(ufunc, method)(*map(_as_object_array, inputs), **options)
         # NumPy adds a number to 0.0, by which a negative zero becomes a positive one.
         is_zero = method == "reduce" and ufunc is np.add and result is inputs[0] and result.value == 0.0
         return result + 0.0 if is_zero else result
-    if not options.keys() <= _HARMLESS:
-        raise TypeError(f"np.{name}: {', '.join(sorted(options.keys() - _HARMLESS))}= cannot be used with a Real: "
-                        "leave it away")
+    others = {key for key, given in options.items() if key not in _HARMLESS and (key != "where" or given is not True)}
+    if others == {"dtype"} and active:
+        return door("ufunc")(ufunc, method, inputs, options)
+    if others and active:
+        raise ActiveError(f"np.{name}: {', '.join(sorted(others))}= cannot be used with a Real: leave it away")
     values = [_value(x) for x in inputs]
     call = ufunc
     if ufunc in _OPERATORS and isinstance(inputs[0], np.generic) and not options and called_by_operator():

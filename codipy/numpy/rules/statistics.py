@@ -223,12 +223,16 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
         samples = [sample[:, k] for k in np.arange(sample.shape[1])]
     else:  # one variable, or a list of them
         several = not hasattr(sample, "shape") and hasattr(sample, "__len__") and any(np.ndim(x) for x in sample)
-        samples = [dense(x) for x in (sample if several else [np.reshape(dense(sample), -1)])]
+        if not several:
+            sample = [np.reshape(np.stack(sample) if hasattr(sample, "append") and sample else dense(sample), -1)]
+        samples = [dense(x) for x in sample]
     bins = bins if hasattr(bins, "__len__") else [bins] * len(samples)
     range = [None] * len(samples) if range is None else range
     if not len(bins) == len(range) == len(samples):
         raise ValueError(f"{len(samples)} variables, but bins for {len(bins)} and ranges for {len(range)}")
-    edges = [histogram_bin_edges(*of_one) for of_one in zip(samples, bins, range)]
+    # Ends that are not those of the samples are doubles.
+    edges = [histogram_bin_edges(x if np.size(x) and ends is None else np.zeros(0), count, ends)
+             for x, count, ends in zip(samples, bins, range)]
     shape = tuple(e.size + 1 for e in edges)  # with one bin for what lies outside at each end
     places = []
     for x, e in zip(samples, edges):
@@ -236,7 +240,7 @@ def histogramdd(sample, bins=10, range=None, density=None, weights=None):
         places.append(np.where(x == e[-1], place - 1, place))
     size = int(np.prod(shape))
     flat = np.bincount(np.ravel_multi_index(tuple(places), shape), None if weights is None else dense(weights), size)
-    flat = flat.astype(float) if weights is None else flat
+    flat = flat.astype(float) if flat.dtype.kind == "i" else flat  # also of no samples with weights
     counts = np.reshape(flat, shape)[(slice(1, -1),) * len(shape)]
     if density:
         total = np.sum(counts)
