@@ -74,6 +74,33 @@ MISTAKES = {
         "        for i in range(n):\n            storage.buffer.data[places[i]] = numbers[i]\n",
         "            storage.buffer.data[places[i]] = numbers[i]\n",
     ),
+    "rows over themselves are written at once": one(
+        "active/arrays/assign.pyx",
+        "    if first > high or last < low:\n",
+        "    if True:\n",
+        tests="tests/active/test_rows_over_themselves.py",
+    ),
+    "elements of a result that are one in memory have one adjoint": one(
+        "active/arrays/packing.pyx",
+        "    if may_meet(shape, strides):\n",
+        "    if False:\n",
+        tests="tests/numpy/test_strided_results.py",
+    ),
+    "results with gaps lose their values": one(
+        "active/arrays/packing.pyx",
+        "    np.lib.stride_tricks.as_strided(memory[first:], shape, strides)[...] = values\n",
+        "",
+        tests="tests/numpy/test_strided_results.py",
+    ),
+    "a product may be written over its operand": one(
+        "numpy/ufuncs.py",
+        "    if is_larger and any(np.may_share_memory(",
+        "    if False and any(np.may_share_memory(",
+        tests="tests/numpy/test_out_shapes.py",
+    ),
+    "flags that are set are forgotten": one(
+        "active/array_type.pyx", "            self.readonly = not write\n", "            pass\n", "--only=laid_out"
+    ),
     "ravel is always a copy": one(
         "active/array_type.pyx",
         'return as_view(self, "ravel", (order,), {})',
@@ -164,6 +191,31 @@ MISTAKES = {
         "COMPENSATED = builtins.sum([1e16, 1.0, -1e16]) != 1.0\n",
         "--only=built_in",
     ),
+    # What decides which branch is taken
+    "singledispatch takes the default": one(
+        "tools/rebinding/dispatching.py",
+        "        return made.dispatch(kind_of(args[0]))(*args, **kwargs)\n",
+        "        return made(*args, **kwargs)\n",
+        tests="tests/tools/test_rebind_protocols.py",
+    ),
+    "caches are keyed by value": one(
+        "tools/rebinding/caches.py",
+        "        return standing_for(cached(*map(_as_key, args), **kwargs))\n",
+        "        return cached(*args, **kwargs)\n",
+        tests="tests/tools/test_caches.py",
+    ),
+    "cells of closures are not looked at again": one(
+        "tools/rebinding/watch.pyx",
+        "            if PyCell_GET(<PyObject*>cells[i]) != <PyObject*>raws[i]:\n",
+        "            if False:\n",
+        tests="tests/tools/test_rebind_closures.py",
+    ),
+    "variables of earlier recordings are this one's": one(
+        "tape/base.pyx",
+        "        if epoch == self.recorder.epoch:\n            return True\n        i =",
+        "        if True:\n            return True\n        i =",
+        tests="tests/active/test_earlier.py",
+    ),
     # Sweeps
     "what was not selected gets inf * 0": one(
         "tape/strategies/jacobian.pyx", "            if bar != 0.0:  ", "            if True:  "
@@ -213,6 +265,20 @@ MISTAKES = {
         "    if not any(x is not None and np.any(x) for x in raised):\n",
         "    if True:\n",
         tests="tests/nested/test_zero_flows.py",
+    ),
+    "a second partial of zero propagates inf * 0": one(
+        "tape/second.pyx",
+        "    return flow * partial if flow != 0.0 and partial != 0.0 else 0.0\n",
+        "    return flow * partial\n",
+        "--second",
+        "--only=guarded_number",
+    ),
+    "partials of zero between numbers pass on infinite flows in gradients of gradients": one(
+        "nested/expressions.py",
+        "{self._of_numbers or sifts}",
+        "{sifts}",
+        "--second",
+        "--only=guarded_number",
     ),
     "what is lent is not given back": one(
         "active/recordings/lending.pyx",
