@@ -50,9 +50,9 @@ def _is_plain(*arguments):
     return status.in_passive() or not holds(arguments)
 
 
-def _enter(name, ufunc, results="c"):
+def _enter(name, ufunc, results="c", function=None):
     """Let the rule of a ufunc be that of a function of cmath, whose values have other bits."""
-    function, of_arrays = getattr(_cmath, name), RULES[ufunc].primitive
+    function, of_arrays = function or getattr(_cmath, name), RULES[ufunc].primitive
     made = Primitive(f"cmath.{name}", lambda z: function(complex(z)), of_arrays.vjp, of_arrays.jvp,
                      keep_args=of_arrays.keep_args, keep_out=of_arrays.keep_out)  # fmt: skip
     rule(made, results)
@@ -74,7 +74,7 @@ def _function(name, ufunc):
     def function(z, /):
         if type(z) is Complex or type(z) is Real:
             found = of_function(ufunc, original, z, complex)
-            if found is not None:
+            if found is not None and found is not NotImplemented:
                 return found
         if _is_plain(z):
             return original(plain(z))
@@ -87,17 +87,27 @@ for _name, _ufunc in _UFUNCS.items():
     _enter(_name, _ufunc)
     globals()[_name] = _function(_name, _ufunc)
 _enter("log", "log")
-_enter("phase", "angle", "r")
+
+
+def _angle(z):
+    """The phase, which `cmath.phase` does not give where it underflows."""
+    return _cmath.polar(z)[1]
+
+
+_enter("phase", "angle", "r", _angle)
 _log = _function("log", "log")
+
+
+def _phase(z):
+    z = _number(z)
+    found = phase_of(z, _angle)
+    return _as_python(record("cmath.phase", (z,))) if found is None else found
 
 
 @functools.wraps(_cmath.phase)
 def phase(z, /):
-    if _is_plain(z):
-        return _cmath.phase(plain(z))
-    z = _number(z)
-    found = phase_of(z, _cmath.phase)
-    return _as_python(record("cmath.phase", (z,))) if found is None else found
+    value = _cmath.phase(plain(z))  # which raises where it has no value
+    return value if _is_plain(z) else _phase(z)
 
 
 @functools.wraps(_cmath.log)
@@ -113,7 +123,7 @@ def log(z, /, *base):
 
 @functools.wraps(_cmath.polar)
 def polar(z, /):
-    return (_cmath.polar(plain(z))) if _is_plain(z) else (abs(_number(z)), phase(z))
+    return (_cmath.polar(plain(z))) if _is_plain(z) else (abs(_number(z)), _phase(z))
 
 
 def _rect_slopes(r, phi):

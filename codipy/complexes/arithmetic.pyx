@@ -15,7 +15,7 @@ import random
 
 import numpy as np
 
-from libc.math cimport NAN, atan2, cos, cosh, fabs, hypot, isfinite, isnormal, log, sin, sinh
+from libc.math cimport NAN, atan2, cos, cosh, exp, fabs, hypot, isfinite, isnormal, log, sin, sinh
 from cpython.complex cimport PyComplex_Check, PyComplex_CheckExact, PyComplex_FromDoubles
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_CheckExact
 from cpython.long cimport PyLong_Check
@@ -24,7 +24,7 @@ from cpython.ref cimport Py_REFCNT
 cimport cython
 
 from codipy.active.core.base_real cimport codipy_new_reference, new_real
-from codipy.active.scalar.kinds cimport DOUBLE, PYTHON, SINGLE, as_kind, plain_scalar
+from codipy.active.scalar.kinds cimport DOUBLE, PYTHON, SINGLE, as_kind, kind_of, plain_scalar
 from codipy.active.scalar.partials cimport of_partials, takes_partials
 from codipy.active.scalar.real cimport Real, apply1, apply2, apply_with_ufunc, combine_any
 from codipy.operations.kernels cimport *
@@ -32,6 +32,7 @@ from codipy.tape.activity cimport current
 from codipy.tape.recorder cimport Recorder
 
 from codipy.active.array_type import Array
+from codipy.active.scalar.real import meet_complex
 from codipy.complexes.compared import doors
 
 cdef extern from "<math.h>":
@@ -72,6 +73,7 @@ cdef enum:
 cdef double EXACT = 2.0 ** 53             # integers up to here are floats
 
 cdef tuple NAMES = ("add", "subtract", "multiply", "divide", "power")
+cdef dict CODES = {name: code for code, name in enumerate(NAMES)}
 cdef tuple OPERATORS = (operator.add, operator.sub, operator.mul, operator.truediv, operator.pow)
 cdef tuple UFUNCS = (np.add, np.subtract, np.multiply, np.true_divide, np.power)
 cdef object complex128 = np.complex128, complex64 = np.complex64, float64 = np.float64
@@ -522,17 +524,49 @@ def combine(str name not None, x, y):
     Parameters
     ----------
     name : str
-        add, subtract, multiply, divide or power.
+        add, subtract, multiply, divide or power; of others NotImplemented is the result.
     x, y : number
 
     Returns
     -------
     number
     """
-    return operate(NAMES.index(name), <PyObject*>x, <PyObject*>y)
+    cdef int code = CODES.get(name, -1)
+    return NotImplemented if code < 0 else operate(code, <PyObject*>x, <PyObject*>y)
 
 
-cdef object size_of(ComplexNumber z):
+def element(pairs, index):
+    """The number in a row of an Array of pairs, as NumPy's scalar.
+
+    Parameters
+    ----------
+    pairs : Array
+    index : tuple
+        One integer for each axis but the last.
+
+    Returns
+    -------
+    Complex
+    """
+    re, im = pairs[(*index, 0)], pairs[(*index, 1)]
+    cdef int form = (<Real>re).kind if type(re) is Real else SINGLE if pairs.dtype.char == "f" else DOUBLE
+    return new_number(part_of(re, form), part_of(im, form), form)
+
+
+def size_of(ComplexNumber z not None, function):
+    """The absolute value of a number while a tape records.
+
+    Parameters
+    ----------
+    z : Complex
+    function : callable
+        Gives the plain value.
+
+    Returns
+    -------
+    Real, or None
+        None where it has to be a primitive before the function is called, NotImplemented after that.
+    """
     cdef Recorder* r = current()
     cdef Number x
     cdef PyObject* operands[2]
@@ -540,19 +574,19 @@ cdef object size_of(ComplexNumber z):
     cdef double size
     take(<PyObject*>z, &x)
     if r == NULL or z.form == SINGLE or (x.a == NULL and x.b == NULL):
-        return doors().applied_operator("absolute", (z,))
-    value = abs(value_of(z))
+        return None
+    value = function(value_of(z))
     size = value
     if not isnormal(size):
-        return doors().recorded_operator("absolute", (z,), value)
+        return NotImplemented
     if takes_partials(r):
         operands[0], operands[1] = x.a, x.b
         partials[0], partials[1] = x.re / size, x.im / size
-        return of_partials(r, 2, operands, partials, size, z.form, 3 if codipy_is_temporary(<PyObject*>z) else 0)
+        return of_partials(r, 2, operands, partials, size, kind_of(value), 0)
     operands[0], operands[1] = <PyObject*>z.re, <PyObject*>z.im
     partials[0], partials[1] = x.re, x.im
     if np.hypot(x.re, x.im) != size:
-        return doors().recorded_operator("absolute", (z,), value)
+        return NotImplemented
     return apply_with_ufunc(OP_HYPOT, 2, operands, partials, value)
 
 
@@ -600,8 +634,11 @@ cdef void slope_of(int code, const Number* z, const double* w, double* slope) no
 cdef ComplexNumber exponential(const Number* z, const double* w, int form):
     """Made of functions of Reals; None where the bits are others."""
     cdef Real power = real_of(z.a, z.re, PYTHON), angle = real_of(z.b, z.im, PYTHON)
-    cdef Real size = apply1(OP_EXP, <PyObject*>power)
-    cdef Real re = size * apply1(OP_COS, <PyObject*>angle), im = size * apply1(OP_SIN, <PyObject*>angle)
+    cdef Real size, re, im
+    if not (isnormal(exp(z.re)) and isfinite(z.im)):
+        return None
+    size = apply1(OP_EXP, <PyObject*>power)
+    re, im = size * apply1(OP_COS, <PyObject*>angle), size * apply1(OP_SIN, <PyObject*>angle)
     return new_number(as_kind(re, form), as_kind(im, form), form) if has_bits(re, w[0]) and has_bits(im, w[1]) else None
 
 
@@ -621,9 +658,10 @@ def of_function(str name not None, function, z, kind):
     Returns
     -------
     Complex or None
-        None where it has to be a primitive.
+        None where it has to be a primitive before the function is called, NotImplemented after that.
     """
     cdef Recorder* r = current()
+    cdef ComplexNumber found
     cdef Number x
     cdef Py_complex c
     cdef double w[2]
@@ -638,16 +676,16 @@ def of_function(str name not None, function, z, kind):
     value = function(complex128(value) if form == DOUBLE else value)
     c = PyComplex_AsCComplex(<PyObject*>value)
     w[0], w[1] = c.real, c.imag
-    if not (isfinite(w[0]) and isfinite(w[1])):
-        return None
-    if not takes_partials(r):
-        return exponential(&x, w, form)
-    slope_of(code, &x, w, slope)
-    return along(r, <PyObject*>z, &x, slope[0], slope[1], NULL, NULL, 0.0, 0.0, w, form)
+    if takes_partials(r):
+        slope_of(code, &x, w, slope)
+        found = along(r, <PyObject*>z, &x, slope[0], slope[1], NULL, NULL, 0.0, 0.0, w, form)
+    else:
+        found = exponential(&x, w, form)
+    return NotImplemented if found is None else found
 
 
 def phase_of(ComplexNumber z not None, function):
-    """The phase of a number other than 0 while a tape records, a Real for a float of Python.
+    """The phase of a number other than 0 while a tape records.
 
     Parameters
     ----------
@@ -674,9 +712,9 @@ def phase_of(ComplexNumber z not None, function):
     if takes_partials(r):
         operands[0], operands[1] = x.a, x.b
         partials[0], partials[1] = -(x.im / size) / size, (x.re / size) / size
-        return of_partials(r, 2, operands, partials, value, PYTHON, 0)
+        return of_partials(r, 2, operands, partials, value, kind_of(value), 0)
     angle = apply2(OP_ATAN2, <PyObject*>z.im, <PyObject*>z.re)
-    return as_kind(angle, PYTHON) if has_bits(angle, value) else None
+    return as_kind(angle, kind_of(value)) if has_bits(angle, value) else None
 
 
 def turned(size, angle, value):
@@ -700,7 +738,7 @@ def turned(size, angle, value):
     cdef double c, s
     cdef Real one, other
     if (r == NULL or not take(<PyObject*>size, &x) or not take(<PyObject*>angle, &y) or x.sort >= COMPLEX
-            or y.sort >= COMPLEX or not (isfinite(w.real) and isfinite(w.imag))):
+            or y.sort >= COMPLEX or not (isfinite(w.real) and isfinite(w.imag) and isfinite(x.re) and isfinite(y.re))):
         return None
     c, s = cos(y.re), sin(y.re)
     if takes_partials(r):
@@ -805,7 +843,10 @@ cdef class ComplexNumber:
         return new_number(+self.re, +self.im, self.form)
 
     def __abs__(self):
-        return size_of(self)
+        found = size_of(self, abs)
+        if found is None:
+            return doors().applied_operator("absolute", (self,))
+        return doors().recorded_operator("absolute", (self,), abs(value_of(self))) if found is NotImplemented else found
 
     def conjugate(self):
         """The conjugate number."""
@@ -822,3 +863,4 @@ def stand_as(kind):
     """
     global complex_type
     complex_type = <PyTypeObject*>kind
+    meet_complex(kind, combine)

@@ -9,6 +9,7 @@ from codipy.active.doors import door
 from codipy.active.recordings import status
 from codipy.active.scalar.real import Real
 from codipy.complexes import composed, fft, holomorphic, linalg, movement, reductions
+from codipy.complexes.arithmetic import phase_of
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import as_array
 from codipy.complexes.creation import as_complex, as_type
@@ -41,6 +42,10 @@ def imag(val):
 
 def angle(z, deg=False):
     """The phase, between -pi and pi; its derivative at 0 is 0."""
+    if type(z) is Complex and not deg:
+        found = phase_of(z, np.angle)
+        if found is not None:
+            return found
     return record("angle", (z,), {"deg": bool(deg)})
 
 

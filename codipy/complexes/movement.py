@@ -9,6 +9,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, gather, identifiers
 from codipy.active.arrays.plain import is_view_of, shown_as, stand_in
+from codipy.complexes.arithmetic import element
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.scalar import Complex
@@ -211,10 +212,10 @@ def _is_element(z, index):
 
 def get_item(z, index):
     """``z[index]``: a view, a copy, or an element."""
+    if type(index) is int and z.pairs.ndim == 2:
+        return element(z.pairs, (index,))
     if _is_element(z, index):
-        index = index if type(index) is tuple else (index,)
-        real, imag = (*index, 0), (*index, 1)
-        return Complex.of(z.pairs[real], z.pairs[imag], z.dtype.type)
+        return element(z.pairs, index if type(index) is tuple else (index,))
     places, dots = _index(index)
     found = z.pairs[places]
     if found.ndim == 1 and not dots:

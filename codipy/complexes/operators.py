@@ -13,7 +13,7 @@ from codipy.complexes.arithmetic import combine
 from codipy.complexes.elementwise import of_scalars
 from codipy.complexes.movement import holds, plain
 from codipy.complexes.record import RULES, record, rule
-from codipy.complexes.scalar import Complex
+from codipy.complexes.scalar import NAMES, Complex
 from codipy.numpy.primitive import Primitive
 
 __all__ = ["NAMES", "applied_operator", "apply_operator", "recorded_operator"]
@@ -22,7 +22,6 @@ _OPERATORS = {
     "add": operator.add, "subtract": operator.sub, "multiply": operator.mul, "divide": operator.truediv,
     "power": operator.pow, "absolute": operator.abs,
 }  # fmt: skip
-NAMES = {np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.true_divide: "divide", np.power: "power"}
 _KINDS = {"complex": complex, "complex128": np.complex128, "complex64": np.complex64}
 
 

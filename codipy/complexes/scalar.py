@@ -10,11 +10,12 @@ import numpy as np
 from codipy.active.array import Array, Real
 from codipy.active.messages.callers import in_rebound_code, refusal
 from codipy.active.recordings import status
-from codipy.complexes.arithmetic import ComplexNumber, stand_as
+from codipy.active.scalar.kinds import called_by_operator
+from codipy.complexes.arithmetic import ComplexNumber, combine, stand_as
 from codipy.complexes.compared import ComparedByValue, doors
 from codipy.errors import ActiveError
 
-__all__ = ["Complex", "pair_of"]
+__all__ = ["NAMES", "Complex", "pair_of"]
 
 
 class Complex(ComparedByValue, ComplexNumber):
@@ -126,6 +127,9 @@ class Complex(ComparedByValue, ComplexNumber):
     # ---- NumPy's protocols and attributes ----
 
     def __array_ufunc__(self, ufunc, method, *inputs, **kwargs):
+        is_operator = ufunc in NAMES and method == "__call__" and not kwargs and isinstance(inputs[0], np.generic)
+        if is_operator and type(inputs[1]) is Complex and called_by_operator(1):  # of a scalar of NumPy's
+            return combine(NAMES[ufunc], *inputs)
         return doors().array_ufunc(ufunc, method, inputs, kwargs)
 
     def __array_function__(self, func, types, args, kwargs):
@@ -160,6 +164,9 @@ class Complex(ComparedByValue, ComplexNumber):
         return format(self.value, spec)
 
 
+NAMES = {
+    np.add: "add", np.subtract: "subtract", np.multiply: "multiply", np.true_divide: "divide", np.power: "power",
+}  # fmt: skip
 _OF_SCALARS = frozenset(name for name in dir(np.complex128) if not name.startswith("_"))
 _PASSIVE = {"base", "device", "dtype", "flags", "itemsize", "nbytes", "ndim", "shape", "size", "strides"}
 

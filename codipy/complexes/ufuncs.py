@@ -9,7 +9,7 @@ from codipy.active.array import Array, Real
 from codipy.active.recordings import status
 from codipy.active.scalar.kinds import called_by_operator
 from codipy.complexes import elementwise, holomorphic, operators
-from codipy.complexes.arithmetic import of_function
+from codipy.complexes.arithmetic import of_function, size_of
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import at
 from codipy.complexes.creation import as_complex
@@ -28,7 +28,6 @@ PASSIVE = {
     np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal, np.isfinite, np.isinf, np.isnan,
     np.logical_and, np.logical_not, np.logical_or, np.logical_xor, np.rint,
 }  # fmt: skip
-_BETWEEN = {Complex: 2, Real: 1}  # functions of ours between here and an operator: a Real's door is no Python
 _SELECTING = {np.maximum, np.minimum, np.fmax, np.fmin}
 
 
@@ -97,14 +96,19 @@ def _apply(ufunc, inputs, options):
 
 def _of_number(ufunc, z):
     """A ufunc of one Complex; None where it is to go the way of arrays."""
-    if type(z) is not Complex or z.kind is np.complex64:
+    name = ufunc.__name__
+    if type(z) is not Complex or z.kind is np.complex64 or getattr(np, name, None) is not ufunc:
         return None
     if ufunc is np.conjugate:
-        return z.stands_for(np.complex128).conjugate()
+        return z.stands_for(np.complex128).conjugate() if status.recording() is not None else None
     if ufunc is np.absolute:
-        return abs(z.stands_for(np.complex128))
-    name = ufunc.__name__
-    return of_function(name, ufunc, z, np.complex128) if getattr(np, name, None) is ufunc else None
+        found = size_of(z.stands_for(np.complex128), ufunc)
+    else:
+        found = of_function(name, ufunc, z, np.complex128)
+    if found is NotImplemented:
+        with np.errstate(all="ignore"):  # the plain value has been computed, with its warnings
+            return record(name, (z,))
+    return found
 
 
 def array_ufunc(ufunc, method, inputs, kwargs):
@@ -119,7 +123,7 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         return NotImplemented
     if method == "__call__" and not kwargs and outs is None and isinstance(inputs[0], np.generic):
         name = operators.NAMES.get(ufunc)
-        if name is not None and type(inputs[1]) in _BETWEEN and called_by_operator(_BETWEEN[type(inputs[1])]):
+        if name is not None and type(inputs[1]) is Real and called_by_operator(1):
             return operators.apply_operator(name, inputs)
     if status.in_passive() or not (holds(inputs) or holds(kwargs) or holds(outs or ()) and "where" in kwargs):
         given = {} if outs is None else {"out": tuple(np.array(plain(out)) for out in outs)}  # `where` may leave some

@@ -6,9 +6,10 @@ import numpy as np
 
 from libc.stdint cimport int32_t, uint8_t
 from libc.string cimport memcpy
+from cpython.complex cimport PyComplex_Check
 from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_Check
-from cpython.object cimport PyObject
+from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_DECREF
 
 from codipy.active.core.base_real cimport MERGED, OWNS, BaseReal, described, spot_of
@@ -161,11 +162,24 @@ cdef double python_value(int code, int n, double x, double y, double z) except? 
     return function(x, y) if n == 2 else function(x, y, z)
 
 
+cdef PyTypeObject* complex_variable = NULL        # the class of active complex numbers, as soon as there is one
+
+
+def meet_complex(type kind not None):
+    """Tell at once of an instance of this class that it is no real number."""
+    global complex_variable
+    complex_variable = <PyTypeObject*>kind
+
+
 cdef int as_number(PyObject* o, double* number) except -1:
+    if Py_TYPE(<object>o) == complex_variable:
+        return 0
     if PyFloat_Check(<object>o):
         number[0] = PyFloat_AS_DOUBLE(<object>o)
     elif PyLong_Check(<object>o):
         number[0] = PyLong_AsDouble(<object>o)
+    elif PyComplex_Check(<object>o):
+        return 0
     elif isinstance(<object>o, (np.floating, np.integer, np.bool_, numbers.Rational)):
         number[0] = float(<object>o)
     elif isinstance(<object>o, np.ndarray) and (<object>o).ndim == 0 and (<object>o).dtype.kind in "fiub":

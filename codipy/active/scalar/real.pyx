@@ -38,6 +38,7 @@ from codipy.active.doors import door
 from codipy.active.messages.callers import in_rebound_code, refusal
 from codipy.active.messages.dropped import refuse_dropped
 from codipy.active.scalar.complexes import AS_COMPLEX, combine as combine_complex, power as complex_power
+from codipy.active.scalar.expression import meet_complex as never_real
 from codipy.errors import ActiveError, NoTangent, TapeError
 from codipy.operations import TABLE
 from codipy.tape.signatures import Signature
@@ -75,11 +76,24 @@ cdef inline bint take(PyObject* o, PyObject** operand, double* number, bint of_m
     return True
 
 
+# The class of active complex numbers, and their operators by name, as soon as there is one.
+cdef PyTypeObject* complex_variable = NULL
+cdef object complex_operator = combine_complex
+
+
+def meet_complex(type kind not None, operate):
+    """Let `operate(name, x, y)` be an operator of a Real and an instance of `kind`, or a number that is complex."""
+    global complex_variable, complex_operator
+    complex_variable, complex_operator = <PyTypeObject*>kind, operate
+    never_real(kind)
+
+
 cdef object of_complex(int code, int n, PyObject* x, PyObject* y):
     """The operation where an operand is complex; NotImplemented for all else that is no real number."""
-    if n != 2 or not (PyComplex_Check(<object>x) or PyComplex_Check(<object>y)):
+    if n != 2 or not (PyComplex_Check(<object>x) or PyComplex_Check(<object>y)
+                      or Py_TYPE(<object>x) == complex_variable or Py_TYPE(<object>y) == complex_variable):
         return NotImplemented
-    return combine_complex(TABLE[code].name, <object>x, <object>y)
+    return complex_operator(TABLE[code].name, <object>x, <object>y)
 
 
 cdef inline object apply(int code, int n, PyObject* x, PyObject* y, PyObject* z, bint of_math):
