@@ -3,7 +3,8 @@
 
 Python and NumPy have formulas of their own for a product and a quotient. Which it is for two classes is found once, by
 numbers: where a formula gives the bits of the operator, C computes it, as long as every step is a normal number, so
-that there is nothing to warn of and no zero to have a sign. Else the operator is run.
+that there is nothing to warn of. Zeros are asked for apart, since a real operand may be a complex one or not, which is
+another sign of a zero. Else the operator is run.
 
 Where statements are Jacobians the parts are Reals of that value and of the partial derivatives, be the value what it
 may. Where values are computed again they are composed of operations on Reals, if those have the same bits; else the
@@ -69,6 +70,7 @@ cdef enum:
     SAME_FORMULA = 1             # a quotient by two divisions
     BY_RECIPROCAL = 2            # a quotient by two multiplications
     OF_NUMPY = 4
+    ZEROS = 8                    # zeros have the formula's signs, too
 
 cdef double EXACT = 2.0 ** 53             # integers up to here are floats
 
@@ -174,7 +176,7 @@ cdef bint quotient_of(const Number* x, const Number* y, bint by_reciprocal, doub
     """Smith's: by the ratio of the divisor's parts."""
     cdef bint is_flat = fabs(y.re) >= fabs(y.im)
     cdef double large = y.re if is_flat else y.im, small = y.im if is_flat else y.re
-    cdef double ratio, step, size, p, q, scale
+    cdef double ratio, step, size, p, q, scale, re, im
     if large == 0.0:
         return False
     ratio = small / large
@@ -182,17 +184,18 @@ cdef bint quotient_of(const Number* x, const Number* y, bint by_reciprocal, doub
     size = large + step
     p, q = x.re * ratio, x.im * ratio
     if is_flat:
-        w[0], w[1] = x.re + q, x.im - p
+        re, im = x.re + q, x.im - p
     else:
-        w[0], w[1] = p + x.im, q - x.re
+        re, im = p + x.im, q - x.re
     if by_reciprocal:
         scale = 1.0 / size
-        w[0], w[1] = w[0] * scale, w[1] * scale
+        w[0], w[1] = re * scale, im * scale
     else:
         scale = 1.0
-        w[0], w[1] = w[0] / size, w[1] / size
+        w[0], w[1] = re / size, im / size
     return (is_exact(small, 1.0, ratio) and is_exact(small, ratio, step) and isnormal(size) and isnormal(scale)
-            and is_exact(x.re, ratio, p) and is_exact(x.im, ratio, q))
+            and is_exact(x.re, ratio, p) and is_exact(x.im, ratio, q) and is_exact(re, 1.0, w[0])
+            and is_exact(im, 1.0, w[1]))
 
 
 cdef bint compute(int code, int known, const Number* x, const Number* y, double* w) noexcept:
@@ -206,16 +209,16 @@ cdef bint compute(int code, int known, const Number* x, const Number* y, double*
         is_sure = product_of(x, y, w)
     else:
         is_sure = quotient_of(x, y, known & BY_RECIPROCAL, w)
+    if known & ZEROS:
+        return is_sure and isfinite(w[0]) and isfinite(w[1])
     return is_sure and isnormal(w[0]) and isnormal(w[1])
 
 
 cdef unsigned char KNOWN[4][SORTS][SORTS]
 
 
-cdef int look_up(int code, int left, int right, list samples) except -1:
+cdef int look_up(int code, int left, int right, list samples, list zeros) except -1:
     """What the operator does with two classes."""
-    cdef Number x, y
-    cdef double w[2]
     cdef int formula, known
     function = OPERATORS[code]
     made = type(function(samples[0][left], samples[0][right]))
@@ -223,26 +226,41 @@ cdef int look_up(int code, int left, int right, list samples) except -1:
         return 0
     for formula in range(SAME_FORMULA, BY_RECIPROCAL + (code == DIVIDE)):
         known = formula | (OF_NUMPY if made is complex128 else 0)
-        for one in samples:
-            for other in samples:
-                if one is other:
-                    continue                     # a difference of 0
-                take(<PyObject*>one[left], &x)
-                take(<PyObject*>other[right], &y)
-                value = function(one[left], other[right])
-                if not compute(code, known, &x, &y, w) or w[0] != value.real or w[1] != value.imag:
-                    known = 0
-                    break
-            if not known:
-                break
-        if known:
-            return known
+        if agrees(code, known, left, right, samples, False):
+            return known | ZEROS if agrees(code, known | ZEROS, left, right, zeros, True) else known
     return 0
+
+
+cdef bint agrees(int code, int known, int left, int right, list samples, bint unsure) except -1:
+    """Whether a formula gives the operator's bits; `unsure`: where it says that it does."""
+    cdef Number x, y
+    cdef double w[2]
+    function = OPERATORS[code]
+    for one in samples:
+        for other in samples:
+            if one is other and not unsure:
+                continue                         # a difference of 0
+            take(<PyObject*>one[left], &x)
+            take(<PyObject*>other[right], &y)
+            if not compute(code, known, &x, &y, w):
+                if unsure:
+                    continue
+                return False
+            value = function(one[left], other[right])
+            if w[0] != value.real or w[1] != value.imag:
+                return False
+            if signbit(w[0]) != signbit(value.real) or signbit(w[1]) != signbit(value.imag):
+                return False
+    return True
 
 
 cdef int look_all_up() except -1:
     rng = random.Random(1)
-    samples = []
+    samples, zeros = [], []
+    for x in (0.0, -0.0, 1.5):
+        for y in (0.0, -0.0, -0.5):
+            z = complex(x, y)
+            zeros.append((int(x), x, float64(x), z, complex128(z)))
     for _ in range(6):
         x, z = rng.uniform(0.5, 3.0), complex(rng.uniform(-3.0, -0.5), rng.uniform(0.5, 3.0))
         samples.append((rng.randrange(3, 99), x, float64(x), z, complex128(z)))
@@ -250,7 +268,7 @@ cdef int look_all_up() except -1:
         for left in range(OTHER):
             for right in range(OTHER):
                 if left >= COMPLEX or right >= COMPLEX:
-                    KNOWN[code][left][right] = <unsigned char>look_up(code, left, right, samples)
+                    KNOWN[code][left][right] = <unsigned char>look_up(code, left, right, samples, zeros)
     return 0
 
 
