@@ -11,7 +11,7 @@ from pathlib import Path
 
 from codipy.laboratory.changes import changes
 from codipy.laboratory.passing import passes
-from codipy.laboratory.prediction import predict
+from codipy.laboratory.prediction import bytes_of, predict
 from codipy.laboratory.result import Study
 from codipy.laboratory.run import sourced, study
 from codipy.tools.comparison.settings import settings
@@ -19,7 +19,7 @@ from codipy.tools.console.json_text import json_text
 from codipy.tools.console.progress import shown_progress
 from codipy.tools.console.target import TargetError, demand_writable, is_of_file
 
-__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "numbers_of", "positive"]
+__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "bytes_asked", "numbers_of", "positive"]
 
 AGREE, DISAGREE, FAILED, INTERRUPTED = 0, 1, 2, 130      # exit status; the last is the shell's for Ctrl-C
 
@@ -29,8 +29,8 @@ def add_study(commands):
     command = commands.add_parser(
         "study", help="measure every taping strategy over sizes, each in a process of its own",
         description="Measure every taping strategy on one function, over its sizes, chunk sizes and widths, each in a "
-        "process of its own: time, memory, growth. Exit status 1 if a strategy disagrees or fails, and "
-        "with --compare if anything changed, or is wrong that was not.")
+        "process of its own: time, memory, growth. Exit status 1 if a strategy disagrees or fails, "
+        "with --compare if anything changed, or is wrong that was not, and with --budget if nothing fits at a point.")
     command.set_defaults(run=_run)
     command.add_argument("--sizes", type=numbers_of, metavar="N,N", help="points are x0(N) of the file: 1e3,1e4,1e5")
     command.add_argument("--steps", type=numbers_of, metavar="K,K",
@@ -48,6 +48,8 @@ def add_study(commands):
     command.add_argument("--details", action="store_true", help="print all tables")
     command.add_argument("--predict", action="store_true",
                          help="count the bytes at each point in runs that store nothing; nothing is timed or kept")
+    command.add_argument("--budget", type=bytes_asked, metavar="BYTES",
+                         help="with --predict, say what fits: 2GiB, 500MB or a number")
     command.add_argument("--passes", action="store_true",
                          help="say what each pass of tape.optimize() saves at each point; nothing is kept")
     return command
@@ -62,6 +64,8 @@ def _run(options):
         raise TargetError("--json is for --compare: a study writes study.json into its folder, --save DIR")
     if options.predict and options.passes:
         raise TargetError("--predict keeps no recording to run --passes over: ask for one of the two")
+    if options.budget is not None and not options.predict:
+        raise TargetError("--budget is for --predict, which says what fits without recording it")
     if options.predict:
         return _predict(options)
     if options.passes:
@@ -87,14 +91,15 @@ def _run(options):
 
 def _predict(options):
     """What `codipy predict` says of each point, and of each width."""
-    said = []
+    said, fitting = [], True
     for source, function, arguments, label in _points(options, "--predict", True):
         for width in options.width or [1]:
             with shown_progress("count") as progress:
                 found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
-                                chunk_sizes=options.chunk_size, width=width, progress=progress)
+                                chunk_sizes=options.chunk_size, width=width, budget=options.budget, progress=progress)
             said.append(replace(found, function=source.name, point=label).text(options.format))
-    return "\n\n".join(said), AGREE, {}
+            fitting = fitting and bool(found.fitting)
+    return "\n\n".join(said), AGREE if fitting else DISAGREE, {}
 
 
 def _passes(options):
@@ -164,6 +169,14 @@ def numbers_of(text):
             raise argparse.ArgumentTypeError(f"{part!r} is not a positive whole number")
         numbers.append(int(number))
     return numbers
+
+
+def bytes_asked(text):
+    """A number of bytes, as `bytes_of` reads it."""
+    try:
+        return bytes_of(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def positive(text):

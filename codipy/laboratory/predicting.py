@@ -2,13 +2,12 @@
 """The command ``codipy predict``."""
 from __future__ import annotations
 
-import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from codipy.laboratory.command import AGREE, DISAGREE, positive
+from codipy.laboratory.command import AGREE, DISAGREE, bytes_asked, positive
 from codipy.laboratory.pointing import add_point, pointed
-from codipy.laboratory.prediction import bytes_of, predict
+from codipy.laboratory.prediction import predict
 from codipy.tools.callee import name_of
 from codipy.tools.comparison.settings import settings
 from codipy.tools.console.progress import shown_progress
@@ -28,7 +27,7 @@ def add_predict(commands):
     command.add_argument("--chunk-size", type=positive, metavar="N", action="append",
                          help="items per chunk of the data streams; may be repeated")
     command.add_argument("--width", type=positive, default=1, metavar="K", help="directions of the sweep (1)")
-    command.add_argument("--budget", type=_bytes, metavar="BYTES", help="say what fits: 2GiB, 500MB or a number")
+    command.add_argument("--budget", type=bytes_asked, metavar="BYTES", help="say what fits: 2GiB, 500MB or a number")
     command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
     return command
 
@@ -45,10 +44,3 @@ def _run(options):
                         chunk_sizes=options.chunk_size, width=options.width, budget=options.budget, progress=progress)
     found = replace(found, function=name_of(function), point=place)
     return found.text(options.format), AGREE if found.fitting else DISAGREE, {options.json: found.to_json()}
-
-
-def _bytes(text):
-    try:
-        return bytes_of(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None

@@ -396,3 +396,13 @@ def test_what_the_file_raises_has_its_line(words, wrong, file, capsys):
     Path(file).write_text("def cost(p):\n    return p[0]\n\n\ndef x0(n):\n    return [1.0] * n\n")
     assert run(f"{file}:cost", "--sizes", "3", "--strategy", "simple", "--granularity", "statement", *words) == 2
     assert capsys.readouterr().err.startswith("codipy study: strategy 'simple' records operations only")
+
+
+def test_a_prediction_of_several_sizes_says_what_fits(file, capsys):
+    few = ("--predict", "--strategy", "jacobian", "--strategy", "primal", "--granularity", "statement")
+    assert run(f"{file}:cost", "--sizes", "4,1e4", *few, "--budget", "1MB") == 0
+    assert capsys.readouterr().out.count(" of 2 fit 1.00 MB") == 2
+    assert run(f"{file}:cost", "--sizes", "4,1e4", *few, "--budget", "1kB") == 1
+    assert "0 of 2 fit 1.00 KB." in capsys.readouterr().out
+    assert run(f"{file}:cost", "--sizes", "4", "--budget", "1kB") == 2
+    assert "codipy study: --budget is for --predict" in capsys.readouterr().err
