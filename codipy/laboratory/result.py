@@ -18,7 +18,7 @@ from codipy.laboratory.resident import EXTRA
 from codipy.tape.html import framed
 from codipy.tape.memory.statistics import readable
 from codipy.tools.comparison.measuring import PHASES
-from codipy.tools.comparison.report import readable_seconds
+from codipy.tools.comparison.report import readable_seconds, said_of_times
 from codipy.tools.console.json_text import json_text
 from codipy.tools.console.table import Table, as_comments, line_width
 
@@ -138,8 +138,8 @@ class Study:
                 f"{readable_seconds(row.plain_seconds)}" for label, row in plain.items()),
             f"codipy {made.get('codipy')}, Python {made.get('python')}, NumPy {made.get('numpy')}, "
             f"{made.get('processor')}, {made.get('system')}, {made.get('date')}; time is {made.get('clock')}",
-            f"Each combination ran in a process of its own. Times over plain: median ± half the distance of the "
-            f"quartiles of {made.get('repeat')} measurements, in turns with the plain run. Memory: {_marks(self.rows)}"]
+            f"Each combination ran in a process of its own. Times over plain: {said_of_times(made.get('repeat'))}. "
+            f"Memory: {_marks(self.rows)}"]
 
     def findings(self) -> list[str]:
         """Sentences: who overtakes whom, what failed, what does not agree."""

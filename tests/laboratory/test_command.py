@@ -137,7 +137,7 @@ All gradients agree. The study is in cost-study.
 def test_the_text(file, capsys):
     """Words and their order; numbers with their units are masked, and what is of this machine is left out."""
     Path(file).write_text(FILE.replace("cost.x0 = lambda n: [1.0 + k / n for k in range(n)]", "cost.x0 = [1.0, 2.0]"))
-    assert run(f"{file}:cost", "--strategy", "primal", "--granularity", "statement", "--repeat", "1") == 0
+    assert run(f"{file}:cost", "--strategy", "primal", "--granularity", "statement", "--repeat", "2") == 0
     text = " ".join(capsys.readouterr().out.split())
     text = re.sub(r"(?<=NumPy )(\S+,) .*? UTC;", r"\1", text)
     text = re.sub(r"-?\d[\d.]*(e[-+]\d+)?( (B|KB|MB|us|ms|s)\b)?", "#", re.sub(r" -{2,}", "", text))

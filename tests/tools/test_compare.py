@@ -104,6 +104,11 @@ def test_wrong_tangents_are_named():
     assert alone.agree and [row.strategy for row in alone.rows] == ["forward", "forward"]
 
 
+def test_one_measurement_has_no_spread():
+    text = str(codipy.compare(cost, *POINT, strategies="auto", repeat=1))
+    assert "one measurement, whose spread nobody knows" in " ".join(text.split()) and "±" not in text
+
+
 def test_text(result):
     text = str(result)
     assert text.startswith(f"cost: value {result.value:.12g}, 5 numbers, plain run ")
@@ -173,7 +178,7 @@ def test_a_choice_and_a_chunk_size():
                            repeat=1)
     assert [row.strategy for row in small.rows] == ["primal", "simple"]
     for a, b in zip(small.rows, large.rows):
-        assert a.used == b.used and a.allocated < b.allocated and a.record.spread == 0.0
+        assert a.used == b.used and a.allocated < b.allocated and a.record.spread is None
 
 
 def test_progress_reaches_its_end():
@@ -226,7 +231,7 @@ def test_bad_options(options, error, said):
 
 
 def test_times():
-    assert Times.of([2.0]) == Times(2.0, 0.0)
+    assert Times.of([2.0]) == Times(2.0, None)
     assert Times.of([1.0, 2.0, 3.0, 4.0, 50.0]) == Times(3.0, 1.0)
     assert str(Times(1.234, 0.5)) == "1.23 ± 0.50"
     assert compare_function is codipy.compare

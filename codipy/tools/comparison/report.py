@@ -15,26 +15,33 @@ from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.comparison.measuring import NO_VALUES, PHASES
 from codipy.tools.console.table import Table, line_width
 
-__all__ = ["Comparison", "Row", "Times", "readable_seconds"]
+__all__ = ["Comparison", "Row", "Times", "readable_seconds", "said_of_times"]
 
 
 @dataclass(frozen=True)
 class Times:
-    """Median of repeated measurements, and half the distance of their quartiles."""
+    """Median of repeated measurements, and half the distance of their quartiles: None of a single one."""
 
     median: float
-    spread: float
+    spread: float | None
 
     @classmethod
     def of(cls, measured):
         """The Times of a list of numbers."""
         if len(measured) == 1:
-            return cls(measured[0], 0.0)
+            return cls(measured[0], None)
         lower, median, upper = statistics.quantiles(measured, n=4, method="inclusive")
         return cls(median, (upper - lower) / 2)
 
     def __str__(self):
-        return f"{self.median:.2f} ± {self.spread:.2f}"
+        return f"{self.median:.2f}" + ("" if self.spread is None else f" ± {self.spread:.2f}")
+
+
+def said_of_times(repeat):
+    """What the numbers of a table of times are."""
+    if repeat == 1:
+        return "one measurement, whose spread nobody knows"
+    return f"median ± half the distance of the quartiles of {repeat} measurements, in turns with the plain run"
 
 
 @dataclass(frozen=True)
@@ -171,11 +178,11 @@ class Comparison:
         str
         """
         point = f" at {self.point}" if self.point else ""
+        spread = "" if self.plain.spread is None else f" ± {readable_seconds(self.plain.spread)}"
         lines = [
             f"{self.function}: value {self.value:.12g}, {self.numbers} numbers{point}, plain run "
-            f"{readable_seconds(self.plain.median)} ± {readable_seconds(self.plain.spread)}",
-            f"Times are multiples of the plain run: median ± half the distance of the quartiles of {self.repeat} "
-            "interleaved measurements."]
+            + readable_seconds(self.plain.median) + spread,
+            f"Times are multiples of the plain run: {said_of_times(self.repeat)}."]
         if self.differenced < self.numbers:
             lines.append(f"Finite differences are those of {self.differenced} numbers. All of them were moved "
                          f"together in {self.directions} random directions.")
