@@ -101,5 +101,6 @@ cdef object item_at(BaseArray a, tuple args):
             raise ValueError("can only convert an array of size 1 to a Python scalar")
         return get_item(a, (0,) * a.geometry.ndim)
     if len(args) == 1 and a.geometry.ndim != 1:
-        args = np.unravel_index(args[0], a.shape)
+        place = args[0] + a.size if -a.size <= args[0] < 0 else args[0]
+        args = np.unravel_index(place, a.shape)
     return get_item(a, tuple([int(i) for i in args]))

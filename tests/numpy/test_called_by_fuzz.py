@@ -15,7 +15,8 @@ CALLS = [
     "np.linalg.tensordot(np.eye(3), z[:9].reshape(3, 3))", "np.tensordot(z[0], z[1], axes=0)", "z[:4].flat[1:3]",
     "np.amax([0.5, 1.5, 2.5], out=z[5:6].reshape(()))", "np.histogramdd([s[1], s[2], s[3]])",
     "np.histogramdd(s[:0], weights=s[:0])", "np.arctan(x[5], dtype=None)", "np.arctan(x[5], dtype=np.float32)",
-    "np.add(x[5], x[4], dtype=np.float32)", "np.sin(x[5], where=True)", "x[5].argmax(out=np.zeros((), np.int64))",
+    "np.add(x[5], x[4], dtype=np.float32)", "np.sin(x[5], where=True)", "x.reshape(2, 3, 4).T.item(-1) * np.ones(2)",
+    "x[5].argmax(out=np.zeros((), np.int64))",
     *(f"np.{name}.reduce(x[3], {given})" for name in ("add", "minimum", "logaddexp", "hypot")
       for given in ("initial=-5", "axis=()", "axis=0", "keepdims=True", "dtype=np.float32")),
 ]  # fmt: skip
