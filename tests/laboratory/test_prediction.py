@@ -253,7 +253,8 @@ def test_the_command(file, tmp_path, capsys):
     tape = codipy.Tape("jacobian", chunk_size=4)
     with tape:
         x = [tape.register_input(v) for v in (1.0, 2.0, 3.0)]
-        y = tape.register_output(sum(number * number for number in x))
+        cost = codipy.rebind(lambda *x: sum(number * number for number in x))  # of which Python 3.12 adds what is rounded
+        y = tape.register_output(cost(*x))
     y.gradient = 1.0
     tape.evaluate()
     row = next(row for row in found["rows"] if (row["strategy"], row["granularity"]) == ("jacobian", "statement"))

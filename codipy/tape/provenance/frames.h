@@ -42,10 +42,10 @@ static inline char *codipy_instruction(codipy_frame *frame) {
 
 static inline char *codipy_first(PyCodeObject *code) { return (char *)code->co_code_adaptive; }
 
+/* Without those that the interpreter puts between: where C calls it, and where a class is called ("__init__"). */
 static inline codipy_frame *codipy_of_python(codipy_frame *frame) {
 #if PY_VERSION_HEX >= 0x030C0000
-    while (frame != NULL && frame->owner == FRAME_OWNED_BY_CSTACK)
-        frame = frame->previous;
+    frame = _PyFrame_GetFirstComplete(frame);
 #endif
     return frame;
 }
