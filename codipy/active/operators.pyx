@@ -144,10 +144,17 @@ cdef int power_code(y, double* exponent) except -2:
     return -1
 
 
+# Up to NumPy 2.2 a scalar exponent of 2, 1, 0, 0.5 or -1 is one of Python to a float32 array, whatever its own type is.
+cdef bint exponents_count = (np.ones(1, np.float32) ** np.float64(2.0)).dtype == np.float64
+cdef object ZERO = 0.0
+
+
 cdef object power(PyObject* x, PyObject* y):
-    cdef double exponent
+    cdef double exponent = 1.0
     cdef int code = power_code(<object>y, &exponent) if is_array(<object>x) else -1
-    if code >= 0 and is_single(<BaseArray>x) and strength_of(<object>y) == DOUBLE:
+    if exponent == 0.0 and not exponents_count and is_single(<BaseArray>x) and np.ndim(<object>y) == 0:
+        y = <PyObject*>ZERO
+    if code >= 0 and exponents_count and is_single(<BaseArray>x) and strength_of(<object>y) == DOUBLE:
         wide = (<object>x).astype(np.float64)      # an exponent of float64 makes the result one, short cut or not
         return apply1(code, <PyObject*>wide)
     return apply2(OP_POWER, x, y) if code < 0 else apply1(code, x)
