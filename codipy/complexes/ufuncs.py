@@ -77,13 +77,18 @@ def _select(ufunc, x, y):
     return np.where(chosen, x, y)[()]
 
 
+# Whether the square of a scalar has the bits of the operator: up to NumPy 2.2 it has those of an array's elements.
+_TRIED = np.cos(np.arange(64.0)) + 1j * np.sin(np.arange(64.0) ** 2)
+_SQUARES_AS_OPERATOR = all(np.square(z) == z * z for z in _TRIED)
+
+
 def _apply(ufunc, inputs, options):
     name = ufunc.__name__
     if ufunc in PASSIVE:
         return ufunc(*value_tree(inputs), **options)
     if ufunc in _SELECTING:
         return _select(ufunc, *inputs)
-    if ufunc is np.square and type(inputs[0]) is Complex:  # of a scalar NumPy's loop has the operator's bits
+    if ufunc is np.square and type(inputs[0]) is Complex and _SQUARES_AS_OPERATOR:
         z = inputs[0].stands_for(np.complex128) if inputs[0].kind is complex else inputs[0]
         return operators.apply_operator("multiply", (z, z))
     if (name in elementwise.NAMES or name in holomorphic.UFUNCS) and getattr(np, name) is ufunc:

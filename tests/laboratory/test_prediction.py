@@ -253,7 +253,7 @@ def test_the_command(file, tmp_path, capsys):
     tape = codipy.Tape("jacobian", chunk_size=4)
     with tape:
         x = [tape.register_input(v) for v in (1.0, 2.0, 3.0)]
-        cost = codipy.rebind(lambda *x: sum(number * number for number in x))  # of which Python 3.12 adds what is rounded
+        cost = codipy.rebind(lambda *x: sum(number * number for number in x))  # 3.12 adds roundings
         y = tape.register_output(cost(*x))
     y.gradient = 1.0
     tape.evaluate()

@@ -308,7 +308,8 @@ WITHOUT_DERIVATIVE = frozenset(re.findall(r"\w+", """
 SEEN_OTHERWISE = {"arrays", "choices", "choicelist", "dx", "fill_value", "sample", "seq_of_zeros", "tup", "val", "x"}
 COMMON = frozenset(re.findall(r"\w+", """
     M UPLO assume_unique axes axis axis1 axis2 bias casting compute_uv copy ddof decimals device dtype
-    edge_order endpoint equal_nan full_matrices hermitian indexing interpolation invert k keepdims kind like method minlength
+    edge_order endpoint equal_nan full_matrices hermitian indexing interpolation invert k keepdims kind like method
+    minlength style
     mode n norm num offset optimize order overwrite_input return_counts return_index return_inverse returned
     rowvar s shape side sorter sparse stable subok
 """))
