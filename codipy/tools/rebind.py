@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from codipy.tools.rebinding.contained import is_contained, leads_nowhere
 from codipy.tools.rebinding.diverted import begin, is_new_here
 from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope, home_of
@@ -107,10 +108,15 @@ class Rebinding(Entrance):
                 self._arguments = held = self._translated((args, tuple(kwargs.values())))
             args, kwargs = held.new[0], dict(zip(kwargs, held.new[1]))
             function = self.current()
-        if not self.rebinder.opaque.is_empty and is_new_here(self.rebinder.opaque):
+        opaque = self.rebinder.opaque
+        if not opaque.is_empty and is_new_here(opaque) and not self._is_contained((*args, *kwargs.values())):
             self._divert()
             function = self.current()
         return function, args, kwargs
+
+    def _is_contained(self, arguments):
+        """Whether neither the function nor its arguments can lead to anything opaque."""
+        return all(map(leads_nowhere, arguments)) and is_contained(self.f, self.rebinder.scope)
 
     def _divert(self):
         """Let the functions that rebuilt code would find as they are lead to rebuilt ones while a recording runs."""

@@ -16,6 +16,7 @@ import itertools
 import math
 import operator
 import os
+import sys
 import threading
 import types
 import weakref
@@ -26,7 +27,9 @@ import pytest
 import codipy
 from codipy.tape.strategies.table import STRATEGIES
 from codipy.tools.rebind import rebind
+from codipy.tools.rebinding.contained import is_contained
 from codipy.tools.rebinding.opaque import Opaque
+from codipy.tools.rebinding.scope import Scope
 
 AT = 0.7
 
@@ -691,3 +694,70 @@ def test_functions_live_no_longer_than_those_who_have_them():
     references = [once() for _ in range(150)]
     gc.collect()
     assert sum(reference() is not None for reference in references) <= 1
+
+
+LISTED = [KINDS["slots"], KINDS["slots"]]
+STEP = 0.5
+
+
+def square(v):
+    return v * v * STEP if isinstance(v, float) else v
+
+
+def of_listed(v):
+    return sum(o.ask(v) for o in LISTED)
+
+
+def through_a_cell(o):
+    return lambda v: square(v) + o.ask(v)
+
+
+def by_default(v, o=KINDS["slots"]):
+    return square(v) + o.ask(v)
+
+
+def by_name(v):
+    return getattr(LISTED[0], "ask")(v)  # noqa: B009 (what code looks up by text)
+
+
+def by_module(v):
+    return sys.modules[__name__].LISTED[0].ask(v)
+
+
+def made_of_one(v):
+    return ASK(v)
+
+
+ASK = np.frompyfunc(KINDS["slots"].ask, 1, 1)
+
+
+@pytest.mark.parametrize("f", [square, lambda v: np.sin(v) + math.cos(square(v)) + max(v, 0.0)])
+def test_functions_of_numbers_and_libraries_are_contained(f):
+    assert is_contained(f, Scope(None, ()))
+
+
+@pytest.mark.parametrize(
+    "f", [of_listed, through_a_cell(KINDS["slots"]), by_default, by_name, by_module, made_of_one, KINDS["slots"].ask]
+)
+def test_what_may_lead_to_something_opaque_is_not_contained(f):
+    assert not is_contained(f, Scope(None, ()))
+
+
+def test_a_contained_function_looks_at_nothing_that_others_have_met(monkeypatch):
+    assert codipy.grad(of_listed)(AT) == codipy.grad(lambda v: 2 * LISTED[0].ask(v))(AT)
+    codipy.grad(square)(AT)
+    looked = []
+    monkeypatch.setattr(Opaque, "refresh", lambda self: looked.append(self))
+    assert codipy.value_and_grad(square)(AT) == (square(AT), 2 * AT * STEP)
+    assert not looked
+    codipy.grad(of_listed)(AT)
+    assert looked
+
+
+def test_what_a_contained_function_names_may_become_opaque():
+    before = STEP
+    try:
+        globals()["STEP"] = KINDS["slots"]
+        assert not is_contained(square, Scope(None, ()))
+    finally:
+        globals()["STEP"] = before
