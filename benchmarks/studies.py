@@ -11,6 +11,7 @@ import shutil
 from pathlib import Path
 
 import codipy
+from codipy.laboratory.plan import Point
 from codipy.laboratory.source import as_steps
 from codipy.tape.memory.statistics import readable
 from codipy.tools.comparison.measuring import PHASES
@@ -73,8 +74,8 @@ def predicted(target, size, steps):
     """Lines of a size that is counted and not recorded."""
     found = find(target)
     with shown_progress(f"{found.name} n={size}") as progress:
-        counted = codipy.predict(as_steps(found.function, steps), *found.made(size, steps), granularities="statement",
-                                 progress=progress)
+        counted = codipy.predict(as_steps(found.function, Point("", size, steps)), *found.made(size, steps),
+                                 granularities="statement", progress=progress)
     return [{"point": f"n={size} steps={steps}", "strategy": row.strategy, "granularity": row.granularity,
              "predicted": "yes", "statements": row.statements, "used": row.used, "allocated": row.allocated,
              "adjoints": row.adjoints} for row in counted.rows]

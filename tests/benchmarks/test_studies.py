@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import codipy
+from codipy.laboratory.plan import Point
 from codipy.laboratory.source import as_steps
 from codipy.tools.console.target import find
 from tests.laboratory.copies import in_copies
@@ -87,7 +88,7 @@ def test_the_other_tables_have_the_bytes_that_are_predicted_today(name, size, st
     found = find(str(ROOT / "examples" / studies.STUDIES[name][0]))
     point = found.made(size, steps) if size else (sys.modules["codipy_target"].x0,)
     label = f"n={size} steps={steps}" if size else f"steps={steps}"
-    predicted = codipy.predict(as_steps(found.function, steps), *point)
+    predicted = codipy.predict(as_steps(found.function, Point("", size, steps)), *point)
     today = {(row.strategy, row.granularity): (row.statements, row.used, row.allocated) for row in predicted.rows}
     rows = [row for row in table(studies.TABLES / f"{name}.csv") if row["point"] == label]
     there = {(row["strategy"], row["granularity"]): tuple(int(row[column]) for column in (
