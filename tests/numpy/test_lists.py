@@ -309,7 +309,7 @@ SEEN_OTHERWISE = {"arrays", "choices", "choicelist", "dx", "fill_value", "sample
 COMMON = frozenset(re.findall(r"\w+", """
     M UPLO assume_unique axes axis axis1 axis2 bias casting compute_uv copy ddof decimals device dtype
     edge_order endpoint equal_nan full_matrices hermitian indexing interpolation invert k keepdims kind like method
-    minlength style
+    minlength newshape style
     mode n norm num offset optimize order overwrite_input return_counts return_index return_inverse returned
     rowvar s shape side sorter sparse stable subok
 """))
