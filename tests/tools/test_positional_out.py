@@ -119,7 +119,8 @@ def test_every_function_and_method_has_a_case():
     names = {f"{one.__module__.removeprefix('numpy').lstrip('.')}.{one.__name__}".lstrip(".") for one in outs()}
     names = {name if name.startswith("fft") else name.rpartition(".")[2] for name in names}
     assert names - FUNCTIONS.keys() - UNWRITTEN.keys() - NO_NUMBERS == set()
-    assert methods().keys() - METHODS.keys() - RANDOM - {"reduce", "accumulate", "reduceat"} == set()
+    others = {"reduce", "accumulate", "reduceat", "ptp"}  # up to NumPy 2.2 the last one is there to say that it is gone
+    assert methods().keys() - METHODS.keys() - RANDOM - others == set()
 
 
 @pytest.mark.parametrize("name", UNWRITTEN)
