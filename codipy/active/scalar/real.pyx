@@ -203,12 +203,12 @@ cdef inline object recorded(int code, int n, PyObject** operands, const double* 
     if r != NULL and r.plain:
         return codipy_new_reference(combine(r, code, n, operands, u, value, kind, True, False))
     if r != NULL and r.noted and noted_operations[code] != NULL:
-        return codipy_new_reference(noted_operations[code](r, operands, u, value, kind))
+        return codipy_new_reference(noted_operations[code](r, operands[0], operands[1], u[0], u[1], value, kind))
     return codipy_new_reference(combine_any(r, code, n, operands, u, value, kind))
 
 
-# `combine` for a profiled recording which would be plain without; of the commonest operations.
-cdef PyObject* (*noted_operations[OP_COUNT])(Recorder* r, PyObject** operands, const double* u, double value,
+# `combine` for a profiled recording which would be plain without; of the commonest operations, which have two operands.
+cdef PyObject* (*noted_operations[OP_COUNT])(Recorder* r, PyObject* x, PyObject* y, double u, double v, double value,
                                              int kind) except NULL
 
 
@@ -242,28 +242,36 @@ cdef PyObject* combine_noted(Recorder* r, int code, int n, PyObject** operands, 
     return result
 
 
-cdef inline PyObject* combine_noted_as(Recorder* r, int code, int n, PyObject** operands, const double* u, double value,
+cdef inline PyObject* combine_noted_as(Recorder* r, int code, PyObject* x, PyObject* y, double u, double v, double value,
                                        int kind) except NULL:
     cdef int32_t spot = look(<PyObject*>(<Journal>r.journal).spots)
-    cdef PyObject* result = combine(r, code, n, operands, u, value, kind, True, True)
+    cdef PyObject* operands[2]
+    cdef double numbers[2]
+    cdef PyObject* result
+    operands[0], operands[1], numbers[0], numbers[1] = x, y, u, v
+    result = combine(r, code, 2, operands, numbers, value, kind, True, True)
     set_spot(<BaseReal>result, spot)
     return result
 
 
-cdef PyObject* noted_add(Recorder* r, PyObject** operands, const double* u, double value, int kind) except NULL:
-    return combine_noted_as(r, OP_ADD, 2, operands, u, value, kind)
+cdef PyObject* noted_add(Recorder* r, PyObject* x, PyObject* y, double u, double v, double value,
+                       int kind) except NULL:
+    return combine_noted_as(r, OP_ADD, x, y, u, v, value, kind)
 
 
-cdef PyObject* noted_subtract(Recorder* r, PyObject** operands, const double* u, double value, int kind) except NULL:
-    return combine_noted_as(r, OP_SUBTRACT, 2, operands, u, value, kind)
+cdef PyObject* noted_subtract(Recorder* r, PyObject* x, PyObject* y, double u, double v, double value,
+                       int kind) except NULL:
+    return combine_noted_as(r, OP_SUBTRACT, x, y, u, v, value, kind)
 
 
-cdef PyObject* noted_multiply(Recorder* r, PyObject** operands, const double* u, double value, int kind) except NULL:
-    return combine_noted_as(r, OP_MULTIPLY, 2, operands, u, value, kind)
+cdef PyObject* noted_multiply(Recorder* r, PyObject* x, PyObject* y, double u, double v, double value,
+                       int kind) except NULL:
+    return combine_noted_as(r, OP_MULTIPLY, x, y, u, v, value, kind)
 
 
-cdef PyObject* noted_divide(Recorder* r, PyObject** operands, const double* u, double value, int kind) except NULL:
-    return combine_noted_as(r, OP_DIVIDE, 2, operands, u, value, kind)
+cdef PyObject* noted_divide(Recorder* r, PyObject* x, PyObject* y, double u, double v, double value,
+                       int kind) except NULL:
+    return combine_noted_as(r, OP_DIVIDE, x, y, u, v, value, kind)
 
 
 noted_operations[<int>OP_ADD], noted_operations[<int>OP_SUBTRACT] = noted_add, noted_subtract

@@ -53,13 +53,13 @@ class Ledger:
         CorruptTape
             If what the journal noted is not what is on the tape.
         """
-        counts, reverse = tape.journal.totals()
+        counts, noted, reverse = tape.journal.totals()
         records = len(tape.records)
         streams = tape.store.streams[::-1]      # statements, arguments, constants
         shares = _Shares(tape.records.items, tape.constants) if records else None
         statistics = collect(tape, held=shares)
-        for stream, items in zip(streams, counts):
-            _demand(stream.name, int(items.sum()), stream.items)
+        for stream, items, count in zip(streams, counts, noted):
+            _demand(stream.name, count, stream.items)
             self._add(stream.name, items * stream.item_bytes)
             if stream.name not in self.streams:
                 self.streams.append(stream.name)
@@ -74,7 +74,7 @@ class Ledger:
             self._add("statements", np.bincount(owners[:, 0]))
             for column, share in zip(OF_ARRAYS.values(), shares.by_record()):
                 self._add(column, np.bincount(owners[:, 0], share))
-        self._add_live(tape, counts[0], spots, owners)
+        self._add_live(tape, counts[0], noted[0], spots, owners)
         self._add_whole(statistics, {stream.name for stream in streams}, shares)
         if self.with_states and not self.recordings:
             self.states = states_of(tape)
@@ -88,13 +88,15 @@ class Ledger:
         return np.concatenate([found, np.zeros(count - found.size)])
 
     def _add(self, name, found):
-        known = self.columns.get(name, np.zeros(0))
+        known = self.columns.get(name)
+        if known is None:
+            self.columns[name] = found.astype(float)
+            return
         if known.size < found.size:
-            known = np.concatenate([known, np.zeros(found.size - known.size)])
+            known = self.columns[name] = np.concatenate([known, np.zeros(found.size - known.size)])
         known[:found.size] += found
-        self.columns[name] = known
 
-    def _add_live(self, tape, statements, spots, owners):
+    def _add_live(self, tape, statements, noted, spots, owners):
         """Identifiers that variables or records still have, by the spot that was given them last."""
         manager = tape._identifiers
         if not hasattr(manager, "uses_of"):      # linear: none comes back
@@ -102,7 +104,7 @@ class Ledger:
             if owners is not None:
                 taken = [record.after - record.before for record in tape.records.items]
                 self._add("live", np.bincount(owners[:, 0], taken))
-                owned = np.append(owned, sum(taken))
+                noted += sum(taken)
         else:
             owner = np.zeros(manager.largest + 1, np.int64)
             names, done = _results(tape.store.streams[-1]), 0
@@ -113,8 +115,10 @@ class Ledger:
                     owner[first:last + 1] = spot
             owner[names[done:]] = spots[done:]
             owned = np.bincount(owner[[i for i in range(1, manager.largest + 1) if manager.uses_of(i)]])
-        self._add("live", owned[:len(statements)])
-        self._add("live", np.array([manager.live - int(owned.sum())]))
+            noted = int(owned.sum())
+        self._add("live", owned)
+        if manager.live != noted:
+            self._add("live", np.array([manager.live - noted]))
 
     def _add_whole(self, statistics, streams, shares):
         self.total = _sum(self.total, statistics.total)

@@ -39,7 +39,7 @@ cdef class Journal:
         PyMem_RawFree(self.shares)
 
     cdef int grow(self) except -1:
-        cdef Py_ssize_t room = max(2 * self.room, <Py_ssize_t>256)
+        cdef Py_ssize_t room = max(4 * self.room, <Py_ssize_t>1024)       # what is not used is not touched
         self.statements = <Noted*>larger(self.statements, room * sizeof(Noted))
         self.room = room
         return 0
@@ -140,6 +140,8 @@ cdef class Journal:
         -------
         counts : ndarray
             For each spot: statements, then items of arguments, then items of constants.
+        noted : tuple of int
+            Their sums.
         reverse : ndarray
             Nanoseconds of reverse sweeps.
         """
@@ -147,12 +149,14 @@ cdef class Journal:
         counts, reverse = np.empty((3, spots), np.int64), np.empty(spots)
         cdef int64_t[:, ::1] c = counts
         cdef double[::1] r = reverse
+        cdef int64_t statements = 0, arguments = 0, constants = 0
         self.make_shares()
         self.share()
         for k in range(spots):
             c[0, k], c[1, k], c[2, k] = self.shares[k].statements, self.shares[k].arguments, self.shares[k].constants
             r[k] = self.shares[k].reverse
-        return counts, reverse
+            statements, arguments, constants = statements + c[0, k], arguments + c[1, k], constants + c[2, k]
+        return counts, (statements, arguments, constants), reverse
 
     def spots_of(self):
         """
