@@ -246,10 +246,10 @@ cdef inline PyObject* combine_noted_as(Recorder* r, int code, PyObject* x, PyObj
                                        int kind) except NULL:
     cdef int32_t spot = look(<PyObject*>(<Journal>r.journal).spots)
     cdef PyObject* operands[2]
-    cdef double numbers[2]
+    cdef double values[2]
     cdef PyObject* result
-    operands[0], operands[1], numbers[0], numbers[1] = x, y, u, v
-    result = combine(r, code, 2, operands, numbers, value, kind, True, True)
+    operands[0], operands[1], values[0], values[1] = x, y, u, v
+    result = combine(r, code, 2, operands, values, value, kind, True, True)
     set_spot(<BaseReal>result, spot)
     return result
 
