@@ -476,8 +476,8 @@ def test_a_full_disk_behind_the_standard_output_is_exit_status_2(words, tmp_path
 
 
 @pytest.mark.parametrize("words", [
-    ["compare", "--repeat", "1", "--strategy", "primal"], ["profile"],
-    ["study", "--repeat", "1", "--strategy", "primal", "--granularity", "statement"],
+    ["compare", "--repeat", "2", "--strategy", "primal"], ["profile"],
+    ["study", "--repeat", "2", "--strategy", "primal", "--granularity", "statement"],
 ])  # fmt: skip
 def test_a_standard_output_without_unicode_gets_what_it_can_write(words, tmp_path):
     """As a pipe on Windows and a locale of C are; the result of a long run is not lost for a sign."""

@@ -15,7 +15,7 @@ from codipy.tape.contents.assemble import fill
 from codipy.tape.contents.dissect import contents_of
 from codipy.tape.memory.statistics import readable
 from codipy.tape.passes.optimize import Passes, optimized
-from codipy.tools.callee import name_of
+from codipy.tools.callee import title_of
 from codipy.tools.comparison.measuring import clock, no_garbage_collection
 from codipy.tools.comparison.report import Times
 from codipy.tools.comparison.settings import settings
@@ -73,7 +73,7 @@ def passes(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | Non
         rows += _rows(problem, Tape(*pair), repeat)
         if progress is not None:
             progress(done, len(pairs))
-    return Saving(name_of(f), problem.point.size, rows)
+    return Saving(title_of(f), problem.point.size, rows)
 
 
 def _rows(problem, tape, repeat):

@@ -8,7 +8,7 @@ from pathlib import Path
 from codipy.laboratory.command import AGREE, DISAGREE, bytes_asked, positive
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.prediction import predict
-from codipy.tools.callee import name_of
+from codipy.tools.callee import title_of
 from codipy.tools.comparison.settings import settings
 from codipy.tools.console.progress import shown_progress
 from codipy.tools.console.target import TargetError, demand_writable, hinting
@@ -42,5 +42,5 @@ def _run(options):
     with shown_progress("count") as progress, hinting(function, arguments):
         found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                         chunk_sizes=options.chunk_size, width=options.width, budget=options.budget, progress=progress)
-    found = replace(found, function=name_of(function), point=place)
+    found = replace(found, function=title_of(function), point=place)
     return found.text(options.format), AGREE if found.fitting else DISAGREE, {options.json: found.to_json()}

@@ -14,7 +14,7 @@ from codipy.active import Tape
 from codipy.tape.memory.statistics import Statistics, collect, readable
 from codipy.tape.provenance.watching import unwatched
 from codipy.tape.strategies.table import FORWARD_STRATEGY
-from codipy.tools.callee import check_result, name_of
+from codipy.tools.callee import check_result, title_of
 from codipy.tools.comparison.measuring import StatefulError, stateful
 from codipy.tools.comparison.settings import settings
 from codipy.tools.console.json_text import json_text
@@ -93,7 +93,7 @@ def predict(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
         rows += _rows(problem, record, pair, sizes, width, limit)
         if progress is not None:
             progress(done, len(pairs))
-    return Prediction(name_of(f), problem.point.size, width, limit, rows)
+    return Prediction(title_of(f), problem.point.size, width, limit, rows)
 
 
 def _is_one_number(result, f):

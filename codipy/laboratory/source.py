@@ -11,7 +11,7 @@ import sys
 import types
 from pathlib import Path
 
-from codipy.tools.callee import name_of
+from codipy.tools.callee import name_of, title_of
 from codipy.tools.console.target import TargetError, absolute, find, made_by
 
 __all__ = ["FromFile", "Given", "as_steps"]
@@ -73,7 +73,7 @@ class Given:
 
     def __init__(self, f, points):
         self.f, self.points = f, points
-        self.name = name_of(f)
+        self.name = title_of(f)
 
     def load(self, point):
         """The function and its arguments at a point."""

@@ -22,7 +22,7 @@ from codipy.tape.provenance.watching import unwatched
 from codipy.tools.arguments.forms import flatten
 from codipy.tools.arguments.repeated import arguments
 from codipy.tools.arguments.trees import labelled
-from codipy.tools.callee import name_of, rebound
+from codipy.tools.callee import name_of, rebound, title_of
 from codipy.tools.comparison.measuring import StatefulError, stateful
 from codipy.tools.console.table import Table, line_width
 from codipy.tools.runs.recording import Recording
@@ -43,9 +43,9 @@ class Timeline:
     ----------
     function, strategy, granularity : str
     samples : list of Sample
-        With ``lines`` of the program that have run, ``statements``, ``live`` and ``largest`` identifiers, ``used``
-        bytes of the tape, and ``peak``, the most identifiers that were live at once so far, also in the midst of a
-        line; the last is the whole recording.
+        With ``lines``, how many lines of the program have run by then, each as often as it ran; ``statements``;
+        ``live`` and ``largest`` identifiers; ``used`` bytes of the tape; and ``peak``, the most identifiers that were
+        live at once so far, also in the midst of a line. The last is the whole recording.
     passive : list of float
         For each sample the share of passive operands in the operations recorded so far; NaN before the first. An array
         is one operand, also where it stands twice in an operation; of a movement each piece is one.
@@ -208,7 +208,7 @@ def timeline(f, *x, argnums=None, strategy="auto", granularity=None, chunk_size=
             raise StatefulError(stateful(f, results[0], again))
     passive = [one.passive / (one.passive + one.active) if one.passive + one.active else math.nan for one in counts]
     saved = [every.operations - one.operations for every, one in zip(everything, counts)]
-    return Timeline(name_of(f), tape.strategy, tape.granularity, found, passive, saved)
+    return Timeline(title_of(f), tape.strategy, tape.granularity, found, passive, saved)
 
 
 class _Counts(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections import deque
 from functools import partial
-from types import FunctionType
+from types import FunctionType, MethodType
 
 from numpy import iscomplexobj
 
@@ -15,7 +15,7 @@ from codipy.active.bulk import as_float
 from codipy.tools.arguments.trees import plain_copy
 from codipy.tools.rebinding.unit import WRAPPED
 
-__all__ = ["check_function", "check_result", "is_rebound", "name_of", "rebound", "with_aux"]
+__all__ = ["check_function", "check_result", "is_rebound", "name_of", "rebound", "title_of", "with_aux"]
 
 
 # Of functions of modules, which live anyhow: what a driver that is called once made of them serves the next call. One
@@ -28,6 +28,13 @@ def name_of(f):
     while isinstance(f, partial):
         f = f.func
     return getattr(f, "__name__", None) or type(f).__name__
+
+
+def title_of(f):
+    """What tables and pages call a function: a method has its class before it."""
+    while isinstance(f, partial):
+        f = f.func
+    return f.__func__.__qualname__.rpartition("<locals>.")[2] if isinstance(f, MethodType) else name_of(f)
 
 
 def check_function(f, driver):

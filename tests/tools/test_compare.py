@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """codipy.compare: rows, figures that the tape itself confirms, and verdicts."""
 import csv
+import functools
 import gc
 import importlib
 import io
@@ -292,3 +293,18 @@ def test_gradients_that_are_no_numbers_are_said():
     assert result.to_dict()["notes"] == result.notes
     good = codipy.compare(root, [1.0, 2.0], repeat=1)
     assert good.notes == [] and "All gradients agree" in str(good)
+
+
+class Rod:
+    def __init__(self, stiffness):
+        self.stiffness = stiffness
+
+    def loss(self, x):
+        return self.stiffness * x * x
+
+
+def test_a_method_is_called_by_its_class_and_name():
+    method = Rod(2.0).loss
+    assert codipy.compare(method, 3.0).function == "Rod.loss"
+    assert codipy.timeline(method, 3.0).table().startswith("Rod.loss on a tape")
+    assert codipy.predict(functools.partial(method), 3.0).function == "Rod.loss"

@@ -27,7 +27,7 @@ from codipy.tape.provenance.journal import profiled_by
 from codipy.tape.provenance.spots import Spots
 from codipy.tape.provenance.watching import unwatched
 from codipy.tape.strategies.table import FORWARD_STRATEGY
-from codipy.tools.callee import name_of
+from codipy.tools.callee import title_of
 from codipy.tools.comparison.measuring import StatefulError, stateful
 from codipy.tools.console.json_text import json_text
 from codipy.tools.runs.problem import Problem
@@ -98,7 +98,7 @@ def profile(f=None, *x, strategy: str = "auto", granularity: str | None = None, 
     if strategy == FORWARD_STRATEGY:
         raise TapeError("strategy='forward' keeps no tape, so no line puts anything on it: profile another strategy")
     problem, tape = Problem(f, x, rebind), Tape(strategy, granularity, chunk_size)
-    found, counted = Profile(name_of(f)), Calls(_is_users)
+    found, counted = Profile(title_of(f)), Calls(_is_users)
     with counted:
         value = problem.value(problem.point)
     found._followed = _followed(problem, strategy)

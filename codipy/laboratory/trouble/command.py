@@ -7,7 +7,7 @@ from pathlib import Path
 from codipy.laboratory.command import AGREE, DISAGREE
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.trouble.debugging import debug
-from codipy.tools.callee import name_of
+from codipy.tools.callee import title_of
 from codipy.tools.console.target import demand_writable, hinting
 
 __all__ = ["add_debug"]
@@ -31,5 +31,5 @@ def _run(options):
     function, arguments, place, _ = pointed(options)
     with hinting(function, arguments):
         found = debug(function, *arguments)
-    text = f"{name_of(function)} at {place}\n{found.text()}"
+    text = f"{title_of(function)} at {place}\n{found.text()}"
     return text, AGREE if found.ok else DISAGREE, {options.json: found.to_json()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from codipy.tools.callee import name_of
+from codipy.tools.callee import title_of
 from codipy.tools.comparison.measuring import (
     PHASES,
     StatefulError,
@@ -112,7 +112,7 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
     verdict = Verdict([looked.gradient for looked in seen], differences, rtol)
     rows = [_row(tape, looked, measured, verdict) for tape, looked, measured in zip(tapes, seen, taped)]
     return Comparison(
-        function=name_of(f), value=value, numbers=problem.point.size, differenced=differences.count,
+        function=title_of(f), value=value, numbers=problem.point.size, differenced=differences.count,
         directions=len(differences.directions), repeat=repeat, runs=runs, plain=Times.of(plain), rows=rows,
         disagreements=[*verdict.lines([f"{row.strategy}, {row.granularity}" for row in rows]),
                        *_wrong_tangents(problem, tapes, seen, verdict)],

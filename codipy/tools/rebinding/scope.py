@@ -113,10 +113,10 @@ class Scope:
         return f.__closure__ is not None and not is_rebound and name.partition(".")[0] not in _NEVER
 
     def owns_class(self, cls):
-        module = sys.modules.get(cls.__module__)
-        if cls.__module__ == "builtins":
+        name = cls.__module__
+        if not isinstance(name, str) or name == "builtins":  # some classes of libraries have a descriptor there
             return False
-        return self.owns_name(cls.__module__, getattr(module, "__file__", None))
+        return self.owns_name(name, getattr(sys.modules.get(name), "__file__", None))
 
     def owns_module(self, module):
         return type(module) is ModuleType and self.owns_name(module.__name__, getattr(module, "__file__", None))
