@@ -22,6 +22,9 @@ LIBRARY = """
     def negated(v): return v * 2 if not isinstance(v, float) and v else v * 3
     def called(v): return v * 3 if isinstance((lambda w: w)(v), float) else v * 2
     def computed(v): return v * 3 if isinstance(v * 2 + [1, v][0], float) else v * 2
+    def of_call(v): return v * 3 if isinstance(max([v]), float) and isinstance(pow(v, 1), float) else v * 2
+    def chosen(v, w=None): return v * 3 if isinstance(v if w is None else w, float) else v * 2
+    def default(v, kind=None): return v * 3 if isinstance(v or 1.0, kind or float) else v * 2
     def attribute(v): return v * 3 if builtins.isinstance(v, float) else v * 2
     def read(v): return v * 3 if v.__class__ is float else v * 2
     def derived(v): return v * 3 if issubclass(v.__class__, float) else v * 2
@@ -62,8 +65,8 @@ def library(tmp_path_factory):
 
 
 NAMES = [
-    "plain", "pair", "union", "negated", "called", "computed", "attribute", "read", "derived", "comprehension",
-    "several", "matched", "dispatches", "method",
+    "plain", "pair", "union", "negated", "called", "computed", "of_call", "chosen", "default", "attribute", "read",
+    "derived", "comprehension", "several", "matched", "dispatches", "method",
 ]  # fmt: skip
 
 
@@ -142,7 +145,11 @@ class Asked:
     (lambda v: object.__getattribute__(v, "__class__"), [False]),
     (lambda v: filter(isinstance, [v]) and getattr(v, "__class__", None), [False]),
     (lambda v: (isinstance(1, float), getattr(v, "__class__", 1)), [False]),
-    (lambda v: isinstance(v if v else 1, float), [False]),
+    (lambda v: (isinstance(1, float), [getattr(w, "__class__", 1) for w in [v]]), [False]),
+    (lambda v: isinstance(v if v else 1, float), [True]),
+    (lambda v: isinstance(0 or (v and v), float if v else int), [True]),
+    (lambda v: isinstance(max([v], key=len, default=v) if not v else [v, 2].pop(0), (str, float)), [True, True]),
+    (lambda v: isinstance([w for w in [v] if w][0], float) and isinstance(v, float), [True, True]),
 ])  # fmt: skip
 def test_what_asks(ask, found):
     asked = Asked()
