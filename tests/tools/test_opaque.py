@@ -761,3 +761,21 @@ def test_what_a_contained_function_names_may_become_opaque():
         assert not is_contained(square, Scope(None, ()))
     finally:
         globals()["STEP"] = before
+
+
+def test_other_threads_may_begin_and_end_meanwhile():
+    """What is begun goes through no weak collection step by step, which fails where another thread changes it."""
+    o, stepped = KINDS["slots"], []
+
+    def look_on(frame, event, argument):
+        if os.path.basename(frame.f_code.co_filename) in ("_weakrefset.py", "weakref.py"):
+            stepped.extend({frame.f_code.co_name} & {"__iter__", "values", "items", "keys"})
+
+    expected = codipy.grad(lambda v: o.ask(v))(AT)
+    before = sys.gettrace()
+    sys.settrace(look_on)
+    try:
+        derivative = codipy.grad(lambda v: o.ask(v))(AT)
+    finally:
+        sys.settrace(before)
+    assert derivative == expected and stepped == []

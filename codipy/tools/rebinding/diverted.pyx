@@ -17,6 +17,7 @@ call of a method, which costs all calls of all programs; ``__class__`` that says
 import functools
 import os
 import threading
+import weakref
 from types import FunctionType
 
 from cpython.object cimport PyObject
@@ -59,7 +60,6 @@ cdef class _InForce:
 
     def __dealloc__(self):
         if self.diversions:
-            self.begun.clear()       # these have weak references to this
             self.end()
 
     cdef int call_at_end(self) except -1:
@@ -70,7 +70,7 @@ cdef class _InForce:
 
     cdef int begin(self, opaque) except -1:
         self.begun.add(opaque)
-        opaque.threads.add(self)
+        opaque.threads[self.thread] = weakref.ref(self)
         opaque.divert_all()
         return 0
 
@@ -79,7 +79,7 @@ cdef class _InForce:
         cdef list errors = []
         self.is_called = False
         while self.begun:
-            self.begun.pop().threads.discard(self)
+            self.begun.pop().threads.pop(self.thread, None)
         while self.diversions:
             diversion = self.diversions.pop()
             try:
@@ -207,7 +207,7 @@ def divert(opaque, f, rebuilt):
     cdef Diversion diversion
     cdef _InForce in_force = thread.in_force
     in_force.call_at_end()
-    way, others = (rebuilt, opaque.translate), list(opaque.threads)
+    way, others = (rebuilt, opaque.translate), list(opaque.threads.values())     # at once: others come and go
     diversion = diversions.get(<size_t><PyObject*>f)
     if diversion is None:        # while it is made another thread may make one
         diversion = diversions.setdefault(<size_t><PyObject*>f, Diversion(f))
@@ -215,8 +215,10 @@ def divert(opaque, f, rebuilt):
         diversion.lay()
         diversion = diversions.setdefault(<size_t><PyObject*>f, diversion)
     diversion.lead(in_force, way)
-    for other in others:         # rebuilt code of another thread may come upon what this one has found
-        diversion.lead(other, way)
+    for reference in others:     # rebuilt code of another thread may come upon what this one has found
+        other = reference()
+        if other is not None:
+            diversion.lead(other, way)
     if diversion.trampoline is None:
         diversion.lay()
     if PyFunction_GetCode(f) != <PyObject*>diversion.trampoline:

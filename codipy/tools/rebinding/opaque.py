@@ -75,8 +75,8 @@ class Opaque:
     ----------
     is_empty : bool
         Whether it has met nothing so far.
-    threads : WeakSet
-        In the recordings of which it has begun to divert.
+    threads : dict
+        The threads in the recordings of which it has begun to divert: by number, weak references to what is in force.
     translate : callable
         Gives what rebuilt code has in the place of a value.
     """
@@ -84,7 +84,7 @@ class Opaque:
     def __init__(self, rebinder):
         self._rebinder = rebinder
         self._openings = weakref.WeakValueDictionary()  # by the addresses of what they are of, which they keep
-        self.is_empty, self.threads, self.translate = True, weakref.WeakSet(), rebinder.at_run_time
+        self.is_empty, self.threads, self.translate = True, {}, rebinder.at_run_time
 
     def look(self, value, owner):
         """Divert what `value` leads to, as long as `owner` needs it; nothing is done for what leads nowhere.
@@ -150,15 +150,19 @@ class Opaque:
     def refresh(self):
         """Look again at what may hold something else by now."""
         seen: dict = {}
-        for opening in list(self._openings.values()):
+        for opening in self._all_openings():
             if opening.watch is None or not opening.watch.is_current() or not all(
                     unit.is_current() for _, unit in opening.found.values()):
                 self._fill(opening, seen)
 
     def divert_all(self):
         """Divert all functions that were found, on this thread."""
-        for opening in list(self._openings.values()):
+        for opening in self._all_openings():
             self._divert(opening)
+
+    def _all_openings(self):
+        """Those that there are at once: other threads add to them."""
+        return [opening for reference in self._openings.valuerefs() if (opening := reference()) is not None]
 
     def _divert(self, opening):
         for f, unit in list(opening.found.values()):
