@@ -14,6 +14,7 @@ import numpy as np
 
 from codipy.complexes.record import recorded_once, rule
 from codipy.numpy import registry
+from codipy.numpy.names import of_name
 from codipy.numpy.primitive import Primitive
 
 __all__ = ["FUNCTIONS", "UFUNCS", "lift", "recorded_as_lifted"]
@@ -112,9 +113,9 @@ _NAMES = [
     "vecdot",
     "vecmat",
 ]
-UFUNCS = frozenset({"matmul", "matvec", "vecdot", "vecmat"})
+UFUNCS = frozenset(filter(of_name, ("matmul", "matvec", "vecdot", "vecmat")))
 
-for _name in _NAMES:
+for _name in filter(of_name, _NAMES):
     lift(_name, registry.PRIMITIVES[_name], _CONJUGATED.get(_name, ()))
 lift("tensordot", registry.PRIMITIVES["tensordot"], results="a")  # an array, of no dimensions too
 lift("linspace", registry.PRIMITIVES["linspace"], results=lambda options: "ac" if options["retstep"] else "a")
@@ -125,6 +126,6 @@ _sliding("correlate", registry.PRIMITIVES["correlate"], (1,))
 
 FUNCTIONS = frozenset(
     name
-    for name in [*_NAMES, "average", "convolve", "correlate", "tensordot"]
+    for name in filter(of_name, [*_NAMES, "average", "convolve", "correlate", "tensordot"])
     if name not in UFUNCS and not name.startswith(("add.", "multiply.", "subtract."))
 )

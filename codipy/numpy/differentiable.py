@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import inspect
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 
@@ -13,6 +13,7 @@ from codipy.active.doors import door
 
 from . import registry
 from .arguments import PLAIN, assign, bind, holds_active, kept_by, parameters, refuse, value_tree
+from .names import of_name
 from .rules.eigen import comes_out_complex
 
 __all__ = [
@@ -147,8 +148,7 @@ def in_order(func, args, kwargs, holds):
 
 def is_function(name):
     """Whether NumPy has a function of this name; primitives of ufuncs and of their methods have others."""
-    found = reduce(lambda where, part: getattr(where, part, None), name.split("."), np)
-    return isinstance(found, type(np.sum))
+    return isinstance(of_name(name), type(np.sum))
 
 
 def of_complex(func, args, kwargs):

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from functools import cache, reduce
+from functools import cache
 
 import numpy as np
 
@@ -23,6 +23,7 @@ from .arguments import (
     refuse,
     value_tree,
 )
+from .names import of_name
 from .outputs import named
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
@@ -75,14 +76,10 @@ _ALWAYS |= {"may_share_memory", "nan_to_num", "shares_memory"}
 _HANDLERS = SETS["differentiable"] | SETS["movement"] | SETS["passive"]
 
 
-def _found(name):
-    return reduce(getattr, name.split("."), np)
-
-
 def _moving(name):
     """The places and the names of the arguments that move; None where they are any number."""
     names = movement.DATA[name].split()
-    known = parameters(_found(name))
+    known = parameters(of_name(name))
     if known.variable or not set(names) <= set(known.positional):
         return None
     return tuple(known.positional.index(one) for one in names), set(names)
@@ -95,12 +92,12 @@ _OF_NUMBERS -= {"imag", "nan_to_num"}
 
 # What needs nobody to look into its arguments: `active/arrays/protocol.pyx` goes a shorter way with most calls of them.
 SHORT = {
-    _found(name): registry.PRIMITIVES[name]
+    of_name(name): registry.PRIMITIVES[name]
     for name, handler in SETS["differentiable"].items()
     if handler is differentiable.FUNCTIONS.get(name) and name in differentiable.PRIMITIVE
 }
 SHORT |= {
-    _found(name): _moving(name)
+    of_name(name): _moving(name)
     for name, handler in _MOVEMENT.items()
     if name in movement.DATA and handler is movement.FUNCTIONS.get(name) and _moving(name)
 }
@@ -108,15 +105,15 @@ SHORT |= {
 
 # Functions that give views of their first argument wherever they can.
 SHORT |= {
-    _found(name): "seen"
+    of_name(name): "seen"
     for name, seen in views.DATA.items()
-    if name != "tile" and (parameters(_found(name)).positional[:1] == [seen] or name.startswith("atleast"))
+    if name != "tile" and (parameters(of_name(name)).positional[:1] == [seen] or name.startswith("atleast"))
 }
-SHORT |= {_found(name): "values" for name, handler in passive.FUNCTIONS.items() if handler is passive.on_values}
+SHORT |= {of_name(name): "values" for name, handler in passive.FUNCTIONS.items() if handler is passive.on_values}
 SHORT |= {
-    _found(name): "fresh"
+    of_name(name): "fresh"
     for name in SETS["differentiable"] | SETS["movement"]
-    if name not in _ALWAYS and _found(name) not in SHORT
+    if name not in _ALWAYS and of_name(name) not in SHORT
 }
 SHORT[np.matmul] = registry.PRIMITIVES["matmul"]
 SHORT |= {(ufunc, "reduce"): registry.PRIMITIVES[f"{ufunc.__name__}.reduce"] for ufunc in UFUNC_PARTIALS}

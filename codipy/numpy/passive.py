@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import partial
 
 import numpy as np
 
@@ -12,6 +12,7 @@ from codipy.active.arrays.elementwise_door import overlap
 
 from .arguments import assign, bind, call_with, kept_by, value_tree
 from .decisions import decision, keep
+from .names import of_name
 
 __all__ = ["FUNCTIONS", "on_values"]
 
@@ -43,11 +44,6 @@ def _again(func, bound):
     return call_with(func, bound, value_tree)
 
 
-def _found(name):
-    """NumPy's function of a name below `np.`, or None."""
-    return reduce(lambda module, part: getattr(module, part, None), name.split("."), np)
-
-
 def _on_memory(func, args, kwargs):
     """Call the function on what Arrays are views of: their values may be copies. A Real is a copy of its own."""
     return overlap(func, *args, **kwargs)
@@ -56,7 +52,7 @@ def _on_memory(func, args, kwargs):
 # What was recorded may depend on these. Truth is a condition of the user's, and shapes stay.
 _DECIDING = f"{KINDS['places']} {KINDS['a step function']} count_nonzero linalg.matrix_rank".split()
 _DECISIONS = {func: decision(f"np.{name}", partial(_again, func))
-              for name in _DECIDING for func in [_found(name)] if func is not None}  # fmt: skip
+              for name in _DECIDING for func in [of_name(name)] if func is not None}  # fmt: skip
 
 FUNCTIONS = {name: on_values for names in KINDS.values() for name in names.split()}
 FUNCTIONS |= dict.fromkeys(["may_share_memory", "shares_memory"], _on_memory)

@@ -17,11 +17,12 @@ from codipy.active.arrays.plain import is_view_of, shown_as, stand_in
 
 from .arguments import fillable, gather_tree, rebuilt, value_leaf
 from .modules import module_for
+from .names import there
 
 __all__ = ["DATA", "Shown", "as_strided", "lib", "stride_tricks"]
 
 # Functions that give views wherever they can, and their arguments that are seen.
-DATA = {
+DATA = there({
     "array_split": "ary",
     "atleast_1d": "arys",
     "atleast_2d": "arys",
@@ -56,7 +57,7 @@ DATA = {
     "transpose": "a",
     "unstack": "x",
     "vsplit": "ary",
-}
+})  # fmt: skip
 
 
 class Shown:

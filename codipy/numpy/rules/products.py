@@ -10,6 +10,7 @@ from dataclasses import replace
 import numpy as np
 
 from codipy.errors import ActiveError
+from codipy.numpy.names import of_name
 from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import axes_of, is_plain, primitive, unbroadcast
 
@@ -291,8 +292,8 @@ PRIMITIVES = {
     p.name: p
     for p in (
         _of_matrices(_bilinear("matmul", np.matmul, patterns.of_matmul, _matmul_left, _matmul_right)),
-        _bilinear("matvec", np.matvec, None, _matvec_left, _matvec_right),
-        _bilinear("vecmat", np.vecmat, None, _vecmat_left, _vecmat_right),
+        _bilinear("matvec", of_name("matvec"), None, _matvec_left, _matvec_right),
+        _bilinear("vecmat", of_name("vecmat"), None, _vecmat_left, _vecmat_right),
         _bilinear("vecdot", np.vecdot, patterns.of_vecdot, _vecdot_left, _vecdot_right),
         _of_matrices(
             _bilinear("dot", np.dot, patterns.of_dot, *_as_tensordot(lambda a, b: ((-1,), (-2 if b.ndim > 1 else -1,))))
@@ -304,4 +305,5 @@ PRIMITIVES = {
         _bilinear("kron", np.kron, None, _kron_left, _kron_right),
         _bilinear("cross", np.cross, None, _cross_left, _cross_right),
     )
+    if p.forward is not None
 }

@@ -9,6 +9,7 @@ products that are far from 0 and from overflow take the quotient, which is one p
 import numpy as np
 
 from codipy.errors import ActiveError
+from codipy.numpy.names import of_name
 from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import axes_of, counted, is_plain, primitive, selected
 from codipy.numpy.rules.order import PRIMITIVES as ORDER
@@ -338,9 +339,11 @@ PRIMITIVES = {
         _cumulative_primitive(np.cumprod, np.multiply),
         _cumulative_primitive(np.nancumsum, np.add, 0.0),
         _cumulative_primitive(np.nancumprod, np.multiply, 1.0),
-        primitive("cumulative_sum", np.cumulative_sum, *_array_api(np.add), keep_args=False, keep_out=False,
+        primitive("cumulative_sum", of_name("cumulative_sum"), *_array_api(np.add), keep_args=False, keep_out=False,
                   pattern=patterns.scanned()),
-        primitive("cumulative_prod", np.cumulative_prod, *_array_api(np.multiply), pattern=patterns.scanned()),
+        primitive("cumulative_prod", of_name("cumulative_prod"), *_array_api(np.multiply),
+                  pattern=patterns.scanned()),
         *(method for ufunc in UFUNC_PARTIALS for method in _methods(ufunc)),
     )
+    if p.forward is not None
 }
