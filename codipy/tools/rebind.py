@@ -16,7 +16,7 @@ from codipy.tools.rebinding.contained import is_contained, leads_nowhere
 from codipy.tools.rebinding.diverted import begin, is_new_here
 from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope, home_of
-from codipy.tools.rebinding.unit import CURRENT, SCOPES, WRAPPED, Unit, reach
+from codipy.tools.rebinding.unit import CURRENT, SCOPES, WRAPPED, Opening, Unit, reach
 from codipy.tools.rebinding.view import PASSIVE, Restart
 from codipy.tools.rebinding.watch import Entrance, all_of
 
@@ -40,7 +40,7 @@ class Rebinding(Entrance):
     def __init__(self, f, modules=()):
         self.f, self.rebinder = f, _rebinder(home_of(f), modules)
         self.version, self._generation, self.function = -1, -1, None
-        self.watches, self.caches, self._unit, self._arguments = [], [], None, None
+        self.watches, self.caches, self.openings, self._unit, self._arguments = [], [], [], None, None
 
     def rebuild(self):
         """What `current` returns once something has changed."""
@@ -54,6 +54,7 @@ class Rebinding(Entrance):
             nodes = reach(self._unit, rebinder.dynamic)
             self.watches = [node.watch for node in nodes if node.watch is not None]
             self.caches = [node.cache for node in nodes if type(node) is Unit and node.cache is not None]
+            self.openings = [node for node in reach(self._unit) if type(node) is Opening]
             self.function, self.version = self._unit.new, rebinder.version
             for cache in self.caches:
                 cache.cache_clear()
@@ -102,7 +103,7 @@ class Rebinding(Entrance):
         tuple
             The function, and the arguments: `args` and `kwargs` themselves where there was nothing to translate.
         """
-        function = self.current()
+        function, held = self.current(), None
         if not all_of(args, _PLAIN) or (kwargs and not all_of(tuple(kwargs.values()), _PLAIN)):
             with self.rebinder.lock:
                 self._arguments = held = self._translated((args, tuple(kwargs.values())))
@@ -110,7 +111,7 @@ class Rebinding(Entrance):
             function = self.current()
         opaque = self.rebinder.opaque
         if not opaque.is_empty and is_new_here(opaque) and not self._is_contained((*args, *kwargs.values())):
-            self._divert()
+            self._divert([] if held is None else [node for node in reach(held) if type(node) is Opening])
             function = self.current()
         return function, args, kwargs
 
@@ -118,12 +119,12 @@ class Rebinding(Entrance):
         """Whether neither the function nor its arguments can lead to anything opaque."""
         return all(map(leads_nowhere, arguments)) and is_contained(self.f, self.rebinder.scope)
 
-    def _divert(self):
+    def _divert(self, given):
         """Let the functions that rebuilt code would find as they are lead to rebuilt ones while a recording runs."""
         with self.rebinder.lock:
             while True:
                 try:
-                    self.rebinder.opaque.refresh()
+                    self.rebinder.opaque.refresh([*self.openings, *given])
                 except Restart:
                     self.rebinder.reset(self.rebinder.written)
                     self.rebuild()

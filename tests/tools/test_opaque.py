@@ -747,7 +747,7 @@ def test_a_contained_function_looks_at_nothing_that_others_have_met(monkeypatch)
     assert codipy.grad(of_listed)(AT) == codipy.grad(lambda v: 2 * LISTED[0].ask(v))(AT)
     codipy.grad(square)(AT)
     looked = []
-    monkeypatch.setattr(Opaque, "refresh", lambda self: looked.append(self))
+    monkeypatch.setattr(Opaque, "refresh", lambda self, openings: looked.append(self))
     assert codipy.value_and_grad(square)(AT) == (square(AT), 2 * AT * STEP)
     assert not looked
     codipy.grad(of_listed)(AT)

@@ -85,6 +85,7 @@ class Opaque:
         self._rebinder = rebinder
         self._openings = weakref.WeakValueDictionary()  # by the addresses of what they are of, which they keep
         self.is_empty, self.threads, self.translate = True, {}, rebinder.at_run_time
+        self._round = 0  # how often a recording began to look
 
     def look(self, value, owner):
         """Divert what `value` leads to, as long as `owner` needs it; nothing is done for what leads nowhere.
@@ -109,7 +110,8 @@ class Opaque:
         opening = self._openings.get(id(value))
         if opening is None:
             opening = self._new_opening(value, kind)
-        elif kind is View:
+        elif kind is View or type(owner) is Passing and opening.round != self._round:
+            opening.round = self._round
             self._fill(opening, {})
         if not opening.found and not opening.links and not (kind in _GROWING or self._owns(kind)):
             return
@@ -147,10 +149,12 @@ class Opaque:
         parts = (part for part in self._parts(value) if part is not kind)
         return not any(type(part) is FunctionType or self._may_lead_on(part, type(part)) for part in parts)
 
-    def refresh(self):
-        """Look again at what may hold something else by now."""
+    def refresh(self, openings):
+        """Look again at what may hold something else by now, before a recording begins."""
         seen: dict = {}
-        for opening in self._all_openings():
+        self._round += 1
+        for opening in openings:
+            opening.round = self._round
             if opening.watch is None or not opening.watch.is_current() or not all(
                     unit.is_current() for _, unit in opening.found.values()):
                 self._fill(opening, seen)

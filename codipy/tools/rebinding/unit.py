@@ -92,13 +92,15 @@ class Opening(Unit):
         By their addresses, the functions that it leads to, each with the unit of what is called in its place.
     is_alone : bool
         Whether it is a class whose instances no twin shows.
+    round : int
+        When it was looked at last, see `Opaque.refresh`.
     """
 
-    __slots__ = ("found", "is_alone")
+    __slots__ = ("found", "is_alone", "round")
 
     def __init__(self, value):
         super().__init__(value)
-        self.found, self.is_alone = {}, False
+        self.found, self.is_alone, self.round = {}, False, 0
 
 
 class Passing(Unit):
