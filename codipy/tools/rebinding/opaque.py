@@ -5,7 +5,7 @@ No twin shows an instance with ``__slots__`` alone, with a ``__del__``, with dat
 a metaclass; no view shows a set, a deque, a namespace, an iterator. Rebuilt code has these themselves, and so would
 call the functions that they lead to as they are: the methods of their classes, what they hold, the methods of what they
 hold. All these are found by what Python's collector sees in them. What is put there between two calls is found when
-rebound code is entered next, and what rebuilt code puts there is rebuilt already.
+rebound code is entered next, if what it may be found in is small; what rebuilt code puts there is rebuilt already.
 
 An object of a library is looked into, and into a second one that the first has; then it ends: a logger leads to all
 loggers. So does what lies behind many thousand others.
@@ -43,6 +43,7 @@ __all__ = ["Opaque"]
 
 _COLLECTED, _HEAP_TYPE = 1 << 14, 1 << 9
 _MANY = 20_000  # objects that are looked at from one, some 2 ms
+_AGAIN = 256  # objects that are looked at again when a recording begins: 50 microseconds
 _FAR = 1024  # items of a list of data that are looked at: who holds something else holds it among these
 _DEEP = 2  # objects of libraries on the way
 _CLOSED = (
@@ -155,8 +156,9 @@ class Opaque:
         self._round += 1
         for opening in openings:
             opening.round = self._round
-            if opening.watch is None or not opening.watch.is_current() or not all(
-                    unit.is_current() for _, unit in opening.found.values()):
+            if not all(unit.is_current() for _, unit in opening.found.values()) or (
+                    opening.count <= _AGAIN and len(seen) < _AGAIN if opening.watch is None
+                    else not opening.watch.is_current()):
                 self._fill(opening, seen)
 
     def divert_all(self):
@@ -192,7 +194,9 @@ class Opaque:
     def _fill(self, opening, seen):
         """Find the functions, and have them rebuilt; `seen` has what was looked at before, by its address."""
         rebinder, found = self._rebinder, {}
+        before = len(seen)
         functions, classes = self._found(opening.new, seen)
+        opening.count = len(seen) - before
         for f in functions:
             unit = rebinder.known(f)
             if unit is not None and not unit.is_current():

@@ -94,13 +94,15 @@ class Opening(Unit):
         Whether it is a class whose instances no twin shows.
     round : int
         When it was looked at last, see `Opaque.refresh`.
+    count : int
+        How many objects were looked at then.
     """
 
-    __slots__ = ("found", "is_alone", "round")
+    __slots__ = ("count", "found", "is_alone", "round")
 
     def __init__(self, value):
         super().__init__(value)
-        self.found, self.is_alone, self.round = {}, False, 0
+        self.found, self.is_alone, self.round, self.count = {}, False, 0, 0
 
 
 class Passing(Unit):
