@@ -36,7 +36,8 @@ _WRITE = "leave it away, or say codipy.value(x) where the derivative is not want
 @cache
 def name_of(func):
     """NumPy's name of a function below `np.`."""
-    return f"{func.__module__}.{func.__name__}".removeprefix("numpy.")
+    name = f"{func.__module__}.{func.__name__}".removeprefix("numpy.")
+    return name.replace("lib._scimath_impl.", "lib.scimath.")  # up to NumPy 2.1 they name the file that they stand in
 
 
 def _direct(function):
