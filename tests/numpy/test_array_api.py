@@ -13,6 +13,7 @@ from codipy.active.array import Array, plain
 from codipy.errors import ActiveError
 from codipy.numpy.reference import standard_refused
 from codipy.numpy.standard import NAMES, VERSIONS
+from tests.numpy.newer import runs
 
 
 def words(text):
@@ -126,7 +127,8 @@ def test_every_name_has_a_call():
     assert set(standard_refused()) == REFUSED.keys()
 
 
-@pytest.mark.parametrize("text", [text for name in ALL if name not in OLD for text in CALLS.get(name, ())])
+@pytest.mark.parametrize(
+    "text", [text for name in ALL if name not in OLD for text in CALLS.get(name, ()) if runs(text)])
 def test_values_are_numpys(text):
     expected = leaves(eval(text, {"np": numpy, **VALUES}))
     tape = codipy.Tape()
@@ -179,8 +181,9 @@ def test_the_array_object():
     for device, stream in (("gpu", None), ("cpu", 1)):
         with pytest.raises(ValueError, match="gpu|stream"):
             array.to_device(device, stream=stream)
-    info = codipy.numpy.__array_namespace_info__()
-    assert info.default_device() == "cpu" and info.default_dtypes()["real floating"] == numpy.float64
+    if has(numpy, "__array_namespace_info__"):
+        info = codipy.numpy.__array_namespace_info__()
+        assert info.default_device() == "cpu" and info.default_dtypes()["real floating"] == numpy.float64
     tape = codipy.Tape()
     with tape:
         x = tape.register_input(array.value)

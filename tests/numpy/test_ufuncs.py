@@ -11,12 +11,13 @@ from codipy.errors import ActiveError
 from codipy.numpy.ufunc_sets import REFUSED
 from codipy.numpy.ufuncs import kind_of
 from tests.numpy.cases_ufuncs import CALLS, METHODS, PASSIVE
+from tests.numpy.newer import has
 from tests.numpy.table import check, names_in, plain_results, plain_values, record, same
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 UFUNCS = [u for u in overrides.get_overridable_numpy_ufuncs() if u.__name__[0] != "_"]
 NUMERIC = [u for u in UFUNCS if any("d" in types for types in u.types)]
-GUFUNCS = [np.matmul, np.vecdot, np.matvec, np.vecmat]
+GUFUNCS = [getattr(np, name) for name in ("matmul", "vecdot", "matvec", "vecmat") if has(name)]
 
 
 @pytest.mark.parametrize("text", [*CALLS, *METHODS])

@@ -7,6 +7,7 @@ import pytest
 import codipy
 from codipy.errors import ActiveError
 from codipy.numpy.rules.scans import PRIMITIVES, UFUNC_PARTIALS
+from tests.numpy.newer import has, runs
 from tests.numpy.rules.checking import check
 
 RNG = np.random.default_rng(7)
@@ -25,7 +26,7 @@ def test_cumulative(name, axis):
 
 
 @pytest.mark.parametrize("include_initial", [False, True])
-@pytest.mark.parametrize("name", ["cumulative_sum", "cumulative_prod"])
+@pytest.mark.parametrize("name", list(filter(has, ["cumulative_sum", "cumulative_prod"])))
 def test_array_api_names(name, include_initial):
     check(PRIMITIVES[name], [A[0, 0]], {"include_initial": include_initial})
     for axis in (0, -1, 1):
@@ -122,13 +123,14 @@ def test_empty():
 
 @pytest.mark.parametrize(
     "text",
-    ["np.cumsum(x[0])", "np.cumsum(x[0], axis=-1)", "np.cumprod(x[0], axis=0)", "np.cumulative_sum(x[:1].reshape(()))",
+    list(filter(runs, [
+     "np.cumsum(x[0])", "np.cumsum(x[0], axis=-1)", "np.cumprod(x[0], axis=0)", "np.cumulative_sum(x[:1].reshape(()))",
      "np.cumulative_sum(x[:1].reshape(()), include_initial=True)", "np.add.accumulate(x, axis=None)",
      "np.maximum.accumulate(x, axis=None)", "np.multiply.reduceat(x, [0, 2, 1], axis=None)",
      "np.logaddexp.reduce(np.outer(x, x), axis=())", "np.hypot.reduce(np.outer(x, x), axis=())",
      "np.hypot.reduce(x.reshape(1, 3), axis=0, keepdims=True)", "np.hypot.reduce(x.reshape(3, 1), axis=1)",
      "np.subtract.reduce(x.reshape(3, 1), axis=1)", "np.histogramdd(x, bins=3)[1][0]",
-     "np.histogram(x[:0].reshape(0, 3), bins=3)[1] + x[0]"],
+     "np.histogram(x[:0].reshape(0, 3), bins=3)[1] + x[0]"])),
 )  # fmt: skip
 def test_no_axis_and_no_axes(text):
     f = eval(f"lambda x: np.sum({text} * np.arange(1.0, 1.0 + np.size({text})).reshape(np.shape({text})))", {"np": np})
