@@ -42,12 +42,18 @@ def test_pandas():
     for f in (
         lambda x: (frame["a"] * x).sum(),
         lambda x: (x * frame["a"]).sum(),
-        lambda x: pandas.Series(x).sum(),
         lambda x: (frame @ x).sum(),
     ):
         with pytest.raises(ActiveError, match=r"`.values`"):
             codipy.grad(f)(POINT)
     np.testing.assert_array_equal(codipy.grad(lambda x: np.sum(x * frame["a"].values))(POINT), [1.0, 2.0])
+
+
+def test_a_series_of_what_is_active_is_right_where_pandas_computes_in_python():
+    pandas = pytest.importorskip("pandas")
+    value, gradient = codipy.value_and_grad(lambda x: pandas.Series(x).sum() ** 2)(POINT)
+    assert value == np.sum(POINT) ** 2
+    np.testing.assert_array_equal(gradient, 2.0 * np.sum(POINT))
 
 
 def test_the_representation_of_adjoints():
