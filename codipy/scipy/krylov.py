@@ -47,7 +47,7 @@ def _turned(operator, is_symmetric):
         return operator
     if operator.dtype is None or operator.dtype.kind != "c":
         return operator.T
-    return operator.H if isinstance(operator, scipy.sparse.linalg.LinearOperator) else operator.conj().T
+    return operator.H if is_operator(operator) else operator.conj().T
 
 
 class _Solver:
