@@ -16,7 +16,7 @@ from codipy.tools.rebinding.contained import is_contained, leads_nowhere
 from codipy.tools.rebinding.diverted import begin, is_new_here
 from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope, home_of
-from codipy.tools.rebinding.unit import CURRENT, SCOPES, WRAPPED, Opening, Unit, reach
+from codipy.tools.rebinding.unit import CURRENT, SCOPES, WRAPPED, Unit, openings_of, reach
 from codipy.tools.rebinding.view import PASSIVE, Restart
 from codipy.tools.rebinding.watch import Entrance, all_of
 
@@ -54,7 +54,7 @@ class Rebinding(Entrance):
             nodes = reach(self._unit, rebinder.dynamic)
             self.watches = [node.watch for node in nodes if node.watch is not None]
             self.caches = [node.cache for node in nodes if type(node) is Unit and node.cache is not None]
-            self.openings = [node for node in reach(self._unit) if type(node) is Opening]
+            self.openings = [] if rebinder.opaque.is_empty else openings_of(self._unit)
             self.function, self.version = self._unit.new, rebinder.version
             for cache in self.caches:
                 cache.cache_clear()
@@ -111,7 +111,7 @@ class Rebinding(Entrance):
             function = self.current()
         opaque = self.rebinder.opaque
         if not opaque.is_empty and is_new_here(opaque) and not self._is_contained((*args, *kwargs.values())):
-            self._divert([] if held is None else [node for node in reach(held) if type(node) is Opening])
+            self._divert([] if held is None else openings_of(held))
             function = self.current()
         return function, args, kwargs
 

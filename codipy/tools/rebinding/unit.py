@@ -9,7 +9,7 @@ from codipy.tools.rebinding.watch import Watch
 
 __all__ = [
     "CURRENT", "EMPTY", "MISSING", "SCOPES", "VIEWS", "WRAPPED", "ClassUnit", "Opening", "Passing", "Unit", "contents",
-    "parts_of_views", "reach", "translations_of", "views_of",
+    "openings_of", "parts_of_views", "reach", "translations_of", "views_of",
 ]  # fmt: skip
 
 EMPTY = object()
@@ -120,3 +120,8 @@ def reach(*units):
             found[id(node)] = node
             waiting += node.links
     return list(found.values())
+
+
+def openings_of(unit):
+    """The openings among what a unit depends on."""
+    return [node for node in reach(unit) if type(node) is Opening]
