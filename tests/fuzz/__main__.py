@@ -7,7 +7,7 @@ import sys
 import time
 
 from tests.fuzz.functions import KINDS, judge_call, write_call
-from tests.fuzz.generator import write
+from tests.fuzz.generator import MOST_STEPS, write
 from tests.fuzz.judge import judge, some_variants
 from tests.fuzz.second import judge_second
 from tests.fuzz.shrink import shrink
@@ -16,6 +16,7 @@ from tests.fuzz.steps import STEPS
 from tests.strategies import STRATEGIES, VARIANTS
 
 DRIVEN = 4  # of so many programs one runs under a driver too
+SMALL_DRIVEN, SMALL_STEPS = 40, 5  # likewise of small ones, and how many steps these have at most
 
 
 def main(arguments=None):
@@ -29,6 +30,7 @@ def main(arguments=None):
     )
     parser.add_argument("--auto", action="store_true", help="auto alone, beside itself without reuse")
     parser.add_argument("--all", action="store_true", help="every strategy and granularity for every program")
+    parser.add_argument("--small", action="store_true", help="--auto for programs of few steps: some hundred a second")
     parser.add_argument("--most", type=int, default=10, help="stop after so many kinds of failures")
     parser.add_argument("--show", action="store_true", help="print the programs, do not run them")
     parser.add_argument(
@@ -48,16 +50,17 @@ def main(arguments=None):
         steps = [step for step in steps if step[1].__name__ in options.only]
     alone = judge_second if options.second else judge_sparse if options.sparse else None
     ask = (lambda program, variants, **rules: alone(program)) if alone else judge
+    most_steps, driven = (SMALL_STEPS, SMALL_DRIVEN) if options.small else (MOST_STEPS, DRIVEN)
     counts, shown, started = collections.Counter(), set(), time.monotonic()
     for k in range(options.first, options.first + options.count):
-        program = write(f"{options.seed}:{k}", steps, not (options.inside or alone))
+        program = write(f"{options.seed}:{k}", steps, not (options.inside or alone), most_steps)
         if options.show:
             print(program.source)
             continue
-        variants = some_variants(k, 0 if options.auto else 1)
+        variants = some_variants(k, 0 if options.auto or options.small else 1)
         if options.all or options.strategy:
             variants = [v for v in VARIANTS if options.all or v[0] in options.strategy]
-        rules = {"single": options.single, "driven": k % DRIVEN == 0}
+        rules = {"single": options.single, "driven": k % driven == 0, "forward": not options.small}
         try:
             finding = ask(program, variants, **rules)
         except KeyboardInterrupt:

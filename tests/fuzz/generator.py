@@ -23,6 +23,7 @@ LIMITS = (31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513)  
 LARGEST = 40.0  # values stay small, so that comparisons with a tolerance mean something
 MOST_ELEMENTS = 1400
 MOST_NAMES = 14
+MOST_STEPS = 14
 
 
 @dataclass
@@ -288,7 +289,7 @@ class Writer:
         return shape
 
 
-def write(seed, steps=STEPS, outside=True, most_steps=14):
+def write(seed, steps=STEPS, outside=True, most_steps=MOST_STEPS):
     """A program, drawn from a seed."""
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
