@@ -135,15 +135,14 @@ def piecewise(x, condlist, funclist, *args, **kw):
     conditions = pieces(value_tree(condlist), len(funclist), np.ndim(plain(x)))
     flat = move(np.reshape, ("a",), (x, (-1,)), {})
     result = np.zeros_like(value_tree(x))
-    shape = result.shape
-    values, ids = result.reshape(-1), np.zeros(result.size, np.int32)
+    ids = np.zeros(result.shape, np.int32)
     parts = []  # kept until the end: an identifier whose owner is gone may be handed out again
     for condition, function in zip(conditions, funclist):
-        where = np.broadcast_to(condition, np.shape(plain(x))).reshape(-1)
+        where = np.broadcast_to(condition, result.shape)
         if where.any():
-            parts.append(function(flat[where], *args, **kw) if callable(function) else function)
-            values[where], ids[where] = value_tree(parts[-1]), identifier_tree(parts[-1])
-    return gather_tree(result, ids.reshape(shape))
+            parts.append(function(flat[where.reshape(-1)], *args, **kw) if callable(function) else function)
+            result[where], ids[where] = value_tree(parts[-1]), identifier_tree(parts[-1])
+    return gather_tree(result, ids)
 
 
 FUNCTIONS = {name: partial(_move, data=tuple(names.split())) for name, names in (DATA | views.DATA).items()}

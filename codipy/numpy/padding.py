@@ -89,6 +89,7 @@ def extended(array, pad_width, mode, kwargs):
     pads = _pairs(value_tree(pad_width), array.ndim)
     lengths = _pairs_or_none(kwargs.get("stat_length"), array.ndim)
     ends = _pairs(kwargs.get("end_values", 0), array.ndim)
+    order = "F" if array.flags.fnc else "C"  # so NumPy lays its result out
     for axis, width in enumerate(pads):
         if mode in _STATISTICS:
             sides = _statistic(array, axis, width, lengths[axis], _STATISTICS[mode])
@@ -98,7 +99,7 @@ def extended(array, pad_width, mode, kwargs):
             sides = _odd(array, axis, width, 1 if mode == "reflect" else 0)
         before, after = sides
         array = np.concatenate((before, array, after), axis)
-    return array
+    return array if array.flags[f"{order}_CONTIGUOUS"] else array.copy(order)
 
 
 def _pairs_or_none(x, ndim):
