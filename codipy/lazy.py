@@ -28,11 +28,16 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 # math.log(x, base) as a method of Real, and its like.
 extend_later(lambda: importlib.import_module("codipy.math"))
 find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save, "complexes": _complexes,
-                     "nested": _nested, "rebuilt": _rebuilt, "recorded": _recorded, "by operator": _by_operator})
+                     "nested": _nested, "rebuilt": _rebuilt, "recorded": _recorded, "by operator": _by_operator,
+                     "iterates": _iterates})
 
 
 def _by_operator(*args):
     return importlib.import_module("codipy.implicit.operators").solution_by_operator(*args)
+
+
+def _iterates(*args):
+    return importlib.import_module("codipy.implicit.iterates").Iterates(*args)
 
 
 def _complexes():

@@ -22,6 +22,7 @@ import codipy.numpy
 from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
+from codipy.implicit.iterates import CALLBACKS, Iterates
 from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.trajectory import Reads
@@ -57,16 +58,20 @@ def curve_fit(*positional, **named):
     # What the fit depends on, as parameters, so that a replay can fit again; anything else is a variable around it.
     names = [name for name in ("ydata", "xdata", "sigma") if _is_data(given[name])]
     data = [asarray(given[name]) for name in names]
+    iterates = Iterates("scipy.optimize.curve_fit", True)
     plain_f = _plain(f)
     for name in given.keys() - {"f", "kwargs"}:
         given[name] = _plain(given[name]) if callable(given[name]) else value_tree(given[name])
-    given["kwargs"] = {name: _plain(x) if callable(x) else value_tree(x) for name, x in given["kwargs"].items()}
+    given["kwargs"] = {
+        name: iterates.told(x) if name in CALLBACKS and callable(x) else _plain(x) if callable(x) else value_tree(x)
+        for name, x in given["kwargs"].items()}
     given["f"], found, held, known = plain_f, None, None, None
 
     def solve(*data):
         nonlocal found
         given.update(zip(names, data))
-        found = _FIT(*bound.args, **bound.kwargs)
+        with iterates:
+            found = _FIT(*bound.args, **bound.kwargs)
         return found[0]
 
     def residuals(u, *data):

@@ -20,11 +20,12 @@ from codipy.active.array import Array, is_active, plain
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.fits import curve_fit, lsq_linear, nnls
 from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
+from codipy.implicit.iterates import CALLBACKS, Iterates
 from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.withheld import told, withhold
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import value_tree
+from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import is_replayed
 from codipy.numpy.modules import module_for
 from codipy.scipy import solvers
@@ -75,8 +76,10 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         bounds = Bounds(name, holder) if near == OF_MINIMA else None
         constraints = _constraints(holder, args)
         cost = _cost_of(given)
+        iterates = Iterates(f"scipy.optimize.{name}", holds_active(list(given.values())))
         for parameter in given.keys() - {"args", "inner_M"}:
-            given[parameter] = _plainly(given[parameter])
+            given[parameter] = _plainly(given[parameter], parameter, iterates)
+        given[first] = iterates.asked(given[first])
         found, held, known = None, None, None
 
         def solve(*args):
@@ -85,8 +88,10 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
                 given["minimizer_kwargs"] = {**(given.get("minimizer_kwargs") or {}), "args": args}
             elif args:
                 given["args"] = args
-            found = original(*bound.args, **bound.kwargs)
-            _demand_success(name, found)
+            with iterates:
+                found = original(*bound.args, **bound.kwargs)
+            if not iterates.has_stopped:
+                _demand_success(name, found)
             return _solution_in(found, key)
 
         def residual_of(u, *args):
@@ -120,6 +125,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
             known = answers(lambda u: number(u, *args), u)
             return known if cost is None else {**known, "cost": cost(known["fun"])}
 
+        iterates.demand_noticed(u)
         if not is_active(u):      # where bounds hold it, its value may be a variable yet
             known = answered() if isinstance(found, (tuple, dict)) else {}
             return _with(name, found, u, key, near, value_of, known) if any(map(is_active, known.values())) else found
@@ -176,12 +182,15 @@ _ROBUST = {
 }
 
 
-def _plainly(given):
-    """An argument as SciPy takes it: numbers, and functions that return such."""
+def _plainly(given, key, iterates):
+    """An argument as SciPy takes it: numbers, and functions that return such; callbacks are told `iterates`."""
     if isinstance(given, dict):
-        return {name: _plainly(each) for name, each in given.items()}
+        return {name: _plainly(each, name, iterates) for name, each in given.items()}
+    if key in CALLBACKS and callable(given):
+        return iterates.told(given)
     if isinstance(given, list):      # and not a view of one that is rebuilt
-        return [_plainly(each) if callable(each) or isinstance(each, dict) else value_tree(each) for each in given]
+        return [_plainly(each, None, iterates) if callable(each) or isinstance(each, dict) else value_tree(each)
+                for each in given]
     return _plain(given) if callable(given) and not isinstance(given, type) else value_tree(given)
 
 

@@ -7,6 +7,7 @@ solves once with the transpose, by the same solver with the same tolerances: der
 
 from __future__ import annotations
 
+import contextlib
 import functools
 
 import numpy as np
@@ -60,7 +61,8 @@ class _Solver:
     def first(self, matrix, b):
         """The solution of the user's own equations."""
         self._size = float(np.linalg.norm(b)) or 1.0
-        return self._solved(matrix, b, self._options, "the equations")
+        with _telling(self.name, self._options) as options:
+            return self._solved(matrix, b, options, "the equations")
 
     def further(self, matrix, b, is_turned):
         """That of others with the same matrix, or with its conjugate transpose, as exact beside its right-hand side.
@@ -85,6 +87,16 @@ class _Solver:
             raise ArithmeticError(f"scipy.sparse.linalg.{self.name}: {equations} were not solved within the tolerance "
                                   f"(info is {info}), so there is no derivative: say maxiter=, or take spsolve(A, b)")
         return found
+
+
+@contextlib.contextmanager
+def _telling(name, options):
+    """The options with a callback whose iterates depend on active values."""
+    if options.get("callback") is None:
+        yield options
+        return
+    with door("iterates")(f"scipy.sparse.linalg.{name}", True) as iterates:
+        yield options | {"callback": iterates.told(options["callback"])}
 
 
 def _scaled(x, power):
@@ -176,7 +188,9 @@ def _solver(name):
             return fillable(found), 0
         is_active = is_active_matrix(A)
         if not is_active and not holds_variables((b,)):
-            return original(*value_tree((plain_matrix(A), numbers(b))), **options)
+            if not any(holds_variables((x,)) or is_active_matrix(x) for x in kwargs.values()):
+                return original(*value_tree((plain_matrix(A), numbers(b))), **options)
+            return _Solver(name, options).first(*value_tree((plain_matrix(A), numbers(b)))), 0
         if is_active:
             matrix = A.tocsr() if A.format in ("lil", "dok") else A
             equations, values = _Equations(_Solver(name, options), structure_of(matrix)), matrix.data.copy()

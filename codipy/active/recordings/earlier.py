@@ -16,6 +16,12 @@ __all__ = ["from_earlier"]
 
 _DEEP = 3  # containers and attributes that are looked into from a variable on
 _MANY = 200  # items of each
+_CURES = {  # by what was imported
+    "codipy.tools.derivatives.preaccumulate":
+        "; or, if a function that was given to codipy.preaccumulate computed it, let that return it",
+    "codipy.implicit.iterates": "; or, if the callback of a solver kept it, take what the solver returns, or keep "
+        "codipy.value(x) of it, a constant",
+}
 
 
 def from_earlier(plain, x=None):
@@ -74,10 +80,8 @@ def _said(plain, frame, test):
 
 
 def _given_back():
-    """The other cure, for programs that may need it."""
-    if "codipy.tools.derivatives.preaccumulate" not in sys.modules:
-        return ""
-    return "; or, if a function that was given to codipy.preaccumulate computed it, let that return it"
+    """Other cures, for programs that may need them."""
+    return "".join(cure for module, cure in _CURES.items() if module in sys.modules)
 
 
 def _copied(value):
