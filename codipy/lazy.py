@@ -29,11 +29,15 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 extend_later(lambda: importlib.import_module("codipy.math"))
 find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save, "complexes": _complexes,
                      "nested": _nested, "rebuilt": _rebuilt, "recorded": _recorded, "by operator": _by_operator,
-                     "iterates": _iterates})
+                     "with adjoint": _with_adjoint, "iterates": _iterates})
 
 
 def _by_operator(*args):
     return importlib.import_module("codipy.implicit.operators").solution_by_operator(*args)
+
+
+def _with_adjoint(*args):
+    return importlib.import_module("codipy.implicit.operators").with_adjoint(*args)
 
 
 def _iterates(*args):

@@ -15,8 +15,10 @@ import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
 from codipy.implicit.solution import Solution, root
+from codipy.tape import passive
+from codipy.tools.derivatives.products import vjp
 
-__all__ = ["solution_by_operator"]
+__all__ = ["solution_by_operator", "with_adjoint"]
 
 _AS_FAR_AS_SCIPY_SAYS = np.inf
 
@@ -58,3 +60,40 @@ def solution_by_operator(name, operator, b, first, further):
     equation.__name__, solve.__name__ = f"the LinearOperator of {name}", name
     options = {"solver": first, "tolerance": _AS_FAR_AS_SCIPY_SAYS, "solve": solve, "has_aux": False}
     return Solution(root, equation, options | {"is_rebuilt": True})(b)
+
+
+def with_adjoint(operator):
+    """A `LinearOperator` with the product with its conjugate transpose, which its maker may not have said.
+
+    That of a real one is a sweep of one recorded product.
+
+    Parameters
+    ----------
+    operator : LinearOperator
+        Whatever its functions use is a constant.
+
+    Returns
+    -------
+    LinearOperator or None
+        `operator` itself, if it knows; None if it does not and its product cannot be recorded.
+    """
+    with passive():
+        ones = np.ones(operator.shape[0])
+        try:
+            operator.rmatvec(ones)
+            return operator
+        except NotImplementedError:
+            if operator.dtype is not None and np.dtype(operator.dtype).kind == "c":
+                return None
+        try:
+            _, pull = vjp(operator.matvec, ones, rebind=False)
+        except Exception:  # compiled code has errors of its own for what it is refused
+            return None
+
+    def back(vector):
+        row = np.reshape(vector, -1)
+        if np.iscomplexobj(row):
+            return back(row.real) + 1j * back(row.imag)
+        return pull(np.asarray(row, np.float64))[0]
+
+    return LinearOperator(operator.shape, operator.matvec, back, dtype=operator.dtype)

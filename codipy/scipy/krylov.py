@@ -14,13 +14,13 @@ import numpy as np
 import scipy.sparse
 import scipy.sparse.linalg
 
-from codipy.active.array import Array, call
+from codipy.active.array import call
 from codipy.active.doors import door
 from codipy.active.messages.callers import refusal
 from codipy.active.recordings.status import recording
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import fillable, holds_active, holds_variables, value_tree
+from codipy.numpy.arguments import fillable, holds_variables, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules.matrices import conj
 from codipy.numpy.sparse import kept
@@ -39,6 +39,8 @@ __all__ = ["FUNCTIONS"]
 
 _SYMMETRIC = ("cg", "minres")
 _NAMES = ("bicg", "bicgstab", "cg", "cgs", "gcrotmk", "gmres", "lgmres", "minres", "qmr", "tfqmr")
+_SYMMETRY = 1e-6
+_TIMES = 100.0      # what the tolerance may be missed by
 _OF_ONE_RUN = ("x0", "callback", "callback_type", "CU", "discard_C", "outer_v", "store_outer_Av", "prepend_outer_v")
 
 
@@ -54,9 +56,18 @@ def _turned(operator, is_symmetric):
 class _Solver:
     """A solver of SciPy with its options, for plain numbers."""
 
-    def __init__(self, name, options):
+    def __init__(self, name, given):
         self.name, self.is_symmetric = name, name in _SYMMETRIC
-        self._options, self._size = options, 1.0
+        self._options, self._size = _plain_options(given), 1.0
+        self._further = {key: x for key, x in self._options.items() if key not in _OF_ONE_RUN}
+        turned = {key: self._turned_option(given[key]) for key in ("M", "M1", "M2") if key in given}
+        self._turned = self._further | turned
+
+    def _turned_option(self, preconditioner):
+        """That of the transposed equations, which come to the same solution without one."""
+        if not self.is_symmetric and is_operator(preconditioner):
+            preconditioner = door("with adjoint")(preconditioner)
+        return _turned(_plain_option(preconditioner), self.is_symmetric)
 
     def first(self, matrix, b):
         """The solution of the user's own equations."""
@@ -73,12 +84,9 @@ class _Solver:
         size = float(np.linalg.norm(b))
         if not 0.0 < size < np.inf:
             return np.zeros(np.size(b), np.asarray(b).dtype) if size == 0.0 else np.full(np.size(b), np.nan)
-        options = {key: value for key, value in self._options.items() if key not in _OF_ONE_RUN}
-        for key in ("M", "M1", "M2") if is_turned else ():
-            if options.get(key) is not None:
-                options[key] = _turned(options[key], self.is_symmetric)
         power = int(np.round(np.log2(self._size) - np.log2(size)))
         equations = "the transposed equations of the sweep" if is_turned else "the equations of the derivative"
+        options = self._turned if is_turned else self._further
         return _scaled(self._solved(matrix, _scaled(b, power), options, equations), -power)
 
     def _solved(self, matrix, b, options, equations):
@@ -86,7 +94,17 @@ class _Solver:
         if info != 0:
             raise ArithmeticError(f"scipy.sparse.linalg.{self.name}: {equations} were not solved within the tolerance "
                                   f"(info is {info}), so there is no derivative: say maxiter=, or take spsolve(A, b)")
+        if self.name == "tfqmr" and options.get("M") is not None:
+            self._demand_near(matrix, b, found, options, equations)
         return found
+
+    def _demand_near(self, matrix, b, found, options, equations):
+        """Raise where SciPy's `tfqmr` has stopped too early, as it does with a preconditioner."""
+        size, apart = float(np.linalg.norm(b)), float(np.linalg.norm(matrix @ found - np.reshape(b, -1)))
+        if apart > _TIMES * max(options.get("rtol", 1e-5) * size, options.get("atol", 0.0)):
+            raise ArithmeticError(f"scipy.sparse.linalg.tfqmr with M= says that it has solved {equations}, and the "
+                                  f"residual is {apart / size:.3g} of the right-hand side, so there is no derivative: "
+                                  "take bicgstab or gmres, which mind M=")
 
 
 @contextlib.contextmanager
@@ -104,6 +122,16 @@ def _scaled(x, power):
     return np.ldexp(x.real, power) + 1j * np.ldexp(x.imag, power) if is_complex(x) else np.ldexp(x, power)
 
 
+def _demand_symmetric(name, matrix, b, found):
+    """Raise where a matrix is not Hermitian, with which the solver may have found a solution, and finds no slope."""
+    there, back = np.reshape(matrix @ b, -1), np.reshape(matrix @ found, -1)
+    size = np.linalg.norm(there) * np.linalg.norm(found) + np.linalg.norm(b) * np.linalg.norm(back)
+    if abs(np.vdot(there, found) - np.vdot(b, back)) > _SYMMETRY * size:
+        raise ArithmeticError(f"scipy.sparse.linalg.{name} is for symmetric matrices, or Hermitian ones, and this is "
+                              "none: it has solved the equations, but not those of the derivative, which has the "
+                              "transpose. Take bicgstab or gmres")
+
+
 class _Equations:
     """A solver, and the matrix without its values, or itself where it is passive."""
 
@@ -113,7 +141,10 @@ class _Equations:
     def _run(self, values, b, is_turned, is_first):
         matrix = self._matrix if self._structure is None else self._structure.matrix(np.array(values))
         if is_first:
-            return self._solver.first(matrix, b)
+            found = self._solver.first(matrix, b)
+            if self._solver.is_symmetric:
+                _demand_symmetric(self._solver.name, matrix, np.reshape(b, -1), np.reshape(found, -1))
+            return found
         turned = _turned(matrix, self._solver.is_symmetric) if is_turned else matrix
         return self._solver.further(turned, b, is_turned)
 
@@ -154,6 +185,10 @@ class _Equations:
         return Primitive(f"sparse {self._solver.name}", forward, vjp, jvp, linear=(0,))
 
 
+def _plain_options(given):
+    return {key: value_tree((_plain_option(x),))[0] for key, x in given.items()}
+
+
 def _plain_option(x):
     """What only says how to come to the solution, which does not depend on it."""
     return plain_operator(x, True) if is_operator(x) else plain_matrix(x)
@@ -167,6 +202,17 @@ def _vector(operator, b):
     return asarray(right) if holds_variables((operator.matvec(np.array(numbers(right))),)) else None
 
 
+def _turnable(name, A):
+    """A matrix with which the transposed equations can be solved."""
+    if name in _SYMMETRIC or not is_operator(A):
+        return A
+    found = door("with adjoint")(A)
+    if found is None:
+        instead = "say rmatvec=, the product with the transpose; or, of a matrix, write `spsolve(A, b)`"
+        raise ActiveError(refusal(f"scipy.sparse.linalg.{name} with a LinearOperator without rmatvec", instead))
+    return found
+
+
 def _solver(name):
     original = getattr(scipy.sparse.linalg, name)
 
@@ -177,30 +223,29 @@ def _solver(name):
             if rest:
                 raise TypeError(f"{name}() takes from 2 to 3 positional arguments")
         A = matrix_of(A)
-        options = {key: value_tree((_plain_option(x),))[0] for key, x in kwargs.items()}
-        if type(A) is Array and holds_active((A,)):
+        if not is_operator(A) and not scipy.sparse.issparse(A) and holds_variables((A,)):
             instead = "write `np.linalg.solve(A, b)`; where it is not wanted, say codipy.value(x)"
             raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of an active Array", instead))
         if is_operator(A) and recording() is not None and (right := _vector(A, b)) is not None:
-            solver = _Solver(name, options)
+            solver = _Solver(name, kwargs)
             first = functools.partial(solver.first, plain_operator(A, True))
             found = door("by operator")(name, A, right, first, solver.further)
             return fillable(found), 0
         is_active = is_active_matrix(A)
         if not is_active and not holds_variables((b,)):
             if not any(holds_variables((x,)) or is_active_matrix(x) for x in kwargs.values()):
-                return original(*value_tree((plain_matrix(A), numbers(b))), **options)
-            return _Solver(name, options).first(*value_tree((plain_matrix(A), numbers(b)))), 0
+                return original(*value_tree((plain_matrix(A), numbers(b))), **_plain_options(kwargs))
+            return _Solver(name, kwargs).first(*value_tree((plain_matrix(A), numbers(b)))), 0
         if is_active:
             matrix = A.tocsr() if A.format in ("lil", "dok") else A
-            equations, values = _Equations(_Solver(name, options), structure_of(matrix)), matrix.data.copy()
+            equations, values = _Equations(_Solver(name, kwargs), structure_of(matrix)), matrix.data.copy()
         else:
-            plain = value_tree((plain_matrix(A),))[0]
+            plain = numbers(value_tree((plain_matrix(_turnable(name, A)),))[0])
             if scipy.sparse.issparse(plain):
                 plain = kept(plain)
             elif isinstance(plain, np.ndarray):
                 plain = np.array(plain)
-            equations, values = _Equations(_Solver(name, options), matrix=plain), None
+            equations, values = _Equations(_Solver(name, kwargs), matrix=plain), None
         return fillable(equations.solve(values, b if is_complex(b) else asarray(b), is_first=True)), 0
 
     return function

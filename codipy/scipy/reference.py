@@ -62,11 +62,13 @@ LINEAR_ALGEBRA = """
 
 Equations have the derivative of their solution, by one solve with the transpose: direct ones by the same factors,
 iterations by the same solver with the same options, so derivatives are as accurate as its tolerance says; where it
-gives up, an `ArithmeticError` says so. A `LinearOperator` may use active values in its functions there: one product
-is recorded, which gives those with the transpose. Complex matrices have all that but `eigsh`, `svds`, `lsqr`, `lsmr`
-and `spsolve_triangular`. Eigenvalues and singular values, and their vectors, have derivatives of first order, and
-`spilu` by right-hand sides alone. Of what `lsqr` and `lsmr` return the solution and the norms of it and of the rest
-have derivatives; estimates of A are None. `scipy.sparse.csgraph` raises for active weights, and says what to write.
+gives up, an `ArithmeticError` says so. A `LinearOperator` may use active values in its functions there, and need
+not say `rmatvec`: one product is recorded, which gives those with the transpose (of a preconditioner that is compiled
+there is none, and the transposed equations are solved without it). `cg` and `minres` of a matrix that is not symmetric
+raise. Complex matrices have all that but `eigsh`, `svds`, `lsqr`, `lsmr` and `spsolve_triangular`. Eigenvalues and
+singular values, and their vectors, have derivatives of first order, and `spilu` by right-hand sides alone. Of what
+`lsqr` and `lsmr` return the solution and the norms of it and of the rest have derivatives; estimates of A are None.
+`scipy.sparse.csgraph` raises for active weights, and says what to write.
 
 | | functions |
 |---|---|

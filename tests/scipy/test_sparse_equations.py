@@ -58,6 +58,47 @@ ITERATED = {
 }
 
 
+SKEW = (BANDS + sp.diags([0.4], [2], shape=(N, N))).toarray()
+INCOMPLETE = linalg.LinearOperator((N, N), linalg.spilu(sp.csc_array(SKEW)).solve)
+PRODUCTS = linalg.LinearOperator((N, N), matvec=lambda y: SKEW @ y)
+
+
+class Scaled(linalg.LinearOperator):
+    """A preconditioner that knows one product only, as a class of the user's."""
+
+    def __init__(self):
+        super().__init__(np.float64, (N, N))
+
+    def _matvec(self, y):
+        return y.ravel() / np.diag(SKEW)
+
+
+SCALED = Scaled()
+
+
+def compiled(y):
+    """A product that cannot be recorded."""
+    return np.frombuffer(np.ascontiguousarray(SKEW @ y)).copy()
+
+
+def incomplete():
+    return linalg.LinearOperator((N, N), linalg.spilu(sp.csc_array(SKEW)).solve)
+
+
+WITHOUT_ADJOINT = {
+    "products": lambda b, solver: solver(PRODUCTS, b, **EXACT),
+    "products in the function": lambda b, solver: solver(linalg.LinearOperator((N, N), lambda y: SKEW @ y), b, **EXACT),
+    "sum": lambda b, solver: solver(PRODUCTS + Scaled(), b, **EXACT),
+    "factors": lambda b, solver: solver(SKEW, b, M=incomplete(), **EXACT),
+    "factors of a module": lambda b, solver: solver(SKEW, b, M=INCOMPLETE, **EXACT),
+    "class": lambda b, solver: solver(SKEW, b, M=Scaled(), **EXACT),
+    "object of a module": lambda b, solver: solver(sp.csr_array(SKEW), b, M=SCALED, **EXACT),
+    "compiled": lambda b, solver: solver(SKEW, b, M=linalg.LinearOperator((N, N), compiled), **EXACT),
+    "of active values": lambda b, solver: solver(sp.csr_array(SKEW) * b[0], b, M=incomplete(), **EXACT),
+    "both": lambda b, solver: solver(linalg.LinearOperator((N, N), lambda y: SKEW @ y * b[0]), b, M=Scaled(), **EXACT),
+}
+
+
 class Stretched(linalg.LinearOperator):
     """A matrix whose diagonal is stretched, as a class of the user's."""
 
@@ -148,9 +189,63 @@ def test_equations_by_products(name):
     check(lambda x: OPERATORS[name](symmetric(x), x))
 
 
+@pytest.mark.parametrize("name", WITHOUT_ADJOINT)
+def test_the_product_with_the_transpose_need_not_be_said(name):
+    check(lambda x: WEIGHTS @ WITHOUT_ADJOINT[name](x[:N], linalg.gmres)[0], second=name in ("products", "both"))
+
+    def f(x, solver):
+        return WEIGHTS @ WITHOUT_ADJOINT[name](x[:N], solver)[0]
+
+    for solver in (linalg.bicgstab, linalg.lgmres):
+        np.testing.assert_allclose(codipy.grad(f)(POINT, solver), codipy.grad(f)(POINT, linalg.gmres), rtol=1e-8)
+
+
+@pytest.mark.parametrize("solver", ["gmres", "bicgstab"])
+def test_complex_numbers_and_products_without_the_transpose(solver):
+    def f(x):
+        found = getattr(linalg, solver)(PRODUCTS, x[:N] * (1.0 + 0.5j), M=SCALED, **EXACT)[0]
+        return WEIGHTS @ (found.real * found.imag)
+
+    np.testing.assert_allclose(codipy.grad(f)(POINT), differences(f, POINT, 1e-5), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("kind", [float, complex])
+def test_a_product_that_is_not_recorded_says_what_to_write(kind):
+    operator = linalg.LinearOperator((N, N), compiled if kind is float else lambda y: SKEW @ y * 1j, dtype=kind)
+    with pytest.raises(ActiveError, match="without rmatvec would lose its derivative.*say rmatvec="):
+        codipy.grad(lambda x: linalg.bicgstab(operator, x[:N] * kind(1.0), **EXACT)[0].real.sum())(POINT)
+
+
+@pytest.mark.parametrize("form", [np.array, sp.csr_array, linalg.aslinearoperator])
+def test_conjugate_gradients_of_a_matrix_that_is_not_symmetric_are_refused(form):
+    A = form(np.eye(N) * 4.0 + np.diag([0.1] * (N - 1), 1))
+    assert linalg.cg(A, RIGHT)[1] == 0
+    with pytest.raises(ArithmeticError, match="cg is for symmetric matrices"):
+        codipy.grad(lambda x: linalg.cg(A, x[:N])[0].sum())(POINT)
+
+
+def test_a_preconditioner_with_which_tfqmr_stops_early_is_refused():
+    A = np.diag(np.linspace(2.0, 6.0, 30)) + 0.3 * np.cos(np.arange(900.0)).reshape(30, 30)
+    M = np.diag(1.0 / np.diag(A))
+
+    def f(x):
+        return linalg.tfqmr(A, np.ones(30) * x[0], M=M, rtol=1e-10)[0].sum()
+
+    assert f(POINT) != pytest.approx(np.linalg.solve(A, np.ones(30) * POINT[0]).sum(), rel=1e-6)
+    with pytest.raises(ArithmeticError, match="take bicgstab or gmres"):
+        codipy.grad(f)(POINT)
+
+
 @pytest.mark.parametrize("name", PAIRS)
 def test_eigenpairs(name):
     check(lambda x: PAIRS[name](symmetric(x), x), second=False)
+
+
+def test_a_complex_matrix_that_is_made_in_the_function():
+    def f(x):
+        return np.sum(np.abs(linalg.gmres(np.array([[4.0, 1j], [-1j, 3.0]]), x[:2] * (1.0 + 1j), **EXACT)[0]))
+
+    np.testing.assert_allclose(codipy.grad(f)(POINT), differences(f, POINT, 1e-5), rtol=1e-6, atol=1e-8)
 
 
 def test_second_order_of_eigenvalues_is_refused():
@@ -220,6 +315,8 @@ def test_a_singular_matrix_gives_what_scipy_gives():
     [
         lambda A, x: linalg.cg(linalg.LinearOperator((N, N), matvec=lambda y: 3j * y * x[0]), RIGHT * 1j)[0].real,
         lambda A, x: linalg.lsqr(skewed(A, x), RIGHT)[0],
+        lambda A, x: linalg.gmres(A.toarray(), RIGHT)[0],
+        lambda A, x: linalg.gmres(A.toarray() * 1j, RIGHT)[0].imag,
         lambda A, x: linalg.eigsh(free(A, x), 2)[0],
         lambda A, x: linalg.spilu(A.tocsc()).solve(RIGHT),
         lambda A, x: linalg.splu(A.tocsc()).L.data,
