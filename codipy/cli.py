@@ -11,7 +11,7 @@ from pathlib import Path
 
 from codipy.errors import ActiveError, TapeError
 from codipy.laboratory import StudyError
-from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study, positive
+from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study
 from codipy.laboratory.memory import measure
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.predicting import add_predict
@@ -23,9 +23,11 @@ from codipy.tools import compare
 from codipy.tools.comparison.compare import StatefulError
 from codipy.tools.comparison.settings import settings
 from codipy.tools.console.json_text import json_text
+from codipy.tools.console.options import demand_writable, positive
 from codipy.tools.console.progress import shown_progress
+from codipy.tools.console.raised import hinting, user_traceback
 from codipy.tools.console.table import FORMATS
-from codipy.tools.console.target import TargetError, absolute, demand_writable, hinting, user_traceback
+from codipy.tools.console.target import TargetError, absolute
 from codipy.version import __version__
 
 __all__ = ["main"]

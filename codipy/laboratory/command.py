@@ -16,10 +16,12 @@ from codipy.laboratory.result import Study
 from codipy.laboratory.run import sourced, study
 from codipy.tools.comparison.settings import settings
 from codipy.tools.console.json_text import json_text
+from codipy.tools.console.options import demand_writable, numbers_of
 from codipy.tools.console.progress import shown_progress
-from codipy.tools.console.target import TargetError, demand_writable, is_of_file
+from codipy.tools.console.raised import is_of_file
+from codipy.tools.console.target import TargetError
 
-__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "bytes_asked", "numbers_of", "positive"]
+__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "bytes_asked"]
 
 AGREE, DISAGREE, FAILED, INTERRUPTED = 0, 1, 2, 130      # exit status; the last is the shell's for Ctrl-C
 
@@ -157,31 +159,9 @@ def _compare(options):
     return found.table(options.format), status, {options.json: json_text(found.to_dict())}
 
 
-def numbers_of(text):
-    """Whole numbers with commas between them, 1e3 for a thousand."""
-    numbers = []
-    for part in text.split(","):
-        try:
-            number = float(part)
-        except ValueError:
-            number = 0.0
-        if not 1.0 <= number < 2**53 or number != int(number):
-            raise argparse.ArgumentTypeError(f"{part!r} is not a positive whole number")
-        numbers.append(int(number))
-    return numbers
-
-
 def bytes_asked(text):
     """A number of bytes, as `bytes_of` reads it."""
     try:
         return bytes_of(text)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-
-
-def positive(text):
-    """A whole number of at least 1, in digits."""
-    number = int(text) if text.isdecimal() else 0
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a positive whole number")
-    return number

@@ -6,9 +6,9 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from codipy.laboratory.command import numbers_of
 from codipy.laboratory.plan import Point
 from codipy.laboratory.source import as_steps
+from codipy.tools.console.options import numbers_of
 from codipy.tools.console.target import TargetError, find
 
 __all__ = ["Pointed", "add_point", "pointed"]

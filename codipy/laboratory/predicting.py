@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
-from codipy.laboratory.command import AGREE, DISAGREE, bytes_asked, positive
+from codipy.laboratory.command import AGREE, DISAGREE, bytes_asked
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.prediction import predict
 from codipy.tools.callee import title_of
 from codipy.tools.comparison.settings import settings
+from codipy.tools.console.options import demand_writable, positive
 from codipy.tools.console.progress import shown_progress
-from codipy.tools.console.target import TargetError, demand_writable, hinting
+from codipy.tools.console.raised import hinting
+from codipy.tools.console.target import TargetError
 
 __all__ = ["add_predict"]
 

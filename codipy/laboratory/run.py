@@ -24,7 +24,7 @@ from codipy.tools.callee import check_function
 from codipy.tools.comparison.measuring import clock
 from codipy.tools.comparison.verdict import Differences, Verdict
 from codipy.tools.console.json_text import json_text
-from codipy.tools.console.target import hints
+from codipy.tools.console.raised import hints
 from codipy.tools.runs.problem import Problem
 
 __all__ = ["Progress", "sourced", "study"]

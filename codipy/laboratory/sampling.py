@@ -5,14 +5,16 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from codipy.laboratory.command import AGREE, positive
+from codipy.laboratory.command import AGREE
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.timeline import timeline
 from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools.callee import name_of
 from codipy.tools.comparison.settings import settings
+from codipy.tools.console.options import demand_writable, positive
+from codipy.tools.console.raised import hinting
 from codipy.tools.console.table import FORMATS
-from codipy.tools.console.target import TargetError, demand_writable, hinting
+from codipy.tools.console.target import TargetError
 
 __all__ = ["add_timeline"]
 

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from codipy.laboratory.command import AGREE, positive
+from codipy.laboratory.command import AGREE
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.profiling.profiles import profile
 from codipy.laboratory.profiling.stacks import WEIGHTS
 from codipy.tape.strategies.table import GRANULARITIES, STRATEGIES
 from codipy.tools.console.json_text import json_text
+from codipy.tools.console.options import demand_writable, positive
+from codipy.tools.console.raised import hinting
 from codipy.tools.console.table import FORMATS
-from codipy.tools.console.target import TargetError, demand_writable, hinting
+from codipy.tools.console.target import TargetError
 
 __all__ = ["add_profile"]
 

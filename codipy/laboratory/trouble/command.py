@@ -8,7 +8,8 @@ from codipy.laboratory.command import AGREE, DISAGREE
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.trouble.debugging import debug
 from codipy.tools.callee import title_of
-from codipy.tools.console.target import demand_writable, hinting
+from codipy.tools.console.options import demand_writable
+from codipy.tools.console.raised import hinting
 
 __all__ = ["add_debug"]
 

@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import ast
-import contextlib
 import importlib.util
 import inspect
-import re
 import sys
-import traceback
 import unicodedata
 from collections.abc import Callable
 from pathlib import Path
@@ -17,8 +14,7 @@ from typing import Any, NamedTuple
 
 from codipy.tools.callee import name_of
 
-__all__ = ["Found", "Target", "TargetError", "absolute", "demand_writable", "find", "hinting", "hints", "is_of_file",
-           "made_by", "user_traceback"]  # fmt: skip
+__all__ = ["Found", "Target", "TargetError", "absolute", "find", "made_by", "positional"]
 
 _NAME = "codipy_target"      # not that of the file: it may be that of a module that others need
 
@@ -159,7 +155,7 @@ def made_by(maker, function, size, steps=None):
         raise TargetError(f"{name_of(maker)} takes no size: it needs one parameter, def x0(n): ...")
     if steps is None:
         return maker(size)
-    if len(_positional(maker)) > 1:
+    if len(positional(maker)) > 1:
         return maker(size, steps)
     if "steps" not in inspect.signature(function).parameters:
         raise TargetError(f"nothing takes the number of steps: give {name_of(function)} a parameter steps=, or x0 a "
@@ -188,7 +184,8 @@ def _alone(maker, place):
     return maker()
 
 
-def _positional(function):
+def positional(function):
+    """The parameters of a function that take positional arguments."""
     return [parameter for parameter in inspect.signature(function).parameters.values()
             if parameter.kind in (parameter.POSITIONAL_ONLY, parameter.POSITIONAL_OR_KEYWORD)]
 
@@ -256,137 +253,5 @@ def _arguments(function, point):
     """The point as arguments: a tuple is several if the function requires several, else one."""
     if not isinstance(point, tuple):
         return (point,)
-    required = [parameter for parameter in _positional(function) if parameter.default is parameter.empty]
+    required = [parameter for parameter in positional(function) if parameter.default is parameter.empty]
     return point if len(required) > 1 else (point,)
-
-
-@contextlib.contextmanager
-def hinting(function, arguments):
-    """What the function raises inside of this has `hints` for `user_traceback`."""
-    try:
-        yield
-    except Exception as error:
-        error.codipy_hints = hints(function, arguments, error)
-        raise
-
-
-def hints(function, arguments, error):
-    """What may be wrong with a point at which the function raised an exception, as sentences.
-
-    Parameters
-    ----------
-    function : callable
-    arguments : tuple
-        What `Target` holds.
-    error : Exception
-
-    Returns
-    -------
-    list of str
-    """
-    if (unbound := _unbound(function, arguments)) is not None:
-        return [unbound]
-    found = []
-    if len(arguments) == 1 and isinstance(arguments[0], tuple) and len(_positional(function)) > 1:
-        optional = [parameter.name for parameter in _positional(function) if parameter.default is not parameter.empty]
-        found.append(f"The point is a tuple, and {name_of(function)} got it as one argument, because only one has no "
-                     f"default. A tuple is several arguments of a function that requires several: take the default of "
-                     f"{' or '.join(optional)} away, or name a function with exactly these arguments.")
-    numbers = [k for k, argument in enumerate(arguments) if type(argument) is int]
-    if numbers and isinstance(error, (TypeError, IndexError)):
-        which = " and ".join(str(k) for k in numbers)
-        found.append(f"The point has a whole number, argument {which}, which became a float, because a function is "
-                     "differentiated by all numbers of its point. A number that counts, as of steps, belongs into a "
-                     "default of the function and not into the point.")
-    lists = [k for k, argument in enumerate(arguments) if type(argument) is list]
-    if lists and isinstance(error, (AttributeError, TypeError)) and _raised_inside(function, error):
-        which = " and ".join(map(str, lists))
-        found.append(f"The point has a list, argument {which}, and the function gets it as a list. Where it wants an "
-                     "array, name one of the file: x0 = np.array(...), or --at NAME.")
-    return found
-
-
-def _unbound(function, arguments):
-    """Why a function cannot be called with these arguments, as a sentence; None where it can, or does not say."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-        inspect.signature(function).bind(*arguments)
-    except ValueError:
-        return None
-    except TypeError:
-        required = [each.name for each in parameters if each.default is each.empty]
-        by_name = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in required]
-        positional, name = _positional(function), name_of(function)
-        if by_name:
-            return (f"{name} requires {' and '.join(by_name)} by name, which no point gives: set a default, or name a "
-                    f"function that calls {name} with it.")
-        if len(positional) < len(arguments):
-            return (f"The point is {_several(len(arguments))}, and {name} takes {_several(len(positional))}. A "
-                    "function is differentiated by what it is called with.")
-        return (f"{name} requires {' and '.join(required)}, and the point is {_several(len(arguments))}. A tuple is "
-                "several arguments: x0 = (1.0, [2.0, 3.0]), or --x0 '(1.0, [2.0, 3.0])'.")
-    return None
-
-
-def _several(count):
-    return f"{count or 'no'} argument{'' if count == 1 else 's'}"
-
-
-def _raised_inside(function, error):
-    """Whether an exception came out of the function, and not of what looked at its arguments or at its result."""
-    code = getattr(inspect.unwrap(function), "__code__", None)
-    if code is None:
-        return True
-    if hasattr(error, "codipy_traceback"):      # raised in another process
-        return f"in {code.co_name}\n" in error.codipy_traceback
-    names = [frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)]
-    return code.co_name in names
-
-
-def demand_writable(path):
-    """Raise unless a file can be written there; before what takes long, so that nothing is lost after it."""
-    if path is None:
-        return
-    was = path.exists()
-    try:
-        with open(path, "ab"):
-            pass
-    except OSError as error:
-        raise TargetError(f"cannot write {path}: {error.strerror}") from None
-    if not was:
-        path.unlink()
-
-
-def user_traceback(error, target):
-    """The text of an exception, from the first line of the user's file on, and what may be wrong with the point."""
-    said = "".join(f"codipy: {line}\n" for line in getattr(error, "codipy_hints", ()))
-    return _traceback(error, target) + said
-
-
-def _traceback(error, target):
-    if hasattr(error, "codipy_traceback"):      # raised in another process
-        return _from_the_file(error, target)
-    return "".join(traceback.format_exception(type(error), error, _frames(error, target)))
-
-
-def is_of_file(error, target):
-    """Whether an exception came out of the user's file, here or in another process."""
-    return hasattr(error, "codipy_traceback") or _frames(error, target) is not None
-
-
-def _frames(error, target):
-    """The traceback from the first line of the user's file on; None where that is not in it."""
-    path = str(Path(target.rpartition(":")[0]).resolve())
-    frames = error.__traceback__
-    while frames is not None and str(Path(frames.tb_frame.f_code.co_filename).resolve()) != path:
-        frames = frames.tb_next
-    return frames
-
-
-def _from_the_file(error, target):
-    head, *frames = re.split(r"^(?=  File )", error.codipy_traceback, flags=re.MULTILINE)
-    path = str(Path(target.rpartition(":")[0]).resolve())
-    first = next((k for k, frame in enumerate(frames) if path in frame.splitlines()[0]), None)
-    if first is None:
-        return "".join(traceback.format_exception_only(error))
-    return head + "".join(frames[first:])
