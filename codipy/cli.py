@@ -2,12 +2,10 @@
 """The `codipy` command."""
 from __future__ import annotations
 
-import argparse
 import contextlib
 import os
 import re
 import sys
-from pathlib import Path
 
 from codipy.errors import ActiveError, TapeError
 from codipy.laboratory import StudyError
@@ -21,9 +19,8 @@ from codipy.laboratory.trouble.command import add_debug
 from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools import compare
 from codipy.tools.comparison.compare import StatefulError
-from codipy.tools.comparison.settings import settings
 from codipy.tools.console.json_text import json_text
-from codipy.tools.console.options import demand_writable, positive
+from codipy.tools.console.options import Parser, chosen, demand_writable, named_path, positive
 from codipy.tools.console.progress import shown_progress
 from codipy.tools.console.raised import hinting, user_traceback
 from codipy.tools.console.table import FORMATS
@@ -119,7 +116,7 @@ def _write(command, files):
 
 
 def _parser():
-    parser = argparse.ArgumentParser(prog="codipy", description="Automatic differentiation of plain Python by taping.")
+    parser = Parser(prog="codipy", description="Automatic differentiation of plain Python by taping.")
     parser.add_argument("--version", action="version", version=f"codipy {__version__}")
     commands = parser.add_subparsers(required=True, metavar="COMMAND", dest="command")
     command = commands.add_parser(
@@ -130,8 +127,8 @@ def _parser():
     _add_function(command)
     add_point(command)
     command.add_argument("--chunk-size", type=positive, metavar="N", help="items per chunk of the data streams")
-    command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
-    command.add_argument("--csv", type=Path, metavar="F", help="write the rows to this file")
+    command.add_argument("--json", type=named_path, metavar="F", help="write everything to this file")
+    command.add_argument("--csv", type=named_path, metavar="F", help="write the rows to this file")
     command.add_argument("--memory", action="store_true",
                          help="measure the resident memory of each strategy in a process of its own")
     command = add_study(commands)
@@ -158,15 +155,9 @@ def _add_function(command, needed=True, measured=True, ways=True):
 
 
 def _compare(options):
-    for path in (options.json, options.csv):
-        demand_writable(path)
-    if options.json is not None and options.json == options.csv:
-        raise TargetError(f"--json and --csv are one file, {options.json}: name two")
+    demand_writable(json=options.json, csv=options.csv)
     function, arguments, place, point = pointed(options)
-    try:
-        pairs = settings(options.strategy, options.granularity, True)
-    except ValueError as error:
-        raise TargetError(str(error)) from None
+    pairs = chosen(options)
     with shown_progress("time") as progress, hinting(function, arguments):
         result = compare(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                          chunk_size=options.chunk_size, repeat=options.repeat, progress=progress)

@@ -284,10 +284,32 @@ def test_bad_options_name_themselves(file, words, capsys):
     assert caught.value.code == 2 and words[0] in capsys.readouterr().err
 
 
-def test_no_command(capsys):
+COMMANDS = ["compare", "debug", "predict", "profile", "study", "timeline"]
+FILES = [("compare", "--json"), ("compare", "--csv"), ("debug", "--json"), ("predict", "--json"), ("profile", "--json"),
+         ("profile", "--html"), ("profile", "--speedscope"), ("profile", "--collapsed"), ("study", "--json"),
+         ("study", "--save"), ("timeline", "--json"), ("timeline", "--csv")]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ([], "codipy: the following arguments are required: COMMAND ("),
+        (["--wrong"], "codipy: the following arguments are required: COMMAND ("),
+        (["fast"], "codipy: argument COMMAND: invalid choice: 'fast'"),
+        *(([name, "f.py:f", "--wrong", "more"], f"codipy {name}: unrecognized arguments: --wrong more ("
+           f"codipy {name} --help") for name in COMMANDS),
+        *(([name, "f.py:f", option, ""], f"codipy {name}: argument {option}: the name is empty")
+          for name, option in FILES),
+        (["study", "--compare", "a.json", ""], "codipy study: argument --compare: the name is empty"),
+    ],
+)  # fmt: skip
+def test_words_that_are_wrong_are_one_line(words, said, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
     with pytest.raises(SystemExit) as caught:
-        cli.main([])
-    assert caught.value.code == 2 and "COMMAND" in capsys.readouterr().err
+        cli.main(words)
+    out, err = capsys.readouterr()
+    assert caught.value.code == 2 and out == "" and err.startswith(said) and err.count("\n") == 1
+    assert not list(tmp_path.iterdir())
 
 
 def test_as_a_module(file):
@@ -340,9 +362,22 @@ def test_a_function_that_exits_is_no_success(tmp_path, capsys):
         assert out == "" and err.startswith(f"codipy {command}: the program called exit(0) while it ran")
 
 
-def test_one_file_cannot_hold_both(file, tmp_path, capsys):
-    assert run(f"{file}:cost", "--json", tmp_path / "a", "--csv", tmp_path / "a") == 2
-    assert "--json and --csv are one file" in capsys.readouterr().err and not (tmp_path / "a").exists()
+@pytest.mark.parametrize(("command", "one", "other"), [("compare", "json", "csv"), ("timeline", "json", "csv"),
+                                                       ("profile", "html", "collapsed")])
+def test_one_file_cannot_hold_both(command, one, other, file, tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert cli.main([command, f"{file}:cost", f"--{one}", "a", f"--{other}", "./a"]) == 2
+    assert f"--{one} and --{other} are one file, a: name two" in capsys.readouterr().err
+    assert not (tmp_path / "a").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_who_reads_from_a_pipe_gets_all(file, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    command = [sys.executable, "-m", "codipy", "predict", f"{file}:cost", "--json", str(tmp_path / "pipe")]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL) as process:
+        assert len(json.loads((tmp_path / "pipe").read_text())["rows"]) == 13
+    assert process.returncode == 0
 
 
 def test_names_are_normalised_as_python_does_it(tmp_path, capsys):

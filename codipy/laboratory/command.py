@@ -14,9 +14,8 @@ from codipy.laboratory.passing import passes
 from codipy.laboratory.prediction import bytes_of, predict
 from codipy.laboratory.result import Study
 from codipy.laboratory.run import sourced, study
-from codipy.tools.comparison.settings import settings
 from codipy.tools.console.json_text import json_text
-from codipy.tools.console.options import demand_writable, numbers_of
+from codipy.tools.console.options import chosen, demand_writable, named_path, numbers_of
 from codipy.tools.console.progress import shown_progress
 from codipy.tools.console.raised import is_of_file
 from codipy.tools.console.target import TargetError
@@ -42,11 +41,11 @@ def add_study(commands):
     command.add_argument("--x0", metavar="POINT", help="the point itself, as Python writes it: '[1.0, 2.0]'")
     command.add_argument("--chunk-size", type=numbers_of, metavar="N,N", help="items per chunk of the data streams")
     command.add_argument("--width", type=numbers_of, metavar="K,K", help="directions of a sweep: 1,4,8")
-    command.add_argument("--save", type=Path, metavar="DIR", help="the folder of the study (FUNCTION-study)")
+    command.add_argument("--save", type=named_path, metavar="DIR", help="the folder of the study (FUNCTION-study)")
     command.add_argument("--resume", action="store_true", help="go on with what the folder holds")
-    command.add_argument("--compare", nargs=2, metavar=("A", "B"),
+    command.add_argument("--compare", nargs=2, type=named_path, metavar=("A", "B"),
                          help="say what changed between two studies, folders or their study.json; runs nothing")
-    command.add_argument("--json", type=Path, metavar="F", help="write what changed to this file too")
+    command.add_argument("--json", type=named_path, metavar="F", help="write what changed to this file too")
     command.add_argument("--details", action="store_true", help="print all tables")
     command.add_argument("--predict", action="store_true",
                          help="count the bytes at each point in runs that store nothing; nothing is timed or kept")
@@ -121,9 +120,9 @@ def _points(options, asked, forward):
     """The source, the function, its arguments and what it is called at each point, for what keeps no study."""
     if options.save is not None or options.resume or options.details:
         raise TargetError(f"{asked} keeps no study: leave --save, --resume and --details out")
+    chosen(options, forward)
     try:
         source, points = sourced(options.target, (), options.sizes, options.steps, options.at, options.x0)
-        settings(options.strategy, options.granularity, forward)
     except (TypeError, ValueError) as error:
         raise _of_the_words(error, options.target) from None
     for point in points:
@@ -151,9 +150,13 @@ def _ended_as_by_ctrl_c():
 
 
 def _compare(options):
-    if options.target:
-        raise TargetError("--compare runs nothing: leave the function out")
-    demand_writable(options.json)
+    others = ["the function"] * bool(options.target) + [
+        f"--{name}" for name in ("sizes", "steps", "at", "x0", "chunk-size", "width", "save", "resume", "details",
+                                 "predict", "budget", "passes", "strategy", "granularity")
+        if getattr(options, name.replace("-", "_")) not in (None, False)]
+    if others:
+        raise TargetError(f"--compare runs nothing: leave {' and '.join(others)} out")
+    demand_writable(json=options.json)
     found = changes(*map(Study.load, options.compare))
     status = DISAGREE if found.changed or found.is_worse else AGREE
     return found.table(options.format), status, {options.json: json_text(found.to_dict())}

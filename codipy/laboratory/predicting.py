@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from codipy.laboratory.command import AGREE, DISAGREE, bytes_asked
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.prediction import predict
 from codipy.tools.callee import title_of
-from codipy.tools.comparison.settings import settings
-from codipy.tools.console.options import demand_writable, positive
+from codipy.tools.console.options import chosen, demand_writable, named_path, positive
 from codipy.tools.console.progress import shown_progress
 from codipy.tools.console.raised import hinting
-from codipy.tools.console.target import TargetError
 
 __all__ = ["add_predict"]
 
@@ -30,17 +27,14 @@ def add_predict(commands):
                          help="items per chunk of the data streams; may be repeated")
     command.add_argument("--width", type=positive, default=1, metavar="K", help="directions of the sweep (1)")
     command.add_argument("--budget", type=bytes_asked, metavar="BYTES", help="say what fits: 2GiB, 500MB or a number")
-    command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
+    command.add_argument("--json", type=named_path, metavar="F", help="write everything to this file")
     return command
 
 
 def _run(options):
-    demand_writable(options.json)
+    demand_writable(json=options.json)
     function, arguments, place, _ = pointed(options)
-    try:
-        settings(options.strategy, options.granularity, True)
-    except ValueError as error:
-        raise TargetError(str(error)) from None
+    chosen(options)
     with shown_progress("count") as progress, hinting(function, arguments):
         found = predict(function, *arguments, strategies=options.strategy, granularities=options.granularity,
                         chunk_sizes=options.chunk_size, width=options.width, budget=options.budget, progress=progress)

@@ -244,11 +244,13 @@ class Study:
         """The study in a file of JSON, or in the folder that `save` made."""
         path = Path(path)
         path = path / "study.json" if path.is_dir() else path
+        if path.exists() and not path.is_file():      # it may have no end
+            raise StudyError(f"{path} is no regular file but a device or a pipe: copy what comes from there to a file")
         try:
             stored = json.loads(path.read_text(encoding="utf-8"))
         except OSError as error:
             raise StudyError(f"cannot read {path}: {error.strerror}") from None
-        except ValueError as error:
+        except (RecursionError, ValueError) as error:
             raise StudyError(f"{path} is no JSON: {error}") from None
         try:
             return cls.from_dict(stored)

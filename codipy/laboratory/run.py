@@ -112,6 +112,8 @@ def study(f: Callable[..., Any] | str, *x: Any, sizes: int | Sequence[int] | Non
         raise TypeError(f"repeat must be an int, got {type(repeat).__name__}")
     if repeat < 1:
         raise ValueError(f"repeat must be at least 1, got {repeat}")
+    if save is not None and not os.fspath(save):
+        raise ValueError("save must name a folder, got an empty text")
     save = None if save is None else Path(save).absolute()      # what is imported may change the working directory
     source, points = sourced(f, x, sizes, steps, at, x0)
     chunk_sizes = None if chunk_sizes is None else whole_numbers("chunk_sizes", chunk_sizes)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from pathlib import Path
 
 from codipy.laboratory.command import AGREE
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.timeline import timeline
 from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools.callee import name_of
-from codipy.tools.comparison.settings import settings
-from codipy.tools.console.options import demand_writable, positive
+from codipy.tools.console.options import chosen, demand_writable, named_path, positive
 from codipy.tools.console.raised import hinting
 from codipy.tools.console.table import FORMATS
 from codipy.tools.console.target import TargetError
@@ -36,20 +34,14 @@ def add_timeline(commands):
     command.add_argument("--samples", type=positive, default=200, metavar="N",
                          help="moments that are looked at, and at most twice as many (200)")
     command.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="of what is printed (text)")
-    command.add_argument("--json", type=Path, metavar="F", help="write every sample to this file")
-    command.add_argument("--csv", type=Path, metavar="F", help="write one line for each sample to this file")
+    command.add_argument("--json", type=named_path, metavar="F", help="write every sample to this file")
+    command.add_argument("--csv", type=named_path, metavar="F", help="write one line for each sample to this file")
     return command
 
 
 def _run(options):
-    for path in (options.json, options.csv):
-        demand_writable(path)
-    if options.json is not None and options.csv is not None and options.json.resolve() == options.csv.resolve():
-        raise TargetError(f"--json and --csv are one file, {options.json}: name two")
-    try:
-        settings(options.strategy, options.granularity, True)
-    except ValueError as error:
-        raise TargetError(str(error)) from None
+    demand_writable(json=options.json, csv=options.csv)
+    chosen(options)
     function, arguments, place, _ = pointed(options)
     if options.argnums is not None and max(options.argnums) >= len(arguments):
         raise TargetError(f"--argnums {max(options.argnums)}: {name_of(function)} has {len(arguments)} "

@@ -308,6 +308,27 @@ def test_bad_numbers_name_themselves(file, words, capsys):
     assert caught.value.code == 2 and words[0] in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("words", [["--sizes", "4"], ["--save", "a"], ["--predict"], ["--strategy", "primal"]])
+def test_a_comparison_of_studies_takes_nothing_that_it_would_ignore(file, words, capsys):
+    assert cli.main(["study", "--compare", "a", "b", *words]) == 2
+    assert f"--compare runs nothing: leave {words[0]} out" in capsys.readouterr().err
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/zero"), reason="no device here has no end")
+def test_a_device_is_no_study(file, capsys):
+    assert cli.main(["study", "--compare", "/dev/zero", "b"]) == 2
+    assert "/dev/zero is no regular file but a device or a pipe" in capsys.readouterr().err
+    Path("deep.json").write_text("[" * 100_000)
+    assert cli.main(["study", "--compare", "deep.json", "b"]) == 2
+    assert "deep.json is no JSON" in capsys.readouterr().err
+
+
+def test_a_study_without_a_name_of_its_folder_is_none(file):
+    with pytest.raises(ValueError, match="save must name a folder"):
+        codipy.study("model.py:cost", sizes=2, save="")
+    assert os.listdir() == ["model.py"]
+
+
 @pytest.mark.usefixtures("forked")
 def test_two_studies(file, capsys):
     for name in ("a", "b"):

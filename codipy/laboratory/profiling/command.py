@@ -2,18 +2,15 @@
 """The command ``codipy profile``."""
 from __future__ import annotations
 
-from pathlib import Path
-
 from codipy.laboratory.command import AGREE
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.profiling.profiles import profile
 from codipy.laboratory.profiling.stacks import WEIGHTS
 from codipy.tape.strategies.table import GRANULARITIES, STRATEGIES
 from codipy.tools.console.json_text import json_text
-from codipy.tools.console.options import demand_writable, positive
+from codipy.tools.console.options import chosen, demand_writable, named_path, positive
 from codipy.tools.console.raised import hinting
 from codipy.tools.console.table import FORMATS
-from codipy.tools.console.target import TargetError
 
 __all__ = ["add_profile"]
 
@@ -32,30 +29,22 @@ def add_profile(commands):
     command.add_argument("--granularity", choices=GRANULARITIES, help="of the tape")
     command.add_argument("--chunk-size", type=positive, metavar="N", help="items per chunk of the data streams")
     command.add_argument("--format", choices=FORMATS, default=FORMATS[0], help="of what is printed (text)")
-    command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
-    command.add_argument("--html", type=Path, metavar="F", help="write a page with the source to this file")
-    command.add_argument("--speedscope", type=Path, metavar="F", help="write a file for https://www.speedscope.app")
-    command.add_argument("--collapsed", type=Path, metavar="F",
+    command.add_argument("--json", type=named_path, metavar="F", help="write everything to this file")
+    command.add_argument("--html", type=named_path, metavar="F", help="write a page with the source to this file")
+    command.add_argument("--speedscope", type=named_path, metavar="F", help="write a file for https://www.speedscope.app")
+    command.add_argument("--collapsed", type=named_path, metavar="F",
                          help="write call paths for programs that draw flame graphs")
     command.add_argument("--weight", choices=WEIGHTS, default="bytes", help="of the call paths (bytes)")
     return command
 
 
 def _run(options):
-    paths = [path for path in (options.json, options.html, options.speedscope, options.collapsed) if path is not None]
-    for path in paths:
-        demand_writable(path)
-    if len({path.resolve() for path in paths}) < len(paths):
-        raise TargetError("--json, --html, --speedscope and --collapsed must name different files")
+    demand_writable(json=options.json, html=options.html, speedscope=options.speedscope, collapsed=options.collapsed)
+    chosen(options)
     function, arguments, place, _ = pointed(options)
-    try:
-        with hinting(function, arguments):
-            found = profile(function, *arguments, strategy=options.strategy, granularity=options.granularity,
-                            chunk_size=options.chunk_size)
-    except ValueError as error:
-        if "granularity" not in str(error):
-            raise
-        raise TargetError(str(error)) from None
+    with hinting(function, arguments):
+        found = profile(function, *arguments, strategy=options.strategy, granularity=options.granularity,
+                        chunk_size=options.chunk_size)
     files = {options.json: found.to_json(), options.html: found.to_html(),
              options.speedscope: json_text(found.to_speedscope(), None),
              options.collapsed: found.collapsed(options.weight)}

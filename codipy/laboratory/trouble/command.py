@@ -2,13 +2,11 @@
 """The command ``codipy debug``."""
 from __future__ import annotations
 
-from pathlib import Path
-
 from codipy.laboratory.command import AGREE, DISAGREE
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.trouble.debugging import debug
 from codipy.tools.callee import title_of
-from codipy.tools.console.options import demand_writable
+from codipy.tools.console.options import demand_writable, named_path
 from codipy.tools.console.raised import hinting
 
 __all__ = ["add_debug"]
@@ -23,12 +21,12 @@ def add_debug(commands):
         "anything but hints was found.")
     command.set_defaults(run=_run)
     add_point(command)
-    command.add_argument("--json", type=Path, metavar="F", help="write everything to this file")
+    command.add_argument("--json", type=named_path, metavar="F", help="write everything to this file")
     return command
 
 
 def _run(options):
-    demand_writable(options.json)
+    demand_writable(json=options.json)
     function, arguments, place, _ = pointed(options)
     with hinting(function, arguments):
         found = debug(function, *arguments)

@@ -3,17 +3,60 @@
 from __future__ import annotations
 
 import argparse
+import os
+from pathlib import Path
 
+from codipy.tools.comparison.settings import settings
 from codipy.tools.console.target import TargetError
 
-__all__ = ["demand_writable", "numbers_of", "positive"]
+__all__ = ["Parser", "chosen", "demand_writable", "named_path", "numbers_of", "positive"]
 
 
-def demand_writable(path):
-    """Raise unless a file can be written there; before what takes long, so that nothing is lost after it."""
-    if path is None:
-        return
+class Parser(argparse.ArgumentParser):
+    """Says what is wrong in one line, which names the command that was given the words."""
+
+    def parse_known_args(self, args=None, namespace=None):
+        """Of a command the words that it does not know are its own error, and not that of what runs it."""
+        found, others = super().parse_known_args(args, namespace)
+        if others:
+            self.error(f"unrecognized arguments: {' '.join(others)}")
+        return found, others
+
+    def error(self, message):
+        """End with a line."""
+        self.exit(2, f"{self.prog}: {message} ({self.prog} --help says what there is)\n")
+
+
+def chosen(options, forward=True):
+    """The `settings` of the strategies and granularities that were asked for."""
+    try:
+        return settings(options.strategy, options.granularity, forward)
+    except ValueError as error:
+        raise TargetError(str(error)) from None
+
+
+def demand_writable(**paths):
+    """Raise unless files can be written, each its own; before what takes long, so that nothing is lost after it.
+
+    Parameters
+    ----------
+    **paths : Path or None
+        By the option that names it.
+    """
+    known = {}
+    for name, path in paths.items():
+        if path is None:
+            continue
+        other = known.setdefault(path.resolve(), name)
+        if other != name:
+            raise TargetError(f"--{other} and --{name} are one file, {path}: name two")
+        _demand_writable(path)
+
+
+def _demand_writable(path):
     was = path.exists()
+    if was and not path.is_file() and not path.is_dir() and os.access(path, os.W_OK):
+        return      # who reads from a pipe would take its end for the end of what comes
     try:
         with open(path, "ab"):
             pass
@@ -21,6 +64,13 @@ def demand_writable(path):
         raise TargetError(f"cannot write {path}: {error.strerror}") from None
     if not was:
         path.unlink()
+
+
+def named_path(text):
+    """The path of a file or folder; an empty text, which would be the working directory, is none."""
+    if not text:
+        raise argparse.ArgumentTypeError("the name is empty")
+    return Path(text)
 
 
 def numbers_of(text):
