@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import types
+from pathlib import Path
 
 import pytest
 
@@ -212,6 +213,41 @@ def test_errors_of_the_function_show_its_traceback(file, capsys):
     assert "codipy" not in err.replace(str(file), "")
     assert run(f"{file}:returns_nothing") == 2
     assert "returns_nothing must return one real number, got NoneType" in capsys.readouterr().err
+
+
+RAISES = """
+import numpy as np
+x0 = np.array([1.0, 2.0])
+def singular(x):
+    return np.linalg.inv(np.zeros((2, 2)) * x[0])[0, 0]
+def chained(x):
+    try:
+        return singular(x)
+    except np.linalg.LinAlgError as error:
+        raise ValueError("mine") from error
+def called_back(x):
+    return np.vectorize(lambda v: [][v])(x)[0]
+"""
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [("singular", "LinAlgError: Singular matrix"), ("chained", "ValueError: mine"), ("called_back", "TypeError: ")],
+)
+@pytest.mark.parametrize("command", ["timeline", "profile", "debug", "study"])      # the first runs nothing plainly
+def test_a_traceback_has_lines_of_the_user_and_of_libraries(command, name, said, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "path", sys.path.copy())
+    monkeypatch.chdir(tmp_path)
+    path = tmp_path / "raises.py"
+    path.write_text(RAISES)
+    assert cli.main([command, f"{path}:{name}"]) == 2
+    err = capsys.readouterr().err
+    lines = [line.strip() for line in err.splitlines()]
+    files = [line for line in lines if line.startswith("File ")]
+    assert f'in {name}' in files[0 if name != "chained" else -1] and said in err
+    assert ("direct cause of" in err) == (name == "chained") and ("in inv" in err) == (name != "called_back")
+    package = str(Path(codipy.__file__).parent)
+    assert files and not [line for line in files if package in line or line.startswith('File "codipy/')]
 
 
 STATEFUL = """

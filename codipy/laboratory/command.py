@@ -72,15 +72,12 @@ def _run(options):
     if options.passes:
         return _passes(options)
     folder = options.save or Path(options.target.rpartition(":")[2] + "-study")
-    chosen = {"sizes": options.sizes, "steps": options.steps, "at": options.at, "x0": options.x0,
-              "strategies": options.strategy, "granularities": options.granularity, "chunk_sizes": options.chunk_size,
-              "widths": options.width}
-    with shown_progress("study") as progress, _ended_as_by_ctrl_c():
-        try:
-            found = study(options.target, **chosen, repeat=options.repeat, save=folder, resume=options.resume,
-                          progress=progress)
-        except (TypeError, ValueError) as error:
-            raise _of_the_words(error, options.target) from None
+    asked = {"sizes": options.sizes, "steps": options.steps, "at": options.at, "x0": options.x0,
+             "strategies": options.strategy, "granularities": options.granularity, "chunk_sizes": options.chunk_size,
+             "widths": options.width}
+    with shown_progress("study") as progress, _ended_as_by_ctrl_c(), _wrong_words(options.target):
+        found = study(options.target, **asked, repeat=options.repeat, save=folder, resume=options.resume,
+                      progress=progress)
     if not found.rows:
         return "The study was stopped before anything was measured: nothing is kept.", INTERRUPTED, {}
     said = [found.table(options.format, details=options.details), "", f"The study is in {folder}."]
@@ -121,17 +118,21 @@ def _points(options, asked, forward):
     if options.save is not None or options.resume or options.details:
         raise TargetError(f"{asked} keeps no study: leave --save, --resume and --details out")
     chosen(options, forward)
-    try:
+    with _wrong_words(options.target):
         source, points = sourced(options.target, (), options.sizes, options.steps, options.at, options.x0)
-    except (TypeError, ValueError) as error:
-        raise _of_the_words(error, options.target) from None
     for point in points:
         yield source, *source.load(point), point.label
 
 
-def _of_the_words(error, target):
-    """What is wrong with the words of the command as a TargetError; what the user's file raises as it is."""
-    return error if is_of_file(error, target) else TargetError(str(error))
+@contextmanager
+def _wrong_words(target):
+    """What is wrong with the words of the command is a TargetError; what the user's file raises stays as it is."""
+    try:
+        yield
+    except (TypeError, ValueError) as error:
+        if is_of_file(error, target):
+            raise
+        raise TargetError(str(error)) from None
 
 
 @contextmanager

@@ -67,6 +67,7 @@ def measured(request, tick=None):
     if "ended" in found:
         raise ProcessError(f"{request['combination'].title}: {found['ended']}")
     if "error" in found:
+        found["error"].codipy_traceback = found.pop("shown")
         return found
     return {**found, "process": "fresh" if fresh else "forked", **_watched(found, samples)}
 

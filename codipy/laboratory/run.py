@@ -239,7 +239,6 @@ class _Kept:
                 file.write(json_text(self._header, None) + "\n")
             file.write(json_text(row.to_dict(), None) + "\n")
 
-
     def leave(self):
         """Leave no folder behind that holds nothing and would stand in the way of the next study."""
         if self._path.stat().st_size == 0:
@@ -290,7 +289,6 @@ class _Run:
             return Measurement(combination, str(error))
         if "error" in found:
             if row.is_plain:      # what cannot be run cannot be studied
-                found["error"].codipy_traceback = found["traceback"]
                 found["error"].codipy_hints = hints(*self.source.load(combination.point), found["error"])
                 raise found["error"] from ProcessError("in another process:\n" + found["traceback"])
             return Measurement(combination, f"{type(found['error']).__name__}: {found['error']}")

@@ -18,12 +18,14 @@ __all__ = ["FromFile", "Given", "as_steps"]
 
 
 class FromFile:
-    """A function of a file, ``FILE.py:FUNCTION``; every process runs the file.
+    """A function of a file; every process runs the file.
 
     Attributes
     ----------
     name : str
         What tables call the function.
+    target : str
+        ``FILE.py:FUNCTION``
     """
 
     def __init__(self, target):
@@ -70,6 +72,8 @@ class Given:
     points : dict, callable or None
         Tuples of arguments by label; or what makes the arguments of a size, ``f.x0`` if it is None.
     """
+
+    target = ""      # of no file that anybody named
 
     def __init__(self, f, points):
         self.f, self.points = f, points

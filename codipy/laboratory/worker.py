@@ -32,6 +32,7 @@ from codipy.tools.comparison.measuring import (
     time_plain,
 )
 from codipy.tools.comparison.verdict import Differences, direction_of, timed_value
+from codipy.tools.console.raised import traceback_of
 from codipy.tools.derivatives.drivers import grad
 from codipy.tools.runs.problem import Problem
 
@@ -65,7 +66,8 @@ def answer(request, path):
         found = {"ended": f"the program called exit({error.code!r}) while it ran: return from the function instead"}
     except Exception as error:      # the user's file may raise anything
         text = "".join(traceback.format_exception(type(error), error, error.__traceback__))
-        found = {"error": error if _can_be_pickled(error) else RuntimeError(text), "traceback": text}
+        found = {"error": error if _can_be_pickled(error) else RuntimeError(text), "traceback": text,
+                 "shown": traceback_of(error, request["source"].target)}
     Path(path).write_bytes(pickle.dumps(found))
 
 
@@ -215,7 +217,8 @@ def main():
     try:
         request = pickle.loads(asked.read_bytes())
     except Exception as error:      # the user's script may raise anything
-        found = {"error": RuntimeError(f"{type(error).__name__}: {error}"), "traceback": traceback.format_exc()}
+        text = traceback.format_exc()
+        found = {"error": RuntimeError(f"{type(error).__name__}: {error}"), "traceback": text, "shown": text}
         result.write_bytes(pickle.dumps(found))
     else:
         answer(request, result)

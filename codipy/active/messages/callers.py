@@ -17,7 +17,8 @@ import numpy as np
 
 from codipy.active.messages.instead import instead_of, is_rebuilt, is_rebuilt_anyhow
 
-__all__ = ["frames_of_users", "in_rebound_code", "is_users", "place", "refusal", "refused_out", "runs_recorded", "top"]
+__all__ = ["frames_of_users", "in_rebound_code", "is_of_library", "is_ours", "is_users", "place", "refusal",
+           "refused_out", "runs_recorded", "top"]  # fmt: skip
 
 _HERE = Path(__file__).resolve().parents[2]
 _RECORDINGS = "recording.py", "problem.py"  # of ours, where drivers run functions
@@ -334,7 +335,14 @@ def top(frame):
 
 
 def _is_ours(frame):
-    return _HERE in Path(frame.f_code.co_filename).parents
+    return is_ours(frame.f_code.co_filename)
+
+
+@functools.lru_cache(maxsize=4096)
+def is_ours(name):
+    """Whether a file has code of codipy's, as frames name it: those of extension modules begin with the package."""
+    path = Path(name)
+    return _HERE in path.parents or path.suffix in (".pxd", ".pyx") and path.parts[0] == _HERE.name
 
 
 def _is_installed(frame):

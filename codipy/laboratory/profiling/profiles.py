@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import math
-import os
 import sys
 import threading
-from pathlib import Path
 from typing import Any
 
 from codipy.active import Tape
-from codipy.active.messages.callers import is_of_library
+from codipy.active.messages.callers import is_of_library, is_ours
 from codipy.errors import TapeError
 from codipy.laboratory.profiling.calls import Calls
 from codipy.laboratory.profiling.ledger import Ledger
@@ -34,7 +32,6 @@ from codipy.tools.runs.problem import Problem
 
 __all__ = ["Profile", "profile"]
 
-_HERE = str(Path(__file__).resolve().parents[2]) + os.sep
 _running: dict[int, Profile] = {}      # by thread
 
 
@@ -352,7 +349,7 @@ def _begin(tape):
 def _is_users(code):
     """Whether a line of this code is one of the user's: not of codipy, nor of what is installed."""
     name = code.co_filename
-    return not (name.startswith((_HERE, "<frozen ", "<__array_function__")) or is_of_library(code))
+    return not (is_ours(name) or name.startswith(("<frozen ", "<__array_function__")) or is_of_library(code))
 
 
 def _references(tapes):

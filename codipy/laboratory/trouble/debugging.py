@@ -118,7 +118,7 @@ def _instead_of(watcher):
 def _run(f, x, rebind):
     if not callable(f):
         raise TypeError(f"f must be a function, got {type(f).__name__}: say codipy.debug(f, x)")
-    report, failed = Troubles(), None
+    report, failed, ended = Troubles(), None, None
     try:
         problem = Weighted(f, x, rebind)
     except Exception as error:      # of the plain run: what stands before it is looked for all the same
@@ -134,15 +134,15 @@ def _run(f, x, rebind):
             raise failed
         recording.reverse(tape.new_adjoints(), problem.weights)
     except Exception as error:
-        if not report.findings:
-            if failed is None:
-                raise
-            raise failed from None
-        report.note(f"what came after: the run ended in {type(error).__name__}: {error}")
-        return report
+        ended = error
     finally:
         watcher.stop()
         watched_by(before)
+    if ended is not None:
+        if not report.findings:
+            raise ended if failed is None else failed      # with the causes that it has
+        report.note(f"what came after: the run ended in {type(ended).__name__}: {ended}")
+        return report
     if not _repeats(problem, recording.value):
         report.note("whether other runs go as this one: the function returned something else when it ran plainly "
                     "before, with the same arguments. Seed its random numbers, and keep nothing between calls")

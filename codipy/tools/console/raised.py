@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import contextlib
 import inspect
-import re
 import traceback
 from pathlib import Path
 
+from codipy.active.messages.callers import is_ours
 from codipy.tools.callee import name_of
 from codipy.tools.console.target import positional
 
-__all__ = ["hinting", "hints", "is_of_file", "user_traceback"]
+__all__ = ["hinting", "hints", "is_of_file", "traceback_of", "user_traceback"]
 
 
 @contextlib.contextmanager
@@ -98,15 +98,16 @@ def _raised_inside(function, error):
 
 
 def user_traceback(error, target):
-    """The text of an exception, from the first line of the user's file on, and what may be wrong with the point."""
-    said = "".join(f"codipy: {line}\n" for line in getattr(error, "codipy_hints", ()))
-    return _traceback(error, target) + said
+    """The text of an exception as `traceback_of` gives it, and what may be wrong with the point."""
+    text = getattr(error, "codipy_traceback", None) or traceback_of(error, target)      # raised in another process
+    return text + "".join(f"codipy: {line}\n" for line in getattr(error, "codipy_hints", ()))
 
 
-def _traceback(error, target):
-    if hasattr(error, "codipy_traceback"):      # raised in another process
-        return _from_the_file(error, target)
-    return "".join(traceback.format_exception(type(error), error, _frames(error, target)))
+def traceback_of(error, target):
+    """The text of an exception from the first line of the user's file on, without the frames of codipy's in between."""
+    said = traceback.TracebackException(type(error), error, _frames(error, target))
+    _leave_out_ours(said)
+    return "".join(said.format() if said.stack else said.format_exception_only())
 
 
 def is_of_file(error, target):
@@ -123,10 +124,14 @@ def _frames(error, target):
     return frames
 
 
-def _from_the_file(error, target):
-    head, *frames = re.split(r"^(?=  File )", error.codipy_traceback, flags=re.MULTILINE)
-    path = str(Path(target.rpartition(":")[0]).resolve())
-    first = next((k for k, frame in enumerate(frames) if path in frame.splitlines()[0]), None)
-    if first is None:
-        return "".join(traceback.format_exception_only(error))
-    return head + "".join(frames[first:])
+def _leave_out_ours(said):
+    """Take codipy's frames out; exceptions before, of which nothing else is left, were codipy's own affair."""
+    said.stack[:] = [frame for frame in said.stack if not is_ours(frame.filename)]
+    for other in getattr(said, "exceptions", None) or ():
+        _leave_out_ours(other)
+    for link in ("__cause__", "__context__"):
+        before = getattr(said, link)
+        if before is not None:
+            _leave_out_ours(before)
+            if not before.stack:
+                setattr(said, link, None)
