@@ -17,7 +17,7 @@ from codipy.tools.comparison.measuring import (
 )
 from codipy.tools.comparison.report import Comparison, Row, Times
 from codipy.tools.comparison.settings import settings
-from codipy.tools.comparison.verdict import Differences, Verdict, direction_of, timed_value
+from codipy.tools.comparison.verdict import Differences, Verdict, differenced, direction_of, timed_value
 from codipy.tools.runs.problem import Problem
 
 __all__ = ["StatefulError", "compare"]
@@ -77,7 +77,10 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
         raise ValueError(f"repeat must be at least 1, got {repeat}")
     problem = Problem(f, x, rebind)
     pairs = settings(strategies, granularities, True)
-    step, steps = 0, (repeat + 1) * (len(pairs) + 1)
+    value, seconds = timed_value(problem)
+    demand_the_same(problem, value)
+    runs, (only, together) = runs_for(seconds), differenced(problem, seconds)
+    step, steps = 0, len(only) + together + len(pairs) + repeat * (len(pairs) + 1)
 
     def advance():
         nonlocal step
@@ -85,11 +88,7 @@ def compare(f: Callable[..., Any], *x: Any, strategies: str | Sequence[str] | No
         if progress is not None:
             progress(step, steps)
 
-    value, seconds = timed_value(problem)
-    demand_the_same(problem, value)
-    runs = runs_for(seconds)
-    differences = Differences(problem, seconds)
-    advance()
+    differences = Differences(problem, seconds, advance)
     tapes = [TimedTape(problem, strategy, granularity, chunk_size) for strategy, granularity in pairs]
     seen = []
     for tape in tapes:

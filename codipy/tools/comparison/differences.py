@@ -13,7 +13,7 @@ _EPSILON = sys.float_info.epsilon
 _GOOD = 1e-6      # relative error with which a step is taken as it is
 
 
-def finite_differences(function, x, step=None, only=None):
+def finite_differences(function, x, step=None, only=None, each=None):
     """Central differences at `x`, one number after the other.
 
     Parameters
@@ -28,6 +28,8 @@ def finite_differences(function, x, step=None, only=None):
         leaves the domain of the function or does badly.
     only : iterable of int, optional
         Which numbers of `x`; default is all.
+    each : callable, optional
+        Called after each number.
 
     Returns
     -------
@@ -46,6 +48,8 @@ def finite_differences(function, x, step=None, only=None):
             if error <= max(_GOOD * abs(found), 2.0 * rounding):      # below that a smaller step is a worse one
                 break
             h /= 16.0
+        if each is not None:
+            each()
     return result[:, 0], result[:, 1]
 
 
@@ -83,7 +87,7 @@ class Directions:
         See `finite_differences`; `x` is an array.
     count : int
         How many.
-    step : float, optional
+    step, each : optional
         See `finite_differences`.
 
     Attributes
@@ -94,11 +98,12 @@ class Directions:
         As `finite_differences` returns them.
     """
 
-    def __init__(self, function, x, count, step=None):
+    def __init__(self, function, x, count, step=None, each=None):
         self.directions = random_directions(x, count)
         self.differences, self.errors = np.zeros(count), np.zeros(count)
         for k, direction in enumerate(self.directions):
-            found, error = finite_differences(lambda t, along=direction: function(x + t[0] * along), [0.0], step)
+            found, error = finite_differences(lambda t, along=direction: function(x + t[0] * along), [0.0], step,
+                                              each=each)
             self.differences[k], self.errors[k] = found[0], error[0]
 
     def __len__(self):

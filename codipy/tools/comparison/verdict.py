@@ -15,7 +15,7 @@ from codipy.tools.comparison.differences import (
     random_directions,
 )
 
-__all__ = ["MOST_COLUMNS", "Differences", "Verdict", "direction_of", "timed_value"]
+__all__ = ["MOST_COLUMNS", "Differences", "Verdict", "differenced", "direction_of", "timed_value"]
 
 _DIFFERENCING = 5.0      # seconds that finite differences may take, by estimate; else only some numbers get theirs
 _DIRECTIONS = 3          # and the others are differenced together, in so many directions
@@ -27,6 +27,24 @@ def direction_of(point):
     return random_directions(point, 1)[0]
 
 
+def differenced(problem, seconds):
+    """Which numbers of a problem get differences of their own, and in how many directions all are moved together.
+
+    Parameters
+    ----------
+    problem : Problem
+    seconds : float
+        Of one plain run.
+
+    Returns
+    -------
+    tuple of range and int
+    """
+    numbers = problem.point.size
+    only = range(0, numbers, max(1, math.ceil(numbers * 4 * seconds / _DIFFERENCING)))
+    return only, _DIRECTIONS if len(only) < numbers or numbers > MOST_COLUMNS else 0
+
+
 class Differences:
     """Finite differences of a problem, of as many numbers as there is time for.
 
@@ -35,6 +53,8 @@ class Differences:
     problem : Problem
     seconds : float
         Of one plain run.
+    each : callable, optional
+        Called after each of those that `differenced` says.
 
     Attributes
     ----------
@@ -48,12 +68,10 @@ class Differences:
         What the numbers are called.
     """
 
-    def __init__(self, problem, seconds):
-        numbers = problem.point.size
-        only = range(0, numbers, max(1, math.ceil(numbers * 4 * seconds / _DIFFERENCING)))
-        self.values, self.errors = finite_differences(problem.value, problem.point, only=only)
-        is_together = len(only) < numbers or numbers > MOST_COLUMNS
-        self.directions = Directions(problem.value, problem.point, _DIRECTIONS if is_together else 0)
+    def __init__(self, problem, seconds, each=None):
+        only, together = differenced(problem, seconds)
+        self.values, self.errors = finite_differences(problem.value, problem.point, only=only, each=each)
+        self.directions = Directions(problem.value, problem.point, together, each=each)
         self.count, self.names = len(only), problem.names
 
     def arrays(self):
