@@ -108,21 +108,23 @@ def full(function, like, fill_value, *args, **options):
     return made
 
 
-def number(kind, real=0.0, imag=0.0):
+def number(kind, real=0.0, *imag, **named):
     """``complex(real, imag)`` and its like, of variables.
 
     Parameters
     ----------
     kind : type
         complex, numpy.complex128 or numpy.complex64.
-    real, imag : number
+    real, *imag, **named : number
         As they were given.
     """
-    if kind is complex and {type(real), type(imag)} & {Array, ComplexArray, str, type(None)}:
-        complex(plain(real), plain(imag))  # which raises of several numbers
+    parts = [real, *imag]
+    if kind is complex or len(parts) > 1 or named:
+        kind(*map(plain, parts), **{name: plain(x) for name, x in named.items()})  # which raises of what it cannot take
     if kind is complex:
-        real, imag = (converted(x, float) if type(x) is Real else x for x in (real, imag))
-    real, imag = (x.item() if type(x) in (Array, ComplexArray) and x.size == 1 else x for x in (real, imag))
-    if type(real) in (Array, ComplexArray):
-        return as_complex(real).astype(kind)
-    return Complex(real, imag).stands_for(kind)
+        parts = [converted(x, float) if type(x) is Real else x for x in parts]
+    parts += [named["imag"]] if named else []
+    parts = [x.item() if type(x) in (Array, ComplexArray) and x.size == 1 else x for x in parts]
+    if type(parts[0]) in (Array, ComplexArray):
+        return as_complex(parts[0]).astype(kind)
+    return Complex(*parts).stands_for(kind)

@@ -134,6 +134,8 @@ def _dtypes(name, dtype):
     if dtype is not None and np.dtype(dtype).kind != "c":
         refuse(name, f"dtype={np.dtype(dtype)} of active complex elements would lose the derivative: leave it away")
 
+_TRANSFORMS = frozenset({"fft.fft2", "fft.fftn", "fft.ifft2", "fft.ifftn"})
+
 
 def array_function(func, types, args, kwargs):
     """``__array_function__`` of ComplexArray and Complex, and of Arrays where the result is complex."""
@@ -170,8 +172,8 @@ def array_function(func, types, args, kwargs):
             positional, rest, _ = differentiable.in_order(func, args, kwargs, holds)
         else:
             positional, rest = list(args), {}
-        if name in ("fft.fftn", "fft.ifftn") and (not np.ndim(plain(positional[0])) or rest.get("axes") in ((), [])):
-            x = positional[0]  # along no axis, of which NumPy makes an array
+        if name in _TRANSFORMS and _has_no_axis(name, positional[0], rest.get("axes")):
+            x = positional[0]  # of which NumPy makes an array, and leaves `out` alone
             return door("array")(x) if type(x) is Real else as_complex(x) if type(x) is Complex else x
         _dtypes(name, rest.get("dtype"))
         if holds(rest):
@@ -182,6 +184,11 @@ def array_function(func, types, args, kwargs):
     refuse(name, "no derivative is known of complex arrays: compute with `z.real` and `z.imag`, or say "
                  "codipy.value(z) where the derivative is not wanted")  # fmt: skip
     return None
+
+
+def _has_no_axis(name, x, axes):
+    """Whether a transform of several axes has none here."""
+    return axes in ((), []) or axes is None and name in ("fft.fftn", "fft.ifftn") and not np.ndim(plain(x))
 
 
 # ---- methods ---------------------------------------------------------------------------------------------------------

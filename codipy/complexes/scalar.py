@@ -10,7 +10,7 @@ import numpy as np
 from codipy.active.array import Array, Real
 from codipy.active.messages.callers import in_rebound_code, refusal
 from codipy.active.recordings import status
-from codipy.active.scalar.kinds import called_by_operator
+from codipy.active.scalar.kinds import called_by_operator, converted
 from codipy.complexes.arithmetic import ComplexNumber, combine, stand_as
 from codipy.complexes.compared import ComparedByValue, doors
 from codipy.errors import ActiveError
@@ -42,15 +42,14 @@ class Complex(ComparedByValue, ComplexNumber):
     __array_priority__ = 1000.0
     is_complex_variable = True
 
-    def __init__(self, real=0.0, imag=0.0):
-        if type(real) is Complex or isinstance(real, (complex, np.complexfloating)):
-            if type(imag) is Complex or type(imag) is Real or imag:
-                real = real + imag * 1j
-            self._set(real.real, real.imag, complex)
-        elif type(imag) is Complex or isinstance(imag, (complex, np.complexfloating)):
-            self._set(real - imag.imag, imag.real, complex)
-        else:
-            self._set(*(x if type(x) is Real else float(x) for x in (real, imag)), complex)
+    def __init__(self, real=0.0, imag=None):
+        # As Python does it: not real + imag * 1j, where an infinite part makes the others nan.
+        real, over = _parts(real, of_first=True)
+        if imag is None:
+            self._set(real, 0.0 if over is None else over, complex)
+            return
+        imag, less = _parts(imag)
+        self._set(real if less is None else real - less, imag if over is None else imag + over, complex)
 
     @classmethod
     def of_element(cls, pair):
@@ -183,6 +182,18 @@ def _unpacked(of_array):
 
 stand_as(Complex)
 numbers.Complex.register(Complex)
+
+
+def _parts(x, of_first=False):
+    """The two floats or Reals of an argument of ``complex``; the second is None where Python takes a float of it."""
+    if type(x) is not Complex and not isinstance(x, (complex, np.complexfloating)):
+        return _as_float(x), None
+    is_single = isinstance(x, np.complex64) or type(x) is Complex and x.kind is np.complex64
+    return _as_float(x.real), _as_float(x.imag) if of_first or not is_single else None
+
+
+def _as_float(x):
+    return converted(x, float) if type(x) is Real else float(x)
 
 
 def pair_of(z):

@@ -34,6 +34,7 @@ def _within(name, inside):
     """The function of real numbers where `inside` holds for all of them, else of complex ones."""
 
     def function(x, *args):
+        x = x if holds_active(x) else np.asarray(plain(x))
         if not np.all(inside(value_tree(x))):
             x = _complex(x)
         return getattr(np, name)(x, *(y if holds_active(y) else np.asarray(plain(y)) for y in args))

@@ -17,8 +17,9 @@ from codipy.numpy.allocation import asarray, given, holds_movable
 from codipy.numpy.arguments import holds_variables, parameters
 from codipy.numpy.functions import SETS, array_function
 from codipy.numpy.modules import module_for
+from codipy.numpy.views import stride_tricks
 
-__all__ = ["FFT", "FUNCTIONS", "LINALG", "UFUNCS", "fft", "linalg", "listed"]
+__all__ = ["FFT", "FUNCTIONS", "LINALG", "SCIMATH", "UFUNCS", "fft", "lib", "linalg", "listed", "scimath"]
 
 _LISTS = frozenset({list, tuple})
 _SEQUENCES = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"]  # their first argument is arrays
@@ -171,4 +172,6 @@ def _of_module(module, prefix, without=()):
 # The functions of numpy.linalg; `multi_dot` takes a list of arrays, and NumPy looks into it.
 LINALG = _of_module(np.linalg, "linalg.", ("multi_dot",))
 FFT = _of_module(np.fft, "fft.")
-linalg, fft = module_for(np.linalg, LINALG), module_for(np.fft, FFT)
+SCIMATH = _of_module(np.lib.scimath, "lib.scimath.")
+linalg, fft, scimath = module_for(np.linalg, LINALG), module_for(np.fft, FFT), module_for(np.lib.scimath, SCIMATH)
+lib = module_for(np.lib, {"stride_tricks": stride_tricks, "scimath": scimath})

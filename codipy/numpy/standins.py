@@ -169,6 +169,8 @@ class _ScalarStandIn(StandIn):
                 return converted(args[0], kind)
             if type(args[0]) in (list, tuple) and holds_movable(args[0]):
                 return asarray(args[0], kind)
+        elif issubclass(kind, np.complexfloating) and not {Real, Array}.isdisjoint(map(type, args)):
+            return door("complexes")().number(kind, *args, **kwargs)
         return kind(*args, **kwargs)
 
 

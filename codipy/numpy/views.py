@@ -19,7 +19,7 @@ from .arguments import fillable, gather_tree, rebuilt, value_leaf
 from .modules import module_for
 from .names import there
 
-__all__ = ["DATA", "Shown", "as_strided", "lib", "stride_tricks"]
+__all__ = ["DATA", "Shown", "as_strided", "stride_tricks"]
 
 # Functions that give views wherever they can, and their arguments that are seen.
 DATA = there({
@@ -163,4 +163,3 @@ def as_strided(x, *args, **kwargs):
 
 
 stride_tricks = module_for(np.lib.stride_tricks, {"as_strided": as_strided})
-lib = module_for(np.lib, {"stride_tricks": stride_tricks})

@@ -36,6 +36,8 @@ TEXTS = [
     "np.cov([a, b])", "np.tensordot([a, b], [a, b], axes=([1], [1]))", "np.average([r, s], weights=[s, 2.0])",
     "np.gradient([r, s, 4.0, s * r])", "np.ptp([r, s, 1.0])", "np.nanmean([r, numpy.nan, s])",
     "np.kron([r, s], [1.0, s])",
+    "np.emath.sqrt([r, s])", "np.emath.log([[r], [s]])", "np.emath.power([r, s], 2.5)", "np.emath.power(2, [r, 1])",
+    "np.emath.logn(2.0, (r, s))", "np.lib.scimath.log2([r, 3])", "np.emath.arctanh([0.1 * r, 0.1 * s])",
     "np.linalg.solve([[r, 1.0], [0.5, s]], [1.0, r])", "np.linalg.inv([[r, 1.0], [0.5, s]])",
     "np.linalg.det([[r, s], [s, r]])",
     "np.linalg.norm([r, s])", "np.linalg.norm([a, b], axis=1)", "np.linalg.eigvalsh([[r, 0.1], [0.1, s]])",
@@ -357,3 +359,23 @@ def test_every_parameter_that_numpy_does_not_ask_is_asked_here():
         known = set(_UNASKED.get(function.__name__, "").split())
         assert known - {"constant_values", "end_values"} <= missing, name
         assert missing <= known | COMMON | WITHOUT_DERIVATIVE | SEEN_OTHERWISE, name
+
+
+@pytest.mark.parametrize("name", ["sqrt", "log", "log2", "log10", "arccos", "arcsin", "arctanh", "power", "logn"])
+@pytest.mark.parametrize("sign", [1.0, -3.0], ids=["real", "complex"])
+def test_lists_of_singles_in_functions_that_may_be_complex(name, sign):
+    """What NumPy makes of them is single too."""
+    point = numpy.array([0.5, 0.25])
+    rest = {"power": (numpy.float32(1.5),)}.get(name, ())
+
+    def f(x):
+        first, second = (x * sign).astype(numpy.float32)
+        function = getattr(numpy.lib.scimath, name)
+        return function(2, [first, second]) if name == "logn" else function([first, [second][0]], *rest)
+
+    plain = f(point)
+    tape = codipy.Tape()
+    with tape:
+        found = codipy.rebind(f)(tape.register_input(point))
+    assert found.dtype == plain.dtype
+    assert codipy.value(found).tobytes() == plain.tobytes()

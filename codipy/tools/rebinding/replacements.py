@@ -16,10 +16,10 @@ import codipy.math
 import codipy.numpy
 import codipy.scipy
 from codipy.numpy import namespace
-from codipy.numpy.lists import FFT, LINALG
+from codipy.numpy.lists import FFT, LINALG, SCIMATH, lib, scimath
 from codipy.numpy.modules import module_for
 from codipy.numpy.standins import STANDINS, isinstance_, pass_for
-from codipy.numpy.views import as_strided, lib, stride_tricks
+from codipy.numpy.views import as_strided, stride_tricks
 from codipy.scipy import namespace as scipy_namespace
 from codipy.tools.rebinding.caches import cache, lru_cache
 from codipy.tools.rebinding.containers import VIEWS
@@ -45,7 +45,8 @@ _FUNCTOOLS = {"lru_cache": lru_cache, "cache": cache, "singledispatch": singledi
 MODULES = {"numpy": codipy.numpy, "numpy.linalg": codipy.numpy.linalg}
 MODULES |= {"numpy.fft": codipy.numpy.fft, "math": _MATH, "scipy": codipy.scipy}
 MODULES["importlib"] = module_for(importlib, {"import_module": import_module})
-MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "functools": module_for(functools, _FUNCTOOLS)}
+MODULES |= {"numpy.lib": lib, "numpy.lib.stride_tricks": stride_tricks, "numpy.lib.scimath": scimath}
+MODULES |= {"functools": module_for(functools, _FUNCTOOLS)}
 
 
 def _id(x, /):
@@ -60,6 +61,8 @@ def _pairs():
         yield getattr(np.linalg, name), new
     for name, new in FFT.items():
         yield getattr(np.fft, name), new
+    for name, new in SCIMATH.items():
+        yield getattr(np.lib.scimath, name), new
     yield np.lib.stride_tricks.as_strided, as_strided
     yield from STANDINS.items()
     yield isinstance, isinstance_
