@@ -16,8 +16,8 @@ def _detail(rows):
     alone = ", ".join(f"{name} {rows[name].faster.median:.2f}" for name in ("dead", "equal", "merge", "renumber"))
     before, after = rows["none"], rows["all"]
     return (f"times faster: {alone}, all {after.faster}; arguments {before.arguments} to {after.arguments}, recorded "
-            f"{before.recorded / 1e6:.1f} to {after.recorded / 1e6:.1f} MB, adjoints {before.adjoints / 1e6:.2f} to "
-            f"{after.adjoints / 1e6:.2f} MB")
+            f"{before.recorded / 1e6:.1f} to {after.recorded / 1e6:.1f} MB, adjoints "
+            f"{before.adjoint_bytes / 1e6:.2f} to {after.adjoint_bytes / 1e6:.2f} MB")
 
 
 def sweep():
@@ -30,7 +30,7 @@ def sweep():
 def recorded():
     """Recording and adjoint vector."""
     rows = _rows()
-    before, after = (rows[name].recorded + rows[name].adjoints for name in ("none", "all"))
+    before, after = (rows[name].recorded + rows[name].adjoint_bytes for name in ("none", "all"))
     return Figure("Burgers' equation 60x60 in loops, 26 steps: bytes after all passes / before",
                   after / before, 0.8, detail=_detail(rows), question="passes-bytes")
 

@@ -78,7 +78,7 @@ def predicted(target, size, steps):
                                  granularities="statement", progress=progress)
     return [{"point": f"n={size} steps={steps}", "strategy": row.strategy, "granularity": row.granularity,
              "predicted": "yes", "statements": row.statements, "used": row.used, "allocated": row.allocated,
-             "adjoints": row.adjoints} for row in counted.rows]
+             "adjoints": row.adjoint_bytes} for row in counted.rows]
 
 
 def shown(name, tables=TABLES):

@@ -109,7 +109,7 @@ def _colours(rows):
 def _streams(rows):
     if not rows:
         return None
-    parts = [{**{title: stream["used"] for title, stream in row.streams.items()}, "adjoints": row.adjoint_bytes,
+    parts = [{**row.streams, "adjoints": row.adjoint_bytes,
               "identifiers": row.identifier_bytes} for row in rows]
     titles = _numbered(title for part in parts for title, used in part.items() if used)
     series = [Series(title, [(k, part.get(title, 0)) for k, part in enumerate(parts)], number)

@@ -39,8 +39,10 @@ class Measurement:
         Bytes a second that a copy of large arrays moved in between.
     statements, arguments : int
         Of the recording; arguments are those of scalar statements.
-    streams : dict
+    sections : dict
         Title to used, allocated (bytes) and items, of data streams, primal values, array statements and array values.
+    streams : dict
+        Title to the used bytes alone.
     used, allocated, adjoint_bytes, identifier_bytes : int
         Bytes of the whole tape with adjoints of the width, and of parts of it.
     live, peak_live, largest : int
@@ -79,7 +81,7 @@ class Measurement:
     copied: list = field(default_factory=list)
     statements: int = 0
     arguments: int = 0
-    streams: dict = field(default_factory=dict)
+    sections: dict = field(default_factory=dict)
     used: int = 0
     allocated: int = 0
     adjoint_bytes: int = 0
@@ -116,6 +118,11 @@ class Measurement:
     def is_plain(self):
         """Whether it is the run without a tape."""
         return self.combination.strategy == PLAIN
+
+    @property
+    def streams(self):
+        """Used bytes by title, as rows of comparisons and of predictions have them."""
+        return {title: section["used"] for title, section in self.sections.items()}
 
     @property
     def way(self):
@@ -159,14 +166,14 @@ class Measurement:
     @property
     def arguments_each(self):
         """Arguments of a scalar statement, None where there is none."""
-        statements = next((self.streams[title]["items"] for title in ("statement entries", "operator data")
-                           if title in self.streams), 0)
+        statements = next((self.sections[title]["items"] for title in ("statement entries", "operator data")
+                           if title in self.sections), 0)
         return self.arguments / statements if statements else None
 
     @property
     def swept_bytes(self):
         """Bytes that a reverse sweep reads: those of what was recorded."""
-        return sum(stream["used"] for stream in self.streams.values())
+        return sum(self.streams.values())
 
     @property
     def sweep_rate(self):
@@ -193,9 +200,9 @@ class Measurement:
                 yield "tape", part, "", getattr(self, part), "B"
             yield "tape", "adjoints", "", self.adjoint_bytes, "B"
             yield "tape", "identifiers", "", self.identifier_bytes, "B"
-            for title, stream in self.streams.items():
+            for title, section in self.sections.items():
                 for part in ("used", "allocated"):
-                    yield f"{part} by stream", title, "", stream[part], "B"
+                    yield f"{part} by stream", title, "", section[part], "B"
             for name in ("statements", "arguments"):
                 yield "recorded", name, "", getattr(self, name), "1"
             if self.arguments_each is not None:

@@ -105,8 +105,7 @@ class _Swept:
         streams = self.tape.store.streams
         self.arguments = (streams[0] if len(streams) == 2 or contents.parameters["strategy"] == "simple"
                           else streams[1]).items
-        self.recorded = sum(section.memory.used for section in self.tape.statistics().sections
-                            if section.title not in ("adjoint vector", "identifiers"))
+        self.recorded = sum(section.memory.used for section in self.tape.statistics().recorded)
 
     def seconds(self):
         """Of one reverse sweep from the outputs."""
@@ -133,7 +132,7 @@ class PassedRow:
         The strategy that the result is one of: see `Passes`.
     statements, arguments : int
         Those of arrays are among the statements; arguments are those of scalar ones.
-    recorded, adjoints : int
+    recorded, adjoint_bytes : int
         Bytes of streams, values and array statements; of an adjoint vector.
     seconds : float
         Of a reverse sweep, the median.
@@ -148,7 +147,7 @@ class PassedRow:
     statements: int
     arguments: int
     recorded: int
-    adjoints: int
+    adjoint_bytes: int
     seconds: float
     faster: Times
 
@@ -185,7 +184,7 @@ class Saving:
                   "sweep faster"]
         return Table("", header, [
             [row.strategy, row.granularity, row.after, row.stored, str(row.statements), str(row.arguments),
-             readable(row.recorded), readable(row.adjoints), str(row.faster)] for row in self.rows], texts=4)
+             readable(row.recorded), readable(row.adjoint_bytes), str(row.faster)] for row in self.rows], texts=4)
 
     def text(self, form: str = "text") -> str:
         """The table with a line about the function."""

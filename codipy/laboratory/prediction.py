@@ -177,7 +177,7 @@ class Predicted:
     statistics : Statistics
         What ``tape.statistics()`` would say behind the recording. All sections are exact but for "array statements",
         Python's objects, which may be off by a few percent.
-    adjoints : int
+    adjoint_bytes : int
         Bytes of the adjoint vector of a sweep; of strategy 'forward' those of the tangents, which `statistics` has too.
     fits : bool or None
         Whether recording and sweep take no more than the budget; None where there is none.
@@ -188,7 +188,7 @@ class Predicted:
     chunk_size: int | None
     statements: int
     statistics: Statistics
-    adjoints: int
+    adjoint_bytes: int
     fits: bool | None
 
     @property
@@ -210,27 +210,23 @@ class Predicted:
     @property
     def _behind(self):
         """Bytes that a sweep takes beside what the recording has taken."""
-        return 0 if self.strategy == FORWARD_STRATEGY else self.adjoints
+        return 0 if self.strategy == FORWARD_STRATEGY else self.adjoint_bytes
 
     @property
     def streams(self) -> dict[str, int]:
-        """Used bytes of each data stream."""
-        return {section.title: section.memory.used for section in self._streams}
+        """Used bytes by title: of each data stream, and of primal values, array statements and array values."""
+        return {section.title: section.memory.used for section in self.statistics.recorded}
 
     @property
     def arrays(self) -> int:
         """Used bytes of array statements and of the values that they keep."""
-        return sum(section.memory.used for section in self.statistics.sections if section.title.startswith("array "))
-
-    @property
-    def _streams(self):
-        return [section for section in self.statistics.sections if "number of chunks" in section.counts]
+        return sum(used for title, used in self.streams.items() if title.startswith("array "))
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, in types that JSON has."""
         return {"strategy": self.strategy, "granularity": self.granularity, "chunk_size": self.chunk_size,
                 "statements": self.statements, "used": self.used, "allocated": self.allocated,
-                "adjoints": self.adjoints, "fits": self.fits, "sections": self.statistics.to_dict()}
+                "adjoint_bytes": self.adjoint_bytes, "fits": self.fits, "sections": self.statistics.to_dict()}
 
 
 @dataclass(frozen=True, repr=False)
@@ -278,8 +274,9 @@ class Prediction:
                   "adjoints", "allocated", *(["fits"] if self.budget is not None else [])]
         return Table("", header, [
             [row.strategy, row.granularity, *([str(row.chunk_size or "grows")] if several else []), str(row.statements),
-             _short(sum(row.streams.values())), _short(row.arrays), _short(row.adjoints), _short(row.allocated),
-             *(["yes" if row.fits else "no"] if self.budget is not None else [])] for row in self.rows],
+             _short(sum(row.streams.values()) - row.arrays), _short(row.arrays), _short(row.adjoint_bytes),
+             _short(row.allocated), *(["yes" if row.fits else "no"] if self.budget is not None else [])]
+            for row in self.rows],
             texts=2 + several)      # what tells rows apart stands in each part of a table that folds
 
     def to_dict(self) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from codipy.tools.console.table import Table, as_comments, line_width
 
 __all__ = ["COLUMNS", "Study"]
 
-_FORMAT = 1      # of the JSON text
+_FORMAT = 2      # of the JSON text
 COLUMNS = ("function", "point", "size", "steps", "numbers", "strategy", "granularity", "chunk_size", "width",
            "quantity", "part", "sample", "value", "unit")
 
@@ -185,7 +185,7 @@ class Study:
                 readable(row.identifier_bytes),
                 f"{row.swept_bytes / row.statements:.1f} B" if row.statements else "-"]),
             made("Bytes used by stream:", streams, lambda row: [
-                readable(row.streams[name]["used"]) if name in row.streams else "-" for name in streams]),
+                readable(row.streams[name]) if name in row.streams else "-" for name in streams]),
             made("What was recorded; arguments are those of scalar statements:",
                  ["statements", "arguments", "each", "live", "peak live", "largest"], lambda row: [
                      str(row.statements), str(row.arguments), _or_dash(row.arguments_each, "{:.2f}".format),

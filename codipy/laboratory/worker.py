@@ -166,14 +166,14 @@ def _memory(mark, marks, recorded):
 
 def _figures(looked):
     counts = looked.statistics["identifiers"].counts
-    streams = {section.title: {"used": section.memory.used, "allocated": section.memory.allocated,
-                               "items": section.counts.get("number of items",
-                                                           section.counts.get("number of statements", 0))}
-               for section in looked.streams}
+    sections = {section.title: {"used": section.memory.used, "allocated": section.memory.allocated,
+                                "items": section.counts.get("number of items",
+                                                            section.counts.get("number of statements", 0))}
+                for section in looked.statistics.recorded}
     identifiers = looked.statistics["identifiers"].memory
-    arguments = next((streams[name]["items"] for name in ("Jacobian entries", "argument identifiers", "primal data")
-                      if name in streams), 0)
-    return {"statements": looked.statements, "arguments": arguments, "streams": streams,
+    arguments = next((sections[name]["items"] for name in ("Jacobian entries", "argument identifiers", "primal data")
+                      if name in sections), 0)
+    return {"statements": looked.statements, "arguments": arguments, "sections": sections,
             "used": looked.total.used, "allocated": looked.total.allocated, "adjoint_bytes": looked.adjoint_bytes,
             "identifier_bytes": identifiers.used, "live": counts["live indices"],
             "peak_live": counts["max live indices"], "largest": counts["largest index"]}

@@ -41,7 +41,7 @@ def test_rows_say_what_is_on_the_tape(variant):
     assert all(isinstance(row, PassedRow) and row.seconds > 0.0 for row in found.rows)
     assert rows["none"].stored == variant[0] and rows["none"].faster.median == 1.0
     assert rows["all"].arguments <= min(row.arguments for row in found.rows)
-    assert rows["all"].recorded + rows["all"].adjoints <= rows["none"].recorded + rows["none"].adjoints
+    assert rows["all"].recorded + rows["all"].adjoint_bytes <= rows["none"].recorded + rows["none"].adjoint_bytes
     if variant == ("jacobian", "statement"):
         assert rows["merge"].arguments < 0.6 * rows["none"].arguments
     text = repr(found)

@@ -140,7 +140,7 @@ def test_tangents_of_forward_are_predicted_for_each_direction(width):
         kept = problem.record(tape, np.ones((50, width)))
         found = tape.statistics()
         assert (row.used, row.allocated) == found.total
-        assert row.adjoints == found["adjoint vector"].memory.used > 0
+        assert row.adjoint_bytes == found["adjoint vector"].memory.used > 0
         assert row.fits == (found.total.allocated <= 1200)
         del kept
 
@@ -156,7 +156,7 @@ def test_what_fits():
     assert codipy.predict(product, [2.0, 3.0], budget=1).fitting == []
     narrow = codipy.predict(burgers, np.linspace(0.0, 1.0, 1000), strategies="primal")
     wide = codipy.predict(burgers, np.linspace(0.0, 1.0, 1000), strategies="primal", width=4)
-    assert [row.adjoints for row in wide.rows] == [4 * row.adjoints for row in narrow.rows]
+    assert [row.adjoint_bytes for row in wide.rows] == [4 * row.adjoint_bytes for row in narrow.rows]
 
 
 @pytest.mark.parametrize(("text", "expected"), [

@@ -95,8 +95,8 @@ def test_json_and_folders_give_the_study_back(found, tmp_path):
         assert Study.load(path).to_dict() == found.to_dict()
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"codipy study": 99}', '{"codipy study": 1, "function": "f"}',
-                                  '{"codipy study": 1, "function": "f", "header": {}, "disagreements": [], '
+@pytest.mark.parametrize("text", ["", "[]", '{"codipy study": 99}', '{"codipy study": 2, "function": "f"}',
+                                  '{"codipy study": 2, "function": "f", "header": {}, "disagreements": [], '
                                   '"rows": [{"combination": {"point": {"label": "x"}, "strategy": 1, "more": 2}}]}'])
 def test_what_is_no_study_is_refused(text, tmp_path):
     path = tmp_path / "a.json"

@@ -51,8 +51,9 @@ def test_figures_are_those_of_a_tape(found):
         assert row.adjoint_bytes == statistics["adjoint vector"].memory.used
         assert (row.statements, row.numbers) == (tape.statements, row.size)
         assert row.value == models.heat(models.heat.x0(row.size))
-        for title, stream in row.streams.items():
-            assert (stream["used"], stream["allocated"]) == tuple(statistics[title].memory)
+        assert row.streams == {section.title: section.memory.used for section in statistics.recorded}
+        for title, section in row.sections.items():
+            assert (section["used"], section["allocated"]) == tuple(statistics[title].memory)
         counts = statistics["identifiers"].counts
         assert [row.live, row.peak_live, row.largest] == [
             counts[name] for name in ("live indices", "max live indices", "largest index")]

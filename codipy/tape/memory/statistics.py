@@ -47,6 +47,8 @@ class Statistics:
         Adjoint vector, primal values, identifiers, each data stream; where arrays were recorded their statements, with
         Python's objects around them, and the values that those keep, each array once. What the tape knows of inputs and
         outputs, ``tape.inputs`` and ``tape.outputs``, is no part of the recording and not in it.
+    recorded : list of Section
+        Those of what was recorded: all but the adjoint vector and the identifiers.
     total : Amount
         Sums over the sections, in bytes.
 
@@ -83,6 +85,11 @@ class Statistics:
         """Bytes of all sections."""
         return Amount(sum(section.memory.used for section in self.sections),
                       sum(section.memory.allocated for section in self.sections))
+
+    @property
+    def recorded(self):
+        """The sections of what was recorded: streams, values, array statements; no adjoints, no identifiers."""
+        return [section for section in self.sections if section.title not in ("adjoint vector", "identifiers")]
 
     def __getitem__(self, title):
         for section in self.sections:

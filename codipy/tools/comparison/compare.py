@@ -136,7 +136,7 @@ def _row(tape, looked, measured, verdict):
     return Row(
         strategy=tape.tape.strategy, granularity=tape.tape.granularity, **times, refused=tape.refused,
         used=looked.total.used, allocated=looked.total.allocated, adjoint_bytes=looked.adjoint_bytes,
-        streams={section.title: section.memory.used for section in looked.streams},
+        streams={section.title: section.memory.used for section in looked.statistics.recorded},
         statements=looked.statements, live_identifiers=identifiers["live indices"],
         peak_identifiers=identifiers["max live indices"],
         gradient=gradient.tolist() if gradient is not None and gradient.size <= _KEPT else [],

@@ -121,12 +121,6 @@ class Looked:
             self.total = type(own)(self.total.used - own.used + adjoints.bytes_used,
                                    self.total.allocated - own.allocated + adjoints.bytes_allocated)
 
-    @property
-    def streams(self):
-        """The sections of what was recorded: streams, array statements and values; no adjoints, no identifiers."""
-        return [section for section in self.statistics.sections
-                if section.title not in ("adjoint vector", "identifiers")]
-
 
 class TimedTape:
     """A tape, and what is done with it.

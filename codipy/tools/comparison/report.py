@@ -61,7 +61,7 @@ class Row:
     adjoint_bytes : int
         Bytes of the adjoint vector.
     streams : dict
-        Used bytes of each data stream, and of the primal values where they are stored.
+        Used bytes by title: of each data stream, and of primal values, array statements and array values.
     statements, live_identifiers, peak_identifiers : int
         Counts.
     gradient : list of float
