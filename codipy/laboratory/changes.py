@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import statistics
-import textwrap
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +14,7 @@ from codipy.laboratory.result import Study
 from codipy.tape.memory.statistics import readable
 from codipy.tools.comparison.measuring import PHASES
 from codipy.tools.comparison.report import readable_seconds
-from codipy.tools.console.table import Table, as_comments, line_width
+from codipy.tools.console.table import Table, line_width, sentences
 
 __all__ = ["Change", "Changes", "changes"]
 
@@ -68,7 +67,7 @@ class Change:
         return [self.title, self.quantity, say(self.before), say(self.after), self._percent(), noise]
 
 
-@dataclass
+@dataclass(repr=False)
 class Changes:
     """All numbers that two studies share.
 
@@ -113,6 +112,9 @@ class Changes:
     def __str__(self) -> str:
         return self.table()
 
+    def __repr__(self) -> str:
+        return f"<Changes of {self.after.function}: {len(self.changed)} of {len(self.compared)} numbers>"
+
     def table(self, format: str = "text", width: int | None = None) -> str:
         """What changed, as 'text', 'markdown' or 'latex'."""
         width, changed = width or line_width(), self.changed
@@ -131,10 +133,7 @@ class Changes:
                 f"studies, from the spread of repeated measurements and of the plain run over the processes, and "
                 f"{100 * LEAST:.0f} % at least; here half of them may differ by {100 * usual:.0f} %. Bytes and counts "
                 f"of a tape have no noise, the memory of a process has {readable(LEAST_GROWTH)}.")
-        if format == "text":
-            lines = [part for line in lines for part in textwrap.wrap(line, width)]
-        if format == "latex":
-            lines = as_comments(lines)
+        lines = sentences(lines, format, width)
         if changed:
             table = Table("", ["combination", "what", "before", "after", "change", "noise"],
                           [change.cells() for change in changed], 2)

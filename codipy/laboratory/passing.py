@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import statistics
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +18,7 @@ from codipy.tools.callee import title_of
 from codipy.tools.comparison.measuring import clock, no_garbage_collection
 from codipy.tools.comparison.report import Times
 from codipy.tools.comparison.settings import settings
-from codipy.tools.console.table import Table, as_comments, line_width
+from codipy.tools.console.table import Table, Told
 from codipy.tools.runs.problem import Problem
 
 __all__ = ["PassedRow", "Saving", "passes"]
@@ -153,7 +152,7 @@ class PassedRow:
 
 
 @dataclass(frozen=True, repr=False)
-class Saving:
+class Saving(Told):
     """What passes save of a function's recordings.
 
     Attributes
@@ -172,13 +171,6 @@ class Saving:
     rows: list[PassedRow]
     point: str = ""
 
-    def table(self, form: str = "text") -> str:
-        """The rows as text, folded where a line is too narrow, or as "markdown" or "latex"."""
-        return "\n".join(self._table().lines(form, line_width()))
-
-    def _repr_html_(self):
-        return self._table().html()
-
     def _table(self):
         header = ["strategy", "granularity", "pass", "stored as", "statements", "arguments", "recorded", "adjoints",
                   "sweep faster"]
@@ -186,14 +178,7 @@ class Saving:
             [row.strategy, row.granularity, row.after, row.stored, str(row.statements), str(row.arguments),
              readable(row.recorded), readable(row.adjoint_bytes), str(row.faster)] for row in self.rows], texts=4)
 
-    def text(self, form: str = "text") -> str:
-        """The table with a line about the function."""
+    def _said(self):
         point = f" at {self.point}" if self.point else ""
-        said = [f"{self.function}: {self.numbers} numbers{point}; what each pass over the recording saves, and all "
-                "together. Times are those of reverse sweeps."]
-        if form == "text":
-            said = textwrap.wrap(said[0], line_width())
-        return "\n".join([*(as_comments(said) if form == "latex" else said), "", self.table(form)])
-
-    def __repr__(self):
-        return self.text()
+        return [f"{self.function}: {self.numbers} numbers{point}; what each pass over the recording saves, and all "
+                "together. Times are those of reverse sweeps."], []

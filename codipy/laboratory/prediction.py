@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -18,7 +17,7 @@ from codipy.tools.callee import check_result, title_of
 from codipy.tools.comparison.measuring import StatefulError, stateful
 from codipy.tools.comparison.settings import settings
 from codipy.tools.console.json_text import json_text
-from codipy.tools.console.table import Table, as_comments, line_width
+from codipy.tools.console.table import Table, Told
 from codipy.tools.runs.problem import Problem, Weighted
 
 __all__ = ["Predicted", "Prediction", "bytes_of", "predict"]
@@ -230,7 +229,7 @@ class Predicted:
 
 
 @dataclass(frozen=True, repr=False)
-class Prediction:
+class Prediction(Told):
     """The bytes of a function's tape under several strategies.
 
     Attributes
@@ -261,13 +260,6 @@ class Prediction:
         """The rows that fit the budget, the smallest first; all where there is none."""
         return sorted((row for row in self.rows if row.fits is not False), key=lambda row: row.allocated)
 
-    def table(self, form: str = "text") -> str:
-        """The rows as text, folded where a line is too narrow, or as "markdown" or "latex"."""
-        return "\n".join(self._table().lines(form, line_width()))
-
-    def _repr_html_(self):
-        return self._table().html()
-
     def _table(self):
         several = len({row.chunk_size for row in self.rows}) > 1
         header = ["strategy", "granularity", *(["chunk"] if several else []), "statements", "streams", "arrays",
@@ -288,23 +280,15 @@ class Prediction:
         """The same as JSON text."""
         return json_text(self.to_dict())
 
-    def __repr__(self):
-        return self.text()
-
-    def text(self, form: str = "text") -> str:
-        """The table with a line about the function, and one about the budget."""
+    def _said(self):
         point = f" at {self.point}" if self.point else ""
-        said = [f"{self.function}: {self.numbers} numbers{point}; bytes of a recording and of a sweep in {self.width} "
-                f"direction{'s' if self.width > 1 else ''}, counted and not kept."]
-        if self.budget is not None:
-            rows = self.fitting
-            said.append(f"{len(rows)} of {len(self.rows)} fit {readable(self.budget)}"
-                        + (f", the smallest is {rows[0].title}." if rows else "."))
-        if form == "text":
-            said = ["\n".join(textwrap.wrap(line, line_width())) for line in said]
-        if form == "latex":
-            said = as_comments(said)
-        return "\n\n".join([said[0], self.table(form), *said[1:]])
+        before = [f"{self.function}: {self.numbers} numbers{point}; bytes of a recording and of a sweep in "
+                  f"{self.width} direction{'s' if self.width > 1 else ''}, counted and not kept."]
+        if self.budget is None:
+            return before, []
+        rows = self.fitting
+        return before, [f"{len(rows)} of {len(self.rows)} fit {readable(self.budget)}"
+                        + (f", the smallest is {rows[0].title}." if rows else ".")]
 
 
 def _short(size):

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import json
-import textwrap
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +19,7 @@ from codipy.tape.memory.statistics import readable
 from codipy.tools.comparison.measuring import PHASES
 from codipy.tools.comparison.report import readable_seconds, said_of_times
 from codipy.tools.console.json_text import json_text
-from codipy.tools.console.table import Table, as_comments, line_width
+from codipy.tools.console.table import Table, line_width, sentences
 
 __all__ = ["COLUMNS", "Study"]
 
@@ -105,17 +104,10 @@ class Study:
         """
         width = width or line_width()
         details = format != "text" if details is None else details
-        lines = self.summary()
-        if format == "text":
-            lines = [part for line in lines for part in textwrap.wrap(line, width)]
+        lines = sentences(self.summary(), format, width)
         tables = [line for one in (self.tables() if details else self.overview())
                   for line in ("", *one.lines(format, width))]
-        said = ["", *self.findings()]
-        if format == "text":
-            said = [part for line in said for part in textwrap.wrap(line, width, subsequent_indent="  ") or [""]]
-        if format == "latex":
-            lines, said = (as_comments(part) for part in (lines, said))
-        return "\n".join([*lines, *tables, *said])
+        return "\n".join([*lines, *tables, "", *sentences(self.findings(), format, width, "  ")])
 
     def to_latex(self) -> str:
         """The tables for a paper, with the rules of the package booktabs."""

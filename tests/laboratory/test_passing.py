@@ -44,7 +44,7 @@ def test_rows_say_what_is_on_the_tape(variant):
     assert rows["all"].recorded + rows["all"].adjoint_bytes <= rows["none"].recorded + rows["none"].adjoint_bytes
     if variant == ("jacobian", "statement"):
         assert rows["merge"].arguments < 0.6 * rows["none"].arguments
-    text = repr(found)
+    text = str(found)
     assert "chain: 1 numbers" in text and "sweep faster" in text
 
 

@@ -174,7 +174,7 @@ def test_what_are_no_bytes(text):
 
 def test_the_table_says_what_the_rows_hold():
     found = codipy.predict(product, [2.0, 3.0], budget=2500)
-    text = repr(found)
+    text = str(found)
     assert text.startswith("product: 2 numbers; bytes of a recording and of a sweep in 1 direction")
     assert f"{len(found.fitting)} of {len(found.rows)} fit 2.44 KB, the smallest is" in text
     names = (*STRATEGIES, "forward")
@@ -295,8 +295,8 @@ def test_each_part_of_a_table_that_folds_tells_chunk_sizes_apart(monkeypatch):
                            budget="1 MB")
     parts = [part.splitlines() for part in found.table().split("\n\n")]
     assert len(parts) > 1 and all(part[2:][k].split()[2] == size for part in parts for k, size in enumerate("49"))
-    assert max(map(len, repr(found).splitlines())) <= 50
-    assert ", operation, chunks of " in " ".join(repr(found).splitlines()[-2:])
+    assert max(map(len, str(found).splitlines())) <= 50
+    assert ", operation, chunks of " in " ".join(str(found).splitlines()[-2:])
 
 
 def test_what_is_said_beside_a_table_of_latex_is_a_comment():

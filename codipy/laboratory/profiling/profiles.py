@@ -261,10 +261,22 @@ class Profile:
         self._demand()
         return self._ledger.total
 
-    def text(self, form: str = "text") -> str:
-        """Functions, loops and lines beside their source, as wide as the terminal; or as "markdown" or "latex"."""
+    def text(self, format: str = "text", width: int | None = None) -> str:
+        """Functions, loops and lines beside their source.
+
+        Parameters
+        ----------
+        format : str
+            'text', 'markdown' or 'latex' (for the package booktabs).
+        width : int, optional
+            Letters in a line of text; default is the terminal's, 80 without one.
+
+        Returns
+        -------
+        str
+        """
         self._demand()
-        return text(self, form)
+        return text(self, format, width)
 
     def __str__(self):
         return self.text()

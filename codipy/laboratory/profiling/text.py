@@ -9,7 +9,7 @@ from collections import defaultdict
 
 from codipy.tape.memory.statistics import readable
 from codipy.tools.comparison.report import readable_seconds
-from codipy.tools.console.table import Table, as_comments, line_width
+from codipy.tools.console.table import Table, line_width, sentences
 
 __all__ = ["advice", "bytes_of_whole", "function_table", "line_rows", "loop_table", "said", "short", "text"]
 
@@ -18,16 +18,14 @@ _COLUMNS = ("line", "statements", "arguments", "streams", "arrays", "record", "r
 _LEFT_OUT = ("live", "arguments", "record", "statements")      # the first first, where a line is narrow
 
 
-def text(profile, form):
+def text(profile, form, width=None):
     """In one of the formats of tables."""
-    width = line_width()
+    width = width or line_width()
     tables = [function_table(profile), *([loop_table(profile)] if profile.loops else []), bytes_of_whole(profile)]
-    lines = said(profile) + advice(profile)
+    lines = sentences(said(profile) + advice(profile), form, width)
     if form == "text":
-        lines = [part for line in lines for part in textwrap.wrap(line, width)]
         sources = [line for table in _by_function(profile) for line in ["", *_beside_source(*table, width)]]
     else:
-        lines = as_comments(lines) if form == "latex" else lines
         sources = [line for title, rows in _by_function(profile)
                    for line in ["", *Table(title, [*_COLUMNS, "source"], rows).lines(form)]]
     return "\n".join([*lines, *(line for table in tables for line in ["", *table.lines(form, width)]), *sources])

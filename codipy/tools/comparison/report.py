@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import io
 import statistics
-import textwrap
 from dataclasses import asdict, dataclass, field
 from html import escape
 from typing import Any
@@ -13,7 +12,7 @@ from typing import Any
 from codipy.tape.memory.statistics import readable
 from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.comparison.measuring import NO_VALUES, PHASES
-from codipy.tools.console.table import Table, line_width
+from codipy.tools.console.table import Table, line_width, sentences
 
 __all__ = ["Comparison", "Row", "Times", "readable_seconds", "said_of_times"]
 
@@ -187,18 +186,13 @@ class Comparison:
             lines.append(f"Finite differences are those of {self.differenced} numbers. All of them were moved "
                          f"together in {self.directions} random directions.")
         width = width or line_width()
-        if format == "text":
-            lines = [part for line in lines for part in textwrap.wrap(line, width)]
         tables = [line for one in self.tables() for line in ("", *one.lines(format, width))]
-        lines += tables
         refused = {(phase, reason) for row in self.rows for phase, reason in row.refused.items()
                    if row.strategy != FORWARD_STRATEGY and reason != NO_VALUES}
-        lines += [""] * bool(refused) + [f"No {phase} sweep: {reason}" for phase, reason in sorted(refused)]
-        lines += [f"{row['strategy']}, {row['granularity']}: {row['warning']}" for row in self.memory if row["warning"]]
-        lines += ["", *self._said()]
-        if format == "latex":
-            lines = [line if line in tables else f"% {line}".rstrip() for line in lines]
-        return "\n".join(lines)
+        said = [""] * bool(refused) + [f"No {phase} sweep: {reason}" for phase, reason in sorted(refused)]
+        said += [f"{row['strategy']}, {row['granularity']}: {row['warning']}" for row in self.memory if row["warning"]]
+        said += ["", *self._said()]
+        return "\n".join([*sentences(lines, format, width), *tables, *sentences(said, format, width, "  ")])
 
     def __repr__(self):
         return f"<Comparison of {self.function}: {len(self.rows)} rows>"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from codipy.tape.html import html_table
 
-__all__ = ["FORMATS", "Table", "as_comments", "line_width", "table"]
+__all__ = ["FORMATS", "Table", "Told", "line_width", "sentences", "table"]
 
 FORMATS = ("text", "markdown", "latex")
 _GAP = "  "
@@ -84,9 +84,29 @@ def line_width():
     return shutil.get_terminal_size().columns
 
 
-def as_comments(lines):
-    """Sentences as comments of LaTeX; one that has several lines, as errors may, is several comments."""
-    return [f"% {part}".rstrip() for line in lines for part in line.splitlines() or [""]]
+def sentences(lines, form, width, indent=""):
+    """Sentences beside tables of a format.
+
+    Parameters
+    ----------
+    lines : list of str
+        One for each; in LaTeX one that has several lines, as errors may, is several comments.
+    form : str
+        One of the FORMATS.
+    width : int
+        Letters in a line of text.
+    indent : str
+        What the second line of a sentence begins with, in text.
+
+    Returns
+    -------
+    list of str
+    """
+    if form == "text":
+        return [part for line in lines for part in textwrap.wrap(line, width, subsequent_indent=indent) or [""]]
+    if form == "latex":
+        return [f"% {part}".rstrip() for line in lines for part in line.splitlines() or [""]]
+    return list(lines)
 
 
 @dataclass(frozen=True)
@@ -129,3 +149,42 @@ class Table:
         if form not in FORMATS:
             raise ValueError(f"format must be one of {', '.join(map(repr, FORMATS))}, got {form!r}")
         return self.text(width) if form == "text" else getattr(self, form)()
+
+
+class Told:
+    """What was found out about a function, as one table with sentences around it.
+
+    Classes that inherit have ``function``, its name; ``rows``; ``_table()``, their Table; and ``_said()``, the
+    sentences before it and those after it.
+    """
+
+    def table(self, format="text", width=None):
+        """The rows.
+
+        Parameters
+        ----------
+        format : str
+            'text', 'markdown' or 'latex' (for the package booktabs).
+        width : int, optional
+            Letters in a line of text, at which the table folds; default is the terminal's, 80 without one.
+
+        Returns
+        -------
+        str
+        """
+        return "\n".join(self._table().lines(format, width or line_width()))
+
+    def text(self, format="text", width=None):
+        """The rows with the sentences; the parameters are those of `table`."""
+        width = width or line_width()
+        before, after = (["\n".join(sentences([line], format, width)) for line in lines] for lines in self._said())
+        return "\n\n".join([*before, self.table(format, width), *after])
+
+    def __str__(self):
+        return self.text()
+
+    def __repr__(self):
+        return f"<{type(self).__name__} of {self.function}: {len(self.rows)} rows>"
+
+    def _repr_html_(self):
+        return self._table().html()
