@@ -9,8 +9,6 @@ them are solved by the same solver with the same options.
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 from scipy.sparse.linalg import LinearOperator
 
@@ -52,11 +50,11 @@ def solution_by_operator(name, operator, b, first, further):
     def equation(u, right):
         return np.reshape(operator.matvec(u), -1) - right
 
-    def solve(product, right, is_turned=False):
-        back, size = product.transposed, right.size
-        return further(LinearOperator((size, size), matvec=product, rmatvec=back, dtype=np.float64), right, is_turned)
+    def solve(product, right):
+        shape = (right.size, right.size)
+        matrix = LinearOperator(shape, matvec=product, rmatvec=product.transposed, dtype=np.float64)
+        return further(matrix, right, product.is_turned)
 
-    solve.turned = functools.partial(solve, is_turned=True)
     equation.__name__, solve.__name__ = f"the LinearOperator of {name}", name
     options = {"solver": first, "tolerance": _AS_FAR_AS_SCIPY_SAYS, "solve": solve, "has_aux": False}
     return Solution(root, equation, options | {"is_rebuilt": True})(b)

@@ -386,6 +386,29 @@ class _Dense:
         """Nothing is solved any more."""
 
 
+class _Product:
+    """Products of a Jacobian, or of its transpose, with vectors, as a function: what a `solve` gets.
+
+    Parameters
+    ----------
+    inverse : _Inverse
+        Whose Jacobian it is.
+    is_turned : bool
+        Whether it is the transpose that is multiplied with.
+    """
+
+    def __init__(self, inverse, is_turned):
+        self._inverse, self.is_turned = inverse, is_turned
+
+    @property
+    def transposed(self):
+        """Products with the transpose."""
+        return _Product(self._inverse, not self.is_turned)
+
+    def __call__(self, vector):
+        return self._inverse.product(vector, self.is_turned)
+
+
 class _Inverse:
     """Solves with a Jacobian, and with its transpose, of which products with vectors alone are known.
 
@@ -437,19 +460,17 @@ class _Inverse:
     def _push(self, transposed, tangents, out, args, kwargs):
         return self.solve(tangents[0], transposed)
 
-    def _product(self, transposed, vector):
+    def product(self, vector, transposed):
+        """A vector times the Jacobian, or its transpose."""
         equation = self._equation
         sweep = equation.recording.reverse if transposed else equation.recording.forward
         return join(sweep(equation.tape.new_adjoints(), split(np.reshape(vector, -1), equation.leaves)))
 
     def _solved(self, transposed, right):
-        product, scale = functools.partial(self._product, transposed), np.linalg.norm(right)
-        product.transposed = functools.partial(self._product, not transposed)
+        product, scale = _Product(self, transposed), np.linalg.norm(right)
         if scale == 0.0:
             return np.zeros(right.shape)
         solver = self._with if callable(self._with) else functools.partial(_by_scipy, self._with)
-        if transposed:
-            solver = getattr(solver, "turned", solver)
         found = np.asarray(solver(product, right.copy()))
         if found.shape != right.shape or found.dtype != np.float64:
             raise TypeError(f"solve(product, right) must return a vector of {right.size} float64, got one of shape "
