@@ -37,6 +37,8 @@ cdef enum:
     WORTH_COMPARING = 64         # elements: a copy of fewer costs less than to look for one
     LAST = 4                     # copies that are known by their numbers, and stay if nobody else holds them
 
+cdef str BY_NUMBERS = "the last copies"      # where they are in a tape's table; the other keys are tuples
+
 
 cdef BaseArray copy_of(cnp.ndarray values):
     cdef View view
@@ -117,7 +119,7 @@ cdef BaseArray constant(Recorder* r, values):
             return copy
         del known[place], source
         copy = None
-    last = known.setdefault(LAST, [])
+    last = known.setdefault(BY_NUMBERS, [])
     for k in reversed(range(len(last))):
         if last[k][1] == shape and last[k][2] == strides and same_bits(values, doubles_of(<BaseArray>last[k][0])):
             copy = last.pop(k)[0]
@@ -145,7 +147,7 @@ cdef int drop_unused(dict known, list last) except -1:
     """Forget the copies that neither a record nor an expression holds, but for the last ones."""
     cdef list kept = [entry[0] for entry in last]
     for place, source in list(known.items()):
-        if place != LAST and owns_buffer((<BaseArray>source.copy).storage) and not any(
+        if place is not BY_NUMBERS and owns_buffer((<BaseArray>source.copy).storage) and not any(
                 [source.copy is copy for copy in kept]):
             del known[place]
     return 0
