@@ -15,7 +15,7 @@ import numpy as np
 from codipy.tape.checks.check import READERS
 from codipy.tape.contents.contents import Contents, Input
 from codipy.tape.contents.renumbered import argument_slots, content_of, is_alike, numbers_of, renumbered, result_slots
-from codipy.tape.passes.scalars import Statements, code_of_copy, values_of
+from codipy.tape.passes.scalars import Statements, code_of_copy, exchanged
 from codipy.tape.strategies.table import stored_as
 
 __all__ = ["Passes", "Saved", "optimized"]
@@ -141,7 +141,7 @@ class _Work:
             self.statements = Statements(codes, needs[1], arguments, results, streams[0][0], needs[0])
             primals = np.zeros(self.size)
             primals[:len(old.primals)] = old.primals
-            self.values = (values_of(results, streams[-1][2], primals) if self.reused else primals[results])
+            self.values = (exchanged(results, streams[-1][2], primals, True) if self.reused else primals[results])
             self.before = primals      # with reuse: the values of inputs
         else:
             self.is_input = np.zeros(len(codes), bool)
@@ -400,7 +400,7 @@ class _Work:
             return [(numbers,), (arguments,), (codes,)], primals
         primals[:] = 0.0
         primals[inputs] = self.before[listed]
-        overwritten = statements.overwritten(results, values, primals)
+        overwritten = exchanged(results, values, primals, False)
         return [(numbers,), (arguments,), (codes, results, overwritten)], primals
 
     def _of_elements(self, largest):

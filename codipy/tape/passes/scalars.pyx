@@ -324,33 +324,6 @@ cdef class Statements:
                 pooled += 1
         return largest
 
-    def overwritten(self, results, values, known):
-        """The values that the kept statements overwrite, one after the other.
-
-        Parameters
-        ----------
-        results : ndarray of int32
-            New identifiers of the kept statements.
-        values : ndarray of float64
-            What each computes.
-        known : ndarray of float64
-            By identifier, the values before all of them; those behind all of them afterwards.
-
-        Returns
-        -------
-        ndarray of float64
-        """
-        cdef cnp.ndarray found = np.empty(len(results))
-        cdef const int32_t* identifiers = ints(results)
-        cdef const double* computed = doubles(values)
-        cdef double* now = doubles(known)
-        cdef double* before = doubles(found)
-        cdef Py_ssize_t k
-        for k in range(len(results)):
-            before[k] = now[identifiers[k]]
-            now[identifiers[k]] = computed[k]
-        return found
-
 
 def code_of_copy(bint programs):
     """The code of a statement that copies a variable.
@@ -367,31 +340,36 @@ def code_of_copy(bint programs):
     return intern_program(OP_IDENTITY, ARGUMENT, 0, 0) if programs else OP_IDENTITY
 
 
-def values_of(results, overwritten, last):
-    """What each statement computed, where only what it overwrote is kept.
+def exchanged(identifiers, numbers, known, bint backwards):
+    """Give identifiers numbers, one after the other, and say what each had before: from what statements compute what they
+    overwrite, and, with the last of them first, from what they overwrote what they computed.
 
     Parameters
     ----------
-    results : ndarray of int32
-        Identifiers.
-    overwritten : ndarray of float64
+    identifiers : ndarray of int32
+        Of the statements' results.
+    numbers : ndarray of float64
         By statement.
-    last : ndarray of float64
-        By identifier, the values behind all of them; those before all of them afterwards.
+    known : ndarray of float64
+        By identifier, what they have at first; what they have in the end afterwards.
+    backwards : bool
+        Whether the last statement comes first.
 
     Returns
     -------
     ndarray of float64
+        By statement.
     """
-    cdef cnp.ndarray found = np.empty(len(results))
-    cdef const int32_t* identifiers = ints(results)
-    cdef const double* before = doubles(overwritten)
-    cdef double* now = doubles(last)
-    cdef double* values = doubles(found)
-    cdef Py_ssize_t s
-    for s in range(len(results) - 1, -1, -1):
-        values[s] = now[identifiers[s]]
-        now[identifiers[s]] = before[s]
+    cdef cnp.ndarray found = np.empty(len(identifiers))
+    cdef const int32_t* slots = ints(identifiers)
+    cdef const double* given = doubles(numbers)
+    cdef double* now = doubles(known)
+    cdef double* before = doubles(found)
+    cdef Py_ssize_t i, s, n = len(identifiers)
+    for i in range(n):
+        s = n - 1 - i if backwards else i
+        before[s] = now[slots[s]]
+        now[slots[s]] = given[s]
     return found
 
 
