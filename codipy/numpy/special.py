@@ -189,14 +189,6 @@ _TWO = {
     "eval_sh_chebyt": ("-", "np.where(x == 0, 0, 2 * x * sp.eval_chebyu(x - 1, 2 * y - 1))"),
     "eval_sh_chebyu": ("-", "np.where(x == 0, 0, 4 * sp.eval_gegenbauer(x - 1, 2, 2 * y - 1))"),
     "_zeta": ("-", "-x * spu._zeta(x + 1, y)"),
-    "_spherical_jn": ("-", "np.where(x == 0, -spu._spherical_jn(1, y), spu._spherical_jn_d(x, y))"),
-    "_spherical_yn": ("-", "np.where(x == 0, -spu._spherical_yn(1, y), spu._spherical_yn_d(x, y))"),
-    "_spherical_in": ("-", "np.where(x == 0, spu._spherical_in(1, y), spu._spherical_in_d(x, y))"),
-    "_spherical_kn": ("-", "np.where(x == 0, -spu._spherical_kn(1, y), spu._spherical_kn_d(x, y))"),
-    "_spherical_jn_d": ("-", "-2 / y * w - (1 - x * (x + 1) / y**2) * spu._spherical_jn(x, y)"),
-    "_spherical_yn_d": ("-", "-2 / y * w - (1 - x * (x + 1) / y**2) * spu._spherical_yn(x, y)"),
-    "_spherical_in_d": ("-", "-2 / y * w + (1 + x * (x + 1) / y**2) * spu._spherical_in(x, y)"),
-    "_spherical_kn_d": ("-", "-2 / y * w + (1 + x * (x + 1) / y**2) * spu._spherical_kn(x, y)"),
     "eval_laguerre": ("-", "np.where(x == 0, 0, -sp.eval_genlaguerre(x - 1, 1, y))"),
 }
 _THREE = {

@@ -59,8 +59,6 @@ POINTS |= dict.fromkeys(("_skewnorm_ppf", "_skewnorm_isf", "_skewnorm_cdf"),
                         [[0.3, 0.8], [0.0, 0.0], [1.0, 1.0], [1.2, -0.7]])  # fmt: skip
 POINTS |= {f"eval_{name}": [[0.0, 1.0, 4.0], [0.3, 0.4, 0.6]] for name in (
     "chebyc", "chebys", "sh_legendre", "sh_chebyt", "sh_chebyu")}  # fmt: skip
-POINTS |= {f"_spherical_{kind}{d}": [[0, 1, 3], [0.7, 1.2, 2.0]]
-           for kind in ("jn", "yn", "in", "kn") for d in ("", "_d")}  # fmt: skip
 DEFAULT = [[0.4, 1.7], [0.9, 2.3], [0.6, 1.4], [0.3, 0.8]]
 TABLE_ROWS = ["erf", "erfc", "gammaln", "digamma", "expit", "cbrt", "exp2", "expm1", "log1p"]
 
