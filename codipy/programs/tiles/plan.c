@@ -232,13 +232,30 @@ void gather_crowded(TileWalk *walk, int operands, const TileActivity *registers,
     }
 }
 
-void plan_reverse(
-    TileRun *run, const TileProgram *program, TileActivity *registers, int seed, const uint8_t *flow)
+void plan_registers(
+    TileRun *run, const TileSweep *sweep, const TileActivity *registers, const uint8_t *value, int result)
+{
+    const int operands = sweep->program->operands, root = operands + sweep->program->steps - 1;
+    for (int r = 0; r < operands; r++)
+        if (registers[r].needed) run_bind_operand(run, r, value[r]);
+    for (int w = operands; w <= root; w++) {
+        if (!registers[w].needed) continue;
+        if (w == root && sweep->result)
+            run_bind(run, root, result, LOAD);
+        else
+            run_slot(run, w, run->slots); /* its own: a sweep back reads it long after it is computed */
+    }
+}
+
+void plan_reverse(TileRun *run, const TileSweep *sweep, TileActivity *registers, int seed, const uint8_t *flow)
 {
     TileFlow at[VALUES];
+    const TileProgram *program = sweep->program;
     const int operands = program->operands, root = operands + program->steps - 1;
+    for (int s = 0; s < program->steps; s++)
+        if (is_computed(sweep, registers, s)) run_action(run, VALUE, program, s);
     at[root] = (TileFlow){(uint8_t)seed, 0};
-    registers[root].reached = 1;
+    registers[root].reached = registers[root].active;
     for (int s = program->steps - 1; s >= 0; s--) {
         const TileStep *step = &program->step[s];
         const int w = operands + s;
@@ -262,6 +279,7 @@ void plan_reverse(
     for (int r = 0; r < operands; r++)
         if (registers[r].reached && run->walk.view[flow[r]].access != IN_PLACE)
             run_bind_deposit(run, at[r].reg, flow[r]);
+    run_slot(run, AUXILIARY_REGISTER, run->slots);
 }
 
 void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivity *registers, const uint8_t *flow)
@@ -292,4 +310,5 @@ void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivity *regi
                 add = 1;
             }
     }
+    run_slot(run, AUXILIARY_REGISTER, run->slots);
 }

@@ -192,10 +192,14 @@ static inline int is_unit(const TileStep *step, int argument)
    vector is the directions of one element there are none that overlap, only such that are the same. */
 void gather_crowded(TileWalk *walk, int operands, const TileActivity *registers, const uint8_t *flow);
 
-/* The loops of the sweep back. What is pulled into once, by a partial that is 1 or -1, is not copied: it shares the
-   memory it would be a copy of. Adjoints in place are always added to. */
-void plan_reverse(
-    TileRun *run, const TileProgram *program, TileActivity *registers, int seed, const uint8_t *flow);
+/* Binds the values that a sweep reads, of operands and of the result, and gives those that it computes their memory.
+   `value`, `result`: which views they are. */
+void plan_registers(
+    TileRun *run, const TileSweep *sweep, const TileActivity *registers, const uint8_t *value, int result);
+
+/* The loops of the sweep back, of the values that it computes first. What is pulled into once, by a partial that is 1 or
+   -1, is not copied: it shares the memory it would be a copy of. Adjoints in place are always added to. */
+void plan_reverse(TileRun *run, const TileSweep *sweep, TileActivity *registers, int seed, const uint8_t *flow);
 
 /* The tangent of each step from those of its arguments, in the order of the values. */
 void plan_tangent(TileRun *run, const TileSweep *sweep, const TileActivity *registers, const uint8_t *flow);

@@ -110,7 +110,7 @@ static inline void short_view(TileRun *run, int view, int constant)
 static void short_plan(TileShortPlan *plan, const TileProgram *program, TileRun *run)
 {
     TileActivity registers[VALUES];
-    uint8_t flow[TILE_OPERANDS];
+    uint8_t value[TILE_OPERANDS], flow[TILE_OPERANDS];
     const TileSweep sweep = {program, NULL, 0, NULL, NULL, NULL};
     const int operands = program->operands, root = operands + program->steps - 1, seed = VALUES + root;
     run_begin(run, program);
@@ -118,19 +118,15 @@ static void short_plan(TileShortPlan *plan, const TileProgram *program, TileRun 
     run->walk.inner = 1;
     find_activity(program, plan->active, 0, registers);
     for (int r = 0; r < operands; r++) {
+        value[r] = (uint8_t)r;
         flow[r] = (uint8_t)(TILE_OPERANDS + r);
         short_view(run, r, plan->constant_values >> r & 1);
         short_view(run, flow[r], plan->constant_flows >> r & 1);
-        if (registers[r].needed) run_bind_operand(run, r, r);
     }
-    for (int w = operands; w <= root; w++)
-        if (registers[w].needed) run_slot(run, w, run->slots);
+    plan_registers(run, &sweep, registers, value, 0);
     short_view(run, LHS_VIEW, 0);
     run_bind(run, seed, LHS_VIEW, LOAD);
-    for (int s = 0; s < program->steps; s++)
-        if (is_computed(&sweep, registers, s)) run_action(run, VALUE, program, s);
-    if (registers[root].active) plan_reverse(run, program, registers, seed, flow);
-    run_slot(run, AUXILIARY_REGISTER, run->slots);
+    plan_reverse(run, &sweep, registers, seed, flow);
     plan->actions = run->actions;
     plan->bindings = run->bindings;
     plan->slotted = run->slotted;

@@ -45,15 +45,7 @@ static int sweep_begin(TileRun *run, const TileCall *call, TileActivity *registe
         walk->view[arrays->lhs].plane = call->planes->result * (Py_ssize_t)sizeof(double);
     }
     run_close(run);
-    for (int r = 0; r < program->operands; r++)
-        if (registers[r].needed) run_bind_operand(run, r, arrays->value[r]);
-    for (int w = program->operands; w <= root; w++) {
-        if (!registers[w].needed) continue;
-        if (w == root && sweep->result)
-            run_bind(run, root, arrays->result, LOAD);
-        else
-            run_slot(run, w, run->slots); /* its own: a sweep back reads it long after it is computed */
-    }
+    plan_registers(run, sweep, registers, arrays->value, arrays->result);
     return 1;
 }
 
@@ -142,11 +134,8 @@ static int reverse_tiles(TileRun *run, const TileCall *call, TileTeam *team)
         run_bind(run, seed, arrays.lhs, LOAD);
     else
         run_slot(run, seed, run->slots);
-    for (int s = 0; s < program->steps; s++)
-        if (is_computed(sweep, registers, s)) run_action(run, VALUE, program, s);
     gather_crowded(&run->walk, program->operands, registers, arrays.flow);
-    if (registers[root].active) plan_reverse(run, program, registers, seed, arrays.flow);
-    run_slot(run, AUXILIARY_REGISTER, run->slots);
+    plan_reverse(run, sweep, registers, seed, arrays.flow);
     if (!run_cut_any(run)) return 0;
     for (Py_ssize_t i = run->walk.tile_rows * run->walk.tile_length - 1; i >= 0 && !has_lhs; i--) run->at[seed][i] = 1.0;
     int is_first = !team_enter(team, run);
@@ -190,7 +179,6 @@ static int tangent_tiles(TileRun *run, const TileCall *call, TileTeam *team)
     if (!sweep_begin(run, call, registers, &arrays)) return 1;
     run_bind(run, VALUES + root, arrays.lhs, STORE);
     plan_tangent(run, sweep, registers, arrays.flow);
-    run_slot(run, AUXILIARY_REGISTER, run->slots);
     if (!run_cut_any(run)) return 0;
     int is_first = !team_enter(team, run);
     for (Py_ssize_t n, split = run->planes ? find_split(run) : 0; run->planes && (n = run_next(run)) > 0;)
