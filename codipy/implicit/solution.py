@@ -19,6 +19,7 @@ from codipy.active.recordings.borrowed import origins
 from codipy.errors import TapeError
 from codipy.numpy.decisions import is_replayed
 from codipy.numpy.primitive import Primitive
+from codipy.numpy.rules import factors
 from codipy.numpy.solved import LESS_VALUE, SOLVED, Solver
 from codipy.tape import passive
 from codipy.tape.activity import depth
@@ -37,6 +38,7 @@ __all__ = ["fixed_point", "root", "solution_of"]
 _SOLVES = ("dense", "gmres", "cg")
 _SETTINGS = ("auto", None)
 _BY_SOLUTION = Choice(0)
+_ROUNDED = 1e-3      # how much of a solution of linear equations may be rounding
 _ARRAYS = (np.ndarray, Array)
 
 
@@ -364,6 +366,7 @@ class _Dense:
         self._f, self._around, self.residual = f, origins(equation.tape) if equation.tape.loans else [], equation.value
         with equation:
             self.numbers = [matrix_of(equation.recording, equation.leaves, "auto", None)]
+        self._demand_regular(self.numbers[0])
 
     def around(self):
         """The variables of enclosing recordings on which the equation depends."""
@@ -371,13 +374,30 @@ class _Dense:
 
     def solve(self, right):
         """The solution of J x = right."""
-        try:
-            return np.linalg.solve(self.numbers[0], right)
-        except np.linalg.LinAlgError as error:
-            raise ArithmeticError(f"the Jacobian of {name_of(self._f)} by the solution is singular there: it has no "
-                                  "derivative") from error
+        return np.linalg.solve(self.numbers[0], right)
 
     correction = solve
+
+    def _demand_regular(self, matrix):
+        """Raise where solutions would be made of rounding: LU factors of a singular matrix seldom have a zero.
+
+        A right-hand side as large as the rounding of the rows, whatever their units and those of the columns are, must
+        be solved by little.
+        """
+        sizes = np.abs(matrix)
+        columns = np.max(sizes, axis=0, initial=0.0)
+        if len(matrix) != columns.size or not np.all(np.isfinite(columns)):      # which the first solution shows
+            return
+        try:
+            if not np.all(columns):
+                raise np.linalg.LinAlgError
+            rows = sizes @ (1.0 / columns) * np.cos(np.arange(len(matrix)))
+            moved = np.abs(factors.solve(matrix, np.finfo(float).eps * rows)) * columns
+        except np.linalg.LinAlgError:
+            moved = np.inf
+        if not np.max(moved, initial=0.0) <= _ROUNDED:
+            raise ArithmeticError(f"the Jacobian of {name_of(self._f)} by the solution is singular there, or cannot be "
+                                  "told from a singular one: it has no derivative")
 
     def take(self, other):
         """Do as another one from now on, of the same equation elsewhere; None: as at first. The numbers do it here."""

@@ -388,6 +388,31 @@ def test_a_constraint_that_holds_a_minimum_is_named(name):
             quadratic, np.zeros(3), args=(p,), method="SLSQP", constraints=CONSTRAINTS[name]).x[1])(P)
 
 
+def test_a_system_that_is_singular_but_for_rounding_is_refused():
+    def twice(z, p):
+        return np.array([z[0] / 7.0 + z[1] / 3.0 - p[0], z[0] / 3.0 + z[1] * 7.0 / 9.0 - p[0] * 7.0 / 3.0])
+
+    for solver in ("root", "least_squares"):
+        def f(p, solver=solver):
+            return getattr(scipy.optimize, solver)(twice, np.zeros(2), method="lm", args=(p,)).x[0]
+
+        for first in (0.7, 1.1, 2.3):
+            with pytest.raises(ArithmeticError, match="singular"):
+                codipy.grad(f)(np.array([first]))
+
+
+def test_a_system_in_odd_units_is_not_taken_for_a_singular_one():
+    rows, columns = np.array([1e-20, 1.0, 1e15]), np.array([1e-12, 1.0, 1e9])
+
+    def f(p):
+        def scaled(z):
+            return rows * (M @ (columns * z) - p)
+
+        return np.sum(columns * codipy.implicit.root(lambda z, p: scaled(z), lambda p: np.linalg.solve(M, p) / columns)(p))
+
+    np.testing.assert_allclose(codipy.grad(f)(P), np.linalg.solve(M.T, np.ones(3)), rtol=1e-9)
+
+
 @pytest.mark.parametrize("loss", ["soft_l1", "cauchy", "arctan", "huber"])
 def test_losses(loss):
     def f(p):
