@@ -124,7 +124,7 @@ def test_solvers_in_c():
 
     def constrained(x):
         return optimize.minimize(lambda v: np.sum((v - x[0]) ** 2), [9.0], constraints=[
-            {"type": "ineq", "fun": lambda v: v - 8.0}]).x[0]  # fmt: skip
+            {"type": "ineq", "fun": lambda v: v - x[0]}]).x[0]  # fmt: skip
 
     with pytest.raises(ArithmeticError):
         codipy.grad(constrained)(POINT)

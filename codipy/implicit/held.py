@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Which numbers of a minimum are held at a bound: there the bound is the equation, elsewhere the slope is zero.
+"""What holds a minimum at a bound: there the bound is the equation, elsewhere the slope is zero.
 
 Minimisers come near a bound, or stop on it. The quadratic model of the function at what they found says which bounds
 hold the minimum (see Nocedal and Wright, "Numerical Optimization", 2006, sections 12.3 and 16.7): the multiplier of
@@ -16,11 +16,12 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.tools.derivatives.jacobian import jacobian
 
-__all__ = ["OF_MINIMA", "Bounds", "with_bounds"]
+__all__ = ["OF_MINIMA", "Bounds", "held_rows", "scale_of", "with_bounds"]
 
 OF_MINIMA = 1e-4      # how far a step of Newton's method may move a minimum, relative to 1 + its size
 
 _CLEAR = 1e-9      # how far a minimum must be beyond a bound, or inside, relative to 1 + its size
+_ROUNDING = 1e-12      # how large a multiplier may be beside the largest one, and be rounding
 _ROUNDS = 50
 # Take all lower bounds and all upper ones; the others a pair for each number.
 _PAIRS = {"curve_fit", "fminbound", "least_squares", "lsq_linear", "minimize_scalar"}
@@ -89,38 +90,83 @@ class Bounds:
             How far a minimiser may stop from a bound, relative to 1 + its largest number.
         """
         lower, upper = self.ends(u.size)
-        scale = 1.0 + np.max(np.abs(u), initial=0.0)
-        candidates = np.where(u - lower <= near * scale, -1, np.where(upper - u <= near * scale, 1, 0))
-        if not np.any(candidates):
-            return candidates
-        model, held = matrix(), candidates.copy()
-        bound = np.where(candidates < 0, lower, np.where(candidates > 0, upper, u))
-        for _ in range(_ROUNDS):
-            step, multiplier = _minimum(model, slope, np.where(held, bound - u, 0.0), held != 0)
-            inside = np.where(candidates != 0, candidates * (bound - u - step), np.inf)
-            released = (held != 0) & (held * multiplier > 0.0)
-            beyond = (held == 0) & (inside < 0.0)
-            if not np.any(released | beyond):
-                break
-            held = np.where(released, 0, np.where(beyond, candidates, held))
-        strength = np.abs(multiplier) / np.maximum(np.abs(np.diagonal(model)), np.finfo(float).tiny)
-        if np.any((held != 0) & (strength <= _CLEAR * scale)) or np.any(
-                (held == 0) & (candidates != 0) & (inside <= _CLEAR * scale)):
-            raise ArithmeticError("the minimum is at a bound that just touches it, where the slope is zero as well: it "
-                                  "has no derivative there")
-        return held
+        return held_rows(u, lower, upper, np.eye(u.size), slope, lambda _: matrix(), near, scale_of(u))[0]
 
 
-def _minimum(model, slope, step, held):
-    """The step to the minimum of a quadratic function where some numbers move as they must, and its gradient there."""
-    free, step = ~held, step.copy()
-    if np.any(free):
-        right = slope[free] + model[np.ix_(free, held)] @ step[held]
-        try:
-            step[free] = -np.linalg.solve(model[np.ix_(free, free)], right)
-        except np.linalg.LinAlgError as error:
-            raise ArithmeticError("the second derivative is singular at the minimum: it has no derivative") from error
-    return step, slope + model @ step
+def scale_of(u):
+    """What distances of a minimum are compared with."""
+    return 1.0 + np.max(np.abs(u), initial=0.0)
+
+
+def held_rows(values, lower, upper, slopes, gradient, curvature, near, scale):
+    """Which functions of the unknown hold a minimum at one of their bounds, and how strongly.
+
+    Parameters
+    ----------
+    values, lower, upper : ndarray, shape (m,)
+        The functions where the minimiser stopped, and their bounds; where these are equal the function is held.
+    slopes : ndarray, shape (m, n)
+        Their derivatives.
+    gradient : ndarray, shape (n,)
+        That of what is made least.
+    curvature : callable
+        ``curvature(held)`` gives the derivative of that, and of the functions that are near bounds times their
+        multipliers; asked for where one is near.
+    near : float
+        How far from a bound a minimiser may stop, relative to `scale`.
+    scale : float
+
+    Returns
+    -------
+    held : ndarray of int, shape (m,)
+        -1 where the lower bound holds the minimum, 1 where the upper one does, else 0.
+    multipliers : ndarray, shape (m,)
+        The gradient is the sum of the slopes times these: positive at lower bounds, negative at upper ones, 0 where
+        the minimum is inside.
+
+    Raises
+    ------
+    ArithmeticError
+        A bound just touches the minimum, or the conditions for it are singular.
+    """
+    sizes = np.maximum(np.linalg.norm(slopes, axis=1), np.finfo(float).tiny)
+    below, above, is_equal = (values - lower) / sizes, (upper - values) / sizes, lower == upper
+    candidates = np.where(is_equal | (below <= near * scale), -1, np.where(above <= near * scale, 1, 0))
+    if not np.any(candidates):
+        return candidates, np.zeros(values.size)
+    model, held = curvature(candidates), candidates.copy()
+    gap = np.where(candidates < 0, lower - values, np.where(candidates > 0, upper - values, 0.0))
+    for _ in range(_ROUNDS):
+        step, multipliers = _minimum(model, gradient, slopes, gap, held != 0)
+        inside = np.where(candidates != 0, candidates * (gap - slopes @ step) / sizes, np.inf)
+        released = (held != 0) & ~is_equal & (held * multipliers > 0.0)
+        beyond = (held == 0) & (inside < 0.0)
+        if not np.any(released | beyond):
+            break
+        held = np.where(released, 0, np.where(beyond, candidates, held))
+    else:
+        raise ArithmeticError("which bounds hold the minimum cannot be told: it has no derivative here")
+    clear, push = _CLEAR * scale, np.abs(multipliers) * sizes
+    bend = np.abs(np.sum((slopes @ model) * slopes, axis=1)) / sizes**2
+    is_weak = (push <= clear * np.maximum(bend, np.finfo(float).tiny)) | (push <= _ROUNDING * np.max(push))
+    if np.any((held != 0) & ~is_equal & is_weak) or np.any((held == 0) & (candidates != 0) & (inside <= clear)):
+        raise ArithmeticError("the minimum is at a bound or constraint that just touches it, where the slope is zero "
+                              "as well: it has no derivative there")
+    return held, multipliers
+
+
+def _minimum(model, gradient, slopes, gap, held):
+    """The step to the minimum of a quadratic function where some functions move as they must, and their multipliers."""
+    rows = slopes[held]
+    equations = np.block([[model, -rows.T], [rows, np.zeros((len(rows),) * 2)]])
+    try:
+        found = np.linalg.solve(equations, np.concatenate([-gradient, gap[held]]))
+    except np.linalg.LinAlgError as error:
+        raise ArithmeticError("the conditions for the minimum are singular there, the second derivative or those of "
+                              "what holds it: it has no derivative") from error
+    multipliers = np.zeros(len(slopes))
+    multipliers[held] = found[gradient.size:]
+    return found[:gradient.size], multipliers
 
 
 def with_bounds(held, bounds, residual, u):

@@ -18,17 +18,20 @@ import scipy.optimize
 
 from codipy.active.array import Array, is_active, plain
 from codipy.errors import ActiveError, TapeError
+from codipy.implicit.constrained import Constraints, Held
 from codipy.implicit.fits import curve_fit, lsq_linear, nnls
 from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import CALLBACKS, Iterates
 from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
+from codipy.implicit.vertices import linprog, milp
 from codipy.implicit.withheld import told, withhold
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import is_replayed
 from codipy.numpy.modules import module_for
 from codipy.scipy import solvers
+from codipy.tape import passive
 from codipy.tape.activity import depth
 from codipy.tools.derivatives.drivers import grad
 from codipy.tools.derivatives.jacobian import jacobian
@@ -39,7 +42,6 @@ __all__ = ["FUNCTIONS", "optimize"]
 _OF_ROOTS = 1e-6
 _AS_NEAR = 2      # the status of a minimiser that cannot come nearer
 _SLOPES = ("jac", "fprime", "fprime2")
-_CONSTRAINTS = {"eqcons": "eq", "f_eqcons": "eq", "ieqcons": "ineq", "f_ieqcons": "ineq", "cons": "ineq"}
 
 
 def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, value_of=None):
@@ -74,7 +76,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         args = args if isinstance(args, tuple) else (args,)
         number = _number_of(name, function, given, inner, names)
         bounds = Bounds(name, holder) if near == OF_MINIMA else None
-        constraints = _constraints(holder, args)
+        constraints = Constraints(holder, args)
         cost = _cost_of(given)
         iterates = Iterates(f"scipy.optimize.{name}", holds_active(list(given.values())))
         for parameter in given.keys() - {"args", "inner_M"}:
@@ -113,25 +115,30 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
             return with_bounds(held, bounds, residual, u) if np.any(held) else residual
 
         equation.__name__ = getattr(function, "__name__", name)
-        try:
-            u = solution_of(equation, solve, near, sys._getframe(1))(*args)
-        except ArithmeticError as error:
-            if found is not None and _has_any(constraints) and not _are_kept(constraints, _solution_in(found, key),
-                                                                                   OF_MINIMA):
-                raise ArithmeticError(_AT_CONSTRAINT) from error
-            raise
 
-        def answered():
-            known = answers(lambda u: number(u, *args), u)
-            return known if cost is None else {**known, "cost": cost(known["fun"])}
+        def answer(u):
+            iterates.demand_noticed(u)
+            known = answers(lambda u: number(u, *args), u) if isinstance(found, (tuple, dict)) else {}
+            if cost is not None and known:
+                known["cost"] = cost(known["fun"])
+            # where bounds hold the solution, its value may be a variable yet
+            is_constant = not is_active(u) and not any(map(is_active, known.values()))
+            return found if is_constant else _with(name, found, u, key, near, value_of, known)
 
-        iterates.demand_noticed(u)
-        if not is_active(u):      # where bounds hold it, its value may be a variable yet
-            known = answered() if isinstance(found, (tuple, dict)) else {}
-            return _with(name, found, u, key, near, value_of, known) if any(map(is_active, known.values())) else found
-        if near == OF_MINIMA and _has_any(constraints):
-            _demand_inside(lambda u: equation(u, *args), plain(u), constraints)
-        return _with(name, found, u, key, near, value_of, answered() if isinstance(found, (tuple, dict)) else {})
+        if not constraints:
+            return answer(solution_of(equation, solve, near, sys._getframe(1))(*args))
+
+        def least(u, *args):
+            return _like(number(u, *args), 0.0)
+
+        with passive():
+            at = solve(*value_tree(args))
+        if not (holds_active([least(at, *args)]) or constraints.are_active(at) or bounds.are_active):
+            return found
+        held = Held(least, args, bounds, constraints, at, near)
+        if held.is_free:
+            return answer(solution_of(equation, constraints.avoided(solve, at, near), near, sys._getframe(1))(*args))
+        return answer(held.solved(equation.__name__, sys._getframe(1)))
 
     return solver
 
@@ -148,18 +155,6 @@ def _number_of(name, function, given, inner, names):
         return function(u, *args, **names)[0] if has_more else function(u, *args, **names)
 
     return number
-
-
-def _constraints(given, args):
-    """What holds a minimum beside bounds, as `minimize` takes it."""
-    found = given.get("constraints", ())
-    for parameter in _CONSTRAINTS.keys() & given.keys():
-        each = given[parameter]
-        own = given.get("consargs")
-        own = args if own is None else own if isinstance(own, tuple) else (own,)
-        for constraint in [] if each is None else list(each) if isinstance(each, (list, tuple)) else [each]:
-            found = [*found, {"type": _CONSTRAINTS[parameter], "fun": constraint, "args": own}]
-    return found
 
 
 def _cost_of(given):
@@ -253,37 +248,6 @@ def _solution_in(found, key):
     return found[0] if isinstance(found, tuple) else found[key] if isinstance(found, dict) else found
 
 
-_AT_CONSTRAINT = ("the minimum is at a constraint, and not where the slope is zero: it has no derivative here; take "
-                  "codipy.implicit.root of your own conditions")
-
-
-def _has_any(constraints):
-    return not (isinstance(constraints, (list, tuple)) and not constraints)
-
-
-def _are_kept(constraints, u, slack=0.0):
-    """Whether a point is inside of all constraints, by some slack; no point is inside of an equation."""
-    for each in constraints if isinstance(constraints, (list, tuple)) else [constraints]:
-        if isinstance(each, dict):
-            found = plain(asarray(each["fun"](u, *each.get("args", ()))))
-            inside = each["type"].lower() != "eq" and np.all(found > slack)
-        else:
-            found = plain(asarray(each.fun(u))) if hasattr(each, "fun") else each.A @ u
-            inside = np.all((found > value_tree(each.lb) + slack) & (found < value_tree(each.ub) - slack))
-        if not inside:
-            return False
-    return True
-
-
-def _demand_inside(equation, u, constraints):
-    """Refuse a minimum that constraints hold although it is as near to that without as minimisers come to one."""
-    numbers = np.ravel(u)
-    slope = np.reshape(plain(jacobian(equation, rebind=False)(u)), (numbers.size,) * 2)
-    moved = numbers - np.linalg.solve(slope, np.ravel(plain(asarray(equation(u)))))
-    if not _are_kept(constraints, moved):
-        raise ArithmeticError(_AT_CONSTRAINT)
-
-
 def _like(residual, u):
     """A residual in the shape of the unknown: SciPy takes lists, and arrays of one number for numbers."""
     if type(residual) is Array and residual.shape == np.shape(u) != ():
@@ -335,7 +299,9 @@ FUNCTIONS |= {name: _stand_in(name, _minimum, "x", OF_MINIMA, _number, value_of)
 FUNCTIONS |= {name: _stand_in(name, _minimum, "x", OF_MINIMA, _number) for name in _OBJECTS.split()}
 FUNCTIONS |= {
     "curve_fit": curve_fit,
+    "linprog": linprog,
     "lsq_linear": lsq_linear,
+    "milp": milp,
     "nnls": nnls,
     "root": _stand_in("root", _root, "x", _OF_ROOTS),
     "fsolve": _stand_in("fsolve", _root, "x", _OF_ROOTS),

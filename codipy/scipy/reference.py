@@ -192,13 +192,15 @@ SciPy solves with plain numbers, and the solution has its derivative by the impl
 covariance), `nnls`; by all methods. The function is run once more, at the solution. If that is none within 1e-6
 (minima: 1e-4), or if the solver says that it failed, an `ArithmeticError` says so.
 
-Where bounds hold a minimum, it is differentiated with those numbers at their bounds, which may be active; where a bound
-just touches it, or a constraint holds it, it raises. A result has `x` or `root`, and `fun`, `fvec` and `cost` where
+Where bounds or constraints hold a minimum, it is differentiated with those numbers at their bounds, and with the
+constraints as equations, by the conditions of Karush, Kuhn and Tucker; bounds, constraints and what these read may be
+active. Where one just touches it, or equations are singular, it raises. A vertex that `linprog` finds is such a minimum,
+with `fun`, `slack` and `con`. A result has `x` or `root`, and `fun`, `fvec` and `cost` where
 there are such, as variables, and its counts; other numbers of it (`jac`, `grad`, `hess_inv`, `cov_x`, `optimality`)
 would be constants: to use one raises and says what to write, and `result.jac.value` is its number. `evaluate_primal()`
-solves again, and raises where it cannot: of a tape that was loaded, of `curve_fit` and `nnls`, where other bounds hold,
-and where the function depends on variables around it that are others now; hand these over by `args=`. `linprog`, `milp`
-and a `loss` of `curve_fit` or of your own raise.
+solves again, and raises where it cannot: of a tape that was loaded, of `curve_fit`, `nnls`, `linprog` and what
+constraints hold, where other bounds hold, and where the function depends on variables around it that are others now;
+hand these over by `args=`. `milp`, whole numbers (`integrality=`) and a `loss` of `curve_fit` or of your own raise.
 
 ## scipy.stats
 
