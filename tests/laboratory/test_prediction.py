@@ -73,6 +73,19 @@ def test_example_of_arrays():
 
 def test_functions():
     demand_what_tapes_take(product, [2.0, 3.0])
+
+
+def test_every_small_chunk():
+    def numbers_and_arrays(x):
+        y = x[0]
+        for number in x:
+            y = y * number + 1.5 * np.sin(number) * x[3] - number / x[2]
+        u = np.array(x) * y
+        u[1:3] = y
+        return np.sum(np.exp(u) @ np.ones((len(x), 2))) + u[2]
+
+    demand_what_tapes_take(numbers_and_arrays, [0.1 * k for k in range(1, 12)], range(1, 9))
+    demand_what_tapes_take(burgers, np.linspace(0.0, 1.0, 9), range(1, 9))
     demand_what_tapes_take(burgers, np.linspace(0.0, 1.0, 700))
     demand_what_tapes_take(lambda x: 2.0 if x > 0.0 else x, 1.0)  # depends on nothing
 

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 import codipy
+from codipy.active.bulk import register_floats
 from codipy.errors import ActiveError
 from tests import functions
 from tests.active import catalogue
@@ -136,3 +137,23 @@ def test_a_function_and_its_tape(strategy, chunk_size):
     found = codipy.profile(f, np.linspace(0.1, 1.0, 40), strategy=strategy, chunk_size=chunk_size)
     assert sum(line.sums.bytes for line in found.lines) + sum(a.used for a in found.whole.values()) == found.total.used
     assert found.recordings == 1
+
+
+@each_pair()
+@pytest.mark.parametrize("chunk_size", range(1, 9))
+def test_inputs_that_come_all_at_once(variant, chunk_size):
+    """They are noted when all are on the tape, with chunks of statements between them."""
+    tape = codipy.Tape(*variant, chunk_size=chunk_size)
+    with codipy.profile() as profile, tape:
+        xs = register_floats(tape, [0.1 * k for k in range(11)])
+        y = xs[0]
+        for x in xs:
+            y = y * x + 1.5 * x * xs[3]
+        zs = register_floats(tape, [0.2 * k for k in range(1, 6)])
+        y = tape.push_statement(2.0, [xs[1], zs[0], y], [1.0, 2.0, 3.0]) * zs[4]
+        a = tape.register_input(np.linspace(0.0, 1.0, 5))
+        y = tape.register_output(np.sum(np.sin(a) * y) + zs[1])
+    assert unlike(profile, tape.statistics(), tape) == []
+    statements = {line.source.strip().partition(" = ")[0]: line.sums.statements for line in profile.lines}
+    are_statements = not (tape._identifiers and hasattr(tape._identifiers, "uses_of")) and variant[0] != "simple"
+    assert [statements.get(name, 0) for name in ("xs", "zs")] == ([11, 5] if are_statements else [0, 0])

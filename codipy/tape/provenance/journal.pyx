@@ -48,6 +48,7 @@ cdef class Journal:
         cdef int32_t spot
         if self.count < total:
             spot = self.spots.here()
+            # Several at once are inputs, without arguments: what others have put into a stream ends in one chunk.
             while self.count < total:
                 self.reserve()
                 self.note(spot)
