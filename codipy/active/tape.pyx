@@ -526,7 +526,8 @@ cdef class Tape(BaseTape):
         Identifiers are written ``#7``, those of an array ``#2..#11``; under strategies with reuse one may stand for
         several variables, one after the other. Value strategies (``simple``, ``primal``, ``primal-reuse``) show
         expressions and values, of arrays those that the statements read; Jacobian strategies show Jacobians. What the
-        tape does not keep is a ``?``.
+        tape does not keep is a ``?``. Inside of a ``with codipy.profile():`` block around the recording each statement has
+        the line of the program that wrote it.
 
         Parameters
         ----------

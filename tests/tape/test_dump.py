@@ -118,6 +118,29 @@ def test_statements_made_by_hand_say_so():
     assert "0.25*#1  (by hand)" in tape.dump()
 
 
+@pytest.mark.parametrize("chunk_size", [2, None])
+@pytest.mark.parametrize(("strategy", "granularity"), VARIANTS)
+def test_statements_of_a_profiled_recording_have_their_lines(strategy, granularity, chunk_size):
+    tape = codipy.Tape(strategy, granularity, chunk_size)
+    with codipy.profile():
+        with tape:
+            x = tape.register_input(0.5)
+            a = tape.register_input(np.array([1.0, 2.0]))
+            y = codipy.math.sin(x) * x
+            b = a * y
+            z = y * y + 1.0
+            tape.register_output(np.linalg.solve(np.eye(2), b)[0] * z)
+        lines = tape.dump().splitlines()[1:]
+    assert tape.dump().splitlines()[1:] == [re.sub(r"  \[test_dump.*", "", line) for line in lines]
+    found = [line.partition(" `")[2].rstrip("`]") for line in lines]
+    there = ("a = tape.register_input(np.array([1.0, 2.0]))", "y = codipy.math.sin(x) * x", "b = a * y",
+             "z = y * y + 1.0")  # fmt: skip
+    assert [found.index(line) for line in there] == sorted(found.index(line) for line in there)
+    solved = [line for line in lines if "linalg.solve(" in line.partition("  [test_dump")[0]]
+    assert len(solved) == 1 and "np.linalg.solve(np.eye(2), b)[0] * z)`]" in solved[0]
+    assert ("x = tape.register_input(0.5)" in found) == (strategy != "simple" and not strategy.endswith("reuse"))
+
+
 @pytest.mark.parametrize("method", ["dump", "to_graphviz", "to_networkx"])
 def test_large_tapes_and_tapes_that_keep_nothing_are_refused(method):
     if method == "to_networkx":

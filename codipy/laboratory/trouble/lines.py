@@ -6,8 +6,6 @@ records operations one by one nothing is pushed later, so that this is exact; it
 """
 from __future__ import annotations
 
-import linecache
-import os
 import sys
 import weakref
 from bisect import bisect_right
@@ -15,6 +13,7 @@ from typing import NamedTuple
 
 from codipy.laboratory.sampled import is_program
 from codipy.tape.activity import active_tape
+from codipy.tape.provenance.lines import said
 
 __all__ = ["Line", "Lines", "line_of"]
 
@@ -26,8 +25,7 @@ class Line(NamedTuple):
     number: int
 
     def __str__(self):
-        text = linecache.getline(self.file, self.number).strip()
-        return f"{os.path.basename(self.file)}:{self.number}" + (f": `{text}`" if text else "")
+        return said(self.file, self.number)
 
 
 def line_of(frame):

@@ -6,6 +6,7 @@ import numpy as np
 
 from codipy.errors import TapeError
 from codipy.tape.display.entries import entries
+from codipy.tape.provenance.lines import lines_of
 
 __all__ = ["brief", "dump", "leaves", "limited", "named"]
 
@@ -15,10 +16,23 @@ _MOST = 4      # operands of a movement that are written
 
 def dump(tape, limit):
     """The text; see ``Tape.dump``."""
-    rows = [_row(entry) for entry in limited(tape, limit, "dump")]
+    found = limited(tape, limit, "dump")
+    rows = [_row(entry) for entry in found]
     width = max((len(results) for results, _ in rows), default=0)
     head = f"tape of strategy {tape.strategy!r}, granularity {tape.granularity!r}: {tape.statements} statements"
-    return "\n".join([head, *(f"{results:>{width}} = {text}" for results, text in rows)])
+    return "\n".join([head, *(f"{results:>{width}} = {text}{line}"
+                              for (results, text), line in zip(rows, _lines(tape, found)))])
+
+
+def _lines(tape, found):
+    """What is said of the line of each entry: something where the tape is being profiled."""
+    statements, records = lines_of(tape)
+    if statements is None:
+        return [""] * len(found)
+    nowhere = len(found) - len(statements) - len(records)      # inputs that have no statement come first
+    ways = {False: iter([""] * nowhere + statements), True: iter(records)}
+    lines = [next(ways[entry.record is not None]) for entry in found]
+    return [line and f"  [{line}]" for line in lines]
 
 
 def limited(tape, limit, name):
