@@ -85,23 +85,13 @@ def by_name(primitives):
 
 
 def described(primitive, given):
-    """Whose a primitive is, its name and its version.
-
-    Raises
-    ------
-    TapeError
-        If it is neither codipy's own nor among those given.
-    """
+    """Whose a primitive is, its name and its version; None if it is neither codipy's own nor among those given."""
     name = primitive.name
     if _is(primitive, given.get(name)):
         return ["given", name, primitive.version]
     if _is(primitive, own(name)):
         return ["codipy", name, primitive.version]
-    raise TapeError(
-        f"the primitive {name!r} cannot be found by its name when the file is loaded: if it is a "
-        "codipy.Primitive of yours, say tape.save(path, primitives=[...]); functions made for one call, of "
-        "codipy.implicit and of codipy.primitive say, are not saved"
-    )
+    return None
 
 
 def _is(primitive, known):

@@ -16,6 +16,7 @@ from codipy.operations import TABLE
 from codipy.programs.program import parts_of
 from codipy.tape.contents.contents import Calling, Choosing, Expression, Input, Movement, Summation, Values
 from codipy.tape.contents.dissect import contents_of, epoch_of, spot_of
+from codipy.tape.provenance.lines import lines_of
 
 FIRST_PROGRAM = 3  # handles below are leaves: programs/program.pxd
 SINGLE, OF_NUMPY = 1 << 29, 1 << 30
@@ -151,7 +152,12 @@ class _Saved:
                 *[None if buffer is None else self.buffers.number(buffer) for buffer in (step.values, step.last)],
             ]
         assert isinstance(step, Calling)
-        named.described(step.primitive, self.given)  # its error comes before those of arguments
+        if named.described(step.primitive, self.given) is None:  # said before what is wrong with arguments
+            raise TapeError(
+                f"{self.call(number, step)} cannot be found by its name when the file is loaded: give a "
+                "codipy.Primitive of yours to tape.save(path, primitives=[...]); what is made for one call, as "
+                "codipy.implicit, codipy.primitive and solvers of sparse equations make it, is not saved"
+            )
         return [
             "call",
             *common,
@@ -169,12 +175,21 @@ class _Saved:
             return [operand.identifier, list(operand.strides), self.buffers.number(values.buffer), values.offset]
         return [operand.identifier, list(operand.strides), bits(values)]
 
+    def call(self, number, step):
+        """A call, for errors, with its line where the recording is being profiled."""
+        _, records = lines_of(self.tape)
+        if records is None:
+            hint = "save() inside of `with codipy.profile():` says its line"
+        else:
+            hint = records[number] or "called by no line of yours"
+        return f"record {number}, a call of {step.primitive.name!r} ({hint}),"
+
     def values(self, number, step):
         try:
             return [encoded(value, self.file.add, self.buffers.number) for value in (step.args, step.kwargs, step.out)]
         except Unknown as error:
             raise TapeError(
-                f"record {number}, a call of {step.primitive.name}, keeps something that a file cannot hold: {error}"
+                f"{self.call(number, step)} keeps something that a file cannot hold: {error}"
             ) from None
 
 
