@@ -34,7 +34,6 @@ from codipy.scipy import solvers
 from codipy.tape import passive
 from codipy.tape.activity import depth
 from codipy.tools.derivatives.drivers import grad
-from codipy.tools.derivatives.jacobian import jacobian
 
 __all__ = ["FUNCTIONS", "optimize"]
 

@@ -90,8 +90,8 @@ def _pairs(bounds, count):
     return list(bounds) * count if len(bounds) == 1 else list(bounds)
 
 
-_OF_WHOLE = ("solve with codipy.value(x), and compute with the whole numbers that it finds, which are constant but where "
-             "they jump")
+_OF_WHOLE = ("solve with codipy.value(x), and compute with the whole numbers that it finds, which are constant but "
+             "where they jump")
 
 
 @functools.wraps(_MIXED)

@@ -21,8 +21,8 @@ _INSTEAD = {
     "hess": "take codipy.hessian of the function at the solution",
     "hess_inv": "it is an estimate that the steps made: take np.linalg.inv of codipy.hessian at the solution",
 }
-_INSTEAD |= {name: "its marginals are codipy.grad of the least value by these bounds"
-             for name in ("ineqlin", "eqlin", "lower", "upper")}
+_INSTEAD |= dict.fromkeys(("ineqlin", "eqlin", "lower", "upper"),
+                          "its marginals are codipy.grad of `fun` by these right-hand sides or bounds")
 _INSTEAD |= {"Bopt": _INSTEAD["hess_inv"], "gopt": _INSTEAD["grad"]}
 _WHOLE = {"active_mask"}      # of whole numbers, floats as they are
 # What stands in tuples beside the solution.

@@ -194,13 +194,13 @@ covariance), `nnls`; by all methods. The function is run once more, at the solut
 
 Where bounds or constraints hold a minimum, it is differentiated with those numbers at their bounds, and with the
 constraints as equations, by the conditions of Karush, Kuhn and Tucker; bounds, constraints and what these read may be
-active. Where one just touches it, or equations are singular, it raises. A vertex that `linprog` finds is such a minimum,
-with `fun`, `slack` and `con`. A result has `x` or `root`, and `fun`, `fvec` and `cost` where
-there are such, as variables, and its counts; other numbers of it (`jac`, `grad`, `hess_inv`, `cov_x`, `optimality`)
-would be constants: to use one raises and says what to write, and `result.jac.value` is its number. `evaluate_primal()`
-solves again, and raises where it cannot: of a tape that was loaded, of `curve_fit`, `nnls`, `linprog` and what
-constraints hold, where other bounds hold, and where the function depends on variables around it that are others now;
-hand these over by `args=`. `milp`, whole numbers (`integrality=`) and a `loss` of `curve_fit` or of your own raise.
+active. Where one just touches it, or equations are singular, it raises. A vertex that `linprog` finds is such a
+minimum, with `fun`, `slack` and `con`. A result has `x` or `root`, and `fun`, `fvec` and `cost` where there are such,
+as variables, and its counts; other numbers of it (`jac`, `grad`, `hess_inv`, `cov_x`, `optimality`) would be constants:
+to use one raises and says what to write, and `result.jac.value` is its number. `evaluate_primal()` solves again, and
+raises where it cannot: of a tape that was loaded, of `curve_fit`, `nnls`, `linprog` and what constraints hold, where
+other bounds hold, and where the function depends on variables around it that are others now; hand these over by
+`args=`. `milp`, whole numbers (`integrality=`) and a `loss` of `curve_fit` or of your own raise.
 
 ## scipy.stats
 

@@ -467,10 +467,9 @@ def test_a_system_in_odd_units_is_not_taken_for_a_singular_one():
     rows, columns = np.array([1e-20, 1.0, 1e15]), np.array([1e-12, 1.0, 1e9])
 
     def f(p):
-        def scaled(z):
-            return rows * (M @ (columns * z) - p)
-
-        return np.sum(columns * codipy.implicit.root(lambda z, p: scaled(z), lambda p: np.linalg.solve(M, p) / columns)(p))
+        found = codipy.implicit.root(lambda z, p: rows * (M @ (columns * z) - p),
+                                     lambda p: np.linalg.solve(M, p) / columns)(p)
+        return np.sum(columns * found)
 
     np.testing.assert_allclose(codipy.grad(f)(P), np.linalg.solve(M.T, np.ones(3)), rtol=1e-9)
 
