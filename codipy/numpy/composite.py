@@ -69,10 +69,15 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     arr = _array(arr)
     axis, rows, lead = rows_along(axis, arr)
     results = [func1d(rows[index], *args, **kwargs) for index in np.ndindex(lead)]
+    return of_rows(results, lead, axis, arr.dtype)
+
+
+def of_rows(results, lead, axis, dtype):
+    """What each row became, as one array in the place of the rows."""
     if any(map(is_complex_variable, results)):
         return placed_along(np.stack(results), lead, axis)
     values = np.array([value_tree(part) for part in results])
-    if arr.dtype == np.float32 and any(type(part) is Real for part in results):
+    if dtype == np.float32 and any(type(part) is Real for part in results):
         values = values.astype(np.float32)  # NumPy's scalars of such rows are float32
     ids = np.array([identifier_tree(part) for part in results])
     return placed_along(gather_tree(values, ids), lead, axis)

@@ -7,14 +7,17 @@ import functools
 
 import numpy as np
 
+from codipy.active.array import is_complex_variable
 from codipy.active.array_type import Array
 from codipy.active.arrays.listed import Listed
 from codipy.active.arrays.reductions import learn_sums, summed
+from codipy.active.recordings.status import recording
 from codipy.active.scalar.given import method_of
 from codipy.active.scalar.real import Real
 from codipy.numpy import allocation
 from codipy.numpy.allocation import asarray, given, holds_movable
-from codipy.numpy.arguments import holds_variables, parameters
+from codipy.numpy.arguments import fillable, holds_variables, parameters
+from codipy.numpy.composite import of_rows, rows_along
 from codipy.numpy.functions import SETS, array_function
 from codipy.numpy.modules import module_for
 from codipy.numpy.views import stride_tricks
@@ -144,6 +147,24 @@ def _of_list(function):
     return call
 
 
+def _of_rows(function):
+    """``apply_along_axis``, also of passive arrays by a function that uses active values."""
+    ordinary = _of_arguments(function)
+
+    @functools.wraps(function, updated=())
+    def call(func1d, axis, arr, *args, **kwargs):
+        if recording() is None or not (type(arr) in (np.ndarray, Array) or is_complex_variable(arr)):
+            return ordinary(func1d, axis, arr, *args, **kwargs)
+        place, rows, lead = rows_along(axis, arr)
+        results = [func1d(rows[index], *args, **kwargs) for index in np.ndindex(lead)]
+        if holds_variables(results):
+            return of_rows(results, lead, place, arr.dtype)
+        found = iter(results)
+        return fillable(ordinary(lambda row: next(found), axis, arr))
+
+    return call
+
+
 # One for each ufunc: some have several names. Those of `np.frompyfunc` are not here: they take lists as they are.
 _LISTED = {ufunc: listed(ufunc) for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}
 UFUNCS = {name: _LISTED[ufunc] for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc)}
@@ -153,6 +174,7 @@ _NAMES = {name for name in _KNOWN if hasattr(np, name)}
 FUNCTIONS = {name: _of_arguments(getattr(np, name)) for name in _NAMES.difference(allocation.__all__, _TREES)}
 FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
 FUNCTIONS |= {name: _asking(getattr(np, name)) for name in _TREES if name in _UNASKED}
+FUNCTIONS["apply_along_axis"] = _of_rows(np.apply_along_axis)
 FUNCTIONS["trim_zeros"] = _of_list(np.trim_zeros)
 FUNCTIONS |= {"sum": _of_sum(np.sum, False), "mean": _of_sum(np.mean, True)}
 

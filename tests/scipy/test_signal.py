@@ -145,6 +145,8 @@ CASES = [
     "s.upfirdn(x[:5] * (1 + 2j) + 1j * x[5:10], x[10:] * 1j + x[::-1][:30], 3, 2).real",
     "s.upfirdn(x[:5] * 1j, x * 1j + 1, 2, 3, mode='line').imag", "s.upfirdn(x[:5] * 1j, x, 2, 3, mode='reflect').imag",
     "s.upfirdn(x[:20], x[20:30], mode='line')", "s.upfirdn(x[:20], x[20:30], mode='smooth')",
+    "s.lfilter(x[:5], 2.5, np.cos(np.arange(30.0)))", "s.lfilter(x[:3] * 1j, x[4] + 3.0, B * (1 + 2j)).imag",
+    "s.lfilter([1.0, 0.5], 2.0, B, zi=x[:1])[0]", "s.filtfilt(x[:2], 1.5, np.cos(np.arange(12.0)), padlen=3)",
     "s.savgol_filter(x, 7, 3)", "s.savgol_filter(x.reshape(2, 20), 7, 3, 1, 0.5, mode='nearest')",
     "s.savgol_filter(x.reshape(20, 2), 7, 3, 1, 0.5, axis=0)", "s.medfilt(x, 5)", "s.medfilt(image(x), (3, 1))",
     "s.order_filter(image(x), np.ones((3, 3)), 2)",
