@@ -18,6 +18,7 @@ from codipy.complexes.record import RULES, record, special_name
 from codipy.complexes.scalar import Complex
 from codipy.numpy.arguments import refuse
 from codipy.numpy.differentiable import ROUNDED
+from codipy.numpy.special import REFUSED
 from codipy.numpy.ufuncs import GENERALISED, demand_unread, kept, ordered
 
 __all__ = ["array_ufunc", "fresh", "in_place", "operate"]
@@ -95,8 +96,10 @@ def _apply(ufunc, inputs, options):
         return record(name, _settled(inputs), options)
     if special_name(ufunc) is not None:
         return record(special_name(ufunc), inputs, options)
-    name = name if getattr(np, name, None) is ufunc else f"scipy.special.{name}"
-    refuse(name, "no derivative is known for complex operands: take `codipy.value(z)` where none is wanted")
+    why = "no derivative is known for complex operands: take `codipy.value(z)` where none is wanted"
+    if getattr(np, name, None) is ufunc:
+        refuse(name, why)
+    refuse(f"scipy.special.{name}", REFUSED.get(name, why))
 
 
 def _of_number(ufunc, z):

@@ -15,7 +15,7 @@ from . import bessel
 from .elementary import elementwise_primitive
 from .incomplete import FUNCTIONS
 
-__all__ = ["ARGUMENTS", "NAMES", "WHOLE", "lacking", "partials_of", "primitive_of", "row_of", "ufunc_of"]
+__all__ = ["ARGUMENTS", "NAMES", "REFUSED", "WHOLE", "lacking", "partials_of", "primitive_of", "row_of", "ufunc_of"]
 
 # Partials in the arguments and the result w, one text per argument; "-" where there is none to be had. Texts see NumPy
 # as np and scipy.special as sp.
@@ -180,8 +180,8 @@ _TWO = {
     "_smirnovci": ("-", "-1 / spu._smirnovp(x, w)"),
     "tklmbda": (
         "edge((w <= 0) | (w >= 1), np.where((w <= 0) | (w >= 1), 0, 1 / (w ** (y - 1) + (1 - w) ** (y - 1))))",
-        "edge((w <= 0) | (w >= 1) | (y == 0), -(w**y * np.log(w) - (1 - w)**y * np.log1p(-w) - x) / y"
-        " / (w ** (y - 1) + (1 - w) ** (y - 1)))",
+        "edge((w <= 0) | (w >= 1) | (y == 0), np.where((w <= 0) | (w >= 1), 0, -(w**y * np.log(w)"
+        " - (1 - w)**y * np.log1p(-w) - x) / y / (w ** (y - 1) + (1 - w) ** (y - 1))))",
     ),
     "eval_chebyc": ("-", "np.where(x == 0, 0, x * sp.eval_chebyu(x - 1, y / 2))"),
     "eval_chebys": ("-", "np.where(x == 0, 0, sp.eval_gegenbauer(x - 1, 2, y / 2))"),
@@ -485,6 +485,18 @@ _IN_SLOPES = {
     "LN2": np.log(2.0),
     "expm1_slope": lambda x, w: np.where(w > -0.5, w + 1, np.exp(x)),
 }
+
+# What to write instead of those without a derivative.
+_EQUATIONS = {"btdtria": "betainc", "btdtrib": "betainc", "chdtriv": "chdtr", "fdtridfd": "fdtr", "gdtria": "gdtr",
+              "gdtrib": "gdtr", "nrdtrimn": "ndtr", "nrdtrisd": "ndtr", "stdtridf": "stdtr"}  # fmt: skip
+_INSTEAD = {name: f"it solves an equation, so take `scipy.optimize.brentq` of `{other}`"
+            for name, other in _EQUATIONS.items()}
+_INSTEAD |= {
+    "kelvin": "take its parts by `ber`, `bei`, `ker`, `kei`, `berp`, `beip`, `kerp` and `keip`",
+    "zetac": "take `zeta(x) - 1`",
+    **dict.fromkeys(("gammasgn", "round"), "it is constant but where it jumps, so take `codipy.value(x)`"),
+}
+REFUSED = {name: f"codipy has no derivative for it: {advice}" for name, advice in _INSTEAD.items()}
 
 # For each argument the text of the slope, or of that of the first result.
 ARGUMENTS: dict[str, tuple[str, ...]] = {**{name: (text,) for name, text in _ONE.items()}, **_TWO, **_THREE, **_FOUR}

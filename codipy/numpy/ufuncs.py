@@ -128,9 +128,11 @@ def apply(ufunc, *inputs, **kwargs):
         return door("complexes")().array_ufunc(ufunc, "__call__", inputs, {})  # complex of real numbers too
     if all(set(types) <= set("O->") for types in ufunc.types):
         return _python(ufunc, inputs)
-    why = REFUSED.get(ufunc.__name__, "codipy has no derivative for it: take `codipy.value(x)` where none is wanted")
     name = ufunc.__name__
-    refuse(name if hasattr(np, name) else f"scipy.special.{name.lstrip('_')}", why)
+    why = REFUSED.get(name, "codipy has no derivative for it: take `codipy.value(x)` where none is wanted")
+    if hasattr(np, name) and getattr(np, name) is ufunc:
+        refuse(name, why)
+    refuse(f"scipy.special.{name.lstrip('_')}", special.REFUSED.get(name, why))
 
 
 def _python(ufunc, inputs):

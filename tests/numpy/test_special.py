@@ -239,3 +239,17 @@ def test_the_slope_by_the_degrees_of_freedom_is_not_differentiated_again_where_i
     assert codipy.grad(slope)(1e-6) == pytest.approx(change, rel=1e-7)
     with pytest.raises(UndifferentiableError, match="limit"):
         codipy.grad(slope)(0.0)
+
+
+def test_of_what_is_beyond_its_range():
+    """The distribution function is 0 and 1 beyond the ends of its support, which move with the shape."""
+    gradient = codipy.grad(lambda s: np.sum(special.tklmbda(np.array([1.3, -2.0, 0.2]), s)))(np.array([2.2, 3.0, 1.3]))
+    step = 1e-6
+    expected = (special.tklmbda(0.2, 1.3 + step) - special.tklmbda(0.2, 1.3 - step)) / (2 * step)
+    np.testing.assert_allclose(gradient, [0.0, 0.0, expected], rtol=1e-7)
+
+
+@pytest.mark.parametrize("name, advice", [("kelvin", "berp"), ("zetac", "zeta"), ("stdtridf", "brentq")])
+def test_what_is_refused_says_what_to_write(name, advice):
+    with pytest.raises(ActiveError, match=rf"special\.{name}: .*{advice}"):
+        codipy.grad(lambda x: np.real(getattr(special, name)(*[x] * getattr(special, name).nin)[0]))(np.full(1, 0.6))
