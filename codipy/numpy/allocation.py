@@ -262,6 +262,9 @@ def fromiter(iter, dtype, count=-1, *, like=None):
     items = list(iter) if count < 0 else list(itertools.islice(iter, count))
     if not holds_movable(items):
         return fresh(np.fromiter(items, dtype, count, like=like))
+    if _is_of_complex(items, dtype):
+        np.fromiter([complex(0.0)] * len(items), dtype, count)  # raises what NumPy does: too few, or another dtype
+        return array(items, dtype)
     values = np.fromiter(_leaves(plain, items), dtype, count)  # raises what NumPy does: too few, or no numbers
     if values.ndim == 1:  # items of one element are numbers to NumPy, up to 2.3
         items = [x.reshape(-1)[0] if type(x) is Array else x for x in items]

@@ -23,7 +23,9 @@ NAMES = {"I": I, "J": J, "x": X, "w": W, "c": C, "r": R, "p": P, "eye": ss.eye_a
 
 # Texts on a CSR matrix m with the values z (two at one place), n in CSC, o in triplets, and a real matrix a.
 CASES = [part.strip() for part in """
-    m.toarray() ; o.toarray() ; m.tolil().toarray() ; m.tobsr((2, 2)).toarray() ; m.todia().toarray() ; m @ x ; m @ w ;
+    m.toarray() ; o.toarray() ; m.tolil().toarray() ; m.tobsr((2, 2)).toarray() ; m.todia().toarray() ; m @ x ;
+    m.todok().toarray() ; m.todok().T @ w ; m.tolil()[0, 1] ; m.tolil() @ w ; filled(m.tolil(), z) ;
+    filled(m.todok(), z) ; m @ w ;
     n @ w ; o @ w ; m.tobsr((2, 2)) @ w ; ss.diags_array([z[:4], z[4:7]], offsets=[0, 1]) @ w ; m @ c ; n @ c ; o @ c ;
     m.tobsr((2, 2)) @ c ; w @ m ; c.T @ n ; m.T @ w ; m.conj().T @ w ; (m + m.T).toarray() ; (m - p).toarray() ;
     (m + r).toarray() ; (m * (2 + 1j)).toarray() ; (m * z[0]).toarray() ; (m / z[1]).toarray() ; (m @ m).toarray() ;
@@ -51,6 +53,10 @@ def program(text):
     """A sum of the result and of its squares with fixed weights, as a user writes it in a module."""
     source = f"""
 import numpy as np, scipy.sparse as ss, scipy.sparse.linalg as sl
+def filled(a, z):
+    a[0, 3] = z[1] * z[2]
+    a[[1, 2], [3, 0]] = z[3:5]
+    return a.tocsr().toarray()
 def f(q):
     z = q[:9] + 1j * q[9:]
     o = ss.coo_array((z, (I, J)), shape=(4, 4))
@@ -121,7 +127,7 @@ def test_of_single_precision():
     ("sl.lsqr(m, w)[0]", r"np\.linalg\.lstsq\(A\.toarray\(\), b\)"),
     ("sl.lsqr(p, z[:4].real)[0]", r"np\.linalg\.lstsq\(A\.toarray\(\), b\)"),
     ("sl.spsolve_triangular(ss.tril(m).tocsr(), w)", r"spsolve\(A, b\)"),
-    ("m.todok().toarray()", "complex"),
+    ("(lambda k: k.__setitem__((0, 1), z[0]) or k)(a.tolil()).toarray()", "Complex"),
     ("(m - 0 * m + (m - m)).toarray()", "leaves out an entry that is exactly 0"),
 ])  # fmt: skip
 def test_what_is_refused(text, match):

@@ -14,7 +14,7 @@ from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.standins import pass_for
 
-__all__ = ["FUNCTIONS", "Matrix"]
+__all__ = ["FUNCTIONS", "Matrix", "is_ours"]
 
 
 
@@ -22,13 +22,14 @@ def _array(x):
     return x._array if type(x) is Matrix else x
 
 
-def _is_array(x):
+def is_ours(x):
+    """Whether it is an Array or a ComplexArray."""
     return type(x) is Array or is_complex_variable(x) and hasattr(type(x), "reshape")
 
 
 def _shaped(x):
     """A Matrix of what has two axes; everything else as it is."""
-    return Matrix(x) if _is_array(x) and x.ndim == 2 else x
+    return Matrix(x) if is_ours(x) and x.ndim == 2 else x
 
 
 class Matrix:
@@ -110,7 +111,7 @@ class Matrix:
 
     def __getitem__(self, key):
         found = self._array[_array(key)]
-        if not _is_array(found) or found.ndim == 0:
+        if not is_ours(found) or found.ndim == 0:
             return found
         if found.ndim == 2:
             return Matrix(found)
@@ -228,14 +229,14 @@ def asmatrix(data, dtype=None):
     """``numpy.asmatrix`` of what may be active."""
     if type(data) is Matrix:
         return data
-    if _is_array(data):
+    if is_ours(data):
         return Matrix(data if dtype is None or data.dtype == dtype else data.astype(dtype))
     return _ORIGINAL(data, dtype)
 
 
 def matrix(data, dtype=None, copy=True):
     """``numpy.matrix`` of what may be active."""
-    if type(data) is not Matrix and not _is_array(data):
+    if type(data) is not Matrix and not is_ours(data):
         return _MATRIX(data, dtype=dtype, copy=copy)
     made = asmatrix(data, dtype)
     return made.copy() if copy else made

@@ -13,7 +13,7 @@ from codipy.active.array import Array, Real, is_complex_variable
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active, holds_variables
+from codipy.numpy.arguments import holds_variables
 from codipy.numpy.sparse import from_left, from_right
 from codipy.scipy.kernels.calls import active_at, demand_no_loss
 from codipy.scipy.kernels.lists import demand_no_zero, insert
@@ -51,12 +51,13 @@ def _setting(rebuilt):
 
 
 def _setting_lists(rebuilt):
-    """``A[i, j] = x`` of rows in lists: SciPy makes a float of x first."""
+    """``A[i, j] = x`` of rows in lists: SciPy makes a number of the matrix's dtype of x first."""
 
     @functools.wraps(rebuilt)
     def method(self, key, x):
         is_element = isinstance(key, tuple) and len(key) == 2 and all(isinstance(k, (int, np.integer)) for k in key)
-        if not is_element or np.ndim(x) or not holds_active((x,)):
+        is_dropped = is_complex_variable(x) and self.dtype.kind != "c"
+        if not is_element or np.ndim(x) or not holds_variables((x,)) or is_dropped:
             return rebuilt(self, key, x)
         return insert(*self.shape, self.rows, self.data, *key, x)
 
@@ -69,7 +70,7 @@ def _element(rebuilt):
     @functools.wraps(rebuilt)
     def method(self, row, col):
         found = _compiled.lil_get1(*self.shape, self.rows, self.data, row, col)
-        return found if type(found) is Real else rebuilt(self, row, col)
+        return found if type(found) is Real or is_complex_variable(found) else rebuilt(self, row, col)
 
     return method
 

@@ -11,13 +11,12 @@ from bisect import bisect_left
 import numpy as np
 from scipy.sparse import _csparsetools as _compiled
 
-from codipy.active.array import Array
-from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import holds_active, holds_variables
+from codipy.numpy.arguments import holds_variables
 from codipy.numpy.modules import module_for
 from codipy.scipy.calls import numbers
+from codipy.scipy.kernels.dense import is_ours
 
 __all__ = ["FUNCTIONS", "demand_no_zero", "insert"]
 
@@ -31,20 +30,20 @@ def demand_no_zero(what, value):
 
 def insert(high, wide, rows, values, i, j, x):
     """Set one element."""
-    if not holds_active((x,)) and type(x) is not Array:
+    if not holds_variables((x,)) and not is_ours(x):
         return _compiled.lil_insert(high, wide, rows, values, i, j, x)
     demand_no_zero("A[i, j] = x of a LIL matrix", x)
-    plain = float(value_of(x))
-    if not holds_active((x,)):
+    plain = np.asarray(numbers(x))[()].item()
+    if not holds_variables((x,)):
         return _compiled.lil_insert(high, wide, rows, values, i, j, plain)
     _compiled.lil_insert(high, wide, rows, values, i, j, plain)  # where SciPy puts it
     i, j = int(i) % high, int(j) % wide
-    values[i][bisect_left(rows[i], j)] = x[()] if type(x) is Array else x
+    values[i][bisect_left(rows[i], j)] = x[()] if is_ours(x) else x
     return None
 
 
 def _fancy_set(high, wide, rows, values, i, j, x):
-    if type(x) is not Array:
+    if not is_ours(x):
         return _compiled.lil_fancy_set(high, wide, rows, values, i, j, x)
     for place in np.ndindex(x.shape):
         insert(high, wide, rows, values, i[place], j[place], x[place])
@@ -52,13 +51,13 @@ def _fancy_set(high, wide, rows, values, i, j, x):
 
 
 def _flatten(lists, target):
-    if type(target) is not Array:
+    if not is_ours(target):
         return _compiled.lil_flatten_to_array(lists, target)
     items = [x for row in lists for x in row]
     if items:
-        target[...] = np.array([value_of(x) for x in items])
+        target[...] = np.array([numbers(x) for x in items])
         for k, x in enumerate(items):
-            if holds_active((x,)):
+            if holds_variables((x,)):
                 target[k] = x
     return None
 
