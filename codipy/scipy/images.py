@@ -18,7 +18,7 @@ REBUILT: dict[str, tuple | None] = {
         "spline_filter", "spline_filter1d", "standard_deviation", "sum", "sum_labels", "uniform_filter",
         "uniform_filter1d", "variance", "white_tophat",
     )),
-    "zoom": ("input",),
+    "zoom": ("input", "output"),      # SciPy calls it with parts of an output for complex images
 }  # fmt: skip
 # What says nothing of the values, or has a slope of zero everywhere.
 PASSIVE = frozenset((

@@ -40,7 +40,7 @@ CASES = [
     "rotate(a, 20 + x[0])",
     "affine_transform(a, AFFINE)", "affine_transform(a, AFFINE[:2] * x[0], output_shape=(4, 4))",
     "map_coordinates(x, [x[:9] * 20])", "shift(x, x[3] * 3, order=2)", "shift(a, 1.5)", "zoom(x, 0.3)",
-    "zoom(a, 1.0)",
+    "zoom(a, 1.0)", "zoom(a * 1j + 0.5, 1.6, order=2).imag",
     "uniform_filter1d(x, 5, mode='mirror')", "correlate1d(x, [1, 2, 3])", "convolve1d(POINT, x[:4])",
     "convolve1d(a, [1.0, -0.5], 0, origin=-1)", "correlate1d(a + 1j * a[::-1], x[:3]).imag",
     "gaussian_filter(a, 1.0, output=np.zeros((8, 5)))", "gaussian_filter(a[::-1, ::2], 1.0)",
