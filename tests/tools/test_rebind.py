@@ -13,6 +13,7 @@ import traceback
 import types
 import weakref
 from math import sqrt
+from typing import TypeVar, cast
 
 import numpy as np
 import numpy.linalg as la
@@ -311,6 +312,19 @@ def test_proxies_are_not_asked_what_they_are():
         return filled(x)[1] if proxy is not None else 0.0
 
     check(f)
+
+
+T = TypeVar("T")
+
+
+def test_type_variables_are_objects_like_others():
+    """In Python 3.12 they are objects of C that have attributes and no ``__dict__``."""
+
+    def f(x):
+        y = cast(T, x) * [T.__bound__ or 3.0][0]
+        return math.sin(y)
+
+    assert codipy.grad(f)(2.0) == 3.0 * math.cos(6.0)
 
 
 def test_coroutines_are_left_alone():

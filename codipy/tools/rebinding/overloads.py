@@ -83,11 +83,14 @@ def jitted_from(value):
 
 @functools.lru_cache(256)
 def _has_own_attributes(cls):
-    """Whether attributes of objects are in a ``__dict__`` of their own, and not what the code of a proxy says."""
+    """Whether attributes of objects are in a ``__dict__`` of their own, and not what the code of a proxy says.
+
+    From Python 3.12 on a `TypeVar` has attributes and no ``__dict__``.
+    """
     found = [vars(each) for each in cls.__mro__]
-    return cls.__dictoffset__ != 0 and not any(
-        "py_func" in variables or type(variables.get("__dict__")) not in (GetSetDescriptorType, type(None))
-        for variables in found)
+    shown = [variables["__dict__"] for variables in found if "__dict__" in variables]
+    return cls.__dictoffset__ != 0 and bool(shown) and all(type(each) is GetSetDescriptorType for each in shown) and (
+        not any("py_func" in variables for variables in found))
 
 
 def _is_active(argument):
