@@ -178,3 +178,21 @@ def test_bits_inside_of_drivers(strategy):
         assert kept[0] == bits(expected), (text, sorted(active), given["M"].shape)
         seen += 1
     assert seen > 120
+
+
+BACKWARDS = ["tan", "arcsin", "arctanh", "cbrt", "exp", "expm1", "log10", "log1p", "sinh", "hypot", "power"]
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@each_pair("strategy, granularity", BY_STATEMENT)
+def test_bits_of_one_element_read_backwards(strategy, granularity, dtype):
+    """NumPy's loop sees that the stride is negative, also where there is nothing that it leads to."""
+    point = np.random.default_rng(0).uniform(0.05, 0.95, 20).astype(dtype)
+    with codipy.Tape(strategy, granularity) as tape:
+        x = tape.register_input(codipy.Array(point))
+        for ufunc in (getattr(np, name) for name in BACKWARDS):
+            for k in range(1, len(point)):
+                first, second, plain = x[k : k - 1 : -1], x[k - 1 : k], (point[k : k - 1 : -1], point[k - 1 : k])
+                assert bits(ufunc(*(first, second)[: ufunc.nin])) == bits(ufunc(*plain[: ufunc.nin]))
+                halves = [y * dtype(0.5) for y in (first, second)[: ufunc.nin]]
+                assert bits(ufunc(*halves)) == bits(ufunc(*[y * dtype(0.5) for y in plain[: ufunc.nin]]))

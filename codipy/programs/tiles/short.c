@@ -37,7 +37,7 @@ static inline ShortLayout short_layout(int dims, const Py_ssize_t *shape, const 
 {
     int dense = 1, constant = 1;
     for (int d = dims - 1; d >= 0; d--) {
-        if (shape[d] == 1) continue;
+        if (shape[d] == 1 && (dims > 1 || strides[d] >= 0)) continue; /* see walk_keeps */
         dense = dense && strides[d] == unit;
         constant = constant && strides[d] == 0;
         unit *= shape[d];

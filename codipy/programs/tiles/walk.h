@@ -53,6 +53,13 @@ typedef struct {
     TileView view[TILE_VIEWS];
 } TileWalk;
 
+/* Whether a dimension is walked. Where there is no other, one of length 1 is, too: NumPy's loops see its stride, and some
+   have other last bits where that is negative. */
+static inline int walk_keeps(int dims, Py_ssize_t length)
+{
+    return length > 1 || dims == 1;
+}
+
 /* The shape without dimensions of length 1; 0 if it is empty. */
 static inline int walk_begin(TileWalk *walk, int dims, const Py_ssize_t *shape)
 {
@@ -63,7 +70,7 @@ static inline int walk_begin(TileWalk *walk, int dims, const Py_ssize_t *shape)
     walk->sum = NULL;
     for (int d = 0; d < dims; d++) {
         if (shape[d] == 0) return 0;
-        if (shape[d] > 1) walk->shape[walk->dims++] = shape[d];
+        if (walk_keeps(dims, shape[d])) walk->shape[walk->dims++] = shape[d];
     }
     return 1;
 }
@@ -77,7 +84,7 @@ static inline uint8_t walk_add(
     view->unit = sizeof(double);
     view->plane = 0;
     for (int d = 0, kept = 0; d < dims; d++)
-        if (shape[d] > 1) view->strides[kept++] = strides[d] * size;
+        if (walk_keeps(dims, shape[d])) view->strides[kept++] = strides[d] * size;
     return (uint8_t)walk->views++;
 }
 
