@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Steps of random programs that call functions of NumPy: sums, scans, products, choices, linear algebra."""
 
+import math
+
 from tests.fuzz.writes import apart
 
 
@@ -32,6 +34,8 @@ def scan(w):
             (
                 f"np.cumsum({name}, axis={axis})",
                 f"np.diff({name}, axis={axis})",
+                f"np.diff({name}, {w.random.randrange(3)}, {axis}, {w.pick((w.scalar(), name if axis else other))})",
+                f"np.diff({name}, n={w.random.randrange(3)}, axis={axis}, append={w.scalar()})",
                 f"np.flip({name})",
                 f"np.sort({name}, axis={axis})",
                 f"np.roll({name}, {w.random.randint(-2, 2)})",
@@ -85,6 +89,72 @@ def products(w):
                 f"{w.target('s')} = np.linalg.det({safe} * 0.4)",
                 f"{w.target('s')} = np.trace({safe})",
                 f"{w.target('a')} = np.diag({safe}) * 1.0",
+            )
+        )
+    ]
+
+
+def plain_products(w):
+    """Products with matrices of the module that lie in whatever order: NumPy multiplies them as they lie."""
+    if not w.outside:
+        raise LookupError
+    matrix = w.pick(
+        (
+            "C256.reshape(16, 16)",
+            "C256.reshape(16, 16).T",
+            "C256.reshape(16, 16)[::-1]",
+            "C256.reshape(16, 16)[:, ::-1].T",
+            "C256.reshape(8, 32)[:, ::2].T",
+            "C256.reshape(16, 16)[::2].T",
+            "np.asfortranarray(C256.reshape(8, 32))",
+            "C256.reshape(2, 8, 16)[1]",
+            "np.outer(C16, C9)[:, ::2]",
+        )
+    )
+    n, m = w.value(matrix).shape
+    vector = w.pick((f"{matrix}[:, 1]", f"np.diag({matrix})", f"C256[::{256 // n}]", f"C256[{n}:0:-1]"))
+    along = w.value(vector).size
+    x = f"({w.scalar()} + C256[:{{}}] * {w.scalar()})"
+    return [
+        w.pick(
+            (
+                f"{w.target('a')} = {matrix} @ {x.format(m)} * 0.1",
+                f"{w.target('a')} = {x.format(n)} @ {matrix} * 0.1",
+                f"{w.target('s')} = {x.format(along)} @ {vector} * 0.1",
+                f"{w.target('s')} = np.dot({vector}, {x.format(along)}) * 0.1",
+                f"{w.target('a')} = np.dot(np.outer({x.format(2)}, {x.format(n)}), {matrix}) * 0.1",
+                f"{w.target('a')} = np.einsum('ij,j->i', {matrix}, {x.format(m)}) * 0.1",
+                f"{w.target('s')} = np.sum({matrix} * {x.format(m)}) * 0.01",
+                f"{w.target('a')} = np.sum({matrix} + {x.format(m)}, axis={w.random.randrange(2)}) * 0.1",
+                f"{w.target('s')} = np.broadcast_to({x.format(n)}[:, None], ({n}, {m})).sum() * 0.01",
+            )
+        )
+    ]
+
+
+def steps_and_signs(w):
+    """Functions without a slope of their own, or whose slope depends on which operand is larger; lists as operands."""
+    name = w.array(lambda v: v.size > 0)
+    shape = w.env[name].shape
+    x, y = w.element(name), w.scalar()
+    return [
+        f"{w.target('a')} = "
+        + w.pick(
+            (
+                f"np.nextafter({name}, {w.pick(('9.0', '-9.0', w.leaf(shape)))})",
+                f"np.hypot.accumulate({name} * ({name}.real > 0.8))",
+                f"np.hypot.accumulate({name} * 0.5, axis={w.random.randrange(len(shape))})",
+                f"np.hypot.reduce({name}, axis=0) * {name}",
+                f"np.logaddexp({name}, {y})",
+                f"np.abs({name} - 0.9) + np.sign({name}.real - 0.9)",
+                f"np.copysign({name}, {w.constant()})",
+                f"np.add([{x}, 0.5], {y})",
+                f"np.sin([{x}, {y}, 0.25])",
+                f"np.multiply({name}.ravel()[:2], [{y}] * {min(2, math.prod(shape))})",
+                f"np.maximum([{x}, 0.5], [0.75, {y}])",
+                f"np.add.reduce([{x}, {y}, 0.5]) * {name}",
+                f"np.modf({name} * 2.0)[0]",
+                f"np.remainder({name}, 0.7)",
             )
         )
     ]

@@ -18,7 +18,7 @@ import numpy as np
 from tests.fuzz.steps import STEPS
 
 SMALL = range(1, 10)
-LARGER = (63, 64, 65, 256)  # of the module: those that are worth comparing with a copy, and others
+LARGER = (16, 63, 64, 65, 256)  # of the module: those that are worth comparing with a copy, and others
 LIMITS = (31, 32, 33, 63, 64, 65, 127, 128, 129, 255, 256, 257, 511, 512, 513)  # sizes at which the code changes ways
 LARGEST = 40.0  # values stay small, so that comparisons with a tolerance mean something
 MOST_ELEMENTS = 1400

@@ -3,7 +3,17 @@
 
 import math
 
-from tests.fuzz.calls import choose, more_linalg, products, reduce, scan, wide, with_out
+from tests.fuzz.calls import (
+    choose,
+    more_linalg,
+    plain_products,
+    products,
+    reduce,
+    scan,
+    steps_and_signs,
+    wide,
+    with_out,
+)
 from tests.fuzz.guards import all_guarded, guarded, guarded_number
 from tests.fuzz.indexed import index_array, kept_elements, puts
 from tests.fuzz.language import (
@@ -136,6 +146,7 @@ def in_order(w):
             [f"{w.target('a')} = np.median({name}, axis={axis})"],
             [f"{w.new('s')} = np.percentile({name}, {w.random.randint(0, 100)})"],
             [f"{w.new('s')} = np.quantile({name}, {w.random.uniform(0, 1):.2f})"],
+            [f"{w.new('s')} = np.quantile({name}, 0.5 + 0.4 * np.sin({w.scalar()}))"],
             [f"{w.new('s')} = {flat}[np.argmax({flat}.real)]"],
             [f"{w.target('a')} = np.sort({name}, axis={axis})[::-1]"],
             [f"{w.target('a')} = np.maximum.accumulate({name}, axis={axis})"],
@@ -294,6 +305,8 @@ STEPS = [
     (4, reduce),
     (5, scan),
     (4, products),
+    (2, plain_products),
+    (2, steps_and_signs),
     (3, with_out),
     (2, branch),
     (2, context),

@@ -22,7 +22,7 @@ def test_random_programs(part):
     for k in range(part, PROGRAMS, PARTS):
         program = write(f"suite:{k}")
         variants = some_variants(k, len(VARIANTS) - 1 if k % EACH == 0 else 1)
-        judged = partial(judge, variants=variants, single=k % SINGLE == 1, driven=k % DRIVEN == 0)
+        judged = partial(judge, variants=variants, single=k % SINGLE == 1, driven=k // PARTS % DRIVEN == 0)
         finding = judged(program)
         if finding is not None and not finding.refused:
             small = shrink(program, lambda p, j=judged, kind=finding.kind: getattr(j(p), "kind", "") == kind)
