@@ -185,7 +185,7 @@ def _judge(program, plain, seeds, tangents, variants, forward, driven):
         found = _judge_forward(f, program, plain, seeds, tangents, along, scale)
         if found:
             return found
-    return _judge_driven(program, seeds, gradients) if driven else None
+    return _judge_driven(program, plain, seeds, tangents, gradients) if driven else None
 
 
 def _judge_forward(f, program, plain, seeds, tangents, along, scale):
@@ -202,8 +202,8 @@ def _judge_forward(f, program, plain, seeds, tangents, along, scale):
     return None
 
 
-def _judge_driven(program, seeds, gradients):
-    """`value_and_grad` of one number, at another point first: it keeps tapes, and what was rebuilt."""
+def _judge_driven(program, plain, seeds, tangents, gradients):
+    """`value_and_grad` of one number, at another point first: it keeps tapes and what was rebuilt; then all results."""
     module = constants(program.source)
     f = program.compiled(**module, __name__="program")
 
@@ -226,12 +226,36 @@ def _judge_driven(program, seeds, gradients):
         else:
             return Finding("refused" if any(r.search(said) for r in REFUSED) else "driver", f"elsewhere: {error!r}")
     value, found = quietly(driver, *[x.copy() for x in program.inputs])
-    plain = quietly(total, *[x.copy() for x in program.inputs])
-    if value != plain:
-        return Finding("driver", f"value {value!r}, plain {plain!r}")
+    number = quietly(total, *[x.copy() for x in program.inputs])
+    if value != number:
+        return Finding("driver", f"value {value!r}, plain {number!r}")
     for k, (x, y) in enumerate(zip(found, gradients)):
         if not np.allclose(x, y, rtol=1e-9, atol=1e-9 * np.max(np.abs(y), initial=1.0)):
             return Finding("driver", f"gradient by x{k} is {x!r}, of a tape {y!r}")
+    return _judge_results(program, plain, seeds, tangents, gradients)
+
+
+def _judge_results(program, plain, seeds, tangents, gradients):
+    """`vjp` and `jvp` of all results, of which one may be made of another, and of one without elements."""
+    module = constants(program.source)
+    f = program.compiled(**module, __name__="program")
+
+    def results(*args):
+        for name, x in constants(program.source).items():
+            module[name][...] = x
+        return (*outputs_of(f(*args)), args[0][:0])
+
+    moved = quietly(codipy.jvp, results, [x.copy() for x in program.inputs], tangents)
+    out, pullback = quietly(codipy.vjp, results, *[x.copy() for x in program.inputs])
+    for who, ys in (("vjp", out), ("jvp", moved[0])):
+        found = _same_values(Recording(None, [], list(ys[:-1])), plain, who)
+        if found:
+            return found
+    scale = 1.0 + sum(float(np.sum(np.abs(g * t))) for g, t in zip(gradients, tangents))
+    along, rows = dot(gradients, tangents), pullback((*seeds, np.zeros(program.inputs[0][:0].shape)))
+    for who, here in (("vjp", dot(rows, tangents)), ("jvp", dot(seeds, moved[1][:-1]))):
+        if not abs(here - along) <= 1e-9 * scale:
+            return Finding("driver", f"{who}: {here!r} along the tangents, of a tape {along!r}")
     return None
 
 
