@@ -44,6 +44,34 @@ def test_what_is_right_passes_under_every_setting():
     assert codipy.check_derivatives is check_derivatives
 
 
+def element_kept(x):
+    c = x * 2.0
+    c[0] = np.sin(x[1])
+    q = c[2]
+    return np.sum(np.sin(c)) + q
+
+
+def rod(u):
+    """Heat in a rod whose end is kept warm, read by a thermometer inside of it."""
+    seen = 0.0
+    for _ in range(5):
+        u = u + 0.2 * (np.roll(u, 1) - 2.0 * u + np.roll(u, -1))
+        u[0] = np.sin(u[1])
+        seen = seen + u[3] * u[3]
+    return np.sum(u * u) + seen
+
+
+@pytest.mark.parametrize("f", [element_kept, rod])
+def test_elements_that_are_kept_are_right_where_the_default_records(f):
+    """Of arrays that hold some elements by identifiers of their own, in a block of which others are read."""
+    x = np.linspace(0.3, 1.4, 6)
+    report = check_derivatives(f, x)
+    assert ("auto", "statement") in report.gradients and ("auto", "operation") in report.gradients
+    comparison = codipy.compare(f, x, repeat=1)
+    assert comparison.agree and {row.granularity for row in comparison.rows if row.strategy == "auto"} == {
+        "statement", "operation"}
+
+
 def test_a_choice_of_settings():
     report = check_derivatives(smooth, *ARGUMENTS, strategies="primal", granularities=["operation"], chunk_size=4)
     assert [(row.strategy, row.granularity) for row in report.rows] == [("primal", "operation")]
