@@ -495,6 +495,41 @@ def test_a_large_file_is_mapped_and_stays_what_it_is(strategy, tmp_path, monkeyp
         codipy.load_tape(path)
 
 
+CUT = """
+import sys
+import numpy as np, codipy
+from codipy.files import container
+container.MAPPED = 1
+first, second = sys.argv[1:]
+n = 70
+matrix = np.eye(n) * n + np.random.default_rng(0).random((n, n))
+
+def solved(matrix):
+    return np.sum(np.linalg.solve(matrix, np.ones(n)))
+
+for path, factor in ((first, 1.0), (second, 2.0)):
+    tape = codipy.Tape("primal")
+    with tape:
+        tape.register_output(solved(tape.register_input(matrix * factor)))
+    tape.save(path)
+for path in (first, second):                    # the second asks whether it has the matrix of the first
+    tape = codipy.load_tape(path)
+    tape.outputs[0].gradient = 1.0
+    tape.evaluate()
+    tape = None
+    open(path, "wb").close()
+print(codipy.grad(solved)(matrix).shape)
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a file that is mapped cannot be cut there")
+def test_a_large_file_may_be_cut_when_its_tape_is_gone(tmp_path):
+    """What the process remembers of the tape's last matrix is not read in the file: the system would end it."""
+    command = [sys.executable, "-c", CUT, str(tmp_path / "first.tape"), str(tmp_path / "second.tape")]
+    ran = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout) == (0, "(70, 70)\n"), ran.stderr
+
+
 def test_what_is_loaded_may_be_saved_over_its_own_file(tmp_path):
     path = tmp_path / "a.tape"
     tape = recorded(("auto",))

@@ -12,8 +12,9 @@ __all__ = ["forget", "import_lapack", "solve", "solve_columns"]
 
 # The last matrix, how it was factorised, and its factors. One entry serves what matters, time steps with one matrix. A
 # read-only matrix on memory of codipy's own is known by that memory, which nobody overwrites while it is referred to
-# here; any other is kept as a copy and compared bit by bit, since its owner may write to it. A tuple is replaced whole,
-# so threads never see half of one.
+# here; any other is kept as a copy and compared bit by bit, since its owner may write to it. So is one in the pages of
+# a tape file: when the tape is gone somebody may cut the file, and the system ends who compares what is no longer there
+# (SIGBUS). A tuple is replaced whole, so threads never see half of one.
 _last: tuple | None = None
 
 LEAST = 64  # rows: below, a call through ctypes and the comparison with the last matrix take longer than factorising
@@ -114,7 +115,12 @@ def forget():
 
 def _remember(a, how, factors):
     global _last
-    _last = (a if type(a.base) is Buffer else a.copy(), how, factors)
+    _last = (a if _is_own(a.base) else a.copy(), how, factors)
+
+
+def _is_own(memory):
+    """Whether nothing but this process can change or end it."""
+    return type(memory) is Buffer and (memory.array is None or memory.array.flags.owndata)
 
 
 def _known(a, how):
