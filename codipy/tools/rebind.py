@@ -10,20 +10,17 @@ from collections.abc import Callable, Iterable
 from types import FunctionType, ModuleType
 from typing import Any, TypeVar
 
-import numpy as np
-
-from codipy.tools.rebinding.contained import is_contained, leads_nowhere
+from codipy.tools.rebinding.contained import openings_in_reach
 from codipy.tools.rebinding.diverted import begin, is_new_here
 from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope, home_of
-from codipy.tools.rebinding.unit import CURRENT, SCOPES, WRAPPED, Unit, openings_of, reach
-from codipy.tools.rebinding.view import PASSIVE, Restart
-from codipy.tools.rebinding.watch import Entrance, all_of
+from codipy.tools.rebinding.unit import CURRENT, SCOPES, WRAPPED, Passing, Unit, openings_of, reach
+from codipy.tools.rebinding.view import Restart
+from codipy.tools.rebinding.watch import Entrance
 
 __all__ = ["Rebinding", "rebind"]
 
 _F = TypeVar("_F", bound=Callable[..., Any])
-_PLAIN = PASSIVE | {list, dict, np.int64, np.bool_, tuple, slice}
 
 
 class Rebinding(Entrance):
@@ -40,7 +37,9 @@ class Rebinding(Entrance):
     def __init__(self, f, modules=()):
         self.f, self.rebinder = f, _rebinder(home_of(f), modules)
         self.version, self._generation, self.function = -1, -1, None
-        self.watches, self.caches, self.openings, self._unit, self._arguments = [], [], [], None, None
+        self.watches, self.caches, self._unit = [], [], None
+        self.openings, self.is_closed = [], True  # what it may come upon that is opaque, and whether there is no more
+        self._forget_arguments()
 
     def rebuild(self):
         """What `current` returns once something has changed."""
@@ -49,24 +48,36 @@ class Rebinding(Entrance):
             if self._unit is None or self._generation != rebinder.generation or not self._is_current(self._unit):
                 if self._unit is not None and self._generation == rebinder.generation:
                     rebinder.reset()
+                self._forget_arguments()
                 self._unit = self._translated(self.f)
                 self._generation = rebinder.generation
-            nodes = reach(self._unit, rebinder.dynamic)
+            if self._arguments is not None and not self._is_current(self._arguments):
+                self._forget_arguments()
+            nodes = reach(self._unit, rebinder.dynamic, *([] if self._arguments is None else [self._arguments]))
             self.watches = [node.watch for node in nodes if node.watch is not None]
             self.caches = [node.cache for node in nodes if type(node) is Unit and node.cache is not None]
-            self.openings = [] if rebinder.opaque.is_empty else openings_of(self._unit)
+            self._look_around()
             self.function, self.version = self._unit.new, rebinder.version
             for cache in self.caches:
                 cache.cache_clear()
             return self.function
 
-    def _translated(self, value):
+    def _look_around(self):
+        """Find out what opaque things the function can come upon."""
+        rebinder = self.rebinder
+        if rebinder.opaque.is_empty:
+            return
+        openings = openings_in_reach(self.f, rebinder)
+        self.is_closed = openings is not None and not any(opening.found for opening in openings)
+        self.openings = openings_of(self._unit, rebinder.dynamic) if openings is None else openings
+
+    def _translated(self, value, kind=Unit):
         """A unit that holds the translation of a value; made from scratch if something it is made of has changed.
 
         It keeps the units of classes whose objects need none: else they were made again at every call.
         """
         while True:
-            unit = Unit()
+            unit = kind()
             met = self.rebinder.twins.met = {}
             try:
                 unit.new = self.rebinder.translate(value, unit)
@@ -104,33 +115,62 @@ class Rebinding(Entrance):
             The function, and the arguments: `args` and `kwargs` themselves where there was nothing to translate.
         """
         function, held = self.current(), None
-        if not all_of(args, _PLAIN) or (kwargs and not all_of(tuple(kwargs.values()), _PLAIN)):
-            with self.rebinder.lock:
-                self._arguments = held = self._translated((args, tuple(kwargs.values())))
+        values = (*args, *kwargs.values()) if kwargs else args
+        plain = self.rebinder.opaque.kinds.are_plain(values, self.alone)
+        if plain is False or plain is None and self._refreshed(self.classes):
+            held = self._given(args, kwargs)
             args, kwargs = held.new[0], dict(zip(kwargs, held.new[1]))
             function = self.current()
-        opaque = self.rebinder.opaque
-        if not opaque.is_empty and is_new_here(opaque) and not self._is_contained((*args, *kwargs.values())):
-            self._divert([] if held is None else openings_of(held))
-            function = self.current()
+        if not self.rebinder.opaque.is_empty:
+            if self._refreshed(self.openings):
+                function = self.current()
+            if not self.is_closed or plain is not True:
+                opaque = self.rebinder.opaque
+                if is_new_here(opaque):
+                    begin(opaque)
         return function, args, kwargs
 
-    def _is_contained(self, arguments):
-        """Whether neither the function nor its arguments can lead to anything opaque."""
-        return all(map(leads_nowhere, arguments)) and is_contained(self.f, self.rebinder.scope)
+    def _given(self, args, kwargs):
+        """A unit that holds the arguments translated.
 
-    def _divert(self, given):
-        """Let the functions that rebuilt code would find as they are lead to rebuilt ones while a recording runs."""
-        with self.rebinder.lock:
-            while True:
-                try:
-                    self.rebinder.opaque.refresh([*self.openings, *given])
-                except Restart:
-                    self.rebinder.reset(self.rebinder.written)
-                    self.rebuild()
-                else:
-                    break
-            begin(self.rebinder.opaque)
+        Where there was nothing to translate, the classes of instances are kept: the next ones are left as they are.
+        """
+        rebinder, given = self.rebinder, (args, tuple(kwargs.values()))
+        with rebinder.lock:
+            self._forget_arguments()
+            held = self._translated(given, Passing)
+            openings = openings_of(held)
+            self._refreshed(openings)
+            if held.new is given:
+                known = [(node, rebinder.known(node.new)) for node in openings if isinstance(node.new, type)]
+                classes = [(node, unit) for node, unit in known
+                           if (node.is_alone if unit is None else unit.new is node.new)]  # fmt: skip
+                self._arguments = kept = Passing()
+                kept.links = [node for pair in classes for node in pair if node is not None]
+                self.classes, self.alone = openings_of(kept), {id(node.new) for node, _ in classes}
+                self.version = -1
+            else:
+                self._arguments = held  # so that it is the same the next time
+        return held
+
+    def _forget_arguments(self):
+        self.alone, self.classes, self._arguments = set(), [], None
+
+    def _refreshed(self, openings):
+        """Look again at what leads to something else by now, before a recording begins; tell whether something does."""
+        for opening in openings:
+            if not opening.is_same():
+                break
+        else:
+            return False
+        rebinder = self.rebinder
+        with rebinder.lock:
+            try:
+                rebinder.opaque.refresh(openings)
+            except Restart:
+                rebinder.reset(rebinder.written)
+            self.version = -1
+        return True
 
 
 def rebind(f: _F, modules: str | ModuleType | Iterable[str | ModuleType] = ()) -> _F:

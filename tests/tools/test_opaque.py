@@ -26,10 +26,9 @@ import pytest
 
 import codipy
 from codipy.tape.strategies.table import STRATEGIES
-from codipy.tools.rebind import rebind
-from codipy.tools.rebinding.contained import is_contained
+from codipy.tools.rebind import Rebinding, rebind
+from codipy.tools.rebinding.contained import openings_in_reach
 from codipy.tools.rebinding.opaque import Opaque
-from codipy.tools.rebinding.scope import Scope
 
 AT = 0.7
 
@@ -678,11 +677,11 @@ def test_objects_of_one_class_are_looked_at_by_their_class(count, monkeypatch):
     particles, walks = [Particle() for _ in range(count)], []
     gradient = codipy.value_and_grad(lambda v: sum(o.ask(v) for o in particles))
     expected = gradient(AT)
-    found = Opaque._found
-    monkeypatch.setattr(Opaque, "_found", lambda self, value, seen: walks.append(value) or found(self, value, seen))
+    fill = Opaque._fill
+    monkeypatch.setattr(Opaque, "_fill", lambda self, opening: walks.append(opening.new) or fill(self, opening))
     assert gradient(AT) == expected
     assert expected[0] == sum(o.ask(AT) for o in particles)
-    assert not any(type(value) is Particle or value is Particle for value in walks)
+    assert walks == []
 
 
 def test_functions_live_no_longer_than_those_who_have_them():
@@ -731,34 +730,42 @@ def made_of_one(v):
 ASK = np.frompyfunc(KINDS["slots"].ask, 1, 1)
 
 
+def found_by(f):
+    """What can be come upon that is opaque and leads to functions; None if that is not known."""
+    rebinding = Rebinding(f)
+    rebinding.current()
+    openings = openings_in_reach(f, rebinding.rebinder)
+    return openings and [opening.new for opening in openings if opening.found]
+
+
 @pytest.mark.parametrize("f", [square, lambda v: np.sin(v) + math.cos(square(v)) + max(v, 0.0)])
 def test_functions_of_numbers_and_libraries_are_contained(f):
-    assert is_contained(f, Scope(None, ()))
+    assert found_by(f) == []
 
 
 @pytest.mark.parametrize(
     "f", [of_listed, through_a_cell(KINDS["slots"]), by_default, by_name, by_module, made_of_one, KINDS["slots"].ask]
 )
 def test_what_may_lead_to_something_opaque_is_not_contained(f):
-    assert not is_contained(f, Scope(None, ()))
+    assert found_by(f) != []
 
 
 def test_a_contained_function_looks_at_nothing_that_others_have_met(monkeypatch):
     assert codipy.grad(of_listed)(AT) == codipy.grad(lambda v: 2 * LISTED[0].ask(v))(AT)
     codipy.grad(square)(AT)
-    looked = []
-    monkeypatch.setattr(Opaque, "refresh", lambda self, openings: looked.append(self))
+    begun = []
+    monkeypatch.setattr(Opaque, "divert_all", lambda self: begun.append(self))
     assert codipy.value_and_grad(square)(AT) == (square(AT), 2 * AT * STEP)
-    assert not looked
+    assert not begun
     codipy.grad(of_listed)(AT)
-    assert looked
+    assert begun
 
 
 def test_what_a_contained_function_names_may_become_opaque():
     before = STEP
     try:
         globals()["STEP"] = KINDS["slots"]
-        assert not is_contained(square, Scope(None, ()))
+        assert found_by(square) != []
     finally:
         globals()["STEP"] = before
 
@@ -779,3 +786,195 @@ def test_other_threads_may_begin_and_end_meanwhile():
     finally:
         sys.settrace(before)
     assert derivative == expected and stepped == []
+
+
+# ---- What comes to be held between two calls ----
+
+
+class Rebuilt:
+    """One with a twin: its method is rebuilt."""
+
+    limit = 2.0
+
+    def __init__(self):
+        self.numbers, self.table = [1.0] * 2000, {}
+
+    def ask(self, v):
+        return v * (1.0 if isinstance(v, float) else 7.0)
+
+
+class Left(Rebuilt):
+    """One that needs none."""
+
+    ask = None
+
+
+COMES = {
+    "function": (sums, lambda h, v: h(v)),
+    "method": (Plain().ask, lambda h, v: h(v)),
+    "partial": (functools.partial(sums), lambda h, v: h(v)),
+    "instance": (Rebuilt(), lambda h, v: h.ask(v)),
+    "slots": (Slots(), lambda h, v: h.ask(v)),
+    "class": (Slots, lambda h, v: h().ask(v)),
+    "tuple": ((sums, 1.0), lambda h, v: h[0](v)),
+    "list": ([sums], lambda h, v: h[0](v)),
+    "dict": ({"a": {"b": sums}}, lambda h, v: h["a"]["b"](v)),
+    "set": ({sums}, lambda h, v: sum(f(v) for f in h)),
+    "method in C": ({sums}.copy, lambda h, v: sum(f(v) for f in h())),
+    "module": (types.SimpleNamespace(module=sys.modules[__name__]), lambda h, v: h.module.sums(v)),
+}
+
+
+class Own:
+    __slots__ = ("held", "table")
+
+
+def set_attribute(holder, value):
+    holder.held = value
+
+
+def set_item(holder, value):
+    holder.table["late"] = value
+
+
+def append(holder, value):
+    holder.table.append(value)
+
+
+def made(kind, table):
+    one = kind()
+    one.held, one.table = None, table
+    return one
+
+
+# A holder, what puts something there, and what finds it.
+LATE = {
+    "twin": (lambda: made(Rebuilt, {}), set_attribute, lambda o: o.held),
+    "no twin": (lambda: made(Left, {}), set_attribute, lambda o: o.held),
+    "slots": (lambda: made(Own, {}), set_attribute, lambda o: o.held),
+    "namespace": (lambda: made(types.SimpleNamespace, {}), set_attribute, lambda o: o.held),
+    "dict of a twin": (lambda: made(Rebuilt, {}), set_item, lambda o: o.table.get("late")),
+    "large dict": (lambda: made(Own, dict.fromkeys(range(3000), 1.0)), set_item, lambda o: o.table.get("late")),
+    "large dict of objects": (
+        lambda: made(Own, dict.fromkeys(range(3000), Own)), set_item, lambda o: o.table.get("late")),
+    "long list": (lambda: made(Own, [1.0] * 5000), append, lambda o: o.table[-1] if o.table[-1] != 1.0 else None),
+    "deque": (lambda: made(Rebuilt, collections.deque([1.0] * 3000)), append,
+              lambda o: o.table[-1] if o.table[-1] != 1.0 else None),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("come", COMES)
+@pytest.mark.parametrize("late", LATE)
+def test_what_an_object_comes_to_hold_between_two_calls(late, come):
+    make, put, find = LATE[late]
+    value, use = COMES[come]
+    holder = make()
+
+    def f(v):
+        found = find(holder)
+        return v if found is None else use(found, v)
+
+    gradients = [codipy.value_and_grad(f), codipy.value_and_grad(lambda v, o: use(find(o), v) if find(o) else v)]
+    assert [gradients[0](AT)[0], gradients[1](AT, holder)[0]] == [AT, AT]
+    put(holder, value)
+    assert [gradients[0](AT)[0], gradients[1](AT, holder)[0]] == [f(AT), f(AT)]
+    put(holder, weigh)
+    use = COMES["function"][1]
+    assert gradients[0](AT)[0] == f(AT)
+
+
+@pytest.mark.parametrize("before", [None, 2.0, [], weigh, Slots()])
+@pytest.mark.parametrize("come", COMES)
+def test_what_comes_into_a_cell_between_two_calls(come, before):
+    value, use = COMES[come]
+
+    def f(v):
+        return v if held is before else use(held, v)
+
+    def g(v):
+        nonlocal counted
+        counted = counted if counted is before else counted
+        return v if counted is before else use(counted, v)
+
+    held = counted = before
+    gradients = codipy.value_and_grad(f), codipy.value_and_grad(g)
+    assert [gradient(AT)[0] for gradient in gradients] == [AT, AT]
+    held = counted = value
+    assert [gradient(AT)[0] for gradient in gradients] == [f(AT), g(AT)]
+    held = counted = before
+    assert [gradient(AT)[0] for gradient in gradients] == [AT, AT]
+
+
+def test_a_cell_that_is_filled_later():
+    def f(v):
+        try:
+            return later(v)
+        except NameError:
+            return v
+
+    gradient = codipy.value_and_grad(f)
+    assert gradient(AT)[0] == AT
+    later = sums
+    assert gradient(AT)[0] == f(AT)
+
+
+def test_class_attributes_that_are_set_later():
+    class Local(Rebuilt):
+        registry, choices = {}, frozenset()
+
+        def ask(self, v):
+            found = sum(f(v) for f in self.choices) + sum(f(v) for f in self.registry.values())
+            return found + (self.limit(v) if callable(self.limit) else self.limit * v)
+
+    o = Local()
+    gradient = codipy.value_and_grad(lambda v: o.ask(v))
+    assert gradient(AT)[0] == o.ask(AT)
+    Local.registry["a"] = sums
+    assert gradient(AT)[0] == o.ask(AT)
+    Local.choices = frozenset([sums])
+    assert gradient(AT)[0] == o.ask(AT)
+    Local.limit = staticmethod(weigh)
+    assert gradient(AT)[0] == o.ask(AT)
+
+
+def test_numbers_that_come_and_go_are_not_looked_through_again(monkeypatch):
+    o, held, walks = made(Rebuilt, {}), made(Own, []), []
+    o.held = held.held = {sums}
+
+    def f(v):
+        o.table["count"] = len(o.numbers)
+        held.table.append((1.0, "text"))
+        o.numbers.append(2.0)
+        return sum(g(v) for g in held.held) + o.ask(v) + sum(g(v) for g in o.held)
+
+    gradient = codipy.value_and_grad(f)
+    assert gradient(AT)[0] == gradient(AT)[0] == f(AT)
+    fill = Opaque._fill
+    monkeypatch.setattr(Opaque, "_fill", lambda self, opening: walks.append(opening.new) or fill(self, opening))
+    assert gradient(AT)[0] == f(AT)
+    assert walks == []
+    o.held = {weigh}
+    assert gradient(AT)[0] == f(AT)
+    assert walks
+
+
+def test_arguments_of_classes_that_change():
+    @dataclasses.dataclass
+    class Pair:
+        a: float
+        b: object = dataclasses.field(default=None, metadata={"static": True})
+
+        def ask(self):
+            return self.a * (self.b(self.a) if self.b else 1.0)
+
+    gradient = codipy.value_and_grad(lambda v, p: p.ask() * v)
+    for _ in range(2):
+        assert gradient(AT, Pair(AT))[0] == AT * AT
+    assert gradient(AT, Pair(AT, sums))[0] == Pair(AT, sums).ask() * AT
+    Pair.ask = lambda self: weigh(self.a) * math.sin(self.a)
+    assert gradient(AT, Pair(AT))[0] == Pair(AT).ask() * AT
+    gradient = codipy.value_and_grad(lambda p: p.ask())
+    for _ in range(2):
+        assert gradient(Pair(AT))[0] == Pair(AT).ask()
+    Pair.ask = lambda self: sums(self.a)
+    assert gradient(Pair(AT))[0] == Pair(AT).ask()

@@ -32,7 +32,7 @@ from codipy.tools.rebinding.ancestry import origin_of
 from codipy.tools.rebinding.hooks import gives_plain
 from codipy.tools.rebinding.overloads import Overloaded
 from codipy.tools.rebinding.replacements import guarded
-from codipy.tools.rebinding.unit import ClassUnit, Unit
+from codipy.tools.rebinding.unit import ClassUnit, Seen, Unit
 from codipy.tools.rebinding.view import ATOMS
 
 __all__ = ["Twins", "can_be_seen_through"]
@@ -198,6 +198,10 @@ class Twins:
                     rebuilt.__set_name__(unit.twin, name)
                 type.__setattr__(unit.twin, name, rebuilt)
         unit.watch.set(watched.keys(), watched.values())
+        others = [name for name in vars(cls).keys() - watched.keys() if not name.startswith("__")]
+        if others:  # numbers, sets: the class has them, and what comes in their place
+            cover = functools.partial(_values_but_of, cls, others)
+            unit.opening = self.rebinder.opaque.look(cls, unit, cover)
         if not changed and not unit.taken:
             unit.new = cls
         return unit
@@ -234,14 +238,11 @@ class Twins:
             class_unit = self.rebinder.known(cls)
         if class_unit is None:
             return None
-        attributes = [name for name, value in list(vars(instance).items()) if self.rebinder.leads_on(value)]
+        attributes = self._translated(vars(instance), class_unit.twin)
         if class_unit.new is cls and not attributes:
             if self.met is not None:
                 self.met[id(class_unit)] = class_unit
             return None
-        for name in attributes:
-            if type(name) is str and not isinstance(vars(class_unit.twin).get(name), (_Attribute, property)):
-                type.__setattr__(class_unit.twin, name, _Attribute(name, class_unit.twin, self.rebinder))
         seen = self._seen.get(id(vars(instance)))  # which it keeps: `is` holds as long as somebody has it
         if type(seen) is not class_unit.twin:
             seen = object.__new__(class_unit.twin)
@@ -251,16 +252,33 @@ class Twins:
                 self._seen[id(vars(instance))] = seen
         with contextlib.suppress(TypeError):
             self._originals[id(vars(instance))] = instance
-        unit = Unit(seen)
+        unit = Seen(seen, self.rebinder.opaque)
         unit.links.append(class_unit)
         self.rebinder.remember(instance, unit)
+        cover = functools.partial(self._translated, vars(instance), class_unit.twin)
+        unit.opening = self.rebinder.opaque.look(vars(instance), unit, cover)
         return unit
+
+    def _translated(self, variables, twin):
+        """The values of attributes that are translated whenever they are read, from now on through `twin`."""
+        found = []
+        for name, value in list(variables.items()):
+            if self.rebinder.leads_on(value):
+                if type(name) is str and not isinstance(vars(twin).get(name), (_Attribute, property)):
+                    type.__setattr__(twin, name, _Attribute(name, twin, self.rebinder))
+                if type(vars(twin).get(name)) is _Attribute:
+                    found.append(value)
+        return found
 
     def original_of(self, seen):
         """The instance that is seen through a twin; `seen` itself if it was made of the twin."""
         variables = getattr(seen, "__dict__", None)
         original = self._originals.get(id(variables))
         return original if original is not None and vars(original) is variables else seen
+
+
+def _values_but_of(cls, names):
+    return [value for name, value in list(vars(cls).items()) if name not in names]
 
 
 def _same(self, other):

@@ -1,80 +1,172 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether a function leads to functions, numbers and libraries alone, as far as its code tells.
+"""What a function can come upon, as far as its code and what it names tell.
 
-Then nothing that it can come upon is opaque, and a recording of it has nothing to look for, whatever other functions of
-its module have met.
+Most functions lead to functions, numbers, objects of the user's classes and libraries alone. What these hold is known
+before any of them runs, so whatever other functions of the module have met, there is nothing else to look for.
 """
 
 from __future__ import annotations
 
 import builtins
-from types import BuiltinFunctionType, FunctionType, ModuleType
+import functools
+from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from codipy.tools.rebinding.code import scan
+from codipy.tools.rebinding.code import scan, words_of
 from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.hooks import LOOKING_UP
-from codipy.tools.rebinding.unit import EMPTY, WRAPPED, contents
-from codipy.tools.rebinding.view import PASSIVE
+from codipy.tools.rebinding.unit import EMPTY, WRAPPED, ClassUnit, Opening, contents, reach
 
-__all__ = ["is_contained", "leads_nowhere"]
+__all__ = ["openings_in_reach"]
 
 # Libraries that hand out nothing of the user's which their arguments did not lead to.
-_CLOSED = frozenset(("cmath", "itertools", "math", "numpy", "operator", "random", "scipy", "time"))
-_MANY = 50  # functions: looking at them takes less than at what others have met
-_DISPATCHED = type(np.sum)
+_CLOSED = frozenset((
+    "abc", "bisect", "builtins", "cmath", "codipy", "collections", "contextlib", "dataclasses", "enum", "functools",
+    "heapq", "itertools", "math", "numbers", "numpy", "operator", "random", "scipy", "time", "typing",
+))  # fmt: skip
+_MANY = 500  # functions and objects: a millisecond
+# By these a function finds what it names nowhere.
+_REFLECTING = frozenset((
+    "__builtins__", "__closure__", "__dict__", "__globals__", "__self__", "__subclasses__", "__wrapped__",
+    "cell_contents", "f_back", "f_builtins", "f_globals", "f_locals", "gi_frame",
+))  # fmt: skip
+# What Python and its libraries put into a class.
+_OF_CLASS = frozenset((
+    "__abstractmethods__", "__annotations__", "__dataclass_fields__", "__dataclass_params__", "__match_args__",
+    "__orig_bases__", "__parameters__", "__slots__", "__static_attributes__", "__type_params__", "_abc_impl",
+))  # fmt: skip
 
 
-def is_contained(f, scope):
-    """Whether `f` and the functions that it leads to name nothing else than functions, numbers and libraries.
+def openings_in_reach(f, rebinder):
+    """All that is opaque of what `f` can come upon, None if that is not known.
 
     Parameters
     ----------
     f : object
-        The user's; False of what is no function.
-    scope : Scope
-        Whose functions are the user's.
+        The user's.
+    rebinder : Rebinder
+        Who has rebuilt it.
 
     Returns
     -------
-    bool
+    list of Opening or None
     """
-    waiting, seen = [f], set()
-    for one in waiting:  # which grows
-        if id(one) in seen:
-            continue
-        seen.add(id(one))
-        if len(seen) > _MANY or type(one) is not FunctionType or one in WRAPPED or vars(one):
-            return False
-        names, variables = scan(code_of(one)), one.__globals__
-        is_simple = not (names.imports or names.stores or names.deletes) and LOOKING_UP.isdisjoint(names.loads)
-        if not is_simple or not scope.owns_globals(variables):
-            return False
-        values = [variables[name] if name in variables else getattr(builtins, name, None) for name in names.loads]
-        values += [contents(cell) for cell in one.__closure__ or ()]
-        values += [*(one.__defaults__ or ()), *(one.__kwdefaults__ or {}).values()]
-        others = [value for value in values if not leads_nowhere(value)]
-        if not all(type(value) is FunctionType for value in others):
-            return False
-        waiting += others
-    return True
+    reached = _Reached(rebinder)
+    return list(reached.openings.values()) if reached.all_from(f) else None
 
 
-def leads_nowhere(value):
-    """Whether a value is a number, text, an array of numbers, or of a library."""
-    kind = type(value)
-    if kind is np.ndarray:
-        return not value.dtype.hasobject
-    if kind is ModuleType:
-        return _is_closed(value.__name__)
-    if kind is BuiltinFunctionType:
-        return value.__self__ is None or type(value.__self__) is ModuleType
-    if kind is np.ufunc:  # one that is made of a function of the user's has no place
-        return getattr(np, value.__name__, None) is value
-    if kind is type:
-        return value.__module__ == "builtins" or _is_closed(value.__module__)
-    return kind in PASSIVE or kind is _DISPATCHED or value is EMPTY
+class _Reached:
+    """What is found from a function on."""
+
+    def __init__(self, rebinder):
+        self.rebinder, self.openings = rebinder, {}
+        self._waiting, self._seen, self._modules, self._words = [], {}, [], set()
+
+    def all_from(self, f):
+        """Whether all that can be come upon is found."""
+        self._waiting.append(f)
+        while self._waiting or self._names_of_modules():
+            one = self._waiting.pop()
+            if id(one) in self._seen:
+                continue
+            self._seen[id(one)] = one
+            if len(self._seen) > _MANY or not self._follow(one):
+                return False
+        return True
+
+    def _names_of_modules(self):
+        """Wait for what the functions name in modules of the user's; tell whether there is something."""
+        for module in self._modules:
+            variables = vars(module)
+            self._wait(variables[name] for name in self._words & variables.keys())
+        return bool(self._waiting)
+
+    def _wait(self, values):
+        self._waiting += [value for value in values if id(value) not in self._seen]
+
+    def _follow(self, one):
+        """Wait for what something leads to; tell whether that is all."""
+        kind, opaque = type(one), self.rebinder.opaque
+        if kind is FunctionType:
+            return self._follow_function(one)
+        if kind is MethodType:
+            self._wait((one.__func__, one.__self__))
+            return True
+        if kind is functools.partial:
+            self._wait((one.func, *one.args, *one.keywords.values()))
+            return True
+        if kind is ModuleType:
+            is_own = self.rebinder.scope.owns_module(one)
+            self._modules += [one] if is_own else []
+            return is_own or _is_closed(one.__name__)
+        if kind is np.ufunc:  # one that is made of a function of the user's has no place
+            return getattr(np, one.__name__, None) is one
+        if kind is BuiltinFunctionType:
+            own = one.__self__
+            return own is None or type(own) is ModuleType and _is_closed(own.__name__)
+        if issubclass(kind, type) and (_is_closed(one.__module__) or opaque.opening_of(one) is None):
+            return _is_closed(one.__module__) or self._follow_class(one)
+        if one is EMPTY or opaque.kinds.leads_nowhere(one, 0):
+            return True
+        opening = opaque.opening_of(one)
+        if opening is None and (opening := self._opening_of_seen(one)) is None:
+            return False
+        self._open(opening)
+        return True
+
+    def _open(self, opening):
+        # What leads to functions has these diverted, and all others too: what they come upon is not followed here.
+        self.openings.update((id(node), node) for node in reach(opening) if type(node) is Opening)
+
+    def _opening_of_seen(self, one):
+        """That of what an instance with a twin holds as it is; for the rest is waited."""
+        unit = self.rebinder.known(one)
+        opening = getattr(unit, "opening", None)
+        if opening is not None:
+            self._wait((type(one), *vars(one).values()))
+        return opening
+
+    def _follow_function(self, f):
+        variables, code = f.__globals__, code_of(f)
+        if not self.rebinder.scope.owns_globals(variables):
+            return _is_closed(variables.get("__name__"))
+        names, words = scan(code), words_of(code)
+        if f in WRAPPED or vars(f) or names.imports or names.stores or names.deletes:
+            return False
+        if not LOOKING_UP.isdisjoint(names.loads) or not _REFLECTING.isdisjoint(words):
+            return False
+        self._words |= words
+        self._wait(variables[name] if name in variables else getattr(builtins, name, None) for name in names.loads)
+        for cell in f.__closure__ or ():
+            opening = self.rebinder.opaque.opening_of(cell)
+            self._wait((contents(cell) if opening is None else cell,))
+        self._wait((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()))
+        return True
+
+    def _follow_class(self, cls):
+        """A class whose instances are seen through its twin."""
+        for base in cls.__mro__:
+            if base is cls or not _is_closed(base.__module__):
+                unit = self.rebinder.known(base)
+                if type(unit) is not ClassUnit:
+                    return False
+                members = vars(base)
+                if unit.opening is not None:
+                    self._open(unit.opening)
+                    members = {name: member for name, member in members.items() if name in unit.watch.names}
+                for name, member in members.items():
+                    self._wait(() if name in _OF_CLASS else _parts_of(member))
+        return True
+
+
+def _parts_of(member):
+    """The functions of a method or the like; of what is none itself."""
+    if type(member) is property:
+        return member.fget, member.fset, member.fdel
+    if type(member) in (staticmethod, classmethod):
+        return (member.__func__,)
+    return (member,)
 
 
 def _is_closed(name):

@@ -28,14 +28,16 @@ from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from,
 from codipy.tools.rebinding.replacements import replacement
 from codipy.tools.rebinding.sources import filling
 from codipy.tools.rebinding.unanswered import refuses, unanswered
-from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Opening, Passing, Unit, contents, reach, views_of
+from codipy.tools.rebinding.unit import EMPTY, WRAPPED, Draft, Opening, Passing, Seen, Unit, contents, reach, views_of
 from codipy.tools.rebinding.view import ATOMS, PASSIVE, Restart, View
 from codipy.tools.rebinding.watch import FunctionWatch
 from codipy.tools.rebinding.wrapping import DEFAULTS
 
 __all__ = ["Rebinder"]
 
+_UNREACHED = frozenset((Draft, Passing))  # what nothing that is kept depends on
 _LRU = type(functools.lru_cache(maxsize=1)(int))
+_MANY = frozenset((Unit, Seen, Opening, Passing))
 _LONG = 100  # tuples of more items are looked through first; so many translations of passing things are kept
 
 
@@ -71,9 +73,17 @@ class Rebinder:
         self.generation += 1
 
     def link(self, owner, unit):
+        """Let what has been translated depend on `unit`."""
         if owner is not None and unit not in owner.links:
             owner.links.append(unit)
+            if type(owner) not in _UNREACHED:
+                self.version += 1
+
+    def relink(self, owner, draft):
+        """Let a unit depend on what `draft` does, and on nothing else."""
+        if not {id(node) for node in draft.links} <= {id(node) for node in owner.links}:
             self.version += 1
+        owner.links = draft.links
 
     def view_of(self, variables):
         """The view of a dict of globals."""
@@ -150,7 +160,7 @@ class Rebinder:
                 return self.at_run_time(value)
             for node in reach(unit):
                 is_class = type(node) is Opening and isinstance(node.new, type)
-                if is_class or type(node) not in (Unit, Opening, Passing):  # a view or a class: there are not many
+                if is_class or type(node) not in _MANY:  # a view or a class
                     self.link(self.dynamic, node)
             if unit.links:
                 self._recent.append(unit)  # so that it is the same the next time
@@ -345,11 +355,10 @@ class Rebinder:
         self._originals[unit.new] = f
         self.remember(f, unit)  # before what it refers to is translated, which may be f
         changed |= bool(owned and (names.stores or names.imports))
-        for cell, own in zip(f.__closure__ or (), cells):
-            if own is cell:
-                self.opaque.look(contents(cell), unit)
-            else:
-                own.cell_contents = self.translate(cell.cell_contents, unit)
+        drafts = [Draft() for cell in cells]
+        for cell, own, draft in zip(f.__closure__ or (), cells, drafts):
+            if own is not cell:
+                own.cell_contents = self.translate(cell.cell_contents, draft)
                 changed = changed or own.cell_contents is not cell.cell_contents
         changed |= self._defaults(f, new, unit)
         if owned:
@@ -363,11 +372,26 @@ class Rebinder:
             unit.new = f
         elif not unit.taken and not names.stores:
             cells = self._share_cells(f, unit, cells)
-        watched = [cell for cell, own in zip(f.__closure__ or (), cells) if own is not cell]
         # Also if nothing was translated, since other contents may have to be.
-        unit.watch = FunctionWatch(f, watched, map(contents, watched))
-        self._owners.update((id(cell), unit) for cell in watched)
+        unit.watch = FunctionWatch(f, PASSIVE)
+        for cell, own, draft in zip(f.__closure__ or (), cells, drafts):
+            self._depend_on_cell(unit, cell, draft, own is not cell)
         return unit
+
+    def _depend_on_cell(self, unit, cell, draft, is_own):
+        """Note what a cell of a function holds: what comes there later is found in it, or has all made anew."""
+        raw = contents(cell)
+        is_set = id(cell) in self._writers or id(cell) in self.written
+        if is_own or not is_set and issubclass(type(raw), _CALLABLES):
+            unit.watch.add(cell, True)
+            for node in draft.links:
+                self.link(unit, node)
+        elif not is_set and type(raw) in PASSIVE and not (type(raw) is np.ndarray and raw.dtype.hasobject):
+            unit.watch.add(cell, False)
+        else:
+            self.opaque.look(cell, unit)
+        if is_own:
+            self._owners[id(cell)] = unit
 
     def _of_wrapper(self, f):
         unit = Unit()

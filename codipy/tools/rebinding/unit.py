@@ -8,8 +8,8 @@ import weakref
 from codipy.tools.rebinding.watch import Watch
 
 __all__ = [
-    "CURRENT", "EMPTY", "MISSING", "SCOPES", "VIEWS", "WRAPPED", "ClassUnit", "Opening", "Passing", "Unit", "contents",
-    "openings_of", "parts_of_views", "reach", "translations_of", "views_of",
+    "CURRENT", "EMPTY", "MISSING", "SCOPES", "VIEWS", "WRAPPED", "ClassUnit", "Draft", "Opening", "Passing", "Seen",
+    "Unit", "contents", "openings_of", "parts_of_views", "reach", "translations_of", "views_of",
 ]  # fmt: skip
 
 EMPTY = object()
@@ -74,13 +74,19 @@ class Unit:
 
 
 class ClassUnit(Unit):
-    """A class of the user and its twin, which exists even if `new` is the class itself."""
+    """A class of the user and its twin, which exists even if `new` is the class itself.
 
-    __slots__ = ("twin",)
+    Attributes
+    ----------
+    opening : Opening or None
+        What it has as it is.
+    """
+
+    __slots__ = ("opening", "twin")
 
     def __init__(self, cls, twin):
         super().__init__(twin)
-        self.twin, self.watch = twin, Watch(cls)
+        self.twin, self.watch, self.opening = twin, Watch(cls), None
 
 
 class Opening(Unit):
@@ -92,21 +98,57 @@ class Opening(Unit):
         By their addresses, the functions that it leads to, each with the unit of what is called in its place.
     is_alone : bool
         Whether it is a class whose instances no twin shows.
-    round : int
-        When it was looked at last, see `Opaque.refresh`.
-    count : int
-        How many objects were looked at then.
+    cover : callable or None
+        Gives what it holds that rebuilt code finds translated.
+    snapshot : Snapshot or None
+        What it led to when it was looked at last; None before that.
     """
 
-    __slots__ = ("count", "found", "is_alone", "round")
+    __slots__ = ("cover", "found", "is_alone", "snapshot")
 
-    def __init__(self, value):
+    def __init__(self, value, cover=None):
         super().__init__(value)
-        self.found, self.is_alone, self.round, self.count = {}, False, 0, 0
+        self.found, self.is_alone, self.cover, self.snapshot = {}, False, cover, None
+
+    def is_same(self):
+        """Whether it leads to what it led to."""
+        if self.snapshot is None:
+            return True  # somebody looks at it just now
+        return self.snapshot.is_current() and all(unit.is_current() for _, unit in self.found.values())
+
+
+class Seen(Unit):
+    """An instance that is seen through its twin.
+
+    Attributes
+    ----------
+    opening : Opening or None
+        What it holds as it is.
+    opaque : Opaque
+        Who looks at that again.
+    """
+
+    __slots__ = ("opaque", "opening")
+
+    def __init__(self, new, opaque):
+        super().__init__(new)
+        self.opaque, self.opening = opaque, None
+
+    def is_current(self):
+        """That it is, once what it has come to hold is known."""
+        if self.opening is not None and not self.opening.is_same():
+            self.opaque.refresh((self.opening,))
+        return True
 
 
 class Passing(Unit):
     """What rebuilt code came upon while it ran, and what that needs."""
+
+    __slots__ = ()
+
+
+class Draft(Unit):
+    """What something will depend on once all of that is known."""
 
     __slots__ = ()
 
@@ -122,6 +164,6 @@ def reach(*units):
     return list(found.values())
 
 
-def openings_of(unit):
-    """The openings among what a unit depends on."""
-    return [node for node in reach(unit) if type(node) is Opening]
+def openings_of(*units):
+    """The openings among what units depend on."""
+    return [node for node in reach(*units) if type(node) is Opening]

@@ -29,7 +29,7 @@ from codipy.tools.rebinding.containers import CONTAINERS, make_view
 from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.hooks import LOOKING_UP, make_builtins
 from codipy.tools.rebinding.replacements import BUILTINS
-from codipy.tools.rebinding.unit import MISSING, VIEWS, views_of
+from codipy.tools.rebinding.unit import MISSING, VIEWS, Draft, Unit, views_of
 from codipy.tools.rebinding.watch import Watch
 
 __all__ = ["ATOMS", "PASSIVE", "LiveGlobals", "Restart", "View"]
@@ -71,12 +71,12 @@ class View:
         The names that are used in `fast`.
     volatile : set
         Names that functions store or delete.
+    by_name : dict
+        For each name that is used, a unit with the links that its value needs.
     links : list
-        Views and other units that a translated value needs.
+        All of these.
     proxies : WeakSet
         Modules that show it, which keep functions that were asked for.
-    is_opaque : bool
-        Whether a value came since it was looked at last that functions find as it is, and that may lead to others.
     """
 
     def __init__(self, rebinder, origin):
@@ -91,7 +91,7 @@ class View:
         self._builtins = vars(mapping) if isinstance(mapping, ModuleType) else mapping
         for variables in (self.fast, self.live):
             variables["__builtins__"] = make_builtins(self, self._builtins)
-        self._used, self._busy, self.proxies, self.is_opaque = {}, set(), weakref.WeakSet(), False
+        self._used, self._busy, self.proxies, self.by_name = {}, set(), weakref.WeakSet(), {}
         VIEWS.setdefault(id(origin), weakref.WeakSet()).add(self)
 
     def variables(self, code):
@@ -117,18 +117,21 @@ class View:
                 self.fast.pop(name, None)
                 self.live.pop(name, None)
             else:  # whether or not it is translated: the copies are from when the view was made
-                self.fast[name] = self.live[name] = self.rebinder.translate(raw, self)
+                self.fast[name] = self.live[name] = self._translated(name, raw)
             self._busy.discard(name)
         if new:
             self._watch()
-        if self.is_opaque:
-            self.is_opaque = False
-            self.rebinder.opaque.look(self, self)
         return any(map(self._differs, names))
 
-    def untranslated(self):
-        """The values of names that are used which functions have as they are."""
-        return [raw for name, raw in self._used.items() if self.fast.get(name) is raw]
+    def _translated(self, name, raw):
+        """The translation of what a name means, on which it depends from now on."""
+        draft, unit = Draft(), self.by_name.get(name)
+        new = self.rebinder.translate(raw, draft)
+        if unit is None:
+            unit = self.by_name[name] = Unit()
+            self.rebinder.link(self, unit)
+        self.rebinder.relink(unit, draft)
+        return new
 
     def knows(self, name, value):
         """Whether a name that is used was translated from this very value."""
@@ -141,7 +144,7 @@ class View:
         if raw is MISSING:
             return self._builtins.get(name) is not None and (name in BUILTINS or name in LOOKING_UP)
         if name in self._busy:  # a function that calls itself through others
-            return self.rebinder.translate(raw, self) is not raw
+            return self.rebinder.translate(raw, Draft()) is not raw
         return self.fast[name] is not raw
 
     def _watch(self):
@@ -164,6 +167,12 @@ class View:
                 if type(value) in CONTAINERS and make_view(value, self.rebinder) is not None:
                     return False
                 changed[name] = value
+        try:
+            for name, value in changed.items():
+                if type(value) not in PASSIVE:
+                    self._translated(name, value)
+        except Restart:
+            return False
         for variables in (self.fast, self.live, self._used):
             variables.update(changed)
         self._watch()

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Whether dicts, functions and cells still hold what they held: the whole cost of entering rebound code, so in C."""
+from numpy import ndarray
+
 from cpython.dict cimport PyDict_GetItem
+from cpython.float cimport PyFloat_CheckExact
 from cpython.object cimport PyObject
 
 from codipy.tape.activity cimport surroundings_of_thread, thread_slot
 
 from codipy.tools.rebinding.diverted import code_of
 
-cdef int DEEP = 4, FAR = 1024     # as far as lists are looked into: see containers.py
+cdef object NUMBER = object()
 
 cdef extern from "Python.h":
     PyObject* PyCell_GET(PyObject* cell) noexcept
@@ -71,39 +74,49 @@ cdef class Watch:
 
 
 cdef class FunctionWatch:
-    """FunctionWatch(f, cells, raws)
+    """FunctionWatch(f, kinds)
     --
 
-    A function with its code and defaults, which who reloads a module in place sets anew.
+    A function with its code and defaults, which who reloads a module in place sets anew, and with what its cells hold.
 
     Parameters
     ----------
     f : function
-    cells, raws : iterable
-        Cells of its closure with what they held.
+    kinds : frozenset
+        Types of numbers, which may come for others.
     """
     cdef readonly object f, code, defaults, by_name
-    cdef readonly tuple cells, raws
+    cdef readonly list cells, raws       # which hold no number: who writes into an array counts its references
+    cdef frozenset kinds
 
-    def __init__(self, f, cells, raws):
+    def __init__(self, f, frozenset kinds):
         self.f, self.code, self.defaults, self.by_name = f, code_of(f), f.__defaults__, f.__kwdefaults__
-        self.cells, self.raws = tuple(cells), tuple(raws)
-        assert len(self.cells) == len(self.raws)
+        self.cells, self.raws, self.kinds = [], [], kinds
+
+    def add(self, cell, bint is_fixed):
+        """Watch a cell too, that is not empty: that it holds the very same, or any number."""
+        self.cells.append(cell)
+        self.raws.append(cell.cell_contents if is_fixed else NUMBER)
 
     cpdef bint is_current(self):
         """Whether all are the very same."""
         cdef Py_ssize_t i
-        cdef tuple cells = self.cells, raws = self.raws
+        cdef PyObject* value
         if PyFunction_GetCode(self.f) != <PyObject*>self.code and code_of(self.f) is not self.code:
             return False
         if not is_same(PyFunction_GetDefaults(self.f), self.defaults):
             return False
         if not is_same(PyFunction_GetKwDefaults(self.f), self.by_name):
             return False
-        for i in range(len(cells)):
-            if PyCell_GET(<PyObject*>cells[i]) != <PyObject*>raws[i]:
-                return False
+        for i in range(len(self.cells)):
+            value = PyCell_GET(<PyObject*>self.cells[i])
+            if value != <PyObject*>self.raws[i]:
+                if value == NULL or self.raws[i] is not NUMBER or not self.is_number(<object>value):
+                    return False
         return True
+
+    cdef bint is_number(self, object value) except -1:
+        return PyFloat_CheckExact(value) or type(value) in self.kinds and not (type(value) is ndarray and value.dtype.hasobject)
 
 
 def all_current(list watches):
@@ -114,26 +127,6 @@ def all_current(list watches):
                 return False
         elif not (<FunctionWatch>watch).is_current():
             return False
-    return True
-
-
-cpdef bint all_of(arguments, frozenset kinds, int depth=0) except -1:
-    """Whether the type of every argument, and of what stands first in lists, tuples and dicts, is one of `kinds`."""
-    cdef int seen = 0
-    for argument in arguments:
-        kind = type(argument)
-        if kind not in kinds:
-            return False
-        if kind is list or kind is tuple:
-            if depth < DEEP and not all_of(argument, kinds, depth + 1):
-                return False
-        elif kind is dict:
-            if depth < DEEP and not (all_of(argument.keys(), kinds, depth + 1)
-                                     and all_of(argument.values(), kinds, depth + 1)):
-                return False
-        seen += 1
-        if depth and seen == FAR:
-            return True
     return True
 
 
