@@ -978,3 +978,21 @@ def test_arguments_of_classes_that_change():
         assert gradient(Pair(AT))[0] == Pair(AT).ask()
     Pair.ask = lambda self: sums(self.a)
     assert gradient(Pair(AT))[0] == Pair(AT).ask()
+
+
+@pytest.mark.parametrize(
+    "f",
+    [lambda v: sum(v if g is sums else 10 * v for g in REGISTRY), lambda v: v if KINDS["slots"].held is sums else 10 * v,
+     lambda v: v if KINDS["slots"].held is not weigh else 10 * v, lambda v: v if {PLAIN}.pop() is PLAIN else 10 * v,
+     lambda v: v if KINDS["slots"].inner is PLAIN else 10 * v],
+)  # fmt: skip
+def test_functions_and_objects_are_those_that_have_another_name(f):
+    """One is found as it is, the other by its name."""
+    before = KINDS["slots"].inner
+    REGISTRY.add(sums)
+    KINDS["slots"].inner = PLAIN
+    try:
+        check(f)
+    finally:
+        KINDS["slots"].inner = before
+        REGISTRY.clear()

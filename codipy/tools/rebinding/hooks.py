@@ -79,13 +79,22 @@ _PROXIES = type((lambda: sys._getframe().f_locals)()) if sys.version_info >= (3,
 _own_dict = vars(types.ModuleType)["__dict__"].__get__
 
 
-def is_same(one, other):
-    """``one is other``: a class, its stand-in and its twin are one, as where a field of a dataclass says its type."""
+def _is_same(rebinder, one, other):
+    """``one is other``: a class, its stand-in and its twin are one, as where a field of a dataclass says its type.
+
+    So are a function and its rebuilt one, and an instance and what is seen of it through its twin: who finds them in
+    what is opaque has them as they are.
+    """
     if one is other:
         return True
-    if not (isinstance(one, type) and isinstance(other, type)):
+    kind, other_kind = type(one), type(other)
+    if kind is types.FunctionType and other_kind is types.FunctionType:
+        return rebinder.original_of(one) is rebinder.original_of(other)
+    if issubclass(kind, type) and issubclass(other_kind, type):
+        return original_of_class(one) is original_of_class(other)
+    if kind is other_kind or origin_of(kind) is not origin_of(other_kind):
         return False
-    return original_of_class(one) is original_of_class(other)
+    return rebinder.twins.original_of(one) is rebinder.twins.original_of(other)
 
 
 def dict_of(value):
@@ -256,7 +265,8 @@ def make_builtins(view, mapping):
     found |= {CLASS_OF: class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
     found |= {DOT_OF: _dot_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
-    found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of, IS_SAME: is_same, DICT_OF: dict_of}
+    found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of, DICT_OF: dict_of}
+    found[IS_SAME] = functools.partial(_is_same, rebinder)
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks |= {"__build_class__": __build_class__, "vars": vars_, "setattr": setattr_, "delattr": delattr_}
