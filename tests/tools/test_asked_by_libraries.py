@@ -27,6 +27,10 @@ LIBRARY = """
     def default(v, kind=None): return v * 3 if isinstance(v or 1.0, kind or float) else v * 2
     def attribute(v): return v * 3 if builtins.isinstance(v, float) else v * 2
     def read(v): return v * 3 if v.__class__ is float else v * 2
+    def named(v): return v * 3 if getattr(v, "__class__") is float else v * 2
+    def by_default(v): return v * 3 if issubclass(getattr(v, "__class__", None), float) else v * 2
+    def named_if(v): return v * 3 if getattr(v if v else 1, "__class__" if v else "real", v) is float else v * 2
+    def named_of_call(v): return v * 3 if getattr(max([v]), "__class__") is float else v * 2
     def derived(v): return v * 3 if issubclass(v.__class__, float) else v * 2
     def comprehension(v): return v * sum(1 for w in [v] if isinstance(w, float))
     def several(v): return v * 3 if all(isinstance(w, float) for w in (v, v)) else v * 2
@@ -66,7 +70,8 @@ def library(tmp_path_factory):
 
 NAMES = [
     "plain", "pair", "union", "negated", "called", "computed", "of_call", "chosen", "default", "attribute", "read",
-    "derived", "comprehension", "several", "matched", "dispatches", "method",
+    "named", "by_default", "named_if", "named_of_call", "derived", "comprehension", "several", "matched", "dispatches",
+    "method",
 ]  # fmt: skip
 
 
@@ -141,11 +146,13 @@ class Asked:
     (lambda v: isinstance(v, (int, str, list)), [True, True, True]),
     (lambda v: [isinstance(v + 1, float), len([v])], [True]),
     (lambda v: v.__class__, [True]),
-    (lambda v: getattr(v, "__class__"), [False]),  # noqa: B009
+    (lambda v: getattr(v, "__class__"), [True]),  # noqa: B009
     (lambda v: object.__getattribute__(v, "__class__"), [False]),
-    (lambda v: filter(isinstance, [v]) and getattr(v, "__class__", None), [False]),
-    (lambda v: (isinstance(1, float), getattr(v, "__class__", 1)), [False]),
-    (lambda v: (isinstance(1, float), [getattr(w, "__class__", 1) for w in [v]]), [False]),
+    (lambda v: filter(isinstance, [v]) and getattr(v, "__class__", None), [True]),
+    (lambda v: (isinstance(1, float), getattr(v, "__class__", 1)), [True]),
+    (lambda v: getattr(v, "__{}__".format("class")), [False]),
+    (lambda v: (isinstance(1, float), [getattr(w, "__class__", 1) for w in [v]]), [True]),
+    (lambda v, name="__class__": getattr(v, name), [False]),
     (lambda v: isinstance(v if v else 1, float), [True]),
     (lambda v: isinstance(0 or (v and v), float if v else int), [True]),
     (lambda v: isinstance(max([v], key=len, default=v) if not v else [v, 2].pop(0), (str, float)), [True, True]),

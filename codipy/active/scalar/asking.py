@@ -1,5 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Whether an instruction asks what a value is: it calls `isinstance`, matches a class, or reads ``__class__``."""
+"""Whether an instruction asks what a value is: it calls `isinstance`, matches a class, or reads ``__class__``.
+
+The last also by `getattr`. Who asks by another function in C, as ``partial(isinstance, v)(float)`` does, stands at the
+call of that, and nothing tells what it does; ``type(v)`` asks nobody.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +31,7 @@ def asks(code, at):
     Returns
     -------
     bool
-        False also of `isinstance` by another name.
+        False also of `isinstance` and `getattr` by another name.
     """
     steps = list(dis.get_instructions(code))
     place = next((k for k, step in enumerate(steps) if step.offset == at), None)
@@ -38,16 +42,25 @@ def asks(code, at):
         return True
     if step.opname == "LOAD_ATTR":
         return step.argval == "__class__"
-    if step.opname not in _CALLS or step.arg != 2:
+    if step.opname not in _CALLS or step.arg not in (2, 3):
         return False
+    count = step.arg
     if place and steps[place - 1].opname == "PRECALL":  # which takes the arguments in Python 3.11
         place -= 1
     for k in reversed(range(place)):
-        if steps[k].argval == "isinstance" and steps[k].opname.startswith("LOAD_"):
+        if steps[k].opname.startswith("LOAD_") and _asks_by(steps[k].argval, steps[k + 1:place], count):
             above = _depth(steps, k + 1, place)  # less the NULL that stands behind what is called since Python 3.13
-            if above == 2 or above == 3 and steps[k + 1].opname == "PUSH_NULL" and sys.version_info >= (3, 13):
+            has_null = steps[k + 1].opname == "PUSH_NULL" and sys.version_info >= (3, 13)
+            if above == count or above == count + 1 and has_null:
                 return True
     return False
+
+
+def _asks_by(name, between, count):
+    """Whether a function of this name asks for the class of a value, where its arguments are made by these steps."""
+    if name == "getattr":
+        return any(step.opname == "LOAD_CONST" and step.argval == "__class__" for step in between)
+    return name == "isinstance" and count == 2
 
 
 def _depth(steps, first, end):
