@@ -32,7 +32,7 @@ from codipy.tools.callee import name_of
 from codipy.tools.driver import Driver
 from codipy.tools.rebinding.code import words_of
 from codipy.tools.rebinding.diverted import code_of
-from codipy.tools.rebinding.scope import Scope
+from codipy.tools.rebinding.scope import Scope, module_of
 from codipy.tools.rebinding.unit import EMPTY, SCOPES, contents
 
 __all__ = ["demand_apart", "demand_list_apart", "demand_twins_apart", "noted"]
@@ -280,7 +280,7 @@ class _Search:
             variables |= getattr(x, "__dict__", {})
             held = [(where, item) for item in gc.get_referents(x) if isinstance(x, (list, dict, tuple, set))]
             return [*self._of_attributes(variables), (where, kind), *held]
-        if kind.__module__.partition(".")[0] not in _FOLLOWED:      # of a library, which may lead anywhere
+        if (module_of(kind) or "").partition(".")[0] not in _FOLLOWED:      # of a library, which may lead anywhere
             return []
         return [(where, part) for part in gc.get_referents(x)]
 

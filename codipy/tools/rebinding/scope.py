@@ -9,11 +9,11 @@ import os
 import re
 import sys
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 
 from codipy.active.messages.instead import is_rebuilt_anyhow
 
-__all__ = ["Scope", "home_of"]
+__all__ = ["Scope", "home_of", "module_of"]
 
 _NEVER = {"codipy", "numpy"}
 _CALLED = _NEVER | {"scipy"}
@@ -57,6 +57,18 @@ def home_of(f):
     if top in sys.stdlib_module_names or top in _NEVER or module is None:
         return None
     return top if _is_installed(top, getattr(module, "__file__", None)) else None
+
+
+def module_of(cls):
+    """The name of the module of a class; where it has a descriptor for that, that of its functions; else None."""
+    name = cls.__module__
+    if isinstance(name, str):
+        return name
+    for member in vars(cls).values():
+        member = getattr(member, "fget", None) or getattr(member, "__func__", member)
+        if type(member) is FunctionType and isinstance(name := member.__globals__.get("__name__"), str):
+            return name
+    return None
 
 
 class Scope:
@@ -113,8 +125,8 @@ class Scope:
         return f.__closure__ is not None and not is_rebound and name.partition(".")[0] not in _NEVER
 
     def owns_class(self, cls):
-        name = cls.__module__
-        if not isinstance(name, str) or name == "builtins":  # some classes of libraries have a descriptor there
+        name = module_of(cls)
+        if name is None or name == "builtins":
             return False
         return self.owns_name(name, getattr(sys.modules.get(name), "__file__", None))
 
