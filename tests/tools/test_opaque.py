@@ -7,6 +7,7 @@ array of NumPy's, calls `math` and `float`. After each call all functions have t
 
 import collections
 import contextlib
+import contextvars
 import dataclasses
 import enum
 import functools
@@ -290,6 +291,10 @@ def test_bound_methods_of_before(kind):
         check(f)
 
 
+VARIABLE = contextvars.ContextVar("VARIABLE")
+VARIABLE.set(sums)
+
+
 def nested_in(slots):
     return types.SimpleNamespace(deep=collections.deque([{"a": (slots, [slots])}]))
 
@@ -308,6 +313,8 @@ HOLDERS = {
     "reference": (weakref.ref(PLAIN), lambda h, v: h().ask(v)),
     "table of references": (weakref.WeakValueDictionary(a=PLAIN), lambda h, v: h["a"].ask(v)),
     "method caller": (operator.methodcaller("ask", 3.0), lambda h, v: h(PLAIN) * v),
+    "generator": ((f for f in itertools.repeat(sums)), lambda h, v: next(h)(v)),
+    "variable of a context": (VARIABLE, lambda h, v: h.get()(v)),
     "array of objects": (np.array([sums, weigh]), lambda h, v: h[0](v) + h[1](v)),
     "nested": (nested_in(Slots()), lambda h, v: h.deep[0]["a"][0].ask(v) + h.deep[0]["a"][1][0].inner.ask(v)),
     "class of a metaclass": (OfMeta, lambda h, v: h.made(v) + h().ask(v) + h.of_class(v)),
@@ -982,7 +989,8 @@ def test_arguments_of_classes_that_change():
 
 @pytest.mark.parametrize(
     "f",
-    [lambda v: sum(v if g is sums else 10 * v for g in REGISTRY), lambda v: v if KINDS["slots"].held is sums else 10 * v,
+    [lambda v: sum(v if g is sums else 10 * v for g in REGISTRY),
+     lambda v: v if KINDS["slots"].held is sums else 10 * v,
      lambda v: v if KINDS["slots"].held is not weigh else 10 * v, lambda v: v if {PLAIN}.pop() is PLAIN else 10 * v,
      lambda v: v if KINDS["slots"].inner is PLAIN else 10 * v],
 )  # fmt: skip
@@ -996,3 +1004,67 @@ def test_functions_and_objects_are_those_that_have_another_name(f):
     finally:
         KINDS["slots"].inner = before
         REGISTRY.clear()
+
+
+class Reader:
+    def __init__(self):
+        self.held, self.table = sums, {"a": {sums}}
+
+    def ask(self, v):
+        found = [*self.__dict__.values()][0](v) * getattr(self, "__dict__")["held"](v)  # noqa: B009
+        return vars(self)["held"](v) * found * [*self.table["a"]][0](v)
+
+
+def test_what_is_read_from_the_attributes_of_an_object():
+    o = Reader()
+    check(lambda v: o.ask(v))
+    check(lambda v: (lambda held, table: held(v))(**vars(o)))
+    assert codipy.value_and_grad(lambda v, o: o.ask(v))(AT, o)[0] == o.ask(AT)
+
+
+@dataclasses.dataclass
+class Settings:
+    held: object = sums
+    table: dict = dataclasses.field(default_factory=lambda: {"a": {sums}})
+
+
+def test_one_function_that_an_object_has_in_two_places():
+    """By its attribute it is translated, in the set it is found as it is."""
+    settings = Settings()
+    check(lambda v: [*dataclasses.asdict(settings)["table"]["a"]][0](v))
+    check(lambda v: settings.held(v) * [*settings.table["a"]][0](v))
+
+
+class Elsewhere:
+    """One that does not say of which module it is."""
+
+    __module__ = property(lambda self: "elsewhere")
+
+    def ask(self, v):
+        return weigh(v) + v * (1.0 if isinstance(v, float) else 7.0)
+
+
+class Derived(Elsewhere):
+    __slots__ = ("k",)
+
+    def ask(self, v):
+        return super().ask(v) * (1.0 if isinstance(v, float) else 5.0)
+
+
+class Slotted(Members):
+    __slots__ = ()
+    __module__ = property(lambda self: "elsewhere")
+
+    def ask(self, v):
+        return super().ask(v) * (1.0 if isinstance(v, float) else 5.0)
+
+
+@pytest.mark.parametrize("kind", [Elsewhere, Derived, Slotted])
+def test_classes_that_do_not_say_of_which_module_they_are(kind):
+    o = kind()
+    check(lambda v: o.ask(v))
+    check(lambda v: kind().ask(v))
+    assert codipy.value_and_grad(lambda v, o: o.ask(v))(AT, o)[0] == o.ask(AT)
+    if kind is not Slotted:
+        o.k = AT
+        assert codipy.value_and_grad(lambda v: o.ask(v) * o.k)(AT)[0] == o.ask(AT) * AT

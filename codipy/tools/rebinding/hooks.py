@@ -97,11 +97,11 @@ def _is_same(rebinder, one, other):
     return rebinder.twins.original_of(one) is rebinder.twins.original_of(other)
 
 
-def dict_of(value):
+def _dict_of(rebinder, value):
     """``value.__dict__``: a twin has its methods alone, and shows those and all else that its original has."""
     origin = original_of_class(value)
     if origin is value:
-        return value.__dict__
+        return rebinder.as_it_is(value.__dict__)
     if isinstance(value, StandIn):
         return origin.__dict__
     return types.MappingProxyType({name: vars(value).get(name, member) for name, member in vars(origin).items()})
@@ -236,10 +236,14 @@ def make_builtins(view, mapping):
         if not args:
             return _locals_of(sys._getframe(1))
         if original_of_class(*args) is not args[0]:
-            return dict_of(args[0])
+            return _dict_of(rebinder, args[0])
         variables = vars(*args)
         is_users = type(args[0]) is types.ModuleType and rebinder.scope.owns_module(args[0])
-        return rebinder.container(variables, always=True) if is_users else variables
+        return rebinder.container(variables, always=True) if is_users else rebinder.as_it_is(variables)
+
+    def getattr_(value, name, *default):
+        found = attribute_of(value, name, *default)
+        return rebinder.as_it_is(found) if name == "__dict__" else found
 
     def setattr_(*args):
         setattr(*args)
@@ -265,12 +269,12 @@ def make_builtins(view, mapping):
     found |= {CLASS_OF: class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
     found |= {DOT_OF: _dot_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
-    found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of, DICT_OF: dict_of}
-    found[IS_SAME] = functools.partial(_is_same, rebinder)
+    found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of}
+    found |= {IS_SAME: functools.partial(_is_same, rebinder), DICT_OF: functools.partial(_dict_of, rebinder)}
     found |= {HOLD_ATTRIBUTE: hold_attribute, HOLD_CELL: hold_cell, HOLD_GLOBAL: functools.partial(hold_global, view)}
     hooks = {"__import__": __import__, "globals": globals, "super": _super, "eval": _eval, "exec": _exec}
     hooks |= {"__build_class__": __build_class__, "vars": vars_, "setattr": setattr_, "delattr": delattr_}
-    hooks |= {"dir": names_of_attributes, "getattr": attribute_of, "hasattr": has_attribute}
+    hooks |= {"dir": names_of_attributes, "getattr": getattr_, "hasattr": has_attribute}
     for name, hook in hooks.items():
         if name in mapping:
             found[name] = hook

@@ -16,13 +16,13 @@ from __future__ import annotations
 
 import weakref
 from collections import deque
+from contextvars import ContextVar
 from types import (
     BuiltinFunctionType,
     CodeType,
     CoroutineType,
     FrameType,
     FunctionType,
-    GeneratorType,
     GetSetDescriptorType,
     MemberDescriptorType,
     MethodDescriptorType,
@@ -36,6 +36,7 @@ import numpy as np
 
 from codipy.tools.rebinding.classes import can_be_seen_through
 from codipy.tools.rebinding.diverted import begin, divert, is_recorded
+from codipy.tools.rebinding.scope import module_of
 from codipy.tools.rebinding.snapshot import Kinds, Snapshot
 from codipy.tools.rebinding.unit import WRAPPED, Draft, Opening, Passing
 from codipy.tools.rebinding.view import PASSIVE
@@ -44,7 +45,7 @@ __all__ = ["Opaque"]
 
 _COLLECTED, _HEAP_TYPE = 1 << 14, 1 << 9
 _CLOSED = (
-    CodeType, CoroutineType, FrameType, GeneratorType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType,
+    CodeType, CoroutineType, FrameType, GetSetDescriptorType, MemberDescriptorType, MethodDescriptorType,
     MethodWrapperType, TracebackType, WrapperDescriptorType, type(np.sum),
 )  # fmt: skip
 _SIZED = frozenset((dict, list, tuple, set, frozenset, deque))
@@ -195,7 +196,7 @@ class Opaque:
 
     def _owns(self, cls):
         scope = self._rebinder.scope
-        return scope.owns_class(cls) and scope.owns_outright(cls.__module__)
+        return scope.owns_class(cls) and scope.owns_outright(module_of(cls))
 
     def _owns_module(self, module):
         scope = self._rebinder.scope
@@ -226,7 +227,7 @@ class Opaque:
 
 
 _NAMES = ((FunctionType, "function"), (type, "class"), (BuiltinFunctionType, "built-in"), (weakref.ref, "reference"),
-          (ModuleType, "module"))  # fmt: skip
+          (ContextVar, "variable"), (ModuleType, "module"))  # fmt: skip
 
 
 def _is_codipys(kind):

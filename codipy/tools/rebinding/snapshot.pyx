@@ -21,6 +21,7 @@ from libc.string cimport memset
 from cpython.float cimport PyFloat_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
+from cpython.ref cimport Py_DECREF
 cimport numpy as cnp
 import numpy as np
 
@@ -38,6 +39,8 @@ cdef extern from "Python.h":
     PyObject* PyCFunction_GET_SELF(PyObject* f) noexcept
     PyObject* PyWeakref_GET_OBJECT(PyObject* reference) noexcept
     const unsigned long Py_TPFLAGS_HAVE_GC, Py_TPFLAGS_HEAPTYPE
+    int PyContextVar_Get(PyObject* variable, PyObject* default, PyObject** value) noexcept
+    void PyErr_Clear() noexcept
 
 cdef extern from "numpy/arrayobject.h":
     ctypedef struct Descr "PyArray_Descr":
@@ -66,11 +69,13 @@ cdef enum Code:
     MODULE                       # of the user's
     BUILTIN                      # a function in C, or the method in C of an object
     REFERENCE                    # a weak one
+    VARIABLE                     # one of a context, of which the collector is shown no value
     OWN                          # an object of the user's, or of Python's own that leads to what it holds
     FOREIGN                      # an object of a library
 
 CODES = {"plain": PLAIN, "inert": INERT, "array": ARRAY, "sized": SIZED, "function": FUNCTION, "class": CLASS,
-         "module": MODULE, "built-in": BUILTIN, "reference": REFERENCE, "own": OWN, "foreign": FOREIGN}
+         "module": MODULE, "built-in": BUILTIN, "reference": REFERENCE, "variable": VARIABLE, "own": OWN,
+         "foreign": FOREIGN}
 
 
 # ---- Addresses ----
@@ -416,6 +421,8 @@ cdef int traverse(PyObject* node, int code, visitproc visit, void* argument) noe
         return found if found else Py_TYPE(one).tp_traverse(one, visit, argument)
     if code == REFERENCE:
         return visit(PyWeakref_GET_OBJECT(node), argument)
+    if code == VARIABLE:
+        return visit_value(node, visit, argument)
     if Py_TYPE(node) == <TypeObject*>NDARRAY:
         items = <PyObject**>cnp.PyArray_DATA(<cnp.ndarray>node)
         for i in range(cnp.PyArray_SIZE(<cnp.ndarray>node)):
@@ -424,6 +431,17 @@ cdef int traverse(PyObject* node, int code, visitproc visit, void* argument) noe
                 return found
         return 0
     return Py_TYPE(node).tp_traverse(node, visit, argument) if PyObject_IS_GC(node) else 0
+
+
+cdef int visit_value(PyObject* variable, visitproc visit, void* argument) noexcept:
+    cdef PyObject* value = NULL
+    cdef int found = 0
+    if PyContextVar_Get(variable, NULL, &value) == 0 and value != NULL:
+        found = visit(value, argument)
+        Py_DECREF(<object>value)     # who set it has it still
+    else:
+        PyErr_Clear()
+    return found
 
 
 cdef bint is_shown(object value) except -1:
@@ -441,7 +459,7 @@ cdef class Snapshot:
     root : object
         The caller keeps it as long as the snapshot.
     covered : iterable
-        What is not looked into.
+        What the root holds that is not looked into there.
 
     Attributes
     ----------
@@ -478,29 +496,32 @@ cdef class Snapshot:
         return self.nodes.size
 
     cdef int walk(self, object root, object covered) except -1:
-        cdef Table seen
+        cdef Table seen, hidden
         cdef Py_ssize_t left = MANY, i = 0
         cdef Looked looked
         cdef list waiting = [root], away = [self.kinds.known(root) == FOREIGN]        # strong references until all has been looked at
         memset(&seen, 0, sizeof(Table))
+        memset(&hidden, 0, sizeof(Table))
         looked.kinds, looked.depth, looked.left, looked.for_plain = <void*>self.kinds, NESTED, &left, False
         try:
-            for one in (root, *covered):
-                set_in(&seen, <PyObject*>one, PLAIN)
-                self.kept.append(one)
-            self.kept.pop(0)
+            set_in(&seen, <PyObject*>root, PLAIN)
+            self.kept.extend(covered)
+            for one in self.kept:
+                set_in(&hidden, <PyObject*>one, PLAIN)
             while i < len(waiting) and left > 0:
                 parts = self.parts_of(waiting[i], &left)
                 for part in parts:
                     if not self.kinds.ask(part, &looked):
                         push(&self.edges, <PyObject*>part)
-                        if code_in(&seen, <PyObject*>part) == UNKNOWN:
+                        is_covered = i == 0 and code_in(&hidden, <PyObject*>part) != UNKNOWN
+                        if not is_covered and code_in(&seen, <PyObject*>part) == UNKNOWN:
                             set_in(&seen, <PyObject*>part, PLAIN)
                             self.meet(part, waiting, away, i)
                 push(&self.ends, <PyObject*><size_t>self.edges.size)
                 i += 1
         finally:
             clear(&seen)
+            clear(&hidden)
         return 0
 
     cdef list parts_of(self, object node, Py_ssize_t* left):
