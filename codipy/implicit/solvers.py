@@ -298,6 +298,7 @@ FUNCTIONS |= {name: _stand_in(name, _minimum, "x", OF_MINIMA, _number, value_of)
 FUNCTIONS |= {name: _stand_in(name, _minimum, "x", OF_MINIMA, _number) for name in _OBJECTS.split()}
 FUNCTIONS |= {
     "curve_fit": curve_fit,
+    "linear_sum_assignment": solvers.linear_sum_assignment,
     "linprog": linprog,
     "lsq_linear": lsq_linear,
     "milp": milp,

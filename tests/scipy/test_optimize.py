@@ -626,3 +626,24 @@ def test_what_is_not_differentiated_is_refused():
     ):
         with pytest.raises(ActiveError):
             codipy.grad(refused)(P)
+
+
+def test_an_assignment_is_that_of_the_costs_and_a_replay_notices_another_one():
+    def f(x):
+        rows, columns = scipy.optimize.linear_sum_assignment(np.abs(x[:, None] - np.array([0.5, 1.0, 1.5])))
+        return np.sum(x[rows] * columns * x[columns])
+
+    x = np.array([0.7, 1.3, 0.4])
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    np.testing.assert_allclose(gradient, [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(3)], rtol=1e-7)
+    tape = codipy.Tape("primal")
+    with tape:
+        active = tape.register_input(x)
+        y = tape.register_output(codipy.rebind(f)(active))
+    tape.set_primal(active, x + 0.01)
+    tape.evaluate_primal()
+    assert tape.get_primal(y) == f(x + 0.01)
+    tape.set_primal(active, x[::-1].copy())
+    with pytest.raises(TapeError, match="linear_sum_assignment"):
+        tape.evaluate_primal()

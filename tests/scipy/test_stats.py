@@ -216,6 +216,21 @@ def test_what_is_passive_is_scipys():
     assert codipy.grad(lambda x: x * st.norm(0.3, 2.0).mean())(2.0) == 0.3
 
 
+@pytest.mark.parametrize(("name", "shapes"), [("norm", ()), ("gamma", (2.0,)), ("beta", (2.0, 3.0))])
+def test_random_numbers_of_frozen_distributions_move_with_location_and_scale(name, shapes):
+    def f(x):
+        frozen = getattr(st, name)(*shapes, loc=x[0], scale=x[1])
+        drawn = frozen.rvs(5, random_state=3), frozen.rvs(size=(2, 2), random_state=np.random.default_rng(1))
+        return np.sum(np.sin(drawn[0])) + np.sum(drawn[1])
+
+    x = np.array([0.3, 1.7])
+    value, gradient = codipy.value_and_grad(f)(x)
+    assert value == f(x)
+    np.testing.assert_allclose(gradient, [(f(x + 1e-6 * e) - f(x - 1e-6 * e)) / 2e-6 for e in np.eye(2)], 1e-7)
+    with pytest.raises(ActiveError, match="rvs"):
+        codipy.grad(lambda a: np.sum(st.gamma(a).rvs(3, random_state=1)))(2.0)
+
+
 @pytest.mark.parametrize("f", [
     lambda x: st.norm(x).expect(np.sin), lambda x: st.poisson.pmf(x, 2.0), lambda x: st.norm.fit(np.array([x, 1.0]))[0],
     lambda x: st.geninvgauss.ppf(0.3, x, 1.0), lambda x: st.geninvgauss.cdf(0.3, 1.0, x),

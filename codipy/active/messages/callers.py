@@ -129,9 +129,9 @@ def _at_users_line(what, instead, frame, rebinds):
     is_rebound, name = "__rebound__" in frame.f_builtins, _stored_in(frame)
     why = _why_not_rebuilt(frame) if rebinds and not is_rebound else ""
     if name == "":
-        return (f"a plain array of NumPy would lose a derivative ({place(frame)}): {why + '; or ' if why else ''}the source "
-                "of this code is not known, so that arrays in it are as it makes them: put the code into a file, or make "
-                "what is written to an array that can hold active values, `u = codipy.numpy.array(u)`")  # fmt: skip
+        return (f"a plain array of NumPy would lose a derivative ({place(frame)}): {why + '; or ' if why else ''}"
+                "the source of this code is not known, so that arrays in it are as it makes them: put the code into a "
+                "file, or make what is written to an array that can hold active values, `u = codipy.numpy.array(u)`")
     if what.startswith("float()") and ".astype(" in place(frame):
         instead = "of an array of objects write `np.array(objects, dtype=float)`, which keeps it in rebound code"
     if name is not None and _kind_of(name, frame) == "codipy.active.array_type.Array":

@@ -232,6 +232,10 @@ class Frozen:
                    "say codipy.value of them")  # fmt: skip
         return getattr(self.dist._original(*value_tree(self.args), **value_tree(self.kwds)), name)
 
+    def rvs(self, size=None, random_state=None):
+        """Random numbers, which move with the location and stretch with the scale."""
+        return self.dist.rvs(*self.args, **{**self.kwds, "size": size, "random_state": random_state})
+
     def _called(self, name, args, kwds):
         if name == "stats" and args:
             args, kwds = args[1:], {"moments": args[0], **kwds}
