@@ -4,7 +4,8 @@ from libc.stdint cimport int32_t, uint64_t
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
 
-from codipy.operations.kernels cimport op_arity, op_value_any, op_partials_any
+from codipy.operations.kernels cimport op_arity, op_value_any
+from codipy.programs.steps cimport pull_steps
 from codipy.programs.tiles cimport tiles_number
 from codipy.operations import TABLE
 
@@ -158,27 +159,12 @@ cdef double program_value(const Program* program, double* registers, bint exactl
 
 
 cdef void program_jacobian(const Program* program, double* registers, double* jacobian) noexcept nogil:
-    """Partials of the root with respect to each leaf; registers as program_value left them.
-
-    Zero times anything is zero: a zero adjoint or a zero partial propagates nothing (inf * 0 is no NaN here).
-    """
+    """Partials of the root with respect to each leaf; registers as program_value left them."""
     cdef double bars[MAX_LEAVES + MAX_LENGTH]
-    cdef double partials[3]
-    cdef const Instruction* step
-    cdef int32_t i, k, leaves = program.leaves
-    cdef double bar
+    cdef int32_t i, leaves = program.leaves
     memset(bars, 0, (leaves + program.length) * sizeof(double))
     bars[leaves + program.length - 1] = 1.0
-    for i in range(program.length - 1, -1, -1):
-        bar = bars[leaves + i]
-        if bar == 0.0:
-            continue
-        step = &program.instructions[i]
-        op_partials_any(step.code, registers[step.sources[0]], registers[step.sources[1]],
-                        registers[step.sources[2]], registers[leaves + i], partials)
-        for k in range(op_arity(step.code)):
-            if partials[k] != 0.0:
-                bars[step.sources[k]] += bar * partials[k]
+    pull_steps(program, registers, NULL, bars)
     for i in range(leaves):
         jacobian[i] = bars[i]
 

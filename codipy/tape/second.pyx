@@ -19,9 +19,10 @@ cimport numpy as cnp
 from codipy.data.buffer cimport Buffer, new_buffer
 from codipy.data.position cimport Position
 from codipy.data.region cimport Span, regions_between
-from codipy.operations.kernels cimport op_active, op_arity, op_curved, op_partials_any, op_second_any
+from codipy.operations.kernels cimport op_active, op_arity, op_curved, op_partials_any
 from codipy.programs.program cimport (
     INPUT, MAX_LEAVES, MAX_LENGTH, Instruction, Program, program_at, program_blocks, program_value)
+from codipy.programs.steps cimport Bent, curvature, pull_steps
 from codipy.programs.tiles cimport MAX_OPERANDS, Lanes, Operand, second_bars, second_tangents
 from codipy.tape.adjoints cimport AdjointVector
 from codipy.tape.base cimport BaseTape
@@ -41,8 +42,12 @@ from codipy.errors import TapeError, UndifferentiableError
 
 cnp.import_array()
 
+cdef extern from "codipy/inline.h":
+    pass
+
 cdef enum:
     REGISTERS = MAX_LEAVES + MAX_LENGTH
+    ROW = 32                     # directions of scalar statements that are computed side by side
     NEVER_AGAIN = 0x7fffffff
 
 
@@ -95,6 +100,7 @@ cdef struct Second:
     Sweep walk
     const double* bars           # A, where identifier 0 would be ...
     double* dots                 # ... and T in the first direction
+    double* rows                 # of scalar statements: T, then D, of each register in up to ROW directions
     Lanes lanes
 
 
@@ -121,7 +127,8 @@ cdef class SecondOrder:
     cdef AdjointVector bars, lane
     cdef Buffer kept             # the memory of `bars`
     cdef Buffer numbers          # T in all directions, then D in all
-    cdef Py_ssize_t used         # doubles of them in the last sweeps
+    cdef Buffer room             # of the rows of scalar statements
+    cdef Py_ssize_t used         # doubles of `numbers` in the last sweeps
     cdef object curved
 
     def __init__(self, BaseTape tape not None, int32_t output, curved):
@@ -130,6 +137,7 @@ cdef class SecondOrder:
         self.bars.first = self.lane.first = tape.store.first
         self.bars.serial = self.lane.serial = tape.serial
         self.bars.resets = tape.resets
+        self.room = new_buffer(2 * REGISTERS * ROW)
         self.kept = zeros(tape.largest() - tape.store.first + 1)
         self.bars.numbers, self.bars.slots = self.kept.data, self.kept.size
         self.bars.capacity = self.kept.size
@@ -208,7 +216,7 @@ cdef class SecondOrder:
         self.clear(2 * count * slots)
         second.lanes.lanes, second.lanes.plane, second.lanes.bars = count, slots, count * slots
         second.dots = self.numbers.data - self.tape.store.first
-        second.bars = self.bars.origin()
+        second.bars, second.rows = self.bars.origin(), self.room.data
         for d in range(count):
             row = second.dots + d * slots
             for i in range(n):
@@ -357,22 +365,15 @@ cdef int statement(Statement record, Second* second, bint reverse) except -1:
 cdef struct Scalar:
     double values[REGISTERS]             # first the leaves, then one for each operation
     uint8_t active[REGISTERS]
-    uint8_t flows[MAX_LENGTH]            # bits: operands through which a derivative flows
-    double partials[MAX_LENGTH][3]
     double bars[REGISTERS]               # A
-    double curvatures[MAX_LENGTH][6]     # A times second partials: xx, xy, yy, xz, yz, zz
-
-
-cdef inline int place(int k, int j) noexcept nogil:
-    """Where a second partial stands."""
-    cdef int low = min(k, j), high = max(k, j)
-    return low + high * (high + 1) // 2
+    Bent steps[MAX_LENGTH]
 
 
 cdef inline void load(Scalar* scalar, const Program* program, const double* primals, const int32_t* arguments,
                       const double* constants) noexcept nogil:
     cdef int32_t i, k
     cdef const Instruction* step
+    cdef Bent* bent
     cdef double* values = scalar.values
     values[1] = values[2] = 0.0
     load_leaves(program, primals, arguments, constants, values)
@@ -380,104 +381,108 @@ cdef inline void load(Scalar* scalar, const Program* program, const double* prim
         scalar.active[i] = program.is_active[i]
     program_value(program, values, False)
     for i in range(program.length):
-        step = &program.instructions[i]
-        scalar.flows[i] = 0
+        step, bent = &program.instructions[i], &scalar.steps[i]
+        bent.flows = 0
         for k in range(op_arity(step.code)):
             if op_active[step.code] >> k & 1 and scalar.active[step.sources[k]]:
-                scalar.flows[i] |= 1 << k
-        scalar.active[program.leaves + i] = scalar.flows[i] != 0
-        if scalar.flows[i]:
+                bent.flows |= 1 << k
+        scalar.active[program.leaves + i] = bent.flows != 0
+        if bent.flows:
             op_partials_any(step.code, values[step.sources[0]], values[step.sources[1]], values[step.sources[2]],
-                            values[program.leaves + i], scalar.partials[i])
-
-
-cdef inline void load_tangents(const Program* program, const double* vector, const int32_t* arguments, double* dots) noexcept nogil:
-    cdef int32_t i, active = 0
-    for i in range(program.leaves):
-        dots[i] = 0.0
-        if program.is_active[i]:
-            dots[i] = vector[arguments[active]]
-            active += 1
-
-
-cdef inline double pushed(double flow, double partial) noexcept nogil:
-    """The product, in which zero times anything is zero."""
-    return flow * partial if flow != 0.0 and partial != 0.0 else 0.0
-
-
-cdef inline void push(const Scalar* scalar, const Program* program, double* dots) noexcept nogil:
-    """The tangents of all operations from those of the leaves."""
-    cdef int32_t i, k
-    cdef const Instruction* step
-    cdef double dot
-    for i in range(program.length):
-        step = &program.instructions[i]
-        dot = 0.0
-        for k in range(3):
-            if scalar.flows[i] >> k & 1:
-                dot += pushed(dots[step.sources[k]], scalar.partials[i][k])
-        dots[program.leaves + i] = dot
+                            values[program.leaves + i], bent.partials)
 
 
 cdef inline void pull(Scalar* scalar, const Program* program, double bar) noexcept nogil:
     """The adjoints of all operations, and the curvatures."""
-    cdef int32_t i, j, k, last = program.leaves + program.length
-    cdef const Instruction* step
-    cdef double* values = scalar.values
-    cdef double second[6]
+    cdef int32_t last = program.leaves + program.length
     memset(scalar.bars, 0, last * sizeof(double))
     scalar.bars[last - 1] = bar
-    for i in range(program.length - 1, -1, -1):
+    pull_steps(program, scalar.values, scalar.steps, scalar.bars)
+
+
+# Numbers of several directions lie side by side: a row for each register, and a statement is computed row by row.
+
+cdef inline void add_row(double* to, const double* flow, double factor, Py_ssize_t n) noexcept nogil:
+    """Adds what flows through a factor. Zero times anything is zero."""
+    cdef Py_ssize_t j
+    if factor - factor == 0.0:
+        for j in range(n):
+            to[j] += flow[j] * factor
+    else:
+        for j in range(n):
+            if flow[j] != 0.0:
+                to[j] += flow[j] * factor
+
+
+cdef inline void clear_row(double* to, Py_ssize_t n) noexcept nogil:
+    cdef Py_ssize_t j
+    for j in range(n):
+        to[j] = 0.0
+
+
+cdef inline void load_tangents(const Program* program, const double* vector, Py_ssize_t plane, const int32_t* arguments,
+                               double* dots, Py_ssize_t n, Py_ssize_t width) noexcept nogil:
+    """The tangents of the leaves that are active: no other is read."""
+    cdef int32_t i, active = 0
+    cdef Py_ssize_t j
+    for i in range(program.leaves):
+        if program.is_active[i]:
+            for j in range(n):
+                dots[i * width + j] = vector[arguments[active] + j * plane]
+            active += 1
+
+
+cdef inline void push(const Scalar* scalar, const Program* program, double* dots, Py_ssize_t n,
+                      Py_ssize_t width) noexcept nogil:
+    """The tangents of all operations that have one from those of the leaves."""
+    cdef int32_t i, k
+    cdef const Instruction* step
+    for i in range(program.length):
         step = &program.instructions[i]
-        bar = scalar.bars[program.leaves + i]
-        if bar == 0.0 or not scalar.flows[i]:
-            continue
-        if op_curved[step.code]:
-            op_second_any(step.code, values[step.sources[0]], values[step.sources[1]], values[step.sources[2]],
-                          values[program.leaves + i], second)
-            for k in range(3):
-                for j in range(k + 1):
-                    if scalar.flows[i] >> k & 1 and scalar.flows[i] >> j & 1:
-                        scalar.curvatures[i][place(k, j)] = pushed(bar, second[place(k, j)])
+        clear_row(dots + (program.leaves + i) * width, n)
         for k in range(3):
-            if scalar.flows[i] >> k & 1:
-                scalar.bars[step.sources[k]] += pushed(bar, scalar.partials[i][k])
+            if scalar.steps[i].flows >> k & 1 and scalar.steps[i].partials[k] != 0.0:
+                add_row(dots + (program.leaves + i) * width, dots + step.sources[k] * width, scalar.steps[i].partials[k], n)
 
 
-cdef inline void bend(const Scalar* scalar, const Program* program, const double* dots, double* flows) noexcept nogil:
+cdef inline void bend(const Scalar* scalar, const Program* program, const double* dots, double* flows, Py_ssize_t n,
+                      Py_ssize_t width) noexcept nogil:
     """The tangents of the leaves' adjoints; that of the root's is given, the others are 0."""
     cdef int32_t i, j, k
     cdef const Instruction* step
-    cdef double flow, bar, partial, dot
+    cdef const Bent* bent
+    cdef double bar, partial
     for i in range(program.length - 1, -1, -1):
-        step = &program.instructions[i]
-        flow, bar = flows[program.leaves + i], scalar.bars[program.leaves + i]
+        step, bent = &program.instructions[i], &scalar.steps[i]
+        bar = scalar.bars[program.leaves + i]
         for k in range(3):
-            if not scalar.flows[i] >> k & 1:
+            if not bent.flows >> k & 1:
                 continue
-            partial = scalar.partials[i][k]
-            if bar != 0.0 or partial - partial == 0.0:
-                flows[step.sources[k]] += pushed(flow, partial)
+            partial = bent.partials[k]
+            if partial != 0.0 and (bar != 0.0 or partial - partial == 0.0):
+                add_row(flows + step.sources[k] * width, flows + (program.leaves + i) * width, partial, n)
             if bar == 0.0 or not op_curved[step.code]:
                 continue
             for j in range(3):
-                if scalar.flows[i] >> j & 1:
-                    dot = dots[step.sources[j]]
-                    if dot != 0.0:
-                        flows[step.sources[k]] += dot * scalar.curvatures[i][place(k, j)]
+                if bent.flows >> j & 1:
+                    add_row(flows + step.sources[k] * width, dots + step.sources[j] * width,
+                            bent.curvatures[curvature(k, j)], n)
 
 
-cdef void scalars_forward(const Span* spans, const Sweep* carried, Py_ssize_t* cursors) noexcept nogil:
+cdef inline void forward_region(const Span* spans, const Sweep* carried, Py_ssize_t* cursors, bint one) noexcept nogil:
+    # `one`, a literal: there is one direction. Then rows are numbers, and nothing loops.
     cdef const Second* second = <const Second*>carried
     cdef const double* constants = <const double*>spans[0].fields[0]
     cdef const int32_t* arguments = <const int32_t*>spans[1].fields[0]
     cdef const int32_t* handles = <const int32_t*>spans[2].fields[0]
-    cdef Py_ssize_t c = spans[0].begin, a = spans[1].begin, s, d, plane = second.lanes.plane
+    cdef Py_ssize_t c = spans[0].begin, a = spans[1].begin, s, d, j, n, plane = second.lanes.plane
+    cdef Py_ssize_t lanes = 1 if one else second.lanes.lanes, width = 1 if one else ROW
     cdef int32_t lhs = carried.lhs, handle
     cdef const Program* program
     cdef Program** programs = program_blocks()
     cdef Scalar scalar
-    cdef double dots[REGISTERS]
+    cdef double numbers[REGISTERS]
+    cdef double* dots = &numbers[0] if one else second.rows
     cdef double* vector
     for s in range(spans[2].begin, spans[2].end):
         handle = handles[s]
@@ -485,39 +490,45 @@ cdef void scalars_forward(const Span* spans, const Sweep* carried, Py_ssize_t* c
         if handle == INPUT:
             continue
         if handle == ELEMENT:
-            for d in range(second.lanes.lanes):
+            for d in range(lanes):
                 second.dots[lhs + d * plane] = second.dots[arguments[a] + d * plane] if arguments[a] else 0.0
             a += 1
             c += 1
             continue
         program = program_at(programs, handle)
         if not program.active:
-            for d in range(second.lanes.lanes):
+            for d in range(lanes):
                 second.dots[lhs + d * plane] = 0.0
         else:
             load(&scalar, program, carried.primals, arguments + a, constants + c)
-            for d in range(second.lanes.lanes):
+            d = 0
+            while d < lanes:
+                n = 1 if one else min(width, lanes - d)
                 vector = second.dots + d * plane
-                load_tangents(program, vector, arguments + a, dots)
-                push(&scalar, program, dots)
-                vector[lhs] = dots[program.leaves + program.length - 1]
+                load_tangents(program, vector, plane, arguments + a, dots, n, width)
+                push(&scalar, program, dots, n, width)
+                for j in range(n):
+                    vector[lhs + j * plane] = dots[(program.leaves + program.length - 1) * width + j]
+                d += n
         a += program.active
         c += program.passive
     cursors[0], cursors[1], cursors[2] = c, a, spans[2].end
 
 
-cdef void scalars_back(const Span* spans, const Sweep* carried, Py_ssize_t* cursors) noexcept nogil:
+cdef inline void back_region(const Span* spans, const Sweep* carried, Py_ssize_t* cursors, bint one) noexcept nogil:
     cdef const Second* second = <const Second*>carried
     cdef const double* constants = <const double*>spans[0].fields[0]
     cdef const int32_t* arguments = <const int32_t*>spans[1].fields[0]
     cdef const int32_t* handles = <const int32_t*>spans[2].fields[0]
-    cdef Py_ssize_t c = spans[0].end, a = spans[1].end, s = spans[2].end, d, plane = second.lanes.plane
+    cdef Py_ssize_t c = spans[0].end, a = spans[1].end, s = spans[2].end, d, j, n, plane = second.lanes.plane
+    cdef Py_ssize_t lanes = 1 if one else second.lanes.lanes, width = 1 if one else ROW
     cdef int32_t lhs = carried.lhs + 1, handle, i, leaf, last
     cdef const Program* program
     cdef Program** programs = program_blocks()
     cdef Scalar scalar
-    cdef double dots[REGISTERS]
-    cdef double flows[REGISTERS]
+    cdef double numbers[2 * REGISTERS]
+    cdef double* dots = &numbers[0] if one else second.rows
+    cdef double* flows = dots + REGISTERS * width
     cdef double* vector
     cdef double* bent
     cdef double bar
@@ -531,7 +542,7 @@ cdef void scalars_back(const Span* spans, const Sweep* carried, Py_ssize_t* curs
         if handle == ELEMENT:
             a -= 1
             c -= 1
-            for d in range(second.lanes.lanes):
+            for d in range(lanes):
                 bent = second.dots + second.lanes.bars + d * plane
                 if arguments[a]:
                     bent[arguments[a]] += bent[lhs]
@@ -541,24 +552,44 @@ cdef void scalars_back(const Span* spans, const Sweep* carried, Py_ssize_t* curs
         c -= program.passive
         bar = second.bars[lhs]
         idle = bar == 0.0
-        for d in range(second.lanes.lanes):
+        for d in range(lanes):
             idle &= second.dots[second.lanes.bars + d * plane + lhs] == 0.0
         if idle or not program.active:
             continue
         load(&scalar, program, carried.primals, arguments + a, constants + c)
         pull(&scalar, program, bar)
         last = program.leaves + program.length - 1
-        for d in range(second.lanes.lanes):
+        d = 0
+        while d < lanes:
+            n = 1 if one else min(width, lanes - d)
             vector = second.dots + d * plane
             bent = vector + second.lanes.bars
-            load_tangents(program, vector, arguments + a, dots)
-            push(&scalar, program, dots)
-            memset(flows, 0, last * sizeof(double))
-            flows[last] = bent[lhs]
-            bend(&scalar, program, dots, flows)
+            load_tangents(program, vector, plane, arguments + a, dots, n, width)
+            push(&scalar, program, dots, n, width)
+            for i in range(last):
+                clear_row(flows + i * width, n)
+            for j in range(n):
+                flows[last * width + j] = bent[lhs + j * plane]
+            bend(&scalar, program, dots, flows, n, width)
             leaf = 0
             for i in range(program.leaves):
                 if program.is_active[i]:
-                    bent[arguments[a + leaf]] += flows[i]
+                    for j in range(n):
+                        bent[arguments[a + leaf] + j * plane] += flows[i * width + j]
                     leaf += 1
+            d += n
     cursors[0], cursors[1], cursors[2] = c, a, s
+
+
+cdef void scalars_forward(const Span* spans, const Sweep* carried, Py_ssize_t* cursors) noexcept nogil:
+    if (<const Second*>carried).lanes.lanes == 1:
+        forward_region(spans, carried, cursors, True)
+    else:
+        forward_region(spans, carried, cursors, False)
+
+
+cdef void scalars_back(const Span* spans, const Sweep* carried, Py_ssize_t* cursors) noexcept nogil:
+    if (<const Second*>carried).lanes.lanes == 1:
+        back_region(spans, carried, cursors, True)
+    else:
+        back_region(spans, carried, cursors, False)

@@ -62,6 +62,26 @@ def _swept(monkeypatch):
     assert all(seen)
 
 
+# ---- Directions ----
+@pytest.mark.parametrize("edge", [0.0, 0.7])
+@pytest.mark.parametrize("n", [2, 31, 33, 70])
+def test_directions_of_numbers_have_the_bits_of_one_alone(n, edge):
+    """Numbers are swept some directions at a time, side by side; at the edge partials are infinite."""
+
+    def f(x):
+        total = math.sqrt(x[0]) * x[1]
+        for k in range(n):
+            total = total + math.sin(x[k]) * x[k - 1] + (x[k] * x[k - 2]) ** 3 / (1.0 + x[k - 1] ** 2) - total * x[k]
+        return total
+
+    x = [edge, *np.linspace(0.4, 1.3, n - 1).tolist()]
+    product, units = codipy.linearize(codipy.grad(f), x)[1], np.eye(n)
+    alone = np.array([product(unit.tolist()) for unit in units])
+    np.testing.assert_array_equal(codipy.hessian(f)(x), alone)
+    assert np.isfinite(alone).all() == (edge > 0.0)
+    assert np.count_nonzero(alone) > n
+
+
 # ---- Closed forms ----
 @pytest.mark.parametrize("granularity", ["statement", "operation"])
 @pytest.mark.parametrize("n", [2, 3, 50, 1000, 5000])
