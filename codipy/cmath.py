@@ -26,8 +26,8 @@ import numpy as np
 from codipy.active import Real
 from codipy.active.recordings import status
 from codipy.active.scalar.kinds import converted
-from codipy.complexes.arithmetic import of_function, phase_of, turned
 from codipy.complexes.doors import apply_operator, number
+from codipy.complexes.elementary import of_function, phase_of, turned
 from codipy.complexes.movement import holds, plain
 from codipy.complexes.record import RULES, record, rule
 from codipy.complexes.scalar import Complex

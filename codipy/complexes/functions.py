@@ -9,10 +9,10 @@ from codipy.active.doors import door
 from codipy.active.recordings import status
 from codipy.active.scalar.real import Real
 from codipy.complexes import composed, fft, holomorphic, linalg, movement, reductions
-from codipy.complexes.arithmetic import phase_of
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import as_array
 from codipy.complexes.creation import as_complex, as_type
+from codipy.complexes.elementary import phase_of
 from codipy.complexes.movement import assign, holds, plain, value_tree
 from codipy.complexes.record import record
 from codipy.complexes.scalar import Complex

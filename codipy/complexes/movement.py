@@ -9,8 +9,8 @@ import numpy as np
 
 from codipy.active.array import Array, Real, gather, identifiers
 from codipy.active.arrays.plain import is_view_of, shown_as, stand_in
-from codipy.complexes.arithmetic import element
 from codipy.complexes.array import ComplexArray
+from codipy.complexes.number import element
 from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.scalar import Complex
 from codipy.errors import ActiveError

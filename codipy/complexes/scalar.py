@@ -11,8 +11,10 @@ from codipy.active.array import Array, Real
 from codipy.active.messages.callers import in_rebound_code, refusal
 from codipy.active.recordings import status
 from codipy.active.scalar.kinds import called_by_operator, converted
-from codipy.complexes.arithmetic import ComplexNumber, combine, stand_as
+from codipy.active.scalar.real import meet_complex
+from codipy.complexes.arithmetic import ComplexNumber, combine
 from codipy.complexes.compared import ComparedByValue, doors
+from codipy.complexes.number import stand_as
 from codipy.errors import ActiveError
 
 __all__ = ["NAMES", "Complex", "pair_of"]
@@ -181,6 +183,7 @@ def _unpacked(of_array):
 
 
 stand_as(Complex)
+meet_complex(Complex, combine)
 numbers.Complex.register(Complex)
 
 

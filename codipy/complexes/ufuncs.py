@@ -9,10 +9,11 @@ from codipy.active.array import Array, Real
 from codipy.active.recordings import status
 from codipy.active.scalar.kinds import called_by_operator
 from codipy.complexes import elementwise, holomorphic, operators
-from codipy.complexes.arithmetic import of_function, size_of
+from codipy.complexes.arithmetic import size_of
 from codipy.complexes.array import ComplexArray
 from codipy.complexes.composed import at
 from codipy.complexes.creation import as_complex
+from codipy.complexes.elementary import of_function
 from codipy.complexes.movement import assign, holds, plain, value_tree
 from codipy.complexes.record import RULES, record, special_name
 from codipy.complexes.scalar import Complex

@@ -2,7 +2,7 @@
 """``scipy.optimize`` as `codipy.scipy` and rebound code have it: what its solvers in C are refused, they say.
 
 The loops in C take a float of what the user's function returns. Some versions of SciPy go on after that has failed, and
-end in an error of the interpreter itself, behind which the true one stands. An assignment of rows to columns has indices
+end in an error of the interpreter itself, behind which the true one stands. An assignment of rows to columns is indices
 and so no derivative; a replay at costs that have another one raises.
 """
 
