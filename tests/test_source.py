@@ -135,6 +135,14 @@ def test_who_reads_the_code_of_a_function_asks_for_its_own():
         "b = f.__code__", "c = x.f.__code__"]  # fmt: skip
 
 
+def test_nothing_above_the_tape_asks_which_strategy_it_is():
+    """A strategy of tomorrow is of none of today's kinds: who asks for what it can do is told the right thing."""
+    asks = re.compile(r"\b(r|recorder)\.kind\b|cimport.*\b(JACOBIAN|PRIMAL|SIMPLE|FORWARD)\b")
+    above = [path for path in CYTHON if path.relative_to(PACKAGE).parts[0] != "tape"]
+    assert [name(path) for path in above if asks.search(path.read_text(encoding="utf-8"))] == []
+    assert any(asks.search(path.read_text(encoding="utf-8")) for path in CYTHON)
+
+
 def typed_lists(text):
     """The lines of lists, tuples and sets that spell out three strategies or more."""
     for node in ast.walk(ast.parse(text)):

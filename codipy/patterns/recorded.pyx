@@ -11,7 +11,6 @@ from codipy.data.strided cimport advance, elements_of
 from codipy.programs.program cimport INPUT, Program, program_at, program_blocks
 from codipy.programs.tiles cimport MAX_DIMS
 from codipy.tape.base cimport BaseTape
-from codipy.tape.recorder cimport PRIMAL
 from codipy.tape.records.record cimport Record
 from codipy.tape.strategies.stored cimport ELEMENT, stored_arguments
 
@@ -142,7 +141,7 @@ cdef class Recorded:
         self.outputs = np.ascontiguousarray(outputs, np.int32)
         self.steps, self.sources, self.offsets, self.arguments, self.programs = Ints(), Ints(), Ints(), Ints(), Ints()
         self.areas, self.calls, self.pairs_of, self.known, self.size = [], [], [], {}, 1
-        if tape.recorder.kind != PRIMAL or tape.recorder.reuse:
+        if not tape.recorder.values_by_identifier or tape.recorder.reuse:
             raise TapeError("patterns are read from a tape of strategy='primal' only")
         self.read(tape)
         self.area_numbers = np.array(self.areas, np.intp).reshape(-1, 2 + 2 * MAX_DIMS)
