@@ -400,6 +400,20 @@ def test_several_directions_give_the_same_bits(strategy, width, tmp_path):
     assert differ  # without knowing what it is made of, the new tape would do otherwise
 
 
+# Programs in which a single round leaves something: identifiers, equal statements, equal records, gaps of blocks.
+@each_pair()
+@pytest.mark.parametrize("seed", [6, 11, 18, 53, 108, 127, 136])
+def test_what_passes_have_made_is_as_small_as_they_make_it(seed, variant):
+    program, tape = write(f"optimize:{seed}", outside=False), codipy.Tape(*variant, chunk_size=4)
+    xs, ys = quietly(run, tape, Rebound(program), program.inputs)
+    found = tape.optimize(inputs=xs, outputs=list(filter(is_active, ys)))
+    again = found.tape.optimize(inputs=found.inputs, outputs=found.outputs)
+    assert not any(again.saved) and again.tape.dump() == found.tape.dump()
+    assert again.tape.identifiers == found.tape.identifiers
+    for x, y in zip((*found.inputs, *found.outputs), (*again.inputs, *again.outputs)):
+        assert np.array_equal(x.identifier, y.identifier)
+
+
 @pytest.mark.parametrize("variant", VARIANTS)
 def test_no_recording_is_larger_afterwards(variant):
     for seed in range(12):

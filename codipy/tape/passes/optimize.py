@@ -88,6 +88,11 @@ class Optimized:
     outputs: np.ndarray
     saved: Saved
 
+    def then(self, other):
+        """What another round has made of these contents, as made of those before."""
+        return Optimized(other.contents, other.inputs[self.inputs], other.outputs[self.outputs],
+                         Saved(*(a + b for a, b in zip(self.saved, other.saved))))
+
 
 def optimized(contents, outputs, passes):
     """The recording without what its outputs do not need.
@@ -104,11 +109,18 @@ def optimized(contents, outputs, passes):
     -------
     Optimized
     """
-    return _Work(contents, np.unique(np.asarray(outputs, np.int64)), passes).done()
+    outputs = np.unique(np.asarray(outputs, np.int64))
+    found = last = _Work(contents, outputs, passes).done()
+    # What merges in one round may make records equal in the next, and what it drops gives identifiers back: the last
+    # one finds nothing to merge or drop, so that passes over its result change nothing.
+    while any(last.saved[:-1]):
+        last = _Work(found.contents, np.unique(found.outputs[outputs]), passes).done()
+        found = found.then(last)
+    return found
 
 
 class _Work:
-    """One recording on its way through the passes."""
+    """One recording in one round of the passes."""
 
     def __init__(self, contents, outputs, passes):
         self.old, self.passes = contents, passes
@@ -166,6 +178,9 @@ class _Work:
         np.add.at(self.sets, self.results, 1)
         self.by_statement = np.zeros(self.size, bool)
         self.by_statement[self.results] = True
+        self.taken_by = np.full(self.size, -1)      # records, whose block it is in
+        for k, step in enumerate(self.old.steps):
+            self.taken_by[step.before + 1:step.after + 1] = k
         self.is_unset = self.sets == 0       # inputs that are no statements, and places that nobody has
         self.is_unset[0] = False
         self.sets[self.old.inputs] += 1
@@ -217,8 +232,11 @@ class _Work:
     def _inputs(self):
         """Identifiers of all inputs."""
         arrays = [self.results_of[k][0] for k, step in enumerate(self.old.steps) if type(step) is Input]
-        unset = np.flatnonzero(self.is_unset) if self.kind == "simple" else []
-        return np.concatenate([self._listed(), *arrays, unset]).astype(np.int64)
+        return np.concatenate([self._listed(), *arrays, self._unlisted()]).astype(np.int64)
+
+    def _unlisted(self):
+        """Of `simple` the identifiers of scalar inputs, which are no statements: what a block has unset is none."""
+        return np.flatnonzero(self.is_unset & (self.taken_by < 0)) if self.kind == "simple" else np.zeros(0, np.int64)
 
     def _merge_records(self):
         """Drop records that are equal to an earlier one, where neither they nor what they read is ever set again."""
@@ -307,13 +325,9 @@ class _Work:
         """Where a statement's identifier is its place: the next one each, blocks when they are first set."""
         old, statements, new = self.old, self.statements, self.new
         largest, done, ranges = 0, 0, {}
-        taken_by = np.full(self.size, -1)
-        for k, step in enumerate(old.steps):
-            taken_by[step.before + 1:step.after + 1] = k
-        if self.kind == "simple":        # inputs are no statements, also those that records name
-            unset = np.flatnonzero(self.is_unset & ~(self.named & (taken_by >= 0)))
-            new[unset] = np.arange(1, len(unset) + 1)
-            largest = len(unset)
+        unlisted = self._unlisted()
+        new[unlisted] = np.arange(1, len(unlisted) + 1)
+        largest = len(unlisted)
         open_blocks = set(range(len(old.steps)))
         for k, step in enumerate(old.steps):
             largest = statements.number_in_order(done, step.place[-1], new, largest)
@@ -321,7 +335,7 @@ class _Work:
             if not self.record_kept[k]:
                 continue
             named = [*self.results_of[k], *(self.aliases[numbers_of(slots)] for slots in argument_slots(step))]
-            blocks = {k} | {int(j) for ids in named for j in np.unique(taken_by[ids])}
+            blocks = {k} | {int(j) for ids in named for j in np.unique(self.taken_by[ids])}
             for j in sorted(blocks & open_blocks):
                 block = old.steps[j]
                 new[block.before + 1:block.after + 1] = largest + np.arange(1, block.after - block.before + 1)
