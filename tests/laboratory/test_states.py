@@ -250,3 +250,33 @@ def test_the_advice_names_bytes_and_runs():
     assert f"for {loop.runs:.1f} runs: one iteration of" in text
     assert "15 checkpoints of 320 B" in text
     assert found.to_dict()["loops"][0]["checkpointed"]["bytes"] == loop.checkpointed
+
+
+def written_before(x):
+    u = x * 2.0
+    w = np.zeros(len(x))
+    for _ in range(20):
+        w = w + u * np.sin(w)
+    return np.sum(w)
+
+
+def number_before(x):
+    scale = np.sin(x[0]) * x[1]
+    w = x[2:]
+    for _ in range(20):
+        w = w * scale + 0.1
+    return np.sum(w)
+
+
+@each_strategy
+@pytest.mark.parametrize("granularity", ["statement", "operation"])
+@pytest.mark.parametrize(("function", "numbers"), [(written_before, 40), (number_before, 38)])
+def test_what_was_written_before_a_loop_is_no_state_of_it(function, numbers, strategy, granularity):
+    if (strategy, granularity) == ("simple", "statement"):
+        return
+    with codipy.profile(calls=True) as found:
+        tape = codipy.Tape(strategy, granularity)
+        with tape:
+            tape.register_output(codipy.rebind(function)(tape.register_input(START)))
+    (loop,) = found.loops
+    assert (loop.iterations, loop.state) == (20, 8 * numbers)

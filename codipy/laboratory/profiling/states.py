@@ -30,7 +30,8 @@ class States:
     """One recording in the order in which it was put on the tape: a moment for each statement and each record.
 
     An iteration hands on what was made in the loop before the next one begins, and is read again in it before it ends.
-    What was there before the loop is not part of it: one copy of that serves all iterations. By statement what was
+    What was there before the loop is not part of it: one copy of that serves all iterations. That includes what was
+    written before it and put on the tape only when it was used, whose spot is none of the loop's. By statement what was
     written waits until it is used, and what it is made of seems to be handed on: then the moment of the next iteration
     counts at which this is least.
 
@@ -92,7 +93,8 @@ class States:
                 moments = self._of_statements[a:b]
                 read = np.repeat(moments, needs[a:b])
                 counts = inside[read]
-                walk.scalars(arguments[ends[a]:ends[b]][counts], read[counts] - first, results[a:b], moments - first)
+                walk.scalars(arguments[ends[a]:ends[b]][counts], read[counts] - first, results[a:b], moments - first,
+                             inside[moments])
                 a = b
             if k is not None:
                 moment = int(self._of_records[k])
@@ -109,7 +111,10 @@ class States:
 
 
 class _Walk:
-    """From moment to moment: when each identifier was given to its present number, and when that was last read."""
+    """From moment to moment: when each identifier was given to its present number, and when that was last read.
+
+    A number that was not made in the loop has no moment: -1.
+    """
 
     def __init__(self, identifiers, moments):
         self._made, self._read = np.full(identifiers, -1, np.int64), np.full(identifiers, -1, np.int64)
@@ -125,33 +130,34 @@ class _Walk:
         self._change += np.bincount(made[counted], minlength=len(self._change))
         self._change -= np.bincount(read[counted], minlength=len(self._change))
 
-    def scalars(self, arguments, read, results, made):
+    def scalars(self, arguments, read, results, made, inside):
         """Statements one after the other: an identifier may be read, given anew and read again."""
         active = arguments > 0
         identifiers = np.concatenate([arguments[active], results])
         moments, is_made = np.concatenate([read[active], made]), np.arange(len(identifiers)) >= active.sum()
+        made = np.concatenate([read[active], np.where(inside, made, -1)])
         order = np.lexsort((is_made, moments, identifiers))
-        identifiers, moments, is_made = identifiers[order], moments[order], is_made[order]
+        identifiers, moments, is_made, made = identifiers[order], moments[order], is_made[order], made[order]
         of_next = np.concatenate([identifiers[1:] != identifiers[:-1], [True]])      # the last of an identifier
         begins = np.flatnonzero(is_made | np.concatenate([[True], of_next[:-1]]))
         ends = np.concatenate([begins[1:] - 1, [len(order) - 1]])
         of, anew = identifiers[begins], is_made[begins]
         first = np.concatenate([[True], of[1:] != of[:-1]])
         self._close(self._made[of[first & anew]], self._read[of[first & anew]])
-        made = np.where(anew, moments[begins], self._made[of])
+        made = np.where(anew, made[begins], self._made[of])
         read = np.where(anew & (begins == ends), -1, moments[ends])
         last = of_next[ends]
         self._close(made[~last], read[~last])
         self._made[of[last]], self._read[of[last]] = made[last], read[last]
 
-    def record(self, step, moment, counts):
+    def record(self, step, moment, inside):
         arguments, results = _named(step)
-        for those in arguments if counts else ():
+        for those in arguments if inside else ():
             self._read[those] = moment
         for those in results:
             those = np.ravel(those)
             self._close(self._made[those], self._read[those])
-            self._made[those], self._read[those] = moment, -1
+            self._made[those], self._read[those] = moment if inside else -1, -1
 
 
 def _named(step):
