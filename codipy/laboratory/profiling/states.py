@@ -6,9 +6,8 @@ import numpy as np
 
 from codipy.errors import TapeError
 from codipy.tape.checks.check import READERS
-from codipy.tape.contents.contents import Calling, Choosing, Expression, Input, Movement
 from codipy.tape.contents.dissect import contents_of
-from codipy.tape.contents.entry import Slots
+from codipy.tape.contents.renumbered import given_by, read_by
 from codipy.tape.contents.sound import Range
 from codipy.tape.strategies.table import stored_as
 
@@ -151,40 +150,8 @@ class _Walk:
         self._made[of[last]], self._read[of[last]] = made[last], read[last]
 
     def record(self, step, moment, inside):
-        arguments, results = _named(step)
-        for those in arguments if inside else ():
+        for those in read_by(step) if inside else ():
             self._read[those] = moment
-        for those in results:
-            those = np.ravel(those)
+        for those in given_by(step):
             self._close(self._made[those], self._read[those])
             self._made[those], self._read[those] = moment if inside else -1, -1
-
-
-def _named(step):
-    """Arrays of the identifiers that a record reads, and of those that it gives."""
-    if isinstance(step, Input):
-        return [], [np.arange(step.before + 1, step.after + 1)]
-    if isinstance(step, Movement):
-        sources = step.sources
-        if step.runs:
-            sources = np.concatenate([np.arange(first, first + count) if first else np.zeros(0, int)
-                                      for first, count in sources.reshape(-1, 2).tolist()])
-        return [sources[sources > 0]], [np.arange(step.result, step.result + step.size)]
-    if isinstance(step, Calling):
-        return [[_all(slots) for slots in those if slots is not None] for those in (step.arguments, step.results)]
-    if isinstance(step, (Expression, Choosing)):
-        arguments = [_all(Slots(operand.identifier, step.shape, operand.strides))
-                     for operand in step.operands if operand.identifier]
-        if isinstance(step, Choosing):
-            return arguments, [np.arange(step.result, step.result + len(step.chosen))]
-        if step.sums:
-            return arguments, [np.arange(step.result, step.result + step.sums)]
-        return arguments, [_all(Slots(step.result, step.shape, step.strides))]
-    return [_all(step.argument)], [np.arange(step.result, step.result + step.size)]
-
-
-def _all(slots):
-    found = np.full(slots.shape, slots.first, np.int64)
-    for axis, stride in enumerate(slots.strides):
-        found += np.expand_dims(np.arange(slots.shape[axis]) * stride, [k for k in range(found.ndim) if k != axis])
-    return found

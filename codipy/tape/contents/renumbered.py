@@ -12,7 +12,8 @@ from codipy.errors import CorruptTape
 from codipy.tape.contents.contents import Calling, Choosing, Expression, Movement, Summation, Values
 from codipy.tape.contents.entry import Slots
 
-__all__ = ["argument_slots", "content_of", "is_alike", "numbers_of", "renumbered", "result_slots"]
+__all__ = ["argument_slots", "content_of", "given_by", "is_alike", "numbers_of", "read_by", "renumbered",
+           "result_slots"]
 
 
 def numbers_of(slots):
@@ -49,6 +50,22 @@ def argument_slots(step):
     if type(step) is Summation:
         return [step.argument]
     return step.arguments if type(step) is Calling else []
+
+
+def given_by(step):
+    """The identifiers of what a record sets: an array for each result, where each stands once."""
+    return [numbers_of(slots) for slots in result_slots(step)]
+
+
+def read_by(step):
+    """The identifiers of the active arguments of a record, an array for each argument; of a movement all together."""
+    if type(step) is Movement:
+        firsts, lengths = _runs(step)
+        active = firsts > 0
+        firsts, lengths = firsts[active], lengths[active]
+        within = np.arange(lengths.sum()) - np.repeat(np.cumsum(lengths) - lengths, lengths)
+        return [np.repeat(firsts, lengths) + within]
+    return [numbers_of(slots) for slots in argument_slots(step)]
 
 
 def renumbered(step, arguments, results, place, before, after):

@@ -14,7 +14,17 @@ import numpy as np
 
 from codipy.tape.checks.check import READERS
 from codipy.tape.contents.contents import Contents, Input
-from codipy.tape.contents.renumbered import argument_slots, content_of, is_alike, numbers_of, renumbered, result_slots
+from codipy.tape.contents.renumbered import (
+    argument_slots,
+    content_of,
+    given_by,
+    is_alike,
+    numbers_of,
+    read_by,
+    renumbered,
+    result_slots,
+)
+from codipy.tape.contents.sound import Range
 from codipy.tape.passes.scalars import Statements, code_of_copy, exchanged
 from codipy.tape.strategies.table import stored_as
 
@@ -134,14 +144,14 @@ class _Work:
         self._read()
         self._pin()
         self.names, self.current = self.statements.rename(self.pinned)
-        self.results_of = [[numbers_of(slots) for slots in result_slots(step)] for step in contents.steps]
+        self.results_of = [given_by(step) for step in contents.steps]
 
     # ---- What is there ----
 
     def _read(self):
         """The statements, identifiers as they are."""
         old, streams = self.old, self.old.streams
-        ranges = [_Range(step.place[-1], step.before, step.after) for step in old.steps]
+        ranges = [Range(step.place[-1], step.before, step.after) for step in old.steps]
         needs, arguments, results = READERS[self.kind](streams, old.largest, ranges)
         codes = streams[-1][0]
         if self.kind == "jacobian":
@@ -171,8 +181,8 @@ class _Work:
                 if len(numbers):
                     spans[numbers.min()] += 1
                     spans[numbers.max() + 1] -= 1
-            for slots in result_slots(step):
-                self.sets[numbers_of(slots)] += 1
+            for ids in given_by(step):
+                self.sets[ids] += 1
         self.named = np.cumsum(spans)[:-1] > 0
         self.pinned[self.named] = 1
         np.add.at(self.sets, self.results, 1)
@@ -247,7 +257,7 @@ class _Work:
             results = np.concatenate([np.zeros(0, np.int64), *self.results_of[k]])
             if not len(results) or not once[results].all():
                 continue
-            if not all(single[numbers_of(slots)].all() for slots in argument_slots(step)):
+            if not all(single[ids].all() for ids in read_by(step)):
                 continue
             content = content_of(step, self.aliases)
             if content is None:
@@ -298,8 +308,8 @@ class _Work:
             for ids in self.results_of[k]:
                 # With linear identifiers a number that a call gives has that of a statement, which stays for its sake.
                 live[ids] = 0 if self.reused else self.by_statement[ids]
-            for slots in argument_slots(step):
-                live[self.aliases[numbers_of(slots)]] = 1
+            for ids in read_by(step):
+                live[self.aliases[ids]] = 1
         gone += self.statements.mark(0, last, live, stays)
         return gone, dead
 
@@ -334,7 +344,7 @@ class _Work:
             done, before = step.place[-1], largest
             if not self.record_kept[k]:
                 continue
-            named = [*self.results_of[k], *(self.aliases[numbers_of(slots)] for slots in argument_slots(step))]
+            named = [*self.results_of[k], *(self.aliases[ids] for ids in read_by(step))]
             blocks = {k} | {int(j) for ids in named for j in np.unique(self.taken_by[ids])}
             for j in sorted(blocks & open_blocks):
                 block = old.steps[j]
@@ -438,14 +448,6 @@ class _Work:
         known[self.new] = by_name
         known[0] = 0.0
         return known if first else np.zeros(0)
-
-
-class _Range(NamedTuple):
-    """What a record takes, as check.py asks for."""
-
-    statements: int
-    before: int
-    after: int
 
 
 def _items(starts, counts, kept):
