@@ -98,6 +98,7 @@ def test_the_other_tables_have_the_bytes_that_are_predicted_today(name, size, st
 
 def test_the_page_shows_the_tables():
     page = (ROOT / "docs" / "studies.md").read_text(encoding="utf-8")
-    assert studies.with_tables(page) == page, "run `python benchmarks/studies.py NAME`"
+    assert studies.with_tables(page) == page, "run `python benchmarks/studies.py --page`"
+    assert all(phrase in page for phrase in studies.said_of_times()), studies.said_of_times()
     assert all(f"| {row['strategy']}, {row['point']} |" in page for row in table(studies.TABLES / "lynx-hare.csv")
                if row["granularity"] == "statement")  # fmt: skip
