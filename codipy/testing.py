@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from codipy.active import Tape
 from codipy.tape.html import html_table
+from codipy.tape.strategies.settings import settings
 from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.arguments.leaves import cut, join, shape_of, stack
 from codipy.tools.callee import name_of
 from codipy.tools.comparison.differences import Directions, agreement, finite_differences
-from codipy.tools.comparison.settings import settings
 from codipy.tools.console.table import table
 from codipy.tools.runs.problem import Weighted
 

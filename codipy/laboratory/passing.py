@@ -14,10 +14,10 @@ from codipy.tape.contents.assemble import fill
 from codipy.tape.contents.dissect import contents_of
 from codipy.tape.memory.statistics import readable
 from codipy.tape.passes.optimize import Passes, optimized
+from codipy.tape.strategies.settings import settings
 from codipy.tools.callee import title_of
 from codipy.tools.comparison.measuring import clock, no_garbage_collection
 from codipy.tools.comparison.report import Times
-from codipy.tools.comparison.settings import settings
 from codipy.tools.console.table import Table, Told
 from codipy.tools.runs.problem import Problem
 

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 
 import numpy as np
 
+from codipy.tape.strategies.settings import settings
 from codipy.tape.strategies.table import FORWARD_STRATEGY
-from codipy.tools.comparison.settings import settings
 
 __all__ = ["PLAIN", "Combination", "Point", "combinations", "whole_numbers"]
 

@@ -12,10 +12,10 @@ import numpy as np
 from codipy.active import Tape
 from codipy.tape.memory.statistics import Statistics, collect, readable
 from codipy.tape.provenance.watching import unwatched
+from codipy.tape.strategies.settings import settings
 from codipy.tape.strategies.table import FORWARD_STRATEGY
 from codipy.tools.callee import check_result, title_of
 from codipy.tools.comparison.measuring import StatefulError, stateful
-from codipy.tools.comparison.settings import settings
 from codipy.tools.console.json_text import json_text
 from codipy.tools.console.table import Table, Told
 from codipy.tools.runs.problem import Problem, Weighted

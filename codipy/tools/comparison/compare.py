@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from codipy.tape.strategies.settings import settings
 from codipy.tools.callee import title_of
 from codipy.tools.comparison.measuring import (
     PHASES,
@@ -16,7 +17,6 @@ from codipy.tools.comparison.measuring import (
     time_plain,
 )
 from codipy.tools.comparison.report import Comparison, Row, Times
-from codipy.tools.comparison.settings import settings
 from codipy.tools.comparison.verdict import Differences, Verdict, differenced, direction_of, timed_value
 from codipy.tools.runs.problem import Problem
 

@@ -6,7 +6,7 @@ import argparse
 import os
 from pathlib import Path
 
-from codipy.tools.comparison.settings import settings
+from codipy.tape.strategies.settings import settings
 from codipy.tools.console.target import TargetError
 
 __all__ = ["Parser", "chosen", "demand_writable", "named_path", "numbers_of", "positive"]
