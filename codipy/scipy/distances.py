@@ -1,10 +1,13 @@
 # SPDX-License-Identifier: Apache-2.0
 """``scipy.spatial.distance`` as `codipy.scipy` and rebound code have it: `cdist`, `pdist` and `squareform`.
 
-Of a metric of the difference the derivative by the one point is the slope there, by the other minus that.
+Of a metric of the difference the derivative by the one point is the slope there, by the other minus that. Other metrics,
+and those with weights, exponents or shapes that are active, are formulas (`codipy.scipy.metrics`).
 """
 
 from __future__ import annotations
+
+import inspect
 
 import numpy as np
 import scipy.spatial.distance
@@ -15,7 +18,9 @@ from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, refuse, value_tree
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
+from codipy.scipy import metrics
 from codipy.scipy.calls import kept, of_active, refused
+from codipy.scipy.metrics import FORMULAS, with_scipys_values
 
 __all__ = ["FUNCTIONS", "METRICS", "distance"]
 
@@ -94,29 +99,60 @@ _CDIST = kept(Primitive("scipy.spatial.cdist", scipy.spatial.distance.cdist, _cd
 _PDIST = kept(Primitive("scipy.spatial.pdist", scipy.spatial.distance.pdist, _pdist_vjp, _pdist_jvp))
 
 
-def _options(name, metric, out, kwargs):
-    """The metric by its own name, and its exponent."""
+def _metric(name, metric, out):
+    """The metric by its own name."""
     if out is not None:
         refuse(f"scipy.spatial.distance.{name}", "out= of active values is not supported: leave out= away")
     found = _ALIASES.get(metric.lower(), metric) if isinstance(metric, str) else getattr(metric, "__name__", "")
-    if holds_active(kwargs):
-        refuse(f"scipy.spatial.distance.{name}", "there is no derivative by the exponent p: say codipy.value(p)")
-    if found not in METRICS or kwargs.keys() - {"p"}:
-        refuse(f"scipy.spatial.distance.{name}", f"of active values the metrics are {', '.join(METRICS)}, without "
-               "weights: write others with NumPy, of the differences a[:, None] - b[None]")  # fmt: skip
-    return {"metric": found, **value_tree(kwargs)}
+    if found not in METRICS and found not in FORMULAS:
+        refuse(f"scipy.spatial.distance.{name}", "of active values the metrics are "
+               f"{', '.join(sorted({*METRICS, *FORMULAS}))}: write others with NumPy, of the differences "
+               "a[:, None] - b[None]")  # fmt: skip
+    return found
+
+
+def _by_rule(metric, options):
+    """Whether a metric has slopes by its points alone, which is less to record than its formula."""
+    return metric in METRICS and not options.keys() - {"p"} and not holds_active(options)
+
+
+def _by_formula(name, metric, points, pairs, options):
+    """The formula of a metric between pairs, with SciPy's values."""
+    what, original = f"scipy.spatial.distance.{name}", getattr(scipy.spatial.distance, name)
+    if metric not in FORMULAS or options.keys() - set(inspect.signature(FORMULAS[metric]).parameters):
+        refuse(what, f"{metric!r} has no derivative with {' and '.join(f'{key}=' for key in options)} here: write it "
+               "with NumPy, of the differences a[:, None] - b[None]")  # fmt: skip
+    options = {key: asarray(x) if np.ndim(value_tree(x)) else x for key, x in options.items() if x is not None}
+    filled, together = dict(options), points[0] if len(points) == 1 else np.concatenate(points)
+    if metric == "seuclidean" and "V" not in options:
+        filled["V"] = np.var(together, axis=0, ddof=1)
+    if metric == "mahalanobis" and "VI" not in options:
+        filled["VI"] = np.transpose(np.linalg.inv(np.cov(np.transpose(together))))
+
+    def forward(*numbers):
+        own, given = numbers[:len(points)], dict(zip(options, numbers[len(points):]))
+        return original(*own, metric, **given)
+
+    return with_scipys_values(what, forward, [*points, *options.values()], FORMULAS[metric](*pairs, **filled))
 
 
 @of_active(scipy.spatial.distance.cdist)
 def cdist(XA, XB, metric="euclidean", *, out=None, **kwargs):
     """Of active points."""
-    return call(_CDIST, (asarray(XA), asarray(XB)), _options("cdist", metric, out, kwargs))
+    metric, points = _metric("cdist", metric, out), (asarray(XA), asarray(XB))
+    if _by_rule(metric, kwargs):
+        return call(_CDIST, points, {"metric": metric, **value_tree(kwargs)})
+    return _by_formula("cdist", metric, points, (points[0][:, None], points[1][None]), kwargs)
 
 
 @of_active(scipy.spatial.distance.pdist)
 def pdist(X, metric="euclidean", *, out=None, **kwargs):
     """Of active points."""
-    return call(_PDIST, (asarray(X),), _options("pdist", metric, out, kwargs))
+    metric, points = _metric("pdist", metric, out), asarray(X)
+    if _by_rule(metric, kwargs):
+        return call(_PDIST, (points,), {"metric": metric, **value_tree(kwargs)})
+    i, j = _pairs(len(points))
+    return _by_formula("pdist", metric, (points,), (points[i], points[j]), kwargs)
 
 
 @of_active(scipy.spatial.distance.squareform)
@@ -132,5 +168,6 @@ def squareform(X, force="no", checks=True):
 
 directed_hausdorff = refused(scipy.spatial.distance.directed_hausdorff, "scipy.spatial.distance.directed_hausdorff",
                              "take i and j of codipy.value(u) and codipy.value(v), and np.linalg.norm(u[i] - v[j])")
-FUNCTIONS = {"cdist": cdist, "directed_hausdorff": directed_hausdorff, "pdist": pdist, "squareform": squareform}
+FUNCTIONS = {**metrics.FUNCTIONS, "cdist": cdist, "directed_hausdorff": directed_hausdorff, "pdist": pdist,
+             "squareform": squareform}  # fmt: skip
 distance = module_for(scipy.spatial.distance, FUNCTIONS)

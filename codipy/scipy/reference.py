@@ -125,8 +125,10 @@ take as long as filters do, in proportion to the image. An output of integers ra
 TAIL = """
 ## scipy.spatial.distance
 
-`cdist`, `pdist` (euclidean, sqeuclidean, cityblock, chebyshev, minkowski; without weights) and `squareform`, of any
-order. At distance 0 the slope is 0; of several coordinates that are furthest apart `chebyshev` takes the first.
+`cdist`, `pdist`, `squareform`, and the distances between two vectors, of any order: braycurtis, canberra, chebyshev,
+cityblock, correlation, cosine, euclidean, jensenshannon, mahalanobis, minkowski, seuclidean and sqeuclidean, by points,
+weights (not of chebyshev), the exponent `p`, `V` and `VI`. At distance 0 the slope is 0; of several coordinates that
+are furthest apart `cdist` and `pdist` take the first. Metrics of truth values, and functions of your own, raise.
 
 ## scipy.spatial
 
