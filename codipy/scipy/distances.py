@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """``scipy.spatial.distance`` as `codipy.scipy` and rebound code have it: `cdist`, `pdist` and `squareform`.
 
-Of a metric of the difference the derivative by the one point is the slope there, by the other minus that. Other metrics,
+Of a metric of the difference the derivative by the one point is the slope there, by the other minus that. Others,
 and those with weights, exponents or shapes that are active, are formulas (`codipy.scipy.metrics`).
 """
 
