@@ -152,7 +152,7 @@ class Opaque:
         return self.kinds.holds_data(value)
 
     def refresh(self, openings):
-        """Look again at what leads to something else by now.
+        """Look again at what leads to something else by now, and divert that where a recording runs.
 
         Parameters
         ----------
@@ -161,6 +161,8 @@ class Opaque:
         for opening in openings:
             if not opening.is_same():
                 self._fill(opening)
+                if opening.found and is_recorded():
+                    self._divert(opening)
 
     def divert_all(self):
         """Divert all functions that were found, on this thread."""

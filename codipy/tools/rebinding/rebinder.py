@@ -126,6 +126,8 @@ class Rebinder:
         if unit is None:
             self.opaque.look(value, owner)
             return value
+        if type(unit) is Seen:
+            unit.is_current()  # which looks at what it has come to hold
         unit.taken = True
         self.link(owner, unit)
         return unit.new
