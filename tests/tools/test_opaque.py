@@ -857,6 +857,10 @@ def made(kind, table):
 # A holder, what puts something there, and what finds it.
 LATE = {
     "twin": (lambda: made(Rebuilt, {}), set_attribute, lambda o: o.held),
+    "twin of a twin": (lambda: made(Rebuilt, made(Rebuilt, {})), lambda o, value: set_attribute(o.table, value),
+                       lambda o: o.table.held),
+    "twin in a tuple": (lambda: made(Rebuilt, (made(Rebuilt, {}), Rebuilt())),
+                        lambda o, value: set_attribute(o.table[0], value), lambda o: o.table[0].held),
     "no twin": (lambda: made(Left, {}), set_attribute, lambda o: o.held),
     "slots": (lambda: made(Own, {}), set_attribute, lambda o: o.held),
     "namespace": (lambda: made(types.SimpleNamespace, {}), set_attribute, lambda o: o.held),
