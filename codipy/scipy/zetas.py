@@ -17,6 +17,7 @@ from codipy.active.array import plain as value_of
 from codipy.active.doors import door
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, refuse, value_tree
+from codipy.numpy.lists import listed
 from codipy.scipy.calls import of_active
 from codipy.scipy.kernels.exact import with_values_of
 
@@ -26,6 +27,7 @@ _SP = scipy.special
 _TERMS, _LOWEST = 20, -2.0  # terms that are added one by one; the lowest exponent
 # B(2k) / (2k)!, for k from 1.
 _BERNOULLI = [float(b) / float(_SP.factorial(2 * k)) for k, b in enumerate(_SP.bernoulli(24)[2::2], start=1)]
+_ZETA = listed(_SP._ufuncs._zeta)  # of q alone
 
 
 def _formula(s, q):
@@ -45,7 +47,7 @@ def zeta(x, q=None, out=None):
     if out is not None:
         refuse("scipy.special.zeta", "of active values it has no out=: leave out= out")
     if not holds_active((x,)):
-        return _SP._ufuncs._zeta(x, q)
+        return _ZETA(x, q)
     if np.any(np.asarray(value_of(x) if q is None else 1.0) < _LOWEST):
         refuse("scipy.special.zeta", f"below {_LOWEST} there is no derivative by the exponent: take the functional "
                "equation")  # fmt: skip

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Functions of NumPy and SciPy that are called with Reals only: arrays of Reals are Arrays."""
 
+import itertools
+
 import numpy as np
 import pytest
 
 import codipy
 from codipy.active.array import Array
+from codipy.errors import ActiveError
 
 TEXTS = [
     "np.stack([r, s])", "np.stack([r, 2.0, s * s])", "np.where(True, r, s)", "np.where([True, False], r, s)",
@@ -100,3 +103,34 @@ def test_comparisons_and_places_are_plain():
         assert np.round(r) == 2.0
         assert np.shape(r) == ()
         assert np.ndim(r) == 0
+
+
+POINTS = [(0.4, 1.7, 0.9, 2.3), (2, 0.4, 0.3, 0.2), (1, 2, 0.4, 0.3), (3, 1, 0.5, 0.5)]
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("form", ["a number", "a list"])
+def test_functions_of_scipy_special_are_right_or_refuse(form):
+    """Those written in Python end in compiled loops, whose own TypeError names neither the Real nor a way out."""
+    special, functions = pytest.importorskip("scipy.special"), pytest.importorskip("codipy.scipy").special
+    ours = [name for name in special.__all__ if not isinstance(getattr(special, name), (np.ufunc, type))]
+    refused = 0
+    for name, point, n in itertools.product(ours, POINTS, range(1, 5)):
+        for k in [k for k in range(n) if isinstance(point[k], float)]:
+            try:
+                plain = getattr(special, name)(*put(point[:n], k, point[k], form))
+            except Exception:
+                continue  # takes other arguments
+            with codipy.Tape() as tape:
+                x = tape.register_input(point[k])
+                try:
+                    found = getattr(functions, name)(*put(point[:n], k, x, form))
+                except ActiveError:
+                    refused += 1
+                    continue
+            np.testing.assert_equal(codipy.value(found), plain, name)
+    assert refused > 50
+
+
+def put(point, k, x, form):
+    return [*point[:k], x if form == "a number" else [x, x], *point[k + 1 :]]
