@@ -353,6 +353,15 @@ def test_an_active_real_is_no_key():
     assert hash(Real(2.0)) == hash(2.0) and Real(np.float32(0.5)) in {0.5: 1}
 
 
+def test_exact_digits_are_those_of_a_number_that_is_not_active():
+    """A number that is read from them again would have no derivative."""
+    with codipy.Tape() as tape:
+        x = tape.register_input(0.1)
+        with pytest.raises(ActiveError, match=r"codipy\.value\(x\)\.hex"):
+            x.hex()
+        assert codipy.value(x).hex() == Real(0.1).hex() == (0.1).hex()
+
+
 class Model:
     def __init__(self, k):
         self.k = k
