@@ -98,6 +98,62 @@ def test_inside_of_a_recording_they_are_errors(kept, name, use):
         codipy.grad(f, rebind=False)(2.0)
 
 
+class Work:
+    """Arrays that one call leaves and the next one finds: one of a block, one of elements, and a view of each."""
+
+    def fill(self, x):
+        self.whole = np.sin(x)
+        self.mixed = np.array([x[0], 2.0, x[1] * x[2]])
+        self.views = self.whole[1:], self.mixed[:2]
+
+
+WHOLE = {
+    "an index": lambda a, x: a.__setitem__(slice(None), x * x),
+    "an ellipsis": lambda a, x: a.__setitem__(..., np.exp(x)),
+    "a number": lambda a, x: a.__setitem__(slice(None), 0.5),
+    "a list": lambda a, x: a.__setitem__(slice(None), [x[1], 1.0, x[0]]),
+    "out": lambda a, x: np.multiply(x, x[1], out=a),
+    "fill": lambda a, x: a.fill(x[2]),
+    "backwards": lambda a, x: a.__setitem__(slice(None, None, -1), x * x),
+}
+
+
+@pytest.mark.parametrize("which", ["whole", "mixed"])
+@pytest.mark.parametrize("name", WHOLE)
+@each_strategy
+def test_what_an_earlier_recording_left_may_be_overwritten_whole(strategy, name, which):
+    """Nothing of it stays, also where a view of it is read."""
+    point = np.array([0.4, 1.2, -0.7])
+    work, plain = Work(), Work()
+
+    def f(x, work):
+        if not hasattr(work, "whole"):
+            work.fill(x)
+        else:
+            WHOLE[name](getattr(work, which), x)
+        view = work.views[which == "mixed"]
+        return np.sum(getattr(work, which) * x) + view[0] * x[1] * view[1]
+
+    f(point, plain)
+    codipy.grad(lambda x: f(x, work), strategy=strategy)(point)
+    value, gradient = codipy.value_and_grad(lambda x: f(x, work), strategy=strategy)(point)
+    assert value == f(point, plain)
+    slopes = [(f(point + step, plain) - f(point - step, plain)) / 2e-6 for step in 1e-6 * np.eye(3)]
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-7, atol=1e-8)
+
+
+@pytest.mark.parametrize("which", ["whole", "mixed"])
+@pytest.mark.parametrize("use", [
+    lambda a, x: a.__setitem__(slice(1, None), x[1:]), lambda a, x: a.__setitem__(0, x[0]),
+    lambda a, x: a.__setitem__(slice(None), a * x), lambda a, x: a.__iadd__(x),
+])  # fmt: skip
+def test_what_an_earlier_recording_left_may_not_be_overwritten_in_part(use, which):
+    work = Work()
+    codipy.grad(lambda x: (work.fill(x), np.sum(x))[1])(np.ones(3))
+    with pytest.raises(TapeError, match="earlier call"):
+        codipy.grad(lambda x: (use(getattr(work, which), x), np.sum(x))[1])(np.ones(3))
+
+
 @each_strategy
 def test_a_cache_over_two_gradients(strategy):
     cache = {}

@@ -9,7 +9,7 @@ them, the storage gets explicit identifiers instead, and those of the written pa
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from libc.stdint cimport int32_t
+from libc.stdint cimport int32_t, int64_t
 from libc.string cimport memcmp
 from cpython.object cimport PyObject
 
@@ -22,6 +22,7 @@ from codipy.active.arrays.renewal cimport moves_slabs, renew
 from codipy.active.arrays.statements cimport record, run_recorded, run_values
 from codipy.active.core.base_array cimport BaseArray, is_array, new_array
 from codipy.active.core.pending cimport Pending
+from codipy.active.recordings.over cimport is_past
 from codipy.active.storage.block cimport Block, new_block
 from codipy.active.storage.storage cimport Py_REFCNT, Storage, is_small, owns_block, owns_buffer
 from codipy.active.storage.view cimport (
@@ -182,6 +183,10 @@ cdef int store(Recorder* r, BaseArray target, Pending p) except -1:
     cdef int32_t before
     cdef int flags
     storage.begin_write()        # again: a value that shows a part of this storage has been read since
+    if r != NULL and covers(v, storage.buffer.size) and is_left(r, storage):
+        storage.drop_identifiers()
+        (<BaseTape>r.tape).demand_idle("an array operation")
+        return replace(r, storage, v, p, active)
     if storage.block is not None and r == NULL:
         admit_block(r, storage)
         go_mixed_in_passive(storage)
@@ -221,6 +226,16 @@ cdef int store(Recorder* r, BaseArray target, Pending p) except -1:
     fresh.block.epoch = r.epoch
     storage.become(fresh.buffer, fresh.block)
     return flags
+
+
+cdef bint is_left(Recorder* r, Storage storage) except -1:
+    """Whether a recording that is over has left the identifiers: where all is overwritten, nothing is lost with them."""
+    cdef int64_t epoch = r.epoch
+    if storage.block is not None:
+        epoch = storage.block.epoch
+    elif storage.identifiers != NULL:
+        epoch = storage.epoch
+    return epoch != r.epoch and is_past(epoch)
 
 
 cdef bint sets_again(Storage storage, const View* v) noexcept:
