@@ -144,8 +144,10 @@ def _svd(t, out, a, full_matrices=True, compute_uv=True, hermitian=False):
         t_w, t_u = eigen.eigh_tangent(mirrored(t, True), s * sign, u)
         return t_u, t_w * sign, cT(t_u * sign[..., None, :])
     m, n = np.shape(a)[-2:]
-    if full_matrices and m != n:
-        raise np.linalg.LinAlgError(f"{REST}; use full_matrices=False")
+    k = min(m, n)
+    if full_matrices and (abs(m - n) > 1 or m != n and u.dtype.kind == "c"):
+        raise np.linalg.LinAlgError(f"{REST}; use full_matrices=False, or for singular values alone svdvals")
+    all_u, all_v, u, v = u, v, u[..., :k], v[..., :k]
     gaps, equal, sums, both_zero, zero = _values(s)
     out_u, out_v = _outside(u, t @ v), _outside(v, cT(t) @ u)
     inner = cT(u) @ t @ v
@@ -162,7 +164,16 @@ def _svd(t, out, a, full_matrices=True, compute_uv=True, hermitian=False):
     if n > m:
         refuse(zero & (relative(out_v, size) > CANCELLED), ZERO)
         t_v = t_v + quotient(out_v, s[..., None, :], zero)
+    t_u, t_v = _with_last(t_u, u, all_u), _with_last(t_v, v, all_v)
     return t_u, real(np.linalg.diagonal(inner)), cT(t_v)
+
+
+def _with_last(t, q, whole):
+    """The tangents of all columns: one that is orthogonal to all others turns as they do, and is no choice."""
+    if np.shape(whole) == np.shape(q):
+        return t
+    last = whole[..., np.shape(q)[-1]:]
+    return np.concatenate([t, -(q @ (cT(t) @ last))], axis=-1)
 
 
 def _svd_reverse(g, out, a, full_matrices=True, compute_uv=True, hermitian=False):

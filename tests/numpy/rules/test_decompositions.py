@@ -69,8 +69,9 @@ def test_svd(shape):
     check(PRIMITIVES["linalg.svd"], (normal(*shape), False), argnums=[0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("shape", [(3, 3), (2, 4, 4)])
+@pytest.mark.parametrize("shape", [(3, 3), (2, 4, 4), (4, 3), (3, 4), (1, 2), (2, 1), (2, 3, 2)])
 def test_svd_with_full_matrices(shape):
+    """One vector beside the others is no choice."""
     check(PRIMITIVES["linalg.svd"], (normal(*shape),), rtol=1e-6)
 
 
