@@ -148,3 +148,26 @@ def test_out_may_be_made_in_the_call(call, tmp_path, monkeypatch):
         else:
             found = module.A + m if "add" in call else np.where(m.real > 0, module.A * m, 0)
         assert gradient[k] == pytest.approx((found * module.W).sum().imag * 1e30, rel=1e-12)
+
+
+ROWS = {
+    "a row": "np.add(U0[0], m[0], out=U0[0])", "by position": "np.multiply(U0[1], m[1], U0[1])",
+    "a row of itself": "np.add(m[0], U0[-1], out=U0[-1])", "two": "np.divmod(U0[0] + m[0], 2.0, out=(U0[0], U0[1]))",
+    "a method": "m.sum(axis=1, out=U0[:3, 0])",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_rows_that_the_module_has_may_be_read_where_they_are_written(name, tmp_path, monkeypatch):
+    module = module_of(tmp_path, monkeypatch, "U = A * 1.0", f"m = x * x; U0[:] = A; {ROWS[name]}; A[:] = U0")
+
+    def value_at(x):
+        module.A[:] = np.cos(np.arange(12.0)).reshape(3, 4)
+        return module.f(x)
+
+    expected = [(value_at(X + step) - value_at(X - step)) / 2e-6 for step in 1e-6 * np.eye(12).reshape(12, 3, 4)]
+    module.A[:] = np.cos(np.arange(12.0)).reshape(3, 4)
+    value, gradient = codipy.value_and_grad(module.f)(X.copy())
+    assert value == value_at(X)
+    np.testing.assert_allclose(gradient.ravel(), expected, rtol=1e-6, atol=1e-7)
+    assert type(module.U0) is np.ndarray

@@ -72,8 +72,11 @@ MODEL = Model()
     lambda x: M.dot(x) @ x, lambda x: MODEL.apply(x) @ x, lambda x: M.T.dot(x)[0] + M[0].dot(x),
     lambda x: M.dot(x, out=np.empty(3)) @ x, lambda x: M.dot(M.dot(x)) @ x, lambda x: [M][0].dot(x) @ np.eye(3).dot(x),
     lambda x: (lambda dot: dot(x) @ x)(M.dot), lambda x: M.dot(M).dot(x) @ x,
+    lambda x: M.sum(initial=x[0]) * x[1], lambda x: M[0].prod(initial=x[2]), lambda x: M.max(0, initial=9 * x[0]) @ x,
+    lambda x: MODEL.matrix.min(initial=-9 * x[1]), lambda x: np.ones(3).sum(initial=x[0], where=np.arange(3) > 0),
+    lambda x: M.std(mean=x[0]), lambda x: M.var(axis=0, mean=x[None]) @ x, lambda x: x.sum(initial=x[0] * x[1]),
 ])  # fmt: skip
-def test_the_method_dot_of_a_plain_array_takes_what_is_active(f):
+def test_methods_of_a_plain_array_take_what_is_active(f):
     value, gradient = codipy.value_and_grad(f)(X)
     assert value == f(X)
     steps = 1e-6 * np.eye(3)

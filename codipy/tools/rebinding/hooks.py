@@ -45,7 +45,6 @@ from codipy.tools.rebinding.wrapping import (
     BASES_OF,
     CLASS_OF,
     DICT_OF,
-    DOT_OF,
     HELD_ITEM,
     HELD_PARAMETER,
     HOLD_ATTRIBUTE,
@@ -58,6 +57,7 @@ from codipy.tools.rebinding.wrapping import (
     IS_SAME,
     MADE,
     MADE_ITEMS,
+    METHOD_OF,
     MODULES_OF,
     MRO_METHOD_OF,
     MRO_OF,
@@ -129,9 +129,12 @@ def _solve_of(value):
     return method_of(value)
 
 
-def _dot_of(value):
-    """``value.dot``, which of a plain array takes what is active: NumPy's method asks that for plain numbers."""
-    return functools.partial(replacement(np.dot, np.dot), value) if type(value) is np.ndarray else value.dot
+def _method_of(value, name):
+    """``value.dot`` or its like, which of a plain array takes what is active: NumPy's asks that for plain numbers."""
+    if type(value) is not np.ndarray:
+        return getattr(value, name)
+    function = getattr(np, name)
+    return functools.partial(replacement(function, function), value)
 
 
 def _eval(source, globals=None, locals=None, /):
@@ -267,7 +270,7 @@ def make_builtins(view, mapping):
     found["__rebound__"] = view  # how a rebuilt function is known
     found |= {MRO_OF: mro_of, MRO_METHOD_OF: mro_method_of, BASES_OF: bases_of, BASE_OF: base_of}
     found |= {CLASS_OF: class_of, MADE: made, MADE_ITEMS: made_items, TAKEN: taken, POPPED: popped}
-    found |= {DOT_OF: _dot_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
+    found |= {METHOD_OF: _method_of, SOLVE_OF: _solve_of, IS_PLAIN: is_plain, HELD_PARAMETER: held_parameter}
     found |= {HELD_ITEM: held_item, HOLD_ITEM: hold_item, HOLD_ITEMS: hold_items}
     found |= {HOLD_RESULT: hold_result, MATCHING: Matching, MODULES_OF: modules_of}
     found |= {IS_SAME: functools.partial(_is_same, rebinder), DICT_OF: functools.partial(_dict_of, rebinder)}

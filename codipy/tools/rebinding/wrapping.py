@@ -39,9 +39,9 @@ from codipy.tools.rebinding.names import (
 from codipy.tools.rebinding.patterns import with_conditions
 
 __all__ = [
-    "BASES_OF", "BASE_OF", "CLASS_OF", "DEFAULTS", "DICT_OF", "DOT_OF", "HELD_ITEM", "HELD_PARAMETER",
-    "HOLD_ATTRIBUTE", "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "IS_SAME",
-    "MADE", "MADE_ITEMS", "MODULES_OF", "MRO_METHOD_OF", "MRO_OF", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
+    "BASES_OF", "BASE_OF", "CLASS_OF", "DEFAULTS", "DICT_OF", "HELD_ITEM", "HELD_PARAMETER", "HOLD_ATTRIBUTE",
+    "HOLD_CELL", "HOLD_GLOBAL", "HOLD_ITEM", "HOLD_ITEMS", "HOLD_RESULT", "IS_PLAIN", "IS_SAME", "MADE", "MADE_ITEMS",
+    "METHOD_OF", "MODULES_OF", "MRO_METHOD_OF", "MRO_OF", "OWN", "POPPED", "SOLVE_OF", "TAKEN", "wrap",
 ]  # fmt: skip
 
 MADE, MADE_ITEMS = "codipy: made", "codipy: made_items"  # names that no source can say
@@ -51,15 +51,17 @@ HOLD_CELL, HOLD_GLOBAL = "codipy: hold_cell", "codipy: hold_global"
 HELD_ITEM, HELD_PARAMETER, IS_PLAIN = "codipy: held_item", "codipy: held_parameter", "codipy: is_plain"
 TAKEN, POPPED = "codipy: taken", "codipy: popped"
 DEFAULTS = "codipy: defaults"  # a constant that becomes the default arguments of the function, see `rebinder.py`
-CLASS_OF, SOLVE_OF, DOT_OF = "codipy: class_of", "codipy: solve_of", "codipy: dot_of"
+CLASS_OF, SOLVE_OF, METHOD_OF = "codipy: class_of", "codipy: solve_of", "codipy: method_of"
 MODULES_OF, IS_SAME, DICT_OF = "codipy: modules_of", "codipy: is_same", "codipy: dict_of"
 MRO_OF, MRO_METHOD_OF, BASES_OF, BASE_OF = "codipy: mro_of", "codipy: mro", "codipy: bases_of", "codipy: base_of"
 _ATTRIBUTES_OF = {  # what is something else there
     "__base__": BASE_OF, "__bases__": BASES_OF, "__class__": CLASS_OF, "__dict__": DICT_OF, "__mro__": MRO_OF,
     "modules": MODULES_OF,
 }  # fmt: skip
-# Of plain arrays, of factors that SciPy has of sparse matrices, and of classes.
-_METHODS_OF = {"dot": DOT_OF, "mro": MRO_METHOD_OF, "solve": SOLVE_OF}
+# Of factors that SciPy has of sparse matrices, and of classes.
+_METHODS_OF = {"mro": MRO_METHOD_OF, "solve": SOLVE_OF}
+# Of plain arrays, beside `dot`, with an argument that may be active.
+_ASKING = {"max": "initial", "min": "initial", "prod": "initial", "std": "mean", "sum": "initial", "var": "mean"}
 OWN = "codipy: own"  # the argument of functions that the source has not
 _MAKING = (ast.BinOp, ast.UnaryOp, ast.Subscript)  # beside calls
 _WRAPPED = (MADE, MADE_ITEMS, HOLD_RESULT, TAKEN, POPPED)
@@ -107,6 +109,7 @@ class _Wrapper:
         self._file, self._outer, self._given, self._is_foreign = file, outer, given, is_foreign
         self.count = 0
         self._wanted: set[int] = set()  # by address, items that are bound to what is filled or passed on
+        self._asking: set[int] = set()  # methods that are called with an argument which may be active
         self._read: set[int] = set()  # what an element is read of, which costs as much as ever
 
     def look_at(self, node: Any):
@@ -155,7 +158,7 @@ class _Wrapper:
             elif last_name(node.func) in WRITING:
                 self._wanted.update(map(id, node.args[:1]))
             for value in self._file.outs.of(node, self._outer.imports, self._file.places):
-                self._wanted.update(map(id, (value, *getattr(value, "elts", ()))))
+                self._wanted.update(map(id, (value, *getattr(value, "elts", ()), *node.args)))  # the same may be read
         elif isinstance(node, ast.Subscript):
             if not isinstance(node.ctx, ast.Load) or any(isinstance(part, ast.Slice) for part in ast.walk(node.slice)):
                 self._wanted.add(id(node.value))
@@ -333,6 +336,9 @@ class _Wrapper:
     def _asked(self, node):
         """Let a dict hold an Array before ``get`` is called, where what that gives is filled; a list before `map`."""
         function = node.func
+        asking = _ASKING.get(function.attr) if isinstance(function, ast.Attribute) else None
+        if asking is not None and asking in {word.arg for word in node.keywords}:
+            self._asking.add(id(function))
         if last_name(function) in WALKING or last_name(function) in CALLING:
             node.args = [self._walked(argument) if self._exchanges(list(names_of(argument))) else argument
                          for argument in node.args]  # fmt: skip
@@ -421,8 +427,11 @@ class _Wrapper:
             return self._call(_ATTRIBUTES_OF[node.attr], [node if node.attr == "modules" else node.value], node)
         if isinstance(node, ast.Compare) and len(node.ops) == 1 and isinstance(node.ops[0], (ast.Is, ast.IsNot)):
             return self._compared(node)
-        if isinstance(node, ast.Attribute) and node.attr in _METHODS_OF and self._may_be_method(node):
-            return self._call(_METHODS_OF[node.attr], [node.value], node)
+        if isinstance(node, ast.Attribute) and self._may_be_method(node):
+            if node.attr in _METHODS_OF:
+                return self._call(_METHODS_OF[node.attr], [node.value], node)
+            if node.attr == "dot" or id(node) in self._asking:
+                return self._call(METHOD_OF, [node.value, ast.Constant(node.attr)], node)
         if not isinstance(node, ast.Name) or not isinstance(node.ctx, ast.Load):
             return node
         if id(node) in self._read or not self._exchanges([node.id]):
