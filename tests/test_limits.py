@@ -9,6 +9,7 @@ import functools
 import io
 import json
 import pickle
+import random
 import statistics
 import struct
 import subprocess
@@ -236,3 +237,22 @@ def test_another_thread_reads_an_array_that_is_filled():
     codipy.grad(f)(POINT)
     assert read[0] == [2.0, 0.0] and "another thread" in read[1]
     assert type(SHARED) is np.ndarray and SHARED.tolist() == [2.0, 0.0]
+
+
+def test_seeds_and_fractions_name_what_to_write():
+    with pytest.raises(ActiveError, match=r"random\.seed\(codipy\.value\(x\)\)"):
+        codipy.grad(lambda x: (random.seed(x[0]), x[0])[1])(POINT)
+    with pytest.raises(ActiveError, match="the number itself for a Fraction of it"):
+        codipy.grad(lambda x: float(fractions.Fraction(x[0])))(POINT)
+
+
+def test_what_a_callback_keeps():
+    optimize = pytest.importorskip("scipy.optimize")
+
+    def f(x):
+        kept = []
+        optimize.minimize(lambda u: np.sum((u - x) ** 2), np.zeros(2), callback=lambda u: kept.append(u.copy()))
+        return np.sum(kept[-1])
+
+    with pytest.raises(TapeError, match="take what the solver returns"):
+        codipy.grad(f)(POINT)

@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """A dataclass as an argument has the values that the caller's object has, also where making it anew gives others."""
 
+import math
+import re
 from dataclasses import InitVar, dataclass, field
 
 import numpy as np
@@ -85,3 +87,31 @@ def test_passive_attributes_have_the_values_of_now():
     value, gradient = codipy.value_and_grad(f)(s)
     assert s.steps == [7.0] and value == f(s)
     assert gradient.position.tolist() == (2.0 * X * 350.0).tolist()
+
+
+@dataclass
+class OfFloats:
+    """What does not take a variable, where it is not rebuilt."""
+
+    a: object
+    kind: str = field(metadata={"static": True})
+
+    def __post_init__(self):
+        if self.kind == "type" and type(self.a) is not float:
+            raise TypeError("a must be a float")
+        self.read = float(repr(self.a)) if self.kind == "text" else self.a
+        self.root = math.sqrt(self.a) if self.kind == "math" else self.a
+
+
+@pytest.mark.parametrize("rebind", [True, False])
+@pytest.mark.parametrize("kind, said", [
+    ("type", "TypeError: a must be a float"), ("text", "ValueError: could not convert"),
+    ("math", "ActiveError: float.. of an active Real would lose its derivative"),
+])  # fmt: skip
+def test_what_is_made_of_numbers_alone_names_the_cure(kind, said, rebind):
+    made = OfFloats(2.0, kind)
+    cure = "pass the numbers, and call OfFloats(...) inside of the function"
+    with pytest.raises(ActiveError, match=f"OfFloats is made anew .*{re.escape(cure)}. It raised {said}"):
+        codipy.grad(lambda s: s.a * s.root, rebind=rebind)(made)
+    if rebind:
+        assert codipy.grad(lambda a: OfFloats(a, kind).root)(4.0) == (0.25 if kind == "math" else 1.0)

@@ -578,7 +578,8 @@ cdef class Real(BaseReal):
         # not equal to itself, so containers find it by identity; a float made here would have another one each time.
         if self.epoch and not may_leave(self.epoch):
             raise ActiveError("an active Real cannot be a key of a dictionary or of a cache, nor be in a set: two of equal "
-                              "value have two derivatives. Take codipy.value(x) for the key")
+                              "value have two derivatives. Take codipy.value(x) for the key, or for a seed, "
+                              "random.seed(codipy.value(x))")
         if self.primal != self.primal:
             return object.__hash__(self)
         return hash(self.primal)
@@ -601,8 +602,8 @@ cdef class Real(BaseReal):
     def as_integer_ratio(self):
         """The value as a ratio of integers, as ``float.as_integer_ratio``."""
         # statistics.mean and Fraction calculate with it, and would make passive numbers.
-        refuse_if_active(self, "as_integer_ratio()", "write np.mean or np.var for "
-                         "the functions of statistics, and codipy.value(x).as_integer_ratio() where no derivative is wanted")
+        refuse_if_active(self, "as_integer_ratio()", "write np.mean or np.var for the functions of statistics, the number "
+                         "itself for a Fraction of it, and codipy.value(x) where no derivative is wanted")
         return self.primal.as_integer_ratio()
 
     def is_integer(self):

@@ -30,10 +30,23 @@ def _renewed(record, mapped):
     if _needs_more(kind):
         raise ActiveError(f"{kind.__name__} is made of {', '.join(_needs_more(kind))}, too, which the object does not "
                           f"keep: pass the numbers, and call {kind.__name__}(...) inside of the function")
-    new = replace(record, **branches)
+    new = _made(record, branches)
     if not (_is_filled_as_given(kind) and len(getattr(record, "__dict__", ())) == len(getattr(new, "__dict__", ()))):
         _complete(new, record, branches)
     return new
+
+
+def _made(record, branches):
+    """A new one; of what its ``__post_init__``, which is the user's own here, does not take, the error says so."""
+    try:
+        return replace(record, **branches)
+    except Exception as error:
+        kind = type(record).__name__
+        if not hasattr(record, "__post_init__"):
+            raise
+        raise ActiveError(f"{kind} is made anew of its fields, as a driver does, and its __post_init__ runs as it stands "
+                          f"there: pass the numbers, and call {kind}(...) inside of the function. It raised "
+                          f"{type(error).__name__}: {error}") from error  # fmt: skip
 
 
 @functools.lru_cache(256)
