@@ -44,8 +44,8 @@ def _made(record, branches):
         kind = type(record).__name__
         if not hasattr(record, "__post_init__"):
             raise
-        raise ActiveError(f"{kind} is made anew of its fields, as a driver does, and its __post_init__ runs as it stands "
-                          f"there: pass the numbers, and call {kind}(...) inside of the function. It raised "
+        raise ActiveError(f"{kind} is made anew of its fields, as a driver does, and its __post_init__ runs as it "
+                          f"stands there: pass the numbers, and call {kind}(...) inside of the function. It raised "
                           f"{type(error).__name__}: {error}") from error  # fmt: skip
 
 
