@@ -865,10 +865,10 @@ LATE = {
     "slots": (lambda: made(Own, {}), set_attribute, lambda o: o.held),
     "namespace": (lambda: made(types.SimpleNamespace, {}), set_attribute, lambda o: o.held),
     "dict of a twin": (lambda: made(Rebuilt, {}), set_item, lambda o: o.table.get("late")),
-    "large dict": (lambda: made(Own, dict.fromkeys(range(3000), 1.0)), set_item, lambda o: o.table.get("late")),
+    "large dict": (lambda: made(Own, dict.fromkeys(range(20_000), 1.0)), set_item, lambda o: o.table.get("late")),
     "large dict of objects": (
         lambda: made(Own, dict.fromkeys(range(3000), Own)), set_item, lambda o: o.table.get("late")),
-    "long list": (lambda: made(Own, [1.0] * 5000), append, lambda o: o.table[-1] if o.table[-1] != 1.0 else None),
+    "long list": (lambda: made(Own, [1.0] * 40_000), append, lambda o: o.table[-1] if o.table[-1] != 1.0 else None),
     "deque": (lambda: made(Rebuilt, collections.deque([1.0] * 3000)), append,
               lambda o: o.table[-1] if o.table[-1] != 1.0 else None),
 }  # fmt: skip
@@ -1072,3 +1072,20 @@ def test_classes_that_do_not_say_of_which_module_they_are(kind):
     if kind is not Slotted:
         o.k = AT
         assert codipy.value_and_grad(lambda v: o.ask(v) * o.k)(AT)[0] == o.ask(AT) * AT
+
+
+def test_an_object_that_is_given_another_class():
+    class Other(Rebuilt):
+        def ask(self, v):
+            return super().ask(v) * weigh(v)
+
+    def asks(v):
+        return getattr(o, "ask")(v) + o.held.ask(v)  # noqa: B009
+
+    o, functions = made(Rebuilt, {}), [lambda v: o.ask(v), asks, lambda v: [o][0].ask(v) + o.held.ask(v)]
+    o.held = made(Rebuilt, {})
+    gradients = [codipy.value_and_grad(f) for f in functions]
+    for kind in (Rebuilt, Other, Left, Rebuilt):
+        o.held.__class__ = kind if kind is not Left else Other
+        o.__class__ = kind if kind is not Left else Rebuilt
+        assert [gradient(AT)[0] for gradient in gradients] == [f(AT) for f in functions]

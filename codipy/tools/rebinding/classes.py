@@ -257,6 +257,8 @@ class Twins:
         self.rebinder.remember(instance, unit)
         cover = functools.partial(self._translated, vars(instance), class_unit.twin)
         unit.opening = self.rebinder.opaque.look(vars(instance), unit, cover)
+        with contextlib.suppress(TypeError):  # there are no weak references to it
+            unit.opening.whose = weakref.ref(instance), cls
         return unit
 
     def _translated(self, variables, twin):

@@ -39,7 +39,7 @@ from codipy.tools.rebinding.diverted import begin, divert, is_recorded
 from codipy.tools.rebinding.scope import module_of
 from codipy.tools.rebinding.snapshot import Kinds, Snapshot
 from codipy.tools.rebinding.unit import WRAPPED, Draft, Opening, Passing
-from codipy.tools.rebinding.view import PASSIVE
+from codipy.tools.rebinding.view import PASSIVE, Restart
 
 __all__ = ["Opaque"]
 
@@ -160,6 +160,8 @@ class Opaque:
         """
         for opening in openings:
             if not opening.is_same():
+                if opening.is_of_another():
+                    raise Restart
                 self._fill(opening)
                 if opening.found and is_recorded():
                     self._divert(opening)

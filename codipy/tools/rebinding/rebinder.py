@@ -120,14 +120,15 @@ class Rebinder:
         if kind is tuple or (issubclass(kind, tuple) and hasattr(kind, "_fields")):
             return self._tuple(value, owner)
         unit = self.known(value)
+        if type(unit) is Seen and not unit.is_current():  # which looks at what it has come to hold
+            self.forget(value)
+            unit = None
         if unit is None:
             with self.lock:
                 unit = self.known(value) or self._made(kind, value)
         if unit is None:
             self.opaque.look(value, owner)
             return value
-        if type(unit) is Seen:
-            unit.is_current()  # which looks at what it has come to hold
         unit.taken = True
         self.link(owner, unit)
         return unit.new

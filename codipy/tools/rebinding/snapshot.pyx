@@ -53,7 +53,7 @@ cnp.import_array()
 cdef PyObject* NDARRAY = <PyObject*>np.ndarray
 
 cdef enum:
-    MANY = 20_000                # objects that are looked at from one
+    MANY = 50_000                # references that are followed from one object
     NESTED = 4                   # lists of lists of data
     AWAY = 2                     # objects of libraries on the way
 
@@ -256,12 +256,14 @@ cdef class Kinds:
 
     cdef int ask(self, object one, Looked* looked) except -1:
         """`is_inert`, and what is not known is learned."""
+        cdef Py_ssize_t before = looked.left[0]
         while True:
             looked.unknown = NULL
             found = self.is_inert(<PyObject*>one, looked)
             if looked.unknown == NULL:
                 return found
             self.learn(<object>looked.unknown)
+            looked.left[0] = before
 
     def leads_nowhere(self, value, int depth=NESTED):
         """Whether something leads to no function, as far as types tell.
@@ -497,7 +499,7 @@ cdef class Snapshot:
 
     cdef int walk(self, object root, object covered) except -1:
         cdef Table seen, hidden
-        cdef Py_ssize_t left = MANY, i = 0
+        cdef Py_ssize_t left = MANY, before, i = 0
         cdef Looked looked
         cdef list waiting = [root], away = [self.kinds.known(root) == FOREIGN]        # strong references until all has been looked at
         memset(&seen, 0, sizeof(Table))
@@ -511,7 +513,9 @@ cdef class Snapshot:
             while i < len(waiting) and left > 0:
                 parts = self.parts_of(waiting[i], &left)
                 for part in parts:
+                    before = left
                     if not self.kinds.ask(part, &looked):
+                        left = before        # it is looked at for itself
                         push(&self.edges, <PyObject*>part)
                         is_covered = i == 0 and code_in(&hidden, <PyObject*>part) != UNKNOWN
                         if not is_covered and code_in(&seen, <PyObject*>part) == UNKNOWN:

@@ -100,21 +100,32 @@ class Opening(Unit):
         Whether it is a class whose instances no twin shows.
     cover : callable or None
         Gives what it holds that rebuilt code finds translated.
+    whose : tuple or None
+        A weak reference to the instance whose attributes they are, and its class.
     snapshot : Snapshot or None
         What it led to when it was looked at last; None before that.
     """
 
-    __slots__ = ("cover", "found", "is_alone", "snapshot")
+    __slots__ = ("cover", "found", "is_alone", "snapshot", "whose")
 
     def __init__(self, value, cover=None):
         super().__init__(value)
-        self.found, self.is_alone, self.cover, self.snapshot = {}, False, cover, None
+        self.found, self.is_alone, self.cover, self.snapshot, self.whose = {}, False, cover, None, None
 
     def is_same(self):
         """Whether it leads to what it led to."""
         if self.snapshot is None:
             return True  # somebody looks at it just now
-        return self.snapshot.is_current() and all(unit.is_current() for _, unit in self.found.values())
+        return not self.is_of_another() and self.snapshot.is_current() and all(unit.is_current() for _, unit in self.found.values())
+
+
+    def is_of_another(self):
+        """Whether somebody has given the instance another class."""
+        if self.whose is None:
+            return False
+        reference, kind = self.whose
+        instance = reference()
+        return instance is not None and type(instance) is not kind
 
 
 class Seen(Unit):
@@ -135,8 +146,10 @@ class Seen(Unit):
         self.opaque, self.opening = opaque, None
 
     def is_current(self):
-        """That it is, once what it has come to hold is known."""
+        """Whether it is of the same class; what it has come to hold is then known."""
         if self.opening is not None and not self.opening.is_same():
+            if self.opening.is_of_another():
+                return False
             self.opaque.refresh((self.opening,))
         return True
 
