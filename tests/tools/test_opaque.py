@@ -991,12 +991,18 @@ def test_arguments_of_classes_that_change():
     assert gradient(Pair(AT))[0] == Pair(AT).ask()
 
 
+BY_OBJECT = {PLAIN: 3.0}
+
+
 @pytest.mark.parametrize(
     "f",
     [lambda v: sum(v if g is sums else 10 * v for g in REGISTRY),
      lambda v: v if KINDS["slots"].held is sums else 10 * v,
      lambda v: v if KINDS["slots"].held is not weigh else 10 * v, lambda v: v if {PLAIN}.pop() is PLAIN else 10 * v,
-     lambda v: v if KINDS["slots"].inner is PLAIN else 10 * v],
+     lambda v: v if KINDS["slots"].inner is PLAIN else 10 * v,
+     lambda v: v if PLAIN in BY_OBJECT and PLAIN in {*BY_OBJECT} else 10 * v,
+     lambda v: BY_OBJECT.get(PLAIN, 10.0) * v * {PLAIN: 2.0}[next(iter(BY_OBJECT))],
+     lambda v: len(BY_OBJECT.keys() | {PLAIN}) * v],
 )  # fmt: skip
 def test_functions_and_objects_are_those_that_have_another_name(f):
     """One is found as it is, the other by its name."""

@@ -155,7 +155,7 @@ class Twins:
 
     def __init__(self, rebinder):
         self.rebinder, self._seen = rebinder, weakref.WeakValueDictionary()
-        self._originals = weakref.WeakValueDictionary()
+        self._originals, self._references = {}, {}
         self.met = None  # a dict of units by address while arguments are translated: of classes that are left alone
 
     def of_class(self, cls):
@@ -172,7 +172,7 @@ class Twins:
         members = {"__slots__": (), "__doc__": cls.__doc__}
         members |= {"__module__": cls.__module__, "__qualname__": cls.__qualname__}
         if cls.__eq__ is object.__eq__ and cls.__hash__ is object.__hash__ and _has_only_a_dict(cls):
-            members |= {"__eq__": _same, "__hash__": _hash}
+            members |= {"__eq__": _same, "__hash__": self._hashing()}
         elif dataclasses.is_dataclass(cls) and cls.__dataclass_params__.eq and "__eq__" in vars(cls):
             members |= {"__eq__": _equal_fields, "__hash__": cls.__hash__}
         twin = _derived(meta, cls, bases, members)
@@ -250,8 +250,7 @@ class Twins:
             _copy_slots(cls, instance, seen)  # for as long as it outlives the instance
             with contextlib.suppress(TypeError):  # there are no weak references to it
                 self._seen[id(vars(instance))] = seen
-        with contextlib.suppress(TypeError):
-            self._originals[id(vars(instance))] = instance
+                self._keep(instance, seen)
         unit = Seen(seen, self.rebinder.opaque)
         unit.links.append(class_unit)
         self.rebinder.remember(instance, unit)
@@ -271,6 +270,20 @@ class Twins:
                 if type(vars(twin).get(name)) is _Attribute:
                     found.append(value)
         return found
+
+    def _keep(self, instance, seen):
+        """Know the instance for as long as something is seen of it, which keeps its attributes anyhow."""
+        key = id(vars(instance))
+
+        def forget(reference):
+            if self._references.get(key) is reference:
+                del self._references[key], self._originals[key]
+
+        self._originals[key], self._references[key] = instance, weakref.ref(seen, forget)
+
+    def _hashing(self):
+        """A ``__hash__``: what is seen of an instance has that of the instance, which may be a key already."""
+        return lambda seen: object.__hash__(self.original_of(seen))
 
     def original_of(self, seen):
         """The instance that is seen through a twin; `seen` itself if it was made of the twin."""
@@ -294,10 +307,6 @@ def _equal_fields(self, other):
         return NotImplemented
     names = [field.name for field in dataclasses.fields(self) if field.compare]
     return tuple(getattr(self, name) for name in names) == tuple(getattr(other, name) for name in names)
-
-
-def _hash(self):
-    return id(vars(self)) >> 4
 
 
 def _is_method(value):

@@ -116,7 +116,9 @@ class Opening(Unit):
         """Whether it leads to what it led to."""
         if self.snapshot is None:
             return True  # somebody looks at it just now
-        return not self.is_of_another() and self.snapshot.is_current() and all(unit.is_current() for _, unit in self.found.values())
+        if self.is_of_another() or not self.snapshot.is_current():
+            return False
+        return all(unit.is_current() for _, unit in self.found.values())
 
 
     def is_of_another(self):
