@@ -63,7 +63,8 @@ _Static_assert(sizeof(TEXT(TILE_CLONES)) > 1, "no clones");
 
 
 def test_there_is_c_to_look_at():
-    assert {"codipy/programs/tiles/walk.c", "codipy/programs/native/x86.h"} <= set(map(name, SOURCES))
+    assert "codipy/programs/tiles/walk.c" in map(name, SOURCES)
+    assert ("codipy/programs/native/x86.h" in map(name, SOURCES)) == NATIVE.is_dir()      # it may be deleted
     assert "build/generated/codipy/operations/array_loops.c" in map(name, SOURCES)
 
 
@@ -82,7 +83,7 @@ class Operand(ctypes.Structure):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("native", [True, False])
+@pytest.mark.parametrize("native", [False] + [True] * NATIVE.is_dir())
 def test_tiles_run_without_machine_code(tmp_path, native):
     """Builds the tiles alone, as if the folder with code for one machine had been deleted, and computes x * y + x."""
     files = [*TILES.glob("*.c"), *GENERATED.rglob("array_loops.c"), *(NATIVE.glob("*.c") if native else [])]

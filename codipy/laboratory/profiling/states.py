@@ -5,11 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.errors import TapeError
-from codipy.tape.checks.check import READERS
 from codipy.tape.contents.dissect import contents_of
 from codipy.tape.contents.renumbered import given_by, read_by
-from codipy.tape.contents.sound import Range
-from codipy.tape.strategies.table import stored_as
+from codipy.tape.contents.sound import scalars_of
 
 __all__ = ["States", "states_of"]
 
@@ -82,7 +80,7 @@ class States:
     def _crossing(self, first, last, inside):
         """How many numbers made in these moments the loop reads after each of them, and before the last."""
         walk = _Walk(self._contents.largest + 1, last - first)
-        needs, arguments, results = self._scalars()
+        needs, arguments, results = scalars_of(self._contents)
         ends = np.concatenate([[0], np.cumsum(needs)])
         a, done = np.searchsorted(self._of_statements, [first, last])
         records = range(*np.searchsorted(self._of_records, [first, last]))
@@ -99,14 +97,6 @@ class States:
                 moment = int(self._of_records[k])
                 walk.record(self._contents.steps[k], moment - first, inside[moment])
         return walk.crossing()
-
-    def _scalars(self):
-        """How many arguments each statement has; all arguments; the results."""
-        contents = self._contents
-        kind = stored_as(contents.parameters["strategy"]).removesuffix("-reuse")
-        ranges = [Range(step.place[-1], step.before, step.after) for step in contents.steps]
-        needs, arguments, results = READERS[kind](contents.streams, contents.largest, ranges)
-        return needs[0] if kind == "jacobian" else needs[1] - (kind == "simple"), arguments, results
 
 
 class _Walk:

@@ -38,6 +38,25 @@ class Range(NamedTuple):
     after: int
 
 
+def scalars_of(contents):
+    """What the scalar statements of contents name.
+
+    Parameters
+    ----------
+    contents : Contents
+        Sound ones.
+
+    Returns
+    -------
+    counts, arguments, results : ndarray
+        How many arguments each statement has; identifiers of all arguments, and of the results.
+    """
+    kind = stored_as(contents.parameters["strategy"]).removesuffix("-reuse")
+    ranges = [Range(step.place[-1], step.before, step.after) for step in contents.steps]
+    needs, arguments, results = READERS[kind](contents.streams, contents.largest, ranges)
+    return needs[0] if kind == "jacobian" else needs[1] - (kind == "simple"), arguments, results
+
+
 def demand_sound(contents):
     """Verify contents.
 
