@@ -27,6 +27,7 @@ from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.trajectory import Reads
 from codipy.implicit.withheld import told
+from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision
@@ -126,11 +127,7 @@ def _refused(given):
 
 
 def _plain(function):
-    @functools.wraps(function)
-    def called(*args, **kwargs):
-        return value(function(*args, **kwargs))
-
-    return called
+    return Wrapped(function, lambda *args, **kwargs: value(function(*args, **kwargs)))
 
 
 def _covariance(residuals, u, data, known, is_absolute):

@@ -9,13 +9,12 @@ in silence; a class of its own for numbers that may only be looked at, which wha
 
 from __future__ import annotations
 
-import functools
-
 import numpy as np
 
 from codipy.active.array import is_active
 from codipy.errors import ActiveError
 from codipy.implicit.trajectory import Reads
+from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.arguments import value_tree
 from codipy.tools.pool import borrow, give_back
 from codipy.tools.swallowed import demand_none_swallowed, said_before
@@ -67,7 +66,6 @@ class Iterates:
             return function
         is_asked = False
 
-        @functools.wraps(function)
         def called(*args, **kwargs):
             nonlocal is_asked
             if is_asked:
@@ -78,7 +76,7 @@ class Iterates:
             self._vary = reads.found
             return found
 
-        return called
+        return Wrapped(function, called)
 
     def demand_noticed(self, u):
         """Raise if the solution is active and a callback was given constants."""
@@ -91,7 +89,6 @@ class Iterates:
         """What calls the user's callback with them, and returns plain numbers; before the function is `asked`."""
         self._tells = True
 
-        @functools.wraps(callback)
         def called(*args, **kwargs):
             try:
                 found = value_tree(self._called(callback, args, kwargs))
@@ -101,7 +98,7 @@ class Iterates:
             self.has_stopped = self.has_stopped or isinstance(found, (bool, np.bool_)) and bool(found)
             return found
 
-        return called
+        return Wrapped(callback, called)
 
     def _called(self, callback, args, kwargs):
         if self._tape is None:

@@ -26,6 +26,7 @@ from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.vertices import linprog, milp
 from codipy.implicit.withheld import told, withhold
+from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import is_replayed
@@ -191,7 +192,6 @@ def _plainly(given, key, iterates):
 def _plain(function):
     """A function of the user's as SciPy's solvers call it: where nothing is recorded it may return variables yet."""
 
-    @functools.wraps(function)
     def called(*args, **named):
         found = function(*args, **named)
         if type(found) is np.ndarray and found.dtype == np.float64:
@@ -201,7 +201,7 @@ def _plain(function):
             return np.array([plain(number) for number in found.flat], np.float64).reshape(found.shape)
         return found
 
-    return called
+    return Wrapped(function, called)
 
 
 def _with(name, found, u, key, near, value_of, known):

@@ -13,6 +13,7 @@ import scipy.integrate
 from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError
 from codipy.implicit.opened import Opened
+from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.arguments import value_tree
 from codipy.tools.arguments.trees import value
 from codipy.tools.pool import borrow, give_back
@@ -129,11 +130,7 @@ def plain_call(function, args):
     """A function of time and state with arguments, an event or a Jacobian, as SciPy calls it: of numbers."""
     passive_function = Opened(functools.partial(_called, function, *args)).passive()
 
-    @functools.wraps(function)
-    def called(t, y):
-        return value(passive_function(t, y))
-
-    return called
+    return Wrapped(function, lambda t, y: value(passive_function(t, y)))
 
 
 def _called(f, *rest):

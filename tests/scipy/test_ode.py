@@ -383,3 +383,51 @@ def test_what_a_function_closes_over_is_found_once():
     [(count, passive, expected, is_same)] = found
     assert count == 4 and type(passive) in (float, np.float64) and passive == expected and not is_same
     assert Opened(lotka).passive() is lotka
+
+
+class Reaches:
+    terminal, direction = True, 1.0
+
+    def __init__(self, level):
+        self.level = level
+
+    def __call__(self, t, y):
+        return y[0] - self.level
+
+
+class ReachesTwice(Reaches):
+    direction = 0.0
+
+    @property
+    def terminal(self):
+        return 2
+
+
+class Falls(Reaches):
+    @property
+    def direction(self):
+        return -1.0
+
+
+EVENTS = {"of the class": Reaches, "a property": ReachesTwice, "a property of direction": Falls,
+          "made inside": lambda level: type("Made", (Reaches,), {"direction": -1})(level)}  # fmt: skip
+
+
+@pytest.mark.parametrize("method", ["RK45", "BDF"])
+@pytest.mark.parametrize("name", EVENTS)
+def test_events_that_are_objects_end_a_run_as_their_attributes_say(name, method):
+    def f(x):
+        found = solve_ivp(lambda t, y: [np.cos(t)], (0.0, 9.0), [0.0], method, events=EVENTS[name](x), **FINE)
+        return found.t[-1] + found.t_events[0][-1]
+
+    value, gradient = codipy.value_and_grad(f)(0.6)
+    assert f(0.6) < 18.0 and value == f(0.6)
+    assert gradient == pytest.approx((f(0.6 + 1e-4) - f(0.6 - 1e-4)) / 2e-4, rel=1e-3)
+
+
+def test_a_passive_event_that_is_an_object():
+    def f(x):
+        return solve_ivp(lambda t, y: [1.0], (0.0, 5.0), [0.0], events=Reaches(0.5)).t[-1] * x
+
+    value, gradient = codipy.value_and_grad(f)(0.7)
+    assert value == f(0.7) and gradient == f(1.0)

@@ -647,3 +647,26 @@ def test_an_assignment_is_that_of_the_costs_and_a_replay_notices_another_one():
     tape.set_primal(active, x[::-1].copy())
     with pytest.raises(TapeError, match="linear_sum_assignment"):
         tape.evaluate_primal()
+class Walk:
+    stepsize = 0.5
+
+    def __init__(self):
+        self.random = np.random.default_rng(1)
+
+    def __call__(self, x):
+        return x + self.random.uniform(-self.stepsize, self.stepsize, x.shape)
+
+
+def test_steps_whose_size_basinhopping_adapts():
+    sizes = []
+
+    def f(p):
+        walk = Walk()
+        found = scipy.optimize.basinhopping(lambda u: (u[0] - p) ** 2 + np.cos(4.0 * u[0]), [1.3], niter=20, interval=5,
+                                            take_step=walk, rng=1)
+        sizes.append(walk.stepsize)
+        return found.x[0]
+
+    value, gradient = codipy.value_and_grad(f)(0.7)
+    assert value == f(0.7) and sizes[0] == sizes[1] != Walk.stepsize
+    assert gradient == pytest.approx(2.0 / (2.0 - 16.0 * np.cos(4.0 * value)), rel=1e-5)
