@@ -30,7 +30,8 @@ class _Estimate:
 
         def function(points, values, xi, cho_cov, dtype):
             def run(points, values, xi, cho_cov):
-                return original(*map(np.ascontiguousarray, (points, values, xi, cho_cov)), dtype)
+                # in Cython that may write what it is given: it takes nothing that is read-only
+                return original(*(np.require(x, requirements=("C", "W")) for x in (points, values, xi, cho_cov)), dtype)
 
             operands = tuple(map(asarray, (points, values, xi, cho_cov)))
             if not holds_active(operands):

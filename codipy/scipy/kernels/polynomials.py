@@ -17,7 +17,7 @@ from codipy.active.array import plain as value_of
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active, holds_variables
+from codipy.numpy.arguments import holds_active, holds_variables, value_tree
 from codipy.numpy.decisions import decision, keep
 from codipy.numpy.modules import module_for
 from codipy.numpy.primitive import Primitive
@@ -268,7 +268,8 @@ def _powers(s, count, order):
 def _evaluate_nd(c, x, counts, points, orders, extrapolate, out):
     """The sum of products of powers, with SciPy's values."""
     if not holds_active((c, list(x), points)):
-        return on_values(_compiled.evaluate_nd, (c, x, counts, points, orders, extrapolate, out))
+        edges = tuple(map(np.array, value_tree(list(x))))
+        return on_values(_compiled.evaluate_nd, (c, edges, counts, points, orders, extrapolate, out))
     demand_real("scipy.interpolate.NdPPoly", c)
 
     def run(c, points, *x):
