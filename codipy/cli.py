@@ -9,7 +9,7 @@ import sys
 
 from codipy.errors import ActiveError, TapeError
 from codipy.laboratory import StudyError
-from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study
+from codipy.laboratory.command import AGREE, DISAGREE, FAILED, INTERRUPTED, add_study, chosen
 from codipy.laboratory.memory import measure
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.predicting import add_predict
@@ -20,7 +20,7 @@ from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATE
 from codipy.tools import compare
 from codipy.tools.comparison.compare import StatefulError
 from codipy.tools.console.json_text import json_text
-from codipy.tools.console.options import Parser, chosen, demand_writable, named_path, positive
+from codipy.tools.console.options import Parser, demand_writable, named_path, positive
 from codipy.tools.console.progress import shown_progress
 from codipy.tools.console.raised import hinting, user_traceback
 from codipy.tools.console.table import FORMATS

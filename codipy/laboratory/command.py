@@ -14,13 +14,14 @@ from codipy.laboratory.passing import passes
 from codipy.laboratory.prediction import bytes_of, predict
 from codipy.laboratory.result import Study
 from codipy.laboratory.run import sourced, study
+from codipy.tools.comparison.settings import settings
 from codipy.tools.console.json_text import json_text
-from codipy.tools.console.options import chosen, demand_writable, named_path, numbers_of
+from codipy.tools.console.options import demand_writable, named_path, numbers_of
 from codipy.tools.console.progress import shown_progress
 from codipy.tools.console.raised import is_of_file
 from codipy.tools.console.target import TargetError
 
-__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "bytes_asked"]
+__all__ = ["AGREE", "DISAGREE", "FAILED", "INTERRUPTED", "add_study", "bytes_asked", "chosen"]
 
 AGREE, DISAGREE, FAILED, INTERRUPTED = 0, 1, 2, 130      # exit status; the last is the shell's for Ctrl-C
 
@@ -161,6 +162,14 @@ def _compare(options):
     found = changes(*map(Study.load, options.compare))
     status = DISAGREE if found.changed or found.is_worse else AGREE
     return found.table(options.format), status, {options.json: json_text(found.to_dict())}
+
+
+def chosen(options, forward=True):
+    """The `settings` of the strategies and granularities that were asked for."""
+    try:
+        return settings(options.strategy, options.granularity, forward)
+    except ValueError as error:
+        raise TargetError(str(error)) from None
 
 
 def bytes_asked(text):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codipy.laboratory.command import AGREE, DISAGREE, bytes_asked
+from codipy.laboratory.command import AGREE, DISAGREE, bytes_asked, chosen
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.prediction import predict
 from codipy.tools.callee import title_of
-from codipy.tools.console.options import chosen, demand_writable, named_path, positive
+from codipy.tools.console.options import demand_writable, named_path, positive
 from codipy.tools.console.progress import shown_progress
 from codipy.tools.console.raised import hinting
 

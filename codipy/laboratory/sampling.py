@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import argparse
 
-from codipy.laboratory.command import AGREE
+from codipy.laboratory.command import AGREE, chosen
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.timeline import timeline
 from codipy.tape.strategies.table import FORWARD_STRATEGY, GRANULARITIES, STRATEGIES
 from codipy.tools.callee import name_of
-from codipy.tools.console.options import chosen, demand_writable, named_path, positive
+from codipy.tools.console.options import demand_writable, named_path, positive
 from codipy.tools.console.raised import hinting
 from codipy.tools.console.table import FORMATS
 from codipy.tools.console.target import TargetError

@@ -2,13 +2,13 @@
 """The command ``codipy profile``."""
 from __future__ import annotations
 
-from codipy.laboratory.command import AGREE
+from codipy.laboratory.command import AGREE, chosen
 from codipy.laboratory.pointing import add_point, pointed
 from codipy.laboratory.profiling.profiles import profile
 from codipy.laboratory.profiling.stacks import WEIGHTS
 from codipy.tape.strategies.table import GRANULARITIES, STRATEGIES
 from codipy.tools.console.json_text import json_text
-from codipy.tools.console.options import chosen, demand_writable, named_path, positive
+from codipy.tools.console.options import demand_writable, named_path, positive
 from codipy.tools.console.raised import hinting
 from codipy.tools.console.table import FORMATS
 

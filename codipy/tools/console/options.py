@@ -6,10 +6,9 @@ import argparse
 import os
 from pathlib import Path
 
-from codipy.tape.strategies.settings import settings
 from codipy.tools.console.target import TargetError
 
-__all__ = ["Parser", "chosen", "demand_writable", "named_path", "numbers_of", "positive"]
+__all__ = ["Parser", "demand_writable", "named_path", "numbers_of", "positive"]
 
 
 class Parser(argparse.ArgumentParser):
@@ -25,14 +24,6 @@ class Parser(argparse.ArgumentParser):
     def error(self, message):
         """End with a line."""
         self.exit(2, f"{self.prog}: {message} ({self.prog} --help says what there is)\n")
-
-
-def chosen(options, forward=True):
-    """The `settings` of the strategies and granularities that were asked for."""
-    try:
-        return settings(options.strategy, options.granularity, forward)
-    except ValueError as error:
-        raise TargetError(str(error)) from None
 
 
 def demand_writable(**paths):
