@@ -9,9 +9,9 @@ from collections import Counter
 from codipy.errors import TapeError
 from codipy.laboratory.profiling.lines import key_of
 
-__all__ = ["Calls"]
+__all__ = ["RESUMES", "Calls"]
 
-_RESUMES = 0x20 | 0x80 | 0x200      # generators and coroutines: of them the interpreter tells also when they go on
+RESUMES = 0x20 | 0x80 | 0x200      # flags of generators and coroutines, which may go on after they have returned
 
 
 class Calls:
@@ -59,8 +59,9 @@ class Calls:
 
 
 def _goes_on(frame):
+    """Whether it is told of a generator or coroutine that was called before."""
     code, at = frame.f_code, frame.f_lasti
-    if not code.co_flags & _RESUMES or at < 0:
+    if not code.co_flags & RESUMES or at < 0:
         return False
     # At the beginning of a function is a RESUME of this kind. One into which close() or throw() puts an exception is
     # told of where it waits, from some versions on at the instruction that yields.

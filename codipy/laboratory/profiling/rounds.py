@@ -7,12 +7,11 @@ import dis
 import sys
 from dataclasses import dataclass, field
 
+from codipy.laboratory.profiling.calls import RESUMES
 from codipy.laboratory.profiling.lines import loops_of
 from codipy.tape import active_tape
 
 __all__ = ["Course", "Rounds"]
-
-_RESUMES = 0x20 | 0x80 | 0x200      # generators and coroutines: when they return they may go on
 
 
 @dataclass
@@ -91,7 +90,7 @@ class Rounds:
 
     def _follower(self, frame):
         loops = [kind(loop, course, frame.f_code) for kind, loop, course in self._known[frame.f_code]]
-        goes_on = frame.f_code.co_flags & _RESUMES
+        goes_on = frame.f_code.co_flags & RESUMES
 
         def told(frame, event, _):
             if event == "line":
