@@ -14,7 +14,7 @@ from codipy.laboratory.passing import passes
 from codipy.laboratory.prediction import bytes_of, predict
 from codipy.laboratory.result import Study
 from codipy.laboratory.run import sourced, study
-from codipy.tools.comparison.settings import settings
+from codipy.tape.strategies.settings import settings
 from codipy.tools.console.json_text import json_text
 from codipy.tools.console.options import demand_writable, named_path, numbers_of
 from codipy.tools.console.progress import shown_progress
