@@ -65,8 +65,6 @@ class Opaque:
     ----------
     is_empty : bool
         Whether it has met nothing so far.
-    finds : bool
-        Whether it has found a function so far.
     kinds : Kinds
         What leads nowhere.
     threads : dict
@@ -80,7 +78,7 @@ class Opaque:
         # By the addresses of what they are of, which they keep, and whether they are of all that it holds.
         self._openings = weakref.WeakValueDictionary()
         self._finding = weakref.WeakValueDictionary()  # those of them that lead to functions
-        self.is_empty, self.finds, self.threads, self.translate = True, False, {}, rebinder.at_run_time
+        self.is_empty, self.threads, self.translate = True, {}, rebinder.at_run_time
         self.kinds = Kinds(self._classify)
 
     def look(self, value, owner, cover=None):
@@ -158,8 +156,10 @@ class Opaque:
         ----------
         openings : iterable of Opening
         """
-        for opening in openings:
-            if not opening.is_same():
+        with self._rebinder.lock:
+            for opening in openings:
+                if opening.snapshot is None or opening.is_same():
+                    continue
                 if opening.is_of_another():
                     raise Restart
                 self._fill(opening)
@@ -208,6 +208,14 @@ class Opaque:
 
     def _fill(self, opening):
         """Find the functions, and have them rebuilt."""
+        before, opening.snapshot = opening.snapshot, None
+        try:
+            opening.snapshot = self._filled(opening)
+        except BaseException:  # what it has found is not all
+            opening.snapshot = before
+            raise
+
+    def _filled(self, opening):
         rebinder, value, found, draft = self._rebinder, opening.new, {}, Draft()
         snapshot = Snapshot(self.kinds, value, opening.cover() if opening.cover is not None else ())
         owns = rebinder.scope.owns_outright
@@ -219,15 +227,16 @@ class Opaque:
                 rebinder.forget(f)
             if rebinder.translate(f, draft) is not f and (unit := rebinder.known(f)) is not None:
                 found[id(f)] = f, unit
-        opening.found, opening.snapshot = found, snapshot
-        if found:
-            self.finds, self._finding[id(opening)] = True, opening
-        is_class = issubclass(type(value), type)
-        for cls in (*snapshot.classes, *((type(value),) if is_class and opening.cover is None else ())):
+        is_class = issubclass(type(value), type) and opening.cover is None
+        for cls in (*snapshot.classes, *((type(value),) if is_class else ())):
             self.look(cls, draft)
         for module in snapshot.modules:
             self.look(vars(module), draft)
+        opening.found = found
+        if found:
+            self._finding[id(opening)] = opening
         rebinder.relink(opening, draft)
+        return snapshot
 
 
 _NAMES = ((FunctionType, "function"), (type, "class"), (BuiltinFunctionType, "built-in"), (weakref.ref, "reference"),

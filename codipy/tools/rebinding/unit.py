@@ -103,7 +103,7 @@ class Opening(Unit):
     whose : tuple or None
         A weak reference to the instance whose attributes they are, and its class.
     snapshot : Snapshot or None
-        What it led to when it was looked at last; None before that.
+        What it led to when it was looked at last; None while somebody looks, who has the rebinder's lock.
     """
 
     __slots__ = ("cover", "found", "is_alone", "snapshot", "whose")
@@ -114,9 +114,8 @@ class Opening(Unit):
 
     def is_same(self):
         """Whether it leads to what it led to."""
-        if self.snapshot is None:
-            return True  # somebody looks at it just now
-        if self.is_of_another() or not self.snapshot.is_current():
+        snapshot = self.snapshot
+        if snapshot is None or self.is_of_another() or not snapshot.is_current():
             return False
         return all(unit.is_current() for _, unit in self.found.values())
 
