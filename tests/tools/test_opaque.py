@@ -745,14 +745,35 @@ def found_by(f):
     return openings and [opening.new for opening in openings if opening.found]
 
 
-@pytest.mark.parametrize("f", [square, lambda v: np.sin(v) + math.cos(square(v)) + max(v, 0.0)])
+def importing(v):
+    from math import sin
+
+    import codipy.math as ours
+    return ours.exp(v) * sin(v)
+
+
+def importing_own(v):
+    from tests.tools import test_opaque
+    return test_opaque.square(v)
+
+
+def importing_opaque(v):
+    from tests.tools.test_opaque import LISTED
+    return LISTED[0].ask(v)
+
+
+@pytest.mark.parametrize(
+    "f", [square, importing, importing_own, lambda v: np.sin(v) + math.cos(square(v)) + max(v, 0.0)]
+)
 def test_functions_of_numbers_and_libraries_are_contained(f):
     assert found_by(f) == []
 
 
 @pytest.mark.parametrize(
-    "f", [of_listed, through_a_cell(KINDS["slots"]), by_default, by_name, by_module, made_of_one, KINDS["slots"].ask]
-)
+    "f",
+    [importing_opaque, of_listed, through_a_cell(KINDS["slots"]), by_default, by_name, by_module, made_of_one,
+     KINDS["slots"].ask],
+)  # fmt: skip
 def test_what_may_lead_to_something_opaque_is_not_contained(f):
     assert found_by(f) != []
 

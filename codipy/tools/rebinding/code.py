@@ -11,7 +11,7 @@ from dis import opmap
 from types import CodeType
 from typing import NamedTuple
 
-__all__ = ["Names", "class_patterns", "is_async", "is_generator", "scan", "words_of", "writes_in_place"]
+__all__ = ["Names", "class_patterns", "imported", "is_async", "is_generator", "scan", "words_of", "writes_in_place"]
 
 _EXTENDED_ARG = opmap["EXTENDED_ARG"]
 _SHIFT = 1 if sys.version_info >= (3, 11) else 0  # the lowest bit of LOAD_GLOBAL says something else
@@ -66,6 +66,25 @@ def scan(code):
             nonlocals |= inner.nonlocals
             imports, matches = imports or inner.imports, matches or inner.matches
     return Names(*map(frozenset, (loads, stores, deletes)), imports, frozenset(nonlocals), matches)
+
+
+@functools.lru_cache(maxsize=1024)
+def imported(code):
+    """The modules that a code object, or one nested in it, imports by full names; None if one by a relative name."""
+    found: set = set()
+    steps = [step for step in dis.get_instructions(code) if step.opcode != _EXTENDED_ARG]
+    for place, step in enumerate(steps):
+        if step.opname == "IMPORT_NAME":
+            if steps[place - 2].argval != 0:
+                return None
+            found.add(step.argval)
+    for nested in code.co_consts:
+        if isinstance(nested, CodeType):
+            inner = imported(nested)
+            if inner is None:
+                return None
+            found |= inner
+    return frozenset(found)
 
 
 def class_patterns(code):

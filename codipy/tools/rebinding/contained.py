@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import builtins
 import functools
+import sys
 from types import BuiltinFunctionType, FunctionType, MethodType, ModuleType
 
 import numpy as np
 
-from codipy.tools.rebinding.code import scan, words_of
+from codipy.tools.rebinding.code import imported, scan, words_of
 from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.hooks import LOOKING_UP
 from codipy.tools.rebinding.unit import EMPTY, WRAPPED, ClassUnit, Opening, contents, reach
@@ -132,7 +133,9 @@ class _Reached:
         if not self.rebinder.scope.owns_globals(variables):
             return _is_closed(variables.get("__name__"))
         names, words = scan(code), words_of(code)
-        if f in WRAPPED or vars(f) or names.imports or names.stores or names.deletes:
+        if f in WRAPPED or vars(f) or names.stores or names.deletes:
+            return False
+        if names.imports and not self._follow_imports(code):
             return False
         if not LOOKING_UP.isdisjoint(names.loads) or not _REFLECTING.isdisjoint(words):
             return False
@@ -142,6 +145,13 @@ class _Reached:
             opening = self.rebinder.opaque.opening_of(cell)
             self._wait((contents(cell) if opening is None else cell,))
         self._wait((*(f.__defaults__ or ()), *(f.__kwdefaults__ or {}).values()))
+        return True
+
+    def _follow_imports(self, code):
+        modules = imported(code)
+        if modules is None or not all(name in sys.modules for name in modules):
+            return False
+        self._wait(sys.modules[part] for name in modules for part in (name, name.partition(".")[0]))
         return True
 
     def _follow_class(self, cls):
