@@ -328,7 +328,10 @@ cdef object scalars(int code, int n, PyObject** operands, list elements, int sin
         if n == 3:
             return apply3(code, numbers[0], numbers[1], numbers[2])
         return apply1(code, numbers[0]) if n == 1 else apply2(code, numbers[0], numbers[1])
-    return apply_with_ufunc(code, n, numbers, values, ufunc(*[np.float64(values[k]) for k in range(n)]))
+    given = [np.float64(values[k]) for k in range(n)]
+    for k in TABLE[code].constant:       # of ldexp, which takes no float
+        given[k] = int(given[k])
+    return apply_with_ufunc(code, n, numbers, values, ufunc(*given))
 
 
 cdef Pending pending_of(Recorder* r, PyObject* x, View* shape):
