@@ -12,8 +12,10 @@ import scipy.integrate
 import codipy.numpy
 from codipy.active.array import is_active, plain
 from codipy.implicit import quadrature
-from codipy.implicit.continuous import Kept, Problem, moved, refuse_hidden
+from codipy.implicit.continuous import moved, solution
 from codipy.implicit.integrators import integrated
+from codipy.implicit.problem import Kept, Problem
+from codipy.implicit.slopes import refuse_hidden
 from codipy.implicit.trajectory import Equation, Reads, plain_call
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
@@ -74,7 +76,7 @@ def _solution(equation, y0, times, rows, info, given):
         kept.append_state(t, row)
     breaks = () if given["tcrit"] is None else np.ravel(given["tcrit"]).tolist()
     problem = Problem(equation, "LSODA", options, kept, numbers, rows, breaks)
-    found = problem.solution(y0, t0)
+    found = solution(problem, y0, t0)
     if not is_active(times):
         return found
     return codipy.numpy.stack([moved(equation, t, float(number), row) for t, number, row in zip(times, numbers, found)])

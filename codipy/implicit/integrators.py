@@ -15,7 +15,9 @@ import scipy.integrate
 
 import codipy.numpy
 from codipy.active.array import Real, is_active, plain
-from codipy.implicit.continuous import Continuous, Kept, refuse_hidden
+from codipy.implicit.continuous import Continuous
+from codipy.implicit.problem import Kept
+from codipy.implicit.slopes import refuse_hidden
 from codipy.implicit.steps import Bdf, Explicit, Radau, anchored
 from codipy.implicit.trajectory import METHODS, Equation, Nodes, Reads, plain_call, run
 from codipy.numpy.allocation import asarray

@@ -174,8 +174,8 @@ def test_a_solution_that_rests_says_nothing_of_its_derivatives():
 
 
 def test_many_states_take_products_only(monkeypatch):
-    from codipy.implicit import continuous
-    monkeypatch.setattr(continuous, "_LARGEST", 1)
+    from codipy.implicit import problem
+    monkeypatch.setattr(problem, "_LARGEST", 1)
     demand_right(lambda p: np.sum(odeint(backwards, p[:2], T, args=(p,), **FINE) ** 2), 1e-5)
 
 
@@ -259,16 +259,17 @@ def test_continuous(method, span):
 
 def test_a_long_interval_keeps_few_states(monkeypatch):
     kept = []
-    from codipy.implicit import continuous
+    from codipy.implicit import continuous, problem
 
-    class Seen(continuous.Kept):
+    class Seen(problem.Kept):
         def append_state(self, t, y):
             super().append_state(t, y)
             kept.append(len(self.states))
 
-    monkeypatch.setattr(continuous, "_MOST", 8)
+    monkeypatch.setattr(problem, "_MOST", 8)
     monkeypatch.setattr("codipy.implicit.integrators.Kept", Seen)
     monkeypatch.setattr(continuous, "Kept", Seen)
+    monkeypatch.setattr(problem, "Kept", Seen)
 
     def f(p):
         return codipy.implicit.solve_ivp(lambda t, y: -p[0] * y + np.cos(t), (0.0, 9.0), p[:1], t_eval=[9.0],
