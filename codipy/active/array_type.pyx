@@ -55,6 +55,16 @@ cdef bint stands_for_plain(Array a):
     return a.pending is None and current() != NULL and in_rebound_code()
 
 
+cdef object of_memory(Array a, str name):
+    """What a library reads the values by."""
+    demand_passive(a, f"{name} of an active Array", f"take codipy.value(x).{name}")
+    values = show_to_library(a, np.array(a.value) if name == "ctypes" else a.value)
+    if name == "ctypes" and stands_for_plain(a):
+        from codipy.active.arrays.shown import keep
+        keep(values)
+    return getattr(values, name)
+
+
 cdef bint is_own_type(Array a, tuple args, dict kwargs):
     """Whether a view is asked for as what the array is already."""
     given = dict(zip(("dtype", "type"), args)) | kwargs
@@ -520,14 +530,16 @@ cdef class Array(BaseArray):
             return result
         return door("function")(func, types, args, kwargs)
 
+    # NumPy 2.0 asks the class for these two.
+    def __dlpack__(self, **kwargs):
+        return of_memory(self, "__dlpack__")(**kwargs)
+
+    def __dlpack_device__(self):
+        return of_memory(self, "__dlpack_device__")()
+
     def __getattr__(self, str name):
-        if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps", "__dlpack__", "__dlpack_device__"):
-            demand_passive(self, f"{name} of an active Array", f"take codipy.value(x).{name}")
-            values = show_to_library(self, np.array(self.value) if name == "ctypes" else self.value)
-            if name == "ctypes" and stands_for_plain(self):
-                from codipy.active.arrays.shown import keep
-                keep(values)
-            return getattr(values, name)
+        if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps"):
+            return of_memory(self, name)
         if name == "tangent":
             return get_tangent(self)      # which has said why there is none
         if name == "__array_interface__" and shows_memory(self):

@@ -191,6 +191,7 @@ def test_the_array_object():
             with pytest.raises(ActiveError, match="__dlpack"):
                 function(x)
     assert numpy.from_dlpack(Array([1.0, 2.0])).tolist() == [1.0, 2.0]
+    assert {"__dlpack__", "__dlpack_device__"} <= vars(Array).keys()  # where NumPy 2.0 looks for them
     assert list(inspect.signature(array.to_device).parameters) == ["device", "stream"]
 
 
