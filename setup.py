@@ -13,6 +13,7 @@ CODIPY_SANITIZE=1  AddressSanitizer and UndefinedBehaviorSanitizer
 import importlib
 import os
 import sys
+import sysconfig
 import types
 from pathlib import Path
 
@@ -145,6 +146,14 @@ def mend_appends(path):
         path.write_text(mended, encoding="utf-8")
 
 
+def demand_gil():
+    """The GIL keeps sweeps and records apart, and counts of references tell who else sees an array."""
+    if sysconfig.get_config_var("Py_GIL_DISABLED"):
+        sys.exit("codipy cannot be built for a free-threaded Python: it counts on the GIL and on exact counts of "
+                 "references. Install it for the usual build of this version, python3.13 in place of python3.13t.")
+
+
 if __name__ == "__main__":  # Cython's worker processes may import this file
+    demand_gil()
     write_kernels()  # here and not in build_ext: a wheel's data files are collected before it runs
     setup(license="Apache-2.0", ext_modules=extensions(), cmdclass={"build_ext": BuildExtensions})

@@ -64,6 +64,15 @@ def test_each_supported_python_is_listed():
     assert 'requires-python = ">=3.10"' in PROJECT
 
 
+def test_a_free_threaded_python_is_refused():
+    program = (
+        "import runpy, sysconfig; sysconfig.get_config_vars()['Py_GIL_DISABLED'] = 1;"
+        "runpy.run_path('setup.py', run_name='__main__')"
+    )
+    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=False)
+    assert done.returncode == 1 and "free-threaded" in done.stderr and "python3.13" in done.stderr
+
+
 OPTIONS = {"pytest-xdist": "--dist loadfile"}      # what is used without its name
 
 
