@@ -28,6 +28,23 @@ _REFLECTED = ("__gt__", "__ge__", "__eq__", "__ne__", "__lt__", "__le__")  # by 
 _NUMBERS = "fiub"
 
 
+class _Reflecting:
+    def __rdivmod__(self, other):
+        return other, other
+
+
+def _leaves_divmod():
+    """Whether a scalar of NumPy leaves `divmod` to the class of the right operand, as it does from NumPy 2.1 on."""
+    try:
+        divmod(np.float64(1.0), _Reflecting())
+    except TypeError:
+        return False
+    return True
+
+
+_LEAVES_DIVMOD = _leaves_divmod()
+
+
 def _asks(x, other):
     """Whether `other` asks NumPy to leave an operation with `x` on its left to it."""
     if hasattr(type(other), "__array_ufunc__"):
@@ -67,7 +84,7 @@ def operate(ufunc, x, y):
     if found is None or (found.dtype == object and not hasattr(type(other), name)):
         return NotImplemented
     if found.dtype == object:
-        if ufunc is np.divmod and Real in (type(x), type(y)):  # it has no loop for objects
+        if ufunc is np.divmod and Real in (type(x), type(y)) and (_LEAVES_DIVMOD or not is_left):  # no loop for objects
             return divmod(*(operand.item() if type(operand) is Real else operand for operand in (x, y)))
         x, y = (boxed(x), found) if is_left else (found, boxed(y))
         return ufunc(x, y)
