@@ -185,7 +185,7 @@ class Held:
         most = np.max(np.abs(push), initial=0.0) or 1.0
         self._scales, self._weights = most / sizes, push / most
 
-    def solved(self, name, caller):
+    def solved(self, name, caller, given=(), unsolved=""):
         """The minimum as variables.
 
         Parameters
@@ -193,6 +193,8 @@ class Held:
         name : str
             Of what is made least.
         caller : frame
+        given : sequence, optional
+        unsolved : str, optional
             See `solution_of`.
         """
         calls = []
@@ -217,7 +219,7 @@ class Held:
             return with_bounds(self._by_bounds, self._bounds, slope, u), excess(u)
 
         equation.__name__ = name
-        return solution_of(equation, solver, self._near, caller)(*self._args)[0]
+        return solution_of(equation, solver, self._near, caller, given, unsolved)(*self._args)[0]
 
 
 def _multipliers(slopes, gradient, signs):

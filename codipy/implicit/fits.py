@@ -21,7 +21,7 @@ import scipy.optimize
 import codipy.numpy
 from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError, TapeError
-from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
+from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import CALLBACKS, Iterates
 from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
@@ -99,7 +99,7 @@ def curve_fit(*positional, **named):
         return with_bounds(held, bounds, found_slope, u) if np.any(held) else found_slope
 
     equation.__name__ = name_of(f)
-    u = solution_of(equation, solve, OF_MINIMA, sys._getframe(1))(*data)
+    u = solution_of(equation, solve, OF_MINIMA, sys._getframe(1), (f, *data), AT_KINKS)(*data)
     if not is_active(u) and not is_active(residuals(u, *data)):      # at bounds, perhaps
         return found
     covariance = _covariance(residuals, u, data, found[1], given["absolute_sigma"])

@@ -13,12 +13,16 @@ import functools
 import inspect
 import types
 
+import numpy as np
+
 from codipy.active.array import is_active, plain
 from codipy.numpy.arguments import PLAIN
 from codipy.tools.rebinding.diverted import way_of
 from codipy.tools.rebinding.unit import EMPTY, contents
 
-__all__ = ["Opened"]
+__all__ = ["Opened", "may_read_variables"]
+
+_MOST = 2000      # objects that are looked at
 
 
 class Opened:
@@ -129,3 +133,42 @@ def _assigned(code):
         if inspect.iscode(constant):
             found |= _assigned(constant)
     return frozenset(found)
+
+
+def may_read_variables(*given):
+    """Whether functions, or what they are given, lead to something active: by cells, defaults, globals, attributes.
+
+    A comparison leaves no trace on a tape, so what a function has read cannot be told from its recording.
+    """
+    waiting, seen = list(given), {}
+    while waiting and len(seen) < _MOST:
+        x = waiting.pop()
+        if is_active(x):
+            return True
+        if id(x) in seen or type(x) in PLAIN or isinstance(x, (type, types.ModuleType, str, bytes)):
+            continue
+        seen[id(x)] = x
+        if isinstance(x, types.FunctionType):
+            cells = map(contents, x.__closure__ or ())
+            named = (x.__globals__.get(name) for name in x.__code__.co_names)
+            waiting += [*cells, *(x.__defaults__ or ()), *(x.__kwdefaults__ or {}).values(),
+                        *(each for each in named if is_active(each) or isinstance(each, _HELD))]
+        elif isinstance(x, types.MethodType):
+            waiting += [x.__func__, x.__self__]
+        elif isinstance(x, functools.partial):
+            waiting += [x.func, x.args, x.keywords]
+        elif isinstance(x, dict):
+            waiting += x.values()
+        elif isinstance(x, (list, tuple, set, frozenset)):
+            waiting += x
+        elif isinstance(x, np.ndarray):
+            waiting += x.flat if x.dtype == object else ()
+        else:
+            waiting += getattr(x, "__dict__", {}).values()
+            waiting += [getattr(x, name, None) for kind in type(x).__mro__ for name in getattr(kind, "__slots__", ())]
+            if not isinstance(x, types.BuiltinFunctionType):
+                waiting.append(getattr(type(x), "__call__", None))
+    return bool(waiting)
+
+
+_HELD = (list, tuple, dict, types.FunctionType)

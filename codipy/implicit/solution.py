@@ -17,6 +17,8 @@ from codipy.active.array import Array, Real, call, is_active, plain
 from codipy.active.messages.callers import frames_of_users, place
 from codipy.active.recordings.borrowed import origins
 from codipy.errors import TapeError
+from codipy.implicit.opened import may_read_variables
+from codipy.implicit.trajectory import Reads
 from codipy.numpy.decisions import is_replayed
 from codipy.numpy.primitive import Primitive
 from codipy.numpy.rules import factors
@@ -38,6 +40,7 @@ __all__ = ["fixed_point", "root", "solution_of"]
 _SOLVES = ("dense", "gmres", "cg")
 _SETTINGS = ("auto", None)
 _BY_SOLUTION = Choice(0)
+_SETTLED, _STEPS = 1e-3, 6      # to what of the tolerance so many steps must come
 _ROUNDED = 1e-3      # how much of a solution of linear equations may be rounding
 _ARRAYS = (np.ndarray, Array)
 
@@ -147,14 +150,17 @@ def _solution(maker, f, solver, tolerance, solve, has_aux):
     return Solution(maker, f, options)
 
 
-def solution_of(equation, solver, tolerance, caller):
+def solution_of(equation, solver, tolerance, caller, given=(), unsolved=""):
     """The `root` of an equation that codipy makes of a user's function.
 
     What rebuilt code hands over is rebuilt: `caller` is its frame. If that is of other code, the equation is rebuilt.
+    Variables that the equation does not show are looked for in what the solver was `given`. Messages that there is no
+    solution end in `unsolved`, which says what to write.
     """
     module = sys.modules.get(caller.f_globals.get("__name__"))
     is_rebuilt = module is not None and caller.f_globals is not vars(module)
-    options = {"solver": solver, "tolerance": tolerance, "solve": "dense", "has_aux": False, "is_rebuilt": is_rebuilt}
+    options = {"solver": solver, "tolerance": tolerance, "solve": "dense", "has_aux": False, "is_rebuilt": is_rebuilt,
+               "given": given, "unsolved": unsolved}
     return Solution(root, equation, options)
 
 
@@ -203,11 +209,16 @@ class Solution(Driver):
             residual = run(u, *args, **kwargs)
             given = [*labelled(residual, ""), *labelled(args, ""), *labelled(kwargs, "")]
             if not any(is_active(leaf) for _, leaf in given):
+                # An equation that jumps where a variable says is passive on both sides of that place.
+                if self._may_read_variables():
+                    self._demand_root(self.linear(found, args, kwargs), found, args, kwargs)
                 return found
         linear = self.linear(found, value(args), value(kwargs))
         if replayed:
             again = _Again(self, linear, args, kwargs, found)
             if not again.parameters:
+                if self._may_read_variables():
+                    self._demand_root(linear, found, args, kwargs)
                 linear.close()
                 return found
             u = again.recorded()
@@ -218,8 +229,13 @@ class Solution(Driver):
                 residual = run(u, *args, **kwargs)
             step = linear.correction(_vector(_alike(residual, found, self.f)))
             self.demand_solved(step, bound)
+            if not order:
+                self.demand_settled(linear, found, plain(step), value(args), value(kwargs))
             u = _moved(u, call(LESS_VALUE, (step,)) if is_active(step) else np.zeros(np.shape(step)))
         return u
+
+    def _may_read_variables(self):
+        return may_read_variables(*(self.options.get("given") or [self.f]))
 
     def linear(self, found, args, kwargs):
         """What solves linear equations with the Jacobian there."""
@@ -237,8 +253,35 @@ class Solution(Driver):
         size = float(np.max(np.abs(plain(step)), initial=0.0))
         if not size <= bound:
             raise ArithmeticError(f"what the solver gave is no solution of {name_of(self.f)} = 0: a step of "
-                                  f"Newton's method moves it by {size:.3g}; let it iterate on, or say how far it "
-                                  "may be (tolerance=)")
+                                  f"Newton's method moves it by {size:.3g}; let it iterate on"
+                                  f"{self.options.get('unsolved', ', or say how far it may be (tolerance=)')}")
+
+    def demand_settled(self, linear, found, step, args, kwargs):
+        """Raise where steps with the Jacobian of the solution do not go on to come nearer.
+
+        Beside a kink of what is made least, or a jump of an equation, one step can be short: it ends on the other side,
+        from which the next one comes back.
+        """
+        enough, u = self.tolerated(found) * _SETTLED, found
+        for _ in range(_STEPS):
+            if not np.max(np.abs(step), initial=0.0) > enough or not isinstance(linear, _Dense):
+                return
+            u = _moved(u, step)
+            with Reads():      # where a recording within may borrow what the equation reads around it
+                residual = value(self._equation()(u, *args, **kwargs))
+            step = plain(linear.correction(_vector(_alike(residual, found, self.f))))
+        size = float(np.max(np.abs(step), initial=0.0))
+        if not size <= max(enough, linear.rounding(found)):
+            raise ArithmeticError(f"what the solver gave is no solution of {name_of(self.f)} = 0: {_STEPS} steps of "
+                                  f"Newton's method come no nearer than {size:.3g}"
+                                  f"{self.options.get('unsolved', '; is it at a kink or a jump?')}")
+
+    def _demand_root(self, linear, found, args, kwargs):
+        """Raise where a solution that does not vary is none, or is not the only one nearby."""
+        args, kwargs = value(args), value(kwargs)
+        step = linear.correction(_vector(_alike(linear.residual, found, self.f)))
+        self.demand_solved(step, self.tolerated(found))
+        self.demand_settled(linear, found, plain(step), args, kwargs)
 
 
 def _demand_doubles(found):
@@ -305,7 +348,9 @@ class _Again(Solver):
         linear = self._solution.linear(found, args, kwargs)
         residual = _vector(_alike(linear.residual, found, self._solution.f))
         self._linear.take(linear)
-        self._solution.demand_solved(linear.correction(residual), self._solution.tolerated(found))
+        step = linear.correction(residual)
+        self._solution.demand_solved(step, self._solution.tolerated(found))
+        self._solution.demand_settled(linear, found, plain(step), args, kwargs)
         return tuple([np.array(x) if np.ndim(x) else np.float64(x)
                       for x in (*(leaf for _, leaf in labelled(found, "")), *linear.numbers)])
 
@@ -363,6 +408,7 @@ class _Dense:
     """
 
     def __init__(self, equation, f, options):
+        self._unsolved = options.get("unsolved", "")
         self._f, self._around, self.residual = f, origins(equation.tape) if equation.tape.loans else [], equation.value
         with equation:
             self.numbers = [matrix_of(equation.recording, equation.leaves, "auto", None)]
@@ -377,6 +423,13 @@ class _Dense:
         return np.linalg.solve(self.numbers[0], right)
 
     correction = solve
+
+    def rounding(self, found):
+        """How far rounding of what the equation gives may move a solution."""
+        sizes = np.abs(self.numbers[0])
+        scale = 1.0 + np.abs(_vector([leaf for _, leaf in labelled(found, "")]))
+        rows = 1e3 * np.finfo(float).eps * (sizes @ scale) * np.cos(np.arange(len(sizes)))
+        return float(np.max(np.abs(factors.solve(np.array(plain(self.numbers[0])), rows)), initial=0.0))
 
     def _demand_regular(self, matrix):
         """Raise where solutions would be made of rounding: LU factors of a singular matrix seldom have a zero.
@@ -397,7 +450,7 @@ class _Dense:
             moved = np.inf
         if not np.max(moved, initial=0.0) <= _ROUNDED:
             raise ArithmeticError(f"the Jacobian of {name_of(self._f)} by the solution is singular there, or cannot be "
-                                  "told from a singular one: it has no derivative")
+                                  f"told from a singular one: it has no derivative{self._unsolved}")
 
     def take(self, other):
         """Do as another one from now on, of the same equation elsewhere; None: as at first. The numbers do it here."""

@@ -20,8 +20,9 @@ from codipy.active.array import Array, is_active, plain
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.constrained import Constraints, Held
 from codipy.implicit.fits import curve_fit, lsq_linear, nnls
-from codipy.implicit.held import OF_MINIMA, Bounds, with_bounds
+from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import CALLBACKS, Iterates
+from codipy.implicit.opened import may_read_variables
 from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.vertices import linprog, milp
@@ -41,6 +42,8 @@ __all__ = ["FUNCTIONS", "optimize"]
 # How far a step of Newton's method may move a root, relative to 1 + its size; minimisers stop earlier.
 _OF_ROOTS = 1e-6
 _AS_NEAR = 2      # the status of a minimiser that cannot come nearer
+_AT_JUMPS = ("; where the function jumps over zero, the place of the jump is no root: say by codipy.implicit.root "
+             "which equation holds there")
 _SLOPES = ("jac", "fprime", "fprime2")
 
 
@@ -75,6 +78,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         args, names = holder.get("args", ()), given.get("kwargs") or {}
         args = args if isinstance(args, tuple) else (args,)
         number = _number_of(name, function, given, inner, names)
+        asked = list(given.values())
         bounds = Bounds(name, holder) if near == OF_MINIMA else None
         constraints = Constraints(holder, args)
         cost = _cost_of(given)
@@ -125,20 +129,22 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
             is_constant = not is_active(u) and not any(map(is_active, known.values()))
             return found if is_constant else _with(name, found, u, key, near, value_of, known)
 
+        known_as = near, sys._getframe(1), asked, _AT_JUMPS if near == _OF_ROOTS else AT_KINKS
         if not constraints:
-            return answer(solution_of(equation, solve, near, sys._getframe(1))(*args))
+            return answer(solution_of(equation, solve, *known_as)(*args))
 
         def least(u, *args):
             return _like(number(u, *args), 0.0)
 
         with passive():
             at = solve(*value_tree(args))
-        if not (holds_active([least(at, *args)]) or constraints.are_active(at) or bounds.are_active):
+        if not (holds_active([least(at, *args)]) or constraints.are_active(at) or bounds.are_active
+                or may_read_variables(*asked)):
             return found
         held = Held(least, args, bounds, constraints, at, near)
         if held.is_free:
-            return answer(solution_of(equation, constraints.avoided(solve, at, near), near, sys._getframe(1))(*args))
-        return answer(held.solved(equation.__name__, sys._getframe(1)))
+            return answer(solution_of(equation, constraints.avoided(solve, at, near), *known_as)(*args))
+        return answer(held.solved(equation.__name__, *known_as[1:]))
 
     return solver
 
@@ -150,6 +156,9 @@ def _number_of(name, function, given, inner, names):
         has_more = given.get("fprime") is None and not given.get("approx_grad")
     if given.get("vectorized"):
         return lambda u, *args: function(np.reshape(u, (-1, 1)), *args)[0]
+
+    if name == "brute":      # one number is handed over as a vector, and returned as it is
+        return lambda u, *args: function(np.reshape(u, (-1,)), *args)
 
     def number(u, *args):
         return function(u, *args, **names)[0] if has_more else function(u, *args, **names)
