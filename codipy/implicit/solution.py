@@ -35,7 +35,7 @@ from codipy.tools.orders import orders
 from codipy.tools.runs.columns import matrix_of
 from codipy.tools.runs.run import Run
 
-__all__ = ["fixed_point", "root", "solution_of"]
+__all__ = ["demand_finite", "fixed_point", "root", "solution_of"]
 
 _SOLVES = ("dense", "gmres", "cg")
 _SETTINGS = ("auto", None)
@@ -209,6 +209,7 @@ class Solution(Driver):
             residual = run(u, *args, **kwargs)
             given = [*labelled(residual, ""), *labelled(args, ""), *labelled(kwargs, "")]
             if not any(is_active(leaf) for _, leaf in given):
+                demand_finite(residual, name_of(self.f))
                 # An equation that jumps where a variable says is passive on both sides of that place.
                 if self._may_read_variables():
                     self._demand_root(self.linear(found, args, kwargs), found, args, kwargs)
@@ -282,6 +283,12 @@ class Solution(Driver):
         step = linear.correction(_vector(_alike(linear.residual, found, self.f)))
         self.demand_solved(step, self.tolerated(found))
         self.demand_settled(linear, found, plain(step), args, kwargs)
+
+
+def demand_finite(residual, name):
+    """Raise where what was solved depends on nothing active and is no number: another branch may be taken there."""
+    if not all(np.all(np.isfinite(leaf)) for _, leaf in labelled(value(residual), "")):
+        raise ArithmeticError(f"what the solver gave is no solution of {name}, which is not a finite number there")
 
 
 def _demand_doubles(found):

@@ -23,7 +23,7 @@ from codipy.implicit.fits import curve_fit, lsq_linear, nnls
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import CALLBACKS, Iterates
 from codipy.implicit.opened import may_read_variables
-from codipy.implicit.solution import solution_of
+from codipy.implicit.solution import demand_finite, solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.vertices import linprog, milp
 from codipy.implicit.withheld import told, withhold
@@ -125,6 +125,8 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
             known = answers(lambda u: number(u, *args), u) if isinstance(found, (tuple, dict)) else {}
             if cost is not None and known:
                 known["cost"] = cost(known["fun"])
+            if near == OF_MINIMA and not is_active(u):
+                demand_finite(number(u, *args), equation.__name__)
             # where bounds hold the solution, its value may be a variable yet
             is_constant = not is_active(u) and not any(map(is_active, known.values()))
             return found if is_constant else _with(name, found, u, key, near, value_of, known)
@@ -140,7 +142,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
             at = solve(*value_tree(args))
         if not (holds_active([least(at, *args)]) or constraints.are_active(at) or bounds.are_active
                 or may_read_variables(*asked)):
-            return found
+            return answer(at)
         held = Held(least, args, bounds, constraints, at, near)
         if held.is_free:
             return answer(solution_of(equation, constraints.avoided(solve, at, near), *known_as)(*args))

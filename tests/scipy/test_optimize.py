@@ -502,6 +502,17 @@ def test_a_vertex_that_is_not_the_only_one_or_overdetermined_is_refused(costs):
             costs, A_ub=[[1.0, 1.0], [2.0, 1.0], [1.0, 2.0]], b_ub=[p[0] / 0.6, 3.0, 3.0]).x[0])(P)
 
 
+@pytest.mark.parametrize("minimum", [
+    lambda f: scipy.optimize.minimize(f, [0.5, 0.5]).x, lambda f: scipy.optimize.fmin_bfgs(f, [0.5, 0.5], disp=False),
+    lambda f: scipy.optimize.minimize(f, [0.5, 0.5], constraints={"type": "ineq", "fun": lambda z: 1e9 - z[0]}).x])
+def test_a_minimiser_that_has_left_the_domain_is_no_constant(minimum):
+    def f(p):
+        return np.sum(minimum(lambda q: p[0] * np.log(q[1]) + q[0] ** 2 if q[1] > 0.0 else np.nan) ** 2)
+
+    with np.errstate(all="ignore"), pytest.raises(ArithmeticError):
+        codipy.grad(f)(P)
+
+
 @pytest.mark.parametrize("loss", ["soft_l1", "cauchy", "arctan", "huber"])
 def test_losses(loss):
     def f(p):
