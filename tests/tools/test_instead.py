@@ -10,6 +10,7 @@ import scipy.cluster.vq
 import scipy.integrate
 import scipy.linalg
 import scipy.optimize
+import scipy.signal
 import scipy.sparse.linalg
 import scipy.spatial
 import scipy.stats
@@ -21,7 +22,7 @@ from codipy.errors import ActiveError
 MATRIX = np.array([[3.0, 0.4, 0.2], [0.4, 2.0, 0.1], [0.2, 0.1, 4.0]])
 POINT = np.array([0.7, 1.2, 0.4])
 GRID = np.linspace(0.0, 1.0, 3)
-NAMES = {"np": np, "math": math, "codipy": codipy}
+NAMES = {"np": np, "math": math, "codipy": codipy, "scipy": scipy}
 
 
 def matrix(x):
@@ -31,8 +32,11 @@ def matrix(x):
 
 # By name: what SciPy is asked for, of named arguments; those arguments; how accurate the other way is.
 USES = {
-    "spatial.distance.euclidean": (lambda n: scipy.spatial.distance.euclidean(n["u"], n["v"]),
-                                   lambda x: {"u": x, "v": GRID}, 1e-9),
+    "stats.expect": (
+        lambda n: n["dist"].expect(n["func"], args=n["args"], lb=n["lb"], ub=n["ub"]),
+        lambda x: {"dist": scipy.stats.beta, "func": np.sin, "args": (x[0] + 1.0, x[1]), "lb": 0.1, "ub": 0.9}, 1e-7),
+    "stats.fit": (lambda n: n["dist"].fit(n["data"]),
+                  lambda x: {"dist": scipy.stats.norm, "data": x, "start": np.array([0.8, 0.3])}, 1e-3),
 }  # fmt: skip
 
 
@@ -75,11 +79,17 @@ def test_the_advice_works(name):
     np.testing.assert_allclose(gradient, expected, rtol=max(tolerance, 1e-6), atol=max(tolerance, 1e-6))
 
 
+@pytest.mark.parametrize("system", [lambda x: scipy.signal.lti(x, [1.0, 2.0]).num,
+                                    lambda x: scipy.signal.StateSpace(np.diag(x), MATRIX, MATRIX, MATRIX).A])
+def test_systems_say_that_they_are_passive(system):
+    with pytest.raises(ActiveError, match="which are passive, or scipy"):
+        codipy.grad(lambda x: np.sum(system(x)))(POINT.copy())
+
+
 REBUILT = {
     "stats.tmean": lambda x: scipy.stats.tmean(x),
     "stats.gstd": lambda x: scipy.stats.gstd(x + 2.0),
     "optimize.rosen": lambda x: scipy.optimize.rosen(x),
-    "spatial.distance.cosine": lambda x: scipy.spatial.distance.cosine(x, GRID + 1.0),
 }
 
 

@@ -11,8 +11,14 @@ _ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy.interpolate", "scipy.sp
 
 # The arguments have the names that SciPy gives them. Tests run what stands between backticks.
 _INSTEAD = {
-    "spatial.distance.euclidean": "`np.linalg.norm(u - v)`",
+    "stats.expect": "`scipy.integrate.quad(lambda t: func(t) * dist.pdf(t, *args), lb, ub)[0]`",
+    "stats.fit": "`scipy.optimize.minimize(lambda q: -np.sum(dist.logpdf(data, *q)), start, method='Nelder-Mead').x`",
 }  # fmt: skip
+# Where it depends on what is done with the result.
+_WORDS = dict.fromkeys(
+    ("signal.normalize", "signal.abcd_normalize"),
+    "systems of `codipy.value(x)`, which are passive, or scipy.linalg.expm and products of matrices for a system in "
+    "time, np.polyval for one in frequency")
 
 
 # What rebound code finds by itself, by module.
@@ -32,18 +38,18 @@ _FOUND = {
               "envelope fftconvolve filtfilt freqz hilbert istft lfilter lfilter_zi medfilt oaconvolve periodogram "
               "resample resample_poly savgol_filter sosfilt sosfilt_zi sosfiltfilt spectrogram stft upfirdn welch "
               "wiener",
-    "spatial": "KDTree cKDTree cdist pdist squareform",
+    "spatial": "KDTree braycurtis cKDTree canberra cdist chebyshev cityblock correlation cosine euclidean "
+               "jensenshannon mahalanobis minkowski pdist seuclidean sqeuclidean squareform",
     "optimize": "anderson basinhopping bisect brenth brentq broyden1 broyden2 brute curve_fit diagbroyden "
                 "differential_evolution direct dual_annealing excitingmixing fixed_point fmin fmin_bfgs fmin_cg "
                 "fmin_cobyla fmin_l_bfgs_b fmin_ncg fmin_powell fmin_slsqp fmin_tnc fsolve least_squares leastsq "
-                "linearmixing lsq_linear minimize minimize_scalar newton newton_krylov nnls ridder root root_scalar "
+                "linearmixing linprog lsq_linear minimize minimize_scalar newton newton_krylov nnls ridder root root_scalar "
                 "shgo toms748",
 }
 
 # What is differentiated once SciPy is rebuilt, by module.
 _REBUILT = {
     "optimize": "rosen",
-    "spatial": "cosine",
 }
 
 
@@ -65,8 +71,8 @@ def instead_of(names, is_ours=False):
             return f"`codipy.{'.'.join(parts)}` in its place"
         if parts[0] == "scipy" and len(parts) > 2:
             for key in (".".join(parts[1:]), f"{parts[1]}.{parts[-1]}"):
-                if key in _INSTEAD:
-                    return _INSTEAD[key]
+                if key in _INSTEAD or key in _WORDS:
+                    return _INSTEAD.get(key) or _WORDS[key]
     return None
 
 
