@@ -21,6 +21,8 @@ from codipy.scipy.rules.solving import outer, solve_triangular
 __all__ = ["FUNCTIONS"]
 
 _BLOCK = 64      # columns of a factor of Cholesky's that the sweep goes back through at once
+_LOWER = np.tri(_BLOCK, dtype=bool)      # np.tril makes it anew each time, which takes longer than the rest of it
+_BELOW = np.tri(_BLOCK, k=-1, dtype=bool)
 
 
 # ---- Cholesky: one triangle is read; cho_factor may leave in the other what stands there-----------------------------
@@ -31,10 +33,8 @@ def _factor(out, lower):
 
 def _bar_of_block(factor, g):
     """The cotangent of a symmetric matrix, of plain numbers: `factor` is in Fortran's order, `g` a lower triangle."""
-    product = dtrmm(1.0, factor, g, lower=1, trans_a=1)
-    middle = np.tril(product, -1)
-    middle = np.asfortranarray(middle + middle.T)
-    np.fill_diagonal(middle, product.diagonal())
+    product, size = dtrmm(1.0, factor, g, lower=1, trans_a=1), len(g)
+    middle = np.asfortranarray(np.where(_BELOW[:size, :size], product, product.T))
     left = dtrsm(1.0, factor, middle, lower=1, trans_a=1, overwrite_b=1)
     return dtrsm(0.5, factor, left, side=1, lower=1, overwrite_b=1)
 
@@ -50,15 +50,16 @@ def _bar_of_numbers(factor, bar):
     for stop in range(size, 0, -_BLOCK):
         start = max(stop - _BLOCK, 0)
         here, below, before = slice(start, stop), slice(stop, size), slice(0, start)
-        corner, g = np.asfortranarray(factor[here, here]), np.tril(bar[here, here])
+        is_lower, at = _LOWER[:stop - start, :stop - start], bar[here, here]
+        corner, g = np.asfortranarray(factor[here, here]), np.where(is_lower, at, 0.0)
         if stop < size:
             column = dtrsm(1.0, corner, bar[below, here], side=1, lower=1)
             bar[below, here] = column
             bar[below, before] -= column @ factor[here, before]
-            g -= np.tril(column.T @ factor[below, here])
+            g -= np.where(is_lower, column.T @ factor[below, here], 0.0)
         block = _bar_of_block(corner, g)
-        bar[here, here] = np.tril(2.0 * block) + np.triu(bar[here, here], 1)
-        bar[range(start, stop), range(start, stop)] = block.diagonal()
+        np.copyto(at, 2.0 * block, where=_BELOW[:stop - start, :stop - start])
+        np.einsum("ii->i", at)[...] = block.diagonal()
         if start:
             bar[here, before] -= 2.0 * block @ factor[here, before]
             if stop < size:
