@@ -9,7 +9,7 @@ from pathlib import Path
 
 from codipy.active.messages.callers import is_ours
 from codipy.tools.callee import name_of
-from codipy.tools.console.target import positional
+from codipy.tools.console.target import positional, takes
 
 __all__ = ["hinting", "hints", "is_of_file", "traceback_of", "user_traceback"]
 
@@ -62,24 +62,20 @@ def hints(function, arguments, error):
 
 def _unbound(function, arguments):
     """Why a function cannot be called with these arguments, as a sentence; None where it can, or does not say."""
-    try:
-        parameters = inspect.signature(function).parameters.values()
-        inspect.signature(function).bind(*arguments)
-    except ValueError:
+    if takes(function, arguments):
         return None
-    except TypeError:
-        required = [each.name for each in parameters if each.default is each.empty]
-        by_name = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in required]
-        taken, name = positional(function), name_of(function)
-        if by_name:
-            return (f"{name} requires {' and '.join(by_name)} by name, which no point gives: set a default, or name a "
-                    f"function that calls {name} with it.")
-        if len(taken) < len(arguments):
-            return (f"The point is {_several(len(arguments))}, and {name} takes {_several(len(taken))}. A "
-                    "function is differentiated by what it is called with.")
-        return (f"{name} requires {' and '.join(required)}, and the point is {_several(len(arguments))}. A tuple is "
-                "several arguments: x0 = (1.0, [2.0, 3.0]), or --x0 '(1.0, [2.0, 3.0])'.")
-    return None
+    parameters = inspect.signature(function).parameters.values()
+    required = [each.name for each in parameters if each.default is each.empty]
+    by_name = [each.name for each in parameters if each.kind is each.KEYWORD_ONLY and each.name in required]
+    taken, name = positional(function), name_of(function)
+    if by_name:
+        return (f"{name} requires {' and '.join(by_name)} by name, which no point gives: set a default, or name a "
+                f"function that calls {name} with it.")
+    if len(taken) < len(arguments):
+        return (f"The point is {_several(len(arguments))}, and {name} takes {_several(len(taken))}. A function is "
+                "differentiated by what it is called with.")
+    return (f"{name} requires {' and '.join(required)}, and the point is {_several(len(arguments))}. A tuple is "
+            "several arguments: x0 = (1.0, [2.0, 3.0]), or --x0 '(1.0, [2.0, 3.0])'.")
 
 
 def _several(count):

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from codipy.tools.callee import name_of
 
-__all__ = ["Found", "Target", "TargetError", "absolute", "find", "made_by", "positional"]
+__all__ = ["Found", "Target", "TargetError", "absolute", "find", "made_by", "positional", "takes"]
 
 _NAME = "codipy_target"      # not that of the file: it may be that of a module that others need
 
@@ -151,7 +151,7 @@ def made_by(maker, function, size, steps=None):
     TargetError
         If the maker takes no size, or neither it nor the function, as ``steps=``, the number of steps.
     """
-    if not _takes(maker, size):
+    if not takes(maker, (size,)):
         raise TargetError(f"{name_of(maker)} takes no size: it needs one parameter, def x0(n): ...")
     if steps is None:
         return maker(size)
@@ -163,24 +163,22 @@ def made_by(maker, function, size, steps=None):
     return maker(size)
 
 
-def _takes(maker, *arguments):
-    """Whether it can be called so, as far as it says."""
+def takes(function, arguments, unsaid=True):
+    """Whether a function can be called with some arguments; `unsaid` where it is of C and does not say."""
     try:
-        inspect.signature(maker).bind(*arguments)
+        inspect.signature(function).bind(*arguments)
     except TypeError:
         return False
-    except ValueError:      # it is of C and does not say
-        return True
+    except ValueError:
+        return unsaid
     return True
 
 
 def _alone(maker, place):
     """The point that a maker gives without a size, if it needs none."""
-    try:
-        inspect.signature(maker).bind()
-    except (TypeError, ValueError):      # it needs some, or is of C and does not say
+    if not takes(maker, (), unsaid=False):
         raise TargetError(f"{place} makes points of a size: say which, --size 10 (--sizes 10,100 of codipy study), or "
-                          "one point: --x0, --at, or a default, def x0(n=10)") from None
+                          "one point: --x0, --at, or a default, def x0(n=10)")
     return maker()
 
 
