@@ -158,7 +158,7 @@ class Told:
     sentences before it and those after it.
     """
 
-    def table(self, format="text", width=None):
+    def table(self, format: str = "text", width: int | None = None) -> str:
         """The rows.
 
         Parameters
@@ -174,16 +174,16 @@ class Told:
         """
         return "\n".join(self._table().lines(format, width or line_width()))
 
-    def text(self, format="text", width=None):
+    def text(self, format: str = "text", width: int | None = None) -> str:
         """The rows with the sentences; the parameters are those of `table`."""
         width = width or line_width()
         before, after = (["\n".join(sentences([line], format, width)) for line in lines] for lines in self._said())
         return "\n\n".join([*before, self.table(format, width), *after])
 
-    def __str__(self):
+    def __str__(self) -> str:
         return self.text()
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<{type(self).__name__} of {self.function}: {len(self.rows)} rows>"
 
     def _repr_html_(self):
