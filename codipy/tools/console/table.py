@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 import textwrap
 from dataclasses import dataclass
+from typing import Any
 
 from codipy.tape.html import html_table
 
@@ -152,11 +153,24 @@ class Table:
 
 
 class Told:
-    """What was found out about a function, as one table with sentences around it.
+    """What was found out about a function, as one table with sentences around it, which classes that inherit make.
 
-    Classes that inherit have ``function``, its name; ``rows``; ``_table()``, their Table; and ``_said()``, the
-    sentences before it and those after it.
+    Attributes
+    ----------
+    function : str
+        Its name.
+    rows : list
     """
+
+    function: str
+    rows: list[Any]
+
+    def _table(self) -> Table:
+        raise NotImplementedError
+
+    def _said(self) -> tuple[list[str], list[str]]:
+        """Sentences before the table, and after it."""
+        raise NotImplementedError
 
     def table(self, format: str = "text", width: int | None = None) -> str:
         """The rows.
