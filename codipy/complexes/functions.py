@@ -155,6 +155,8 @@ def array_function(func, types, args, kwargs):
         bound = bind(func, args, kwargs)
         out = bound.pop("out", None)
         values = call_with(func, {key: value_tree(value) for key, value in bound.items()}, value_tree)
+        if name in _TRANSFORMS and _has_no_axis(name, values, bound.get("axes")):
+            out = None
         return assign(values if name in _PASSIVE else fresh(values), out, kept_by(name))
     out = kwargs.pop("out", None)
     if name in ("round", "around") or name in _PASSIVE:
@@ -163,6 +165,7 @@ def array_function(func, types, args, kwargs):
         return assign(found if name in _PASSIVE else fresh(found), out, kept_by(name))
     if out is not None and kwargs.get("dtype") is None:
         differentiable.refuse_precision(name, args, out)
+    _dtypes(name, kwargs.get("dtype"))
     if name in _OWN:
         return assign(_OWN[name](*args, **kwargs), out, kept_by(name))
     if name in composed.FUNCTIONS:

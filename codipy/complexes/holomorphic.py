@@ -88,7 +88,6 @@ _NAMES = [
     "linalg.matrix_power",
     "linalg.solve",
     "linalg.tensorinv",
-    "linalg.tensorsolve",
     "linalg.trace",
     "logspace",
     "matmul",
@@ -117,7 +116,9 @@ UFUNCS = frozenset(filter(of_name, ("matmul", "matvec", "vecdot", "vecmat")))
 
 for _name in filter(of_name, _NAMES):
     lift(_name, registry.PRIMITIVES[_name], _CONJUGATED.get(_name, ()))
-lift("tensordot", registry.PRIMITIVES["tensordot"], results="a")  # an array, of no dimensions too
+_ARRAYS = ["linalg.tensorsolve", "tensordot"]  # of no dimensions too
+for _name in _ARRAYS:
+    lift(_name, registry.PRIMITIVES[_name], results="a")
 lift("linspace", registry.PRIMITIVES["linspace"], results=lambda options: "ac" if options["retstep"] else "a")
 lift("average", registry.PRIMITIVES["average"], results=lambda options: "cc" if options.get("returned") else "c")
 lift("poly", replace(registry.PRIMITIVES["poly"], forward=_coefficients))
@@ -126,6 +127,6 @@ _sliding("correlate", registry.PRIMITIVES["correlate"], (1,))
 
 FUNCTIONS = frozenset(
     name
-    for name in filter(of_name, [*_NAMES, "average", "convolve", "correlate", "tensordot"])
+    for name in filter(of_name, [*_NAMES, *_ARRAYS, "average", "convolve", "correlate"])
     if name not in UFUNCS and not name.startswith(("add.", "multiply.", "subtract."))
 )

@@ -17,7 +17,16 @@ import operator
 import numpy as np
 
 from codipy.active import Real
-from codipy.active.array import Array, filled, from_ndarray, gather, identifiers, nested_numbers, plain
+from codipy.active.array import (
+    Array,
+    filled,
+    from_ndarray,
+    gather,
+    identifiers,
+    is_complex_variable,
+    nested_numbers,
+    plain,
+)
 from codipy.active.doors import door
 from codipy.active.scalar.given import method_of
 from codipy.active.scalar.kinds import converted
@@ -97,7 +106,20 @@ def _fills(function, number):
 
 zeros, ones, empty = _fills(np.zeros, 0.0), _fills(np.ones, 1.0), _fills(np.empty, None)
 eye, identity, tri = _creates(np.eye), _creates(np.identity), _creates(np.tri)
-zeros_like, ones_like, empty_like = map(_creates, (np.zeros_like, np.ones_like, np.empty_like))
+
+
+def _creates_like(function):
+    """The same of a function whose first argument says what the result is like, which a list may be."""
+    general = _creates(function)
+
+    @functools.wraps(function, updated=())
+    def create(like, *args, **kwargs):
+        return general(_leaves(_number, like) if type(like) in (list, tuple) else like, *args, **kwargs)
+
+    return create
+
+
+zeros_like, ones_like, empty_like = map(_creates_like, (np.zeros_like, np.ones_like, np.empty_like))
 geomspace = _creates(np.geomspace)
 
 
@@ -153,8 +175,10 @@ def _of_movables(function, tree, dtype, *args, **kwargs):
     return moved if type(moved) is Array else fresh(values)
 
 
-def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None):
+def array(object, dtype=None, *, copy=True, order="K", subok=False, ndmin=0, like=None, **deepest):
     """``numpy.array``; of Reals and Arrays in nested lists an Array that depends on what they depend on."""
+    if deepest and np.array(_leaves(_number, object), dtype, **deepest).dtype == np.object_:  # ndmax, from NumPy 2.4 on
+        return np.array(object, dtype, copy=copy, order=order, subok=subok, ndmin=ndmin, **deepest)
     if type(object) is list and dtype is None and order == "K" and ndmin == 0 and copy is not False:
         made = nested_numbers(object)
         if made is not None:
@@ -257,18 +281,21 @@ def copy(a, order="K", subok=False):
     return array(a, order=order, subok=subok)
 
 
+def _number(x):
+    return x.value if is_complex_variable(x) else plain(x)
+
+
 @functools.wraps(np.fromiter, updated=())
 def fromiter(iter, dtype, count=-1, *, like=None):
     items = list(iter) if count < 0 else list(itertools.islice(iter, count))
     if not holds_movable(items):
         return fresh(np.fromiter(items, dtype, count, like=like))
-    if _is_of_complex(items, dtype):
-        np.fromiter([complex(0.0)] * len(items), dtype, count)  # raises what NumPy does: too few, or another dtype
-        return array(items, dtype)
-    values = np.fromiter(_leaves(plain, items), dtype, count)  # raises what NumPy does: too few, or no numbers
+    values = np.fromiter(_leaves(_number, items), dtype, count)  # raises what NumPy does: too few, or no numbers
     if values.ndim == 1:  # items of one element are numbers to NumPy, up to 2.3
         items = [x.reshape(-1)[0] if type(x) is Array else x for x in items]
-    return array(items, dtype)
+    if values.dtype.kind != "c":  # NumPy has warned
+        items = [x.real if np.iscomplexobj(_number(x)) else x for x in items]
+    return array(items, values.dtype)
 
 
 @functools.wraps(np.full, updated=())
@@ -282,11 +309,12 @@ def full(shape, fill_value, dtype=None, *args, **kwargs):
 
 @functools.wraps(np.full_like, updated=())
 def full_like(a, fill_value, *args, **kwargs):
+    a = _leaves(_number, a) if type(a) in (list, tuple) else plain(a)
     if holds_movable(fill_value) and (
-        _is_of_complex(fill_value, None) or np.empty_like(plain(a), *args, **kwargs).dtype.kind == "c"
+        _is_of_complex(fill_value, None) or np.empty_like(a, *args, **kwargs).dtype.kind == "c"
     ):
         return door("complexes")().full(np.full_like, a, fill_value, *args, **kwargs)
-    return _filled(np.full_like(plain(a), _leaves(plain, fill_value), *args, **kwargs), fill_value)
+    return _filled(np.full_like(a, _leaves(plain, fill_value), *args, **kwargs), fill_value)
 
 
 def _filled(values, fill_value):
@@ -309,14 +337,16 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     ):
         options = {"num": num, "endpoint": endpoint, "retstep": retstep, "axis": axis, "dtype": dtype}
         return door("complexes")().array_function(np.linspace, (), (start, stop), options)
+    if type(start) is Real and np.ndim(_plain(stop)):
+        start = full(np.shape(stop), start)
+    elif type(stop) is Real and np.ndim(_plain(start)):
+        stop = full(np.shape(start), stop)
     if type(start) is not Real and type(stop) is not Real:
         made = np.linspace(start, stop, num, endpoint, retstep, dtype, axis, **kwargs)
         return (fresh(made[0]), made[1]) if retstep else fresh(made)
     values, step = np.linspace(_plain(start), _plain(stop), num, endpoint, True, dtype, axis, **kwargs)
     if values.dtype.kind not in "fO":
         return (values, step) if retstep else values
-    if type(start) is Array or type(stop) is Array:
-        raise ActiveError("np.linspace between a Real and an Array: give both ends the same shape, np.full(n, x)")
     # NumPy's own operations in NumPy's order, so that the values are the same bit for bit.
     count = operator.index(num)
     parts = count - 1 if endpoint else count

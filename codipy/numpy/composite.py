@@ -102,16 +102,17 @@ def placed_along(rows, lead, axis):
 
 def apply_over_axes(func, a, axes):
     """Axis after axis, those that `func` took kept with length 1."""
-    a = _any_array(a)
+    a = found = _any_array(a)
     for axis in np.atleast_1d(axes):
-        axis = int(axis) % a.ndim
-        result = _any_array(func(a, axis))
+        axis = int(axis) + (a.ndim if axis < 0 else 0)
+        found = func(a, axis)
+        result = _any_array(found)
         if result.ndim != a.ndim:
             result = np.expand_dims(result, axis)
         if result.ndim != a.ndim:
             raise ValueError("function is not returning an array of the correct shape")
         a = result
-    return a
+    return a if a.ndim else found
 
 
 # ---- grids and polynomials
@@ -182,6 +183,17 @@ def polyval(p, x):
     return y
 
 
+def polyder(p, m=1):
+    """The primitive of this name; of coefficients with more dimensions the steps of NumPy's, along the last one."""
+    if isinstance(p, np.poly1d) or np.ndim(value_tree(p)) < 2:
+        return differentiable.apply("polyder", (p, m), {})
+    np.polyder(value_tree(p), m)  # which raises of what it cannot take
+    p = _array(p)
+    for _ in range(int(m)):
+        p = p[:-1] * np.arange(len(p) - 1, 0, -1)
+    return p
+
+
 def polymul(a1, a2):
     """The primitive of this name, which sees no coefficient that NumPy leaves out."""
     for factor in (a1, a2):
@@ -210,6 +222,7 @@ def polydiv(u, v):
     """The primitive of this name."""
     if max(np.ndim(value_tree(u)), np.ndim(value_tree(v))) > 1:
         refuse("polydiv", "coefficients with more than one dimension are known to nobody: divide row by row")
+    u, v = (x if np.ndim(value_tree(x)) else np.reshape(_array(x), 1) for x in (u, v))
     return differentiable.apply("polydiv", (u, v), {})
 
 
@@ -217,6 +230,7 @@ FUNCTIONS = {name: rule for name, rule in registry.COMPOSITES.items() if differe
 FUNCTIONS |= {
     "pad": pad,
     "polyadd": _polynomials_of_rows("polyadd", np.add),
+    "polyder": polyder,
     "polydiv": polydiv,
     "polymul": polymul,
     "polysub": _polynomials_of_rows("polysub", np.subtract),

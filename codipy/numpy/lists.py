@@ -16,7 +16,7 @@ from codipy.active.scalar.given import method_of
 from codipy.active.scalar.real import Real
 from codipy.numpy import allocation
 from codipy.numpy.allocation import asarray, given, holds_movable
-from codipy.numpy.arguments import fillable, holds_variables, parameters
+from codipy.numpy.arguments import fillable, holds_variables, parameters, value_tree
 from codipy.numpy.composite import of_rows, rows_along
 from codipy.numpy.functions import SETS, array_function
 from codipy.numpy.modules import module_for
@@ -28,7 +28,8 @@ _LISTS = frozenset({list, tuple})
 _SEQUENCES = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"]  # their first argument is arrays
 # Lists mean something else than an array here, and NumPy looks into them.
 _TREES = [
-    "block", "choose", "histogramdd", "piecewise", "ravel_multi_index", "select", "trim_zeros", "unravel_index",
+    "block", "can_cast", "choose", "histogramdd", "piecewise", "ravel_multi_index", "select", "trim_zeros",
+    "unravel_index",
 ]  # fmt: skip
 
 
@@ -165,6 +166,17 @@ def _of_rows(function):
     return call
 
 
+def _of_counts(function):
+    """`bincount`, of which a list is one of integers, whatever it holds."""
+    ordinary = _of_arguments(function)
+
+    @functools.wraps(function, updated=())
+    def call(x, *args, **kwargs):
+        return ordinary(value_tree(x) if type(x) in _LISTS else x, *args, **kwargs)
+
+    return call
+
+
 # One for each ufunc: some have several names. Those of `np.frompyfunc` are not here: they take lists as they are.
 _LISTED = {ufunc: listed(ufunc) for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}
 UFUNCS = {name: _LISTED[ufunc] for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc)}
@@ -176,6 +188,7 @@ FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
 FUNCTIONS |= {name: _asking(getattr(np, name)) for name in _TREES if name in _UNASKED}
 FUNCTIONS["apply_along_axis"] = _of_rows(np.apply_along_axis)
 FUNCTIONS["trim_zeros"] = _of_list(np.trim_zeros)
+FUNCTIONS["bincount"] = _of_counts(np.bincount)
 FUNCTIONS |= {"sum": _of_sum(np.sum, False), "mean": _of_sum(np.mean, True)}
 
 

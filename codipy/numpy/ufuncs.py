@@ -171,7 +171,8 @@ def _cast(ufunc, inputs, kwargs):
         return inputs
     count = 1 if ufunc is np.ldexp else len(inputs)
     casting = kwargs.get("casting", "same_kind")
-    return (*(x.astype(wanted, casting=casting) if hasattr(x, "dtype") else x for x in inputs[:count]), *inputs[count:])
+    seen = [x.astype(wanted, casting=casting, copy=False) if hasattr(x, "dtype") else x for x in inputs[:count]]
+    return (*seen, *inputs[count:])
 
 
 def _masked(result, where, out):

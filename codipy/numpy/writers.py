@@ -82,15 +82,19 @@ def place(arr, mask, vals):
     places = np.flatnonzero(plain(mask))
     if places.size and np.size(value_tree(vals)) == 0:
         raise ValueError("Cannot insert from an empty array!")
-    if is_complex_variable(vals) and np.shares_memory(arr, vals):
-        refuse("place", "the values are elements of the array, and NumPy reads some that it has written: copy them")
-    in_turn = type(arr) is Array and type(vals) is Array
-    written = written_in_turn(arr, vals, partial(_place, plain(mask))) if in_turn else None
-    _write_flat(arr, places, vals if written is None else written.reshape(-1)[places])
+    _write_in_turn("place", arr, places, vals, partial(_place, plain(mask)))
 
 
 def _place(mask, target, source):
     np.place(target, mask, source)
+
+
+def _write_in_turn(name, a, places, values, write):
+    """`_write_flat` of a function that reads the values, which may be elements of the array, while it writes them."""
+    if is_complex_variable(values) and np.shares_memory(a, values):
+        refuse(name, "the values are elements of the array, and NumPy reads some that it has written: copy them")
+    written = written_in_turn(a, values, write) if type(a) is Array and type(values) is Array else None
+    _write_flat(a, places, values if written is None else written.reshape(-1)[places])
 
 
 def putmask(a, mask, values):
@@ -110,7 +114,7 @@ def fill_diagonal(a, val, wrap=False):
         return np.fill_diagonal(a, value_tree(val), wrap)
     marks = np.zeros(a.shape, bool)
     np.fill_diagonal(marks, True, wrap)
-    _write_flat(a, np.flatnonzero(marks), val)
+    _write_in_turn("fill_diagonal", a, np.flatnonzero(marks), val, partial(np.fill_diagonal, wrap=wrap))
 
 
 def put_along_axis(arr, indices, values, axis):

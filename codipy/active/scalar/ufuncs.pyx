@@ -61,6 +61,8 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     outputs = [out for out in options.get("out") or () if out is not None]
     if method == "outer":
         inputs = tuple([np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs])
+        if not any(map(_is_array, inputs)):       # of numbers it is the call, and not that of objects
+            return call_ufunc(ufunc, "__call__", inputs, options)
     if any([out.dtype != object for out in outputs]):
         if active:
             raise ActiveError(f"np.{name}: out= is a plain array and would lose the derivative of a Real: leave out= "

@@ -90,7 +90,7 @@ def _extreme_rules(find):
 
 def _extreme_places(find):
     def places(out, a, axis=None, out_=None, keepdims=False, initial=None, where=True):
-        if a.size == 0 or where is not True or initial is not None:
+        if not np.ndim(a) or a.size == 0 or where is not True or initial is not None or axis == ():
             return None
         if axis is None or a.ndim == 1:
             place = first_place(a, out.item() if isinstance(out, np.ndarray) else out)

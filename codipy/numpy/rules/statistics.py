@@ -83,9 +83,11 @@ class _Covariance:
 
 def _cov_rules(part):
     def vjp(g, out, *args, **kwargs):
-        return _Covariance(*args, **kwargs).reverse(g)[part]
+        return _Covariance(*args, **kwargs).reverse(g)[part] if np.size(out) else None
 
     def jvp(t, out, *args, **kwargs):
+        if not np.size(out):  # of no variables, whatever stands beside them
+            return np.zeros(np.shape(out))
         return np.reshape(_Covariance(*args, **kwargs).forward(t, part), np.shape(out))
 
     return vjp, jvp
@@ -105,6 +107,8 @@ def _scales(c):
 
 def _corrcoef_rules(part):
     def vjp(g, out, x, y=None, rowvar=True, dtype=None):
+        if not np.size(out):
+            return None
         covariance = _Covariance(x, y, rowvar)
         c = covariance.value
         s = _scales(c)
@@ -114,6 +118,8 @@ def _corrcoef_rules(part):
         return covariance.reverse(shared + np.diag(own))[part]
 
     def jvp(t, out, x, y=None, rowvar=True, dtype=None):
+        if not np.size(out):
+            return np.zeros(np.shape(out))
         covariance = _Covariance(x, y, rowvar)
         c = covariance.value
         s = _scales(c)
