@@ -216,13 +216,17 @@ def taken(value, /):
     object
         An Array, or `value` itself.
     """
-    cdef PyObject* plain = <PyObject*>value
+    return exchanged_of(<PyObject*>value, True)
+
+
+cdef object exchanged_of(PyObject* plain, bint may_be_alone):
+    """What is on the interpreter's stack, and perhaps nowhere else, as it is filled."""
     if not is_array(plain) or not records():
-        return value
-    if has_references(plain, 1):
-        return array_of(value)
+        return <object>plain
+    if may_be_alone and has_references(plain, 1):
+        return array_of(<object>plain)
     array = exchanged_here(plain, 1, None)
-    return value if array is None else array
+    return <object>plain if array is None else array
 
 
 def popped(value, /):
@@ -241,11 +245,7 @@ def popped(value, /):
     object
         An Array, or `value` itself.
     """
-    cdef PyObject* plain = <PyObject*>value
-    if not is_array(plain) or not records():
-        return value
-    array = exchanged_here(plain, 1, None)
-    return value if array is None else array
+    return exchanged_of(<PyObject*>value, False)
 
 
 def is_plain(value, /):
