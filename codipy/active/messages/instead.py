@@ -12,7 +12,8 @@ _ANYHOW = ("numpy.polynomial", "scipy.integrate", "scipy.interpolate", "scipy.sp
 # The arguments have the names that SciPy gives them. Tests run what stands between backticks.
 _INSTEAD = {
     "stats.expect": "`scipy.integrate.quad(lambda t: func(t) * dist.pdf(t, *args), lb, ub)[0]`",
-    "stats.fit": "`scipy.optimize.minimize(lambda q: -np.sum(dist.logpdf(data, *q)), start, method='Nelder-Mead').x`",
+    "stats.fit": "`scipy.optimize.minimize(lambda q: -np.sum(dist.logpdf(data, *q)), start, "
+                 "method='Nelder-Mead').x`",
 }  # fmt: skip
 # Where it depends on what is done with the result.
 _WORDS = dict.fromkeys(
@@ -43,8 +44,8 @@ _FOUND = {
     "optimize": "anderson basinhopping bisect brenth brentq broyden1 broyden2 brute curve_fit diagbroyden "
                 "differential_evolution direct dual_annealing excitingmixing fixed_point fmin fmin_bfgs fmin_cg "
                 "fmin_cobyla fmin_l_bfgs_b fmin_ncg fmin_powell fmin_slsqp fmin_tnc fsolve least_squares leastsq "
-                "linearmixing linprog lsq_linear minimize minimize_scalar newton newton_krylov nnls ridder root root_scalar "
-                "shgo toms748",
+                "linearmixing linprog lsq_linear minimize minimize_scalar newton newton_krylov nnls ridder root "
+                "root_scalar shgo toms748",
 }
 
 # What is differentiated once SciPy is rebuilt, by module.
