@@ -4,7 +4,8 @@
 There is no matrix by whose values the solution could be differentiated, so this is an equation like any other: the
 solver runs on plain numbers, and the solution of A(u) - b = 0 has its derivative by the implicit function theorem.
 Products with A and with its transpose are sweeps of one recorded A(u), so that no ``rmatvec`` is needed; equations with
-them are solved by the same solver with the same options.
+them are solved by the same solver with the same options. Complex equations are those of their real and imaginary parts
+here: the transpose of a product in parts is that with the conjugate transpose.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from scipy.sparse.linalg import LinearOperator
 
 from codipy.implicit.solution import Solution, root
 from codipy.tape import passive
+from codipy.tools.arguments.trees import value
 from codipy.tools.derivatives.products import vjp
 
 __all__ = ["solution_by_operator", "with_adjoint"]
@@ -47,17 +49,28 @@ def solution_by_operator(name, operator, b, first, further):
         From `first` and `further`: the solver gave up.
     """
 
+    is_complex = np.iscomplexobj(value(b)) or operator.dtype is not None and np.dtype(operator.dtype).kind == "c"
+
+    def whole(x):
+        return _whole(x) if is_complex else x
+
+    def apart(x):
+        return _parts(x) if is_complex else x
+
     def equation(u, right):
-        return np.reshape(operator.matvec(u), -1) - right
+        return apart(np.reshape(operator.matvec(whole(u)), -1) - whole(right))
 
     def solve(product, right):
-        shape = (right.size, right.size)
-        matrix = LinearOperator(shape, matvec=product, rmatvec=product.transposed, dtype=np.float64)
-        return further(matrix, right, product.is_turned)
+        size = right.size // (2 if is_complex else 1)
+        both = product, product.transposed
+        products = ((lambda v, by=by: whole(by(apart(v)))) if is_complex else by for by in both)
+        matrix = LinearOperator((size, size), *products, dtype=complex if is_complex else float)
+        return apart(further(matrix, whole(right), product.is_turned))
 
     equation.__name__, solve.__name__ = f"the LinearOperator of {name}", name
-    options = {"solver": first, "tolerance": _AS_FAR_AS_SCIPY_SAYS, "solve": solve, "has_aux": False}
-    return Solution(root, equation, options | {"is_rebuilt": True})(b)
+    options = {"solver": lambda right: apart(first(whole(right))), "tolerance": _AS_FAR_AS_SCIPY_SAYS, "solve": solve,
+               "has_aux": False}  # fmt: skip
+    return whole(Solution(root, equation, options | {"is_rebuilt": True})(apart(b)))
 
 
 def with_adjoint(operator):
@@ -95,3 +108,13 @@ def with_adjoint(operator):
         return pull(np.asarray(row, np.float64))[0]
 
     return LinearOperator(operator.shape, operator.matvec, back, dtype=operator.dtype)
+
+
+def _parts(x):
+    """Complex numbers as real ones: the real parts, then the imaginary ones."""
+    return np.concatenate([np.real(x), np.imag(x)])
+
+
+def _whole(x):
+    half = np.size(value(x)) // 2
+    return x[:half] + 1j * x[half:]
