@@ -2,6 +2,7 @@
 """What `grad` and its like return: a callable that knows what it was made from, so that it can be pickled."""
 import functools
 import sys
+import types
 
 
 cdef class Driver:
@@ -43,7 +44,7 @@ cdef class Driver:
         return f"<codipy.{self.maker.__name__} of {name}>"
 
     def __reduce__(self):
-        return found_by_name(self) or (made, (self.maker, self.f, self.options))
+        return found_by_name(self) or (made, (self.maker, *original(self.f), self.options))
 
 
 def found_by_name(driver):
@@ -58,6 +59,19 @@ def found_by_name(driver):
     return name if found is driver else None
 
 
-def made(maker, f, dict options):
+def original(f):
+    """A function as it is pickled, and the modules that `rebind` was given: what that returns has the name of another."""
+    from codipy.tools.rebinding.unit import SCOPES, WRAPPED      # here: they look up drivers
+
+    if type(f) is types.FunctionType and f in WRAPPED and not found_by_name(f):
+        return WRAPPED[f], SCOPES[f].names
+    return f, None
+
+
+def made(maker, f, modules, dict options):
     """The driver that was pickled."""
+    if modules is not None:
+        from codipy.tools.rebind import rebind
+
+        f = rebind(f, modules)
     return maker(f, **options)

@@ -34,7 +34,8 @@ if "ndmax" in (np.array.__doc__ or ""):
     CALLS += ["np.array(x[:3], ndmax=1)", "np.array([z[0], 2], ndmax=1)", "np.array([[x[0], 2]], ndmax=2)"]
 SLOPES = [
     "np.amin(s[:4], axis=()).sum()", "np.amax(s[5], out=None)", "np.amin(x[:4], axis=(0,))",
-    "np.polydiv(x[0], x[1])[0][0]", "np.polydiv(x[:1].reshape(()), x[1])[0][0]", "np.polyder(x.reshape(2, 3, 4).transpose(1, 2, 0)).sum()",
+    "np.polydiv(x[0], x[1])[0][0]", "np.polydiv(x[:1].reshape(()), x[1])[0][0]",
+    "np.polyder(x.reshape(2, 3, 4).transpose(1, 2, 0)).sum()",
     "np.linspace(np.arange(3), x[9] + 4, 5, retstep=True)[1] @ np.ones(3)", "np.linspace(x[0], x[:3], 4).sum()",
     "np.corrcoef(x[:0].reshape(0, 3), y=x[:3].reshape(3, 1)).sum() + x[0]", "np.power.outer(x[0], x[1])",
     "np.fromiter(z[:3], complex).imag.sum()", "np.fromiter(z[:3], float).sum()", "np.copysign.outer(x[0], 0.5)",

@@ -85,11 +85,13 @@ class Scope:
     ----------
     writes : bool
         Whether a function was rebuilt that may write into an array.
+    names : tuple of str
+        Those modules, and the package.
     """
 
     def __init__(self, home, modules):
         self.writes, self._found = False, {}
-        self._names = (*modules, *(() if home is None else (home,)))
+        self.names = (*modules, *(() if home is None else (home,)))
 
     def owns_name(self, name, file):
         found = self._found.get((name, file))
@@ -104,7 +106,7 @@ class Scope:
             return True
         if name.partition(".")[0] in _NEVER:
             return False
-        if any(name == own or name.startswith(own + ".") for own in self._names):
+        if any(name == own or name.startswith(own + ".") for own in self.names):
             return True
         return not _is_installed(name, file)
 
@@ -138,4 +140,4 @@ class Scope:
         return isinstance(name, str) and name.partition(".")[0] not in _CALLED
 
     def asked_for(self, name):
-        return any(name == own or name.startswith(own + ".") for own in self._names)
+        return any(name == own or name.startswith(own + ".") for own in self.names)
