@@ -40,7 +40,8 @@ __all__ = ["Twins", "can_be_seen_through"]
 _HEAP_TYPE = 1 << 9
 _FOREIGN = {"builtins", "typing", "abc"}
 _ORIGIN, _TRANSLATE = "__codipy_origin__", "__codipy_translate__"
-_OWN = {"__annotations__", "__parameters__", "__type_params__"}  # of a class alone, which no subclass inherits
+_ANNOTATIONS = {"__annotations__", "__annotate_func__", "__annotations_cache__"}  # from Python 3.14 on the latter two
+_OWN = _ANNOTATIONS | {"__parameters__", "__type_params__"}  # of a class alone, which no subclass inherits
 _METHODS = (FunctionType, staticmethod, classmethod, property, functools.cached_property,
             functools.partialmethod, functools.singledispatchmethod)  # fmt: skip
 _KEPT = {"__class_getitem__", "__init_subclass__", "__getstate__", "__setstate__", "__reduce__", "__reduce_ex__",
@@ -188,7 +189,7 @@ class Twins:
             type.__setattr__(twin, name, _Slot(slot, self))
         for name, value in list(vars(cls).items()):
             is_data = type(value) in ATOMS or (name.startswith("__") and not _is_method(value))
-            if name in _KEPT or name in members or is_data:
+            if name in _KEPT or name in _OWN or name in members or is_data:
                 continue
             watched[name] = value
             rebuilt = guarded(value, gives_plain(name, self._member(value, unit)))

@@ -34,8 +34,9 @@ _REFLECTING = frozenset((
 ))  # fmt: skip
 # What Python and its libraries put into a class.
 _OF_CLASS = frozenset((
-    "__abstractmethods__", "__annotations__", "__dataclass_fields__", "__dataclass_params__", "__match_args__",
-    "__orig_bases__", "__parameters__", "__slots__", "__static_attributes__", "__type_params__", "_abc_impl",
+    "__abstractmethods__", "__annotate_func__", "__annotations__", "__annotations_cache__", "__dataclass_fields__",
+    "__dataclass_params__", "__match_args__", "__orig_bases__", "__parameters__", "__slots__", "__static_attributes__",
+    "__type_params__", "_abc_impl",
 ))  # fmt: skip
 
 
