@@ -517,7 +517,7 @@ def test_forms_say_the_same(tmp_path, capsys):
     assert sum(bytes_["weights"]) == bytes_["endValue"] == told["total"]["used"]
     assert all(0 <= k < len(scope["shared"]["frames"]) for sample in bytes_["samples"] for k in sample)
     assert cli.main(["profile", f"{path}:f", "--json", str(files["html"]), "--html", str(files["html"])]) == 2
-    assert "different files" in capsys.readouterr().err
+    assert "are one file" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("form", ["markdown", "latex"])
