@@ -101,7 +101,7 @@ class Opaque:
             return None
         if self.kinds.leads_nowhere(value) if passes else self.kinds.leads_nowhere(value, 0):
             return None
-        if passes and not issubclass(kind, type) and self._holds_data(value, kind):
+        if passes and not issubclass(kind, type) and self.kinds.holds_data(value):
             return self.look(kind, owner)
         opening = self._openings.get((id(value), cover is None))
         if opening is None:
@@ -143,11 +143,7 @@ class Opaque:
     def comes_as_it_is(self, value, kind):
         """Whether an instance that rebuilt code came upon is of a class that was looked at, and holds data alone."""
         opening = self.opening_of(kind)
-        return opening is not None and opening.is_alone and self._holds_data(value, kind)
-
-    def _holds_data(self, value, kind):
-        """Whether what an object holds leads nowhere."""
-        return self.kinds.holds_data(value)
+        return opening is not None and opening.is_alone and self.kinds.holds_data(value)
 
     def refresh(self, openings):
         """Look again at what leads to something else by now, and divert that where a recording runs.

@@ -14,6 +14,5 @@ class Snapshot:
     functions: list[FunctionType]
     classes: list[type]
     modules: list[ModuleType]
-    count: int
     def __init__(self, kinds: Kinds, root: object, covered: Iterable[object] = ()) -> None: ...
     def is_current(self) -> bool: ...

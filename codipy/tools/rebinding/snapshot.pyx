@@ -467,8 +467,6 @@ cdef class Snapshot:
     ----------
     functions, classes, modules : list
         What it leads to.
-    count : int
-        How many objects were looked into.
     """
     cdef Kinds kinds
     cdef readonly list functions, classes, modules
@@ -492,10 +490,6 @@ cdef class Snapshot:
         PyMem_Free(self.codes.items)
         PyMem_Free(self.edges.items)
         PyMem_Free(self.ends.items)
-
-    @property
-    def count(self):
-        return self.nodes.size
 
     cdef int walk(self, object root, object covered) except -1:
         cdef Table seen, hidden
