@@ -65,7 +65,8 @@ def put(a, ind, v, mode="raise"):
     """Into places of the flat array."""
     if not _target("put", a, [v], "make it a codipy.Array, or write `a = codipy.Array(a); a[ind] = v`"):
         return np.put(a, value_tree(ind), value_tree(v), mode)
-    ind = np.asarray(value_tree(ind)).ravel()
+    ind = value_tree(ind)
+    ind = np.ravel(ind if isinstance(ind, np.ndarray) else np.array(ind, np.intp))  # of a list NumPy takes any numbers
     if mode == "wrap":
         ind = ind % a.size
     elif mode == "clip":

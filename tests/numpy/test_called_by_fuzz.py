@@ -22,7 +22,7 @@ CALLS = [
     "np.fromiter(s[:3], None)", "np.fromiter(z[:3], complex)", "np.fromiter(z[:3], float)", "np.fromiter(s[:3], float)",
     "np.fromiter((v * 1j for v in x[:3]), complex, 2)", "np.linalg.tensorsolve(z[0], z[1])",
     "np.polyder(x.reshape(2, 3, 4).transpose(1, 2, 0))", "np.polyder(x.reshape(2, 3, 4).transpose(1, 2, 0), 0)",
-    "np.bincount([x[8], x[12], 2])", "x[5].fill(1.5) or x[0]", "np.apply_over_axes(np.max, x[5], 0)",
+    "np.bincount([x[8], x[12], 2])", "z[:4].put([0.5, 1.5], [0.5, 1.5]) or z[:4]", "x[5].fill(1.5) or x[0]", "np.apply_over_axes(np.max, x[5], 0)",
     "np.apply_over_axes(np.sum, x[:4].reshape(2, 2), [0, -1])", "np.full_like([s[0], s[1]], s[3], shape=(2, 3))",
     "np.zeros_like([s[0], s[1]])", "np.ones_like([z[0], 1])", "np.empty_like([x[0]]).shape[0] * x[0]",
     "np.linspace(np.arange(3), x[9] + 4, retstep=True)", "np.linspace(x[0], x[:3], 4, axis=1)",
@@ -38,6 +38,8 @@ SLOPES = [
     "np.polyder(x.reshape(2, 3, 4).transpose(1, 2, 0)).sum()",
     "np.linspace(np.arange(3), x[9] + 4, 5, retstep=True)[1] @ np.ones(3)", "np.linspace(x[0], x[:3], 4).sum()",
     "np.corrcoef(x[:0].reshape(0, 3), y=x[:3].reshape(3, 1)).sum() + x[0]", "np.power.outer(x[0], x[1])",
+    "np.histogram_bin_edges(x, range=(0, x[2])) @ np.arange(11.0)", "np.histogram_bin_edges(x, 2, x[:2])[1]",
+    "np.histogram2d(x, x, 2, range=[[0, x[2]], [0, 1]])[1].sum()",
     "np.fromiter(z[:3], complex).imag.sum()", "np.fromiter(z[:3], float).sum()", "np.copysign.outer(x[0], 0.5)",
 ]  # fmt: skip
 REFUSED = [

@@ -214,7 +214,8 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
             raise ValueError("bins must increase monotonically")
         return edges
     if range is not None or np.size(a) == 0:
-        low, high = (np.full(1, float(end), dtype=getattr(a, "dtype", float)) for end in (range or (0.0, 1.0)))
+        dtype = getattr(a, "dtype", float)
+        low, high = (np.reshape(dense(end), 1).astype(dtype) for end in ((0.0, 1.0) if range is None else range))
     else:
         low, high = (f(np.reshape(a, -1), keepdims=True) for f in (np.min, np.max))
     if np.all(low == high):
