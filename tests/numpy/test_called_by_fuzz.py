@@ -23,7 +23,7 @@ CALLS = [
     "np.fromiter((v * 1j for v in x[:3]), complex, 2)", "np.linalg.tensorsolve(z[0], z[1])",
     "np.polyder(x.reshape(2, 3, 4).transpose(1, 2, 0))", "np.polyder(x.reshape(2, 3, 4).transpose(1, 2, 0), 0)",
     "np.bincount([x[8], x[12], 2])",
-    "z[:4].put([0.5, 1.5], [0.5, 1.5]) or z[:4]", "x[5].fill(1.5) or x[0]", "np.apply_over_axes(np.max, x[5], 0)",
+    "z[:4].put([0.5, 1.5], [0.5, 1.5]) or z[:4]", "np.apply_over_axes(np.max, x[5], 0)",
     "np.apply_over_axes(np.sum, x[:4].reshape(2, 2), [0, -1])", "np.full_like([s[0], s[1]], s[3], shape=(2, 3))",
     "np.zeros_like([s[0], s[1]])", "np.ones_like([z[0], 1])", "np.empty_like([x[0]]).shape[0] * x[0]",
     "np.linspace(np.arange(3), x[9] + 4, retstep=True)", "np.linspace(x[0], x[:3], 4, axis=1)",

@@ -115,11 +115,6 @@ def to_device(self, device, /, *, stream=None):
     return door("array")(self).to_device(device, stream=stream)[()]
 
 
-def fill(self, value, /):
-    """As ``numpy.float64.fill``, which fills a copy."""
-    self.value.fill(value)
-
-
 # ---- Leaving ----
 
 
@@ -155,7 +150,7 @@ class _OfNumPy:
 
 
 _MEMBERS = _PROPERTIES | {name: _through(name, True) for name in _ITSELF} | {name: _through(name) for name in _AS_ARRAY}
-_MEMBERS |= {function.__name__: function for function in (item, tolist, astype, view, to_device, fill)}
+_MEMBERS |= {function.__name__: function for function in (item, tolist, astype, view, to_device)}
 _MEMBERS |= {name: _leaving(name) for name in ("dump", "dumps", "tobytes", "tofile")}
 class _OfFloat(_OfNumPy):
     """A member that a Real has unless it stands for a float32."""
