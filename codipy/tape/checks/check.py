@@ -45,10 +45,10 @@ def check(tape, origin):
     strategy = stored_as(tape.strategy)
     kind = strategy.removesuffix("-reuse")
     steps = steps_of(tape)
-    needs, arguments, results = READERS[kind](fields, identifiers.largest, steps)
+    needs, counts, arguments, results = READERS[kind](fields, identifiers.largest, steps)
     _check_counts(store, origin, needs)
     check_records(tape, steps, origin, identifiers.largest)
-    check_statements(strategy, needs, arguments, results, identifiers.largest)
+    check_statements(strategy, counts, arguments, results, identifiers.largest)
     if kind == "primal":
         values = tape._primal_vector_bytes[1] // 8
         # Elements of arrays have no value here: an argument may be one.
@@ -57,15 +57,15 @@ def check(tape, origin):
         _demand(largest == 0 or values > largest, "every identifier has a primal value")
 
 
-def check_statements(strategy, needs, arguments, results, largest):
+def check_statements(strategy, counts, arguments, results, largest):
     """Verify what holds for the identifiers of scalar statements in every strategy.
 
     Parameters
     ----------
     strategy : str
         As `stored_as` says it.
-    needs : list of ndarray
-        Items that each statement has in each stream, the root first.
+    counts : ndarray
+        How many arguments each statement has.
     arguments, results : ndarray
         Identifiers, as the statements name them.
     largest : int
@@ -76,10 +76,8 @@ def check_statements(strategy, needs, arguments, results, largest):
     CorruptTape
         Naming the broken invariant.
     """
-    kind = strategy.removesuffix("-reuse")
-    per_statement = needs[0] if kind == "jacobian" else needs[1] - (kind == "simple")
-    users = np.repeat(results, per_statement)
-    lowest = 1 - (kind == "simple")        # simple stores passive arguments too, as identifier 0
+    users = np.repeat(results, counts)
+    lowest = 1 - (strategy == "simple")    # simple stores passive arguments too, as identifier 0
     _demand(np.all(arguments >= lowest), f"arguments are identifiers from {lowest} on")
     _demand(np.all(arguments <= largest), "arguments were handed out by the identifier manager")
     _demand(np.all(results >= 1), "no statement has the passive identifier 0 as its result")
@@ -117,7 +115,7 @@ def _check_counts(store, origin, needs):
         _demand(count == stream.items, f"the regions cover all items of {stream.name!r}")
 
 
-# ---- What each strategy stores: items needed per statement and stream (root first), arguments, results. ----
+# ---- What a strategy stores: items of a statement in each stream (root first), counts of arguments, these, results
 
 def _read_jacobian(fields, largest, steps):
     (_, arguments), (counts, *reused) = fields
@@ -125,7 +123,8 @@ def _read_jacobian(fields, largest, steps):
     if reused:
         _demand(not np.any(counts == _INPUT_TAG), "inputs are no statements where identifiers are reused")
     counts[counts == _INPUT_TAG] = 0
-    return [counts, np.ones_like(counts)], arguments, reused[0] if reused else _in_order(len(counts), largest, steps)
+    results = reused[0] if reused else _in_order(len(counts), largest, steps)
+    return [counts, np.ones_like(counts)], counts, arguments, results
 
 
 def _read_primal(fields, largest, steps):
@@ -135,7 +134,7 @@ def _read_primal(fields, largest, steps):
     if reused:
         _demand(not np.any(handles == 0), "inputs are no statements where identifiers are reused")
     results = reused[0] if reused else _in_order(len(handles), largest, steps)
-    return [leaves[:, 1], leaves[:, 0], np.ones_like(leaves[:, 0])], arguments, results
+    return [leaves[:, 1], leaves[:, 0], np.ones_like(leaves[:, 0])], leaves[:, 0], arguments, results
 
 
 def _in_order(statements, largest, steps):
@@ -177,7 +176,7 @@ def _read_simple(fields, largest, steps):
     _demand(len(ends) == 0 or ends[-1] == len(identifiers) - 1, "every operation has its arguments and its result")
     is_result = np.zeros(len(identifiers), dtype=bool)
     is_result[ends] = True
-    return [counts, counts + 1, np.ones_like(counts)], identifiers[~is_result], identifiers[is_result]
+    return [counts, counts + 1, np.ones_like(counts)], counts, identifiers[~is_result], identifiers[is_result]
 
 
 READERS = {"jacobian": _read_jacobian, "primal": _read_primal, "simple": _read_simple}

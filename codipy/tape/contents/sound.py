@@ -53,8 +53,7 @@ def scalars_of(contents):
     """
     kind = stored_as(contents.parameters["strategy"]).removesuffix("-reuse")
     ranges = [Range(step.place[-1], step.before, step.after) for step in contents.steps]
-    needs, arguments, results = READERS[kind](contents.streams, contents.largest, ranges)
-    return needs[0] if kind == "jacobian" else needs[1] - (kind == "simple"), arguments, results
+    return READERS[kind](contents.streams, contents.largest, ranges)[1:]
 
 
 def demand_sound(contents):
@@ -79,9 +78,9 @@ def demand_sound(contents):
     _check_fields(contents.streams, _FIELDS[strategy])
     counts = tuple(len(fields[0]) for fields in contents.streams)
     ranges = _ranges(contents, counts)
-    needs, arguments, results = READERS[kind](contents.streams, largest, ranges)
+    needs, named, arguments, results = READERS[kind](contents.streams, largest, ranges)
     _check_places(contents, counts, needs)
-    check_statements(strategy, needs, arguments, results, largest)
+    check_statements(strategy, named, arguments, results, largest)
     _check_primals(contents, kind, needs, arguments, results)
     _demand(reuse or not contents.inputs, "inputs are listed where identifiers are reused")
     _demand(all(1 <= i <= largest for i in contents.inputs), "inputs were handed out by the identifier manager")

@@ -152,7 +152,7 @@ class _Work:
         """The statements, identifiers as they are."""
         old, streams = self.old, self.old.streams
         ranges = [Range(step.place[-1], step.before, step.after) for step in old.steps]
-        needs, arguments, results = READERS[self.kind](streams, old.largest, ranges)
+        needs, _, arguments, results = READERS[self.kind](streams, old.largest, ranges)
         codes = streams[-1][0]
         if self.kind == "jacobian":
             self.is_input, counts = (codes == _INPUT_TAG) & (not self.reused), needs[0]
