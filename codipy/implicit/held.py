@@ -20,8 +20,8 @@ __all__ = ["AT_KINKS", "OF_MINIMA", "Bounds", "held_rows", "scale_of", "with_bou
 
 OF_MINIMA = 1e-4      # how far a step of Newton's method may move a minimum, relative to 1 + its size
 
-AT_KINKS = ("; a minimum at a kink or a jump of the function, as of abs() or max(), is not where its slope is zero: say by "
-            "codipy.implicit.root which equations hold there, or by constraints of a smooth function")
+AT_KINKS = ("; a minimum at a kink or a jump of the function, as of abs() or max(), is not where its slope is zero: "
+            "say by codipy.implicit.root which equations hold there, or by constraints of a smooth function")
 
 _CLEAR = 1e-9      # how far a minimum must be beyond a bound, or inside, relative to 1 + its size
 _ROUNDING = 1e-12      # how large a multiplier may be beside the largest one, and be rounding

@@ -166,8 +166,7 @@ def may_read_variables(*given):
         else:
             waiting += getattr(x, "__dict__", {}).values()
             waiting += [getattr(x, name, None) for kind in type(x).__mro__ for name in getattr(kind, "__slots__", ())]
-            if not isinstance(x, types.BuiltinFunctionType):
-                waiting.append(getattr(type(x), "__call__", None))
+            waiting += [vars(kind)["__call__"] for kind in type(x).__mro__ if "__call__" in vars(kind)]
     return bool(waiting)
 
 

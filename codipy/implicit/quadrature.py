@@ -28,7 +28,7 @@ import scipy.integrate
 
 from codipy.active.array import Real, is_active, plain
 from codipy.errors import ActiveError
-from codipy.implicit.jumps import moving_jump
+from codipy.implicit.jumps import is_near, moving_jump
 from codipy.numpy.decisions import decision, keep
 from codipy.tape import active_tape, passive
 from codipy.tape.activity import depth
@@ -74,14 +74,21 @@ def quad(*positional, **named):
     limits, points = (given["a"], given["b"]), given["points"]
     bound.arguments |= {name: value(given[name]) for name in given.keys() - {"func", "args"}}
     wants, bound.arguments["full_output"] = given["full_output"], 1
-    bound.arguments |= {"func": lambda x: value(f(x, *args)), "args": ()}
+    seen: list = []
+
+    def noted(x):
+        number = value(f(x, *args))
+        seen.append((x, number))
+        return number
+
+    bound.arguments |= {"func": noted, "args": ()}
     with passive():
         found = _QUAD(*bound.args, **bound.kwargs)
+    _demand_still("quad", called, f, args, seen, points, given["epsabs"])
     if given["weight"] is not None:
         _demand_passive(called, limits, given)
         integral = found[0]
     else:
-        _demand_still(called, f, args, given, points, found[2])
         integral = found[0] + _changes(called, given["a"], given["b"], found[2], given)
         for limit, sign in zip(limits, (-1.0, 1.0)):
             if is_active(limit):
@@ -90,21 +97,17 @@ def quad(*positional, **named):
     return (integral, *found[1:]) if wants else (integral, *found[1:2])
 
 
-def _demand_still(called, f, args, given, points, info):
+def _demand_still(name, called, f, args, seen, points, epsabs):
     """Raise where the integrand jumps at a place that depends on variables, and `points` does not say so."""
-    a, b, jump = given["a"], given["b"], None
-    if info["last"] > 1:
-        with passive():
-            jump = moving_jump(f, args, lambda g: _on_finite(g, plain(a), plain(b), info))
-    if jump is None:
+    points = [] if points is None else list(points)
+    with passive():
+        jump = moving_jump(f, args, seen, [float(plain(point)) for point in points], epsabs)
+    if jump is None or is_near(jump, [float(plain(point)) for point in points if is_active(point)]):
         return
-    said = [float(plain(point)) for point in ([] if points is None else list(points)) if is_active(point)]
-    if any(abs(point - jump) <= 1e-6 * (1.0 + abs(jump)) for point in said):
-        return
-    where = f" at {jump:.6g}" if math.isfinite(a) and math.isfinite(b) else ""
-    raise ArithmeticError(f"{name_of(called)}, of which scipy.integrate.quad is taken, jumps{where}, and where it does "
-                          "depends on what is differentiated by: its derivative lacks what the jump contributes; say "
-                          "points=[...] with that place as a variable, or add the integrals of both parts")
+    instead = "" if name == "quad_vec" else "say points=[...] with that place as a variable, or "
+    raise ArithmeticError(f"{name_of(called)}, of which scipy.integrate.{name} is taken, jumps at {jump:.6g}, and "
+                          "where it does may depend on what is differentiated by: its derivative lacks what the jump "
+                          f"contributes; {instead}add the integrals of both parts")
 
 
 def _by_parts(given):
@@ -259,8 +262,16 @@ def quad_vec(*positional, **named):
     bound = _OF_VECTORS.bind(*positional, **named)
     given, limits = bound.arguments, (bound.arguments["a"], bound.arguments["b"])
     given |= {"a": plain(limits[0]), "b": plain(limits[1])}
+    f, args, seen = given["f"], given.get("args", ()), []
+
+    def noted(x, *args):
+        found = f(x, *args)
+        seen.append((x, value(found)))
+        return found
+
+    given["f"] = noted
     integral, *rest = _rebuilt_vec()(*bound.args, **bound.kwargs)
-    f, args = given["f"], given.get("args", ())
+    _demand_still("quad_vec", f, f, args, seen, None, given.get("epsabs", 0.0))
     for limit, sign in zip(limits, (-1.0, 1.0)):
         if is_active(limit):
             integral = integral + sign * _beyond(lambda x: f(x, *args), limit, name_of(f))

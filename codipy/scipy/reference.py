@@ -163,9 +163,13 @@ SciPy's own Python code is rebuilt: `simpson`, `trapezoid`, `romb`, `cumulative_
 `fixed_quad`. `quad`, and `dblquad`, `tplquad` and `nquad`, which call it, have SciPy's value and the
 derivatives by parameters and limits: the nodes are made dense enough for those within the tolerances of the call, or an
 `ArithmeticError` says that they were not; weights raise. Where the integrand jumps
-at a place that depends on parameters, say that place by `points=` (`points=[p[0]]`): what it moves would not be in the
-derivative, so it raises where parameters are found in `args=` and what the function closes over. `quad_vec` has its
-derivatives by parameters from the nodes that SciPy takes, and by limits.
+at a place that depends on parameters, what the jump moves would not be in the derivative, so it raises: say that place
+by `points=` (`points=[p[0]]`), or add the integrals of both parts. A jump of a function that reads parameters from
+attributes of objects may depend on them, and is to be said as well, with a plain number where it stays. Jumps are
+looked for between the nodes that SciPy took; one that is smaller than 1e-5 of the largest number there, or than
+`epsabs`, is not seen, nor is one beside an end that no node lies behind. `quad_vec` has its derivatives by parameters
+from the nodes that SciPy takes, and by limits, and raises at such jumps. `fixed_quad`, `simpson` and their like are
+sums of samples: a jump contributes nothing to the derivative, as to the differences, until a sample passes it.
 
 `solve_ivp` and `odeint` run on plain numbers, so values and steps are SciPy's; derivatives are by parameters (`args=`,
 and what the function closes over), initial values, `t_span` and `t_eval`, in both directions:
@@ -184,6 +188,12 @@ differentiated, it must have its variables by `args=` or close over them: those 
 states, and methods of your own, have SciPy's loop rebuilt (explicit ones). `evaluate_primal()` raises at other inputs.
 `tanhsinh`, `nsum`, `cubature` and `solve_bvp` raise.
 
+A right-hand side may have branches, as of `max(0, y)`, where it does not jump. Where it jumps at a time or a state that
+depends on variables, `1.0 if t < t0 else -y[0]`, the derivative is that of the branches which the steps took: what
+moving the switch contributes is missing, and nothing says so. Write two integrations, up to `t0` and from there on
+(`t_span`), or an event that ends the first one where the state switches, of which `t[-1]` and `y[:, -1]` begin the
+second one.
+
 ## scipy.optimize
 
 SciPy solves with plain numbers, and the solution has its derivative by the implicit function theorem, to any order:
@@ -195,7 +205,8 @@ covariance), `nnls`; by all methods. The function is run once more, at the solut
 (minima: 1e-4), or if the solver says that it failed, an `ArithmeticError` says so. So it does at kinks and jumps: a
 minimum of `abs(u - x)`, a median, a function that jumps over zero where a variable says are no solutions of equations.
 Say by `codipy.implicit.root` which equation holds there, or write the kink as constraints (`linprog`). A function that
-leads to a variable, also by the attributes of an object, is taken to depend on it: give it `codipy.value(x)` if it does not.
+leads to a variable, also by the attributes of an object, is taken to depend on it: give it `codipy.value(x)` if it
+does not.
 
 Where bounds or constraints hold a minimum, it is differentiated with those numbers at their bounds, and with the
 constraints as equations, by the conditions of Karush, Kuhn and Tucker; bounds, constraints and what these read may be

@@ -12,17 +12,17 @@ import codipy
 
 LINE = np.linspace(0.0, 1.0, 9)
 MADE = {
-    "gaussian_kde": lambda a: lambda t, o=st.gaussian_kde(a): o(t)[0],
-    "logpdf": lambda a: lambda t, o=st.gaussian_kde(a): o.logpdf(t)[0],
-    "weights": lambda a: lambda t, o=st.gaussian_kde(LINE, weights=a): o(t)[0],
-    "NdPPoly": lambda a: lambda t, o=si.NdPPoly(a[:4].reshape(2, 2, 1, 1), ([0.0, 1.0], [0.0, 1.0])): o((t, 0.5))[()],
-    "CubicSpline": lambda a: lambda t, o=si.CubicSpline(LINE, a**2): o(t),
-    "BSpline": lambda a: lambda t, o=si.make_interp_spline(LINE, a**2): o(t),
-    "RBFInterpolator": lambda a: lambda t, o=si.RBFInterpolator(LINE[:, None], a): o(np.reshape(t, (1, 1)))[0],
-    "a grid": lambda a: lambda t, o=si.RegularGridInterpolator((LINE,), a**2): o(np.reshape(t, (1, 1)))[0],
-    "KDTree": lambda a: lambda t, o=spatial.KDTree(a[:, None]): o.query(np.reshape(t, (1,)))[0],
-    "multivariate_normal": lambda a: lambda t, o=st.multivariate_normal(a[:2]): o.pdf(np.array([t, 1.0])),
-    "lu_factor": lambda a: lambda t, o=linalg.lu_factor(np.diag(a)): linalg.lu_solve(o, np.full(9, t))[3],
+    "gaussian_kde": (lambda a: st.gaussian_kde(a), lambda o, t: o(t)[0]),
+    "logpdf": (lambda a: st.gaussian_kde(a), lambda o, t: o.logpdf(t)[0]),
+    "weights": (lambda a: st.gaussian_kde(LINE, weights=a), lambda o, t: o(t)[0]),
+    "NdPPoly": (lambda a: si.NdPPoly(a[:4].reshape(2, 2, 1, 1), ([0, 1.0], [0, 1.0])), lambda o, t: o((t, 0.5))[()]),
+    "CubicSpline": (lambda a: si.CubicSpline(LINE, a**2), lambda o, t: o(t)),
+    "BSpline": (lambda a: si.make_interp_spline(LINE, a**2), lambda o, t: o(t)),
+    "RBFInterpolator": (lambda a: si.RBFInterpolator(LINE[:, None], a), lambda o, t: o(np.reshape(t, (1, 1)))[0]),
+    "a grid": (lambda a: si.RegularGridInterpolator((LINE,), a**2), lambda o, t: o(np.reshape(t, (1, 1)))[0]),
+    "KDTree": (lambda a: spatial.KDTree(a[:, None]), lambda o, t: o.query(np.reshape(t, (1,)))[0]),
+    "multivariate_normal": (lambda a: st.multivariate_normal(a[:2]), lambda o, t: o.pdf(np.array([t, 1.0]))),
+    "lu_factor": (lambda a: linalg.lu_factor(np.diag(a)), lambda o, t: linalg.lu_solve(o, np.full(9, t))[3]),
 }  # fmt: skip
 SOLVED = {
     "quad": lambda h: quad(h, 0.31, 0.42, epsabs=1e-5, epsrel=1e-5)[0],
@@ -34,8 +34,11 @@ SOLVED = {
 @pytest.mark.parametrize("by", SOLVED)
 @pytest.mark.parametrize("name", MADE)
 def test_objects_of_active_data(name, by):
+    make, call = MADE[name]
+
     def f(x):
-        return SOLVED[by](MADE[name](x + LINE))
+        found = make(x + LINE)
+        return SOLVED[by](lambda t: call(found, t))
 
     value, gradient = codipy.value_and_grad(f)(0.7)
     assert value == f(0.7)

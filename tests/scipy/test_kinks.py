@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Minima at kinks and roots at jumps are no solutions of equations: they raise, and what does not move is a constant."""
+"""Minima at kinks and roots at jumps are no solutions of equations: they raise; what does not move is a constant."""
 
 import numpy as np
 import pytest
@@ -64,8 +64,10 @@ KINKS = {
 JUMPS = {
     "brentq": lambda x: optimize.brentq(lambda u: 1.0 if u > x else -1.0, 0.0, 2.0),
     "bisect of an object": lambda x: optimize.bisect(Walled(x).side, 0.0, 2.0),
-    "root_scalar": lambda x: optimize.root_scalar(lambda u: np.exp(u) - (1.2 if u < x else 9.0), bracket=(0.5, 2.0)).root,
-    "a steep function": lambda x: optimize.brentq(lambda u: 1e7 * (u - 0.7) + np.sign(u - x - 1e-9), 0.0, 2.0, xtol=1e-15),
+    "root_scalar": lambda x: optimize.root_scalar(
+        lambda u: np.exp(u) - (1.2 if u < x else 9.0), bracket=(0.5, 2.0)).root,
+    "a steep function": lambda x: optimize.brentq(
+        lambda u: 1e7 * (u - 0.7) + np.sign(u - x - 1e-9), 0.0, 2.0, xtol=1e-15),
     "args": lambda x: optimize.toms748(lambda u, x: 1.0 if u > x else -1.0, 0.0, 2.0, args=(x,)),
 }  # fmt: skip
 

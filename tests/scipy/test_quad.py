@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy import special
-from scipy.integrate import dblquad, nquad, quad, tplquad
+from scipy.integrate import dblquad, nquad, quad, quad_vec, tplquad
 
 import codipy
 from codipy.errors import ActiveError, TapeError
@@ -204,3 +204,82 @@ def test_jumps_that_stay_and_steep_slopes_are_differentiated(f):
     value, gradient = codipy.value_and_grad(f)(P)
     assert value == f(P)
     assert gradient == pytest.approx(differences(f, P), rel=1e-5, abs=1e-6)
+
+
+class Step:
+    def __init__(self, place):
+        self.place = place
+
+    def height(self, t):
+        return 1.0 if t < self.place else 0.5
+
+
+JUMPS = {
+    "a condition": lambda p: quad(lambda t: 1.0 if t < p else 0.0, 0.0, 2.0)[0],
+    "where": lambda p: quad(lambda t: np.where(t < p, 1.0, 0.0), 0.0, 2.0)[0],
+    "heaviside": lambda p: quad(lambda t: np.heaviside(p - t, 0.5), 0.0, 2.0)[0],
+    "sign": lambda p: quad(lambda t: np.sign(t - p), 0.0, 2.0)[0],
+    "floor": lambda p: quad(lambda t: np.floor(t + p), 0.0, 2.0, limit=200)[0],
+    "args": lambda p: quad(lambda t, q: 1.0 if t < q else 0.0, 0.0, 2.0, args=(p,))[0],
+    "an active factor": lambda p: quad(lambda t: (1.0 + p) if t < p else 0.5, 0.0, 2.0)[0],
+    "a small one": lambda p: quad(lambda t: np.exp(t) + 0.001 * (t < p), 0.0, 2.0)[0],
+    "on the line": lambda p: quad(lambda t: np.exp(-t * t) if t < p else 0.0, -np.inf, np.inf)[0],
+    "roughly": lambda p: quad(lambda t: 1.0 if t < p else 0.0, 0.0, 2.0, epsabs=1e-2, epsrel=1e-2)[0],
+    "points elsewhere": lambda p: quad(lambda t: 1.0 if t < p else 0.0, 0.0, 2.0, points=[0.4])[0],
+    "an object": lambda p: quad(Step(p).height, 0.0, 2.0)[0],
+    "a weight": lambda p: quad(lambda t: 1.0 if t < p else 0.0, 0.0, 2.0, weight="cos", wvar=1.0)[0],
+    "quad_vec": lambda p: quad_vec(lambda t: 1.0 if t < p else 0.0, 0.0, 2.0)[0],
+    "quad_vec of vectors": lambda p: np.sum(quad_vec(
+        lambda t: np.where(t < np.stack([p, 0.4]), 1.0, 0.0), 0.0, 2.0)[0]),
+    "quad_vec with points": lambda p: quad_vec(lambda t: 1.0 if t < p else 0.0, 0.0, 2.0, points=[1.9])[0],
+}  # fmt: skip
+
+
+@pytest.mark.filterwarnings("ignore:The maximum number of subdivisions", "ignore:The integral is probably",
+                            "ignore:The occurrence of roundoff")
+@pytest.mark.parametrize("name", JUMPS)
+def test_jumps_are_found_wherever_they_are(name):
+    """Also in the middle, where the two rules of QUADPACK agree by symmetry, and where intervals end."""
+    places = [1.0, 0.5, *np.random.default_rng(3).uniform(0.02, 1.97, 48 if name == "a condition" else 3)]
+    for place in places:
+        with pytest.raises(ArithmeticError, match="jumps at .*its derivative lacks what the jump contributes"):
+            codipy.grad(JUMPS[name])(float(place))
+
+
+@pytest.mark.parametrize("f", [
+    lambda p: dblquad(lambda y, x: 1.0 if x + y < p else 0.0, 0.0, 1.0, 0.0, 1.0, epsabs=1e-2, epsrel=1e-2)[0],
+    lambda p: nquad(lambda y, x: 1.0 if y < p * x else 0.5, [(0.0, 1.0), (0.1, 1.0)], opts={"epsabs": 1e-3})[0],
+])  # fmt: skip
+@pytest.mark.filterwarnings("ignore")
+def test_jumps_in_the_plane_raise(f):
+    with pytest.raises(ArithmeticError, match="jumps at"):
+        codipy.grad(f)(0.7)
+
+
+@pytest.mark.parametrize("f", [
+    lambda p: quad(lambda t: np.sin(40.0 * p * t), 0.0, 3.0, limit=200)[0],
+    lambda p: quad(lambda t: abs(t - p), 0.0, 2.0)[0],
+    lambda p: quad(lambda t: 1.0 / (1e-4 + (t - p) ** 2), 0.0, 2.0, limit=200)[0],
+    lambda p: quad(lambda t: p if t < 0.4 else p * p, 0.0, 2.0)[0],
+    lambda p: quad(Step(p + 2.0).height, 0.0, 2.0)[0] * p,
+    lambda p: quad_vec(lambda t: p * np.heaviside(t - 0.3, 0.5), 0.0, 2.0)[0],
+    lambda p: quad_vec(lambda t: np.exp(1j * p * t), 0.0, 2.0)[0].imag,
+    lambda p: dblquad(lambda y, x: np.sqrt(p + x * y), 0.0, 1.0, 0.0, 1.0, epsabs=1e-3, epsrel=1e-3)[0],
+])  # fmt: skip
+def test_what_does_not_jump_is_not_refused(f):
+    value, gradient = codipy.value_and_grad(f)(0.7)
+    assert value == f(0.7)
+    assert gradient == pytest.approx((f(0.7 + 1e-5) - f(0.7 - 1e-5)) / 2e-5, rel=1e-4)
+
+
+def test_an_object_with_a_jump_that_stays_is_told_of_it():
+    class Layers:
+        def __init__(self, stiffness):
+            self.stiffness = stiffness
+
+        def energy(self, t):
+            return self.stiffness * t if t < 0.4 else self.stiffness**2
+
+    with pytest.raises(ArithmeticError, match=r"jumps at 0.4, .* say points="):
+        codipy.grad(lambda p: quad(Layers(p).energy, 0.0, 1.0)[0])(0.7)
+    assert codipy.grad(lambda p: quad(Layers(p).energy, 0.0, 1.0, points=[0.4])[0])(0.7) == pytest.approx(0.92)
