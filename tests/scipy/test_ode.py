@@ -432,3 +432,24 @@ def test_a_passive_event_that_is_an_object():
 
     value, gradient = codipy.value_and_grad(f)(0.7)
     assert value == f(0.7) and gradient == f(1.0)
+
+
+def by_halves(x):
+    first = solve_ivp(lambda t, y: [1.0], (0.0, x), [0.0], **FINE)
+    return solve_ivp(lambda t, y: [-0.5 * y[0]], (x, 2.0), first.y[:, -1], **FINE).y[0, -1]
+
+
+def by_an_event(x):
+    first = solve_ivp(lambda t, y: [1.0], (0.0, 2.0), [0.0], events=Reaches(x), **FINE)
+    return solve_ivp(lambda t, y: [-0.5 * y[0]], (first.t[-1], 2.0), first.y[:, -1], **FINE).y[0, -1]
+
+
+def with_a_kink(x):
+    return solve_ivp(lambda t, y: [1.0 - max(0.0, y[0] - x) - max(0.0, t - x)], (0.0, 2.0), [0.0], **FINE).y[0, -1]
+
+
+@pytest.mark.parametrize("f", [by_halves, by_an_event, with_a_kink])
+def test_what_is_written_for_a_right_hand_side_that_switches(f):
+    value, gradient = codipy.value_and_grad(f)(0.7)
+    assert value == f(0.7)
+    assert gradient == pytest.approx((f(0.7 + 1e-3) - f(0.7 - 1e-3)) / 2e-3, rel=1e-4)
