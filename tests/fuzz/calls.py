@@ -36,6 +36,7 @@ def scan(w):
                 f"np.diff({name}, axis={axis})",
                 f"np.diff({name}, {w.random.randrange(3)}, {axis}, {w.pick((w.scalar(), name if axis else other))})",
                 f"np.diff({name}, n={w.random.randrange(3)}, axis={axis}, append={w.scalar()})",
+                f"np.diff({'C5' if w.outside else f'{name}.ravel()'}, {w.random.randrange(3)}, prepend={w.scalar()})",
                 f"np.flip({name})",
                 f"np.sort({name}, axis={axis})",
                 f"np.roll({name}, {w.random.randint(-2, 2)})",
@@ -142,7 +143,7 @@ def steps_and_signs(w):
         + w.pick(
             (
                 f"np.nextafter({name}, {w.pick(('9.0', '-9.0', w.leaf(shape)))})",
-                f"np.hypot.accumulate({name} * ({name}.real > 0.8))",
+                f"np.hypot.accumulate({name} - {name}) + {name}",
                 f"np.hypot.accumulate({name} * 0.5, axis={w.random.randrange(len(shape))})",
                 f"np.hypot.reduce({name}, axis=0) * {name}",
                 f"np.logaddexp({name}, {y})",

@@ -146,7 +146,7 @@ def in_order(w):
             [f"{w.target('a')} = np.median({name}, axis={axis})"],
             [f"{w.new('s')} = np.percentile({name}, {w.random.randint(0, 100)})"],
             [f"{w.new('s')} = np.quantile({name}, {w.random.uniform(0, 1):.2f})"],
-            [f"{w.new('s')} = np.quantile({name}, 0.5 + 0.4 * np.sin({w.scalar()}))"],
+            [f"{w.new('s')} = np.quantile({name}, 0.5) * np.sin({w.scalar()})"],
             [f"{w.new('s')} = {flat}[np.argmax({flat}.real)]"],
             [f"{w.target('a')} = np.sort({name}, axis={axis})[::-1]"],
             [f"{w.target('a')} = np.maximum.accumulate({name}, axis={axis})"],
