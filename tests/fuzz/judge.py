@@ -236,24 +236,26 @@ def _judge_driven(program, plain, seeds, tangents, gradients):
 
 
 def _judge_results(program, plain, seeds, tangents, gradients):
-    """`vjp` and `jvp` of all results, of which one may be made of another, and of one without elements."""
+    """`vjp` and `jvp` of all results, of one without elements, and of some that wait and read others."""
     module = constants(program.source)
     f = program.compiled(**module, __name__="program")
 
     def results(*args):
         for name, x in constants(program.source).items():
             module[name][...] = x
-        return (*outputs_of(f(*args)), args[0][:0])
+        ys = outputs_of(f(*args))
+        return (*ys, args[0][:0], [np.ones(2) * y for y in ys if np.ndim(y) == 0])
 
     moved = quietly(codipy.jvp, results, [x.copy() for x in program.inputs], tangents)
     out, pullback = quietly(codipy.vjp, results, *[x.copy() for x in program.inputs])
     for who, ys in (("vjp", out), ("jvp", moved[0])):
-        found = _same_values(Recording(None, [], list(ys[:-1])), plain, who)
+        found = _same_values(Recording(None, [], list(ys[:-2])), plain, who)
         if found:
             return found
     scale = 1.0 + sum(float(np.sum(np.abs(g * t))) for g, t in zip(gradients, tangents))
-    along, rows = dot(gradients, tangents), pullback((*seeds, np.zeros(program.inputs[0][:0].shape)))
-    for who, here in (("vjp", dot(rows, tangents)), ("jvp", dot(seeds, moved[1][:-1]))):
+    along, nothing = dot(gradients, tangents), (np.zeros(out[-2].shape), [np.zeros(2) for _ in out[-1]])
+    rows = pullback((*seeds, *nothing))
+    for who, here in (("vjp", dot(rows, tangents)), ("jvp", dot(seeds, moved[1][:-2]))):
         if not abs(here - along) <= 1e-9 * scale:
             return Finding("driver", f"{who}: {here!r} along the tangents, of a tape {along!r}")
     return None
