@@ -2,7 +2,8 @@
 """Puts mistakes back, one by one, and lets random programs find them: `python -m tests.fuzz.mutate [NAME ...]`.
 
 Each is a line or two, applied to a copy of the tree under build/ and rebuilt there, which takes half a minute; so no
-test of the suite runs this. A mistake that the programs do not find is printed, and the exit status is 1. Two are not
+test of the suite runs this. Afterwards the copy has the build of before, file by file: nothing is built to take a
+mistake back. A mistake that the programs do not find is printed, and the exit status is 1. Two are not
 here, since no program can see them: inputs are registered before anything else, and what reads a part changes no
 storage.
 """
@@ -10,6 +11,7 @@ storage.
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -36,6 +38,24 @@ MISTAKES = {
     # Identifiers and values that somebody else holds still
     "an element of a block is not lent": one(
         "active/storage/block.pyx", "            owner.lent = True\n", "            pass\n"
+    ),
+    "an element of a block is not lent, and the checks of derivatives do not tell": one(
+        "active/storage/block.pyx",
+        "            owner.lent = True\n",
+        "            pass\n",
+        tests="tests/test_testing.py",
+    ),
+    "the checks of derivatives leave out what drivers record with": one(
+        "tools/comparison/settings.py",
+        "        return choices\n",
+        "        return [choice for choice in choices if choice != 'auto']\n",
+        tests="tests/test_testing.py",
+    ),
+    "codipy.compare leaves out what drivers record with": one(
+        "tools/comparison/settings.py",
+        "        return choices\n",
+        "        return [choice for choice in choices if choice != 'auto']\n",
+        tests="tests/tools/test_compare.py",
     ),
     "lent blocks serve again": one("tape/base.pyx", "elif self.recycle and not lent and", "elif self.recycle and"),
     "shared values are overwritten": one(
@@ -130,11 +150,35 @@ MISTAKES = {
         "requirements or True:\n",
         "--only=laid_out",
     ),
+    "pieces of what lies in another order are lost": Mistake(
+        "codipy/numpy/movement.py",
+        (
+            ("    values, ids = np.zeros(result.size, result.dtype), ", "    values, ids = result.reshape(-1), "),
+            ("    result[...] = values.reshape(result.shape)  # which may lie in another order\n", ""),
+        ),
+        tests="tests/numpy/test_functions.py",
+    ),
     "identifiers lie in another order than values": one(
         "numpy/arguments.py",
         "    if values.flags.c_contiguous:\n        return numbers\n",
         "    return numbers\n",
         tests="tests/numpy/test_order_of_elements.py",
+    ),
+    # Bits: NumPy's loops depend on how operands lie
+    "a plain matrix is multiplied as its copy lies": one(
+        "active/arrays/calls.pyx",
+        "                kept = in_double(frozen_copy(r, x))\n",
+        "                x = kept = in_double(frozen_copy(r, x)).copy()\n",
+    ),
+    "the copy of a plain array beside an Array lies in another order": one(
+        "active/arrays/constants.pyx", "    if values.flags.c_contiguous:\n", "    if True:\n"
+    ),
+    "results lie in C order": one("active/arrays/elementwise.pyx", "    if shape.ndim < 2:\n", "    if True:\n"),
+    "copies that share their values are multiplied as views": one(
+        "active/arrays/calls.pyx",
+        "            if is_apart(operands, k) and primitive.name in PRODUCTS:\n",
+        "            if False:\n",
+        tests="tests/active/test_layout_bits.py",
     ),
     # Numbers as keys, random numbers, contexts
     "active numbers are keys by identity": one(
@@ -191,6 +235,12 @@ MISTAKES = {
         "COMPENSATED = builtins.sum([1e16, 1.0, -1e16]) != 1.0\n",
         "--only=built_in",
     ),
+    "what item() gives stands for a number of NumPy's": one(
+        "active/scalar/methods.py",
+        "    self.value.item(*args)  # refuses what NumPy does\n    return converted(self, float)\n",
+        "    self.value.item(*args)  # refuses what NumPy does\n    return self\n",
+        "--only=types",
+    ),
     # What decides which branch is taken
     "singledispatch takes the default": one(
         "tools/rebinding/dispatching.py",
@@ -242,6 +292,96 @@ MISTAKES = {
     ),
     "add.at adds once where a place comes twice": one(
         "numpy/ufunc_methods.py", "    turns[order] = np.arange(places.size) - firsts\n", "    turns[order] = 0\n"
+    ),
+    # Functions whose slopes are a matter of convention
+    "nextafter has no slope": one(
+        "numpy/ufuncs.py",
+        "np.nextafter, (lambda x, y, w: np.ones(",
+        "np.nextafter, (lambda x, y, w: np.zeros(",
+        "--only=steps_and_signs",
+    ),
+    "hypot.accumulate of zeros divides zero by zero": one(
+        "numpy/rules/scans.py",
+        "    return np.where(w == 0, 0.0, np.where(np.isinf(w), beyond, x / w))\n",
+        "    return np.where(np.isinf(w), beyond, x / w)\n",
+        "--only=steps_and_signs",
+    ),
+    "x.hex() gives what has no derivative": one(
+        "active/scalar/methods.py",
+        '_OfFloat("hex", _leaving("hex"))',
+        '_OfFloat("hex", lambda x: x.value.hex())',
+        tests="tests/active/test_kinds.py",
+    ),
+    "np.diff with n=0 has a slope by what would stand at its ends": one(
+        "numpy/rules/signal.py",
+        "return g if part == 1 else np.zeros(np.shape((prepend, a, append)[part]))",
+        "return g",
+        "--only=scan",
+    ),
+    "quantiles have no slope by q": one(
+        "numpy/rules/order.py",
+        "(above - below) * places, 0.0)",
+        "0.0, 0.0)",
+        tests="tests/numpy/rules/test_order.py",
+    ),
+    # Results, and what functions find by other ways than their names
+    "a result is registered before the next is computed": one(
+        "tools/runs/recording.py",
+        """        computed = [_computed(leaf, path, f) for path, leaf in pairs]
+        self.value = plain_copy(self.result)
+        self.outputs = [None if leaf is None else self.tape.register_output(leaf) for leaf in computed]
+""",
+        """        computed = (_computed(leaf, path, f) for path, leaf in pairs)
+        self.outputs = [None if leaf is None else self.tape.register_output(leaf) for leaf in computed]
+        self.value = plain_copy(self.result)
+""",
+    ),
+    "results without elements are registered": one(
+        "tools/runs/recording.py", "leaf.is_active and leaf.size:  #", "leaf.is_active:  #"
+    ),
+    "ufuncs take no lists": one(
+        "active/arrays/listed.pyx",
+        "            return converted(self, arguments, n, names)\n",
+        "            break\n",
+        "--only=steps_and_signs",
+    ),
+    "vars(module) shows what was not rebuilt": one(
+        "tools/rebinding/hooks.py",
+        "        return self._view.rebinder.container(self._view.origin, always=True)\n",
+        "        return self._view.origin\n",
+        tests="tests/tools/test_rebind_containers.py",
+    ),
+    "a ufunc that a function of scipy.special calls takes no lists": one(
+        "scipy/zetas.py",
+        "        return _ZETA(x, q)\n",
+        "        return _SP._ufuncs._zeta(x, q)\n",
+        tests="tests/numpy/test_reals.py",
+    ),
+    # Threads, processes, memory
+    "a statement of arrays takes 110 KB of stack": one(
+        "programs/tiles/space.c",
+        "    TileRun *run = SPACE_EXCHANGE(NULL);\n",
+        "    volatile char room[110000];\n    for (size_t k = 0; k < sizeof(room); k += 512) room[k] = 0;\n"
+        "    TileRun *run = SPACE_EXCHANGE(NULL);\n",
+        tests="tests/active/test_small_stacks.py",
+    ),
+    "sweeps of threads that a fork has left behind never end": one(
+        "tape/sweeps/sweep.pyx",
+        "        if sweep.thread != thread:\n",
+        "        if False:\n",
+        tests="tests/tape/test_fork.py",
+    ),
+    "statistics remember every array that they count": one(
+        "tape/memory/held.pyx",
+        "        if buffer.walk >= 0:\n",
+        "        if False:\n",
+        tests="tests/tape/test_statistics_memory.py",
+    ),
+    "statistics leave out the objects around records": one(
+        "tape/memory/held.pyx",
+        "        return (<Record>item).references()\n",
+        "        return []\n",
+        tests="tests/tape/test_bytes_of_records.py",
     ),
     # What was rebuilt
     "what a cache holds outlives a recording": one(
@@ -341,6 +481,14 @@ def build():
         raise RuntimeError(said[-2000:])
 
 
+def take_back(began):
+    """Sources and what was built of them as they were before that time."""
+    for path in COPY.rglob("*"):
+        if path.is_file() and path.stat().st_mtime >= began and "__pycache__" not in path.parts:
+            original = ROOT / path.relative_to(COPY)
+            shutil.copy2(original, path) if original.is_file() else path.unlink()
+
+
 def look_for(name):
     """Apply, build, run, take back: what the random programs said, None if they found nothing."""
     mistake = MISTAKES[name]
@@ -349,6 +497,7 @@ def look_for(name):
     wrong = right
     for before, after in mistake.changes:
         wrong = wrong.replace(before, after)
+    began = time.time()
     path.write_text(wrong, encoding="utf-8")
     try:
         if path.suffix != ".py":
@@ -359,7 +508,7 @@ def look_for(name):
             options = ("--count", str(PROGRAMS), "--seed", "mutants", "--most", "1", *mistake.options)
             status, said = run("-m", "tests.fuzz", *options)
     finally:
-        path.write_text(right, encoding="utf-8")
+        take_back(began)
     return f"{said}exit status {status}" if status else None  # a crash may say nothing
 
 
