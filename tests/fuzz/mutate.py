@@ -46,13 +46,13 @@ MISTAKES = {
         tests="tests/test_testing.py",
     ),
     "the checks of derivatives leave out what drivers record with": one(
-        "tools/comparison/settings.py",
+        "tape/strategies/settings.py",
         "        return choices\n",
         "        return [choice for choice in choices if choice != 'auto']\n",
         tests="tests/test_testing.py",
     ),
     "codipy.compare leaves out what drivers record with": one(
-        "tools/comparison/settings.py",
+        "tape/strategies/settings.py",
         "        return choices\n",
         "        return [choice for choice in choices if choice != 'auto']\n",
         tests="tests/tools/test_compare.py",
@@ -150,13 +150,11 @@ MISTAKES = {
         "requirements or True:\n",
         "--only=laid_out",
     ),
-    "pieces of what lies in another order are lost": Mistake(
-        "codipy/numpy/movement.py",
-        (
-            ("    values, ids = np.zeros(result.size, result.dtype), ", "    values, ids = result.reshape(-1), "),
-            ("    result[...] = values.reshape(result.shape)  # which may lie in another order\n", ""),
-        ),
-        tests="tests/numpy/test_functions.py",
+    "pieces of what lies in another order are lost": one(
+        "numpy/movement.py",
+        "            result[where], ids[where] = ",
+        "            result.reshape(-1)[where.reshape(-1)], ids[where] = ",
+        tests="tests/numpy/test_layouts_of_arguments.py",
     ),
     "identifiers lie in another order than values": one(
         "numpy/arguments.py",
@@ -256,7 +254,7 @@ MISTAKES = {
     ),
     "cells of closures are not looked at again": one(
         "tools/rebinding/watch.pyx",
-        "            if PyCell_GET(<PyObject*>cells[i]) != <PyObject*>raws[i]:\n",
+        "            if value != <PyObject*>self.raws[i]:\n",
         "            if False:\n",
         tests="tests/tools/test_rebind_closures.py",
     ),
@@ -271,10 +269,11 @@ MISTAKES = {
         "tape/strategies/jacobian.pyx", "            if bar != 0.0:  ", "            if True:  "
     ),
     "a partial of zero propagates inf * 0": Mistake(
-        "codipy/programs/program.pyx",
+        "codipy/programs/steps.pxd",
         (
-            ("        if bar == 0.0:\n", "        if False:\n"),
-            ("            if partials[k] != 0.0:\n", "            if True:\n"),
+            ("        if bar == 0.0 or bent != NULL and not", "        if bent != NULL and not"),
+            ("            if (bent == NULL or bent[i].flows >> k & 1) and partials[k] != 0.0:\n",
+             "            if bent == NULL or bent[i].flows >> k & 1:\n"),
         ),
         ("--only=guarded", "--strategy=primal"),
     ),
@@ -406,12 +405,14 @@ MISTAKES = {
         "    if True:\n",
         tests="tests/nested/test_zero_flows.py",
     ),
-    "a second partial of zero propagates inf * 0": one(
-        "tape/second.pyx",
-        "    return flow * partial if flow != 0.0 and partial != 0.0 else 0.0\n",
-        "    return flow * partial\n",
-        "--second",
-        "--only=guarded_number",
+    "a second partial of zero propagates inf * 0": Mistake(
+        "codipy/tape/second.pyx",
+        (
+            ("            if flow[j] != 0.0:\n", "            if True:\n"),
+            (" and scalar.steps[i].partials[k] != 0.0:\n", ":\n"),
+            ("            if partial != 0.0 and (bar != 0.0 or partial - partial == 0.0):\n", "            if True:\n"),
+        ),
+        ("--second", "--only=guarded_number"),
     ),
     "partials of zero between numbers pass on infinite flows in gradients of gradients": one(
         "nested/expressions.py",
