@@ -15,6 +15,7 @@ import scipy.integrate
 
 import codipy.numpy
 from codipy.active.array import Real, is_active, plain
+from codipy.errors import ActiveError
 from codipy.implicit.continuous import Continuous
 from codipy.implicit.problem import Kept
 from codipy.implicit.slopes import refuse_hidden
@@ -174,7 +175,7 @@ class _Result:
                     found.y_events[k] = codipy.numpy.stack([asarray(y) for _, y in each])
         times, states = self._nodes(ended) if self._given["t_eval"] is None else self._asked()
         if found.sol is not None:
-            found.sol = DenseSolution(self._solution, found.sol)
+            found.sol = DenseSolution(self._solution, found.sol, self._steps(found.sol.ts, ended))
         if any(map(is_active, states)):
             found.y = _columns(states, found.y)
         if any(map(is_active, times)):
@@ -183,11 +184,18 @@ class _Result:
 
     def _nodes(self, ended):
         """All steps; where an event ended it, its time and state are the last."""
-        found, solution = self._found, self._solution
-        last = [pair for pair in ended if plain(pair[0]) == found.t[-1]] if found.status == 1 else []
-        count = len(found.t) - bool(last)
-        return [*(solution.nodes[k] for k in range(count)), *(t for t, _ in last[:1])], [
-            *solution.states(count), *(y for _, y in last[:1])]
+        last = self._last(self._found.t, ended)
+        count = len(self._found.t) - bool(last)
+        return self._steps(self._found.t, ended), [*self._solution.states(count), *(y for _, y in last)]
+
+    def _steps(self, ts, ended):
+        """The times of a row between which the steps are."""
+        last, nodes = self._last(ts, ended), Nodes(self._given["t_span"], ts)
+        return [*(nodes[k] for k in range(len(ts) - bool(last))), *(t for t, _ in last)]
+
+    def _last(self, ts, ended):
+        """Time and state of the event that ended the last step of a row of times; none if none did."""
+        return [pair for pair in ended if plain(pair[0]) == ts[-1]][:1] if self._found.status == 1 else []
 
     def _asked(self):
         """What there is of ``t_eval``."""
@@ -254,19 +262,30 @@ class DenseSolution:
         Gives variables.
     plain_solution : scipy.integrate.OdeSolution
         Gives values.
+    times : list of float and Real
+        Ends of the steps.
 
     Attributes
     ----------
     n_segments : int
-    t_min, t_max : float
-    ts : ndarray
+    t_min, t_max : float or Real
+    ts : ndarray or Array
         Ends of the steps.
     """
 
-    def __init__(self, solution, plain_solution):
+    def __init__(self, solution, plain_solution, times):
         self._solution, self._plain = solution, plain_solution
         self.ts, self.n_segments = plain_solution.ts, plain_solution.n_segments
         self.t_min, self.t_max = plain_solution.t_min, plain_solution.t_max
+        if any(map(is_active, times)):
+            self.ts, ends = asarray(times), (times[0], times[-1])
+            self.t_min, self.t_max = ends if self.t_min == plain_solution.ts[0] else ends[::-1]
+
+    def __getattr__(self, name):
+        if name[:1] != "_" and hasattr(self._plain, name):
+            raise ActiveError(f"{name} of the continuous solution of scipy.integrate.solve_ivp has no derivative here: "
+                              "call the solution itself, sol(t)")
+        raise AttributeError(f"{type(self).__name__!r} object has no attribute {name!r}")
 
     def __call__(self, t):
         """The state at a number, or a column for each time of a sequence.

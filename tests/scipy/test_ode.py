@@ -453,3 +453,31 @@ def test_what_is_written_for_a_right_hand_side_that_switches(f):
     value, gradient = codipy.value_and_grad(f)(0.7)
     assert value == f(0.7)
     assert gradient == pytest.approx((f(0.7 + 1e-3) - f(0.7 - 1e-3)) / 2e-3, rel=1e-4)
+
+
+@pytest.mark.parametrize("method", ["RK45", "LSODA"])
+@pytest.mark.parametrize("read", [
+    lambda s: s.ts[0] + 2.0 * s.ts[-1], lambda s: s.t_min + 2.0 * s.t_max, lambda s: s.n_segments,
+])  # fmt: skip
+def test_the_ends_of_a_continuous_solution(read, method):
+    def f(x):
+        def level(t, y):
+            return y[0] - 0.5 * x
+
+        level.terminal = True
+        ended = solve_ivp(lambda t, y: [-x * y[0]], (0.0, 9.0), [1.0], method, dense_output=True, events=level)
+        back = solve_ivp(lambda t, y: [-x * y[0]], (x, 0.3 * x), [1.0], method, dense_output=True, t_eval=[0.4])
+        return read(ended.sol) + read(back.sol)
+
+    value, gradient = codipy.value_and_grad(f)(0.7)
+    assert value == f(0.7)
+    assert gradient == pytest.approx((f(0.7 + 1e-5) - f(0.7 - 1e-5)) / 2e-5, rel=1e-2)
+
+
+def test_what_a_continuous_solution_is_made_of_is_refused():
+    def f(x):
+        found = solve_ivp(lambda t, y: [-x * y[0]], (0.0, 1.0), [1.0], dense_output=True)
+        return found.sol.interpolants[0](0.01)[0]
+
+    with pytest.raises(ActiveError, match=r"interpolants of the continuous solution .* call the solution itself"):
+        codipy.grad(f)(0.7)
