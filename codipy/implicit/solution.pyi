@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Solutions of equations as functions."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from types import FrameType
 from typing import Any, Literal, ParamSpec, TypeAlias, TypeVar
 
@@ -33,7 +33,12 @@ def fixed_point(
 
 def demand_finite(residual: object, name: str) -> None: ...
 def solution_of(
-    equation: Callable[..., Any], solver: Callable[..., Any], tolerance: float, caller: FrameType
+    equation: Callable[..., Any],
+    solver: Callable[..., Any],
+    tolerance: float,
+    caller: FrameType,
+    given: Sequence[Any] = (),
+    unsolved: str = "",
 ) -> Solution: ...
 
 class Solution(Driver):
@@ -42,3 +47,4 @@ class Solution(Driver):
     def linear(self, found: Any, args: Any, kwargs: Any) -> Any: ...
     def tolerated(self, found: Any) -> float: ...
     def demand_solved(self, step: Any, bound: float) -> None: ...
+    def demand_settled(self, linear: Any, found: Any, step: Any, args: Any, kwargs: Any) -> None: ...
