@@ -43,8 +43,8 @@ def _solver(original):
     return solver
 
 
-_ASSIGNED = decision("scipy.optimize.linear_sum_assignment", lambda *args: np.stack(_plain_assignment(*args)))
 _plain_assignment = scipy.optimize.linear_sum_assignment
+_ASSIGNED = decision("scipy.optimize.linear_sum_assignment", lambda *args: np.stack(_plain_assignment(*args)))
 
 
 @functools.wraps(_plain_assignment)
