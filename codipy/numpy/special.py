@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import math
 import sys
 
 import numpy as np
@@ -49,8 +50,8 @@ _ONE = {
     "k0e": "w - sp.k1e(x)",
     "k1e": "w - (sp.k0e(x) + sp.kve(2, x)) / 2",
     "entr": "-np.log(x) - 1",
-    "ellipk": "at(x == 0, np.pi / 8, (sp.ellipe(x) / (1 - x) - w) / (2 * x))",
-    "ellipe": "at(x == 0, -np.pi / 8, (w - sp.ellipk(x)) / (2 * x))",
+    "ellipk": "first_kind_slope(x)",
+    "ellipe": "second_kind_slope(x)",
     "ellipkm1": "-(sp.ellipe(1 - x) / x - w) / (2 * (1 - x))",
     "expi": "np.exp(x) / x",
     "exp1": "-np.exp(-x) / x",
@@ -128,12 +129,9 @@ _TWO = {
         " - np.sin(2 * x) / (4 * (1 - y) * np.sqrt(1 - y * np.sin(x) ** 2))",
     ),
     "ellipeinc": ("np.sqrt(1 - y * np.sin(x) ** 2)", "(w - sp.ellipkinc(x, y)) / (2 * y)"),
-    "boxcox": ("x ** (y - 1)", "at(y == 0, np.log(x) ** 2 / 2, (x**y * (y * np.log(x) - 1) + 1) / y**2)"),
-    "boxcox1p": (
-        "(1 + x) ** (y - 1)",
-        "at(y == 0, np.log1p(x) ** 2 / 2, ((1 + x) ** y * (y * np.log1p(x) - 1) + 1) / y**2)",
-    ),
-    "inv_boxcox": ("w ** (1 - y)", "at(y == 0, -w * x * x / 2, w * (x / (1 + x * y) - np.log(w)) / y)"),
+    "boxcox": ("x ** (y - 1)", "np.log(x) ** 2 * power_slope(y * np.log(x))"),
+    "boxcox1p": ("(1 + x) ** (y - 1)", "np.log1p(x) ** 2 * power_slope(y * np.log1p(x))"),
+    "inv_boxcox": ("w ** (1 - y)", "w * x * x * root_slope(x * y)"),
     "owens_t": (
         "-np.exp(-x * x / 2) * sp.erf(x * y / np.sqrt(2)) / (2 * np.sqrt(2 * np.pi))",
         "np.exp(-x * x * (1 + y * y) / 2) / (2 * np.pi * (1 + y * y))",
@@ -165,10 +163,7 @@ _TWO = {
     "powm1": ("y * x ** (y - 1.0)", "at(x == 0, 0, x**y * np.log(x))"),
     "agm": ("agm_slope(x, y, w)", "agm_slope(y, x, w)"),
     "elliprc": ("-sp.elliprd(y, y, x) / 6", "-sp.elliprd(x, y, y) / 3"),
-    "inv_boxcox1p": (
-        "(1 + w) ** (1 - y)",
-        "at(y == 0, -(1 + w) * x * x / 2, (1 + w) * (x / (1 + x * y) - np.log1p(w)) / y)",
-    ),
+    "inv_boxcox1p": ("(1 + w) ** (1 - y)", "(1 + w) * x * x * root_slope(x * y)"),
     "chdtri": (
         "-gammainc_a(x / 2, w / 2) / np.exp(sp.xlogy(x / 2 - 1, w / 2) - w / 2 - sp.gammaln(x / 2))",
         "-2 / np.exp(sp.xlogy(x / 2 - 1, w / 2) - w / 2 - sp.gammaln(x / 2))",
@@ -377,6 +372,32 @@ def _special():
     return sys.modules["scipy.special"]
 
 
+def _away_from_zero(formula, width, coefficients):
+    """A formula in one argument of which the parts cancel near 0; nearer than `width` its series stands for it."""
+
+    def slope(t):
+        near, series = np.abs(t) < width, 0.0
+        for coefficient in reversed(coefficients):
+            series = series * t + coefficient
+        return np.where(near, series, formula(np.where(near, 0.5, t)))
+
+    return slope
+
+
+def _first_kind(m):
+    sp = _special()
+    return (sp.ellipe(m) / (1 - m) - sp.ellipk(m)) / (2 * m)
+
+
+def _second_kind(m):
+    sp = _special()
+    return (sp.ellipe(m) - sp.ellipk(m)) / (2 * m)
+
+
+# Of the series of the complete elliptic integrals in m, https://dlmf.nist.gov/19.5
+_KINDS = [(k + 1) * np.pi / 2 * (math.comb(2 * k + 2, k + 1) / 4 ** (k + 1)) ** 2 for k in range(9)]
+
+
 def _beta_density(a, b, x):
     sp = _special()
     return np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))
@@ -482,6 +503,14 @@ _IN_SLOPES = {
     "voigt_slope": _voigt_slope,
     "at": _at,
     "edge": _edge,
+    "power_slope": _away_from_zero(
+        lambda t: (np.exp(t) * (t - 1) + 1) / t**2, 0.1, [(k + 1) / math.factorial(k + 2) for k in range(10)]
+    ),
+    "root_slope": _away_from_zero(
+        lambda t: (t / (1 + t) - np.log1p(t)) / t**2, 0.01, [-((-1) ** k) * (k + 1) / (k + 2) for k in range(9)]
+    ),
+    "first_kind_slope": _away_from_zero(_first_kind, 0.01, _KINDS),
+    "second_kind_slope": _away_from_zero(_second_kind, 0.01, [x / (-1 - 2 * k) for k, x in enumerate(_KINDS)]),
     "LN2": np.log(2.0),
     "expm1_slope": lambda x, w: np.where(w > -0.5, w + 1, np.exp(x)),
 }

@@ -253,3 +253,29 @@ def test_of_what_is_beyond_its_range():
 def test_what_is_refused_says_what_to_write(name, advice):
     with pytest.raises(ActiveError, match=rf"special\.{name}: .*{advice}"):
         codipy.grad(lambda x: np.real(getattr(special, name)(*[x] * getattr(special, name).nin)[0]))(np.full(1, 0.6))
+
+
+@pytest.mark.parametrize("t", [0.0, 1e-12, -1e-9, 1e-6, 0.0099, 0.0101, 0.099, 0.101, 0.7, -0.5])
+@pytest.mark.parametrize("name", ["boxcox", "boxcox1p", "inv_boxcox", "inv_boxcox1p", "ellipk", "ellipe"])
+def test_slopes_whose_formula_cancels_near_zero(name, t):
+    mpmath = pytest.importorskip("mpmath")
+    exact = {
+        "boxcox": lambda a: mpmath.expm1(a * mpmath.log(1.7)) / a,
+        "boxcox1p": lambda a: mpmath.expm1(a * mpmath.log1p(0.7)) / a,
+        "inv_boxcox": lambda a: mpmath.exp(mpmath.log1p(a * 0.7) / a),
+        "inv_boxcox1p": lambda a: mpmath.expm1(mpmath.log1p(a * 0.7) / a),
+        "ellipk": mpmath.ellipk,
+        "ellipe": mpmath.ellipe,
+    }[name]
+    function = getattr(special, name)
+    first = {"boxcox": (1.7,), "ellipk": (), "ellipe": ()}.get(name, (0.7,))
+
+    def f(a):
+        return function(*first, a)
+
+    with mpmath.workdps(60):
+        at = mpmath.mpf(t) if t or name.startswith("ellip") else mpmath.mpf("1e-20")
+        slopes = [float(mpmath.diff(exact, at, k)) for k in (1, 2)]
+    assert codipy.grad(f)(t) == pytest.approx(slopes[0], rel=1e-11)
+    assert codipy.hessian(f)(t) == pytest.approx(slopes[1], rel=1e-9)
+    assert codipy.grad(codipy.grad(f))(t) == pytest.approx(slopes[1], rel=1e-9)
