@@ -186,3 +186,19 @@ def test_inputs_that_are_overwritten_and_outputs_that_are_inputs():
 
 
 # ---- Patterns that lack elements -------------------------------------------------------------------------------------
+
+
+def test_second_derivatives_of_solutions_are_in_the_pattern():
+    optimize = pytest.importorskip("scipy.optimize")
+    several = codipy.implicit.root(lambda u, p: u**3 + p * u - 1.0, lambda p: np.array([
+        optimize.brentq(lambda u, q=q: u**3 + q * u - 1.0, 0.0, 5.0, xtol=1e-15) for q in p]))
+
+    def quotient(x):
+        return optimize.brentq(lambda u: u * x[0] - x[1], 0.0, 5.0, xtol=1e-15)
+
+    x = np.array([0.71, 1.13])
+    assert codipy.hessian_sparsity(quotient, x).toarray().tolist() == [[True, True], [True, False]]
+    for f in (quotient, lambda p: np.sum(several(p))):
+        dense, sparse = codipy.hessian(f)(x), codipy.hessian(f, sparsity=True)(x)
+        assert np.any(dense)
+        np.testing.assert_allclose(sparse.toarray(), dense, rtol=1e-9, atol=1e-12)

@@ -7,6 +7,7 @@ from codipy.patterns.pattern import Sparsity
 from codipy.patterns.recorded import Recorded
 from codipy.tools.arguments.choice import Choice
 from codipy.tools.callee import check_function, check_result, rebound
+from codipy.tools.orders import more_orders
 from codipy.tools.runs.run import Run
 
 __all__ = ["hessian_pattern", "hessian_sparsity", "jacobian_pattern", "sparsity"]
@@ -122,7 +123,8 @@ def hessian_pattern(choice, run, f, args, kwargs, has_aux):
             return check_result(result[0], f), result[1]
         return result if has_aux else check_result(result, f)
 
-    recorded, _, size = _recorded(choice, run, f, args, kwargs, has_aux, number)
+    with more_orders(1):
+        recorded, _, size = _recorded(choice, run, f, args, kwargs, has_aux, number)
     return Sparsity._of((size, size), *detected(recorded.second, size, size), symmetric=True)
 
 
