@@ -40,7 +40,7 @@ _MAKERS = {
     "scipy.interpolate": tuple(f"scipy.kernels.{name}" for name in (
         "fitpack", "grids", "knots", "polynomials", "radial", "scattered")),
     "scipy.ndimage.": ("scipy.kernels.images",),
-    "scipy.optimize.": ("implicit.fits",),
+    "scipy.optimize.": ("implicit.fits", "implicit.vertices", "scipy.solvers"),
     "scipy.signal.": ("scipy.signals",),
     "scipy.spatial": ("scipy.distances", "scipy.trees"),
     "scipy.spatial.transform": ("scipy.rotations",),
