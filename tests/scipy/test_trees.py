@@ -68,7 +68,6 @@ def test_a_replay_with_other_neighbours_raises(name):
     lambda p: sp.KDTree(p).sparse_distance_matrix(sp.KDTree(p), 0.3).sum(), lambda p: sp.procrustes(p, POINTS)[2],
     lambda p: sp.KDTree(p, boxsize=2.0).query(AT)[0], lambda p: BOX.query(p)[0],
     lambda p: sp.KDTree(POINTS).query(AT, p=2.0 + p[0, 0])[0],
-    lambda p: sp.distance.cdist(POINTS, AT, "minkowski", p=2.0 + p[0, 0]),
     lambda p: sp.KDTree(POINTS).count_neighbors(sp.KDTree(AT), 0.3, weights=(p[:, 0], None)),
 ])  # fmt: skip
 def test_what_has_no_derivative_says_so(refused):

@@ -402,7 +402,7 @@ def test_several_directions_give_the_same_bits(strategy, width, tmp_path):
 
 # Programs in which a single round leaves something: identifiers, equal statements, equal records, gaps of blocks.
 @each_pair()
-@pytest.mark.parametrize("seed", [6, 11, 18, 53, 108, 127, 136])
+@pytest.mark.parametrize("seed", [6, 11, 53, 97, 108, 127, 136])
 def test_what_passes_have_made_is_as_small_as_they_make_it(seed, variant):
     program, tape = write(f"optimize:{seed}", outside=False), codipy.Tape(*variant, chunk_size=4)
     xs, ys = quietly(run, tape, Rebound(program), program.inputs)

@@ -199,7 +199,8 @@ def test_the_count_of_a_prediction_is_that_of_the_tape():
             tape = codipy.Tape(row.strategy, row.granularity)
             with tape:
                 tape.register_output(codipy.rebind(loss)(tape.register_input(0.5), tape.register_input(0.3)))
-            assert sum(row.streams.values()) == streams(tape)
+            used = {title: used for title, used in row.streams.items() if title != "primal values"}
+            assert sum(used.values()) - row.arrays == streams(tape)
             assert row.statements == tape.statements
 
 
