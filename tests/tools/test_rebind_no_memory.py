@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Each allocation of a gradient fails once: it is raised, or the rebuilt function runs, never the one as it stands."""
 
+import linecache
 import sys
 
 import numpy as np
@@ -81,3 +82,18 @@ def test_what_is_read_of_a_source_is_read_again(tmp_path, request):
             allocations.restore()
         assert codipy.grad(f)(0.5) == 1.0, n
     assert outcomes <= {"no memory", 1.0} and "no memory" in outcomes
+
+
+def test_lines_that_have_no_memory_are_not_a_missing_source(tmp_path, request, monkeypatch):
+    """`linecache.getlines` says that a file has no lines where there is no memory for them."""
+
+    def without_memory(filename, module_globals=None):
+        raise MemoryError
+
+    request.addfinalizer(lambda: sys.modules.pop("module_without_lines", None))
+    f = module_of(tmp_path, "module_without_lines", FILLED).f
+    with monkeypatch.context() as patch:
+        patch.setattr(linecache, "updatecache", without_memory)
+        with pytest.raises(MemoryError):
+            codipy.grad(f)(0.5)
+    assert codipy.grad(f)(0.5) == 1.0

@@ -73,7 +73,8 @@ def _file_of(f):
     name = code_of(f).co_filename
     with _lock:
         linecache.checkcache(name)
-        lines = linecache.getlines(name, f.__globals__)
+        # `getlines` says that there are no lines where it has no memory for them; `updatecache` raises.
+        lines = linecache.getlines(name, f.__globals__) or linecache.updatecache(name, f.__globals__)
         known, file = _files.get(name, (None, None))
         if lines and known is not lines:
             file = _parsed(lines)
