@@ -4,7 +4,10 @@ import importlib
 import math
 from functools import partial
 
+import bench_arrays
+import peers_arrays
 from bench_gradients import TITLES, WORK
+from peers_reached import Reached, does_not_run
 from timing import in_turns, ratio
 
 DEFAULT = ("lorenz", "rosenbrock", "lu", "chain-sin")
@@ -79,31 +82,43 @@ PEERS = (codipy, autograd, xad, torch, casadi, jax)
 
 def main(questions=(), repeats=3):
     """Print one line for each function and package; what cannot be imported or run says so."""
-    arrays = importlib.import_module("peers_arrays")
-    unknown = [name for name in questions if name not in WORK and name not in arrays.WORK]
+    unknown = [name for name in questions if name not in WORK and name not in bench_arrays.WORK]
     if unknown:
-        print(f"unknown function {unknown[0]!r}: there are {', '.join([*WORK, *arrays.WORK])}")
+        print(f"unknown function {unknown[0]!r}: there are {', '.join([*WORK, *bench_arrays.WORK])}")
         return 2
-    for name in questions or (*DEFAULT, *arrays.WORK):
-        if name in arrays.WORK:
-            arrays.print_lines(name, repeats)
-            continue
-        function, x, _ = WORK[name]
-        print(TITLES[name])
-        for peer in PEERS:
-            print(f"  {peer.__name__:<10} {measure(peer, function, x, repeats)}", flush=True)
+    for name in questions or (*DEFAULT, *bench_arrays.WORK):
+        print(title(name))
+        for peer in peers_of(name):
+            print(f"  {peer.__name__:<10} {reached_by(peer, name, repeats)}", flush=True)
     return 0
 
 
+def title(name):
+    """What a program is, and what is measured of it."""
+    return f"{bench_arrays.WORK[name][0]}: gradient / plain run" if name in bench_arrays.WORK else TITLES[name]
+
+
+def peers_of(name):
+    """The packages that a program is tried with; the first is codipy."""
+    return peers_arrays.PEERS if name in bench_arrays.WORK else PEERS
+
+
+def reached_by(peer, name, repeats=3):
+    """What one package reaches, a `Reached`."""
+    if name in bench_arrays.WORK:
+        return peers_arrays.measure(peer, name, repeats)
+    function, x, _ = WORK[name]
+    return measure(peer, function, x, repeats)
+
+
 def measure(peer, function, x, repeats):
-    """What one package reaches, as text."""
+    """What one package reaches on a function of numbers."""
     try:
         run = peer(function)
     except ImportError as error:
-        return f"skipped: {error}"
+        return Reached(why=f"skipped: {error}")
     try:
         plain, times = in_turns([lambda: function(list(x), math), lambda: run(list(x))], repeats)
     except Exception as error:      # a package that cannot run plain loops says what stopped it
-        return f"does not run: {type(error).__name__}: {str(error).splitlines()[0][:80]}"
-    reached, detail = ratio(times, plain)
-    return f"{reached:10.2f}   ({detail})"
+        return Reached(why=does_not_run(error))
+    return Reached(*ratio(times, plain))

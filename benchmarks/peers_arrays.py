@@ -12,7 +12,8 @@ from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 
-from bench_arrays import WORK, keep_freed_memory
+from bench_arrays import keep_freed_memory
+from peers_reached import Reached, does_not_run
 from timing import in_turns, ratio
 
 ASSIGNING = ("burgers", "stencil", "stencil-nonlinear")
@@ -31,6 +32,11 @@ def program(point, file="array_work", **names):
     return getattr(module, point.function.__name__)
 
 
+def source(name):
+    """The file of a program for packages that have no assignment."""
+    return "array_functional" if name in ASSIGNING else "array_work"
+
+
 def codipy(name, point):
     """This package, on the program as it stands."""
     return importlib.import_module("codipy").value_and_grad(point.function, argnums=point.argnums)
@@ -42,8 +48,7 @@ def autograd(name, point):
     erf = importlib.import_module("autograd.scipy.special").erf
     if name in ("burgers-fill", "fill"):
         raise NotHere("no assignment to arrays")
-    file = "array_functional" if name in ASSIGNING else "array_work"
-    return package.value_and_grad(program(point, file, np=names, erf=erf), argnum=point.argnums)
+    return package.value_and_grad(program(point, source(name), np=names, erf=erf), argnum=point.argnums)
 
 
 def jax(name, point):
@@ -55,8 +60,7 @@ def jax(name, point):
     os.environ.setdefault("XLA_FLAGS", "--xla_cpu_multi_thread_eigen=false intra_op_parallelism_threads=1")
     package, names = importlib.import_module("jax"), importlib.import_module("jax.numpy")
     package.config.update("jax_enable_x64", True)
-    file = "array_functional" if name in ASSIGNING else "array_work"
-    function = program(point, file, np=names, erf=importlib.import_module("jax.scipy.special").erf)
+    function = program(point, source(name), np=names, erf=importlib.import_module("jax.scipy.special").erf)
 
     def run(*arguments):
         return package.block_until_ready(compiled(*arguments))
@@ -129,17 +133,12 @@ def xad(name, point):
 
 
 PEERS = (codipy, autograd, jax, torch, casadi, xad)
-
-
-def print_lines(name, repeats):
-    """One line for each package."""
-    print(f"{WORK[name][0]}: gradient / plain run")
-    for peer in PEERS:
-        print(f"  {peer.__name__:<10} {measure(peer, name, repeats)}", flush=True)
+WITHOUT_ASSIGNMENT = (autograd, jax, casadi)
+COMPILING = (jax, casadi)
 
 
 def measure(peer, name, repeats):
-    """What one package reaches, as text."""
+    """What one package reaches, a `Reached`."""
     checks, points = importlib.import_module("array_checks"), importlib.import_module("array_points")
     point = points.POINTS[name]
     arguments = point.start(point.size)
@@ -154,8 +153,10 @@ def measure(peer, name, repeats):
         plain, times = in_turns([partial(point.function, *arguments), partial(driver, *arguments)], repeats,
                                 clock=time.process_time)
     except (ImportError, NotHere) as error:
-        return f"skipped: {error}"
+        return Reached(why=f"skipped: {error}")
     except Exception as error:      # a package that cannot run plain NumPy code says what stopped it
-        return f"does not run: {type(error).__name__}: {(str(error).splitlines() or [''])[0][:80]}"
+        return Reached(why=does_not_run(error))
     reached, detail = ratio(times, plain)
-    return f"{reached:10.2f}   ({detail}, first call {1e3 * prepared:.3g} ms)"
+    compiling = prepared - min(times) if peer in COMPILING else 0.0
+    return Reached(reached, f"{detail}, first call {1e3 * prepared:.3g} ms", compiling,
+                   rewritten=peer in WITHOUT_ASSIGNMENT and name in ASSIGNING)

@@ -50,13 +50,14 @@ def main(arguments=None):
     """Measure and print; exit status 1 when a measurement itself fails, never for a time."""
     parser = argparse.ArgumentParser(description="Measure codipy's figures.")
     parser.add_argument("questions", nargs="*", metavar="QUESTION", help="default: all; an unknown name lists them")
-    parser.add_argument("--markdown", action="store_true", help="print the table of docs/design/figures.md")
+    parser.add_argument("--markdown", action="store_true",
+                        help="print the table of docs/design/figures.md; with --peers, README's too")
     parser.add_argument("--peers", action="store_true", help="the same work under other packages")
     options = parser.parse_args(arguments)
     sys.path[:0] = [str(ROOT), str(ROOT.parent)]
     for library in ("OMP", "OPENBLAS", "MKL"):      # before NumPy is imported: all that is compared has one thread
         os.environ.setdefault(f"{library}_NUM_THREADS", "1")
-    if options.peers:
+    if options.peers and not options.markdown:
         return importlib.import_module("peers").main(options.questions)
     known = questions()
     unknown = [name for name in options.questions if name not in known]
@@ -66,16 +67,19 @@ def main(arguments=None):
     if options.markdown:
         print("| work | reached | target | reached it | in the same run | measured | command |\n"
               "|---|---|---|---|---|---|---|")
-    failed = False
+    failed, figures = False, {}
     for name in options.questions or known:
         try:
-            figure = known[name]()
+            figure = figures[name] = known[name]()
         except Exception as error:      # one failure must not hide the other figures
             failed = True
             print(f"| {name} | failed: {error!r} | | | | | |" if options.markdown else f"{name}: failed: {error!r}")
             continue
         day = datetime.date.today().isoformat()
         print(markdown_row(figure, day) if options.markdown else line(figure), flush=True)
+    if options.peers:
+        print(flush=True)
+        importlib.import_module("peers_table").print_table(figures)
     return int(failed)
 
 
