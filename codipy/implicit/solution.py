@@ -141,8 +141,9 @@ def fixed_point(g, solver, *, tolerance=1e-6, solve="dense", has_aux=False):
 
 
 def _solution(maker, f, solver, tolerance, solve, has_aux):
-    for function in (f, solver):
-        check_function(function, f"codipy.implicit.{maker.__name__}")
+    check_function(f, f"codipy.implicit.{maker.__name__}")
+    if not callable(solver):
+        raise TypeError(f"solver must be a function that returns the solution, got {type(solver).__name__}")
     if not callable(solve) and solve not in _SOLVES:
         raise ValueError(f"unknown solve {solve!r}: choose one of {', '.join(map(repr, _SOLVES))}, or give a function "
                          "solve(product, right)")
@@ -184,7 +185,8 @@ class Solution(Driver):
         if not self.options["has_aux"]:
             return (found,)
         if not isinstance(found, tuple) or len(found) != 2:
-            raise TypeError(f"the solver must return (solution, aux) since has_aux=True, got {type(found).__name__}")
+            raise TypeError(f"{name_of(self.options['solver'])}, the solver, must return (solution, aux) since "
+                            f"has_aux=True, got {type(found).__name__}")
         return found
 
     def _equation(self):
@@ -203,7 +205,7 @@ class Solution(Driver):
     def _differentiated(self, found, args, kwargs):
         """The solution as variables, where the equation depends on some; each step gives one more order."""
         run = self._equation()
-        _demand_doubles(found)
+        _demand_doubles(found, self.options["solver"])
         u, replayed = found, is_replayed()
         if not replayed:      # asked for first, which is less than the run for the Jacobian
             residual = run(u, *args, **kwargs)
@@ -291,12 +293,20 @@ def demand_finite(residual, name):
         raise ArithmeticError(f"what the solver gave is no solution of {name}, which is not a finite number there")
 
 
-def _demand_doubles(found):
-    for _, leaf in labelled(found, "solution"):
+def _demand_doubles(found, solver):
+    for path, leaf in labelled(found, "solution"):
         dtype = np.asarray(leaf).dtype
         if dtype != np.float64:
-            raise TypeError(f"the solver must return numbers or arrays of float64, got {type(leaf).__name__}"
-                            f"{f' of dtype {dtype}' if dtype.kind != 'O' else ''}")
+            got = f"an array of {dtype}" if isinstance(leaf, np.ndarray) else type(leaf).__name__
+            where = "" if path == "solution" else f" in {path}"
+            if dtype.kind == "c":
+                fix = "return real and imaginary part, which are two unknowns"
+            elif dtype.kind in "biuf" or isinstance(leaf, np.ndarray):
+                fix = f"return {'u.astype(float)' if np.ndim(leaf) else 'float(u)'}"
+            else:
+                fix = "does it return what it found?" if leaf is None else "return the numbers alone"
+            raise TypeError(f"{name_of(solver)}, the solver, must return floats or arrays of float64, got "
+                            f"{got}{where}: {fix}")
 
 
 class _Again(Solver):
@@ -351,7 +361,7 @@ class _Again(Solver):
             leaves[k] = np.array(x) if np.ndim(x) else type(leaves[k])(x)
         args, kwargs = rebuild(self._tree, leaves)
         found = self._solution.solved(args, kwargs)[0]
-        _demand_doubles(found)
+        _demand_doubles(found, self._solution.options["solver"])
         linear = self._solution.linear(found, args, kwargs)
         residual = _vector(_alike(linear.residual, found, self._solution.f))
         self._linear.take(linear)
@@ -371,15 +381,17 @@ def _alike(residual, found, f):
         return [residual]
     leaves, wanted = labelled(residual, ""), labelled(found, "")
     if [path for path, _ in leaves] != [path for path, _ in wanted]:
-        kinds = [type(x).__name__ for x in (found, residual)]
+        kinds = ["an array" if type(x) in _ARRAYS else f"a {'float' if type(x) is Real else type(x).__name__}"
+                 for x in (found, residual)]
         if kinds[0] == kinds[1]:
             kinds = [f"{kind} with the numbers {', '.join(path for path, _ in tree)}"
                      for kind, tree in zip(kinds, (wanted, leaves))]
-        raise TypeError(f"{name_of(f)} must return the form of the solution, a {kinds[0]}, got a {kinds[1]}")
+        raise TypeError(f"{name_of(f)} must return the form of the solution: the solver returned {kinds[0]}, and "
+                        f"{name_of(f)} of that {kinds[1]}")
     for (path, leaf), (_, like) in zip(leaves, wanted):
         if np.shape(leaf) != np.shape(like):
-            raise TypeError(f"{name_of(f)} must return numbers of the shape {np.shape(like)} of the solution{path}, "
-                            f"got {np.shape(leaf)}")
+            raise TypeError(f"{name_of(f)} must return numbers of the shape of the solution: the solver returned the shape "
+                            f"{np.shape(like)}{f' in {path}' if path else ''}, and {name_of(f)} of that {np.shape(leaf)}")
     return [leaf for _, leaf in leaves]
 
 

@@ -119,12 +119,26 @@ def test_what_is_no_solution_is_refused():
         codipy.grad(codipy.implicit.root(lambda u, p: u**3 - p, lambda p: 0.0))(0.0)
     with pytest.raises(ArithmeticError, match="no solution"):
         codipy.grad(codipy.implicit.root(lambda u, p: u - p, lambda p: math.nan))(1.0)
-    with pytest.raises(TypeError, match=r"shape \(2,\) of the solution, got \(\)"):
+    with pytest.raises(TypeError, match=r"the solver returned the shape \(2,\), and <lambda> of that \(\)"):
         codipy.grad(lambda p: np.sum(codipy.implicit.root(lambda u, p: np.sum(u - p), lambda p: p)(p)))(P)
-    with pytest.raises(TypeError, match="float64"):
-        codipy.grad(codipy.implicit.root(lambda u, p: u - p, lambda p: "text"))(1.0)
     with pytest.raises(TypeError, match="must be a function"):
         codipy.implicit.root(3.0, math.sqrt)
+    with pytest.raises(TypeError, match="solver must be a function that returns the solution, got float"):
+        codipy.implicit.root(math.sqrt, 3.0)
+
+
+@pytest.mark.parametrize(("found", "said"), [
+    (3, r"got int: return float\(u\)"), (True, "got bool"), (None, "got NoneType: does it return"), ("3", "got str"),
+    (3 + 0j, "got complex: return real and imaginary part"), (np.float32(3), r"got float32: return float\(u\)"),
+    (np.array([3, 3]), r"an array of int64: return u.astype\(float\)"), ([1.0, 3], r"got int in solution\[1\]"),
+    (np.array([3.0], object), r"an array of object: return u.astype\(float\)"),
+])  # fmt: skip
+def test_what_a_solver_returns_that_is_no_float_is_named(found, said):
+    def newton(p):
+        return found
+
+    with pytest.raises(TypeError, match=f"newton, the solver, must return floats.*{said}"):
+        codipy.grad(lambda p: p * 1.0 + 0.0 * len(str(codipy.implicit.root(lambda u, p: u, newton)(p))))(9.0)
 
 
 # ---- Trees, second results, and linear solves without a matrix -------------------------------------------------------
@@ -227,7 +241,7 @@ def test_solutions_of_any_form(solve):
         gradient = codipy.grad(of)(p)
         np.testing.assert_allclose(gradient["a"], [-0.5 * 3.0 * 3.0 / 8.0, 3.0 / (2.0 * 3.0 * 2.0)], rtol=1e-12)
         assert gradient["b"] == pytest.approx(2.5, rel=1e-12)
-    with pytest.raises(TypeError, match="form of the solution"):
+    with pytest.raises(TypeError, match="the solver returned a dict, and <lambda> of that a list"):
         codipy.grad(lambda p: np.sum(codipy.implicit.root(lambda u, p: [u["x"] - p], lambda p: {"x": p})(p)["x"]))(P)
 
 
@@ -245,7 +259,7 @@ def test_a_second_result_of_the_solver():
 
 def test_another_form_of_one_type_is_described():
     short = codipy.implicit.root(lambda u, p: {"a": u["a"] - p}, lambda p: {"a": p, "b": p})
-    with pytest.raises(TypeError, match=r"a dict with the numbers \['a'\], \['b'\], got a dict with"):
+    with pytest.raises(TypeError, match=r"a dict with the numbers \['a'\], \['b'\], and <lambda> of that a dict with"):
         codipy.grad(lambda p: short(p)["a"])(1.0)
 
 
