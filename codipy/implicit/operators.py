@@ -76,7 +76,7 @@ def solution_by_operator(name, operator, b, first, further):
 def with_adjoint(operator):
     """A `LinearOperator` with the product with its conjugate transpose, which its maker may not have said.
 
-    That of a real one is a sweep of one recorded product.
+    It is a sweep of one recorded product, of a complex one by its real and imaginary parts.
 
     Parameters
     ----------
@@ -88,21 +88,26 @@ def with_adjoint(operator):
     LinearOperator or None
         `operator` itself, if it knows; None if it does not and its product cannot be recorded.
     """
+    is_complex = operator.dtype is not None and np.dtype(operator.dtype).kind == "c"
     with passive():
-        ones = np.ones(operator.shape[0])
         try:
-            operator.rmatvec(ones)
+            operator.rmatvec(np.ones(operator.shape[0]))
             return operator
         except NotImplementedError:
-            if operator.dtype is not None and np.dtype(operator.dtype).kind == "c":
-                return None
+            pass
+        ones = np.ones(operator.shape[1])
         try:
-            _, pull = vjp(operator.matvec, ones, rebind=False)
+            if is_complex:
+                _, pull = vjp(lambda parts: _parts(operator.matvec(_whole(parts))), _parts(ones), rebind=False)
+            else:
+                _, pull = vjp(operator.matvec, ones, rebind=False)
         except Exception:  # compiled code has errors of its own for what it is refused
             return None
 
     def back(vector):
         row = np.reshape(vector, -1)
+        if is_complex:
+            return _whole(pull(_parts(row))[0])
         if np.iscomplexobj(row):
             return back(row.real) + 1j * back(row.imag)
         return pull(np.asarray(row, np.float64))[0]

@@ -194,28 +194,13 @@ def _plain_option(x):
     return plain_operator(x, True) if is_operator(x) else plain_matrix(x)
 
 
-def _vector(operator, b, is_symmetric):
-    """The right-hand side in one axis, where the products of an operator with it have to be recorded; else None.
-
-    That is where they use active values, and where nobody says what products with the transpose of a complex operator
-    are; those of a real one `_turnable` knows.
-    """
+def _vector(operator, b):
+    """The right-hand side in one axis, where products with an operator use active values; else None."""
     right = np.reshape(b, -1)
     number = np.array(numbers(right), np.result_type(operator.dtype or float, numbers(right)))
-    is_recorded = holds_variables((operator.matvec(number),)) or (
-        number.dtype.kind == "c" and not is_symmetric and holds_variables((b,))
-        and not _has_transpose(operator, number))
-    if not is_recorded:
+    if not holds_variables((operator.matvec(number),)):
         return None
     return right if is_complex(right) else asarray(right)
-
-
-def _has_transpose(operator, number):
-    try:
-        operator.rmatvec(number)
-    except NotImplementedError:
-        return False
-    return True
 
 
 def _turnable(name, A):
@@ -242,8 +227,7 @@ def _solver(name):
         if not is_operator(A) and not scipy.sparse.issparse(A) and holds_variables((A,)):
             instead = "write `np.linalg.solve(A, b)`; where it is not wanted, say codipy.value(x)"
             raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of an active Array", instead))
-        if is_operator(A) and recording() is not None and (
-                right := _vector(A, b, name in _SYMMETRIC)) is not None:
+        if is_operator(A) and recording() is not None and (right := _vector(A, b)) is not None:
             solver = _Solver(name, kwargs)
             first = functools.partial(solver.first, plain_operator(A, True))
             found = door("by operator")(name, A, right, first, solver.further)

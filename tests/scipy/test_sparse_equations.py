@@ -78,7 +78,8 @@ SCALED = Scaled()
 
 def compiled(y):
     """A product that cannot be recorded."""
-    return np.frombuffer(np.ascontiguousarray(SKEW @ y)).copy()
+    found = np.ascontiguousarray(SKEW @ y)
+    return np.frombuffer(found, codipy.value(found).dtype).copy()
 
 
 def incomplete():
@@ -218,8 +219,24 @@ def test_complex_numbers_and_products_without_the_transpose(solver):
     np.testing.assert_allclose(codipy.grad(f)(POINT), differences(f, POINT, 1e-5), rtol=1e-6, atol=1e-8)
 
 
-def test_a_product_that_is_not_recorded_says_what_to_write():
-    operator = linalg.LinearOperator((N, N), compiled, dtype=float)
+@pytest.mark.parametrize("with_preconditioner", [False, True])
+def test_a_complex_product_without_the_transpose(with_preconditioner):
+    def diagonal(y):
+        return y / (4.0 + 2.0j * np.cos(np.arange(N)))
+
+    A = linalg.LinearOperator((N, N), matvec=lambda y: SKEW @ y + 0.3j * np.roll(y, 2), dtype=complex)
+    M = linalg.LinearOperator((N, N), matvec=diagonal, dtype=complex) if with_preconditioner else None
+
+    def f(x):
+        found = linalg.gmres(A, x[:N] * (1.0 + 0.5j), M=M, **EXACT)[0]
+        return WEIGHTS @ (found.real * found.imag)
+
+    np.testing.assert_allclose(codipy.grad(f)(POINT), differences(f, POINT, 1e-5), rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("dtype", [float, complex])
+def test_a_product_that_is_not_recorded_says_what_to_write(dtype):
+    operator = linalg.LinearOperator((N, N), compiled, dtype=dtype)
     with pytest.raises(ActiveError, match="without rmatvec would lose its derivative.*say rmatvec="):
         codipy.grad(lambda x: linalg.bicgstab(operator, x[:N], **EXACT)[0].sum())(POINT)
 
