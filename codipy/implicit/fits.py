@@ -21,18 +21,17 @@ import scipy.optimize
 import codipy.numpy
 from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError, TapeError
+from codipy.implicit.handed import handed, plain_function
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
-from codipy.implicit.iterates import CALLBACKS, Iterates
+from codipy.implicit.iterates import Iterates
 from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.trajectory import Reads
 from codipy.implicit.withheld import told
-from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision
 from codipy.tape.activity import depth
-from codipy.tools.arguments.trees import value
 from codipy.tools.callee import name_of
 from codipy.tools.derivatives.drivers import grad
 from codipy.tools.derivatives.jacobian import jacobian
@@ -60,13 +59,8 @@ def curve_fit(*positional, **named):
     names = [name for name in ("ydata", "xdata", "sigma") if _is_data(given[name])]
     data = [asarray(given[name]) for name in names]
     iterates = Iterates("scipy.optimize.curve_fit", True)
-    plain_f = _plain(f)
-    for name in given.keys() - {"f", "kwargs"}:
-        given[name] = _plain(given[name]) if callable(given[name]) else value_tree(given[name])
-    given["kwargs"] = {
-        name: iterates.told(x) if name in CALLBACKS and callable(x) else _plain(x) if callable(x) else value_tree(x)
-        for name, x in given["kwargs"].items()}
-    given["f"], found, held, known = plain_f, None, None, None
+    given.update({name: handed(x, name, iterates) for name, x in given.items()})
+    found, held, known = None, None, None
 
     def solve(*data):
         nonlocal found
@@ -117,17 +111,13 @@ def _is_data(x):
 def _refused(given):
     """SciPy's own fit where nothing is active; of what has no rule here an error that says what to write."""
     with Reads() as reads:
-        found = _FIT(**{**{name: _plain(x) if callable(x) else value_tree(x)
+        found = _FIT(**{**{name: plain_function(x) if callable(x) else value_tree(x)
                            for name, x in given.items() if name != "kwargs"}, **given["kwargs"]})
     if reads.found or holds_active(list(given.values())):
         raise ActiveError(f"scipy.optimize.curve_fit of {name_of(given['f'])} with a loss or with nan_policy='omit' "
                           "has no derivative here: leave out what is nan, or take codipy.implicit.root of your own "
                           "conditions")
     return found
-
-
-def _plain(function):
-    return Wrapped(function, lambda *args, **kwargs: value(function(*args, **kwargs)))
 
 
 def _covariance(residuals, u, data, known, is_absolute):

@@ -20,14 +20,14 @@ from codipy.active.array import Array, is_active, plain
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.constrained import Constraints, Held
 from codipy.implicit.fits import curve_fit, lsq_linear, nnls
+from codipy.implicit.handed import handed
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
-from codipy.implicit.iterates import CALLBACKS, Iterates
+from codipy.implicit.iterates import Iterates
 from codipy.implicit.opened import may_read_variables
 from codipy.implicit.solution import demand_finite, solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.vertices import linprog, milp
 from codipy.implicit.withheld import told, withhold
-from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import is_replayed
@@ -84,7 +84,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         cost = _cost_of(given)
         iterates = Iterates(f"scipy.optimize.{name}", holds_active(list(given.values())))
         for parameter in given.keys() - {"args", "inner_M"}:
-            given[parameter] = _plainly(given[parameter], parameter, iterates)
+            given[parameter] = handed(given[parameter], parameter, iterates)
         given[first] = iterates.asked(given[first])
         found, held, known = None, None, None
 
@@ -186,33 +186,6 @@ _ROBUST = {
     "cauchy": np.log1p,
     "arctan": np.arctan,
 }
-
-
-def _plainly(given, key, iterates):
-    """An argument as SciPy takes it: numbers, and functions that return such; callbacks are told `iterates`."""
-    if isinstance(given, dict):
-        return {name: _plainly(each, name, iterates) for name, each in given.items()}
-    if key in CALLBACKS and callable(given):
-        return iterates.told(given)
-    if isinstance(given, list):      # and not a view of one that is rebuilt
-        return [_plainly(each, None, iterates) if callable(each) or isinstance(each, dict) else value_tree(each)
-                for each in given]
-    return _plain(given) if callable(given) and not isinstance(given, type) else value_tree(given)
-
-
-def _plain(function):
-    """A function of the user's as SciPy's solvers call it: where nothing is recorded it may return variables yet."""
-
-    def called(*args, **named):
-        found = function(*args, **named)
-        if type(found) is np.ndarray and found.dtype == np.float64:
-            return found
-        found = value_tree(found)
-        if isinstance(found, np.ndarray) and found.dtype == object:
-            return np.array([plain(number) for number in found.flat], np.float64).reshape(found.shape)
-        return found
-
-    return Wrapped(function, called)
 
 
 def _with(name, found, u, key, near, value_of, known):
