@@ -203,3 +203,31 @@ def test_a_list_of_losses_is_a_list_of_numbers():
 
     assert codipy.grad(objects, rebind=False)(2.0) == pytest.approx(12.0)
     assert codipy.grad(lambda x: np.array([x, x * x])[1], rebind=False)(2.0) == pytest.approx(4.0)
+
+
+class Filling:
+    """Fills an array of its own by elements, in each call."""
+
+    def __init__(self, has_begun):
+        self.work, self._has_begun = np.zeros(2), has_begun
+
+    def __call__(self, u):
+        if self._has_begun:
+            self.work[:] = 0.0
+        self.work[0] = u * u
+        self.work[1] = self.work[0] * 3.0
+        return self.work.copy()
+
+
+@pytest.mark.parametrize("has_begun", [False, True])
+def test_elements_of_an_array_that_inner_recordings_fill(has_begun):
+    def f(x):
+        filling = Filling(has_begun)
+        return sum(codipy.grad(lambda u: np.sum(filling(u) * x))(k) for k in (1.0, 2.0))
+
+    if has_begun:
+        np.testing.assert_allclose(codipy.grad(f)(3.0), 24.0, rtol=1e-14)
+        return
+    words = r"`self.work` is written to by elements \(test_earlier.py:\d+: .*begin with `self.work\[:\] = 0.0`"
+    with pytest.raises(TapeError, match=words):
+        codipy.grad(f)(3.0)

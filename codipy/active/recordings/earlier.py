@@ -71,6 +71,10 @@ def _said(plain, frame, test):
     if name is not None and kept not in (None, name):
         what += f", which `{kept}` keeps,"
     stored = kept or (name if not name.isidentifier() else None)
+    if type(value).__name__ == "Array" and name in _filled(frame):
+        return (f"{what} is written to by elements ({place(frame)}), and others of it are from an earlier call or "
+                f"recording: make it anew in the function that fills it, or let that begin with `{name}[:] = 0.0`. "
+                f"In the words of tapes: {plain}")
     constant = "keep codipy.value(...) where it is stored"
     if stored:
         constant = f"the call that stores it may end with `{stored} = codipy.value({stored}){_copied(value)}`"
@@ -109,6 +113,13 @@ def _nodes(frame):
     kinds = ast.Name, ast.Attribute, ast.Subscript
     found = [node for node in ast.walk(_statement(frame)) if isinstance(node, kinds)]
     return sorted(found, key=lambda node: (node.lineno, node.col_offset, -node.end_col_offset))
+
+
+def _filled(frame):
+    """What the statement that is running assigns elements of."""
+    targets = [target for node in ast.walk(_statement(frame)) if isinstance(node, ast.Assign) for target in node.targets]
+    each = [node for target in targets for node in ast.walk(target) if isinstance(node, ast.Subscript)]
+    return {ast.unparse(node.value) for node in each if isinstance(node.ctx, ast.Store)}
 
 
 def _statement(frame):
