@@ -390,8 +390,9 @@ def _alike(residual, found, f):
                         f"{name_of(f)} of that {kinds[1]}")
     for (path, leaf), (_, like) in zip(leaves, wanted):
         if np.shape(leaf) != np.shape(like):
-            raise TypeError(f"{name_of(f)} must return numbers of the shape of the solution: the solver returned the shape "
-                            f"{np.shape(like)}{f' in {path}' if path else ''}, and {name_of(f)} of that {np.shape(leaf)}")
+            where = f" in {path}" if path else ""
+            raise TypeError(f"{name_of(f)} must return numbers of the shape of the solution: the solver returned the "
+                            f"shape {np.shape(like)}{where}, and {name_of(f)} of that {np.shape(leaf)}")
     return [leaf for _, leaf in leaves]
 
 
