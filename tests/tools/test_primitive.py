@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """`codipy.primitive`: the user's rules in both modes, of numbers and arrays, several results, saved values, twice."""
 
+import ctypes
 import pickle
 import struct
 
@@ -9,7 +10,7 @@ import pytest
 
 import codipy
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
-from tests.strategies import each_strategy
+from tests.strategies import LINEAR, each_strategy
 
 X = np.array([0.3, 0.7, 1.1])
 
@@ -356,3 +357,152 @@ def test_new_result_of_a_primitive_is_not_copied():
 
     codipy.grad(f)(np.ones(3))
     assert given[0] == given[1]
+
+
+# ---- Functions and rules that write to what they get, or read what is no argument ------------------------------------
+def writes_in_place(x):
+    x *= 2.0
+    return np.sin(x)
+
+
+def writes_by_address(x):
+    ctypes.memset(x.ctypes.data, 0, 8)
+    return np.sin(x)
+
+
+def writes_beside(x, work):
+    np.sin(x, out=work)
+    return work
+
+
+def writes_by_name(x, *, work):
+    np.sin(x, out=work)
+    return work
+
+
+def writes_to_a_list(x, work):
+    work[0] = float(x[0])
+    return np.sin(x)
+
+
+WORK = np.zeros(3)
+WRITING = {
+    "variable": lambda: (writes_in_place, lambda f, x: f(x)),
+    "variable by its address": lambda: (writes_by_address, lambda f, x: f(1.0 * x)),
+    "array": lambda: (writes_beside, lambda f, x: f(x, WORK) + WORK),
+    "array of the function": lambda: (writes_beside, lambda f, x: f(x, np.zeros(3))),
+    "keyword": lambda: (writes_by_name, lambda f, x: f(x, work=WORK) + WORK),
+    "keyword of the function": lambda: (writes_by_name, lambda f, x: f(x, work=np.zeros(3))),
+    "list": lambda: (writes_to_a_list, lambda f, x: f(x, [0.0])),
+}
+
+
+@pytest.mark.parametrize("case", WRITING)
+def test_a_function_that_writes_to_what_it_gets_is_refused(case):
+    f, called = WRITING[case]()
+    own = codipy.primitive(f)
+    own.vjp(lambda g, out, x, *_, **__: (g * np.cos(x), *[None] * len(_)))
+    assert np.all(np.isfinite(called(own, X.copy())))      # as it may where nothing is differentiated
+    for _ in range(2):      # the second time the same is written as stands there
+        with pytest.raises(ActiveError, match=rf"{f.__name__} (wrote to|writes to).*copy"):
+            codipy.grad(lambda x: np.sum(called(own, x)))(X)
+
+
+@pytest.mark.parametrize("strategy", LINEAR)
+def test_a_rule_may_work_in_its_cotangents(strategy):
+    @codipy.primitive
+    def sine(x, y):
+        return np.sin(x) + y
+
+    @sine.vjp
+    def back(g, out, x, y):
+        given = g.copy()
+        g *= np.cos(x)
+        return g, given
+
+    tape = codipy.Tape(strategy, "operation" if strategy == "simple" else "statement")
+    with tape:
+        x = tape.register_input(X.copy())
+        y = tape.register_output(sine(x, 2.0 * x))
+        z = tape.register_output(np.sum(y * y))
+    z.gradient = 1.0
+    tape.evaluate(keep=True)
+    np.testing.assert_array_equal(y.gradient, 2.0 * y.value)
+    np.testing.assert_allclose(x.gradient, 2.0 * (np.sin(X) + 2.0 * X) * (np.cos(X) + 2.0), rtol=1e-14)
+
+
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("strategy", ["forward", "auto", "primal"])
+def test_a_rule_may_work_in_its_tangents(strategy, batched):
+    @codipy.primitive
+    def sine(x):
+        return np.sin(x)
+
+    @sine.jvp(batched=batched)
+    def on(tangents, out, x):
+        tangent = tangents[0]
+        tangent *= np.cos(x)
+        return tangent
+
+    found = codipy.jacobian(lambda x: sine(x) + x, mode="forward", strategy=strategy)(X)
+    np.testing.assert_array_equal(found, np.diag(np.cos(X) + 1.0))
+    assert codipy.jvp(lambda x: sine(x) * x, (0.5,), (1.0,), strategy=strategy)[1] == np.cos(0.5) * 0.5 + np.sin(0.5)
+
+
+def test_a_rule_of_cotangents_that_two_share_may_work_in_them():
+    @codipy.primitive
+    def total(x, y):
+        return x + y
+
+    total.vjp(lambda g, out, x, y: (g, g))
+
+    @codipy.primitive
+    def double(x):
+        return 2.0 * x
+
+    @double.vjp
+    def back(g, out, x):
+        g *= 2.0
+        return g
+
+    def slopes(total, double):
+        return lambda x: np.sum(codipy.grad(lambda z: np.sum(total(double(z), z * z) * z))(x) ** 2)
+
+    expected = codipy.grad(slopes(np.add, lambda x: 2.0 * x))(X)
+    np.testing.assert_allclose(codipy.grad(slopes(total, double))(X), expected, rtol=1e-14)
+
+
+@pytest.mark.parametrize("kind", ["vjp", "jvp"])
+def test_a_rule_that_uses_a_variable_that_is_no_argument(kind):
+    def f(a, x=None):
+        @codipy.primitive
+        def scaled(x):
+            return codipy.value(a) * x
+
+        if kind == "vjp":
+            scaled.vjp(lambda g, out, x: g * a)
+        else:
+            scaled.jvp(lambda tangents, out, x: tangents[0] * a)
+        return scaled(a if x is None else x)
+
+    said = f"the {kind} rule of scaled uses a variable .* hand it over as an argument of scaled"
+    for derivative in (
+        lambda: codipy.grad(f)(2.0),
+        lambda: codipy.hessian(f)(2.0),
+        lambda: codipy.jvp(f, (2.0,), (1.0,), strategy="primal"),
+        lambda: codipy.grad(lambda a: codipy.grad(lambda x: f(a, x))(3.0))(2.0),
+    ):
+        with pytest.raises(UndifferentiableError, match=said):
+            derivative()
+
+
+def test_complex_variables_are_refused():
+    @codipy.primitive
+    def square(z):
+        return z * z
+
+    square.vjp(lambda g, out, z: 2.0 * g * z)
+    with pytest.raises(ActiveError, match=r"square got a complex variable.*z\.real and z\.imag"):
+        codipy.grad(lambda z: np.sum(square(z).real))(X + 1j)
+    with pytest.raises(ActiveError, match="complex variable"):
+        codipy.grad(lambda x: abs(square(x * 1j)))(2.0)

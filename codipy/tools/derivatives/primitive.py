@@ -7,10 +7,10 @@ import functools
 
 import numpy as np
 
-from codipy.active.array import call, is_active, saved_apart
-from codipy.errors import ActiveError, UndifferentiableError
+from codipy.active.array import Array, call, is_active, is_complex_variable, saved_apart
+from codipy.errors import ActiveError, TapeError, UndifferentiableError
 from codipy.numpy.primitive import Primitive
-from codipy.tools.arguments.trees import labelled
+from codipy.tools.arguments.trees import labelled, value
 from codipy.tools.callee import name_of, rebound
 from codipy.tools.derivatives.products import vjp
 from codipy.tools.driver import found_by_name
@@ -49,13 +49,17 @@ def primitive(f=None, *, saves=False):
     Raises
     ------
     UndifferentiableError
-        In a sweep, where there is no rule, or the only one cannot be run on variables, as it would have to be.
+        In a sweep, where there is no rule, or the only one cannot be run on variables, as it would have to be, or uses
+        a variable that is no argument.
     ActiveError
-        When it is called with variables in keyword arguments, or in lists.
+        When it is called with variables in keyword arguments or in lists, or with complex ones, and where `f` writes to
+        what it was given.
 
     Notes
     -----
     Rules that are written in NumPy are differentiated themselves where second derivatives are asked for.
+
+    Rules get cotangents and tangents of their own, in which they may work; arguments and results are read-only.
 
     Arrays that are returned or saved, and that `f` or others keep and may write to again, are copied while a function
     is differentiated. An array that `f` overwrites while its result of before is in use is an error.
@@ -131,7 +135,17 @@ class OwnPrimitive:
     # ---- What the tape calls ----
 
     def _run(self, *args, **kwargs):
-        result = self._f(*args, **kwargs)
+        args, kwargs = tuple(map(_read_only, args)), {name: _read_only(x) for name, x in kwargs.items()}
+        before = _contents(args, kwargs)
+        try:
+            result = self._f(*args, **kwargs)
+        except ValueError as error:
+            if "read-only" not in str(error):
+                raise
+            raise ActiveError(f"{name_of(self)} writes to an array that it was given, it seems ({error}): while a "
+                              "function is differentiated its derivative would be lost; let it work on a copy, "
+                              "np.array(x), and return what the caller needs") from error
+        self._demand_unchanged(before, _contents(args, kwargs))
         if not self._saves:
             return result
         saved, out = saved_apart(self._pair(result)), result[0]
@@ -151,6 +165,7 @@ class OwnPrimitive:
                 tuple(t[by.index(k)] if k in by else None for k in range(len(args))), out, args, kwargs, saved),
                 [known[k] for k in by], g)))
             found = [back.get(k) for k in range(len(args))]
+        self._demand_numbers(found, g, out, args)
         return [found[k] if found[k] is None or is_active(found[k]) else np.asarray(found[k], np.float64)
                 for k in argnums]
 
@@ -167,6 +182,7 @@ class OwnPrimitive:
 
             zero = tuple(map(_zeros, out)) if several else _zeros(out)
             found = self._transposed("vjp", back, [zero], list(tangents.values()))[0]
+        self._demand_numbers(found, tuple(tangents.values()), out, args)
         if not self._saves:
             return found
         return (*found, None) if several else (found, None)
@@ -179,6 +195,7 @@ class OwnPrimitive:
             lanes = next(len(x) for x in g if x is not None)
             g = tuple(np.zeros((lanes, *np.shape(y))) if x is None else x for x, y in zip(g, out))
         found = self._shares(g, out, args, kwargs, saved)
+        self._demand_numbers(found)
         return [None if found[k] is None else np.asarray(found[k], np.float64) for k in argnums]
 
     def _push_batch(self, tangents, out, args, kwargs):
@@ -187,15 +204,37 @@ class OwnPrimitive:
         zeros = [None if k in tangents else _zeros(x) for k, x in enumerate(args)]
         given = tuple(tangents[k] if k in tangents else None if zero is None else np.zeros((lanes, *np.shape(zero)))
                       for k, zero in enumerate(zeros))
-        found = self._rules["jvp"](given, out, *args, **kwargs, **saved)
+        found = self._ruled("jvp", given, out, args, kwargs, saved)
+        self._demand_numbers(found)
         if not self._saves:
             return found
         return (*found, None) if several else (found, None)
 
     # ---- The rules as they are for one direction ----
 
+    def _ruled(self, kind, flows, out, args, kwargs, saved):
+        """What a rule gives for cotangents or tangents, of which it gets copies: it may work in them."""
+        try:
+            return self._rules[kind](_copied(flows), out, *args, **kwargs, **saved)
+        except (ActiveError, TapeError) as error:
+            # To find the other rule it is run on variables, which it may not know what to do with.
+            if _any_active(out, args) or isinstance(error, ActiveError) and _any_active(flows):
+                raise
+            raise self._of_outside(kind, f". It raised {type(error).__name__}: {error}") from error
+
+    def _demand_numbers(self, found, *given):
+        """That what rules give for numbers are numbers."""
+        if _any_active(found) and not _any_active(*given):
+            raise self._of_outside("vjp" if "vjp" in self._rules else "jvp")
+
+    def _of_outside(self, kind, cause=""):
+        return UndifferentiableError(
+            f"the {kind} rule of {name_of(self)} uses a variable of the function that is differentiated, which is none "
+            f"of its arguments: hand it over as an argument of {name_of(self)}, or take codipy.value(...) of what is a "
+            f"constant{cause}")
+
     def _shares(self, g, out, args, kwargs, saved):
-        found = self._rules["vjp"](g, out, *args, **kwargs, **saved)
+        found = self._ruled("vjp", g, out, args, kwargs, saved)
         found = found if isinstance(found, (tuple, list)) else (found,)
         if len(found) != len(args):
             raise TypeError(f"the vjp rule of {name_of(self)} must return one cotangent for each of the "
@@ -210,8 +249,8 @@ class OwnPrimitive:
 
     def _by_jvp(self, tangents, out, args, kwargs, saved):
         if "jvp" not in self._batched:
-            return self._rules["jvp"](tangents, out, *args, **kwargs, **saved)
-        found = self._rules["jvp"](_lane(tangents), out, *args, **kwargs, **saved)
+            return self._ruled("jvp", tangents, out, args, kwargs, saved)
+        found = self._ruled("jvp", _lane(tangents), out, args, kwargs, saved)
         return tuple(self._only(x, "jvp") for x in found) if isinstance(out, tuple) else self._only(found, "jvp")
 
     def _only(self, x, kind):
@@ -248,9 +287,20 @@ class OwnPrimitive:
 
     def _demand_plain(self, args, kwargs):
         for path, leaf in labelled((list(args), kwargs), ""):
+            if is_complex_variable(leaf) and leaf.is_active:
+                raise ActiveError(f"{name_of(self)} got a complex variable: a primitive takes and returns real "
+                                  "numbers, so hand over z.real and z.imag")
             if is_active(leaf) and not any(leaf is x for x in args):
                 raise ActiveError(f"{name_of(self)} got a variable inside of {path[3:]}: a primitive is differentiated "
                                   "by its positional arguments, each a number or an array")
+
+    def _demand_unchanged(self, before, after):
+        """That no argument is another now: the plain run would go on with that, and its derivative be lost."""
+        changed = [path for path in {**before, **after} if before.get(path) != after.get(path)]
+        if changed:
+            raise ActiveError(f"{name_of(self)} wrote to {changed[0]}: while a function is differentiated the "
+                              "derivative of what stands there now would be lost; let it work on a copy, and return what "
+                              "the caller needs")
 
     def _pair(self, result):
         if not isinstance(result, tuple) or len(result) != 2:
@@ -282,6 +332,42 @@ def _again(f, saves, rules):
     for kind, (rule, batched) in rules.items():
         new._set(kind, rule, batched)
     return new
+
+
+def _read_only(x):
+    """An array to which nobody writes without an error, or by its address alone."""
+    if isinstance(x, Array):
+        return x.value
+    if isinstance(x, np.ndarray) and x.flags.writeable:
+        x = x.view()
+        x.flags.writeable = False
+    return x
+
+
+def _contents(args, kwargs):
+    """What a function could write to nevertheless, by its name: the numbers of arrays and containers as they are."""
+    found = {}
+    for k, x in [*enumerate(args), *kwargs.items()]:
+        if type(x) not in _NUMBERS:
+            for path, leaf in labelled(x, f"argument {k!r}"):
+                found[path] = (value(leaf).tobytes() if isinstance(leaf, _ARRAYS) else
+                               repr(leaf) if isinstance(leaf, (float, int)) else id(leaf))
+    return found
+
+
+_NUMBERS = {float, int, bool, str, type(None), np.float64, np.float32}
+_ARRAYS = (np.ndarray, Array)
+
+
+def _any_active(*given):
+    return any(is_active(x) for some in given for x in (some if isinstance(some, (tuple, list)) else (some,)))
+
+
+def _copied(flows):
+    """Cotangents or tangents that nobody else has."""
+    if isinstance(flows, tuple):
+        return tuple(map(_copied, flows))
+    return flows.copy() if isinstance(flows, _ARRAYS) else flows
 
 
 def _lane(x):
