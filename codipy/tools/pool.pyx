@@ -88,7 +88,7 @@ def check_settings(tuple settings, bint forward=False):
     `forward`: whether the driver does with a tape that keeps nothing.
     """
     if not forward and type(settings[0]) is str and settings[0] == "forward":
-        raise ValueError("strategy='forward' keeps nothing to sweep over: it is for jvp and for jacobian(f, mode='forward')")
+        raise ValueError("strategy='forward' keeps nothing to sweep over: it is for jvp, hvp and jacobian(f, mode='forward')")
     try:
         known = settings in idle()
     except TypeError:

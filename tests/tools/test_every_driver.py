@@ -16,6 +16,7 @@ import numpy as np
 import pytest
 
 import codipy
+from tests.strategies import COMPARED, each_pair
 
 
 def model(p, q, *, scale):
@@ -384,3 +385,71 @@ def test_signatures():
     assert str(inspect.signature(Model(2.0).slope)) == "(x)"
     for name in (*MAKERS, *PRODUCTS):
         assert "strategy" in inspect.signature(getattr(codipy, name)).parameters
+
+
+# ---- How the function is recorded and swept --------------------------------------------------------------------------
+POINT, ALONG = np.array([0.3, -0.8, 1.4]), np.array([1.0, -0.5, 0.25])
+
+
+def loss(x):
+    return np.sum(np.sin(x) * x[::-1] ** 2)
+
+
+def parts(x):
+    return np.sin(x) * x[::-1] ** 2
+
+
+def matrix(f, x):
+    """The Jacobian by complex steps."""
+    return np.stack([np.imag(f(x + 1e-30j * unit)) / 1e-30 for unit in np.eye(x.size)], axis=-1)
+
+
+def curvature(x):
+    """The Hessian of `loss`, by hand."""
+    found = np.diag(-np.sin(x) * x[::-1] ** 2 + 2.0 * np.sin(x[::-1]))
+    return found + np.fliplr(np.diag(2.0 * np.cos(x) * x[::-1])) + np.fliplr(np.diag(2.0 * np.cos(x) * x[::-1])).T
+
+
+# What each gives for `f` with a strategy, what that is, and whether it does with a tape that keeps nothing.
+BY_STRATEGY = {
+    "grad": (lambda s: codipy.grad(loss, **s)(POINT), lambda: matrix(loss, POINT), False),
+    "value_and_grad": (lambda s: codipy.value_and_grad(loss, **s)(POINT)[1], lambda: matrix(loss, POINT), False),
+    "vjp": (lambda s: codipy.vjp(parts, POINT, **s)[1](ALONG)[0], lambda: ALONG @ matrix(parts, POINT), False),
+    "jvp": (lambda s: codipy.jvp(parts, (POINT,), (ALONG,), **s)[1], lambda: matrix(parts, POINT) @ ALONG, True),
+    "linearize": (lambda s: codipy.linearize(parts, POINT, **s)[1](ALONG), lambda: matrix(parts, POINT) @ ALONG, False),
+    "linearize of grad": (lambda s: codipy.linearize(codipy.grad(loss), POINT, **s)[1](ALONG),
+                          lambda: curvature(POINT) @ ALONG, False),
+    "hessian": (lambda s: codipy.hessian(loss, **s)(POINT), lambda: curvature(POINT), False),
+    "sparse hessian": (lambda s: codipy.hessian(loss, sparsity=True, **s)(POINT).toarray(),
+                       lambda: curvature(POINT), False),
+    "hvp": (lambda s: codipy.hvp(loss, (POINT,), (ALONG,), **s)[0], lambda: curvature(POINT) @ ALONG, True),
+    "gradient_and_hvp": (lambda s: codipy.gradient_and_hvp(loss, (POINT,), (ALONG,), **s)[1][0],
+                         lambda: curvature(POINT) @ ALONG, True),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("driver", BY_STRATEGY)
+@each_pair("variant", COMPARED)
+def test_every_driver_takes_every_strategy_or_says_so(driver, variant):
+    derivative, expected, keeps_nothing = BY_STRATEGY[driver]
+    settings = dict(zip(("strategy", "granularity"), variant))
+    if variant[0] == "forward" and not keeps_nothing:
+        with pytest.raises(ValueError, match="strategy='forward' keeps nothing to sweep over"):
+            derivative(settings)
+        return
+    np.testing.assert_allclose(derivative(settings), expected(), rtol=1e-13, atol=1e-15)
+
+
+@pytest.mark.parametrize("width", [None, 1, 2, 3, 8])
+@pytest.mark.parametrize("mode", ["auto", "reverse", "forward"])
+@each_pair("variant", COMPARED)
+def test_jacobians_in_every_mode_and_width(variant, mode, width):
+    def found():
+        return codipy.jacobian(parts, mode=mode, width=width, strategy=variant[0], granularity=variant[1])(POINT)
+
+    if variant[0] == "forward" and (mode != "forward" or width in (1, 2)):
+        said = "keeps nothing to sweep" if mode != "forward" else f"carries all 3 directions.*leave out width={width}"
+        with pytest.raises(ValueError, match=said):
+            found()
+        return
+    np.testing.assert_allclose(found(), matrix(parts, POINT), rtol=1e-13, atol=1e-15)

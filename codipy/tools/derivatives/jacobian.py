@@ -40,6 +40,7 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
         more than `width`, nothing is recorded; with ``strategy="forward"`` in any number of them.
     width : int, optional
         How many directions a sweep carries; default is up to 16, as far as memory goes, more where adjoints are few.
+        With ``strategy="forward"``, which carries all in the one run, no fewer than there are.
     sparsity : Sparsity, Colouring, matrix or True, optional
         Which elements can be other than zero: what `codipy.sparsity` found, a colouring of that, a sparse matrix of
         SciPy or an array that is not zero there. True: found at the first call and kept; the driver's `colouring` has
@@ -63,9 +64,10 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
     TypeError
         From the returned function: see `vjp`.
     ValueError
-        If there is no such mode, or `width` is no positive number; from the returned function, if `sparsity` is of
-        another shape, or lacks an element that is not zero, and if a complex result has no complex derivative by a
-        complex argument: the equations of Cauchy and Riemann are looked at.
+        If there is no such mode, `width` is no positive number, or `strategy` is ``"forward"`` and the mode another;
+        from the returned function, if `width` is too small for that strategy, if `sparsity` is of another shape, or
+        lacks an element that is not zero, and if a complex result has no complex derivative by a complex argument: the
+        equations of Cauchy and Riemann are looked at.
 
     Notes
     -----
@@ -82,9 +84,9 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
     {'product': [3.0, 2.0]}
     """
     check_function(f, "jacobian")
-    check_settings((strategy, granularity), mode == "forward" and width is None)
     if mode not in _MODES:
         raise ValueError(f"unknown mode {mode!r}: choose one of {', '.join(map(repr, _MODES))}")
+    check_settings((strategy, granularity), mode == "forward")
     if width is not None and (isinstance(width, bool) or not isinstance(width, int) or width < 1):
         raise ValueError(f"width must be a positive whole number, got {width!r}")
     options = {"argnums": argnums, "argnames": argnames, "has_aux": has_aux, "mode": mode, "width": width,
@@ -180,6 +182,10 @@ class Jacobian(Driver):
         shapes = [shape_of(x) + (2,) if is_complex(x) else shape_of(x) for x in leaves]
         ends = list(itertools.accumulate(math.prod(shape) for shape in shapes))
         columns = ends[-1] if ends else 0
+        if options["strategy"] == "forward" and options["width"] is not None and columns > options["width"]:
+            raise ValueError(f"strategy='forward' carries all {columns} directions in the one run of "
+                             f"{name_of(self.f)}: leave out width={options['width']}, or take another strategy, which "
+                             "sweeps several times")
         at_once = options["strategy"] == "forward" or options["strategy"] == "auto" and columns <= (
             min(options["width"] or WIDEST, WIDEST))
         if not columns or not at_once:

@@ -299,8 +299,8 @@ class OwnPrimitive:
         changed = [path for path in {**before, **after} if before.get(path) != after.get(path)]
         if changed:
             raise ActiveError(f"{name_of(self)} wrote to {changed[0]}: while a function is differentiated the "
-                              "derivative of what stands there now would be lost; let it work on a copy, and return what "
-                              "the caller needs")
+                              "derivative of what stands there now would be lost; let it work on a copy, and return "
+                              "what the caller needs")
 
     def _pair(self, result):
         if not isinstance(result, tuple) or len(result) != 2:

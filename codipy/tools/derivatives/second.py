@@ -194,7 +194,8 @@ def hvp(f, args, tangents, *, kwargs=None, argnums=None, argnames=None, has_aux=
     has_aux, rebind : bool
         See `grad`.
     strategy, granularity : str, optional
-        See `hessian`.
+        See `hessian`: others than ``"auto"`` and ``"primal"`` take the `jvp` of the gradient, and ``"forward"`` is one
+        of them.
 
     Returns
     -------
