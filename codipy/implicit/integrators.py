@@ -8,6 +8,7 @@ derivative. That of a time at which something happens comes by the implicit func
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 
 import numpy as np
@@ -17,6 +18,7 @@ import codipy.numpy
 from codipy.active.array import Real, is_active, plain
 from codipy.errors import ActiveError
 from codipy.implicit.continuous import Continuous
+from codipy.implicit.opened import may_read_variables
 from codipy.implicit.problem import Kept
 from codipy.implicit.slopes import refuse_hidden
 from codipy.implicit.steps import Bdf, Explicit, Radau, anchored
@@ -65,11 +67,13 @@ def integrated(adjoint, positional, named):
     is_continuous = adjoint == "continuous" or method.__name__ == "LSODA"
     steps = Kept(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))) if is_continuous else []
     is_known = equation.variables or holds_active([given["t_span"], given["t_eval"], given["y0"]]) or any(
-        Equation(event, args, False).variables for event in events or ())
+        Equation(event, args, False).variables for event in events or ()) or (
+        not is_continuous and may_read_variables(given["fun"], *args, *(events or ())))
     reads = passive() if is_known and not is_continuous else Reads()
     found, solver = run(equation, given["t_span"], given["y0"], method, given["t_eval"], given["dense_output"],
                         events and [plain_call(event, args) for event in events], options, steps, reads)
     if not is_known and not reads.found:
+        found.sol = _of_variables(found.sol)
         return found
     if is_continuous and reads.found:
         refuse_hidden()
@@ -77,6 +81,16 @@ def integrated(adjoint, positional, named):
         raise ArithmeticError(f"scipy.integrate.solve_ivp has not solved, so there is no derivative: {found.message}")
     solution = (Continuous if is_continuous else _ByStep)(equation, steps, solver, given, found)
     return _Result(solution, found, events, args, given).made()
+
+
+def _of_variables(solution):
+    """A continuous solution of plain numbers as rebuilt code has one that was made outside: it takes active times."""
+    frame = sys._getframe(2)
+    while solution is not None and frame is not None:
+        if (view := frame.f_builtins.get("__rebound__")) is not None:
+            return view.rebinder.at_run_time(solution)
+        frame = frame.f_back
+    return solution
 
 
 def _rebuilt():
