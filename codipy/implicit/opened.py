@@ -23,6 +23,7 @@ from codipy.tools.rebinding.unit import EMPTY, contents
 __all__ = ["Opened", "may_read_variables"]
 
 _MOST = 2000      # objects that are looked at
+_OF_SCIPY = "scipy.", "codipy.tools.rebinding.distributions."      # modules of its objects, and of what stands for some
 
 
 class Opened:
@@ -30,7 +31,7 @@ class Opened:
 
     Cells and default values are looked into, also those of functions that stand in them, and lists, tuples and
     dictionaries there. A variable that the function itself assigns to (``nonlocal``) stays where it is, and so does
-    what an object has in its attributes.
+    what an object of the user's has in its attributes; objects of SciPy's are looked into as lists are.
 
     Parameters
     ----------
@@ -87,7 +88,24 @@ class _Copier:
             parts = x.func, x.args, x.keywords
             f, args, named = copied = self.copy(parts)
             return x if copied is parts else functools.partial(f, *args, **named)
-        return x
+        if kind is types.MethodType:
+            owner = self.copy(x.__self__)
+            return x if owner is x.__self__ else types.MethodType(x.__func__, owner)
+        return self._object(x, kind) if f"{kind.__module__}.".startswith(_OF_SCIPY) else x
+
+    def _object(self, x, kind):
+        """A spline, a sparse matrix, a distribution of SciPy's: nobody sees whether a copy is asked or itself."""
+        if isinstance(x, type):
+            return x
+        self._made[id(x)] = x, x
+        old = attributes_of(x)
+        if (new := self._container(old, dict)) is old:
+            return x
+        made = kind.__new__(kind)
+        self._made[id(x)] = x, made
+        for name, each in new.items():
+            object.__setattr__(made, name, each)
+        return made
 
     def _container(self, x, kind):
         if kind is dict:
@@ -123,6 +141,17 @@ class _Copier:
 
 def _is(a, b):
     return a is b
+
+
+def attributes_of(x):
+    """What an object has in its attributes and slots, by name."""
+    slots = [name for kind in type(x).__mro__ for name in _slots(kind) if hasattr(x, name)]
+    return {name: getattr(x, name) for name in slots} | getattr(x, "__dict__", {})
+
+
+def _slots(kind):
+    found = vars(kind).get("__slots__", ())
+    return [found] if isinstance(found, str) else [name for name in found if name not in ("__dict__", "__weakref__")]
 
 
 @functools.lru_cache(256)
@@ -164,8 +193,7 @@ def may_read_variables(*given):
         elif isinstance(x, np.ndarray):
             waiting += x.flat if x.dtype == object else ()
         else:
-            waiting += getattr(x, "__dict__", {}).values()
-            waiting += [getattr(x, name, None) for kind in type(x).__mro__ for name in getattr(kind, "__slots__", ())]
+            waiting += attributes_of(x).values()
             waiting += [vars(kind)["__call__"] for kind in type(x).__mro__ if "__call__" in vars(kind)]
     return bool(waiting)
 

@@ -184,9 +184,9 @@ and what the function closes over), initial values, `t_span` and `t_eval`, in bo
 The last is asked for by `codipy.implicit.solve_ivp(fun, t_span, y0, ..., adjoint="continuous")`, for long intervals.
 `t_events` and `y_events` are differentiated by the implicit function theorem, and so are `t` and `y` where a terminal
 event has ended the run; `dense_output` gives `sol(t)`, by what `t` depends on, too. Where the equation is
-differentiated, it must have its variables by `args=` or close over them: those in attributes of objects raise. Complex
-states, and methods of your own, have SciPy's loop rebuilt (explicit ones). `evaluate_primal()` raises at other inputs.
-`tanhsinh`, `nsum`, `cubature` and `solve_bvp` raise.
+differentiated, it must have its variables by `args=` or close over them: those in attributes of objects of your own
+raise. Complex states, and methods of your own, have SciPy's loop rebuilt (explicit ones). `evaluate_primal()` raises at
+other inputs. `tanhsinh`, `nsum`, `cubature` and `solve_bvp` raise.
 
 A right-hand side may have branches, as of `max(0, y)`, where it does not jump. Where it jumps at a time or a state that
 depends on variables, `1.0 if t < t0 else -y[0]`, the derivative is that of the branches which the steps took: what

@@ -4,7 +4,10 @@
 import numpy as np
 import pytest
 import scipy.integrate
-from scipy.integrate import odeint, solve_ivp
+import scipy.sparse
+import scipy.stats
+from scipy.integrate import OdeSolution, odeint, solve_ivp
+from scipy.interpolate import CubicSpline, make_interp_spline
 
 import codipy
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
@@ -481,3 +484,75 @@ def test_what_a_continuous_solution_is_made_of_is_refused():
 
     with pytest.raises(ActiveError, match=r"interpolants of the continuous solution .* call the solution itself"):
         codipy.grad(f)(0.7)
+
+
+@pytest.mark.parametrize("method", METHODS)
+def test_a_continuous_solution_of_numbers_at_active_times(method):
+    def f(p):
+        sol = solve_ivp(lotka, (0.0, 2.0), [1.0, 0.5], method, args=([1.2, 0.7, 0.9],), dense_output=True, **FINE).sol
+        assert isinstance(sol, OdeSolution)
+        assert type(sol(0.3)) is np.ndarray
+        return sol(p[0])[0] * sol(p[1] + T / 9)[1] @ T
+
+    value, gradient = codipy.value_and_grad(f)(P)
+    assert value == f(P)
+    np.testing.assert_allclose(gradient, differences(f, 1e-5), rtol=1e-6, atol=1e-9)
+
+
+class Filling:
+    """A right-hand side that keeps its parameters and an array to compute in."""
+
+    def __init__(self, p, begins):
+        self.p, self.work, self.begins = p, np.zeros(2), begins
+
+    def __call__(self, t, y):
+        if self.begins:
+            self.work[:] = 0.0
+        self.work[0] = y[0] * (self.p[0] - self.p[1] * y[1])
+        self.work[1] = y[1] * (self.p[1] * y[0] - self.p[2])
+        return self.work.copy()
+
+
+@pytest.mark.parametrize("method", ["RK45", "DOP853", "Radau", "BDF"])
+@pytest.mark.parametrize("begins", [False, True])
+def test_an_array_that_each_call_fills_by_elements(method, begins):
+    def f(p):
+        return solve_ivp(Filling(p, begins), (0.0, 2.0), [1.0, 0.5], method, **FINE).y[0, -1]
+
+    if not begins and method in ("Radau", "BDF"):      # whose matrices are of recordings of their own
+        with pytest.raises(TapeError, match=r"`self.work` is written to by elements.*begin with `self.work\[:\] = 0.0`"):
+            codipy.grad(f)(P)
+        return
+    value, gradient = codipy.value_and_grad(f)(P)
+    assert value == f(P)
+    np.testing.assert_allclose(gradient, differences(f, 1e-5), rtol=1e-5, atol=1e-7)
+
+
+def _rates(p):
+    return CubicSpline(np.linspace(0.0, 2.0, 4), np.concatenate([p, p[:1] ** 2]))
+
+
+OBJECTS = {
+    "a spline": (_rates, lambda t, y, s: -y * s(t)),
+    "its derivative": (lambda p: _rates(p).derivative(), lambda t, y, s: -y * s(t) / 3),
+    "a method": (lambda p: _rates(p).__call__, lambda t, y, s: -y * s(t)),
+    "a B-spline": (lambda p: make_interp_spline(np.linspace(0.0, 2.0, 3), p, k=2), lambda t, y, s: -y * s(t)),
+    "a sparse matrix": (lambda p: scipy.sparse.diags([p[:2], p[2:]], [0, 1]).tocsr(), lambda t, y, A: -(A @ y)),
+    "a distribution": (lambda p: scipy.stats.norm(p[0], p[1]), lambda t, y, d: -y * d.pdf(t)),
+}
+
+
+@pytest.mark.parametrize("is_closed_over", [False, True])
+@pytest.mark.parametrize("name", OBJECTS)
+def test_objects_of_scipy_have_their_variables_found(name, is_closed_over):
+    make, slope = OBJECTS[name]
+
+    def f(p):
+        made = make(p)
+        if is_closed_over:
+            return solve_ivp(lambda t, y: slope(t, y, made), (0.0, 2.0), [1.0, 0.5], "LSODA", **FINE).y[0, -1]
+        return odeint(slope, [1.0, 0.5], T, args=(made,), tfirst=True, **FINE)[-1, 0]
+
+    value, gradient = codipy.value_and_grad(f)(P)
+    assert value == f(P)
+    np.testing.assert_allclose(gradient, differences(f, 1e-4), rtol=1e-4, atol=2e-5)
