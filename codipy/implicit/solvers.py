@@ -44,6 +44,8 @@ _OF_ROOTS = 1e-6
 _AS_NEAR = 2      # the status of a minimiser that cannot come nearer
 _AT_JUMPS = ("; where the function jumps over zero, the place of the jump is no root: say by codipy.implicit.root "
              "which equation holds there")
+_AT_BARRIERS = ("; trust-constr may have stopped by gtol while a barrier held it off bounds: options={'gtol': 0.0} lets it "
+                "go on until the barrier is small (barrier_tol)")
 _SLOPES = ("jac", "fprime", "fprime2")
 
 
@@ -131,7 +133,10 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
             is_constant = not is_active(u) and not any(map(is_active, known.values()))
             return found if is_constant else _with(name, found, u, key, near, value_of, known)
 
-        known_as = near, sys._getframe(1), asked, _AT_JUMPS if near == _OF_ROOTS else AT_KINKS
+        unsolved = _AT_JUMPS if near == _OF_ROOTS else AT_KINKS
+        if str(given.get("method")).lower() == "trust-constr" and ("bounds" in given or constraints):
+            unsolved = _AT_BARRIERS + unsolved
+        known_as = near, sys._getframe(1), asked, unsolved
         if not constraints:
             return answer(solution_of(equation, solve, *known_as)(*args))
 

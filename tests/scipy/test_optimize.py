@@ -681,3 +681,19 @@ def test_steps_whose_size_basinhopping_adapts():
     value, gradient = codipy.value_and_grad(f)(0.7)
     assert value == f(0.7) and sizes[0] == sizes[1] != Walk.stepsize
     assert gradient == pytest.approx(2.0 / (2.0 - 16.0 * np.cos(4.0 * value)), rel=1e-5)
+
+
+@pytest.mark.filterwarnings("ignore:delta_grad == 0.0")
+@pytest.mark.parametrize("goes_on", [False, True])
+def test_a_barrier_that_holds_a_minimum_off_its_bounds(goes_on):
+    def f(p):
+        found = scipy.optimize.minimize(lambda u: 0.5 * (u[0] + 6.0 * p[0]) ** 2, [0.5], bounds=[(-p[1], None)],
+                                        method="trust-constr", options={"gtol": 0.0} if goes_on else {})
+        return found.x[0]
+
+    if goes_on:
+        np.testing.assert_allclose(codipy.grad(f)(P), [0.0, -1.0, 0.0], atol=1e-9)
+        return
+    assert abs(f(P) + P[1]) > 2e-4
+    with pytest.raises(ArithmeticError, match=r"moves it by .*trust-constr may have stopped by gtol.*{'gtol': 0.0}"):
+        codipy.grad(f)(P)
