@@ -13,6 +13,7 @@ from codipy.complexes.compared import ComparedByValue, doors
 from codipy.complexes.pairs import COMPLEX_OF, complex_of_pairs, pairs_of_complex
 from codipy.errors import ActiveError
 from codipy.tape.signatures import Signature
+from codipy.tape.strategies.forward import seed_rows
 
 __all__ = ["ComplexArray"]
 
@@ -113,12 +114,17 @@ class ComplexArray(ComparedByValue):
 
     @property
     def tangent(self):
-        """ndarray of complex128: the derivative along the seeds of a tape of strategy 'forward', of one direction."""
-        return complex_of_pairs(self.pairs.tangent)
+        """ndarray of complex128: the derivative along the seeds of a tape of strategy 'forward', with more directions
+        than one of one axis more, the last; set it to seed an input that nothing has read yet."""
+        parts = self.pairs.tangent
+        return complex_of_pairs(parts if parts.ndim == self.pairs.ndim else np.moveaxis(parts, -2, -1))
 
     @tangent.setter
     def tangent(self, seed):
-        self.pairs.tangent = pairs_of_complex(np.broadcast_to(np.asarray(seed, np.complex128), self.shape))
+        width = self.pairs.tangent.shape[self.pairs.ndim :]
+        rows = seed_rows(seed, self.shape, *(width or (1,)), np.complex128)
+        parts = np.moveaxis(pairs_of_complex(rows).reshape(*self.shape, -1, 2), -1, -2)
+        self.pairs.tangent = parts if width else parts[..., 0]
 
     # ---- Shape ----
 
@@ -350,6 +356,8 @@ class ComplexArray(ComparedByValue):
             return function.__get__(self)
         if name in ("ctypes", "data", "tobytes", "tofile", "dump", "dumps"):
             return getattr(self.__array__(), name)
+        if name == "tangent":
+            return self.pairs.tangent  # which has said why there is none
         raise AttributeError(f"'ComplexArray' object has no attribute {name!r}")
 
     # ---- Text ----

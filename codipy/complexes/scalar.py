@@ -67,20 +67,47 @@ class Complex(ComparedByValue, ComplexNumber):
     @property
     def gradient(self):
         """complex: dL/dRe(z) + i dL/dIm(z) of what was seeded."""
-        return complex(*(x.gradient if x.is_active else 0.0 for x in (self.real, self.imag)))
+        return complex(*self._of_parts("gradient"))
 
     @gradient.setter
     def gradient(self, seed):
-        self.real.gradient, self.imag.gradient = complex(seed).real, complex(seed).imag
+        if np.ndim(seed):
+            raise TypeError(f"gradient: a seed must be a plain complex number, got {type(seed).__name__}")
+        self._set_parts("gradient", seed)
 
     @property
     def tangent(self):
-        """complex: the derivative along the seeds of a tape of strategy 'forward', of one direction."""
-        return complex(*(x.tangent if x.is_active else 0.0 for x in (self.real, self.imag)))
+        """complex: the derivative along the seeds of a tape of strategy 'forward', an array with more directions than
+        one; set it to seed an input that nothing has read yet."""
+        real, imag = self._of_parts("tangent")
+        if not (np.ndim(real) or np.ndim(imag)):
+            return complex(real, imag)
+        found = np.empty(max(np.size(real), np.size(imag)), complex)
+        found.real, found.imag = real, imag
+        return found
 
     @tangent.setter
     def tangent(self, seed):
-        self.real.tangent, self.imag.tangent = complex(seed).real, complex(seed).imag
+        self._set_parts("tangent", seed)
+
+    def _of_parts(self, name):
+        """The derivatives of both parts, where one may be passive."""
+        if not self.imag.is_active:
+            return getattr(self.real, name), 0.0
+        return getattr(self.real, name) if self.real.is_active else 0.0, getattr(self.imag, name)
+
+    def _set_parts(self, name, seed):
+        """Seed both parts, or none where one of them refuses."""
+        numbers = np.asarray(seed)
+        if numbers.dtype.kind not in "fiubc":
+            raise TypeError(f"{name}: a seed must be plain complex numbers, got {type(seed).__name__}")
+        before = getattr(self.real, name)
+        setattr(self.real, name, numbers.real)
+        try:
+            setattr(self.imag, name, numbers.imag)
+        except BaseException:
+            setattr(self.real, name, before)
+            raise
 
     # ---- Truth, leaving ----
 
@@ -144,6 +171,8 @@ class Complex(ComparedByValue, ComplexNumber):
     __iter__ = None  # which else `__getitem__` would stand for
 
     def __getattr__(self, name):
+        if name == "tangent":
+            return self._of_parts(name)  # which has said why there is none
         if self.kind is not complex and name in _OF_SCALARS:
             if name in _PASSIVE:
                 return getattr(self.value, name)

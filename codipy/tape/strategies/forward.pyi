@@ -8,7 +8,9 @@ from codipy.tape.strategies.strategy import Strategy
 
 TOO_LATE: str
 
-def seed_rows(seed: ArrayLike, shape: tuple[int, ...], width: int) -> NDArray[np.float64]: ...
+def seed_rows(
+    seed: ArrayLike, shape: tuple[int, ...], width: int, number: type[np.inexact] = np.float64
+) -> NDArray[np.inexact]: ...
 
 class Forward(Strategy):
     def __new__(cls, *_: object) -> Forward: ...

@@ -16,7 +16,7 @@ TOO_LATE = ("a tangent is set before the input is used: what was computed from i
             "x.tangent right behind register_input(); for other directions take width=, or run the function again")
 
 
-def seed_rows(seed, tuple shape, Py_ssize_t width):
+def seed_rows(seed, tuple shape, Py_ssize_t width, number=np.float64):
     """Tangents as rows for a variable.
 
     Parameters
@@ -27,6 +27,8 @@ def seed_rows(seed, tuple shape, Py_ssize_t width):
         Its shape.
     width : int
         Directions.
+    number : type
+        What they are numbers of, ``numpy.float64`` or ``numpy.complex128``.
 
     Returns
     -------
@@ -36,15 +38,16 @@ def seed_rows(seed, tuple shape, Py_ssize_t width):
     Raises
     ------
     TypeError, ValueError
-        If the seed is not of real numbers, or has another shape.
+        If the seed is not of such numbers, or has another shape.
     """
     numbers = np.asarray(seed)
-    if numbers.dtype.kind not in "fiub":
-        raise TypeError(f"tangent: a seed must be plain real numbers, got {type(seed).__name__}")
+    if numbers.dtype.kind not in ("fiubc" if number is np.complex128 else "fiub"):
+        raise TypeError(f"tangent: a seed must be plain {'complex' if number is np.complex128 else 'real'} numbers, got "
+                        f"{type(seed).__name__}")
     try:
         if width == 1 or numbers.ndim <= len(shape) and shape:
             numbers = np.broadcast_to(numbers, shape)[..., None]
-        return np.array(np.broadcast_to(numbers, (*shape, width)), np.float64).reshape(-1, width)
+        return np.array(np.broadcast_to(numbers, (*shape, width)), number).reshape(-1, width)
     except ValueError:
         wide = f" or {(*shape, width)}" if width > 1 else ""
         raise ValueError(f"tangent: a seed must have the shape {shape}{wide}, or one that broadcasts to it, got "
