@@ -152,7 +152,8 @@ cdef class Array(BaseArray):
     def identifier(self):
         """ndarray of int32: of its shape, what names each element's slot in adjoint vectors; see ``Adjoints.at``.
 
-        0 where nothing is active. Nobody else gets the slots before the tape is reset.
+        0 where nothing is active. Nobody else gets the slots before the tape is reset. Reals that are taken from the
+        array, ``a[1]``, have these too, but with the strategies 'primal-reuse' and 'forward', where they are copies.
         """
         return identifiers_of(self)
 

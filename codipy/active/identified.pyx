@@ -71,7 +71,8 @@ cdef Told told_by(Tape tape):
 def identifier_of(Real x):
     """int: what names its slot in adjoint vectors, 0 where it depends on no input; see ``Adjoints.at``.
 
-    Nobody else gets the slot before the tape is reset.
+    Nobody else gets the slot before the tape is reset. An element ``a[1]`` has that of ``a.identifier[1]``; with the
+    strategies 'primal-reuse' and 'forward' it is a copy, which has one of its own.
     """
     cdef Recorder* r = current()
     cdef BaseTape tape
@@ -139,8 +140,15 @@ cdef class AdjointsAt:
 
     def __cinit__(self, Adjoints adjoints not None, identifiers):
         cdef Told told = told_by(adjoints.tape)
-        given = np.asarray(identifiers)
+        try:
+            given = np.asarray(identifiers)
+        except ValueError as error:
+            raise TypeError("identifiers must be an integer or an array of integers, and these lists make none: "
+                            f"{error}") from error
         if given.dtype.kind not in "iu" and given.size:
+            exact = np.asarray(identifiers, object).reshape(-1)
+            if all([type(x) is int for x in exact]):     # larger than any type of NumPy's holds
+                self.refuse(max(exact, key=abs))
             raise TypeError(f"identifiers must be integers, got {type(identifiers).__name__}"
                             + (f" of dtype {given.dtype}" if isinstance(identifiers, np.ndarray) else ""))
         for extreme in (given.min(), given.max()) if given.size else ():

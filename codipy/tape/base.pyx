@@ -523,6 +523,9 @@ cdef class BaseTape:
     def evaluate_forward(self, start=None, end=None, *, adjoints=None):
         """Forward sweep: from tangents seeded at the inputs to those of the results.
 
+        What a statement computes gets its tangent from there, whatever was seeded: with the strategy 'primal-reuse' also
+        an element ``x[1]`` of an input, which is a copy. Seed ``x``.
+
         Parameters
         ----------
         start, end : TapePosition, optional

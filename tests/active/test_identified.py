@@ -110,6 +110,57 @@ def test_views_and_elements_have_the_identifiers_of_what_they_show(strategy):
 
 
 @each_strategy
+@pytest.mark.parametrize("seeded", ["x", "computed", "written", "y"])
+def test_seeds_by_identifiers_of_elements(strategy, seeded):
+    """One element, seeded by its own identifier or by that in the array's, beside another result."""
+    def f(x):
+        computed = np.sin(x) * x[0, 1]
+        written = x * 1.0
+        written[0, 1] = computed[0, 1] * x[1, 2]
+        written[1] = computed[0]
+        return {"x": x, "computed": computed, "written": written, "y": computed * written}
+
+    steps = [f(X + 1e-30j * unit.reshape(X.shape))[seeded][0, 1].imag / 1e-30 for unit in np.eye(X.size)]
+    tape = new_tape((strategy, "operation" if strategy == "simple" else "statement"))
+    with tape:
+        x = tape.register_input(X.copy())
+        found = f(x)
+        array = found[seeded] if seeded == "x" else tape.register_output(found[seeded])
+        one = array[0, 1]
+        by_element, by_array = one.identifier, array.identifier[0, 1]
+        other = tape.register_output(x[1, 0] * 3.0)
+    assert (by_element == by_array) == (strategy != "primal-reuse")
+    for identifier in (by_element, by_array):
+        adjoints = tape.new_adjoints()
+        adjoints.at(identifier).gradient = 1.0
+        adjoints.at(other.identifier).add(2.0)
+        tape.evaluate(adjoints=adjoints)
+        expected = np.reshape(steps, X.shape)
+        expected[1, 0] += 6.0
+        np.testing.assert_allclose(adjoints.at(x.identifier).gradient, expected, rtol=1e-14)
+        np.testing.assert_array_equal(adjoints[x], adjoints.at(x.identifier).gradient)
+
+
+@each_strategy
+def test_the_adjoint_of_an_element_by_its_identifier_is_that_of_the_input_or_refused(strategy):
+    tape = new_tape((strategy, "operation" if strategy == "simple" else "statement"))
+    with tape:
+        x = tape.register_input(X.copy())
+        one = x[0, 1]
+        identifier = one.identifier
+        y = tape.register_output(np.sum(x * one) + x[0, 1] ** 2)
+    adjoints = tape.new_adjoints()
+    adjoints[y] = 1.0
+    tape.evaluate(adjoints=adjoints)
+    assert adjoints[x][0, 1] == np.sum(X) + X[0, 1] + 2.0 * X[0, 1]
+    if strategy == "primal-reuse":
+        with pytest.raises(TapeError, match="consumed"):
+            adjoints.at(identifier).gradient
+    else:
+        assert adjoints.at(identifier).gradient == adjoints[x][0, 1]
+
+
+@each_strategy
 def test_the_passive_identifier_reads_as_zero_and_takes_no_seed(strategy):
     tape = codipy.Tape(strategy)
     with tape:
@@ -216,6 +267,15 @@ def test_expressions_that_wait(strategy):
     adjoints.at(alone.identifier).gradient = 1.0
     tape.evaluate(adjoints=adjoints)
     assert adjoints.at(a.identifier).gradient == 12.0
+
+
+@pytest.mark.parametrize("wrong", [2**70, [2**70, 1], -(2**70), 2**63, [1, 2**63], [-1, 2**63], 2**31])
+def test_numbers_beyond_all_identifiers_are_refused_as_such(wrong):
+    tape = codipy.Tape()
+    record(tape)
+    largest = max(wrong, key=abs) if isinstance(wrong, list) else wrong
+    with pytest.raises(TapeError, match=f"^{largest} is no identifier that a variable of this recording was asked for"):
+        tape.new_adjoints().at(wrong)
 
 
 def test_what_is_no_identifier():
