@@ -66,11 +66,10 @@ cdef class Call(Record):
             elif self.places is not None and self.add_at_places(origin, adjoints.width):
                 pass
             elif type(self.out) is tuple:
-                bars = tuple([adjoint_view(origin, results + k, adjoints.width) for k in range(self.results)])
+                bars = tuple([flow_of(origin, results + k, adjoints.width, not keep) for k in range(self.results)])
                 self.add_bars(origin, bars, adjoints.width)
             else:
-                bars = adjoint_view(origin, results, adjoints.width)
-                self.add_bars(origin, bars, adjoints.width)
+                self.add_bars(origin, flow_of(origin, results, adjoints.width, not keep), adjoints.width)
             if not keep:
                 for k in range(self.results):
                     clear(origin, results + k, adjoints.width)
@@ -101,6 +100,9 @@ cdef class Call(Record):
             return False
         some = slice(None) if len(flowing) == width else flowing
         bars = [None if results[k].ndim < 0 else directions_of(origin, results + k, width)[some] for k in range(self.results)]
+        for bar in bars:
+            if bar is not None and keep:
+                bar.flags.writeable = False
         several = type(self.out) is tuple
         back = in_silence(rule, (tuple(bars) if several else bars[0], self.out, self.args, self.kwargs, self.argnums))
         if back is None:
@@ -129,6 +131,8 @@ cdef class Call(Record):
         if rule is None:
             return False
         dots = {self.argnums[k]: directions_of(origin, self.slots + k, width) for k in range(self.arguments)}
+        for dot in dots.values():
+            dot.flags.writeable = False
         found = in_silence(rule, (dots, self.out, self.args, self.kwargs))
         if found is None:
             return False
@@ -241,7 +245,7 @@ cdef class Call(Record):
                                    or self.forward_at_once(adjoints)):
             return 0
         for d in range(adjoints.width):
-            dots = {self.argnums[k]: adjoint_view(adjoints.origin() + d, self.slots + k, adjoints.width)
+            dots = {self.argnums[k]: flow_of(adjoints.origin() + d, self.slots + k, adjoints.width, False)
                     for k in range(self.arguments)}
             result = in_silence(self.primitive.jvp, (dots, self.out, self.args, self.kwargs))
             parts = result if type(self.out) is tuple else (result,)
@@ -314,6 +318,11 @@ cdef class Call(Record):
 
     def __repr__(self):
         return f"<{self.primitive.name}>"
+
+
+cdef object flow_of(double* origin, const Slots* slots, Py_ssize_t width, bint writable):
+    """The adjoints or tangents that a rule is given: it may not write to what is read again."""
+    return None if slots.ndim < 0 else view_of(origin, slots, width, writable)
 
 
 cdef bint is_same(object old, object new) except? True:
