@@ -18,8 +18,8 @@ __all__ = ["Primitive"]
 class Primitive:
     """An opaque operation: NumPy computes the value, two rules the derivatives.
 
-    Rules see plain arrays, to which they do not write, and use NumPy functions only. A zero cotangent propagates nothing, also where the partial is
-    infinite. `codipy.active.array.call(primitive, args)` records it.
+    Rules see plain arrays, to which they do not write, and use NumPy functions only. A zero cotangent propagates
+    nothing, also where the partial is infinite. `codipy.active.array.call(primitive, args)` records it.
 
     Parameters
     ----------

@@ -105,8 +105,10 @@ def test_a_seed_is_set_for_both_parts_or_for_none():
         assert z.tangent == 3.0 + 4.0j
 
 
-@pytest.mark.parametrize(("seed", "error"), [("1", TypeError), ([1.0, 2.0], ValueError), (None, TypeError),
-                                             (np.ones((3, 2, 2)), ValueError), (np.ones((2, 3)), ValueError)])  # fmt: skip
+@pytest.mark.parametrize(("seed", "error"), [
+    ("1", TypeError), (None, TypeError), ([1.0, 2.0], ValueError), (np.ones((2, 3)), ValueError),
+    (np.ones((3, 2, 2)), ValueError),
+])  # fmt: skip
 def test_seeds_of_another_form_are_refused(seed, error):
     tape = codipy.Tape("forward", width=3)
     with tape:
