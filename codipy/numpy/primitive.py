@@ -26,7 +26,8 @@ class Primitive:
     name : str
         What messages and statistics call it.
     forward : callable
-        ``forward(*args, **kwargs)`` returns an array, a number, or a tuple of them.
+        ``forward(*args, **kwargs)`` returns an array, a number, or a tuple of them. What is a view of an argument is
+        that view of the variable, and no rule is asked.
     vjp : callable
         ``vjp(g, out, args, kwargs, argnums)`` returns one cotangent for each of `argnums`, of the shape of that
         argument, or None where it is zero. `g` has the shape of `out`; of several outputs it is a tuple, with None

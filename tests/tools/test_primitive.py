@@ -506,3 +506,36 @@ def test_complex_variables_are_refused():
         codipy.grad(lambda z: np.sum(square(z).real))(X + 1j)
     with pytest.raises(ActiveError, match="complex variable"):
         codipy.grad(lambda x: abs(square(x * 1j)))(2.0)
+
+
+RETURNING = {
+    "argument": lambda x: x,
+    "view": lambda x: x[::-1],
+    "shape": lambda x: x.reshape(-1, 1),
+    "conversion": lambda x: np.asarray(x, float),
+    "one of two": lambda x: (2.0 * x, x[1:]),
+}
+
+
+@pytest.mark.parametrize("saves", [False, True])
+@pytest.mark.parametrize("case", RETURNING)
+def test_a_function_that_returns_its_argument_is_refused(case, saves):
+    """Its rule would not be asked: the result is the variable that was handed over."""
+    f = RETURNING[case]
+    own = codipy.primitive((lambda x: (f(x), 1)) if saves else f, saves=saves)
+    own.vjp(lambda g, out, x, **saved: -np.ones(3))
+    for called in (lambda x: own(x), lambda x: own(1.0 * x), lambda x: own(x[:3])):
+        with pytest.raises(ActiveError, match=r"returned its argument 0, or a view of it.*x\.copy\(\)"):
+            codipy.vjp(called, X)
+    np.testing.assert_array_equal(codipy.value(own(X)[0]), f(X)[0])
+
+
+@each_strategy
+def test_a_rule_of_the_identity_is_asked(strategy):
+    """Gradients that are turned or cut on their way."""
+    reversal, clipped = codipy.primitive(np.copy), codipy.primitive(lambda x: x.copy())
+    reversal.vjp(lambda g, out, x: -g)
+    clipped.vjp(lambda g, out, x: np.clip(g, -0.5, 0.5))
+    np.testing.assert_array_equal(codipy.grad(lambda x: np.sum(reversal(x) * x), strategy=strategy)(X), 0.0 * X)
+    found = codipy.grad(lambda x: np.sum(clipped(2.0 * x) * np.arange(3.0)), strategy=strategy)(X)
+    np.testing.assert_array_equal(found, [0.0, 1.0, 1.0])

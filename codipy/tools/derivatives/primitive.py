@@ -53,7 +53,7 @@ def primitive(f=None, *, saves=False):
         a variable that is no argument.
     ActiveError
         When it is called with variables in keyword arguments or in lists, or with complex ones, and where `f` writes to
-        what it was given.
+        what it was given, or returns it.
 
     Notes
     -----
@@ -147,8 +147,10 @@ class OwnPrimitive:
                               "np.array(x), and return what the caller needs") from error
         self._demand_unchanged(before, _contents(args, kwargs))
         if not self._saves:
+            self._demand_new(result, args, kwargs)
             return result
         saved, out = saved_apart(self._pair(result)), result[0]
+        self._demand_new(out, args, kwargs)
         return (*out, _Saved(saved)) if isinstance(out, tuple) else (out, _Saved(saved))
 
     def _pull(self, g, out, args, kwargs, argnums):
@@ -301,6 +303,15 @@ class OwnPrimitive:
             raise ActiveError(f"{name_of(self)} wrote to {changed[0]}: while a function is differentiated the "
                               "derivative of what stands there now would be lost; let it work on a copy, and return "
                               "what the caller needs")
+
+    def _demand_new(self, out, args, kwargs):
+        """That no result is an argument: what is written to the one would show in the other, whatever the rule says."""
+        for part in out if isinstance(out, tuple) else (out,):
+            if isinstance(part, np.ndarray):
+                for k, x in [*enumerate(args), *kwargs.items()]:
+                    if isinstance(x, np.ndarray) and np.may_share_memory(part, x):
+                        raise ActiveError(f"{name_of(self)} returned its argument {k!r}, or a view of it, which is no "
+                                          "result that a rule could be of: return a copy, x.copy()")
 
     def _pair(self, result):
         if not isinstance(result, tuple) or len(result) != 2:
