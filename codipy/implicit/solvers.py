@@ -44,8 +44,8 @@ _OF_ROOTS = 1e-6
 _AS_NEAR = 2      # the status of a minimiser that cannot come nearer
 _AT_JUMPS = ("; where the function jumps over zero, the place of the jump is no root: say by codipy.implicit.root "
              "which equation holds there")
-_AT_BARRIERS = ("; trust-constr may have stopped by gtol while a barrier held it off bounds: options={'gtol': 0.0} lets it "
-                "go on until the barrier is small (barrier_tol)")
+_AT_BARRIERS = ("; trust-constr may have stopped by gtol while a barrier held it off bounds: options={'gtol': 0.0} "
+                "lets it go on until the barrier is small (barrier_tol)")
 _SLOPES = ("jac", "fprime", "fprime2")
 
 

@@ -20,7 +20,8 @@ from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.kernels.calls import demand_real
 from codipy.scipy.kernels.products import by_values, multiplied
-from codipy.scipy.kernels.whole import is_active_matrix, matrix_of, plain_matrix, structure_of
+from codipy.scipy.kernels.whole import is_active_array, is_active_matrix, is_operator, matrix_of, parts_of, plain_matrix
+from codipy.scipy.products import pairs, uses_variables
 
 __all__ = ["FUNCTIONS", "beside"]
 
@@ -30,7 +31,7 @@ _ORIGINAL = scipy.sparse.linalg.eigsh
 def beside(matrix, value, vector, right, name="eigsh"):
     """``pinv(A - w I) right``, of what is orthogonal to the eigenvector: A - w I with that as its border."""
     n = len(vector)
-    shifted = (matrix - value * scipy.sparse.eye_array(n)).tocsc()
+    shifted = (scipy.sparse.csc_array(matrix) - value * scipy.sparse.eye_array(n))
     bordered = scipy.sparse.block_array([[shifted, vector[:, None]], [vector[None], None]], format="csc")
     try:
         found = scipy.sparse.linalg.spsolve(bordered, np.append(right - vector * (vector @ right), 0.0))[:n]
@@ -93,25 +94,24 @@ def _rule(structure, options, with_vectors):
 def eigsh(A, *args, **kwargs):
     """Of active values too."""
     A = matrix_of(A)
-    if holds_active((A,)):
-        raise ActiveError(refusal("scipy.sparse.linalg.eigsh of an active Array",
-                                  "write `np.linalg.eigh(A)`, if A is symmetric, and take those that are wanted; where "
-                                  "it is not wanted, say codipy.value(x)"))  # fmt: skip
     bound = inspect.signature(_ORIGINAL).bind(A, *args, **kwargs)
     given = {key: x for key, x in bound.arguments.items() if key != "A"}
     if any(is_active_matrix(x) for x in given.values()) or holds_active(given):
         raise ActiveError(refusal("scipy.sparse.linalg.eigsh with active arguments beside A",
                                   "take scipy.linalg.eigh(A.toarray(), M.toarray())"))  # fmt: skip
     options = {key: value_tree((plain_matrix(x),))[0] for key, x in given.items()}
-    if not is_active_matrix(A):
+    is_free = is_operator(A) and uses_variables(A)
+    if not is_free and not is_active_matrix(A) and not is_active_array(A):
         return _ORIGINAL(value_tree((plain_matrix(A),))[0], **options)
     if options.get("M") is not None or options.get("mode", "normal") != "normal":
         raise ActiveError(refusal("scipy.sparse.linalg.eigsh of active values with M= or mode=",
                                   "take scipy.linalg.eigh(A.toarray(), M.toarray())"))  # fmt: skip
     demand_real("scipy.sparse.linalg.eigsh", A, instead="take np.linalg.eigh(A.toarray())")
     with_vectors = options.pop("return_eigenvectors", True)
-    matrix = A.tocsr() if A.format in ("lil", "dok") else A
-    return call(_rule(structure_of(matrix), options, with_vectors), (matrix.data.copy(),))
+    if is_free:
+        return pairs(A, lambda A, wanted: _ORIGINAL(A, **options, return_eigenvectors=wanted), with_vectors)
+    structure, values = parts_of(A)
+    return call(_rule(structure, options, with_vectors), (values,))
 
 
 FUNCTIONS = {"eigsh": eigsh}

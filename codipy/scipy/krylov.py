@@ -27,12 +27,13 @@ from codipy.numpy.sparse import kept
 from codipy.scipy.calls import is_complex, numbers
 from codipy.scipy.kernels.products import by_values, multiplied
 from codipy.scipy.kernels.whole import (
+    is_active_array,
     is_active_matrix,
     is_operator,
     matrix_of,
+    parts_of,
     plain_matrix,
     plain_operator,
-    structure_of,
 )
 
 __all__ = ["FUNCTIONS"]
@@ -224,22 +225,19 @@ def _solver(name):
             if rest:
                 raise TypeError(f"{name}() takes from 2 to 3 positional arguments")
         A = matrix_of(A)
-        if not is_operator(A) and not scipy.sparse.issparse(A) and holds_variables((A,)):
-            instead = "write `np.linalg.solve(A, b)`; where it is not wanted, say codipy.value(x)"
-            raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of an active Array", instead))
         if is_operator(A) and recording() is not None and (right := _vector(A, b)) is not None:
             solver = _Solver(name, kwargs)
             first = functools.partial(solver.first, plain_operator(A, True))
             found = door("by operator")(name, A, right, first, solver.further)
             return fillable(found), 0
-        is_active = is_active_matrix(A)
+        is_active = is_active_matrix(A) or is_active_array(A)
         if not is_active and not holds_variables((b,)):
             if not any(holds_variables((x,)) or is_active_matrix(x) for x in kwargs.values()):
                 return original(*value_tree((plain_matrix(A), numbers(b))), **_plain_options(kwargs))
             return _Solver(name, kwargs).first(*value_tree((plain_matrix(A), numbers(b)))), 0
         if is_active:
-            matrix = A.tocsr() if A.format in ("lil", "dok") else A
-            equations, values = _Equations(_Solver(name, kwargs), structure_of(matrix)), matrix.data.copy()
+            structure, values = parts_of(A)
+            equations = _Equations(_Solver(name, kwargs), structure)
         else:
             plain = numbers(value_tree((plain_matrix(_turnable(name, A)),))[0])
             if scipy.sparse.issparse(plain):

@@ -21,7 +21,8 @@ from codipy.numpy.primitive import Primitive
 from codipy.scipy.eigenpairs import beside
 from codipy.scipy.kernels.calls import demand_real
 from codipy.scipy.kernels.products import by_values, multiplied
-from codipy.scipy.kernels.whole import is_active_matrix, matrix_of, plain_matrix, structure_of
+from codipy.scipy.kernels.whole import is_active_array, is_active_matrix, is_operator, matrix_of, parts_of, plain_matrix
+from codipy.scipy.products import triples, uses_variables
 
 __all__ = ["FUNCTIONS"]
 
@@ -42,7 +43,7 @@ def _rule(structure, options, with_vectors):
         return _ORIGINAL(structure.matrix(np.array(values)), **options, return_singular_vectors=vectors)
 
     def both(values):
-        matrix = structure.matrix(values)
+        matrix = scipy.sparse.csr_array(structure.matrix(values))
         return scipy.sparse.block_array([[None, matrix], [matrix.T, None]], format="csr")
 
     def triples(values, out):
@@ -90,23 +91,23 @@ def _rule(structure, options, with_vectors):
 def svds(A, *args, **kwargs):
     """Of active values too."""
     A = matrix_of(A)
-    if holds_active((A,)):
-        instead = "write `np.linalg.svd(A, full_matrices=False)`, and take those that are wanted, or codipy.value(A)"
-        raise ActiveError(refusal("scipy.sparse.linalg.svds of an active Array", instead))
     given = {key: x for key, x in inspect.signature(_ORIGINAL).bind(A, *args, **kwargs).arguments.items() if key != "A"}
     given.update(given.pop("kwargs", {}))
     if holds_active(given):
         raise ActiveError(refusal("scipy.sparse.linalg.svds with active arguments beside A", "say codipy.value(x)"))
     options = {key: value_tree((x,))[0] for key, x in given.items()}
-    if not is_active_matrix(A):
+    is_free = is_operator(A) and uses_variables(A)
+    if not is_free and not is_active_matrix(A) and not is_active_array(A):
         return _ORIGINAL(value_tree((plain_matrix(A),))[0], **options)
     demand_real("scipy.sparse.linalg.svds", A, instead="take np.linalg.svd(A.toarray(), full_matrices=False)")
     with_vectors = options.pop("return_singular_vectors", True)
     if isinstance(with_vectors, str):
         raise ActiveError(refusal("scipy.sparse.linalg.svds with vectors of one side alone",
                                   "say return_singular_vectors=True"))  # fmt: skip
-    matrix = A.tocsr() if A.format in ("lil", "dok") else A
-    return call(_rule(structure_of(matrix), options, bool(with_vectors)), (matrix.data.copy(),))
+    if is_free:
+        return triples(A, lambda A, wanted: _ORIGINAL(A, **options, return_singular_vectors=wanted), bool(with_vectors))
+    structure, values = parts_of(A)
+    return call(_rule(structure, options, bool(with_vectors)), (values,))
 
 
 FUNCTIONS = {"svds": svds}

@@ -24,7 +24,16 @@ from codipy.scipy.kernels.calls import demand_real
 from codipy.scipy.kernels.exact import with_values_of
 from codipy.scipy.kernels.places import Compressed
 from codipy.scipy.kernels.products import multiplied
-from codipy.scipy.kernels.whole import is_active_matrix, matrix_of, plain_matrix, structure_of
+from codipy.scipy.kernels.whole import (
+    is_active_array,
+    is_active_matrix,
+    is_operator,
+    matrix_of,
+    parts_of,
+    plain_matrix,
+    structure_of,
+)
+from codipy.scipy.products import least_squares, uses_variables
 from codipy.scipy.solved import Equations
 
 __all__ = ["FUNCTIONS"]
@@ -32,20 +41,15 @@ __all__ = ["FUNCTIONS"]
 _NEAR = 1e-3  # how far SciPy's solution may be from that of the equations
 
 
-def _parts(name, A):
+def _parts(A):
     """Where the values of a matrix stand, these, active or not, and the function that makes SciPy's matrix of them."""
-    if is_active_matrix(A):
-        matrix = A.tocsr() if A.format in ("lil", "dok") else A
-        if matrix.format in ("csr", "csc") and not matrix.has_canonical_format:
-            matrix = matrix.copy()
-            matrix.sum_duplicates()
-        structure = structure_of(matrix)
-        return structure, matrix.data.reshape(-1).copy(), lambda values: structure.matrix(np.array(values))
-    plain = value_tree((plain_matrix(A),))[0]
-    if not (scipy.sparse.issparse(plain) or isinstance(plain, np.ndarray)):
-        raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of an operator and an active right-hand side",
-                                  "give the sparse matrix itself"))  # fmt: skip
-    plain = plain.copy()
+    if is_active_matrix(A) or is_active_array(A):
+        if getattr(A, "format", "") in ("csr", "csc") and not A.has_canonical_format:
+            A = A.copy()
+            A.sum_duplicates()
+        structure, values = parts_of(A)
+        return structure, np.reshape(values, -1), lambda values: structure.matrix(np.array(values))
+    plain = value_tree((plain_matrix(A),))[0].copy()
     rows = scipy.sparse.csr_array(plain, copy=True)
     rows.sum_duplicates()
     return structure_of(rows), rows.data.astype(float), lambda values: plain.copy()
@@ -90,11 +94,8 @@ def _squares(name, norms):
     @functools.wraps(original)
     def function(A, b, *args, **kwargs):
         A = matrix_of(A)
-        if holds_active((A,)):
-            instead = "write `np.linalg.lstsq(A, b, rcond=None)[0]`; where it is not wanted, say codipy.value(x)"
-            raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of an active Array", instead))
         given = dict(list(signature.bind(A, b, *args, **kwargs).arguments.items())[2:])
-        if is_active_matrix(A) or holds_variables((b, given)):
+        if is_active_matrix(A) or holds_variables((A, b, given)) or is_operator(A) and uses_variables(A):
             demand_real(f"scipy.sparse.linalg.{name}", A, b, instead="take np.linalg.lstsq(A.toarray(), b)")
         else:
             return original(*value_tree((plain_matrix(A), b)), **value_tree(given))
@@ -102,7 +103,9 @@ def _squares(name, norms):
             raise ActiveError(refusal(f"scipy.sparse.linalg.{name} with active options", "pass codipy.value of them"))
         options = value_tree(given)
         damp = float(options.get("damp", 0.0))
-        structure, values, matrix = _parts(name, A)
+        if is_operator(A):
+            return least_squares(name, A, b, lambda A, b: original(A, b, **options), damp)
+        structure, values, matrix = _parts(A)
         b = asarray(b)
         b = b.ravel() if b.ndim == 2 else b
         if options.get("x0") is not None and (damp or structure.shape[0] < structure.shape[1]):
@@ -149,7 +152,7 @@ def _spsolve_triangular(A, b, lower=True, overwrite_A=False, overwrite_b=False, 
         A = scipy.sparse.lil_array(value_tree((plain_matrix(A),))[0])
         A.setdiag(1.0)
         A = A.tocsr()
-    structure, values, matrix = _parts("spsolve_triangular", A)
+    structure, values, matrix = _parts(A)
     b = asarray(b)
 
     def run(values, b):

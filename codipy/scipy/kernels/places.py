@@ -8,7 +8,7 @@ import scipy.sparse
 
 from codipy.scipy.kernels.frozen import frozen
 
-__all__ = ["Blocks", "Compressed", "Coordinates", "Diagonals", "located", "meetings"]
+__all__ = ["Blocks", "Compressed", "Coordinates", "Diagonals", "Filled", "located", "meetings"]
 
 
 class _Structure:
@@ -117,6 +117,24 @@ class Diagonals(_Structure):
     def matrix(self, data):
         diagonals = np.reshape(data, (len(self.offsets), self._length))
         return scipy.sparse.dia_array((diagonals, self.offsets), shape=self.shape)
+
+
+class Filled(_Structure):
+    """An array, of which all elements are values, in this order: products with it are those of its lines in memory."""
+
+    def __init__(self, shape, order):
+        self.shape, self._order = (int(shape[0]), int(shape[1])), order
+
+    @property
+    def rows(self):
+        return np.indices(self.shape)[0].ravel(self._order)
+
+    @property
+    def columns(self):
+        return np.indices(self.shape)[1].ravel(self._order)
+
+    def matrix(self, data):
+        return np.reshape(data, self.shape, self._order)
 
 
 def located(wanted, keys):

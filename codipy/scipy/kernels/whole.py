@@ -10,14 +10,15 @@ import scipy.sparse
 import scipy.sparse.linalg
 
 from codipy.errors import ActiveError
+from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_variables
 from codipy.numpy.sparse import same
-from codipy.scipy.calls import numbers
-from codipy.scipy.kernels.places import Blocks, Compressed, Coordinates, Diagonals
+from codipy.scipy.calls import is_complex, numbers
+from codipy.scipy.kernels.places import Blocks, Compressed, Coordinates, Diagonals, Filled
 from codipy.tape.activity import passive as paused
 
-__all__ = ["is_active_matrix", "is_operator", "matrix_of", "plain_copy", "plain_matrix", "plain_operator",
-           "structure_of"]  # fmt: skip
+__all__ = ["is_active_array", "is_active_matrix", "is_operator", "matrix_of", "parts_of", "plain_copy", "plain_matrix",
+           "plain_operator", "structure_of"]  # fmt: skip
 
 
 def _values(matrix):
@@ -29,6 +30,11 @@ def _values(matrix):
 def is_active_matrix(x):
     """Whether it is a sparse matrix of SciPy with active values."""
     return scipy.sparse.issparse(x) and holds_variables((_values(x),))
+
+
+def is_active_array(x):
+    """Whether it is an array of two axes with active elements, or a list of lists of such."""
+    return not is_operator(x) and not scipy.sparse.issparse(x) and holds_variables((x,))
 
 
 def is_operator(x):
@@ -101,6 +107,17 @@ def plain_copy(matrix):
         key, copy = id(matrix), plain.copy()
         _copies[key] = weakref.ref(matrix, lambda _: _copies.pop(key, None)), copy
     return copy
+
+
+def parts_of(matrix):
+    """Where the values of an active matrix or array stand, and these, in one axis but for diagonals and blocks."""
+    if is_active_array(matrix):
+        array = matrix if is_complex(matrix) else asarray(matrix)
+        is_by_columns = array.flags.f_contiguous and not array.flags.c_contiguous
+        rows = array.T if is_by_columns else array
+        return Filled(array.shape, "F" if is_by_columns else "C"), np.reshape(rows, -1).copy()
+    matrix = matrix.tocsr() if matrix.format in ("lil", "dok") else matrix
+    return structure_of(matrix), matrix.data.copy()
 
 
 def structure_of(matrix):

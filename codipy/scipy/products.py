@@ -1,0 +1,203 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`eigsh`, `svds`, `lsqr` and `lsmr` of a `LinearOperator` whose functions use active values.
+
+There is no matrix by whose values they could be differentiated, so one product with the vectors that SciPy found is
+recorded: ``w' = v^T (A' v)`` and ``v' = -pinv(A - w I) (A' v)``, for which one equation is solved with products. What
+least squares find is the solution of the normal equations, as any equation with an operator has one.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+
+import numpy as np
+import scipy.sparse.linalg
+
+from codipy.active.array import call
+from codipy.active.array import plain as value_of
+from codipy.active.doors import door
+from codipy.active.messages.callers import refusal
+from codipy.errors import ActiveError, TapeError, UndifferentiableError
+from codipy.numpy.allocation import asarray
+from codipy.numpy.arguments import fillable, holds_active, holds_variables
+from codipy.numpy.primitive import Primitive
+from codipy.scipy.kernels.whole import plain_operator
+
+__all__ = ["least_squares", "pairs", "triples", "uses_variables"]
+
+_NEAR = 1e-6  # how large the rest of an equation of the derivative may be beside its right-hand side
+_FAR = 1e-3  # how far SciPy's solution of least squares may be from that of the normal equations
+
+
+def uses_variables(operator):
+    """Whether the products of a `LinearOperator` are active."""
+    return holds_variables((operator.matvec(np.ones(operator.shape[1])),))
+
+
+def _columns(multiply, vectors):
+    """Products with the columns of a plain matrix, as an array, of one product each: users say `matvec` alone."""
+    return asarray(np.stack([np.reshape(asarray(multiply(v.copy())), -1) for v in vectors.T], axis=1))
+
+
+def _beside(multiply, value, vector, right, name):
+    """``pinv(A - w I) right``, of what is orthogonal to the eigenvector, by products with a symmetric A."""
+    def across(x):
+        return x - vector * (vector @ x)
+
+    size, strength, right = len(vector), np.linalg.norm(right), across(right)
+    operator = scipy.sparse.linalg.LinearOperator(
+        (size, size), lambda x: across(multiply(across(np.reshape(x, -1))) - value * across(np.reshape(x, -1))),
+        dtype=float)
+    found = across(scipy.sparse.linalg.minres(operator, right, rtol=1e-13, maxiter=20 * size + 100)[0])
+    if not np.linalg.norm(operator @ found - right) <= _NEAR * strength:
+        raise np.linalg.LinAlgError(f"scipy.sparse.linalg.{name} of a LinearOperator: the equations of the derivative "
+                                    "of a vector were not solved, as where its value is repeated: take that of the "
+                                    "values alone, or give the matrix")
+    return found
+
+
+def _numbers(name, *arrays):
+    if holds_active(arrays):
+        raise UndifferentiableError(f"scipy.sparse.linalg.{name} has derivatives of first order: take np.linalg.eigh "
+                                    "or svd of the whole matrix for higher ones")
+    return [np.asarray(x) for x in arrays]
+
+
+def _rule(name, products, found, move):
+    """The Primitive from recorded products to what SciPy found: `move` gives its tangents for theirs, and is linear.
+
+    Parameters
+    ----------
+    products : sequence of ndarray
+    found : ndarray or tuple of ndarray
+    move : pair of callable
+        From tangents of the products to those of what was found, and from cotangents back; None is zero.
+    """
+    known = [x.tobytes() for x in products]
+    forth, back = move
+
+    def forward(*values):
+        if [np.asarray(x).tobytes() for x in values] != known:
+            raise TapeError(f"evaluate_primal() cannot call scipy.sparse.linalg.{name} anew, of a LinearOperator: "
+                            "record again at these inputs")
+        return tuple(x.copy() for x in found) if isinstance(found, tuple) else found.copy()
+
+    def vjp(g, out, args, kwargs, argnums):
+        bars = [None if x is None else _numbers(name, x)[0] for x in (g if isinstance(found, tuple) else (g,))]
+        _numbers(name, *args)
+        shares = back(*bars)
+        return [shares[k] for k in argnums]
+
+    def jvp(tangents, out, args, kwargs):
+        _numbers(name, *args)
+        moved = forth(*(_numbers(name, tangents[k])[0] if k in tangents else np.zeros(x.shape)
+                        for k, x in enumerate(products)))
+        return moved if isinstance(found, tuple) else moved[0]
+
+    return Primitive(f"{name} of an operator", forward, vjp, jvp)
+
+
+def pairs(A, solve, with_vectors):
+    """`eigsh` of an operator that uses active values; ``solve(operator, with_vectors)`` is SciPy's."""
+    plain = plain_operator(A, True)
+    w, v = solve(plain, True)
+    order, values = slice(None), w
+    if not with_vectors:
+        values = solve(plain, False)
+        order = np.argsort(np.argsort(values, kind="stable"), kind="stable")
+        w, v = (x[..., np.argsort(w, kind="stable")][..., order] for x in (w, v))
+    recorded = _columns(A.matvec, v)
+
+    def forth(moved):
+        w_dot = np.sum(v * moved, axis=0)
+        if not with_vectors:
+            return (w_dot,)
+        return w_dot, np.stack([-_beside(plain.matvec, w[k], v[:, k], moved[:, k], "eigsh") for k in range(len(w))],
+                               axis=1)
+
+    def back(g_w, g_v=None):
+        bar = np.zeros(v.shape) if g_w is None else v * g_w
+        for k in range(len(w)) if g_v is not None else ():
+            if np.any(g_v[:, k]):
+                bar[:, k] -= _beside(plain.matvec, w[k], v[:, k], g_v[:, k], "eigsh")
+        return (bar,)
+
+    found = (w, v) if with_vectors else values
+    return call(_rule("eigsh", (np.array(value_of(recorded)),), found, (forth, back)), (recorded,))
+
+
+def triples(A, solve, with_vectors):
+    """`svds` of an operator that uses active values; ``solve(operator, with_vectors)`` is SciPy's."""
+    plain, m = plain_operator(A, True), A.shape[0]
+    u, s, vt = solve(plain, True)
+    values = s
+    if not with_vectors:
+        values = solve(plain, False)
+        order = np.argsort(s, kind="stable")[np.argsort(np.argsort(values, kind="stable"), kind="stable")]
+        u, s, vt = u[:, order], s[order], vt[order]
+    recorded = _columns(A.matvec, np.ascontiguousarray(vt.T)), _columns(A.rmatvec, u)
+
+    def both(x):
+        return np.concatenate([np.reshape(plain.matvec(x[m:]), -1), np.reshape(plain.rmatvec(x[:m]), -1)])
+
+    def beside(k, right):
+        return _beside(both, s[k], np.concatenate([u[:, k], vt[k]]) / np.sqrt(2.0), right, "svds")
+
+    def forth(moved, turned):
+        s_dot = np.sum(u * moved, axis=0)
+        if not with_vectors:
+            return (s_dot,)
+        found = np.stack([-beside(k, np.concatenate([moved[:, k], turned[:, k]])) for k in range(len(s))], axis=1)
+        return found[:m], s_dot, found[m:].T
+
+    def back(*bars):
+        g_u, g_s, g_v = bars if with_vectors else (None, bars[0], None)
+        bar, turned = np.zeros(u.shape) if g_s is None else u * g_s, np.zeros(vt.T.shape)
+        for k in range(len(s)) if g_u is not None or g_v is not None else ():
+            right = np.concatenate([np.zeros(m) if g_u is None else g_u[:, k],
+                                    np.zeros(vt.shape[1]) if g_v is None else g_v[k]])
+            if np.any(right):
+                found = beside(k, right)
+                bar[:, k] -= found[:m]
+                turned[:, k] -= found[m:]
+        return bar, turned
+
+    found = (u, s, vt) if with_vectors else values
+    return call(_rule("svds", [np.array(value_of(x)) for x in recorded], found, (forth, back)), recorded)
+
+
+def least_squares(name, A, b, solve, damp):
+    """What `lsqr` or `lsmr` return for an operator: the solution, of which ``solve(operator, b)`` is SciPy's."""
+    if A.shape[0] < A.shape[1] and not damp:
+        raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of a LinearOperator with fewer rows than columns",
+                                  "write `A.rmatvec(cg(A @ A.T, b)[0])`, say damp=, or give the sparse matrix itself"))
+    plain, right = plain_operator(A, True), asarray(b)
+    right = right.ravel() if right.ndim == 2 else right
+    found = solve(plain, np.array(value_of(right)))
+
+    def normal(operator, x):
+        x = np.reshape(x, -1)
+        there = np.reshape(operator.rmatvec(np.reshape(operator.matvec(x), -1)), -1)
+        return there + damp * damp * x if damp else there
+
+    def further(matrix, right, is_turned):
+        size = float(np.linalg.norm(right))
+        if size == 0.0:
+            return np.zeros(len(right))
+        solved = scipy.sparse.linalg.cg(matrix, right / size, rtol=1e-13, atol=0.0, maxiter=20 * len(right) + 100)[0]
+        if not np.linalg.norm(matrix @ solved - right / size) <= _NEAR:
+            raise ArithmeticError(f"scipy.sparse.linalg.{name} of a LinearOperator: the normal equations of the "
+                                  "derivative were not solved: give the sparse matrix itself, or say damp= where "
+                                  "columns depend on each other")
+        return solved * size
+
+    whole = scipy.sparse.linalg.LinearOperator((A.shape[1],) * 2, functools.partial(normal, plain), dtype=float)
+    apart = further(whole, np.reshape(plain.rmatvec(np.array(value_of(right))), -1), False) - found[0]
+    if not np.linalg.norm(apart) <= _FAR * max(np.linalg.norm(found[0]), 1e-300):
+        raise ArithmeticError(f"scipy.sparse.linalg.{name} has not found the solution within {_FAR}, so there is no "
+                              "derivative: say atol= and btol=")
+    turned = np.reshape(asarray(A.rmatvec(right)), -1)
+    products = types.SimpleNamespace(matvec=functools.partial(normal, A), dtype=np.dtype(float))
+    x = door("by operator")(name, products, turned, lambda _: found[0].copy(), further)
+    return (fillable(x), *(part if place < 3 else None for place, part in enumerate(found[1:], start=1)))
