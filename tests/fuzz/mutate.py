@@ -96,8 +96,8 @@ MISTAKES = {
     ),
     "rows over themselves are written at once": one(
         "active/arrays/assign.pyx",
-        "    if first > high or last < low:\n",
-        "    if True:\n",
+        "        return assign(target, in_turn(target, value))\n",
+        "        pass\n",
         tests="tests/active/test_rows_over_themselves.py",
     ),
     "elements of a result that are one in memory have one adjoint": one(

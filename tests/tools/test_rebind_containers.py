@@ -5,6 +5,7 @@ import collections
 import copy
 import functools
 import math
+import operator
 import pickle
 import random
 import subprocess
@@ -178,7 +179,8 @@ def star(x):
 
 def by_dict(x):
     mine = vars(MODULE)["square"](x) + MODULE.__dict__["cube"](x) + dict(MODULE.__dict__)["square"](x)
-    return mine + globals()["cube"](x)
+    found_in_c = operator.attrgetter("__dict__")(MODULE)["square"](x) + (vars(MODULE) is globals())
+    return mine + globals()["cube"](x) + found_in_c
 
 
 def evaluated(x):
