@@ -53,6 +53,8 @@ class Rebinding(Entrance):
                 self._generation = rebinder.generation
             if self._arguments is not None and not self._is_current(self._arguments):
                 self._forget_arguments()
+            if self._generation != rebinder.generation:
+                return self.rebuild()
             nodes = reach(self._unit, rebinder.dynamic, *([] if self._arguments is None else [self._arguments]))
             self.watches = [node.watch for node in nodes if node.watch is not None]
             self.caches = [node.cache for node in nodes if type(node) is Unit and node.cache is not None]
@@ -95,7 +97,11 @@ class Rebinding(Entrance):
             self.rebinder.reset()
 
     def _is_current(self, unit):
-        return all(node.is_current() for node in reach(unit, self.rebinder.dynamic))
+        try:
+            return all(node.is_current() for node in reach(unit, self.rebinder.dynamic))
+        except Restart:
+            self.rebinder.reset(self.rebinder.written)
+            return False
 
     def prepare(self, args, kwargs):
         """The rebuilt function and its arguments as rebound code sees them.

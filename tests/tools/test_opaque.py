@@ -1037,6 +1037,79 @@ def test_functions_and_objects_are_those_that_have_another_name(f):
         REGISTRY.clear()
 
 
+@functools.lru_cache
+def remembered(n):
+    return float(n)
+
+
+PARTIAL = functools.partial(weigh)
+BY_FUNCTION, PAIR = {sums: 3.0}, collections.namedtuple("Pair", "f k")(sums, 2.0)
+AS_THEY_ARE = {sums, PARTIAL, remembered}
+QUEUE = collections.deque([weigh, sums])
+LOOKED_FOR = {
+    "in a set": lambda v: v if sums in AS_THEY_ARE and weigh not in AS_THEY_ARE else 10 * v,
+    "sets": lambda v: v * len(AS_THEY_ARE & {sums, weigh}) + 7 * v * len(AS_THEY_ARE - {sums, PARTIAL}),
+    "equal sets": lambda v: v if {sums, PARTIAL, remembered} == AS_THEY_ARE else 10 * v,
+    "partial": lambda v: PARTIAL(v) if PARTIAL in AS_THEY_ARE else 10 * v,
+    "cache": lambda v: remembered(2) * v if remembered in AS_THEY_ARE else 10 * v,
+    "key": lambda v: v * BY_FUNCTION.get(sums, 10.0) * {sums: 2.0}[next(iter(BY_FUNCTION))],
+    "slot": lambda v: v if KINDS["slots"].held == sums and KINDS["slots"].held in [weigh, sums] else 10 * v,
+    "named tuple": lambda v: v if PAIR == (sums, 2.0) and PAIR.f == sums else 10 * v,
+    "deque": lambda v: QUEUE[QUEUE.index(sums)](v),
+    "called by its name": lambda v: sums(v) + next(g for g in AS_THEY_ARE if g == sums)(v),
+}
+
+
+@pytest.mark.parametrize("use", LOOKED_FOR)
+def test_functions_are_equal_to_those_found_as_they_are(use):
+    check(LOOKED_FOR[use])
+
+
+def late(v):
+    return v * (2.0 if isinstance(v, float) else 3.0)
+
+
+def asks_late(v):
+    return late(v)
+
+
+def test_a_function_that_turns_out_to_be_in_a_set():
+    """It was rebuilt before; who does not name the set calls it by its name as before."""
+    held = types.SimpleNamespace(found=None)
+    gradient = codipy.value_and_grad(lambda v: late(v) if held.found and late in held.found else 10 * late(v))
+    assert gradient(AT) == (20 * AT, 20.0)
+    held.found = frozenset([late])
+    assert gradient(AT) == (2 * AT, 2.0)
+    assert codipy.value_and_grad(asks_late)(AT) == codipy.value_and_grad(late)(AT) == (2 * AT, 2.0)
+    made = []
+
+    def f(v):
+        made.append({vars(sys.modules[__name__])["weigh"]})
+        return weigh(v) if weigh in made[-1] else 10 * v
+
+    check(f)
+
+
+def test_many_objects_lie_before_a_function():
+    """More than 50,000 references."""
+    first = node = Slots(held=None, inner=None)
+    for _ in range(30_000):
+        node.inner = Slots(held=None, inner=None)
+        node = node.inner
+    node.held = weigh
+
+    def f(v, o):
+        while o.inner is not None:
+            o = o.inner
+        return o.held(v)
+
+    try:
+        assert codipy.value_and_grad(lambda v: f(v, first))(AT)[0] == f(AT, first)
+    finally:
+        while first is not None:  # one by one: else it is freed by recursion
+            first.inner, first = None, first.inner
+
+
 class Reader:
     def __init__(self):
         self.held, self.table = sums, {"a": {sums}}

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import functools
 import gc
+from types import MethodType
 
 from codipy.active import Real
 from codipy.tools.rebinding.together import standing_for
@@ -67,10 +68,41 @@ def entry_of(cache, entries, args, kwargs):
     return (cache(*args, **kwargs),) if any(key in entries for key in entries_of(probe)) else None
 
 
-def identity_cache(f, maxsize=128, typed=False, found=None):
+class _Cache:
+    """What `identity_cache` makes. It is equal to the user's own for which it stands, which may be in a set.
+
+    Attributes
+    ----------
+    cached : callable
+        What `functools` made of it.
+    """
+
+    def __init__(self, cached, f, original):
+        self.cached, self._original = cached, original
+        functools.update_wrapper(self, f)
+        self.cache_info, self.cache_clear = cached.cache_info, cached.cache_clear
+        self.cache_parameters = cached.cache_parameters
+
+    def __call__(self, *args, **kwargs):
+        if kwargs:
+            kwargs = {name: _as_key(argument) for name, argument in kwargs.items()}
+        return standing_for(self.cached(*map(_as_key, args), **kwargs))
+
+    def __get__(self, instance, owner=None):
+        return self if instance is None else MethodType(self, instance)
+
+    def __eq__(self, other):
+        return self is other or self._original is not None and self._original is getattr(other, "_original", other)
+
+    def __hash__(self):
+        return object.__hash__(self) if self._original is None else hash(self._original)
+
+
+def identity_cache(f, maxsize=128, typed=False, found=None, original=None):
     """A cache of `f` as `functools.lru_cache` makes it, whose keys may be active.
 
-    What it lacks it asks ``found(args, kwargs)`` for, which gives the result that is there in a tuple, or None.
+    What it lacks it asks ``found(args, kwargs)`` for, which gives the result that is there in a tuple, or None. It
+    stands for `original`, if that is given.
     """
 
     def called(*args, **kwargs):
@@ -79,17 +111,7 @@ def identity_cache(f, maxsize=128, typed=False, found=None):
             return result[0]
         return f(*map(_from_key, args), **{name: _from_key(key) for name, key in kwargs.items()})
 
-    cached = functools.lru_cache(maxsize, typed)(called)
-
-    def wrapper(*args, **kwargs):
-        if kwargs:
-            kwargs = {name: _as_key(argument) for name, argument in kwargs.items()}
-        return standing_for(cached(*map(_as_key, args), **kwargs))
-
-    functools.update_wrapper(wrapper, f)
-    wrapper.cache_info, wrapper.cache_clear = cached.cache_info, cached.cache_clear
-    wrapper.cache_parameters = cached.cache_parameters
-    return wrapper
+    return _Cache(functools.lru_cache(maxsize, typed)(called), f, original)
 
 
 def lru_cache(maxsize=128, typed=False):

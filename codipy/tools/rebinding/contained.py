@@ -53,6 +53,7 @@ def openings_in_reach(f, rebinder):
     Returns
     -------
     list of Opening or None
+        None also where it comes upon a function that stands for itself in rebuilt code, and so is to be diverted.
     """
     reached = _Reached(rebinder)
     return list(reached.openings.values()) if reached.all_from(f) else None
@@ -134,7 +135,7 @@ class _Reached:
         if not self.rebinder.scope.owns_globals(variables):
             return _is_closed(variables.get("__name__"))
         names, words = scan(code), words_of(code)
-        if f in WRAPPED or vars(f) or names.stores or names.deletes:
+        if f in WRAPPED or f in self.rebinder.led or vars(f) or names.stores or names.deletes:
             return False
         if names.imports and not self._follow_imports(code):
             return False

@@ -313,7 +313,7 @@ cdef class Holders:
         function = cache.__wrapped__
         self._add(<PyObject*>function)
         for new in translations_of(cache, getattr(function, "__globals__", None)):
-            self._add(<PyObject*>new)
+            self._add(<PyObject*>new.cached)
         parts = gc.get_referents(cache)       # with the results of a bounded cache; others have them in a dict, the last
         own = None
         for part in parts:

@@ -78,7 +78,7 @@ class Opaque:
         # By the addresses of what they are of, which they keep, and whether they are of all that it holds.
         self._openings = weakref.WeakValueDictionary()
         self._finding = weakref.WeakValueDictionary()  # those of them that lead to functions
-        self.is_empty, self.threads, self.translate = True, {}, rebinder.at_run_time
+        self.is_empty, self.threads, self.translate = not rebinder.led, {}, rebinder.at_run_time
         self.kinds = Kinds(self._classify)
 
     def look(self, value, owner, cover=None):
@@ -168,11 +168,23 @@ class Opaque:
             opening = reference()
             if opening is not None:
                 self._divert(opening)
+        for reference in self._rebinder.led.keyrefs():
+            f = reference()
+            self.divert_led(f, self._rebinder.known(f))
+
+    def divert_led(self, f, unit):
+        """Divert a function that stands in rebuilt code itself, if it was rebuilt."""
+        if unit is not None and unit.called is not f:
+            divert(self, f, unit.called)
+
+    def divert_if_recorded(self, f):
+        """Divert a function that rebuilt code has put where others see it, while a recording runs."""
+        if is_recorded():
+            self.divert_led(f, self._rebinder.known(f))
 
     def _divert(self, opening):
         for f, unit in list(opening.found.values()):
-            if unit.new is not f:
-                divert(self, f, unit.new)
+            self.divert_led(f, unit)
 
     def _classify(self, value, is_type):
         """What `Kinds` asks for."""
@@ -214,17 +226,19 @@ class Opaque:
     def _filled(self, opening):
         rebinder, value, found, draft = self._rebinder, opening.new, {}, Draft()
         snapshot = Snapshot(self.kinds, value, opening.cover() if opening.cover is not None else ())
-        owns = rebinder.scope.owns_outright
+        owns, is_class = rebinder.scope.owns_outright, issubclass(type(value), type)
         for f in snapshot.functions:
             if f in WRAPPED or not owns(f.__globals__.get("__name__", "")):
                 continue
             unit = rebinder.known(f)
             if unit is not None and not unit.is_current():
                 rebinder.forget(f)
-            if rebinder.translate(f, draft) is not f and (unit := rebinder.known(f)) is not None:
+            if not is_class:  # whose methods are mostly called, and seldom looked for
+                rebinder.lead(f)
+            rebinder.translate(f, draft)
+            if (unit := rebinder.known(f)) is not None and unit.called is not f:
                 found[id(f)] = f, unit
-        is_class = issubclass(type(value), type) and opening.cover is None
-        for cls in (*snapshot.classes, *((type(value),) if is_class else ())):
+        for cls in (*snapshot.classes, *((type(value),) if is_class and opening.cover is None else ())):
             self.look(cls, draft)
         for module in snapshot.modules:
             self.look(vars(module), draft)

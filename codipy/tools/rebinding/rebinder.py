@@ -54,11 +54,14 @@ class Rebinder:
         By the address of a dict of globals, names that turned out to be stored by functions.
     written : dict
         By their addresses, cells that turned out to be set by functions when others had cells of their own for them.
+    led : WeakKeyDictionary
+        Functions that stand in rebuilt code themselves, since it has them as they are in a set or the like, where one
+        that was rebuilt is not found; they lead to the rebuilt ones.
     """
 
     def __init__(self, scope):
         self.scope, self.lock, self.version, self.generation = scope, threading.RLock(), 0, 0
-        self.volatile = {}
+        self.volatile, self.led = {}, weakref.WeakKeyDictionary()
         self.reset()
 
     def reset(self, written=()):
@@ -149,9 +152,12 @@ class Rebinder:
         found = self._stand_in(value, kind) if kind is ModuleType else None
         if found is not None:
             return found
-        unit = self.known(value)
-        if unit is not None and unit.is_current():
-            return unit.new
+        try:
+            unit = self.known(value)
+            if unit is not None and unit.is_current():
+                return unit.new
+        except Restart:
+            return self._again(value)
         with self.lock:
             if unit is not None:
                 self.forget(value)
@@ -159,8 +165,7 @@ class Rebinder:
             try:
                 new = self.translate(value, unit)
             except Restart:
-                self.reset(self.written)
-                return self.at_run_time(value)
+                return self._again(value)
             for node in reach(unit):
                 is_class = type(node) is Opening and isinstance(node.new, type)
                 if is_class or type(node) not in _MANY:  # a view or a class
@@ -168,6 +173,22 @@ class Rebinder:
             if unit.links:
                 self._recent.append(unit)  # so that it is the same the next time
         return new
+
+    def _again(self, value):
+        """What stands for `value` once all is forgotten; functions that are running find what is led by its names."""
+        with self.lock:
+            for view in (*self._modules.values(), *self._others.values()):
+                view.show(self.led)
+            self.reset(self.written)
+        return self.at_run_time(value)
+
+    def lead(self, f):
+        """Let a function stand in rebuilt code itself from now on."""
+        if f not in self.led:
+            self.led[f] = True
+            unit = self.known(f)
+            if unit is not None and unit.new is not f:
+                raise Restart
 
     def as_it_is(self, value):
         """What rebuilt code gets as it is, the attributes of an object: the functions in it are diverted."""
@@ -258,6 +279,13 @@ class Rebinder:
             return self._originals.get(value, value)
         return origin_of(value) if issubclass(type(value), type) else origin_of_view(value)
 
+    def original_of_member(self, value):
+        """The same of a method or the like."""
+        if type(value) in (staticmethod, classmethod):
+            f = self.original_of(value.__func__)
+            return value if f is value.__func__ else type(value)(f)
+        return self.original_of(value)
+
     def leads_on(self, value):
         """Whether an attribute or an item may be something to be translated. What it holds is looked at in lists."""
         kind = type(value)
@@ -315,12 +343,17 @@ class Rebinder:
             return entry and (self.at_run_time(entry[0]),)
 
         f = self.translate(cache.__wrapped__, unit)
-        unit.new = unit.cache = identity_cache(f, **cache.cache_parameters(), found=found)
+        unit.new = unit.cache = identity_cache(f, **cache.cache_parameters(), found=found, original=cache)
         self.remember(cache, unit)
         return unit
 
+    def _stand(self, unit, f, called):
+        """Let this be called for a function."""
+        unit.stand(called, f if f in self.led else None)
+
     def _overloaded(self, f):
-        unit = Unit(overloaded(f, self))
+        unit = Unit()
+        self._stand(unit, f, overloaded(f, self))
         self.remember(f, unit)
         return unit
 
@@ -363,12 +396,13 @@ class Rebinder:
         self._note_writes(f, unit, names)
         cells = [CellType() if self._may_change(name, cell, owned) else cell
                  for name, cell in zip(code.co_freevars, f.__closure__ or ())]  # fmt: skip
-        new = unit.new = _like(f, code, variables, cells)
+        new = called = _like(f, code, variables, cells)
         if message is not None:
-            unit.new, changed = functools.wraps(f)(refuses(message)), True
+            called, changed = functools.wraps(f)(refuses(message)), True
         elif owned and names.stores:
-            unit.new = _flushing(f, new, view, names.stores)
-        self._originals[unit.new] = f
+            called = _flushing(f, new, view, names.stores)
+        self._stand(unit, f, called)
+        self._originals[called] = f
         self.remember(f, unit)  # before what it refers to is translated, which may be f
         changed |= bool(owned and (names.stores or names.imports))
         drafts = [Draft() for cell in cells]
@@ -385,9 +419,11 @@ class Rebinder:
             else:
                 changed |= view.use(names.loads)
         if not changed and not unit.taken:
-            unit.new = f
+            unit.stand(f)
         elif not unit.taken and not names.stores:
             cells = self._share_cells(f, unit, cells)
+        if f in self.led:
+            self.opaque.divert_if_recorded(f)
         # Also if nothing was translated, since other contents may have to be.
         unit.watch = FunctionWatch(f, PASSIVE)
         for cell, own, draft in zip(f.__closure__ or (), cells, drafts):
@@ -436,9 +472,11 @@ class Rebinder:
         """Give back the cells whose contents turned out to need no translation."""
         shared = [cell if contents(own) is contents(cell) else own for own, cell in zip(cells, f.__closure__ or ())]
         if any(map(is_not, shared, cells)):
-            old, unit.new = unit.new, _like(f, unit.new.__code__, unit.new.__globals__, shared)
-            self._originals[unit.new] = f
-            unit.new.__defaults__, unit.new.__kwdefaults__ = old.__defaults__, old.__kwdefaults__
+            new = unit.called
+            called = _like(f, new.__code__, new.__globals__, shared)
+            called.__defaults__, called.__kwdefaults__ = new.__defaults__, new.__kwdefaults__
+            self._stand(unit, f, called)
+            self._originals[called] = f
         return shared
 
     def _defaults(self, f, new, unit):

@@ -53,7 +53,7 @@ cnp.import_array()
 cdef PyObject* NDARRAY = <PyObject*>np.ndarray
 
 cdef enum:
-    MANY = 50_000                # references that are followed from one object
+    MANY = 10_000_000            # references that are followed from one object
     NESTED = 4                   # lists of lists of data
     AWAY = 2                     # objects of libraries on the way
 

@@ -36,7 +36,7 @@ def parts_of_views():
 def translations_of(value, variables):
     """What stands in rebuilt code for a function, with these globals, or for what is made of one."""
     units = [view.rebinder.known(value) for view in views_of(variables)]
-    return [unit.new for unit in units if unit is not None and unit.new is not value]
+    return [unit.called for unit in units if unit is not None and unit.called is not value]
 
 
 def contents(cell):
@@ -54,6 +54,8 @@ class Unit:
     ----------
     new : object
         The translation, the original itself if it needs none.
+    called : object
+        What is called for a function: also where `new` is the original, which leads there.
     links : list
         Views and units that it depends on; they live as long as it does.
     watch : Watch or FunctionWatch or None
@@ -64,10 +66,19 @@ class Unit:
         Whether something else has `new` already.
     """
 
-    __slots__ = ("__weakref__", "cache", "links", "new", "taken", "watch")
+    __slots__ = ("__weakref__", "_called", "cache", "links", "new", "taken", "watch")
 
     def __init__(self, new=None):
         self.new, self.links, self.watch, self.cache, self.taken = new, [], None, None, False
+        self._called = None
+
+    @property
+    def called(self):
+        return self.new if self._called is None else self._called
+
+    def stand(self, called, original=None):
+        """Let `called` be what is called, and what stands in rebuilt code, for which `original` does if it is given."""
+        self._called, self.new = called, called if original is None else original
 
     def is_current(self):
         return self.watch is None or self.watch.is_current()
