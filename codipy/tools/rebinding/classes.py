@@ -84,7 +84,12 @@ class _TwinMeta(type):
             return super().__setattr__(name, value)
         if name in vars(cls):  # a method was replaced: the twin is made anew when rebound code is entered next
             super().__delattr__(name)
-        setattr(origin, name, value)
+        rebinder = vars(cls)[_TRANSLATE].__self__
+        original = rebinder.original_of_member(value)
+        setattr(origin, name, original)  # the class is everybody's
+        if original is not value:
+            super().__setattr__(name, value)
+            rebinder.opaque.divert_if_recorded(getattr(original, "__func__", original))
 
     def __delattr__(cls, name):
         origin = vars(cls).get(_ORIGIN)
@@ -118,7 +123,7 @@ class _Attribute:
         return self.rebinder.at_run_time(value)
 
     def __set__(self, instance, value):
-        vars(instance)[self.name] = value
+        vars(instance)[self.name] = self.rebinder.original_of(value)
 
     def __delete__(self, instance):
         try:

@@ -319,7 +319,7 @@ class ModuleProxy(types.ModuleType):
         return new
 
     def __setattr__(self, name, value):
-        setattr(self._module, name, value)
+        setattr(self._module, name, self._view.rebinder.original_of(value))
         self._forget(name)
 
     def __delattr__(self, name):

@@ -234,7 +234,7 @@ class View:
             if value is not MISSING:
                 if name not in self.origin:
                     self.watch.grow(1)
-                self.origin[name] = value
+                self.origin[name] = self.rebinder.original_of(value)
 
 
 def _volatile(variables):
