@@ -13,7 +13,7 @@ from codipy.complexes.record import record
 from codipy.complexes.reductions import laid_out_as
 from codipy.numpy import padding
 from codipy.numpy.arguments import refuse
-from codipy.numpy.composite import apply_over_axes, placed_along, rows_along
+from codipy.numpy.composite import apply_over_axes, element_of, placed_along, rows_along
 from codipy.numpy.movement import pieces
 from codipy.numpy.order import trim_zeros
 from codipy.numpy.registry import COMPOSITES
@@ -374,8 +374,9 @@ FUNCTIONS = {
 }  # fmt: skip
 FUNCTIONS |= {
     f"lib.scimath.{name}": getattr(np, name)
-    for name in ("arccos", "arcsin", "arctanh", "log", "log10", "log2", "power", "sqrt")
+    for name in ("arccos", "arcsin", "arctanh", "log", "log10", "log2", "sqrt")
 }
+FUNCTIONS["lib.scimath.power"] = lambda x, p: np.power(element_of(x), element_of(p))
 FUNCTIONS["lib.scimath.logn"] = logn
 FUNCTIONS["gradient"] = COMPOSITES["gradient"]
 FUNCTIONS |= {"apply_over_axes": apply_over_axes, "trim_zeros": trim_zeros}

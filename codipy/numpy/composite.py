@@ -14,7 +14,7 @@ from .order import refuse_leading_zeros
 from .padding import pad
 from .primitive import Primitive
 
-__all__ = ["FUNCTIONS", "placed_along", "rows_along"]
+__all__ = ["FUNCTIONS", "element_of", "placed_along", "rows_along"]
 
 
 def _array(x):
@@ -34,12 +34,19 @@ def _within(name, inside):
     """The function of real numbers where `inside` holds for all of them, else of complex ones."""
 
     def function(x, *args):
-        x = x if holds_active(x) else np.asarray(plain(x))
+        x = element_of(x)
         if not np.all(inside(value_tree(x))):
             x = _complex(x)
-        return getattr(np, name)(x, *(y if holds_active(y) else np.asarray(plain(y)) for y in args))
+        return getattr(np, name)(x, *map(element_of, args))
 
     return function
+
+
+def element_of(x):
+    """An array as it is; a number as an element of one: that of Python's float is a double, beside single ones too."""
+    if not holds_active(x) and not holds_complex(x):
+        return np.asarray(plain(x))
+    return x if isinstance(x, Array) else _any_array(x)[()]
 
 
 def _complex(x):
