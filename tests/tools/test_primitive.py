@@ -539,3 +539,21 @@ def test_a_rule_of_the_identity_is_asked(strategy):
     np.testing.assert_array_equal(codipy.grad(lambda x: np.sum(reversal(x) * x), strategy=strategy)(X), 0.0 * X)
     found = codipy.grad(lambda x: np.sum(clipped(2.0 * x) * np.arange(3.0)), strategy=strategy)(X)
     np.testing.assert_array_equal(found, [0.0, 1.0, 1.0])
+
+
+class Held:
+    def __init__(self, value):
+        self.value = value
+
+
+def test_variables_that_are_no_arguments_are_refused():
+    """The function would be recorded as any other, and its rule not asked."""
+    own = codipy.primitive(lambda x: np.sum(x.value if isinstance(x, Held) else 1.0 * x))
+    own.vjp(lambda g, out, x: -g * np.ones(3))
+    with pytest.raises(ActiveError, match="gave a variable, and got none as an argument"):
+        codipy.grad(lambda x: own(Held(x)))(X)
+    with pytest.raises(ActiveError, match="gave a variable, and got none as an argument"):
+        codipy.grad(lambda x: codipy.primitive(lambda y: x * y)(2.0))(1.0)
+    with pytest.raises(ActiveError, match="variables in an array of objects"):
+        codipy.grad(lambda x: own(np.array([x[0], x[1], 1.0], dtype=object)))(X)
+    np.testing.assert_array_equal(codipy.grad(own)(X), -np.ones(3))

@@ -110,7 +110,11 @@ class OwnPrimitive:
         self._demand_plain(args, kwargs)
         if not any(map(is_active, args)):
             result = self._f(*args, **kwargs)
-            return self._pair(result)[0] if self._saves else result
+            result = self._pair(result)[0] if self._saves else result
+            if _any_active(result):
+                raise ActiveError(f"{name_of(self)} gave a variable, and got none as an argument: its rules would not be "
+                                  "asked; hand over all that it depends on, or take codipy.value(...) inside")
+            return result
         if self._primitive is None:
             self._primitive = Primitive(name_of(self), self._run, self._pull, self._push,
                                         vjp_batch=self._pull_batch if "vjp" in self._batched else None,
@@ -292,6 +296,9 @@ class OwnPrimitive:
             if is_complex_variable(leaf) and leaf.is_active:
                 raise ActiveError(f"{name_of(self)} got a complex variable: a primitive takes and returns real "
                                   "numbers, so hand over z.real and z.imag")
+            if isinstance(leaf, np.ndarray) and leaf.dtype == object and any(map(is_active, leaf.flat)):
+                raise ActiveError(f"{name_of(self)} got variables in an array of objects: hand over one array of them, "
+                                  "np.stack([...])")
             if is_active(leaf) and not any(leaf is x for x in args):
                 raise ActiveError(f"{name_of(self)} got a variable inside of {path[3:]}: a primitive is differentiated "
                                   "by its positional arguments, each a number or an array")
