@@ -112,8 +112,8 @@ class OwnPrimitive:
             result = self._f(*args, **kwargs)
             result = self._pair(result)[0] if self._saves else result
             if _any_active(result):
-                raise ActiveError(f"{name_of(self)} gave a variable, and got none as an argument: its rules would not be "
-                                  "asked; hand over all that it depends on, or take codipy.value(...) inside")
+                raise ActiveError(f"{name_of(self)} gave a variable, and got none as an argument: its rules would not "
+                                  "be asked; hand over all that it depends on, or take codipy.value(...) inside")
             return result
         if self._primitive is None:
             self._primitive = Primitive(name_of(self), self._run, self._pull, self._push,
