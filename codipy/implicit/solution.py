@@ -27,6 +27,7 @@ from codipy.tape import passive
 from codipy.tape.activity import depth
 from codipy.tools.arguments.choice import Choice
 from codipy.tools.arguments.forms import rebuild
+from codipy.tools.arguments.guarded import demand_new, run_guarded
 from codipy.tools.arguments.leaves import join, split
 from codipy.tools.arguments.trees import labelled, value
 from codipy.tools.callee import check_function, name_of, rebound
@@ -180,8 +181,14 @@ class Solution(Driver):
 
     def solved(self, args, kwargs):
         """What the solver gives for plain numbers, in one item or with what it gives beside it in two."""
+        solver = self.options["solver"]
+        is_guarded = depth() and "given" not in self.options      # else it is plain, or codipy's own
         with passive():
-            found = self.options["solver"](*args, **kwargs)
+            if is_guarded:
+                found, args, kwargs = run_guarded(solver, name_of(solver), args, kwargs)
+                demand_new(name_of(solver), [leaf for _, leaf in labelled(found, "")], args, kwargs)
+            else:
+                found = solver(*args, **kwargs)
         if not self.options["has_aux"]:
             return (found,)
         if not isinstance(found, tuple) or len(found) != 2:

@@ -10,6 +10,7 @@ from scipy.integrate import quad
 from scipy.optimize import brentq, fsolve
 
 import codipy
+from codipy.errors import ActiveError
 from tests.strategies import each_strategy
 
 P = np.array([2.0, 1.3])
@@ -120,7 +121,7 @@ def test_what_is_no_solution_is_refused():
     with pytest.raises(ArithmeticError, match="no solution"):
         codipy.grad(codipy.implicit.root(lambda u, p: u - p, lambda p: math.nan))(1.0)
     with pytest.raises(TypeError, match=r"the solver returned the shape \(2,\), and <lambda> of that \(\)"):
-        codipy.grad(lambda p: np.sum(codipy.implicit.root(lambda u, p: np.sum(u - p), lambda p: p)(p)))(P)
+        codipy.grad(lambda p: np.sum(codipy.implicit.root(lambda u, p: np.sum(u - p), np.copy)(p)))(P)
     with pytest.raises(TypeError, match="must be a function"):
         codipy.implicit.root(3.0, math.sqrt)
     with pytest.raises(TypeError, match="solver must be a function that returns the solution, got float"):
@@ -242,7 +243,8 @@ def test_solutions_of_any_form(solve):
         np.testing.assert_allclose(gradient["a"], [-0.5 * 3.0 * 3.0 / 8.0, 3.0 / (2.0 * 3.0 * 2.0)], rtol=1e-12)
         assert gradient["b"] == pytest.approx(2.5, rel=1e-12)
     with pytest.raises(TypeError, match="the solver returned a dict, and <lambda> of that a list"):
-        codipy.grad(lambda p: np.sum(codipy.implicit.root(lambda u, p: [u["x"] - p], lambda p: {"x": p})(p)["x"]))(P)
+        solution = codipy.implicit.root(lambda u, p: [u["x"] - p], lambda p: {"x": 1.0 * p})
+        codipy.grad(lambda p: np.sum(solution(p)["x"]))(P)
 
 
 def test_a_second_result_of_the_solver():
@@ -319,3 +321,39 @@ def test_an_expression_of_an_element_that_was_kept_is_its_value_afterwards():
 
     codipy.grad(f)(P)
     np.testing.assert_array_equal(codipy.value(np.sin(kept[0])), np.sin(P[0] * np.arange(3.0)))
+
+
+# ---- Solvers that write to what they get -----------------------------------------------------------------------------
+def moves_on(p):
+    p += 1.0
+    return p / 3.0
+
+
+def fills(p, work):
+    work[:] = p
+    return p / 3.0
+
+
+def fills_by_name(p, *, work):
+    work[:] = p
+    return p / 3.0
+
+
+WORK = np.zeros(2)
+
+
+@pytest.mark.parametrize(("solver", "called"), [
+    (moves_on, lambda solution, p: solution(1.0 * p)),
+    (fills, lambda solution, p: solution(p, WORK) + WORK),
+    (fills, lambda solution, p: solution(p, np.zeros(2))),
+    (fills_by_name, lambda solution, p: solution(p, work=WORK) + WORK),
+    (lambda p: p, lambda solution, p: solution(1.0 * p)),
+    (lambda p: {"u": [p[::-1]]}, lambda solution, p: solution(1.0 * p)["u"][0]),
+])  # fmt: skip
+def test_a_solver_that_writes_to_its_arguments_or_returns_them_is_refused(solver, called):
+    """The plain run goes on with what stands there then."""
+    solution = codipy.implicit.root(lambda u, p, *_, **__: 3.0 * u - p, solver)
+    assert np.all(np.isfinite(called(solution, P.copy())))
+    for _ in range(2):      # the second time the same is written as stands there
+        with pytest.raises(ActiveError, match=r"(writes to an array that it was given|returned its argument 0).*copy"):
+            codipy.grad(lambda p: np.sum(called(solution, p)))(P)

@@ -10,7 +10,8 @@ import numpy as np
 from codipy.active.array import Array, call, is_active, is_complex_variable, saved_apart
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
 from codipy.numpy.primitive import Primitive
-from codipy.tools.arguments.trees import labelled, value
+from codipy.tools.arguments.guarded import demand_new, run_guarded
+from codipy.tools.arguments.trees import labelled
 from codipy.tools.callee import name_of, rebound
 from codipy.tools.derivatives.products import vjp
 from codipy.tools.driver import found_by_name
@@ -139,23 +140,14 @@ class OwnPrimitive:
     # ---- What the tape calls ----
 
     def _run(self, *args, **kwargs):
-        args, kwargs = tuple(map(_read_only, args)), {name: _read_only(x) for name, x in kwargs.items()}
-        before = _contents(args, kwargs)
-        try:
-            result = self._f(*args, **kwargs)
-        except ValueError as error:
-            if "read-only" not in str(error):
-                raise
-            raise ActiveError(f"{name_of(self)} writes to an array that it was given, it seems ({error}): while a "
-                              "function is differentiated its derivative would be lost; let it work on a copy, "
-                              "np.array(x), and return what the caller needs") from error
-        self._demand_unchanged(before, _contents(args, kwargs))
+        result, args, kwargs = run_guarded(self._f, name_of(self), args, kwargs)
+        saved = None
+        if self._saves:
+            saved, result = saved_apart(self._pair(result)), result[0]
+        demand_new(name_of(self), result if isinstance(result, tuple) else (result,), args, kwargs)
         if not self._saves:
-            self._demand_new(result, args, kwargs)
             return result
-        saved, out = saved_apart(self._pair(result)), result[0]
-        self._demand_new(out, args, kwargs)
-        return (*out, _Saved(saved)) if isinstance(out, tuple) else (out, _Saved(saved))
+        return (*result, _Saved(saved)) if isinstance(result, tuple) else (result, _Saved(saved))
 
     def _pull(self, g, out, args, kwargs, argnums):
         self._demand_fixed(args)
@@ -303,23 +295,6 @@ class OwnPrimitive:
                 raise ActiveError(f"{name_of(self)} got a variable inside of {path[3:]}: a primitive is differentiated "
                                   "by its positional arguments, each a number or an array")
 
-    def _demand_unchanged(self, before, after):
-        """That no argument is another now: the plain run would go on with that, and its derivative be lost."""
-        changed = [path for path in {**before, **after} if before.get(path) != after.get(path)]
-        if changed:
-            raise ActiveError(f"{name_of(self)} wrote to {changed[0]}: while a function is differentiated the "
-                              "derivative of what stands there now would be lost; let it work on a copy, and return "
-                              "what the caller needs")
-
-    def _demand_new(self, out, args, kwargs):
-        """That no result is an argument: what is written to the one would show in the other, whatever the rule says."""
-        for part in out if isinstance(out, tuple) else (out,):
-            if isinstance(part, np.ndarray):
-                for k, x in [*enumerate(args), *kwargs.items()]:
-                    if isinstance(x, np.ndarray) and np.may_share_memory(part, x):
-                        raise ActiveError(f"{name_of(self)} returned its argument {k!r}, or a view of it, which is no "
-                                          "result that a rule could be of: return a copy, x.copy()")
-
     def _pair(self, result):
         if not isinstance(result, tuple) or len(result) != 2:
             raise TypeError(f"{name_of(self)} must return (result, saved) since saves=True, "
@@ -352,28 +327,6 @@ def _again(f, saves, rules):
     return new
 
 
-def _read_only(x):
-    """An array to which nobody writes without an error, or by its address alone."""
-    if isinstance(x, Array):
-        return x.value
-    if isinstance(x, np.ndarray) and x.flags.writeable:
-        x = x.view()
-        x.flags.writeable = False
-    return x
-
-
-def _contents(args, kwargs):
-    """What a function could write to nevertheless, by its name: the numbers of arrays and containers as they are."""
-    found = {}
-    for k, x in [*enumerate(args), *kwargs.items()]:
-        if type(x) not in _NUMBERS:
-            for path, leaf in labelled(x, f"argument {k!r}"):
-                found[path] = (value(leaf).tobytes() if isinstance(leaf, _ARRAYS) else
-                               repr(leaf) if isinstance(leaf, (float, int)) else id(leaf))
-    return found
-
-
-_NUMBERS = {float, int, bool, str, type(None), np.float64, np.float32}
 _ARRAYS = (np.ndarray, Array)
 
 
