@@ -114,11 +114,11 @@ _TWO = {
     "gammainc": ("gammainc_a(x, y)", "edge(y == 0, np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x)))"),
     "gammaincc": ("-gammainc_a(x, y)", "edge(y == 0, -np.exp(sp.xlogy(x - 1, y) - y - sp.gammaln(x)))"),
     "gammaincinv": (
-        "-gammainc_a(x, w) * np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))",
+        "at(w == 0, 0, -gammainc_a(x, w) * np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w)))",
         "np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))",
     ),
     "gammainccinv": (
-        "-gammainc_a(x, w) * np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))",
+        "at(w == 0, 0, -gammainc_a(x, w) * np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w)))",
         "-np.exp(sp.gammaln(x) + w - sp.xlogy(x - 1, w))",
     ),
     "expn": ("-", "-np.where(x >= 1, sp.expn(np.maximum(np.trunc(x) - 1, 0), y), w * (1 + 1 / y))"),
@@ -165,7 +165,7 @@ _TWO = {
     "elliprc": ("-sp.elliprd(y, y, x) / 6", "-sp.elliprd(x, y, y) / 3"),
     "inv_boxcox1p": ("(1 + w) ** (1 - y)", "(1 + w) * x * x * root_slope(x * y)"),
     "chdtri": (
-        "-gammainc_a(x / 2, w / 2) / np.exp(sp.xlogy(x / 2 - 1, w / 2) - w / 2 - sp.gammaln(x / 2))",
+        "at(w == 0, 0, -gammainc_a(x / 2, w / 2) / np.exp(sp.xlogy(x / 2 - 1, w / 2) - w / 2 - sp.gammaln(x / 2)))",
         "-2 / np.exp(sp.xlogy(x / 2 - 1, w / 2) - w / 2 - sp.gammaln(x / 2))",
     ),
     "pdtri": ("-", "-np.exp(sp.gammaln(np.floor(x) + 1) + w - sp.xlogy(np.floor(x), w))"),
@@ -196,19 +196,19 @@ _THREE = {
         "edge(z * (1 - z) == 0, -np.exp(sp.xlogy(x - 1, z) + sp.xlog1py(y - 1, -z) - sp.betaln(x, y)))",
     ),
     "betaincinv": (
-        "-betainc_a(x, y, w) / beta_density(x, y, w)",
-        "-betainc_b(x, y, w) / beta_density(x, y, w)",
+        "at(w * (1 - w) == 0, 0, -betainc_a(x, y, w) / beta_density(x, y, w))",
+        "at(w * (1 - w) == 0, 0, -betainc_b(x, y, w) / beta_density(x, y, w))",
         "np.exp(sp.betaln(x, y) - sp.xlogy(x - 1, w) - sp.xlog1py(y - 1, -w))",
     ),
     "betainccinv": (
-        "-betainc_a(x, y, w) / beta_density(x, y, w)",
-        "-betainc_b(x, y, w) / beta_density(x, y, w)",
+        "at(w * (1 - w) == 0, 0, -betainc_a(x, y, w) / beta_density(x, y, w))",
+        "at(w * (1 - w) == 0, 0, -betainc_b(x, y, w) / beta_density(x, y, w))",
         "-1 / beta_density(x, y, w)",
     ),
     "_beta_ppf": (
         "1 / beta_density(y, z, w)",
-        "-betainc_a(y, z, w) / beta_density(y, z, w)",
-        "-betainc_b(y, z, w) / beta_density(y, z, w)",
+        "at(w * (1 - w) == 0, 0, -betainc_a(y, z, w) / beta_density(y, z, w))",
+        "at(w * (1 - w) == 0, 0, -betainc_b(y, z, w) / beta_density(y, z, w))",
     ),
     "_beta_pdf": (
         "w * ((y - 1) / x - (z - 1) / (1 - x))",
@@ -230,20 +230,21 @@ _THREE = {
     "fdtr": ("fisher_slope(0, x, y, z)", "fisher_slope(1, x, y, z)", "edge(z == 0, fisher_density(x, y, z))"),
     "fdtrc": ("-fisher_slope(0, x, y, z)", "-fisher_slope(1, x, y, z)", "-edge(z == 0, fisher_density(x, y, z))"),
     "fdtri": (
-        "-fisher_slope(0, x, y, w) / fisher_density(x, y, w)",
-        "-fisher_slope(1, x, y, w) / fisher_density(x, y, w)",
+        "at(w == 0, 0, -fisher_slope(0, x, y, w) / fisher_density(x, y, w))",
+        "at(w == 0, 0, -fisher_slope(1, x, y, w) / fisher_density(x, y, w))",
         "1 / fisher_density(x, y, w)",
     ),
     "gdtr": ("z * gamma_density(y, x * z)", "gammainc_a(y, x * z)", "x * gamma_density(y, x * z)"),
     "gdtrc": ("-z * gamma_density(y, x * z)", "-gammainc_a(y, x * z)", "-x * gamma_density(y, x * z)"),
     "gdtrix": (
         "-w / x",
-        "-gammainc_a(y, x * w) / (x * gamma_density(y, x * w))",
+        "at(w == 0, 0, -gammainc_a(y, x * w) / (x * gamma_density(y, x * w)))",
         "1 / (x * gamma_density(y, x * w))",
     ),
     "chndtr": ("spu._ncx2_pdf(x, y, z)", "-", "(sp.chndtr(x, y + 2, z) - w) / 2"),
     "chndtrix": (
-        "1 / spu._ncx2_pdf(w, y, z)", "-", "(x - sp.chndtr(w, y + 2, z)) / (2 * spu._ncx2_pdf(w, y, z))",
+        "1 / spu._ncx2_pdf(w, y, z)", "-",
+        "at(w == 0, 0, (x - sp.chndtr(w, y + 2, z)) / (2 * spu._ncx2_pdf(w, y, z)))",
     ),
     "_ncx2_pdf": (
         "w * ((y / 2 - 1) / x - 0.5) + z / (2 * x) * spu._ncx2_pdf(x, y + 2, z)",
@@ -251,11 +252,13 @@ _THREE = {
     ),
     "_ncx2_cdf": ("spu._ncx2_pdf(x, y, z)", "-", "(spu._ncx2_cdf(x, y + 2, z) - w) / 2"),  # of SciPy up to 1.16
     "_ncx2_ppf": (
-        "1 / spu._ncx2_pdf(w, y, z)", "-", "(x - spu._ncx2_cdf(w, y + 2, z)) / (2 * spu._ncx2_pdf(w, y, z))",
+        "1 / spu._ncx2_pdf(w, y, z)", "-",
+        "at(w == 0, 0, (x - spu._ncx2_cdf(w, y + 2, z)) / (2 * spu._ncx2_pdf(w, y, z)))",
     ),
     "_ncx2_sf": ("-spu._ncx2_pdf(x, y, z)", "-", "(spu._ncx2_sf(x, y + 2, z) - w) / 2"),
     "_ncx2_isf": (
-        "-1 / spu._ncx2_pdf(w, y, z)", "-", "(spu._ncx2_sf(w, y + 2, z) - x) / (2 * spu._ncx2_pdf(w, y, z))",
+        "-1 / spu._ncx2_pdf(w, y, z)", "-",
+        "at(w == 0, 0, (spu._ncx2_sf(w, y + 2, z) - x) / (2 * spu._ncx2_pdf(w, y, z)))",
     ),
     "_nct_isf": ("-1 / spu._nct_pdf(w, y, z)", "-", "-"),
     "_nct_pdf": (
@@ -295,13 +298,13 @@ _FOUR = {
     ),
     "ncfdtr": ("-", "-", "(sp.ncfdtr(x + 2, y, z, u * x / (x + 2)) - w) / 2", "spu._ncf_pdf(u, x, y, z)"),
     "ncfdtri": (
-        "-", "-", "(u - sp.ncfdtr(x + 2, y, z, w * x / (x + 2))) / (2 * spu._ncf_pdf(w, x, y, z))",
+        "-", "-", "at(w == 0, 0, (u - sp.ncfdtr(x + 2, y, z, w * x / (x + 2))) / (2 * spu._ncf_pdf(w, x, y, z)))",
         "1 / spu._ncf_pdf(w, x, y, z)",
     ),
     "_ncf_sf": ("-spu._ncf_pdf(x, y, z, u)", "-", "-", "(spu._ncf_sf(x * y / (y + 2), y + 2, z, u) - w) / 2"),
     "_ncf_isf": (
         "-1 / spu._ncf_pdf(w, y, z, u)", "-", "-",
-        "(spu._ncf_sf(w * y / (y + 2), y + 2, z, u) - x) / (2 * spu._ncf_pdf(w, y, z, u))",
+        "at(w == 0, 0, (spu._ncf_sf(w * y / (y + 2), y + 2, z, u) - x) / (2 * spu._ncf_pdf(w, y, z, u)))",
     ),
     "_skewnorm_isf": (
         "-1 / skew_density(w, y, z, u)", "1 + 0 * w", "(w - y) / z",

@@ -279,3 +279,30 @@ def test_slopes_whose_formula_cancels_near_zero(name, t):
     assert codipy.grad(f)(t) == pytest.approx(slopes[0], rel=1e-11)
     assert codipy.hessian(f)(t) == pytest.approx(slopes[1], rel=1e-9)
     assert codipy.grad(codipy.grad(f))(t) == pytest.approx(slopes[1], rel=1e-9)
+
+
+# Where a quantile is an end of the range, whatever the shapes are: the arguments, and which of them are shapes.
+ENDS = {
+    "gammaincinv": ([2.3, 0.0], [0]), "gammainccinv": ([2.3, 1.0], [0]), "chdtri": ([5.3, 1.0], [0]),
+    "betaincinv": ([2.3, 3.0, 1.0], [0, 1]), "betainccinv": ([2.3, 3.0, 1.0], [0, 1]),
+    "fdtri": ([5.3, 4.0, 0.0], [0, 1]), "gdtrix": ([1.3, 2.0, 0.0], [1]), "chndtrix": ([0.0, 5.0, 1.3], [2]),
+    "ncfdtri": ([5.0, 3.0, 1.3, 0.0], [2]), "_beta_ppf": ([0.0, 2.3, 3.0], [1, 2]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_the_ends_of_a_range_do_not_move_with_shapes(name):
+    args, shapes = ENDS[name]
+    f = getattr(special, name, None) or getattr(special._ufuncs, name, None)
+    if f is None:
+        pytest.skip("this SciPy has it not")
+
+    def moved(p):
+        given = list(args)
+        for k, x in zip(shapes, p):
+            given[k] = x
+        return f(*given)
+
+    at = np.array([args[k] for k in shapes])
+    assert moved(at) == moved(at + 0.1)
+    np.testing.assert_array_equal(codipy.grad(lambda p: np.sum(moved(p)))(at), np.zeros(len(shapes)))
