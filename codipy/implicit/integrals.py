@@ -82,4 +82,6 @@ def _solution(equation, y0, times, rows, info, given):
     return codipy.numpy.stack([moved(equation, t, float(number), row) for t, number, row in zip(times, numbers, found)])
 
 
-FUNCTIONS = {**quadrature.FUNCTIONS, "odeint": odeint, "solve_ivp": _by_steps}
+# Rebuilt, the older classes would hand their loops in C arrays of codipy's.
+_AS_THEY_ARE = {name: getattr(scipy.integrate, name) for name in ("complex_ode", "ode")}
+FUNCTIONS = {**quadrature.FUNCTIONS, "odeint": odeint, "solve_ivp": _by_steps, **_AS_THEY_ARE}

@@ -556,3 +556,16 @@ def test_objects_of_scipy_have_their_variables_found(name, is_closed_over):
     value, gradient = codipy.value_and_grad(f)(P)
     assert value == f(P)
     np.testing.assert_allclose(gradient, differences(f, 1e-4), rtol=1e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("integrator", ["dopri5", "dop853", "vode", "lsoda"])
+def test_the_older_class_is_scipys_and_says_what_to_write(integrator):
+    def f(p, rate):
+        solver = scipy.integrate.ode(lambda t, y: np.array([-rate(p) * y[0]])).set_integrator(integrator)
+        return p[0] * solver.set_initial_value([1.0], 0.0).integrate(1.0)[0]
+
+    value, gradient = codipy.value_and_grad(f)(P, lambda p: 0.5)
+    assert value == f(P, lambda p: 0.5)
+    assert gradient.tolist() == [value / P[0], 0.0, 0.0]
+    with pytest.raises(ActiveError, match="scipy.integrate.ode.integrate .*write scipy.integrate.solve_ivp"):
+        codipy.grad(f)(P, lambda p: p[1])

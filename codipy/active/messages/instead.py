@@ -22,6 +22,10 @@ _WORDS = dict.fromkeys(
     "time, np.polyval for one in frequency")
 
 
+_WORDS |= dict.fromkeys(
+    [f"integrate.{kind}.{method}" for kind in ("ode", "complex_ode") for method in ("integrate", "set_initial_value")],
+    "scipy.integrate.solve_ivp(fun, (t0, t1), y0, method='LSODA', args=...) or odeint")
+
 # What rebound code finds by itself, by module.
 _FOUND = {
     "interpolate": "Akima1DInterpolator BSpline BarycentricInterpolator CubicHermiteSpline CubicSpline "
