@@ -17,6 +17,7 @@ import sys
 import weakref
 
 from codipy import errors
+from codipy.active.array import is_active
 from codipy.active.messages.callers import is_users, place, top
 from codipy.errors import ActiveError, TapeError
 from codipy.tape.activity import active_tape
@@ -77,8 +78,12 @@ def said_before(tape, error):
     gave_up = type(error) is TypeError and str(error).startswith("unsupported operand type")  # an operator caught it
     if found and (raiser is not users or gave_up):
         return _kind(found[-1])(str(found[-1]))
+    where = place(users.tb_frame, users.tb_lineno)
+    if type(error) is TypeError and str(error).endswith("is not JSON serializable") and (
+            top(raiser.tb_frame) == "json" and is_active(raiser.tb_frame.f_locals.get("o"))):
+        return ActiveError(f"json was given an active number or array of codipy's ({where}): say codipy.value(x), and "
+                           ".tolist() of an array, or json.dumps(..., default=codipy.value) for numbers among others")
     if type(error) is TypeError and "codipy.active." in str(error):
-        where = place(users.tb_frame, users.tb_lineno)
         return ActiveError(f"compiled code was given an array or number of codipy's ({where}): {error}. Write it with "
                            "NumPy's functions, or say codipy.value(x) where nothing is active or none is wanted")
     return error

@@ -3,6 +3,7 @@
 
 import collections
 import dataclasses
+import json
 import logging
 import pprint
 import re
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.errors import TapeError
+from codipy.errors import ActiveError, TapeError
 from tests.strategies import each_strategy
 
 POINT = np.array([0.5, -1.5, 2.0e-30])
@@ -102,3 +103,12 @@ def test_errors_name_the_variable_also_in_rebound_code():
     gradient(POINT)
     with pytest.raises(TapeError, match=r"`kept\[0\]` is from an earlier call"):
         gradient(POINT)
+
+
+def test_json_of_an_active_number_says_what_to_write():
+    with pytest.raises(ActiveError, match=r"json was given .* \(test_texts.py:.*default=codipy.value"):
+        codipy.grad(lambda x: x * len(json.dumps({"loss": x})))(2.0)
+    text = '{"loss": 2.0, "rows": [[3.0]]}'
+    f = codipy.value_and_grad(lambda x: x * len(json.dumps({"loss": float(x), "rows": [[x + 1.0]]},
+                                                           default=codipy.value)))
+    assert f(2.0) == (2.0 * len(text), len(text))
