@@ -11,15 +11,19 @@ import scipy.integrate
 
 import codipy.numpy
 from codipy.active.array import is_active, plain
+from codipy.active.messages.callers import refusal
+from codipy.errors import ActiveError
 from codipy.implicit import quadrature
 from codipy.implicit.continuous import moved, solution
 from codipy.implicit.integrators import integrated
 from codipy.implicit.problem import Kept, Problem
 from codipy.implicit.slopes import refuse_hidden
 from codipy.implicit.trajectory import Equation, Reads, plain_call
+from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_active, value_tree
+from codipy.numpy.arguments import holds_active, holds_variables, value_tree
 from codipy.tape.activity import depth
+from codipy.tools.arguments.trees import value
 
 __all__ = ["FUNCTIONS"]
 
@@ -82,6 +86,35 @@ def _solution(equation, y0, times, rows, info, given):
     return codipy.numpy.stack([moved(equation, t, float(number), row) for t, number, row in zip(times, numbers, found)])
 
 
-# Rebuilt, the older classes would hand their loops in C arrays of codipy's.
-_AS_THEY_ARE = {name: getattr(scipy.integrate, name) for name in ("complex_ode", "ode")}
-FUNCTIONS = {**quadrature.FUNCTIONS, "odeint": odeint, "solve_ivp": _by_steps, **_AS_THEY_ARE}
+def _older(kind):
+    """A class of SciPy's that integrates in C: the user's functions hand it numbers, and active ones raise afterwards.
+
+    Rebuilt, it would hand C arrays of codipy's; and after an error in a function of the user's that goes on.
+    """
+
+    class Older(kind):
+        def __init__(self, f, jac=None):
+            self._is_active = False
+            super().__init__(self._plain(f), self._plain(jac))
+
+        def _plain(self, function):
+            def called(*args):
+                found = function(*args)
+                self._is_active = self._is_active or holds_variables((found,))
+                return value(found)
+
+            return function and Wrapped(function, called)
+
+        def integrate(self, *args, **named):
+            found = super().integrate(*args, **named)
+            if self._is_active:
+                raise ActiveError(refusal(f"scipy.integrate.{kind.__name__} of functions that use active values",
+                                          "write scipy.integrate.solve_ivp(fun, (t0, t1), y0, args=...) or odeint"))
+            return found
+
+    Older.__name__, Older.__qualname__ = kind.__name__, kind.__qualname__
+    return Older
+
+
+FUNCTIONS = {**quadrature.FUNCTIONS, "odeint": odeint, "solve_ivp": _by_steps}
+FUNCTIONS |= {kind.__name__: _older(kind) for kind in (scipy.integrate.ode, scipy.integrate.complex_ode)}

@@ -520,7 +520,7 @@ def test_an_array_that_each_call_fills_by_elements(method, begins):
         return solve_ivp(Filling(p, begins), (0.0, 2.0), [1.0, 0.5], method, **FINE).y[0, -1]
 
     if not begins and method in ("Radau", "BDF"):      # whose matrices are of recordings of their own
-        with pytest.raises(TapeError, match=r"`self.work` is written to by elements.*begin with `self.work\[:\] = 0.0`"):
+        with pytest.raises(TapeError, match=r"`self.work` is written to by elements.*begin with `self.work"):
             codipy.grad(f)(P)
         return
     value, gradient = codipy.value_and_grad(f)(P)
@@ -567,5 +567,7 @@ def test_the_older_class_is_scipys_and_says_what_to_write(integrator):
     value, gradient = codipy.value_and_grad(f)(P, lambda p: 0.5)
     assert value == f(P, lambda p: 0.5)
     assert gradient.tolist() == [value / P[0], 0.0, 0.0]
-    with pytest.raises(ActiveError, match="scipy.integrate.ode.integrate .*write scipy.integrate.solve_ivp"):
+    with pytest.raises(ActiveError, match="scipy.integrate.ode of functions .*write scipy.integrate.solve_ivp"):
         codipy.grad(f)(P, lambda p: p[1])
+    with pytest.raises(ActiveError, match="write scipy.integrate.solve_ivp"):
+        codipy.grad(lambda p: scipy.integrate.ode(lambda t, y: -y).set_initial_value(p[:1], 0.0).integrate(1.0)[0])(P)

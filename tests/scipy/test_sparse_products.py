@@ -105,7 +105,8 @@ def test_repeated_values_have_no_vectors():
         def multiply(v):
             return v.ravel() * np.where(K < 2, 1.0, K + 3.0) + p[0] * np.roll(v.ravel(), 1) * 0.0 + p[1] * v.ravel() * K
 
-        return linalg.eigsh(linalg.LinearOperator((N, N), multiply, dtype=float), 1, which="SA", v0=np.cos(K))[k].ravel()[0]
+        operator = linalg.LinearOperator((N, N), multiply, dtype=float)
+        return linalg.eigsh(operator, 1, which="SA", v0=np.cos(K))[k].ravel()[0]
 
     at = np.array([0.5, 0.0])
     with pytest.raises(np.linalg.LinAlgError, match="its value is repeated"):

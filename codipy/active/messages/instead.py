@@ -22,9 +22,7 @@ _WORDS = dict.fromkeys(
     "time, np.polyval for one in frequency")
 
 
-_WORDS |= dict.fromkeys(
-    [f"integrate.{kind}.{method}" for kind in ("ode", "complex_ode") for method in ("integrate", "set_initial_value")],
-    "scipy.integrate.solve_ivp(fun, (t0, t1), y0, method='LSODA', args=...) or odeint")
+_WORDS["integrate.set_initial_value"] = "scipy.integrate.solve_ivp(fun, (t0, t1), y0, args=...) or odeint"
 
 # What rebound code finds by itself, by module.
 _FOUND = {

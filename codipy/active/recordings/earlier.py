@@ -73,8 +73,8 @@ def _said(plain, frame, test):
     stored = kept or (name if not name.isidentifier() else None)
     if type(value).__name__ == "Array" and name in _filled(frame):
         return (f"{what} is written to by elements ({place(frame)}), and others of it are from an earlier call or "
-                f"recording: make it anew in the function that fills it, or let that begin with `{name}[:] = 0.0`. "
-                f"In the words of tapes: {plain}")
+                f"recording: make it anew in the function that fills it, or let that begin with `{name}[:] = 0.0`. In "
+                f"the words of tapes: {plain}")
     constant = "keep codipy.value(...) where it is stored"
     if stored:
         constant = f"the call that stores it may end with `{stored} = codipy.value({stored}){_copied(value)}`"
@@ -117,8 +117,9 @@ def _nodes(frame):
 
 def _filled(frame):
     """What the statement that is running assigns elements of."""
-    targets = [target for node in ast.walk(_statement(frame)) if isinstance(node, ast.Assign) for target in node.targets]
-    each = [node for target in targets for node in ast.walk(target) if isinstance(node, ast.Subscript)]
+    assigned = [node for node in ast.walk(_statement(frame)) if isinstance(node, ast.Assign)]
+    each = [node for one in assigned for target in one.targets for node in ast.walk(target)
+            if isinstance(node, ast.Subscript)]
     return {ast.unparse(node.value) for node in each if isinstance(node.ctx, ast.Store)}
 
 
