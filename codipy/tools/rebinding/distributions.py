@@ -227,6 +227,10 @@ class Frozen:
 
     def __getattr__(self, name):
         if holds_active(self.args) or holds_active(self.kwds):
+            if name == "expect":
+                instead = ("np.sum(func(k) * dist.pmf(k)) over whole numbers k" if self.dist._is_discrete else
+                           "scipy.integrate.quad(lambda t: func(t) * dist.pdf(t), lb, ub)[0]")
+                refuse(f"scipy.stats.{self.dist.name}(...).expect", f"write {instead}, dist being this distribution")
             methods = (*(DISCRETE if self.dist._is_discrete else CONTINUOUS), *MOMENTS)
             refuse(f"scipy.stats.{self.dist.name}(...).{name}", f"of active parameters there are {', '.join(methods)}: "
                    "say codipy.value of them")  # fmt: skip
