@@ -20,7 +20,7 @@ from codipy.complexes.ufuncs import fresh
 from codipy.numpy import differentiable, passive, writers
 from codipy.numpy.arguments import bind, call_with, kept_by, refuse
 from codipy.numpy.functions import name_of
-from codipy.numpy.outputs import named
+from codipy.numpy.outputs import door_with_out
 from codipy.numpy.rules.linalg_products import COMPOSITES
 
 __all__ = ["METHODS", "array_function"]
@@ -137,10 +137,10 @@ def _dtypes(name, dtype):
 _TRANSFORMS = frozenset({"fft.fft2", "fft.fftn", "fft.ifft2", "fft.ifftn"})
 
 
+@door_with_out
 def array_function(func, types, args, kwargs):
     """``__array_function__`` of ComplexArray and Complex, and of Arrays where the result is complex."""
     name = name_of(func)
-    args, kwargs = named(func, args, kwargs)
     if name in ("may_share_memory", "shares_memory"):  # of pairs: values may be shared until one is written to
         return func(*(x.pairs if type(x) is ComplexArray else plain(x) for x in args), **kwargs)
     if name in movement.FUNCTIONS:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.complexes.array import ComplexArray
+from codipy.complexes.creation import as_complex
 from codipy.complexes.elementwise import times
 from codipy.complexes.movement import plain
 from codipy.complexes.record import rule
@@ -65,7 +65,7 @@ def _extreme(name, places):
     def extreme(a, axis=None, keepdims=False, **others):
         if others or isinstance(axis, tuple):
             refuse(name, "of complex arrays only axis=, keepdims= and out= are known")
-        a = ComplexArray(a) if isinstance(a, (list, tuple)) else a
+        a = as_complex(a)
         if axis is None:
             found = a.reshape(-1)[int(places(plain(a)))]
             return np.reshape(found, (1,) * a.ndim) if keepdims is True else found

@@ -151,7 +151,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         if kwargs.get("dtype") is not None and np.dtype(kwargs["dtype"]).kind != "c":
             refuse(name, f"dtype={np.dtype(kwargs['dtype'])} would drop imaginary parts: take `z.real`")
         if outs is not None and kwargs.get("dtype") is None and outs[0].dtype.kind == "c":
-            kwargs["dtype"] = wider = np.promote_types(plain(inputs[0]).dtype, outs[0].dtype)  # in which NumPy computes
+            given = np.asarray(plain(inputs[0])).dtype
+            kwargs["dtype"] = wider = np.promote_types(given, outs[0].dtype)  # in which NumPy computes
             if wider != outs[0].dtype and method != "accumulate":
                 refuse(name, ROUNDED)
         return assign(record(name, inputs, kwargs), outs)

@@ -24,7 +24,7 @@ from .arguments import (
     value_tree,
 )
 from .names import of_name
-from .outputs import named
+from .outputs import door_with_out
 from .rules.scans import UFUNC_PARTIALS
 from .views import Shown
 
@@ -138,6 +138,7 @@ def _reason(name):
     return refused.FUNCTIONS.get(name) or refused.NEWER.get(name) or refused.MODULES.get(name.split(".")[0])
 
 
+@door_with_out
 def array_function(func, types, args, kwargs):
     """Run a function of NumPy that was called with an Array.
 
@@ -147,7 +148,6 @@ def array_function(func, types, args, kwargs):
         For a function that would lose the derivative; the message says what to write instead.
     """
     name = name_of(func)
-    args, kwargs = named(func, args, kwargs)
     handler = _HANDLERS.get(name)
     if name not in _ALWAYS and not (holds_active(args) or holds_active(kwargs)):
         bound = bind(func, args, kwargs)

@@ -8,17 +8,26 @@ too, see `tools/rebinding/fills.py`.
 
 from __future__ import annotations
 
-from functools import cache
+from functools import cache, wraps
 from types import BuiltinFunctionType
 
 import numpy as np
 
+from codipy.active.scalar.kinds import type_of
+from codipy.active.scalar.real import Real
+
 from .arguments import parameters, refuse
 
-__all__ = ["method_place", "methods", "named", "outs", "place_of", "places_by_name"]
+__all__ = ["door_with_out", "method_place", "methods", "named", "outs", "place_of", "places_by_name"]
 
 _UNWRITTEN = (np.fft.hfft, np.fft.ifft2, np.fft.irfft2)  # NumPy up to 2.4 ignores what these are given
 _FUNCTIONS = (type(np.sum), BuiltinFunctionType)
+# What NumPy calls of a scalar of its own by a method, which gives a scalar and not ``out``.
+_BY_METHODS = frozenset((
+    np.all, np.amax, np.amin, np.any, np.around, np.clip, np.max, np.mean, np.min, np.prod, np.round, np.std, np.sum,
+    np.take, np.var,
+))  # fmt: skip
+_GIVING_SCALARS = _BY_METHODS | {np.dot, np.linalg.multi_dot}  # these of all that have no axes
 _OTHERS = {
     "reduce": 3, "accumulate": 3, "reduceat": 4,
     "random": 2, "standard_normal": 2, "standard_exponential": 3, "standard_gamma": 3,
@@ -100,3 +109,36 @@ def named(function, args, kwargs):
     if len(args) > len(names) or not kwargs.keys().isdisjoint(names[place : len(args)]):
         return args, kwargs  # of which NumPy says what is wrong
     return args[:place], {**dict(zip(names[place:], args[place:])), **kwargs}
+
+
+def door_with_out(door):
+    """The door for NumPy's functions with ``out`` as NumPy has it: given by name, and no result where that is a scalar.
+
+    Parameters
+    ----------
+    door : callable
+        Takes what ``__array_function__`` does, and returns ``out`` where one was given.
+
+    Returns
+    -------
+    callable
+    """
+
+    @wraps(door)
+    def run(func, types, args, kwargs):
+        args, kwargs = named(func, args, kwargs)
+        out = kwargs.get("out")
+        result = door(func, types, args, kwargs)
+        if out is None or result is not out or out.ndim or func not in _GIVING_SCALARS:
+            return result
+        is_left = func in _BY_METHODS and not _is_scalar(args[0] if args else kwargs[parameters(func).positional[0]])
+        return result if is_left else result[()]
+
+    return run
+
+
+def _is_scalar(x):
+    """Whether the plain run has a scalar of NumPy there."""
+    if type(x) is Real:
+        return type_of(x) is not float
+    return isinstance(x, np.generic) or getattr(x, "kind", complex) is not complex

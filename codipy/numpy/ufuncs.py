@@ -324,7 +324,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
         return _call(ufunc, inputs, kwargs, outs)
     inputs = (operand(ufunc.__name__, inputs[0]), *inputs[1:])
     if outs is not None and ufunc in _SUMS and method != "outer" and kwargs.get("dtype") is None:
-        kwargs["dtype"] = wider = np.promote_types(plain(inputs[0]).dtype, outs[0].dtype)  # in which NumPy computes
+        given = np.asarray(plain(inputs[0])).dtype
+        kwargs["dtype"] = wider = np.promote_types(given, outs[0].dtype)  # in which NumPy computes
         if wider != outs[0].dtype and method != "accumulate":
             refuse(f"{ufunc.__name__}.{method}", differentiable.ROUNDED)
     return assign(getattr(ufunc_methods, method)(ufunc, *inputs, **kwargs), outs, 0 if method == "outer" else None)
