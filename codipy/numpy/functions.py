@@ -161,7 +161,8 @@ def array_function(func, types, args, kwargs):
             return assign(call_with(func, bound, value_tree), out, kept_by(name))
         shown = Shown(writable=False)
         bound = apart(bound) if name in _PRODUCTS else bound
-        return assign(shown.results(call_with(func, bound, shown.tree)), out, kept_by(name))
+        found = assign(shown.results(call_with(func, bound, shown.tree)), out, kept_by(name))
+        return _without_axes(found) if name == "dot" else found
     if name in _OF_NUMBERS and (
         any(map(holds_complex, args))
         or any(map(holds_complex, kwargs.values()))
@@ -172,4 +173,9 @@ def array_function(func, types, args, kwargs):
         if name in _SAVING and status.recording() is None:
             return func(*value_tree(args), **value_tree(kwargs))
         refuse(name, _reason(name) or f"codipy has no derivative for it: {_WRITE}")
-    return handler(func, args, kwargs)
+    return handler(func, args, kwargs) if name != "dot" else _without_axes(handler(func, args, kwargs))
+
+
+def _without_axes(found):
+    """What `np.dot` gives, alone of all functions: of an ``out=`` without axes the number that it holds."""
+    return found[()] if isinstance(found, (Array, np.ndarray)) and not found.ndim else found

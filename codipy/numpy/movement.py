@@ -109,7 +109,10 @@ def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     for fill, which in ((posinf, np.isposinf(values)), (neginf, np.isneginf(values))):
         ids = np.where(which, 0 if fill is None else identifiers(fill), ids)
     moved = gather_tree(result, ids)
-    return moved if copy else assign(moved, x)
+    if copy:
+        return moved
+    assign(moved, x)
+    return x if np.ndim(values) else x[()]  # as NumPy does it
 
 
 def imag(val):

@@ -86,4 +86,8 @@ class Flat:
                     self.array[np.unravel_index(place, self.array.shape)] = element
                 return
             value = value.reshape(-1)[np.arange(where.size) % value.size].reshape(where.shape)
+        if not self.array.ndim:
+            if where.size:      # the last of several values stays
+                self.array[()] = value if not np.ndim(value) else value.reshape(-1)[-1]
+            return
         self.array[np.unravel_index(where, self.array.shape)] = value
