@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 
 from codipy.active import FUNCTIONS, Real
 from codipy.active.scalar.functions import extend
+from codipy.active.scalar.given import number_of
 from codipy.active.scalar.kinds import converted
 from codipy.operations import PASSIVE, TABLE
 from codipy.operations.callables import python_callable
@@ -46,8 +47,17 @@ if TYPE_CHECKING:
     def __getattr__(name: str) -> Any: ...
 
 
+_NUMBERS = frozenset((Real, float, int))
+
+
+def _number(x):
+    """What `math` takes for a float of Python, an array without axes for one, as a Real where it is active."""
+    return x if type(x) in _NUMBERS else number_of(x)
+
+
 def _value(x):
-    """The plain value of a Real, anything else as it is."""
+    """The plain value of a Real or of what is taken for one, anything else as it is."""
+    x = _number(x)
     return x.value if type(x) is Real else x
 
 
@@ -85,6 +95,7 @@ def _handmade(value, arguments, jacobians, again=None):
 
 def _hypot(*coordinates):
     """``math.hypot`` of any number of coordinates; partials x_i / h, all 0 at the origin."""
+    coordinates = tuple(map(_number, coordinates))
     if len(coordinates) == 1:
         return FUNCTIONS["fabs"](*coordinates)
     values = [_value(x) for x in coordinates]
@@ -112,6 +123,7 @@ def _hypot_partials(values, h):
 
 def _log(*arguments):
     """``math.log(x, base)``: log(x) / log(base)."""
+    arguments = tuple(map(_number, arguments))
     if not any(type(x) is Real for x in arguments) or len(arguments) != 2:
         return math.log(*arguments)
     x, base = arguments
@@ -129,12 +141,14 @@ globals().update({name: _on_values(python_callable(path)) for name, path in _PAS
 
 def pow(x, y, /):
     """``math.pow``: x raised to the power y, with the ValueError of `math` where ``x ** y`` would divide by 0."""
+    x, y = _number(x), _number(y)
     value = math.pow(_value(x), _value(y))  # raises what `math` does, where ** would raise something else
     return FUNCTIONS["power"](x, y) if type(x) is Real or type(y) is Real else value
 
 
 def ldexp(x, i, /):
     """``math.ldexp``: x * 2**i for an int i, the inverse of `frexp`."""
+    x = _number(x)
     if type(x) is not Real:
         return math.ldexp(x, i)
     math.ldexp(x.value, i)
@@ -143,19 +157,21 @@ def ldexp(x, i, /):
 
 def frexp(x, /):
     """``math.frexp``: mantissa and exponent, of which the exponent is a plain int and held fixed."""
+    x = _number(x)
     mantissa, exponent = math.frexp(_value(x))
     return (FUNCTIONS["mantissa"](x) if type(x) is Real else mantissa), exponent
 
 
 def modf(x, /):
     """``math.modf``: fractional and whole part, of which the whole part is a plain float and held fixed."""
+    x = _number(x)
     fraction, whole = math.modf(_value(x))
     return (FUNCTIONS["fraction"](x) if type(x) is Real else fraction), whole
 
 
 def dist(p, q, /):
     """``math.dist``: the Euclidean distance of two points, given as sequences of coordinates."""
-    p, q = tuple(p), tuple(q)
+    p, q = tuple(map(_number, p)), tuple(map(_number, q))
     distance = math.dist([_value(x) for x in p], [_value(x) for x in q])
     if not any(type(x) is Real for x in p + q):
         return distance
@@ -165,7 +181,7 @@ def dist(p, q, /):
 
 def fsum(seq, /):
     """``math.fsum``: the sum, rounded once; each partial is 1."""
-    terms = tuple(seq)
+    terms = tuple(map(_number, seq))
     total = math.fsum(map(_value, terms))
     if not any(type(x) is Real for x in terms):
         return total
@@ -207,6 +223,7 @@ ulp = _on_values(math.ulp)
 @functools.wraps(math.nextafter)
 def nextafter(x, y, /, **steps):
     """``math.nextafter``: x moved by a few units in the last place, so that the derivative is 1 in x and 0 in y."""
+    x, y = _number(x), _number(y)
     value = math.nextafter(_value(x), _value(y), **steps)
     return _handmade(value, (x, y), (1.0, 0.0), lambda x, y: x + 0.0) if type(x) is Real or type(y) is Real else value
 

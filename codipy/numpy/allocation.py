@@ -382,6 +382,7 @@ def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, **kwargs
 
 @functools.wraps(np.arange, updated=())
 def arange(*args, **kwargs):
+    args, kwargs = tuple(map(_without_axes, args)), {name: _without_axes(x) for name, x in kwargs.items()}
     if not any(type(x) is Real for x in (*args, *kwargs.values())):
         return fresh(np.arange(*args, **kwargs))
     values = np.arange(*map(_plain, args), **{name: _plain(x) for name, x in kwargs.items()})
@@ -397,6 +398,11 @@ def arange(*args, **kwargs):
     if values.dtype == object:
         raise ActiveError("np.arange: dtype=object would lose the derivative: leave it away")
     return fresh(np.arange(float(values.size))) * (start + step - start) + start
+
+
+def _without_axes(x):
+    """The number that an array without axes holds; anything else as it is."""
+    return x[()] if type(x) is Array and not x.ndim else x
 
 
 def _plain(x):

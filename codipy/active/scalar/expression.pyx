@@ -11,6 +11,7 @@ from cpython.float cimport PyFloat_AS_DOUBLE, PyFloat_Check
 from cpython.long cimport PyLong_AsDouble, PyLong_Check
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_DECREF
+cimport numpy as cnp
 
 from codipy.active.core.base_real cimport MERGED, OWNS, BaseReal, described, spot_of
 from codipy.active.recordings.lending cimport lend_real, lender
@@ -25,6 +26,8 @@ from codipy.active.recordings.earlier import from_earlier
 from codipy.errors import TapeError
 from codipy.operations import TABLE
 from codipy.operations.callables import python_callable
+
+cnp.import_array()
 
 cdef extern from "codipy/inline.h":
     pass
@@ -182,8 +185,8 @@ cdef int as_number(PyObject* o, double* number) except -1:
         return 0
     elif isinstance(<object>o, (np.floating, np.integer, np.bool_, numbers.Rational)):
         number[0] = float(<object>o)
-    elif isinstance(<object>o, np.ndarray) and (<object>o).ndim == 0 and (<object>o).dtype.kind in "fiub":
-        number[0] = float(<object>o)
+    elif cnp.PyArray_Check(<object>o) and (<object>o).ndim == 0 and (<object>o).dtype.kind in "fiub":
+        number[0] = float(<object>o)      # not by isinstance, which an Array answers in numpy.polynomial
     else:
         return 0
     return 1

@@ -16,6 +16,7 @@ from cpython.mem cimport PyMem_Malloc
 from cpython.object cimport PyObject, PyTypeObject, Py_TYPE
 from cpython.ref cimport Py_INCREF
 
+from codipy.active.core.base_array cimport is_array
 from codipy.active.scalar.expression cimport callable_of
 from codipy.active.scalar.kinds cimport PYTHON
 from codipy.active.scalar.real cimport Real, apply1, apply2, apply3
@@ -76,7 +77,9 @@ cdef object call_many(PyObject* self, PyObject* const* arguments, Py_ssize_t cou
         if Py_TYPE(<object>arguments[i]) != <PyTypeObject*>Real and not PyFloat_CheckExact(<object>arguments[i]):
             # What `math` takes for a number, with its error for anything else.
             converted = converted or []
-            number = PyFloat_FromDouble(PyFloat_AsDouble(<object>arguments[i]))
+            number = number_of(<object>arguments[i])
+            if type(number) is not Real:
+                number = PyFloat_FromDouble(PyFloat_AsDouble(number))
             converted.append(number)
             operands[i] = <PyObject*>number
     if count == 1:
@@ -117,7 +120,7 @@ cdef object plain(int code, PyObject* const* arguments, Py_ssize_t count):
     cdef double u[3]
     cdef Py_ssize_t i
     for i in range(count):
-        if PyType_HasFeature(type(<object>arguments[i]), Py_TPFLAGS_HEAPTYPE):
+        if is_array(<object>arguments[i]) or PyType_HasFeature(type(<object>arguments[i]), Py_TPFLAGS_HEAPTYPE):
             numbers = [number_of(<object>x) for x in arguments[:count]]
             if Real in map(type, numbers):
                 return FUNCTIONS[TABLE[code].name](*numbers)

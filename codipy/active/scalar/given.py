@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What ``__float__`` and ``__array__`` of the user's classes give, of which the interpreter takes plain values only."""
+"""What ``__float__`` of arrays without axes, and it and ``__array__`` of the user's classes give.
+
+The interpreter takes plain values only.
+"""
 
 from __future__ import annotations
 
 from types import FunctionType
 
+from codipy.active.core.base_array import BaseArray
 from codipy.active.messages.callers import is_of_library
 from codipy.active.scalar.kinds import converted
 from codipy.active.scalar.real import Real
@@ -33,13 +37,15 @@ def method_of(x, name):
 
 
 def number_of(x):
-    """The Real that ``__float__`` of a user's class gives, as a float of Python; else `x` itself.
+    """The Real that ``__float__`` of a user's class or of an Array without axes gives, as a float of Python; else `x`.
 
     Parameters
     ----------
     x : object
         Of any class.
     """
+    if isinstance(x, BaseArray):
+        return x if x.ndim else x.item()
     method = method_of(x, "__float__")
     if method is None:
         return x

@@ -16,6 +16,7 @@ import numpy as np
 
 import codipy.math
 from codipy.active import Real
+from codipy.active.scalar.given import number_of
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.math import _handmade, exp, log, sqrt
@@ -59,7 +60,7 @@ def _ruled(partials):
 
     @functools.wraps(original)
     def function(*args, **kwargs):
-        given = [list(x) if np.iterable(x) else x for x in bind(*args, **kwargs).arguments.values()]
+        given = [list(map(number_of, x)) if np.iterable(x) else x for x in bind(*args, **kwargs).arguments.values()]
         values = [list(map(_value, x)) if isinstance(x, list) else _value(x) for x in given]
         value = original(*values)
         if not holds_active(given):
