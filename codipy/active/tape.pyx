@@ -279,7 +279,7 @@ cdef class Tape(BaseTape):
         cdef double number
         cdef int32_t identifier
         cdef BaseArray array
-        if is_array(x) or isinstance(x, np.ndarray) and x.ndim and x.dtype.kind != "c":
+        if is_array(x) or isinstance(x, np.ndarray) and x.dtype.kind != "c":
             array = register_array(self, x)
             if self.registers:
                 self.registered_inputs.make_room(self, 1)

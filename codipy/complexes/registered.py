@@ -15,7 +15,7 @@ __all__ = ["register_input", "register_output"]
 
 def register_input(tape, z):
     """Make a complex variable an input in place, or make an input of a plain number or array."""
-    if isinstance(z, np.ndarray) and z.ndim:
+    if isinstance(z, np.ndarray):
         return ComplexArray.of_pairs(tape.register_input(pairs_of_complex(z)))
     if type(z) is ComplexArray:
         tape.register_input(z.pairs)
@@ -31,7 +31,7 @@ def register_output(tape, z):
     """Give the parts of a complex result identifiers of their own."""
     if type(z) is ComplexArray:
         return ComplexArray.of_pairs(tape.register_output(z.pairs), z.base)
-    if isinstance(z, np.ndarray) and z.ndim:
+    if isinstance(z, np.ndarray):
         return ComplexArray.of_pairs(tape.register_output(Array(pairs_of_complex(z))))
     kind = z.kind if type(z) is Complex else complex if type(z) is complex else z.dtype.type
     return Complex.of(tape.register_output(z.real), tape.register_output(z.imag), kind)

@@ -65,7 +65,7 @@ def moving_jump(f, args, seen, said=(), least=0.0):
     random = np.random.default_rng(1)
     factors = [random.uniform(0.5, 1.0, np.shape(x)) * random.choice([-1.0, 1.0], np.shape(x)) for x in values]
     for sign in (_SHIFT, -_SHIFT):
-        moved = [type(x)(y) if np.ndim(x) == 0 else y
+        moved = [np.asarray(y) if isinstance(x, np.ndarray) else type(x)(y)
                  for x, y in ((x, x + sign * factor * (1.0 + np.abs(x))) for x, factor in zip(values, factors))]
         other = _scaled(opened.with_values(moved), scales)
         for low, high, left, right in places:

@@ -37,7 +37,7 @@ class Slopes:
     """The right-hand side at plain values of its variables, with its derivatives."""
 
     def __init__(self, equation, variables):
-        self._equation, self.variables = equation, [x if np.ndim(x) else float(x) for x in variables]
+        self._equation, self.variables = equation, [x if isinstance(x, np.ndarray) else float(x) for x in variables]
         self.plain = equation.with_values(self.variables)
 
     @contextlib.contextmanager

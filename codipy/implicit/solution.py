@@ -28,7 +28,7 @@ from codipy.tape.activity import depth
 from codipy.tools.arguments.choice import Choice
 from codipy.tools.arguments.forms import rebuild
 from codipy.tools.arguments.guarded import demand_new, run_guarded
-from codipy.tools.arguments.leaves import join, split
+from codipy.tools.arguments.leaves import as_array, is_without_axes, join, split
 from codipy.tools.arguments.trees import labelled, value
 from codipy.tools.callee import check_function, name_of, rebound
 from codipy.tools.driver import Driver
@@ -355,7 +355,8 @@ class _Again(Solver):
         parts = call(SOLVED, self.parameters, {"solver": self, "given": given, "found": tuple(map(np.array, found))})
         count = len(found) - len(self._linear.numbers)
         self._linear.numbers = list(parts[count:])
-        return rebuild(self._found, list(parts[:count]))
+        leaves = [as_array(x) if is_without_axes(like) else x for x, like in zip(parts, found[:count])]
+        return rebuild(self._found, leaves)
 
     def solve(self, values):
         known = len(self._active)
@@ -365,7 +366,7 @@ class _Again(Solver):
                             "arguments (args= of SciPy's solvers), or record again")
         leaves = [np.array(x) if isinstance(x, np.ndarray) else x for x in self._leaves]
         for k, x in zip(self._active, values):
-            leaves[k] = np.array(x) if np.ndim(x) else type(leaves[k])(x)
+            leaves[k] = np.array(x) if isinstance(leaves[k], np.ndarray) else type(leaves[k])(x)
         args, kwargs = rebuild(self._tree, leaves)
         found = self._solution.solved(args, kwargs)[0]
         _demand_doubles(found, self._solution.options["solver"])
@@ -417,7 +418,8 @@ def _moved(u, step):
     for _, leaf in labelled(u, "u"):
         shape, size = np.shape(leaf), int(np.prod(np.shape(leaf)))
         part = step[start:start + size]
-        moved.append(leaf - (np.reshape(part, shape) if shape else part[0]))
+        less = leaf - (np.reshape(part, shape) if shape else part[0])
+        moved.append(as_array(less) if is_without_axes(leaf) else less)
         start += size
     return rebuild(u, moved)
 

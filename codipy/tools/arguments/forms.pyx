@@ -37,8 +37,7 @@ cdef int enter() except -1:
 cdef bint is_leaf_as_it_is(x):
     """Whether something is what most leaves are, a float or an array of float64."""
     kind = type(x)
-    return kind is float or (kind is ndarray and (<cnp.ndarray>x).descr is double_dtype
-                             and cnp.PyArray_NDIM(<cnp.ndarray>x) > 0)
+    return kind is float or kind is ndarray and (<cnp.ndarray>x).descr is double_dtype
 
 
 def flatten(tree, path, list leaves not None):

@@ -15,8 +15,8 @@ from codipy.active.bulk import all_floats, as_float
 from codipy.errors import ActiveError
 from codipy.tape import active_tape
 
-__all__ = ["DOUBLE", "Names", "aligned", "as_leaf", "cut", "demand_real", "in_dtypes", "is_array", "is_complex", "join",
-           "shape_of", "split", "stack"]
+__all__ = ["DOUBLE", "Names", "aligned", "as_array", "as_leaf", "cut", "demand_real", "in_dtypes", "is_array",
+           "is_complex", "is_without_axes", "join", "shape_of", "split", "stack"]
 
 _COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
@@ -33,7 +33,7 @@ def as_leaf(leaf, path):
                 f"{path} is active on a tape that does not record here: call this inside of `with tape:`, or pass its "
                 "value, codipy.value(x), if it is a constant")
         return leaf.value
-    if isinstance(leaf, np.ndarray) and leaf.ndim:
+    if isinstance(leaf, np.ndarray):
         return _as_array(leaf, path)
     if is_complex(leaf):
         return leaf
@@ -43,7 +43,7 @@ def as_leaf(leaf, path):
                f"{_ASIDE}; in a dataclass, mark the field: field(metadata={{'static': True}})")
         raise TypeError(f"{path} is not a real number but {_said(leaf)}: only numbers and arrays of float64 or "
                         f"float32, in lists, tuples, dicts and dataclasses, can be differentiated by; {fix}")
-    if isinstance(leaf, (np.generic, np.ndarray)):      # a scalar of NumPy's stays one, in float64 or float32
+    if isinstance(leaf, np.generic):      # a scalar of NumPy's stays one, in float64 or float32
         return leaf[()] if leaf.dtype in (DOUBLE, SINGLE) else np.float64(number)
     return number
 
@@ -86,8 +86,8 @@ def _said(leaf):
 
 
 def is_array(leaf):
-    """Whether a leaf is what most are: an array of float64, and no scalar."""
-    return type(leaf) is np.ndarray and leaf.dtype is DOUBLE and leaf.ndim > 0
+    """Whether a leaf is what most are: an array of float64."""
+    return type(leaf) is np.ndarray and leaf.dtype is DOUBLE
 
 
 def shape_of(leaf):
@@ -136,14 +136,29 @@ def _aligned_complex(leaf, shape, path):
 
 
 def in_dtypes(derivatives, leaves):
-    """Derivatives, which come in float64, in the dtypes of the leaves that they belong to."""
-    if len(leaves) == 1 and is_array(leaves[0]) or all_floats(leaves):
+    """Derivatives, which come in float64, in the dtypes of the leaves that they belong to; arrays where these are."""
+    if len(leaves) == 1 and is_array(leaves[0]) and leaves[0].ndim or all_floats(leaves):
         return list(derivatives)
-    if any(map(is_complex, leaves)):
-        return [_like_complex(x, leaf) if is_complex(leaf) else in_dtypes([x], [leaf])[0]
-                for x, leaf in zip(derivatives, leaves)]
-    return [x.astype(np.float32) if getattr(leaf, "dtype", None) == SINGLE and isinstance(x, (np.ndarray, Array)) else x
+    return [_like_complex(x, leaf) if is_complex(leaf) else _like_real(x, leaf)
             for x, leaf in zip(derivatives, leaves)]
+
+
+def _like_real(x, leaf):
+    if is_without_axes(leaf):
+        x = as_array(x)
+    if getattr(leaf, "dtype", None) == SINGLE and isinstance(x, (np.ndarray, Array)):
+        return x.astype(np.float32)
+    return x
+
+
+def is_without_axes(leaf):
+    """Whether a leaf is an array of no axes, which can be written to where a number cannot."""
+    return isinstance(leaf, (np.ndarray, Array)) and leaf.ndim == 0
+
+
+def as_array(x):
+    """An array, active or not; of a number one without axes."""
+    return Array([x]).reshape(()).copy() if type(x) is Real else x if type(x) is Array else np.asarray(x)
 
 
 def _like_complex(x, leaf):
@@ -152,7 +167,8 @@ def _like_complex(x, leaf):
         return x.astype(leaf.dtype) if hasattr(x, "pairs") else x
     if type(leaf) is complex:
         return complex(x)
-    return np.asarray(x).astype(leaf.dtype)[()]
+    found = np.asarray(x).astype(leaf.dtype)
+    return found if isinstance(leaf, np.ndarray) else found[()]
 
 
 def join(leaves):

@@ -54,5 +54,5 @@ def whole(found, like):
         return found
     from codipy.complexes.record import results_of
 
-    made = results_of(found, "a" if np.ndim(like) else "c")
+    made = results_of(found, "a" if isinstance(like, np.ndarray) else "c")
     return made.stands_for(complex) if type(like) is complex and is_complex_variable(made) else made

@@ -17,8 +17,8 @@ def grad(f, argnums=None, *, argnames=None, has_aux=False, strategy="auto", gran
     ----------
     f : callable
         Plain Python: loops, branches, calls, NumPy. Returns one real number. The arguments that it is differentiated
-        by are numbers, arrays of float64 or float32 (of no axes: numbers), or lists, tuples, dicts and dataclasses of
-        them, nested at will; the others may be anything. It gets `codipy.Real` and `codipy.Array` for them.
+        by are numbers, arrays of float64 or float32, or lists, tuples, dicts and dataclasses of them, nested at will;
+        the others may be anything. It gets `codipy.Real` and `codipy.Array` for them.
     argnums : int or tuple of int, optional
         Positions of those arguments; default is 0 where there are no `argnames`.
     argnames : str or tuple of str, optional

@@ -25,7 +25,7 @@ cdef list inside = noted
 
 
 cdef bint is_array(x):
-    return type(x) is ndarray and x.dtype is double_dtype and x.ndim
+    return type(x) is ndarray and x.dtype is double_dtype
 
 
 cdef bint all_arrays(list args, tuple positions):

@@ -113,6 +113,7 @@ def _folded(part, result, leaf, name):
         found = np.take(part, 0, split - 1) + 1j * np.take(part, 1, split - 1)
     else:
         found = np.take(part, 0, -1) + 1j * np.take(part, 1, -1) if np.iscomplexobj(leaf) else part
-    if not np.ndim(found):
+    if not (np.ndim(found) or isinstance(leaf, np.ndarray)):
         return found.item()
+    found = np.asarray(found)
     return found.astype(np.complex64 if np.iscomplexobj(found) else SINGLE) if single else found.copy()

@@ -59,7 +59,7 @@ class Problem:
             pairs += labelled(tree, f"argument {position}")
         self.given = self.leaves
         # Differences of float32 values say nothing, so everything runs in float64.
-        self.leaves = [leaf.astype(np.float64) if shape_of(leaf) else leaf for leaf in self.leaves]
+        self.leaves = [leaf.astype(np.float64) if isinstance(leaf, np.ndarray) else leaf for leaf in self.leaves]
         self.names, self.point = Names(pairs), join(self.leaves)
         self.pull = pull_back if all_floats(self.leaves) else pull_arrays
 

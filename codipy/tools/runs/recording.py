@@ -15,7 +15,7 @@ from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
 from codipy.tools.arguments.aliases import demand_apart
 from codipy.tools.arguments.forms import rebuild
-from codipy.tools.arguments.leaves import is_complex, shape_of
+from codipy.tools.arguments.leaves import as_array, is_complex, shape_of
 from codipy.tools.arguments.parts import depends, identifiers_of_parts, inputs_of_parts, parts_of, whole
 from codipy.tools.arguments.trees import labelled, plain_copy
 from codipy.tools.callee import check_result, name_of
@@ -204,8 +204,8 @@ class Recording:
     @staticmethod
     def _shown(found, like):
         """What was found for a leaf, as the number or array that it stands for, which is the caller's."""
-        if np.ndim(like):
-            return found.copy()
+        if isinstance(like, np.ndarray):
+            return as_array(found).copy()
         return converted(found, float) if type(found) is Real and type(like) is float else found
 
     @classmethod
@@ -215,7 +215,7 @@ class Recording:
         if np.any(moved != 0.0) and np.all(np.isfinite(moved)):
             found = found + (moved if moved.ndim else moved[()])
         if getattr(like, "dtype", None) == np.float32 and is_active(found):
-            return found.astype(np.float32) if np.ndim(like) else converted(found, np.float32)
+            found = converted(found, np.float32) if type(found) is Real else found.astype(np.float32)
         return cls._shown(found, like)
 
     def identifiers(self):
