@@ -109,6 +109,14 @@ class Writer:
     def scalars(self):
         return [name for name, v in self.env.items() if name[0] == "s"]
 
+    def points(self):
+        """Arrays without axes."""
+        return [
+            name
+            for name, v in self.env.items()
+            if isinstance(v, np.ndarray) and not v.ndim and v.dtype.kind == "f" and name[0] in "ox"
+        ]
+
     # ---- Indices ----
 
     def slice_(self, n, length=None):
@@ -331,8 +339,10 @@ def draw_inputs(w):
         if w.chance(0.08):
             shape = tuple(w.random.randint(1, 4) for _ in range(w.pick((3, 3, 4))))
         shapes.append(shape[::-1] if kind == 4 else shape)
+    if w.chance(0.15):
+        shapes.append(())  # the last: a program needs elements
     rng = np.random.default_rng(w.random.randrange(2**31))
-    return [rng.uniform(0.4, 1.6, shape) for shape in shapes]
+    return [np.asarray(rng.uniform(0.4, 1.6, shape)) for shape in shapes]
 
 
 def draw_step(w, steps):
@@ -389,7 +399,7 @@ def fit(v):
 
 
 def result_of(w):
-    arrays, scalars = w.arrays(lambda a: a.size > 0), w.scalars()
+    arrays, scalars = w.arrays(lambda a: a.size > 0), w.scalars() + w.points()
     if w.chance(0.5):
         terms = [
             f"np.sum(np.sin({name}))" for name in w.random.sample(arrays, min(len(arrays), w.random.randint(1, 2)))

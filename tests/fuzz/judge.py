@@ -214,7 +214,7 @@ def _judge_driven(program, plain, seeds, tangents, gradients):
         return sum(np.sum(y * seed) for y, seed in zip(ys if isinstance(ys, tuple) else (ys,), seeds))
 
     driver = codipy.value_and_grad(total, argnums=tuple(range(len(gradients))))
-    elsewhere = [x * 1.01 for x in program.inputs]
+    elsewhere = [np.asarray(x * 1.01) for x in program.inputs]
     try:
         quietly(driver, *elsewhere)
     except Exception as error:
@@ -325,7 +325,7 @@ def _expected(program, seeds, tangents, along, scale):
     for h in (1e-6, -1e-6):
         here = plain_run(program, program.inputs)
         try:
-            there = plain_run(program, [x + h * t for x, t in zip(program.inputs, tangents)])
+            there = plain_run(program, [np.asarray(x + h * t) for x, t in zip(program.inputs, tangents)])
         except Exception:
             return None  # `np.unique` of what was equal, say
         if any(x.shape != y.shape for x, y in zip(there, here)):
@@ -340,7 +340,7 @@ def _expected(program, seeds, tangents, along, scale):
 
 def _complex_step(program, seeds, tangents):
     f = program.compiled(**constants(program.source, complex), np=Complex(), math=ComplexMath())
-    moved = quietly(f, *[x + 1j * STEP * t for x, t in zip(program.inputs, tangents)])
+    moved = quietly(f, *[np.asarray(x + 1j * STEP * t) for x, t in zip(program.inputs, tangents)])
     return dot(seeds, [np.imag(y) / STEP for y in outputs_of(moved)])
 
 

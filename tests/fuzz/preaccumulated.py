@@ -36,7 +36,7 @@ def _judge(program, variants):
     def total(f, *args):
         """Two calls: of inputs, by way of expressions that wait, and of computed arrays that others read as well."""
         scaled = [np.sin(x) + x * 0.5 for x in args]
-        first, second = f(*[x + 0.0 for x in args]), f(*[x + 0.0 for x in scaled])
+        first, second = (f(*[np.asarray(x + 0.0) for x in given]) for given in (args, scaled))
         parts = [y for ys in (first, second) for y in (ys if isinstance(ys, tuple) else (ys,))]
         return sum(map(_weighted, parts)) + sum(np.sum(x * x) for x in scaled)
 

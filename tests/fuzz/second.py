@@ -103,12 +103,12 @@ def _slope(total, args, tangents):
         if k % 2 and x.size > 1:
             y.reshape(-1)[0] = x.reshape(-1)[0]  # identifiers of its own
         given.append(y)
-    return codipy.grad(lambda t: total(*[y + t * v for y, v in zip(given, tangents)]))(0.0)
+    return codipy.grad(lambda t: total(*[np.asarray(y + t * v) for y, v in zip(given, tangents)]))(0.0)
 
 
 def _difference(gradient, inputs, tangents, h):
     """The gradient's derivative along the tangents, by central differences of fourth order."""
-    at = {k: quietly(gradient, *[x + k * h * t for x, t in zip(inputs, tangents)]) for k in (-2, -1, 1, 2)}
+    at = {k: quietly(gradient, *[np.asarray(x + k * h * t) for x, t in zip(inputs, tangents)]) for k in (-2, -1, 1, 2)}
     return [(8.0 * (b - a) - (d - c)) / (12.0 * h) for a, b, c, d in zip(at[-1], at[1], at[-2], at[2])]
 
 

@@ -28,6 +28,7 @@ from tests.fuzz.language import (
     types,
 )
 from tests.fuzz.layouts import axes, filled, from_outside, grown, laid_out, shuffled
+from tests.fuzz.without_axes import without_axes
 from tests.fuzz.writes import (
     assign,
     assign_in_place,
@@ -344,4 +345,5 @@ STEPS = [
     (3, built_in),
     (2, types),
     (1, hashed),
+    (4, without_axes),
 ]
