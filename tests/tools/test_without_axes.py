@@ -96,7 +96,8 @@ BRANCHES = {
 }
 FUNCTIONS = [
     "math.sin(x)", "math.atan2(x, x)", "math.atan2(1.0, x)", "math.hypot(x, x, x)", "math.pow(x, 3)",
-    "math.log(x, 3.0)", "math.fsum([x, x])", "math.dist([x, 1.0], [0.5, x])", "math.modf(x)[0] * x", "math.frexp(x)[0]", "math.ldexp(x, 2)",
+    "math.log(x, 3.0)", "math.fsum([x, x])", "math.modf(x)[0] * x",
+    "math.dist([x, 1.0], [0.5, x])", "math.frexp(x)[0]", "math.ldexp(x, 2)",
     "math.floor(x * 1.2) * x", "math.prod([x, x])", "statistics.fmean([x, x * x])", "np.arange(x, 5.5).sum()",
     "np.linspace(0.0, x, 5).sum()", "np.polynomial.polynomial.polyval(x, [1.0, x])", "float(x) * x", "abs(-x)",
     "max(x, 0.1) * x", "sum([x, x]) * x", "round(float(x), 1) * x",
