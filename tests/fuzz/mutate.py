@@ -162,6 +162,13 @@ MISTAKES = {
         "    return numbers\n",
         tests="tests/numpy/test_order_of_elements.py",
     ),
+    "an argument without axes is a number": one(
+        "active/tape.pyx",
+        "isinstance(x, np.ndarray) and x.dtype.kind",
+        "isinstance(x, np.ndarray) and x.ndim and x.dtype.kind",
+        "--only=without_axes",
+        "--only=helper",
+    ),
     # Bits: NumPy's loops depend on how operands lie
     "a plain matrix is multiplied as its copy lies": one(
         "active/arrays/calls.pyx",
