@@ -15,6 +15,7 @@ REDUCTIONS = [
     "cumsum", "cumprod", "ravel", "trace", "sort"
 ]  # fmt: skip
 COUNT = 40
+STEPPED = ("divmod", "frexp")  # whose second result is a whole number
 
 
 def arguments_of(name, rng):
@@ -61,6 +62,8 @@ def same(found, expected):
 def test_ufuncs(name, dtype, elements):
     if dtype is np.float32 and name in ("float_power", "frexp", "logaddexp2", "modf", "nextafter"):
         pytest.skip("evaluate_primal() refuses primitives of float32 values")
+    if name in STEPPED and not elements:
+        pytest.skip("evaluate_primal() refuses another whole number, as of arrays with axes")
     rng = np.random.default_rng(len(name))
     points = [arguments_of(name, rng) for _ in range(COUNT)]
     for variant in OF_VALUES:
@@ -82,7 +85,7 @@ def test_inside_of_an_expression(name):
         return np.tanh(found * 0.5 + 0.25) - found
 
     for variant in OF_VALUES:
-        wrong = [pair for pair in replayed(f, variant, points, np.float64, False) if not same(*pair)]
+        wrong = [pair for pair in replayed(f, variant, points, np.float64, name in STEPPED) if not same(*pair)]
         assert not wrong, (variant, wrong[:3])
 
 

@@ -371,3 +371,11 @@ def test_variables_of_a_tape():
     result.gradient = 1.0
     tape.evaluate()
     assert type(x.gradient) is np.ndarray and x.gradient == 6.0 and tape.inputs[0].gradient == 6.0
+
+
+def test_functions_of_scipy_have_its_bits():
+    special = pytest.importorskip("scipy.special")
+    for name in ("erf", "erfc", "gammaln", "gamma"):
+        function = getattr(special, name)
+        for x in np.random.default_rng(2).uniform(0.05, 2.0, 40):
+            assert codipy.value_and_grad(lambda x, f=function: f(x))(np.array(x))[0] == function(np.array(x)), (name, x)

@@ -1,5 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Elementwise operations on arrays become pending expressions."""
+import sys
+
 import numpy as np
 
 from libc.stdint cimport int32_t
@@ -324,6 +326,8 @@ cdef object scalars(int code, int n, PyObject** operands, list elements, int sin
     if single:
         return apply_with_ufunc(code, n, numbers, values, single_value(code, n, values))
     ufunc = ufuncs[code]
+    if ufunc is None and TABLE[code].scipy and "scipy.special" in sys.modules:      # whose values are not those of math
+        ufunc = getattr(sys.modules["scipy.special"], TABLE[code].scipy)
     if ufunc is None:
         if n == 3:
             return apply3(code, numbers[0], numbers[1], numbers[2])
