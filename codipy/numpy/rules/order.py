@@ -10,7 +10,9 @@ from functools import lru_cache, wraps
 
 import numpy as np
 
+from codipy.active.array import plain
 from codipy.errors import ActiveError
+from codipy.numpy.allocation import asarray
 from codipy.numpy.rules import patterns
 from codipy.numpy.rules.building import Picks, axes_of, is_plain, primitive, spread, to_rows
 from codipy.tape.records.loops import first_place, first_places, sorted_places
@@ -202,7 +204,7 @@ def _partition_jvp(t, out, a, kth, axis=-1, kind="introselect", order=None):
 
 
 def _demand_order(a, q, axis, skip_nan):
-    if skip_nan and q.ndim > 1 and len(axes_of(a.ndim, axis)) not in (1, a.ndim):
+    if skip_nan and np.ndim(q) > 1 and len(axes_of(a.ndim, axis)) not in (1, a.ndim):
         raise ActiveError("nanquantile: no derivative is known for q of two or more axes over several axes")
 
 
@@ -214,16 +216,16 @@ def _order_statistics(a, q, axis, method, skip_nan):
     """
     _demand_order(a, q, axis, skip_nan)
     rows = to_rows(a, axis)
-    sorted_positions = np.take_along_axis(_positions(a.shape, axis), np.argsort(rows, axis=-1, kind="stable"), -1)
-    counts = np.sum(~np.isnan(rows), axis=-1) if skip_nan else np.full(rows.shape[:-1], rows.shape[-1])
+    sorted_positions = np.take_along_axis(_positions(a.shape, axis), np.argsort(plain(rows), axis=-1, kind="stable"), -1)
+    counts = np.sum(~np.isnan(plain(rows)), axis=-1) if skip_nan else np.full(rows.shape[:-1], rows.shape[-1])
     place = np.zeros(np.shape(q) + counts.shape)
     for n in np.unique(counts):
         if n:
             at = np.quantile(np.arange(float(n)), q, method=method)
             place = np.where(counts == n, np.reshape(at, np.shape(q) + (1,) * counts.ndim), place)
-    low = np.floor(place).astype(int)
+    low = np.floor(plain(place)).astype(int)
     fraction = place - low
-    high = np.where(fraction > 0, low + 1, low)
+    high = np.where(plain(fraction) > 0, low + 1, low)
     low, high = (np.moveaxis(k.reshape((-1,) + counts.shape), 0, -1) for k in (low, high))
     low, high = (np.moveaxis(np.take_along_axis(sorted_positions, k, -1), -1, 0) for k in (low, high))
     return [(np.reshape(k, place.shape), w * (counts > 0)) for k, w in ((low, 1.0 - fraction), (high, fraction))]
@@ -234,7 +236,7 @@ def _quantile_picks(out, a, q, axis, method, keepdims, weights, skip_nan):
     if not a.size:
         return Picks(a.shape, (np.zeros(shape, int), np.zeros(shape)))
     if weights is None:
-        terms = _order_statistics(a, np.asarray(q), axis, method, skip_nan)
+        terms = _order_statistics(a, asarray(q), axis, method, skip_nan)
         return Picks(a.shape, *((np.reshape(k, shape), np.reshape(w, shape)) for k, w in terms))
     # Weighted quantiles are elements of the argument (the only method NumPy has is the inverted distribution).
     hits = [_first(a, value, axis, keepdims, True) for value in np.reshape(out, (-1,) + shape[np.ndim(q) :])]
@@ -260,12 +262,12 @@ def _quantile_slopes(a, q, axis, method, weights, skip_nan):
     """
     _demand_order(a, q, axis, skip_nan)
     rows = np.sort(to_rows(a, axis), -1)
-    counts = np.sum(~np.isnan(rows), axis=-1) if skip_nan else np.full(rows.shape[:-1], rows.shape[-1])
+    counts = np.sum(~np.isnan(plain(rows)), axis=-1) if skip_nan else np.full(rows.shape[:-1], rows.shape[-1])
     if weights is not None or method not in _LINES:
-        return np.zeros(q.shape + counts.shape)
+        return np.zeros(np.shape(q) + counts.shape)
     alpha, beta = _LINES[method]
     places = counts + 1 - alpha - beta
-    place = places * np.reshape(q, q.shape + (1,) * counts.ndim) + alpha - 1
+    place = places * np.reshape(plain(q), np.shape(q) + (1,) * counts.ndim) + alpha - 1  # the slope is constant between two
     low = np.maximum(np.minimum(np.floor(place), counts - 2), 0).astype(int)
     high = np.maximum(np.minimum(low + 1, counts - 1), 0)
     ends = (np.moveaxis(k.reshape((-1,) + counts.shape), 0, -1) for k in (high, low))
@@ -275,7 +277,7 @@ def _quantile_slopes(a, q, axis, method, weights, skip_nan):
 
 def _quantile_rules(scale, skip_nan):
     def slopes(out, a, q, axis=None, out_=None, overwrite_input=False, method="linear", keepdims=False, weights=None):
-        q = np.asarray(q) / scale
+        q = asarray(q) / scale
         return _quantile_slopes(a, q, axis, method, weights, skip_nan) / scale
 
     def by_q(g, out, a, q, *args, **kwargs):
@@ -287,7 +289,7 @@ def _quantile_rules(scale, skip_nan):
         return np.reshape(found * np.reshape(t, np.shape(q) + (1,) * (found.ndim - np.ndim(q))), np.shape(out))
 
     def picks(out, a, q, axis=None, out_=None, overwrite_input=False, method="linear", keepdims=False, weights=None):
-        q = np.asarray(q) / scale
+        q = asarray(q) / scale
         return _quantile_picks(out, a, q, axis, method, keepdims, weights, skip_nan)
 
     return {0: lambda g, *args, **kwargs: picks(*args, **kwargs).reverse(g), 1: by_q}, {

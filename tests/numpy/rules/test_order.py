@@ -188,3 +188,18 @@ def test_medians_of_nothing_have_no_derivative(text):
     assert np.array_equal(codipy.value_and_grad(f)(x)[0], f(x), equal_nan=True)
     assert np.array_equal(codipy.grad(f)(x), 2 * x)
     assert codipy.jvp(f, (x,), (x,))[1] == pytest.approx(2 * x @ x)
+
+
+@pytest.mark.parametrize("f", [
+    lambda v: np.quantile(v[1:], v[0]),
+    lambda v: np.sum(np.quantile(v[1:] ** 2, np.stack([v[0], v[0] ** 2])) ** 2),
+    lambda v: np.sum(np.percentile(v[1:].reshape(2, 2), 100.0 * v[0], axis=1, method="hazen") ** 2),
+    lambda v: np.nanquantile(v[1:] ** 2, v[0]),
+], ids=["one", "several", "percentile", "nan"])
+def test_second_derivatives_of_quantiles_by_both_arguments(f):
+    v = np.array([0.4, 1.0, 3.0, 2.0, 7.0])
+    gradient = codipy.grad(f)
+    steps = np.eye(v.size) * 1e-5
+    expected = np.array([(gradient(v + h) - gradient(v - h)) / 2e-5 for h in steps])
+    np.testing.assert_allclose(codipy.hessian(f)(v), expected, rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(codipy.jacobian(gradient)(v), expected, rtol=1e-6, atol=1e-6)
