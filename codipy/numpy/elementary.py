@@ -12,6 +12,11 @@ from .rules.patterns import elementwise
 __all__ = ["elementwise_primitive"]
 
 
+def _of_numpy(x):
+    """Python's float as NumPy's, which divides by zero."""
+    return np.float64(x) if type(x) is float else x
+
+
 def elementwise_primitive(name, ufunc, partials, several=False):
     """A primitive of broadcasting operands.
 
@@ -33,7 +38,7 @@ def elementwise_primitive(name, ufunc, partials, several=False):
         if rows[row][k] is None:
             raise TypeError(f"{name} has no derivative in argument {k}: pass `codipy.value` of it")
         with np.errstate(all="ignore"):
-            return rows[row][k](*args, out)
+            return rows[row][k](*map(_of_numpy, args), tuple(map(_of_numpy, out)) if several else _of_numpy(out))
 
     def times(factor, row, k, args, out):
         with np.errstate(all="ignore"):

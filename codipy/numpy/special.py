@@ -9,6 +9,7 @@ import sys
 import numpy as np
 
 from codipy.active.array import is_active
+from codipy.active.array import plain as value_of
 from codipy.errors import UndifferentiableError
 from codipy.operations import BY_NAME
 
@@ -21,20 +22,20 @@ __all__ = ["ARGUMENTS", "NAMES", "REFUSED", "WHOLE", "lacking", "partials_of", "
 # Partials in the arguments and the result w, one text per argument; "-" where there is none to be had. Texts see NumPy
 # as np and scipy.special as sp.
 _ONE = {
-    "erfcx": "2 * x * w - 2 / np.sqrt(np.pi)",
+    "erfcx": "erfcx_slope(x, w)",
     "erfi": "2 / np.sqrt(np.pi) * np.exp(x * x)",
     "erfinv": "np.sqrt(np.pi) / 2 * np.exp(w * w)",
     "erfcinv": "-np.sqrt(np.pi) / 2 * np.exp(w * w)",
-    "dawsn": "1 - 2 * x * w",
+    "dawsn": "dawson_slope(x, w)",
     "loggamma": "sp.psi(x)",
-    "rgamma": "-w * sp.psi(x)",
+    "rgamma": "reciprocal_gamma_slope(x, w)",
     "logit": "1 / (x * (1 - x))",
     "log_expit": "sp.expit(-x)",
     "exp10": "w * np.log(10)",
     "cosm1": "-np.sin(x)",
-    "exprel": "at(np.abs(x) < 1e-4, 0.5 + x / 3, (np.exp(x) - w) / x)",
+    "exprel": "exprel_slope(x)",
     "ndtr": "np.exp(-x * x / 2) / np.sqrt(2 * np.pi)",
-    "log_ndtr": "np.exp(-x * x / 2 - w) / np.sqrt(2 * np.pi)",
+    "log_ndtr": "log_ndtr_slope(x, w)",
     "ndtri": "np.sqrt(2 * np.pi) * np.exp(w * w / 2)",
     "ndtri_exp": "np.sqrt(2 * np.pi) * np.exp(x + w * w / 2)",
     "j0": "-sp.j1(x)",
@@ -52,10 +53,10 @@ _ONE = {
     "entr": "-np.log(x) - 1",
     "ellipk": "first_kind_slope(x)",
     "ellipe": "second_kind_slope(x)",
-    "ellipkm1": "-(sp.ellipe(1 - x) / x - w) / (2 * (1 - x))",
+    "ellipkm1": "-carlson_d(0.0, 1.0, x) / 6",
     "expi": "np.exp(x) / x",
     "exp1": "-np.exp(-x) / x",
-    "spence": "at(x == 1, -1, np.log(x) / (1 - x))",
+    "spence": "spence_slope(x)",
     "wrightomega": "w / (1 + w)",
     "sindg": "sp.cosdg(x) * np.pi / 180",
     "cosdg": "-sp.sindg(x) * np.pi / 180",
@@ -74,7 +75,7 @@ _ONE = {
     "_kolmogc": "-spu._kolmogp(x)",
     "_kolmogci": "-1 / spu._kolmogp(w)",
     "itstruve0": "sp.struve(0, x)",
-    "it2struve0": "-sp.struve(0, x) / x",
+    "it2struve0": "-struve_quotient(x)",
     "itmodstruve0": "sp.modstruve(0, x)",
     "_cosine_cdf": "np.where(np.abs(x) < np.pi, (1 + np.cos(x)) / (2 * np.pi), 0)",
     "_cosine_invcdf": "2 * np.pi / (1 + np.cos(w))",
@@ -88,20 +89,20 @@ _ONE = {
 _TWO = {
     "beta": ("w * (sp.psi(x) - sp.psi(x + y))", "w * (sp.psi(y) - sp.psi(x + y))"),
     "betaln": ("sp.psi(x) - sp.psi(x + y)", "sp.psi(y) - sp.psi(x + y)"),
-    "binom": ("w * (sp.psi(x + 1) - sp.psi(x - y + 1))", "w * (sp.psi(x - y + 1) - sp.psi(y + 1))"),
+    "binom": ("binomial_slope(x, y, w)", "w * (sp.psi(x - y + 1) - sp.psi(y + 1))"),
     "_nbinom_mean": ("(1 - y) / y", "-x / y**2"),
     "_nbinom_variance": ("(1 - y) / y**2", "x * (y - 2) / y**3"),
     "_nbinom_skewness": ("-w / (2 * x)", "w * (0.5 / (1 - y) - 1 / (2 - y))"),
     "_nbinom_kurtosis_excess": ("-w / x", "(2 * y - y * y) / (x * (1 - y)**2)"),
-    "poch": ("w * (sp.psi(x + y) - sp.psi(x))", "w * sp.psi(x + y)"),
+    "poch": ("rising_slope(x, y, w)", "w * sp.psi(x + y)"),
     "xlogy": ("np.log(y)", "x / y"),
     "xlog1py": ("np.log1p(y)", "x / (1 + y)"),
     "rel_entr": ("np.log(x / y) + 1", "-x / y"),
     "kl_div": ("np.log(x / y)", "1 - x / y"),
     "huber": ("np.maximum(np.abs(y) - x, 0)", "np.clip(y, -x, x)"),
     "pseudo_huber": (
-        "2 * x * (np.hypot(1, y / x) - 1) - y * y / (x * np.hypot(1, y / x))",
-        "y / np.hypot(1, y / x)",
+        "y * (y / np.hypot(x, y)) * (y / (x + np.hypot(x, y))) ** 2",
+        "pseudo_huber_slope(x, y)",
     ),
     "jv": ("jv_v(x, y)", "(sp.jv(x - 1, y) - sp.jv(x + 1, y)) / 2"),
     "yv": ("yv_v(x, y)", "(sp.yv(x - 1, y) - sp.yv(x + 1, y)) / 2"),
@@ -125,10 +126,9 @@ _TWO = {
     "hyp0f1": ("-", "sp.hyp0f1(x + 1, y) / x"),
     "ellipkinc": (
         "1 / np.sqrt(1 - y * np.sin(x) ** 2)",
-        "(sp.ellipeinc(x, y) / (1 - y) - w) / (2 * y)"
-        " - np.sin(2 * x) / (4 * (1 - y) * np.sqrt(1 - y * np.sin(x) ** 2))",
+        "incomplete_slope(x, y, True)",
     ),
-    "ellipeinc": ("np.sqrt(1 - y * np.sin(x) ** 2)", "(w - sp.ellipkinc(x, y)) / (2 * y)"),
+    "ellipeinc": ("np.sqrt(1 - y * np.sin(x) ** 2)", "incomplete_slope(x, y, False)"),
     "boxcox": ("x ** (y - 1)", "np.log(x) ** 2 * power_slope(y * np.log(x))"),
     "boxcox1p": ("(1 + x) ** (y - 1)", "np.log1p(x) ** 2 * power_slope(y * np.log1p(x))"),
     "inv_boxcox": ("w ** (1 - y)", "w * x * x * root_slope(x * y)"),
@@ -158,11 +158,11 @@ _TWO = {
     "eval_hermitenorm": ("-", "np.where(x == 0, 0, x * sp.eval_hermitenorm(np.maximum(x - 1, 0), y))"),
     "jve": ("jv_v(x, y)", "(sp.jve(x - 1, y) - sp.jve(x + 1, y)) / 2"),
     "yve": ("yv_v(x, y)", "(sp.yve(x - 1, y) - sp.yve(x + 1, y)) / 2"),
-    "struve": ("-", "sp.struve(x - 1, y) - x / y * w"),
-    "modstruve": ("-", "sp.modstruve(x - 1, y) - x / y * w"),
+    "struve": ("-", "struve_slope(sp.struve, -1, x, y, w)"),
+    "modstruve": ("-", "struve_slope(sp.modstruve, 1, x, y, w)"),
     "powm1": ("y * x ** (y - 1.0)", "at(x == 0, 0, x**y * np.log(x))"),
-    "agm": ("agm_slope(x, y, w)", "agm_slope(y, x, w)"),
-    "elliprc": ("-sp.elliprd(y, y, x) / 6", "-sp.elliprd(x, y, y) / 3"),
+    "agm": ("agm_slope(x, y)", "agm_slope(y, x)"),
+    "elliprc": ("-carlson_d(y, y, x) / 6", "-carlson_d(x, y, y) / 3"),
     "inv_boxcox1p": ("(1 + w) ** (1 - y)", "(1 + w) * x * x * root_slope(x * y)"),
     "chdtri": (
         "at(w == 0, 0, -gammainc_a(x / 2, w / 2) / np.exp(sp.xlogy(x / 2 - 1, w / 2) - w / 2 - sp.gammaln(x / 2)))",
@@ -279,10 +279,10 @@ _THREE = {
     "wright_bessel": ("-", "-", "sp.wright_bessel(x, x + y, z)"),
     "log_wright_bessel": ("-", "-", "np.exp(sp.log_wright_bessel(x, x + y, z) - w)"),
     "besselpoly": ("sp.besselpoly(x, y + 1, z - 1) - sp.besselpoly(x, y + 1, z + 1)", "-", "-"),
-    "elliprf": ("-sp.elliprd(y, z, x) / 6", "-sp.elliprd(z, x, y) / 6", "-sp.elliprd(x, y, z) / 6"),
-    "elliprg": ("(sp.elliprf(x, y, z) - x * sp.elliprd(y, z, x) / 3) / 4",
-                "(sp.elliprf(x, y, z) - y * sp.elliprd(z, x, y) / 3) / 4",
-                "(sp.elliprf(x, y, z) - z * sp.elliprd(x, y, z) / 3) / 4"),
+    "elliprf": ("-carlson_d(y, z, x) / 6", "-carlson_d(z, x, y) / 6", "-carlson_d(x, y, z) / 6"),
+    "elliprg": ("(sp.elliprf(x, y, z) - faded(x, carlson_d(y, z, x)) / 3) / 4",
+                "(sp.elliprf(x, y, z) - faded(y, carlson_d(z, x, y)) / 3) / 4",
+                "(sp.elliprf(x, y, z) - faded(z, carlson_d(x, y, z)) / 3) / 4"),
     "lpmv": ("-", "-", "(y * z * w - (y + x) * sp.lpmv(x, y - 1, z)) / (z * z - 1)"),
     "radian": ("np.pi / 180 + 0 * w", "np.pi / 10800 + 0 * w", "np.pi / 648000 + 0 * w"),
     "voigt_profile": ("voigt_slope(0, x, y, z)", "voigt_slope(1, x, y, z)", "voigt_slope(2, x, y, z)"),
@@ -323,8 +323,8 @@ _FOUR = {
 }
 # Several results: a text for each.
 _SEVERAL = {
-    "sici": ("at(x == 0, 1, np.sin(x) / x)", "np.cos(x) / x"),
-    "shichi": ("at(x == 0, 1, np.sinh(x) / x)", "np.cosh(x) / x"),
+    "sici": ("sine_quotient(x)", "np.cos(x) / x"),
+    "shichi": ("sinh_quotient(x)", "np.cosh(x) / x"),
     "fresnel": ("np.sin(np.pi * x * x / 2)", "np.cos(np.pi * x * x / 2)"),
     "airy": ("w[1]", "x * w[0]", "w[3]", "x * w[2]"),
     "airye": (
@@ -336,8 +336,8 @@ _SEVERAL = {
     "itairy": ("sp.airy(x)[0]", "sp.airy(x)[2]", "sp.airy(-x)[0]", "sp.airy(-x)[2]"),
     "itj0y0": ("sp.j0(x)", "sp.y0(x)"),
     "iti0k0": ("sp.i0(x)", "sp.k0(x)"),
-    "it2j0y0": ("at(x == 0, 0, (1 - sp.j0(x)) / x)", "-sp.y0(x) / x"),
-    "it2i0k0": ("at(x == 0, 0, (sp.i0(x) - 1) / x)", "-sp.k0(x) / x"),
+    "it2j0y0": ("j0_quotient(x)", "-sp.y0(x) / x"),
+    "it2i0k0": ("i0_quotient(x)", "-sp.k0(x) / x"),
 }
 # Several results of several arguments: a text for each result and argument.
 _SEVERAL_OF_TWO = {
@@ -375,14 +375,15 @@ def _special():
     return sys.modules["scipy.special"]
 
 
-def _away_from_zero(formula, width, coefficients):
+def _away_from_zero(formula, width, coefficients, centre=0.0):
     """A formula in one argument of which the parts cancel near 0; nearer than `width` its series stands for it."""
 
     def slope(t):
-        near, series = np.abs(t) < width, 0.0
+        near, series = np.abs(t - centre) < width, 0.0
+        step = np.where(near, t - centre, 0.0)
         for coefficient in reversed(coefficients):
-            series = series * t + coefficient
-        return np.where(near, series, formula(np.where(near, 0.5, t)))
+            series = series * step + coefficient
+        return np.where(near, series, formula(np.where(near, centre + 0.5, t)))
 
     return slope
 
@@ -462,12 +463,144 @@ def _wald_slope(x, mean, scale):
     return 2 * scale / mean**2 * np.exp(2 * scale / mean + below)
 
 
-def _agm_slope(x, y, w):
-    """By the first argument, from the complete elliptic integral of the first kind."""
+def _agm_slope(x, y):
+    """By the first argument: the means themselves, whose slopes converge with them."""
+    mean, root, by_mean, by_root = np.abs(x), np.abs(y), 1.0, 0.0
+    for _ in range(16):  # enough for quotients of the whole range of doubles
+        quotient = np.sqrt(root / mean)
+        by_mean, by_root = (by_mean + by_root) / 2, (by_mean * quotient + by_root / quotient) / 2
+        mean, root = (mean + root) / 2, mean * quotient
+    return np.where(np.sign(x) * np.sign(y) < 0, np.nan, by_mean)
+
+
+def _carlson_d(x, y, z):
+    """Carlson's integral R_D; of active values by his algorithm of duplication, whose steps have derivatives of any order.
+
+    https://dlmf.nist.gov/19.36.i; SciPy's has none, and this has its value within rounding.
+    """
+    if not any(map(is_active, (x, y, z))):
+        return _special().elliprd(x, y, z)
+    total, factor = 0.0, 1.0
+    for _ in range(_DUPLICATIONS):
+        a, b, c = np.sqrt(x), np.sqrt(y), np.sqrt(z)
+        shift = a * b + c * (a + b)
+        total = total + factor / (c * (z + shift))
+        x, y, z, factor = (x + shift) / 4, (y + shift) / 4, (z + shift) / 4, factor / 4
+    mean = (x + y + 3 * z) / 5
+    u, v = (mean - x) / mean, (mean - y) / mean
+    w = -(u + v) / 3
+    uv, ww = u * v, w * w
+    second, third, fourth, fifth = uv - 6 * ww, (3 * uv - 8 * ww) * w, 3 * (uv - ww) * ww, uv * ww * w
+    series = (1 - 3 * second / 14 + third / 6 + 9 * second * second / 88 - 3 * fourth / 22 - 9 * second * third / 52
+              + 3 * fifth / 26)
+    return 3 * total + factor * series / (mean * np.sqrt(mean))
+
+
+_DUPLICATIONS = 12  # to a last term of 2**-24 of the first difference, of which the series leaves out the sixth power
+
+
+def _incomplete_slope(phi, m, first):
+    """Of the incomplete elliptic integrals by the parameter: of one sign within a half turn, and whole ones beside it."""
+    turns = np.rint(value_of(phi) / np.pi)
+    sine, cosine = np.sin(phi), np.cos(phi)
+    sine = np.where(turns % 2 == 0, sine, -sine)
+    rest = 1 - m * sine * sine
+    inside = sine**3 / 6 * (_carlson_d(cosine * cosine, 1.0, rest) if first else -_carlson_d(cosine * cosine, rest, 1.0))
+    if not np.any(turns):
+        return inside
+    whole = (_FIRST if first else _SECOND)(np.where(turns == 0, 0.0, m))
+    return inside + np.where(turns == 0, 0.0, 2 * turns * whole)
+
+
+def _struve_slope(function, sign, v, x, w):
+    """Near 0 a sum of orders that does not cancel there, as the usual one does: https://dlmf.nist.gov/11.4 (iii)."""
+    near, high = np.abs(x) < 8.0, np.maximum(v, 0.0)
+    t = np.where(near, x, 1.0)
+    power = (t / 2) ** high / (np.sqrt(np.pi) * _special().gamma(high + 1.5))
+    above = sign * function(v + 1, t) + power
+    beside = (function(v - 1, t) + above) / 2
+    far = np.where(near, 1.0, x)
+    usual = function(v - 1, far) - v / far * np.where(near, 0.0, w)
+    # Between 0 and 1 the function has a power of x below 1, and its slope is infinite at 0 as it stands.
+    between = function(v - 1, t) - v / t * np.where(near, w, 0.0)
+    return np.where(near, np.where(v >= 1, beside, np.where(v == 0, above, between)), usual)
+
+
+def _log_ndtr_slope(x, w):
+    """By the scaled function below 0, where the exponents cancel."""
+    low = x < -1.0
+    below = np.sqrt(2 / np.pi) / _special().erfcx(-np.where(low, x, 0.0) / np.sqrt(2))
+    return np.where(low, below, np.exp(-x * x / 2 - np.where(low, 0.0, w)) / np.sqrt(2 * np.pi))
+
+
+def _faded(x, slope):
+    """x times what is infinite at 0, but less than 1 / x."""
+    return np.where(x == 0, 0.0, x * slope)
+
+
+def _reciprocal_gamma_slope(x, w):
+    """Below a half by reflection, since the logarithmic derivative is infinite where this function is 0."""
+    sp, low = _special(), x < 0.5
+    t = np.where(low, x, 0.0)
+    reflected = sp.gamma(1 - t) * (sp._ufuncs._cospi(t) - sp._ufuncs._sinpi(t) * sp.psi(1 - t) / np.pi)
+    return np.where(low, reflected, -w * sp.psi(np.where(low, 1.0, x)))
+
+
+def _rising_slope(x, n, w):
+    """Of Pochhammer's symbol by its first argument, where the gamma functions that it is a quotient of have poles too."""
     sp = _special()
-    m = ((x - y) / (x + y)) ** 2
-    by_m = (sp.ellipe(m) / (1 - m) - sp.ellipk(m)) / (2 * m)
-    return _at(x == y, 0.5, w / (x + y) - w / sp.ellipk(m) * by_m * 4 * y * (x - y) / (x + y) ** 3)
+    low = (x < 0.1) & (n < 170)
+    whole = low & (x + n < 0.5) & (n == np.floor(n)) & (n >= 0)
+    t, k = np.where(low & ~whole, x, 0.5), np.where(low & ~whole, n, 1.0)
+    by_pole = sp.gamma(t + k) * _reciprocal_gamma_slope(t, sp.rgamma(t)) + sp.poch(t, k) * sp.psi(t + k)
+    count = np.where(whole, value_of(n), 1.0)
+    turned = np.where(whole, 1 - x - count, 1.0)  # the same product backwards
+    mirrored = sp.poch(turned, count) * (sp.psi(turned) - sp.psi(turned + count)) * (1 - 2 * (count % 2))
+    above = np.where(low, 1.0, x)
+    usual = np.where(low, 0.0, w) * (sp.psi(above + np.where(low, 1.0, n)) - sp.psi(above))
+    return np.where(whole, mirrored, np.where(low, by_pole, usual))
+
+
+def _binomial_slope(n, k, w):
+    """By the first argument."""
+    sp = _special()
+    low = (n - k + 1 < 0.1) & (k < 170)
+    start, count = np.where(low, n - k + 1, 1.0), np.where(low, k, 1.0)
+    near = _rising_slope(start, count, sp.poch(start, count)) * sp.rgamma(count + 1)
+    above, less = np.where(low, 1.0, n), np.where(low, 0.0, k)
+    return np.where(low, near, np.where(low, 0.0, w) * (sp.psi(above + 1) - sp.psi(above - less + 1)))
+
+
+def _pseudo_huber_slope(d, r):
+    """By the second argument, in the quotient of the smaller one and the larger one."""
+    far = np.abs(r) > np.abs(d)
+    small, large = np.where(far, d, r), np.where(far, r, d)
+    root = np.sqrt(1 + (small / large) ** 2)
+    return np.where(far, d * np.sign(value_of(r)), r) / root
+
+
+def _tail(x, sign, start):
+    """The sum of (2k - 1)!! (sign / (2 x**2))**k from k = 1 on, for x from `_FAR` on."""
+    q, total = sign * start / (x * x), 0.0
+    for k in range(20, 0, -1):
+        total = (total + 1) * ((2 * k - 1) * q)
+    return total
+
+
+_FAR = 12.0  # from where on the series have all digits
+
+
+def _dawson_slope(x, w):
+    """1 - 2 x w, which cancels far out."""
+    far = np.abs(x) > _FAR
+    return np.where(far, -_tail(np.where(far, x, _FAR), 1.0, 0.5), 1 - 2 * np.where(far, 0.0, x) * w)
+
+
+def _erfcx_slope(x, w):
+    """2 x w - 2 / sqrt(pi), which cancels far out."""
+    far = x > _FAR
+    near = 2 * np.where(far, 0.0, x) * w - 2 / np.sqrt(np.pi)
+    return np.where(far, 2 / np.sqrt(np.pi) * _tail(np.where(far, x, _FAR), -1.0, 0.5), near)
 
 
 def _am_slope(u, m, w):
@@ -487,6 +620,15 @@ def _voigt_slope(which, x, s, g):
     factors = (1 / width, -z / s, 1j / width)
     found = slope * factors[which] - (value / s if which == 1 else 0)
     return found.real / (width * np.sqrt(np.pi))
+
+
+_FIRST = _away_from_zero(_first_kind, 0.01, _KINDS)
+_SECOND = _away_from_zero(_second_kind, 0.01, [x / (-1 - 2 * k) for k, x in enumerate(_KINDS)])
+
+
+def _series(of_number, count):
+    """The coefficients of a series."""
+    return [of_number(k) for k in range(count)]
 
 
 _IN_SLOPES = {
@@ -512,8 +654,45 @@ _IN_SLOPES = {
     "root_slope": _away_from_zero(
         lambda t: (t / (1 + t) - np.log1p(t)) / t**2, 0.01, [-((-1) ** k) * (k + 1) / (k + 2) for k in range(9)]
     ),
-    "first_kind_slope": _away_from_zero(_first_kind, 0.01, _KINDS),
-    "second_kind_slope": _away_from_zero(_second_kind, 0.01, [x / (-1 - 2 * k) for k, x in enumerate(_KINDS)]),
+    "first_kind_slope": _FIRST,
+    "second_kind_slope": _SECOND,
+    "exprel_slope": _away_from_zero(
+        lambda t: (np.exp(t) - np.expm1(t) / t) / t, 0.5, _series(lambda k: (k + 1) / math.factorial(k + 2), 16)
+    ),
+    "sine_quotient": _away_from_zero(
+        lambda t: np.sin(t) / t, 1.0,
+        _series(lambda k: 0.0 if k % 2 else (-1) ** (k // 2) / math.factorial(k + 1), 21),
+    ),
+    "sinh_quotient": _away_from_zero(
+        lambda t: np.sinh(t) / t, 1.0, _series(lambda k: 0.0 if k % 2 else 1 / math.factorial(k + 1), 21)
+    ),
+    "j0_quotient": _away_from_zero(
+        lambda t: (1 - _special().j0(t)) / t, 1.0,
+        _series(lambda k: -((-1) ** ((k + 1) // 2)) / (2.0 ** (k + 1) * math.factorial((k + 1) // 2) ** 2) if k % 2
+                else 0.0, 20),
+    ),
+    "i0_quotient": _away_from_zero(
+        lambda t: (_special().i0(t) - 1) / t, 1.0,
+        _series(lambda k: 1 / (2.0 ** (k + 1) * math.factorial((k + 1) // 2) ** 2) if k % 2 else 0.0, 20),
+    ),
+    "struve_quotient": _away_from_zero(
+        lambda t: _special().struve(0, t) / t, 1.0,
+        _series(lambda k: 0.0 if k % 2 else 2 / np.pi * (-1) ** (k // 2) / math.prod(range(1, k + 2, 2)) ** 2, 21),
+    ),
+    "rising_slope": _rising_slope,
+    "binomial_slope": _binomial_slope,
+    "pseudo_huber_slope": _pseudo_huber_slope,
+    "spence_slope": _away_from_zero(
+        lambda t: np.log(t) / (1 - t), 0.05, _series(lambda k: -((-1) ** k) / (k + 1), 13), 1.0
+    ),
+    "carlson_d": _carlson_d,
+    "faded": _faded,
+    "log_ndtr_slope": _log_ndtr_slope,
+    "incomplete_slope": _incomplete_slope,
+    "struve_slope": _struve_slope,
+    "reciprocal_gamma_slope": _reciprocal_gamma_slope,
+    "dawson_slope": _dawson_slope,
+    "erfcx_slope": _erfcx_slope,
     "LN2": np.log(2.0),
     "expm1_slope": lambda x, w: np.where(w > -0.5, w + 1, np.exp(x)),
 }
@@ -524,6 +703,8 @@ _EQUATIONS = {"btdtria": "betainc", "btdtrib": "betainc", "chdtriv": "chdtr", "f
 _INSTEAD = {name: f"it solves an equation, so take `scipy.optimize.brentq` of `{other}`"
             for name, other in _EQUATIONS.items()}
 _INSTEAD |= {
+    "elliprd": "take the slope of another, `-6 * codipy.grad(elliprf, argnums=2)(x, y, z)`, which has derivatives",
+    "elliprj": "integrate its definition with `scipy.integrate.quad`, which has the derivatives of the integrand",
     "kelvin": "take its parts by `ber`, `bei`, `ker`, `kei`, `berp`, `beip`, `kerp` and `keip`",
     "zetac": "take `zeta(x) - 1`",
     **dict.fromkeys(("gammasgn", "round"), "it is constant but where it jumps, so take `codipy.value(x)`"),

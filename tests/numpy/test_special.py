@@ -306,3 +306,59 @@ def test_the_ends_of_a_range_do_not_move_with_shapes(name):
     at = np.array([args[k] for k in shapes])
     assert moved(at) == moved(at + 0.1)
     np.testing.assert_array_equal(codipy.grad(lambda p: np.sum(moved(p)))(at), np.zeros(len(shapes)))
+
+
+# Slopes that cancel near a point, or are quotients of infinities at one: functions and the points.
+HIGHER = {
+    "ellipkm1": (lambda x: special.ellipkm1(x), lambda x: mp().ellipk(1 - x), [1e-12, 1e-8, 0.3, 1 - 1e-9, 1.0, 1.7]),
+    "ellipkinc": (lambda m: special.ellipkinc(0.6, m), lambda m: mp().ellipf(0.6, m), [0.0, 1e-12, -1e-5, 0.3, 1.0]),
+    "ellipkinc, turns": (lambda m: special.ellipkinc(7.0, m), lambda m: mp().ellipf(7, m), [0.0, 1e-9, 0.6, -2.0]),
+    "ellipkinc, angle": (lambda x: special.ellipkinc(x, 0.4), lambda x: mp().ellipf(x, 0.4), [0.0, 1e-9, 2.0]),
+    "ellipeinc": (lambda m: special.ellipeinc(0.6, m), lambda m: mp().ellipe(0.6, m), [0.0, 1e-12, -1e-5, 0.3, 1.0]),
+    "ellipeinc, turns": (lambda m: special.ellipeinc(-7.0, m), lambda m: mp().ellipe(-7, m), [0.0, 1e-9, 0.6, -2.0]),
+    "agm": (lambda x: special.agm(x, 1.0), lambda x: mp().agm(x, 1), [1e-12, 0.3, 1 - 1e-9, 1.0, 1e8]),
+    "elliprf": (lambda x: special.elliprf(x, 0.7, 1.1), lambda x: mp().elliprf(x, 0.7, 1.1), [1e-8, 0.7, 1.1, 1e8]),
+    "elliprc": (lambda x: special.elliprc(x, 0.7), lambda x: mp().elliprc(x, 0.7), [1e-8, 0.69, 0.7, 1e8]),
+    "elliprg": (lambda x: special.elliprg(x, 0.7, 1.1), lambda x: mp().elliprg(x, 0.7, 1.1), [1e-8, 0.7, 1.1]),
+    "sici": (lambda x: special.sici(x)[0], lambda x: mp().si(x), [0.0, 1e-12, -1e-8, 1e-5, 0.99, 1.01, 9.0]),
+    "shichi": (lambda x: special.shichi(x)[0], lambda x: mp().shi(x), [0.0, 1e-12, -1e-8, 1e-5, 0.99, 1.01, 9.0]),
+    "struve, 0": (lambda x: special.struve(0, x), lambda x: mp().struveh(0, x), [1e-12, -1e-8, 0.3, 7.9, 8.1]),
+    "struve, 1": (lambda x: special.struve(1, x), lambda x: mp().struveh(1, x), [1e-12, 1e-8, 0.3, 7.9, 8.1]),
+    "modstruve, 0": (lambda x: special.modstruve(0, x), lambda x: mp().struvel(0, x), [1e-12, -1e-8, 0.3, 7.9, 8.1]),
+    "modstruve, 1": (lambda x: special.modstruve(1, x), lambda x: mp().struvel(1, x), [1e-12, 1e-8, 0.3, 7.9]),
+    "rgamma": (lambda x: special.rgamma(x), lambda x: mp().rgamma(x), [0.0, 1e-12, -1.0, -9.0, -2.5, 0.49, 0.51, 9.0]),
+    "dawsn": (lambda x: special.dawsn(x), lambda x: mp().sqrt(mp().pi) / 2 * mp().exp(-x * x) * mp().erfi(x),
+              [0.0, 1e-12, 1.0, -11.0, 13.0, 1e4]),
+    "erfcx": (lambda x: special.erfcx(x), lambda x: mp().exp(x * x) * mp().erfc(x), [0.0, 1e-12, -2.0, 11.0, 13.0, 1e4]),
+    "exprel": (lambda x: special.exprel(x), lambda x: mp().expm1(x) / x, [1e-12, -1e-8, 1e-5, 0.49, 0.51, -9.0]),
+    "log_ndtr": (lambda x: special.log_ndtr(x), lambda x: mp().log(mp().erfc(-x / mp().sqrt(2)) / 2),
+                 [-1e4, -30.0, -1.1, -0.9, 3.0]),
+    "poch": (lambda x: special.poch(x, 3.0), lambda x: x * (x + 1) * (x + 2), [0.0, 1e-12, -1.0, -3.0, -9.0, 0.3]),
+    "poch, broken": (lambda x: special.poch(x, 1.5), lambda x: mp().rf(x, 1.5), [1e-12, -2.0, -1.3, 0.3]),
+    "binom": (lambda x: special.binom(x, 2.0), lambda x: x * (x - 1) / 2, [0.0, 1e-8, 1.0, 2.5]),
+    "pseudo_huber, delta": (lambda x: special.pseudo_huber(x, 0.7), lambda x: x * (mp().hypot(x, 0.7) - x),
+                            [1e-8, 0.7, 1e4]),
+    "pseudo_huber": (lambda x: special.pseudo_huber(0.7, x), lambda x: mp().mpf(0.7) * mp().hypot(x, 0.7),
+                     [0.0, 1e-8, -0.7, 1e4]),
+    "spence": (lambda x: special.spence(x), lambda x: mp().polylog(2, 1 - x), [1e-8, 0.94, 1 - 1e-9, 1.0, 1.06, 9.0]),
+}  # fmt: skip
+
+
+def mp():
+    return pytest.importorskip("mpmath")
+
+
+@pytest.mark.parametrize("name", HIGHER)
+def test_derivatives_to_the_third_keep_their_digits(name):
+    f, exact, points = HIGHER[name]
+    second = codipy.grad(codipy.grad(f))
+    for x in points:
+        near = min(abs(x), 1.0) or 1.0
+        with mp().workdps(int(60 - 4 * np.log10(near))):
+            step = mp().mpf(near) * mp().mpf(10) ** -12
+            expected = [float(mp().re(mp().diff(exact, mp().mpf(x) + (step / 10**3 if x in (0, 1) else 0), k, h=step)))
+                        for k in (1, 2, 3)]  # fmt: skip
+        found = [codipy.grad(f)(x), codipy.hessian(f)(x), codipy.taylor(f, x, 1.0, 3)[3] * 6]
+        np.testing.assert_allclose(found[:2], expected[:2], rtol=1e-8, atol=1e-11, err_msg=f"{x}")
+        np.testing.assert_allclose(found[2], expected[2], rtol=1e-5, atol=1e-9, err_msg=f"{x}")
+        assert second(x) == pytest.approx(found[1], rel=1e-8, abs=1e-11), x
