@@ -18,10 +18,12 @@ from types import ModuleType
 
 from libc.stdlib cimport calloc, free
 from libc.string cimport memset
+from cpython.dict cimport PyDict_CheckExact, PyDict_Next
 from cpython.float cimport PyFloat_CheckExact
 from cpython.mem cimport PyMem_Free, PyMem_Realloc
 from cpython.object cimport PyObject
 from cpython.ref cimport Py_DECREF
+from cpython.unicode cimport PyUnicode_CheckExact
 cimport numpy as cnp
 import numpy as np
 
@@ -250,7 +252,7 @@ cdef class Kinds:
             return True
         looked.depth -= 1
         looked.met = looked.met or code != SIZED
-        found = Py_TYPE(one).tp_traverse(one, visit_data, looked)
+        found = visit_held(one, visit_data, looked)
         looked.depth += 1
         return found != STOPPED
 
@@ -420,7 +422,7 @@ cdef int traverse(PyObject* node, int code, visitproc visit, void* argument) noe
     if code == CLASS:
         one = (<TypeObject*>node).tp_dict
         found = visit((<TypeObject*>node).tp_mro, argument)
-        return found if found else Py_TYPE(one).tp_traverse(one, visit, argument)
+        return found if found else visit_held(one, visit, argument)
     if code == REFERENCE:
         return visit(PyWeakref_GET_OBJECT(node), argument)
     if code == VARIABLE:
@@ -432,7 +434,23 @@ cdef int traverse(PyObject* node, int code, visitproc visit, void* argument) noe
             if found:
                 return found
         return 0
-    return Py_TYPE(node).tp_traverse(node, visit, argument) if PyObject_IS_GC(node) else 0
+    return visit_held(node, visit, argument)
+
+
+cdef int visit_held(PyObject* node, visitproc visit, void* argument) noexcept:
+    """Show what the collector is shown; of dicts what they hold, which from 3.13 on an instance may show in their place."""
+    cdef PyObject* key
+    cdef PyObject* value
+    cdef Py_ssize_t place = 0
+    cdef int found
+    if not PyDict_CheckExact(<object>node):
+        return Py_TYPE(node).tp_traverse(node, visit, argument) if PyObject_IS_GC(node) else 0
+    while PyDict_Next(<object>node, &place, &key, &value):
+        found = 0 if PyUnicode_CheckExact(<object>key) else visit(key, argument)
+        found = found if found else visit(value, argument)
+        if found:
+            return found
+    return 0
 
 
 cdef int visit_value(PyObject* variable, visitproc visit, void* argument) noexcept:
