@@ -557,3 +557,54 @@ def test_variables_that_are_no_arguments_are_refused():
     with pytest.raises(ActiveError, match="variables in an array of objects"):
         codipy.grad(lambda x: own(np.array([x[0], x[1], 1.0], dtype=object)))(X)
     np.testing.assert_array_equal(codipy.grad(own)(X), -np.ones(3))
+
+
+WRONG_TANGENTS = {
+    "number": (lambda t, out, x: 1.0, r"of the shape \(3,\).*got \(\)"),
+    "one element": (lambda t, out, x: np.ones(1), r"of the shape \(3,\).*got \(1,\)"),
+    "tuple": (lambda t, out, x: (t[0],), r"of the shape \(3,\).*got \(1, 3\)"),
+    "complex": (lambda t, out, x: 1j * t[0], "complex numbers"),
+    "too few": (lambda t, out, x: (t[0],), "one tangent for each of the 2 results, got 1"),
+    "too many": (lambda t, out, x: (t[0], np.sum(t[0]), t[0]), "one tangent for each of the 2 results, got 3"),
+    "one array": (lambda t, out, x: t[0], "one tangent for each of the 2 results, got"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG_TANGENTS)
+def test_tangents_of_another_form_are_refused(case):
+    """NumPy would broadcast them, or a result would keep what stood there."""
+    rule, said = WRONG_TANGENTS[case]
+    several = "results" in said
+    own = codipy.primitive(lambda x: (np.sin(x), np.sum(x)) if several else np.sin(x))
+    own.jvp(rule)
+
+    def f(x):
+        return own(x)[0] * own(x)[1] if several else own(x)
+
+    for strategy in ("forward", "primal", "auto"):
+        with pytest.raises(TypeError, match=said):
+            codipy.jvp(f, (X,), (np.ones(3),), strategy=strategy)
+        with pytest.raises(TypeError, match=said):
+            codipy.jacobian(f, mode="forward", strategy=strategy)(X)
+    with pytest.raises(UndifferentiableError):
+        codipy.grad(lambda x: np.sum(f(x)))(X)
+    with pytest.raises(UndifferentiableError):
+        codipy.grad(lambda x: np.sum(codipy.jvp(f, (x,), (x,))[1]))(X)
+
+
+def test_cotangents_of_another_shape_are_refused_in_every_sweep():
+    own = codipy.primitive(np.sin)
+    for rule, said in ((lambda g, out, x: 1.0, r"shape \(\) for argument 0 of shape \(3,\)"),
+                       (lambda g, out, x: 1j * g, "complex numbers")):  # fmt: skip
+        own.vjp(rule)
+        for derivative in (codipy.grad(lambda x: np.sum(own(x))),
+                           codipy.grad(lambda x: np.sum(codipy.grad(lambda z: np.sum(own(z) ** 2))(x)))):  # fmt: skip
+            with pytest.raises((TapeError, TypeError), match=said):
+                derivative(X)
+
+
+def test_no_tangent_is_zero():
+    own = codipy.primitive(lambda x: (np.sin(x), np.floor(x)))
+    own.jvp(lambda t, out, x: (np.cos(x) * t[0], None))
+    assert codipy.jvp(lambda x: own(x)[0] + own(x)[1], (X,), (np.ones(3),))[1].tolist() == np.cos(X).tolist()
+    np.testing.assert_array_equal(codipy.grad(lambda x: np.sum(own(x)[0] + own(x)[1]))(X), np.cos(X))

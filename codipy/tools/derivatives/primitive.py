@@ -42,7 +42,8 @@ def primitive(f=None, *, saves=False):
           shape, or None for zero; of a single argument not in a tuple. `g` has the shape of `out`; of several results
           both are tuples.
         * ``@f.jvp``: ``rule(tangents, out, *args, **kwargs)`` returns the tangent of `out`; `tangents` is a tuple with
-          one for each positional argument, zeros where nothing depends on it, None for what is no number.
+          one for each positional argument, zeros where nothing depends on it, None for what is no number. It may
+          return None for zero, too.
 
         ``@f.vjp(batched=True)`` and ``@f.jvp(batched=True)`` say that the rule takes any number of directions at once:
         each cotangent and each tangent, taken and returned, has one axis more, the first, for these.
@@ -159,11 +160,19 @@ class OwnPrimitive:
         else:
             known = [_zeros(x) for x in args]
             by = [k for k, zero in enumerate(known) if zero is not None]
-            back = dict(zip(by, self._transposed("jvp", lambda *t: self._by_jvp(
-                tuple(t[by.index(k)] if k in by else None for k in range(len(args))), out, args, kwargs, saved),
-                [known[k] for k in by], g)))
+
+            def on(*t):
+                given = tuple(t[by.index(k)] if k in by else None for k in range(len(args)))
+                return self._tangents(self._by_jvp(given, out, args, kwargs, saved), out)
+
+            back = dict(zip(by, self._transposed("jvp", on, [known[k] for k in by], g)))
             found = [back.get(k) for k in range(len(args))]
         self._demand_numbers(found, g, out, args)
+        for k in argnums:
+            if found[k] is not None and np.shape(found[k]) != np.shape(args[k]):
+                raise TapeError(f"{name_of(self)}: the vjp rule returned shape {np.shape(found[k])} for argument {k} "
+                                f"of shape {np.shape(args[k])}")
+            self._demand_real("vjp", found[k])
         return [found[k] if found[k] is None or is_active(found[k]) else np.asarray(found[k], np.float64)
                 for k in argnums]
 
@@ -172,7 +181,7 @@ class OwnPrimitive:
         out, saved, several = self._split(out)
         if "jvp" in self._rules:
             given = tuple(tangents.get(k, _zeros(x)) for k, x in enumerate(args))
-            found = self._by_jvp(given, out, args, kwargs, saved)
+            found = self._tangents(self._by_jvp(given, out, args, kwargs, saved), out)
         else:
             def back(g):
                 shares = self._by_vjp(g, out, args, kwargs, saved)
@@ -194,6 +203,8 @@ class OwnPrimitive:
             g = tuple(np.zeros((lanes, *np.shape(y))) if x is None else x for x, y in zip(g, out))
         found = self._shares(g, out, args, kwargs, saved)
         self._demand_numbers(found)
+        for k in argnums:
+            self._demand_real("vjp", found[k])
         return [None if found[k] is None else np.asarray(found[k], np.float64) for k in argnums]
 
     def _push_batch(self, tangents, out, args, kwargs):
@@ -202,7 +213,7 @@ class OwnPrimitive:
         zeros = [None if k in tangents else _zeros(x) for k, x in enumerate(args)]
         given = tuple(tangents[k] if k in tangents else None if zero is None else np.zeros((lanes, *np.shape(zero)))
                       for k, zero in enumerate(zeros))
-        found = self._ruled("jvp", given, out, args, kwargs, saved)
+        found = self._tangents(self._ruled("jvp", given, out, args, kwargs, saved), out, (lanes,))
         self._demand_numbers(found)
         if not self._saves:
             return found
@@ -250,6 +261,32 @@ class OwnPrimitive:
             return self._ruled("jvp", tangents, out, args, kwargs, saved)
         found = self._ruled("jvp", _lane(tangents), out, args, kwargs, saved)
         return tuple(self._only(x, "jvp") for x in found) if isinstance(out, tuple) else self._only(found, "jvp")
+
+    def _tangents(self, found, out, lanes=()):
+        """What a rule gave, one of the shape of each result; zeros for None."""
+        several = isinstance(out, tuple)
+        outs = out if several else (out,)
+        if several and not (isinstance(found, (tuple, list)) and len(found) == len(outs)):
+            got = len(found) if isinstance(found, (tuple, list)) else type(found).__name__
+            raise TypeError(f"the jvp rule of {name_of(self)} must return one tangent for each of the {len(outs)} "
+                            f"results, got {got}")
+        parts = list(found) if several else [found]
+        for k, y in enumerate(outs):
+            if not is_active(y) and np.asarray(y).dtype.kind != "f":
+                continue      # nothing that has a derivative
+            if parts[k] is None:
+                parts[k] = np.zeros(lanes + np.shape(y))[()]
+            if np.shape(parts[k]) != lanes + np.shape(y):
+                of = "its result, and the directions before, since it is batched" if lanes else "its result"
+                raise TypeError(f"the jvp rule of {name_of(self)} must return a tangent of the shape "
+                                f"{lanes + np.shape(y)} of {of}: got {np.shape(parts[k])}")
+            self._demand_real("jvp", parts[k])
+        return tuple(parts) if several else parts[0]
+
+    def _demand_real(self, kind, x):
+        if is_complex_variable(x) or np.iscomplexobj(x):
+            raise TypeError(f"the {kind} rule of {name_of(self)} returned complex numbers: a primitive takes and "
+                            "returns real ones, so take the real part of what it computes")
 
     def _only(self, x, kind):
         if np.ndim(x) == 0 or np.shape(x)[0] != 1:
