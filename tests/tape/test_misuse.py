@@ -412,6 +412,48 @@ def test_a_rule_that_gives_another_number_of_cotangents_is_an_error(count):
         codipy.grad(f)(np.ones(3))
 
 
+@pytest.mark.parametrize("width", [1, 2])
+def test_a_jvp_rule_that_leaves_out_a_result_is_refused(width):
+    """The tangent of that result would be what stood there."""
+    rules = {"vjp": lambda g, out, args, kwargs, argnums: [g[0]], "jvp": lambda t, out, args, kwargs: (t[0],)}
+    if width > 1:
+        rules["jvp_batch"] = rules["jvp"]
+    short = codipy.Primitive("short", lambda x: (2.0 * x, 3.0 * x), **rules)
+    tape = codipy.Tape()
+    with tape:
+        x = tape.register_input(np.array([1.0, 2.0]))
+        tape.register_output(codipy.active.array.call(short, (x,))[1])
+    tangents = tape.new_adjoints(width)
+    tangents[x] = 1.0
+    with pytest.raises(TapeError, match="short: the jvp rule returned 1 tangents for 2 results"):
+        tape.evaluate_forward(adjoints=tangents)
+
+
+@pytest.mark.parametrize("rule", ["vjp", "jvp", "vjp_batch", "jvp_batch"])
+def test_a_rule_may_not_write_to_what_is_read_again(rule):
+    def back(g, out, args, kwargs, argnums):
+        g *= 2.0
+        return [g]
+
+    def on(tangents, out, args, kwargs):
+        tangents[0][...] *= 2.0
+        return tangents[0]
+
+    rules = {"vjp": back, "jvp": on, rule: back if rule.startswith("vjp") else on}
+    double = codipy.Primitive("double", lambda x: 2.0 * x, **rules)
+    tape = codipy.Tape("jacobian")
+    with tape:
+        x = tape.register_input(np.array([1.0, 2.0]))
+        y = tape.register_output(codipy.active.array.call(double, (x,)))
+    numbers = tape.new_adjoints(2 if rule.endswith("batch") else 1)
+    numbers[x if rule.startswith("jvp") else y] = 1.0
+    with pytest.raises(ValueError, match="read-only"):
+        if rule.startswith("jvp"):
+            tape.evaluate_forward(adjoints=numbers)
+        else:
+            tape.evaluate(adjoints=numbers, keep=True)
+
+
 @pytest.mark.parametrize("name", ["var", "std"])
 def test_variances_of_complex_arrays_are_not_differentiated_by_ddof(name):
     def f(x):

@@ -137,6 +137,7 @@ cdef class Call(Record):
         if found is None:
             return False
         parts = found if type(self.out) is tuple else (found,)
+        demand_tangents(self, parts)
         for k in range(min(self.results, <Py_ssize_t>len(parts))):
             if results[k].ndim >= 0:
                 target = directions_of(origin, results + k, width)
@@ -249,6 +250,7 @@ cdef class Call(Record):
                     for k in range(self.arguments)}
             result = in_silence(self.primitive.jvp, (dots, self.out, self.args, self.kwargs))
             parts = result if type(self.out) is tuple else (result,)
+            demand_tangents(self, parts)
             for k in range(min(self.results, <Py_ssize_t>len(parts))):
                 if results[k].ndim >= 0:
                     adjoint_view(adjoints.origin() + d, results + k, adjoints.width)[...] = parts[k]
@@ -318,6 +320,15 @@ cdef class Call(Record):
 
     def __repr__(self):
         return f"<{self.primitive.name}>"
+
+
+cdef int demand_tangents(Call call, object parts) except -1:
+    """That each result with a derivative gets one: else it would keep what stood there."""
+    cdef Py_ssize_t k
+    for k in range(<Py_ssize_t>len(parts), call.results):
+        if (call.slots + call.arguments + k).ndim >= 0:
+            raise TapeError(f"{call.primitive.name}: the jvp rule returned {len(parts)} tangents for {call.results} results")
+    return 0
 
 
 cdef object flow_of(double* origin, const Slots* slots, Py_ssize_t width, bint writable):
