@@ -687,6 +687,9 @@ cdef class Tape(BaseTape):
     cdef int32_t identifier_of(self, x, str name) except -1:
         """The identifier of a variable of this tape, or an error that names the argument."""
         if type(x) is not Real:
+            if is_complex(x):
+                raise TypeError(f"{name} is complex, and each of its parts is a variable of the tape: take {name}.real and "
+                                f"{name}.imag")
             raise TypeError(f"{name} must be a Real, got {type(x).__name__}")
         cdef Real variable = x
         if not variable.epoch or variable.epoch >> 32 != self.serial:

@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tangents of complex variables on a tape of the strategy `forward`, in any number of directions."""
+"""Tangents of complex variables on a tape of the strategy `forward`, in any number of directions; adjoints likewise."""
 
 import numpy as np
 import pytest
 
 import codipy
 from codipy.errors import NoTangent, TapeError
+from tests.strategies import each_strategy
 
 Z = np.array([0.4 + 0.3j, -0.7 + 1.1j, 0.2 - 0.6j])
 WIDTHS = range(1, 9)
@@ -138,3 +139,24 @@ def test_gradients_take_complex_numbers_only():
     assert z.gradient == 1.0 + 2.0j
     with pytest.raises(TapeError, match="no gradient, it is passive"):
         _ = codipy.Complex(1.0, 2.0).gradient
+
+
+@each_strategy
+def test_external_vectors_take_parts(strategy):
+    tape = codipy.Tape(strategy)
+    with tape:
+        z, a = tape.register_input(1.5 + 0.5j), tape.register_input(Z)
+        y = tape.register_output(z * a)
+    adjoints = tape.new_adjoints(width=2)
+    for x in (z, y):
+        with pytest.raises(TypeError, match=r"x is complex.*take x\.real and x\.imag"):
+            _ = adjoints[x]
+        with pytest.raises(TypeError, match=r"x is complex"):
+            adjoints[x] = 1.0
+    adjoints[y.real], adjoints[y.imag] = np.outer([1.0, 0.0, 0.0], [1.0, 0.0]), np.outer([0.0, 1.0, 0.0], [0.0, 1.0])
+    tape.evaluate(adjoints=adjoints)
+    # dRe(y0) is the real part of a0 dz + z da0, dIm(y1) the imaginary part of a1 dz + z da1.
+    np.testing.assert_allclose(adjoints[z.real], [Z[0].real, Z[1].imag], rtol=1e-14)
+    np.testing.assert_allclose(adjoints[z.imag], [-Z[0].imag, Z[1].real], rtol=1e-14)
+    np.testing.assert_allclose(adjoints[a.real], [[1.5, 0.0], [0.0, 0.5], [0.0, 0.0]], rtol=1e-14)
+    np.testing.assert_allclose(adjoints[a.imag], [[-0.5, 0.0], [0.0, 1.5], [0.0, 0.0]], rtol=1e-14)
