@@ -12,7 +12,7 @@
 enum { CODIPY_SIZES = 3 };
 static const int codipy_entries_of[CODIPY_SIZES] = {1, 4, 16};
 
-#if defined(__SANITIZE_ADDRESS__) || defined(Py_GIL_DISABLED)
+#ifdef __SANITIZE_ADDRESS__
 enum { CODIPY_FREE_LIMIT = 0 };
 #else
 enum { CODIPY_FREE_LIMIT = 256 };
