@@ -307,3 +307,19 @@ def test_such_a_tape_is_not_saved_and_says_so(tmp_path):
         tape.register_output(codipy.rebind(program("csr_array", OPERATIONS["A @ v"]))(x))
     with pytest.raises(TapeError, match="sparse"):
         tape.save(tmp_path / "tape")
+
+
+@pytest.mark.parametrize("form", ["csr_matrix", "csc_array", "coo_array", "dia_array", "bsr_array", "lil_matrix",
+                                  "dok_array"])
+def test_numbers_among_variables_in_lists_may_be_zero(form):
+    def f(x):
+        A = getattr(sp, form)([[x[0], 0, 0.0], [0.0, x[1] * 2.0, 0], [1.5, 0, x[2]]])
+        assert A.nnz == 4
+        return np.sum((A @ np.array([1.0, 2.0, 3.0])) ** 2)
+
+    point = np.array([0.5, -0.7, 1.2])
+    value, gradient = codipy.value_and_grad(f)(point)
+    assert value == f(point)
+    np.testing.assert_allclose(gradient, differences(f, point), rtol=1e-7)
+    with pytest.raises(ActiveError, match="leaves out an element that is exactly 0"):
+        codipy.grad(lambda x: getattr(sp, form)([[x[0], 0], [x[1], 1.0]]).sum())(np.array([0.5, 0.0]))

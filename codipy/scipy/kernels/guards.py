@@ -6,20 +6,22 @@ from __future__ import annotations
 import functools
 
 import numpy as np
-from scipy.sparse import _base, _coo, _data, _dia, _dok, _lil
+from scipy.sparse import _base, _bsr, _compressed, _coo, _data, _dia, _dok, _lil
 from scipy.sparse import _csparsetools as _compiled
 
 from codipy.active.array import Array, Real, is_complex_variable
 from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
-from codipy.numpy.arguments import holds_variables
+from codipy.numpy.arguments import fillable, holds_variables, value_tree
 from codipy.numpy.sparse import from_left, from_right
 from codipy.scipy.kernels.calls import active_at, demand_no_loss
 from codipy.scipy.kernels.lists import demand_no_zero, insert
 from codipy.scipy.kernels.whole import plain_copy, structure_of
 
 __all__ = ["GUARDS"]
+
+_OF_ROWS = {Real, int, float, bool, np.float64}
 
 
 def _of_dense(rebuilt):
@@ -28,13 +30,37 @@ def _of_dense(rebuilt):
     @functools.wraps(rebuilt)
     def method(self, arg1, *args, **kwargs):
         if not isinstance(arg1, tuple) and not hasattr(arg1, "tocsr") and holds_variables((arg1,)):
-            dense = arg1 if is_complex_variable(arg1) else asarray(arg1)
+            dense = arg1 = _of_rows(arg1)
+            dense = dense if is_complex_variable(dense) else asarray(dense)
             if hasattr(type(dense), "is_active") and np.any(active_at(dense)[dense.value == 0.0]):
                 raise ActiveError(refusal(
                     "a scipy.sparse matrix of a dense one leaves out an element that is exactly 0, which",
                     "say which elements it has, `i, j = np.nonzero(codipy.value(a))` and "
                     "scipy.sparse.csr_array((a[i, j], (i, j)), shape=a.shape)"))  # fmt: skip
         return rebuilt(self, arg1, *args, **kwargs)
+
+    return method
+
+
+def _of_rows(rows):
+    """Lists of Reals and numbers as an array in which the numbers are passive; anything else as it is."""
+    is_table = isinstance(rows, list) and all(isinstance(row, (list, tuple)) for row in rows)
+    if not is_table or not holds_variables((rows,)) or not all({*map(type, row)} <= _OF_ROWS for row in rows):
+        return rows
+    found = fillable(np.array(value_tree(rows), np.float64))
+    for i, row in enumerate(rows):
+        for j, x in enumerate(row):
+            if type(x) is Real:
+                found[i, j] = x
+    return found
+
+
+def _of_lists(rebuilt):
+    """A sparse matrix of what may be a dense one, of which SciPy makes an array first."""
+
+    @functools.wraps(rebuilt)
+    def method(self, arg1, *args, **kwargs):
+        return rebuilt(self, _of_rows(arg1), *args, **kwargs)
 
     return method
 
@@ -124,6 +150,8 @@ GUARDS = [
     (_lil._lil_base.__setitem__, _setting_lists),
     (_lil._lil_base._get_intXint, _element),
     (_coo._coo_base.__init__, _of_dense),
+    *((kind.__init__, _of_lists) for kind in (_bsr._bsr_base, _compressed._cs_matrix, _dia._dia_base, _dok._dok_base,
+                                              _lil._lil_base)),
     (_dok._dok_base._set_intXint, _setting),
     (_dok._dok_base._set_arrayXarray, _setting),
     (_dok._dok_base.__setitem__, _setting),
