@@ -23,7 +23,8 @@ from codipy.tools.rebinding.unit import EMPTY, contents
 __all__ = ["Opened", "may_read_variables"]
 
 _MOST = 2000      # objects that are looked at
-_OF_SCIPY = "scipy.", "codipy.tools.rebinding.distributions."      # modules of its objects, and of what stands for some
+# Modules of its objects, and of what stands for some.
+_OF_SCIPY = "scipy.", "codipy.scipy.", "codipy.tools.rebinding.distributions."
 
 
 class Opened:

@@ -20,7 +20,15 @@ from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.primitive import Primitive
 from codipy.scipy.kernels.calls import demand_real
 from codipy.scipy.kernels.products import by_values, multiplied
-from codipy.scipy.kernels.whole import is_active_array, is_active_matrix, is_operator, matrix_of, parts_of, plain_matrix
+from codipy.scipy.kernels.whole import (
+    is_active_array,
+    is_active_matrix,
+    is_operator,
+    matrix_of,
+    parts_of,
+    plain_matrix,
+    plain_operator,
+)
 from codipy.scipy.products import pairs, uses_variables
 
 __all__ = ["FUNCTIONS", "beside"]
@@ -99,7 +107,8 @@ def eigsh(A, *args, **kwargs):
     if any(is_active_matrix(x) for x in given.values()) or holds_active(given):
         raise ActiveError(refusal("scipy.sparse.linalg.eigsh with active arguments beside A",
                                   "take scipy.linalg.eigh(A.toarray(), M.toarray())"))  # fmt: skip
-    options = {key: value_tree((plain_matrix(x),))[0] for key, x in given.items()}
+    options = {key: plain_operator(x, True) if key == "OPinv" and is_operator(x) else value_tree((plain_matrix(x),))[0]
+               for key, x in given.items()}  # fmt: skip
     is_free = is_operator(A) and uses_variables(A)
     if not is_free and not is_active_matrix(A) and not is_active_array(A):
         return _ORIGINAL(value_tree((plain_matrix(A),))[0], **options)

@@ -22,9 +22,10 @@ from codipy.errors import ActiveError, TapeError, UndifferentiableError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import fillable, holds_active, holds_variables
 from codipy.numpy.primitive import Primitive
+from codipy.scipy.kernels.exact import with_values_of
 from codipy.scipy.kernels.whole import plain_operator
 
-__all__ = ["least_squares", "pairs", "triples", "uses_variables"]
+__all__ = ["least_squares", "norms_of", "pairs", "triples", "uses_variables"]
 
 _NEAR = 1e-6  # how large the rest of an equation of the derivative may be beside its right-hand side
 _FAR = 1e-3  # how far SciPy's solution of least squares may be from that of the normal equations
@@ -167,8 +168,15 @@ def triples(A, solve, with_vectors):
     return call(_rule("svds", [np.array(value_of(x)) for x in recorded], found, (forth, back)), recorded)
 
 
-def least_squares(name, A, b, solve, damp):
-    """What `lsqr` or `lsmr` return for an operator: the solution, of which ``solve(operator, b)`` is SciPy's."""
+def norms_of(x, rest, damp, places):
+    """The norms of the rest, of all that is minimal and of the solution, by their places in what SciPy returns."""
+    whole = np.linalg.norm(rest) if not damp else np.sqrt(np.sum(rest**2) + damp**2 * np.sum(x**2))
+    found = zip(places, (np.linalg.norm(rest), whole, np.linalg.norm(x)))
+    return {place: norm for place, norm in found if place is not None}
+
+
+def least_squares(name, A, b, solve, damp, places):
+    """What `lsqr` or `lsmr` return for an operator, of which ``solve(operator, b)`` is SciPy's."""
     if A.shape[0] < A.shape[1] and not damp:
         raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of a LinearOperator with fewer rows than columns",
                                   "write `A.rmatvec(cg(A @ A.T, b)[0])`, say damp=, or give the sparse matrix itself"))
@@ -198,6 +206,18 @@ def least_squares(name, A, b, solve, damp):
         raise ArithmeticError(f"scipy.sparse.linalg.{name} has not found the solution within {_FAR}, so there is no "
                               "derivative: say atol= and btol=")
     turned = np.reshape(asarray(A.rmatvec(right)), -1)
+    known, again = value_of(turned).tobytes(), f"evaluate_primal() cannot call scipy.sparse.linalg.{name} anew, of a "
+
+    def first(turned):
+        if turned.tobytes() != known:
+            raise TapeError(again + "LinearOperator: record again at these inputs")
+        return found[0].copy()
+
     products = types.SimpleNamespace(matvec=functools.partial(normal, A), dtype=np.dtype(float))
-    x = door("by operator")(name, products, turned, lambda _: found[0].copy(), further)
-    return (fillable(x), *(part if place < 3 else None for place, part in enumerate(found[1:], start=1)))
+    x = door("by operator")(name, products, turned, first, further)
+    rest = right - np.reshape(asarray(A.matvec(x)), -1)
+    # At other inputs a replay has raised before.
+    made = {place: with_values_of(f"{name} of an operator", lambda _, place=place: found[place], (x,), formula)
+            for place, formula in norms_of(x, rest, damp, places).items()}  # fmt: skip
+    made[0] = fillable(x)
+    return tuple(made.get(place, part if place < 3 else None) for place, part in enumerate(found))

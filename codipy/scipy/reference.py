@@ -69,7 +69,7 @@ raise. Complex matrices have all that but `eigsh`, `svds`, `lsqr`, `lsmr` and `s
 singular values, and their vectors, have derivatives of first order, and `spilu` by right-hand sides alone. Of what
 `lsqr` and `lsmr` return the solution and the norms of it and of the rest have derivatives; estimates of A are None.
 What iterates with products takes arrays, and `eigsh`, `svds`, `lsqr` and `lsmr` a `LinearOperator` that uses active
-values, too: their equations are solved with its products, and of least squares then the solution alone is a variable.
+values, too: their equations are solved with its products.
 `scipy.sparse.csgraph` raises for active weights, and says what to write.
 
 | | functions |

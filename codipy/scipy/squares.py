@@ -33,7 +33,7 @@ from codipy.scipy.kernels.whole import (
     plain_matrix,
     structure_of,
 )
-from codipy.scipy.products import least_squares, uses_variables
+from codipy.scipy.products import least_squares, norms_of, uses_variables
 from codipy.scipy.solved import Equations
 
 __all__ = ["FUNCTIONS"]
@@ -104,7 +104,7 @@ def _squares(name, norms):
         options = value_tree(given)
         damp = float(options.get("damp", 0.0))
         if is_operator(A):
-            return least_squares(name, A, b, lambda A, b: original(A, b, **options), damp)
+            return least_squares(name, A, b, lambda A, b: original(A, b, **options), damp, norms)
         structure, values, matrix = _parts(A)
         b = asarray(b)
         b = b.ravel() if b.ndim == 2 else b
@@ -124,11 +124,7 @@ def _squares(name, norms):
         if not is_near:
             raise ArithmeticError(f"scipy.sparse.linalg.{name} has not found the one solution within {_NEAR}, so there "
                                   "is no derivative: say atol= and btol=, or damp= where columns depend on each other")
-        made = {0: x}
-        whole = np.linalg.norm(rest) if not damp else np.sqrt(np.sum(rest**2) + damp**2 * np.sum(x**2))
-        for place, formula in zip(norms, (np.linalg.norm(rest), whole, np.linalg.norm(x))):
-            if place is not None:
-                made[place] = formula
+        made = {0: x, **norms_of(x, rest, damp, norms)}
         made = {place: with_values_of(f"sparse {name}", lambda values, b, place=place: run(values, b)[place],
                                       (values, b), formula) for place, formula in made.items()}  # fmt: skip
         made[0] = fillable(made[0])

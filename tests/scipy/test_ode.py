@@ -8,6 +8,7 @@ import scipy.sparse
 import scipy.stats
 from scipy.integrate import OdeSolution, odeint, solve_ivp
 from scipy.interpolate import CubicSpline, make_interp_spline
+from scipy.spatial.transform import Rotation
 
 import codipy
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
@@ -538,6 +539,7 @@ OBJECTS = {
     "a method": (lambda p: _rates(p).__call__, lambda t, y, s: -y * s(t)),
     "a B-spline": (lambda p: make_interp_spline(np.linspace(0.0, 2.0, 3), p, k=2), lambda t, y, s: -y * s(t)),
     "a sparse matrix": (lambda p: scipy.sparse.diags([p[:2], p[2:]], [0, 1]).tocsr(), lambda t, y, A: -(A @ y)),
+    "a rotation": (lambda p: Rotation.from_rotvec(p), lambda t, y, r: 0.3 * r.apply(np.append(y, 1.0))[:2]),
     "a distribution": (lambda p: scipy.stats.norm(p[0], p[1]), lambda t, y, d: -y * d.pdf(t)),
 }
 
