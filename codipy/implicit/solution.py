@@ -307,7 +307,7 @@ def _demand_doubles(found, solver):
             got = f"an array of {dtype}" if isinstance(leaf, np.ndarray) else type(leaf).__name__
             where = "" if path == "solution" else f" in {path}"
             if dtype.kind == "c":
-                fix = "return real and imaginary part, which are two unknowns"
+                fix = "solve for the real and for the imaginary part, which are two unknowns"
             elif dtype.kind in "biuf" or isinstance(leaf, np.ndarray):
                 fix = f"return {'u.astype(float)' if np.ndim(leaf) else 'float(u)'}"
             else:

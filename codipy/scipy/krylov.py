@@ -187,12 +187,12 @@ class _Equations:
 
 
 def _plain_options(given):
-    return {key: value_tree((_plain_option(x),))[0] for key, x in given.items()}
+    return {key: _plain_option(x) for key, x in given.items()}
 
 
 def _plain_option(x):
     """What only says how to come to the solution, which does not depend on it."""
-    return plain_operator(x, True) if is_operator(x) else plain_matrix(x)
+    return plain_operator(x, True) if is_operator(x) else value_tree((plain_matrix(x),))[0]
 
 
 def _vector(operator, b):

@@ -697,3 +697,22 @@ def test_a_barrier_that_holds_a_minimum_off_its_bounds(goes_on):
     assert abs(f(P) + P[1]) > 2e-4
     with pytest.raises(ArithmeticError, match=r"moves it by .*trust-constr may have stopped by gtol.*{'gtol': 0.0}"):
         codipy.grad(f)(P)
+
+
+def test_a_complex_root_says_what_to_solve_for():
+    def f(p):
+        return abs(scipy.optimize.newton(lambda z: z**2 + p[0], 0.5 + 1.0j))
+
+    assert f(P) == pytest.approx(np.sqrt(P[0]))
+    with pytest.raises(TypeError, match="got complex128 .*solve for the real and for the imaginary part"):
+        codipy.grad(f)(P)
+
+    def parts(u, p):
+        z = u[0] + 1.0j * u[1]
+        residual = z**2 + p[0]
+        return np.stack([residual.real, residual.imag])
+
+    def g(p):
+        return np.hypot(*scipy.optimize.fsolve(parts, [0.5, 1.0], args=(p,), xtol=1e-13))
+
+    np.testing.assert_allclose(codipy.grad(g)(P), [0.5 / np.sqrt(P[0]), 0.0, 0.0], rtol=1e-9, atol=1e-12)

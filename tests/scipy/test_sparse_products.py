@@ -74,6 +74,8 @@ ANY = {
     "passive operator": lambda p: np.sum(linalg.lsmr(linalg.aslinearoperator(FULL), B * p[1], **FINE)[0] ** 2),
     "lsqr of an array": lambda p: np.sum(linalg.lsqr(full(p), B, **FINE)[0] ** 2),
     "cg of an array": lambda p: np.sum(linalg.cg(full(p).T @ full(p), B[:N], rtol=1e-13)[0] ** 2),
+    "preconditioned": lambda p: np.sum(linalg.cg(
+        full(p).T @ full(p), B[:N], M=np.diag(1.0 / np.sum(full(p) ** 2, axis=0)), rtol=1e-13)[0] ** 2),
     "columns in memory": lambda p: np.sum(linalg.bicgstab(full(p)[:N].T, B[:N], rtol=1e-13)[0] ** 2),
     "complex array": lambda p: np.sum(np.abs(linalg.gmres(full(p)[:N] + 1j * p[2] * np.eye(N), B[:N], rtol=1e-13)[0])),
 }
