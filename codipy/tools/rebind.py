@@ -70,7 +70,7 @@ class Rebinding(Entrance):
         if rebinder.opaque.is_empty:
             return
         openings = openings_in_reach(self.f, rebinder)
-        self.is_closed = openings is not None and not any(opening.found for opening in openings)
+        self.is_closed = openings is not None and not any(opening.found or opening.asks for opening in openings)
         self.openings = openings_of(self._unit, rebinder.dynamic) if openings is None else openings
 
     def _translated(self, value, kind=Unit):

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import codipy
-from codipy.active.scalar.asking import asks
+from codipy.active.scalar.asking import asks, asks_in_vain
 from codipy.errors import ActiveError
 from codipy.tape.strategies.table import STRATEGIES
 
@@ -46,10 +46,43 @@ LIBRARY = """
     class Model:
         def __call__(self, v): return v * 3 if isinstance(v, float) else v * 2
     method = Model()
+    def typed(v): return v * 3 if type(v) is float else v * 2
+    def equal(v): return v * 3 if type(v) == float and not type(v) != type(1.0) else v * 2
+    def one_of(v): return v * 3 if type(v) in KINDS and type(v * v) in (int, float) else v * 2
+    def by_table(v): return v * TABLE.get(type(v), 2)
+    def by_text(v): return v * 3 if type(v).__name__ == "float" else v * 2
+    def kept(v):
+        kind = type(v)
+        return v * 3 if issubclass(kind, float) and type(v)(v) == v else v * 2
+    def inner(v):
+        def ask(w): return w * 3 if type(w) is float else w * 2
+        return ask(v) + sum(w * 3 if type(w) is float else w * 2 for w in [v])
+    def decorated(f): return lambda v: f(v)
+    wrapped = decorated(lambda v: v * 3 if type(v) is float else v * 2)
+    cached = functools.lru_cache(lambda n: 3 if type(n * DATA[0]) is float else 2)
+    def asks_cached(v): return v * cached(2)
+    class Typed:
+        __slots__ = ("a",)
+        def __init__(self, a): self.a = a
+        def __call__(self, v): return v * 3 if type(v * self.a) is float else v * 2
+        @staticmethod
+        def of_none(v): return v * 3 if type(v) is float else v * 2
+        @property
+        def factor(self): return 3 if type(self.a) is float else 2
+    typed_method = Typed(2.0)
+    def asks_typed(v): return Typed.of_none(v) + Typed(v).factor * v + typed_method(v)
+    def handed_on(v): return v * 3 if functools.partial(isinstance, v)(float) else v * 2
+    def of_both(v):
+        both = v, float
+        return v * 3 if isinstance(*both) else v * 2
+    def renamed(v):
+        ask = isinstance
+        return v * 3 if ask(v, float) else v * 2
+    KINDS, TABLE, DATA = (int, float), {float: 3, int: 4}, [1.0]
     def sine(v): return math.sin(v) if isinstance(v, float) else v
     def of_array(a): return (a * 3 if isinstance(a, ARRAY) else a * 2).sum()
     NAMES = [name for name, f in list(globals().items()) if callable(f) and name not in (
-        "_", "Model", "sine", "of_array")]
+        "_", "Model", "Typed", "cached", "decorated", "sine", "of_array")]
 """
 
 
@@ -71,7 +104,8 @@ def library(tmp_path_factory):
 NAMES = [
     "plain", "pair", "union", "negated", "called", "computed", "of_call", "chosen", "default", "attribute", "read",
     "named", "by_default", "named_if", "named_of_call", "derived", "comprehension", "several", "matched", "dispatches",
-    "method",
+    "method", "typed", "equal", "one_of", "by_table", "by_text", "kept", "inner", "wrapped", "asks_cached",
+    "typed_method", "asks_typed", "handed_on", "of_both", "renamed",
 ]  # fmt: skip
 
 
@@ -83,6 +117,56 @@ def test_a_library_takes_the_branch_of_the_plain_run(library, strategy):
         value, slope = codipy.value_and_grad(lambda v: f(v), strategy=strategy)(0.7)  # noqa: B023
         assert value == f(0.7), name
         assert slope == pytest.approx((f(0.7 + 1e-6) - f(0.7 - 1e-6)) / 2e-6), name
+
+
+class Holding:
+    __slots__ = ("held",)
+
+    def __init__(self, held):
+        self.held = held
+
+
+def test_what_is_found_leads_there_too(library):
+    """Functions that ask for the type, however rebuilt code came by them."""
+    held, codes = Holding(library.typed_method), {f: f.__code__ for f in (library.typed, library.Typed.__call__)}
+    table, found = [library.typed], {library.typed, library.typed_method}
+
+    def imports(v):
+        import asking_library
+
+        return asking_library.typed(v)
+
+    uses = [lambda v: held.held(v), lambda v: table[0](v), lambda v: sum(f(v) for f in found), imports,
+            lambda v: sum(map(library.typed, [v, v])), lambda v: library.typed(v) * (library.typed in found),
+            library.typed_method.__call__, lambda v, f=library.typed: f(v)]  # fmt: skip
+    for f in uses:
+        assert codipy.value_and_grad(f)(0.7)[0] == f(0.7)
+    for f in (library.typed, library.typed_method):
+        assert codipy.value_and_grad(lambda v, f: f(v))(0.7, f)[0] == f(0.7)
+    assert all(f.__code__ is code for f, code in codes.items())
+    library.TABLE[float] = 5
+    assert codipy.value_and_grad(lambda v: library.by_table(v))(0.7)[0] == library.by_table(0.7) == 5 * 0.7
+    library.TABLE = {float: 3}
+    assert codipy.value_and_grad(lambda v: library.by_table(v))(0.7)[0] == library.by_table(0.7) == 3 * 0.7
+
+
+def test_who_only_names_a_type_asks_nothing():
+    def name(v):
+        raise TypeError(type(v).__name__)
+
+    def own(self):
+        return type(self)(1.0)
+
+    def attribute(v):
+        return v.type(1.0) + isinstance(v, type)
+
+    def text(v):
+        return type(v).__name__ == "float"
+
+    def deep(v):
+        return [type(w) for w in v]
+
+    assert [asks_in_vain(f.__code__) for f in (name, own, attribute, text, deep)] == [False] * 3 + [True] * 2
 
 
 def test_arrays(library):

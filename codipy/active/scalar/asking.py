@@ -2,17 +2,21 @@
 """Whether an instruction asks what a value is: it calls `isinstance`, matches a class, or reads ``__class__``.
 
 The last also by `getattr`. Who asks by another function in C, as ``partial(isinstance, v)(float)`` does, stands at the
-call of that, and nothing tells what it does; ``type(v)`` asks nobody.
+call of that, and nothing tells what it does. ``type(v)`` asks nobody. Of these is only told that a function has some.
 """
 
 from __future__ import annotations
 
 import dis
 import sys
+from types import CodeType
 
-__all__ = ["asks"]
+__all__ = ["asks", "asks_in_vain"]
 
 _CALLS = {"CALL", "CALL_FUNCTION", "CALL_METHOD", "PRECALL"}
+_MANY = 40  # instructions for the arguments of `isinstance`: a function with more counts as one that hands it on
+_NAMES = {"__module__", "__name__", "__qualname__"}
+_NUMBERS = {"complex", "complex128", "complex64", "float", "float32", "float64", "ndarray"}
 _LEAVES = {
     "JUMP_ABSOLUTE", "JUMP_BACKWARD", "JUMP_BACKWARD_NO_INTERRUPT", "JUMP_FORWARD", "RAISE_VARARGS", "RERAISE",
     "RETURN_CONST", "RETURN_VALUE",
@@ -48,12 +52,66 @@ def asks(code, at):
     if place and steps[place - 1].opname == "PRECALL":  # which takes the arguments in Python 3.11
         place -= 1
     for k in reversed(range(place)):
-        if steps[k].opname.startswith("LOAD_") and _asks_by(steps[k].argval, steps[k + 1:place], count):
-            above = _depth(steps, k + 1, place)  # less the NULL that stands behind what is called since Python 3.13
-            has_null = steps[k + 1].opname == "PUSH_NULL" and sys.version_info >= (3, 13)
-            if above == count or above == count + 1 and has_null:
-                return True
+        is_name = steps[k].opname.startswith("LOAD_") and _asks_by(steps[k].argval, steps[k + 1:place], count)
+        if is_name and _is_called(steps, k, place, count):
+            return True
     return False
+
+
+def asks_in_vain(code):
+    """Whether a function asks for a class where `asks` is not asked: by ``type(v)``, or by `isinstance` handed on.
+
+    Of ``type(self)`` and of ``type(v).__name__`` in a message the answer does not matter.
+
+    Parameters
+    ----------
+    code : code
+        The functions in it count too.
+
+    Returns
+    -------
+    bool
+    """
+    if not {"isinstance", "type"}.isdisjoint(code.co_names):
+        steps = list(dis.get_instructions(code))
+        loaded = [(k, step.argval) for k, step in enumerate(steps) if step.opname in ("LOAD_GLOBAL", "LOAD_NAME")]
+        for k, name in loaded:
+            handed_on = name == "isinstance" and _call_of(steps[:k + _MANY], k, 2) is None
+            if handed_on or name == "type" and _is_type_asked(steps, k):
+                return True
+    return any(asks_in_vain(part) for part in code.co_consts if isinstance(part, CodeType))
+
+
+def _is_type_asked(steps, k):
+    """Whether the name `type` that an instruction loads is called there with one argument, see `asks_in_vain`."""
+    place = _call_of(steps, k, 1)
+    if place is None:
+        return False
+    given = [step.argval for step in steps[k + 1:place] if step.opname not in ("PRECALL", "PUSH_NULL")]
+    after = steps[place + 1] if place + 1 < len(steps) else None
+    is_name = after is not None and after.argval in _NAMES and after.opname.startswith("LOAD_")
+    return given not in (["self"], ["cls"]) and not (is_name and _NUMBERS.isdisjoint(_texts(steps)))
+
+
+def _call_of(steps, k, count):
+    """The place of the instruction that calls with `count` arguments what another one loads; None if there is none."""
+    for place in range(k + 1, len(steps)):
+        is_call = steps[place].opname in _CALLS - {"PRECALL"} and steps[place].arg == count
+        if is_call and _is_called(steps, k, place - (steps[place - 1].opname == "PRECALL"), count):
+            return place
+    return None
+
+
+def _texts(steps):
+    """The texts that are constants of a function."""
+    return {step.argval for step in steps if step.opname == "LOAD_CONST" and isinstance(step.argval, str)}
+
+
+def _is_called(steps, k, place, count):
+    """Whether what one instruction loads is what a later one calls with `count` arguments."""
+    above = _depth(steps, k + 1, place)  # less the NULL that stands behind what is called since Python 3.13
+    has_null = steps[k + 1].opname == "PUSH_NULL" and sys.version_info >= (3, 13)
+    return above == count or above == count + 1 and has_null
 
 
 def _asks_by(name, between, count):
@@ -73,7 +131,7 @@ def _depth(steps, first, end):
         argument = step.arg if step.opcode >= dis.HAVE_ARGUMENT else None
         following = [] if step.opname in _LEAVES else [(k + 1, False)]
         if step.opcode in dis.hasjrel or step.opcode in dis.hasjabs:
-            following.append((place_of[step.argval], True))
+            following.append((place_of.get(step.argval, -1), True))  # which may lie behind what is looked at
         for other, jumps in following if k != end else ():
             if not first <= other <= end:
                 continue

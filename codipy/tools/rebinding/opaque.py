@@ -168,9 +168,14 @@ class Opaque:
             opening = reference()
             if opening is not None:
                 self._divert(opening)
+        asking = self._rebinder.libraries.functions
         for reference in self._rebinder.led.keyrefs():
             f = reference()
-            self.divert_led(f, self._rebinder.known(f))
+            if f is not None and id(f) not in asking:
+                self.divert_led(f, self._rebinder.known(f))
+        for reference, called in list(asking.values()):
+            if (f := reference()) is not None:
+                divert(self, f, called)
 
     def divert_led(self, f, unit):
         """Divert a function that stands in rebuilt code itself, if it was rebuilt."""
@@ -238,6 +243,7 @@ class Opaque:
             rebinder.translate(f, draft)
             if (unit := rebinder.known(f)) is not None and unit.called is not f:
                 found[id(f)] = f, unit
+        opening.asks = bool(sum(map(rebinder.libraries.meet, snapshot.foreign)))
         for cls in (*snapshot.classes, *((type(value),) if is_class and opening.cover is None else ())):
             self.look(cls, draft)
         for module in snapshot.modules:

@@ -23,6 +23,7 @@ from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.exchange import Defaults
 from codipy.tools.rebinding.fills import WRITERS_BY_NAME
 from codipy.tools.rebinding.hooks import ModuleProxy
+from codipy.tools.rebinding.libraries import Libraries
 from codipy.tools.rebinding.opaque import Opaque
 from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
 from codipy.tools.rebinding.replacements import replacement
@@ -54,6 +55,8 @@ class Rebinder:
         By the address of a dict of globals, names that turned out to be stored by functions.
     written : dict
         By their addresses, cells that turned out to be set by functions when others had cells of their own for them.
+    asking : WeakKeyDictionary
+        Functions of installed libraries that are rebuilt, since they ask ``type(v)``.
     led : WeakKeyDictionary
         Functions that stand in rebuilt code themselves, since it has them as they are in a set or the like, where one
         that was rebuilt is not found; they lead to the rebuilt ones.
@@ -61,7 +64,7 @@ class Rebinder:
 
     def __init__(self, scope):
         self.scope, self.lock, self.version, self.generation = scope, threading.RLock(), 0, 0
-        self.volatile, self.led = {}, weakref.WeakKeyDictionary()
+        self.volatile, self.led, self.asking = {}, weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
         self.reset()
 
     def reset(self, written=()):
@@ -71,6 +74,7 @@ class Rebinder:
         self._modules, self._others = {}, weakref.WeakValueDictionary()
         self._views, self._originals = weakref.WeakValueDictionary(), weakref.WeakKeyDictionary()
         self._memo, self.dynamic, self.twins, self.opaque = {}, Unit(), Twins(self), Opaque(self)
+        self.libraries = Libraries(self)
         self._recent = collections.deque(maxlen=_LONG)
         self.version += 1
         self.generation += 1
@@ -128,6 +132,7 @@ class Rebinder:
             unit = None
         if unit is None:
             with self.lock:
+                self.libraries.meet(value)
                 unit = self.known(value) or self._made(kind, value)
         if unit is None:
             self.opaque.look(value, owner)
@@ -381,7 +386,7 @@ class Rebinder:
         if is_overloaded(f):
             return self._overloaded(f)
         variables, code = f.__globals__, code_of(f)
-        names, owned = scan(code), self.scope.owns_globals(variables)
+        names, owned = scan(code), f in self.asking or self.scope.owns_globals(variables)
         if is_async(code) or (owned and names.deletes) or not (owned or self.scope.wraps(f)):
             return None
         unit, view = Unit(), self.view_of(variables) if owned else None

@@ -139,5 +139,10 @@ class Scope:
         """Whether a module is the user's, or of a library that was named: codipy itself calls SciPy's own functions."""
         return isinstance(name, str) and name.partition(".")[0] not in _CALLED
 
+    def owns_library(self, name):
+        """Whether the modules of a package are all rebuilt anyhow."""
+        module = sys.modules.get(name)
+        return name in self.names or module is None or self.owns_name(name, getattr(module, "__file__", None))
+
     def asked_for(self, name):
         return any(name == own or name.startswith(own + ".") for own in self.names)

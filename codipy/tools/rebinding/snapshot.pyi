@@ -14,5 +14,6 @@ class Snapshot:
     functions: list[FunctionType]
     classes: list[type]
     modules: list[ModuleType]
+    foreign: set[type]
     def __init__(self, kinds: Kinds, root: object, covered: Iterable[object] = ()) -> None: ...
     def is_current(self) -> bool: ...

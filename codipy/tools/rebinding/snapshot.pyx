@@ -485,9 +485,12 @@ cdef class Snapshot:
     ----------
     functions, classes, modules : list
         What it leads to.
+    foreign : set of type
+        The classes of libraries of which something lies on the way.
     """
     cdef Kinds kinds
     cdef readonly list functions, classes, modules
+    cdef readonly set foreign
     cdef list kept               # the types of what lies on the way, and what ends it
     cdef Addresses nodes, types, codes, edges, ends      # `ends`: how many edges there are up to those of a node
     cdef bint can_compare
@@ -499,7 +502,7 @@ cdef class Snapshot:
         memset(&self.edges, 0, sizeof(Addresses))
         memset(&self.ends, 0, sizeof(Addresses))
         self.kinds, self.can_compare = kinds, True
-        self.functions, self.classes, self.modules, self.kept = [], [], [], []
+        self.functions, self.classes, self.modules, self.kept, self.foreign = [], [], [], [], set()
         self.walk(root, covered)
 
     def __dealloc__(self):
@@ -546,6 +549,8 @@ cdef class Snapshot:
         cdef Collected collected
         cdef int code
         code = self.kinds.known(node)
+        if code == FOREIGN:
+            self.foreign.add(type(node))
         if is_shown(node):
             collected.parts, collected.left = <void*>parts, left
             if traverse(<PyObject*>node, code, visit_collect, &collected) == STOPPED:

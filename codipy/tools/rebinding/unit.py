@@ -107,6 +107,8 @@ class Opening(Unit):
     ----------
     found : dict
         By their addresses, the functions that it leads to, each with the unit of what is called in its place.
+    asks : bool
+        Whether it leads to something of a library with functions that ask ``type(v)``.
     is_alone : bool
         Whether it is a class whose instances no twin shows.
     cover : callable or None
@@ -117,11 +119,12 @@ class Opening(Unit):
         What it led to when it was looked at last; None while somebody looks, who has the rebinder's lock.
     """
 
-    __slots__ = ("cover", "found", "is_alone", "snapshot", "whose")
+    __slots__ = ("asks", "cover", "found", "is_alone", "snapshot", "whose")
 
     def __init__(self, value, cover=None):
         super().__init__(value)
         self.found, self.is_alone, self.cover, self.snapshot, self.whose = {}, False, cover, None, None
+        self.asks = False
 
     def is_same(self):
         """Whether it leads to what it led to."""
