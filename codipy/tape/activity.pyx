@@ -34,6 +34,7 @@ cdef class _Stack:
     # `with codipy.passive()`. They die with the thread, or with Python's view of one that C made; what else dies on it
     # later, and the next Python code on it, must not find the recorder in force then.
     cdef list entries, after             # what is called when the outermost is over
+    cdef Py_ssize_t depth                # how many entries there are; behind them is None
     cdef void** state
     cdef Surroundings surroundings       # of the outermost
 
@@ -63,32 +64,41 @@ cdef _Stack stack_of_thread():
 
 cdef int _enter(object tape, Recorder* recorder) except -1:
     cdef _Stack stack = stack_of_thread()
-    if not stack.entries:
+    if stack.depth == 0:
         _call_after(stack)
         stack.surroundings = surroundings()
         codipy_thread_state[3] = <PyObject*>stack.surroundings
-    stack.entries.append((tape, <size_t>recorder))
+    if stack.depth == len(stack.entries):
+        stack.entries.append(None)
+    stack.entries[stack.depth] = tape, <size_t>recorder
+    stack.depth += 1
     codipy_thread_state[0] = recorder
     codipy_thread_state[1] = <void*>(<size_t>(tape is None))
     return 0
 
 
 cdef int _leave(object tape) except -1:
-    """Take the last entry of `tape`, which for passive() need not be the innermost: a generator may end it late."""
+    """Take the last entry of `tape`, which for passive() need not be the innermost: a generator may end it late.
+
+    That needs no memory, which a list may need to become shorter: a recording that could not end would be one for ever.
+    """
     cdef _Stack own = stack_of_thread()
     cdef list stack = own.entries
-    cdef Py_ssize_t i = len(stack) - 1
+    cdef Py_ssize_t i = own.depth - 1
     while i >= 0 and stack[i][0] is not tape:
         i -= 1
     if i < 0:
         raise TapeError("passive() ends on a thread where it did not begin")
-    del stack[i]
-    tape, address = stack[len(stack) - 1] if stack else (None, 0)
-    if not stack:
+    own.depth -= 1
+    for i in range(i, own.depth):
+        stack[i] = stack[i + 1]
+    stack[own.depth] = None
+    tape, address = stack[own.depth - 1] if own.depth else (None, 0)
+    if own.depth == 0:
         codipy_thread_state[3] = codipy_thread_state[4] = NULL
     codipy_thread_state[0] = <void*><size_t>address
-    codipy_thread_state[1] = <void*>(<size_t>(len(stack) > 0 and tape is None))
-    if not stack:
+    codipy_thread_state[1] = <void*>(<size_t>(own.depth > 0 and tape is None))
+    if own.depth == 0:
         _call_after(own)
     return 0
 
@@ -175,7 +185,8 @@ def depth():
     """
     if codipy_thread_state[0] == NULL:
         return 0
-    tapes = {id(tape): tape for tape, _ in stack_of_thread().entries if tape is not None}
+    cdef _Stack stack = stack_of_thread()
+    tapes = {id(tape): tape for tape, _ in stack.entries[:stack.depth] if tape is not None}
     return sum([2 if tape.twice else 1 for tape in tapes.values()])
 
 
