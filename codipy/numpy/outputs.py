@@ -27,6 +27,7 @@ _BY_METHODS = frozenset((
     np.all, np.amax, np.amin, np.any, np.around, np.clip, np.max, np.mean, np.min, np.prod, np.round, np.std, np.sum,
     np.take, np.var,
 ))  # fmt: skip
+_IN_TURN = frozenset((np.fft.fft2, np.fft.fftn, np.fft.ifft2, np.fft.ifftn, np.fft.rfft2, np.fft.rfftn))
 _GIVING_SCALARS = _BY_METHODS | {np.dot, np.linalg.multi_dot}  # these of all that have no axes
 _OTHERS = {
     "reduce": 3, "accumulate": 3, "reduceat": 4,
@@ -128,6 +129,9 @@ def door_with_out(door):
     def run(func, types, args, kwargs):
         args, kwargs = named(func, args, kwargs)
         out = kwargs.get("out")
+        if out is not None and func in _IN_TURN and (args[1:2] or (kwargs.get("s"),))[0] is not None:
+            refuse(f"fft.{func.__name__}", "with s= NumPy goes on with what it has written into out=: leave out= away, "
+                   "and assign to `out[...]`")  # fmt: skip
         result = door(func, types, args, kwargs)
         if out is None or result is not out or out.ndim or func not in _GIVING_SCALARS:
             return result

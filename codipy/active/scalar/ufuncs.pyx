@@ -14,7 +14,7 @@ from codipy.active.scalar.real cimport Real, apply_with_ufunc, apply_with_value
 from codipy.tape.activity cimport current, is_passive
 
 from codipy.active.doors import door
-from codipy.active.scalar.kinds import called_by_operator
+from codipy.active.scalar.kinds import called_by_operator, converted, type_of
 from codipy.errors import ActiveError
 from codipy.operations import BY_NAME, PASSIVE, TABLE
 
@@ -62,7 +62,7 @@ def call_ufunc(ufunc, str method, tuple inputs, dict options):
     if method == "outer":
         inputs = tuple([np.asarray(x) if isinstance(x, (list, tuple)) else x for x in inputs])
         if not any(map(_is_array, inputs)):       # of numbers it is the call, and not that of objects
-            return call_ufunc(ufunc, "__call__", inputs, options)
+            return call_ufunc(ufunc, "__call__", tuple(map(_as_element, inputs)), options)
     if any([out.dtype != object for out in outputs]):
         if active:
             raise ActiveError(f"np.{name}: out= is a plain array and would lose the derivative of a Real: leave out= "
@@ -176,6 +176,13 @@ def _is_of_objects(x):
 
 def _is_array(x):
     return isinstance(x, (list, tuple)) or isinstance(x, np.ndarray) and (x.ndim > 0 or x.dtype == object)
+
+
+def _as_element(x):
+    """A number as one of NumPy's: beside single numbers a float of Python is then no single one."""
+    if type(x) is Real:
+        return converted(x, np.float64) if type_of(x) is float else x
+    return np.asarray(x)[()]
 
 
 def _value(x):

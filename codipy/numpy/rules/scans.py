@@ -216,8 +216,10 @@ def _reduce(ufunc, rule):
                 return found
         axes = axes_of(a.ndim, axis)
         if all(a.shape[k] == 1 for k in axes):  # elements as they are, or their sizes, of np.hypot
-            g = np.reshape(g, a.shape)
-            found = np.where(np.equal(np.reshape(out, a.shape), a), g, -g)
+            found = np.reshape(g, a.shape)
+            if ufunc is np.hypot:
+                flipped = np.signbit(np.reshape(out, a.shape)) != np.signbit(a)
+                found = np.where(flipped & (a != 0.0), -found, found)
             return found if rule is _scan_vjp else np.reshape(found, np.shape(out))
         if len(axes) > 1:
             rows = np.moveaxis(a, axes, range(-len(axes), 0))
