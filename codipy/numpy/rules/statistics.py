@@ -8,6 +8,7 @@ itself is constant.
 
 import numpy as np
 
+from codipy.active.array import plain
 from codipy.errors import ActiveError
 from codipy.numpy.rules.building import dense, primitive
 
@@ -214,13 +215,16 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
             raise ValueError("bins must increase monotonically")
         return edges
     if range is not None or np.size(a) == 0:
-        dtype = getattr(a, "dtype", float)
-        low, high = (np.reshape(dense(end), 1).astype(dtype) for end in ((0.0, 1.0) if range is None else range))
+        ends = (0.0, 1.0) if range is None else range
+        low, high = (np.reshape(dense(end), 1) for end in ends)
+        dtype = np.result_type(getattr(a, "dtype", float), *map(plain, ends))  # to which the edges are rounded
     else:
+        dtype = None
         low, high = (f(np.reshape(a, -1), keepdims=True) for f in (np.min, np.max))
     if np.all(low == high):
         low, high = low - 0.5, high + 0.5
-    return np.reshape(np.linspace(low, high, bins + 1), -1)
+    edges = np.reshape(np.linspace(low, high, bins + 1), -1)
+    return edges if dtype is None or edges.dtype == dtype else edges.astype(dtype)
 
 
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):
