@@ -474,7 +474,7 @@ def _agm_slope(x, y):
 
 
 def _carlson_d(x, y, z):
-    """Carlson's integral R_D; of active values by his algorithm of duplication, whose steps have derivatives of any order.
+    """Carlson's integral R_D; of active values by his algorithm of duplication, which has derivatives of any order.
 
     https://dlmf.nist.gov/19.36.i; SciPy's has none, and this has its value within rounding.
     """
@@ -500,12 +500,13 @@ _DUPLICATIONS = 12  # to a last term of 2**-24 of the first difference, of which
 
 
 def _incomplete_slope(phi, m, first):
-    """Of the incomplete elliptic integrals by the parameter: of one sign within a half turn, and whole ones beside it."""
+    """Of the incomplete elliptic integrals by the parameter: one term within a half turn, and whole ones beside it."""
     turns = np.rint(value_of(phi) / np.pi)
     sine, cosine = np.sin(phi), np.cos(phi)
     sine = np.where(turns % 2 == 0, sine, -sine)
     rest = 1 - m * sine * sine
-    inside = sine**3 / 6 * (_carlson_d(cosine * cosine, 1.0, rest) if first else -_carlson_d(cosine * cosine, rest, 1.0))
+    square = cosine * cosine
+    inside = sine**3 / 6 * (_carlson_d(square, 1.0, rest) if first else -_carlson_d(square, rest, 1.0))
     if not np.any(turns):
         return inside
     whole = (_FIRST if first else _SECOND)(np.where(turns == 0, 0.0, m))
@@ -547,7 +548,7 @@ def _reciprocal_gamma_slope(x, w):
 
 
 def _rising_slope(x, n, w):
-    """Of Pochhammer's symbol by its first argument, where the gamma functions that it is a quotient of have poles too."""
+    """Of Pochhammer's symbol by its first argument, also where both gamma functions have poles."""
     sp = _special()
     low = (x < 0.1) & (n < 170)
     whole = low & (x + n < 0.5) & (n == np.floor(n)) & (n >= 0)

@@ -216,7 +216,8 @@ def _order_statistics(a, q, axis, method, skip_nan):
     """
     _demand_order(a, q, axis, skip_nan)
     rows = to_rows(a, axis)
-    sorted_positions = np.take_along_axis(_positions(a.shape, axis), np.argsort(plain(rows), axis=-1, kind="stable"), -1)
+    order = np.argsort(plain(rows), axis=-1, kind="stable")
+    sorted_positions = np.take_along_axis(_positions(a.shape, axis), order, -1)
     counts = np.sum(~np.isnan(plain(rows)), axis=-1) if skip_nan else np.full(rows.shape[:-1], rows.shape[-1])
     place = np.zeros(np.shape(q) + counts.shape)
     for n in np.unique(counts):
@@ -267,7 +268,8 @@ def _quantile_slopes(a, q, axis, method, weights, skip_nan):
         return np.zeros(np.shape(q) + counts.shape)
     alpha, beta = _LINES[method]
     places = counts + 1 - alpha - beta
-    place = places * np.reshape(plain(q), np.shape(q) + (1,) * counts.ndim) + alpha - 1  # the slope is constant between two
+    # The slope is constant between two elements.
+    place = places * np.reshape(plain(q), np.shape(q) + (1,) * counts.ndim) + alpha - 1
     low = np.maximum(np.minimum(np.floor(place), counts - 2), 0).astype(int)
     high = np.maximum(np.minimum(low + 1, counts - 1), 0)
     ends = (np.moveaxis(k.reshape((-1,) + counts.shape), 0, -1) for k in (high, low))
