@@ -16,7 +16,7 @@ from pathlib import Path
 import numpy as np
 
 from codipy.active.array import plain
-from codipy.nested.formulas import NAMES, VALUES, rounded
+from codipy.nested.formulas import NAMES, PARTIALS, VALUES, rounded
 from codipy.operations import TABLE
 
 __all__ = ["Expression"]
@@ -95,7 +95,7 @@ class Expression:
         """The text of a flow times the partial in operand number `k` of a step; None where that is zero."""
         code, _, sources = self._steps[place]
         row = TABLE[code]
-        text = row.partials[k]
+        text = PARTIALS[code][k]
         if text in _NUMBERS:
             return {"0": None, "1": flow, "-1": f"-{flow}"}[text]
         names = dict(zip("xyz", map(self._name, sources)), w=f"r{place}")

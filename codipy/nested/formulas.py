@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: Apache-2.0
 """The table's values, and what its partials are made of, on active operands: differentiated once more.
 
-The texts of `codipy.operations.table` are the only formulas; here stand the functions that they call. Each has the
-value of its namesake in `codipy.operations.helpers` within rounding, and slopes of its own, since all are made of
-operations of the table. Operands are Arrays, Reals that stand for scalars of NumPy, plain arrays and `numpy.float64`.
+The formulas are the texts of `codipy.operations.table`, but those that are bad to differentiate; here stand these, and
+the functions that all of them call. Each has the value of its namesake in `codipy.operations.helpers` within rounding,
+and slopes of its own, since all are made of operations of the table. Operands are Arrays, Reals
+that stand for scalars of NumPy, plain arrays and `numpy.float64`.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from codipy.active.arrays.elementwise_door import elementwise
 from codipy.nested.polygamma import POLYGAMMA
 from codipy.operations import TABLE
 
-__all__ = ["NAMES", "SHORT", "VALUES", "rounded"]
+__all__ = ["NAMES", "PARTIALS", "SHORT", "VALUES", "rounded"]
 
 # ---- What the texts call ----
 
@@ -48,8 +49,34 @@ def difference(x, y):
 
 
 def logistic_density(x):
-    """The derivative of `expit`: a product without |x|, which would have no second slope at 0."""
-    return expit(x) * expit(-x)
+    """The derivative of `expit`: without |x|, which would have no second slope at 0, and exact for small x."""
+    far = np.abs(plain(x)) >= 1400.0      # it is 0, and cosh would overflow
+    half = 0.5 / np.cosh(0.5 * pick(far, 0.0, x))
+    return pick(far, 0.0, half * half)
+
+
+def unit_gap(x):
+    """1 - x**2, exact near -1 and 1, and its slope near 0 and at -1 and 1 too."""
+    size = np.abs(plain(x))
+    return pick((size < 0.5) | (size == 1), 1.0 - x * x, (1.0 - x) * (1.0 + x))
+
+
+def unit_excess_root(x):
+    """The root of x**2 - 1, of which no factor has an infinite slope that the other one does not pass on at 1."""
+    return pick(plain(x) == 1, np.sqrt(2.0 * (x - 1.0)), np.sqrt(x - 1.0) * np.sqrt(x + 1.0))
+
+
+def _plane(x, y, flat, steep):
+    """A function of a point of the plane by the quotient of the smaller coordinate and the larger one; 0 at (0, 0).
+
+    Nothing cancels or overflows in it, and in its slopes, as it does in quotients by hypot(x, y).
+    """
+    wide = np.abs(plain(x)) > np.abs(plain(y))
+    large = pick(wide, x, y)
+    origin = plain(large) == 0
+    large = pick(origin, 1.0, large)
+    quotient = pick(origin, 0.0, pick(wide, y, x) / large)
+    return pick(origin, 0.0, pick(wide, flat(quotient, large), steep(quotient, large)))
 
 
 def expit(x):
@@ -68,7 +95,7 @@ def power_x(x, y, w):
 
 
 SHORT = {
-    0.5: lambda x, w: 0.5 / w, 0.0: lambda x, w: 0.0, 1.0: lambda x, w: 1.0, 2.0: lambda x, w: 2.0 * x,
+    0.5: lambda x, w: 0.5 / (w + 0.0), 0.0: lambda x, w: 0.0, 1.0: lambda x, w: 1.0, 2.0: lambda x, w: 2.0 * x,
     3.0: lambda x, w: 3.0 * x * x, -1.0: lambda x, w: -w * w,
 }  # fmt: skip
 
@@ -76,13 +103,27 @@ SHORT = {
 def power_y(x, y, w):
     """The partial of x**y in y, 0 where x**y stays 0."""
     base = plain(x)
+    if np.any((plain(w) == 0) & (base > 0) & np.isfinite(base)):
+        # The power less by one has digits there, of which the mixed slope is made.
+        w = np.power(x, y - 1.0)
+        zero = (base == 0) | ((plain(w) == 0) & (base > 0))
+        x = pick(zero, 1.0, x)
+        return pick(zero, 0.0, w * (x * np.log(x)))
     zero = (base == 0) | ((plain(w) == 0) & (base > 0))
     return pick(zero, 0.0, w * np.log(pick(zero, 1.0, x)))
 
 
 def hypot_x(x, y, w):
     """x / w for w = hypot(x, y), 0 where that is 0."""
-    return ratio(x, w)
+    if np.any(np.isinf(plain(x)) & np.isinf(plain(y))):
+        return ratio(x, w)      # which is no number there
+    return _plane(x, y, lambda q, large: np.sign(plain(large)) / np.sqrt(1.0 + q * q),
+                  lambda q, large: np.sign(plain(large)) * q / np.sqrt(1.0 + q * q))
+
+
+def atan2_x(x, y):
+    """y / (x**2 + y**2), 0 where that is 0."""
+    return _plane(x, y, lambda q, large: q / (1.0 + q * q) / large, lambda q, large: 1.0 / (1.0 + q * q) / large)
 
 
 def expm1_slope(x, w):
@@ -140,12 +181,21 @@ NAMES = {
     "fabs": np.abs, "slope_cos": np.cos, "slope_sin": np.sin,
     **{name: getattr(np, name) for name in ("cosh", "exp", "hypot", "log", "sinh", "sqrt")},
     **{f.__name__: f for f in (pick, sign, ratio, difference, logistic_density, expit, power_x, power_y, hypot_x,
-                               expm1_slope, tanh_slope, expit_slope, erf_slope, digamma, trigamma, mantissa_slope,
-                               scale, copysign, rint)},
+                               atan2_x, unit_gap, unit_excess_root, expm1_slope, tanh_slope, expit_slope, erf_slope, digamma,
+                               trigamma, mantissa_slope, scale, copysign, rint)},
 }  # fmt: skip
 
 
 # ---- The table ----
+
+# Partials whose texts in the table have slopes that cancel, overflow or are none: the same, written for that.
+_FOR_SLOPES = {
+    "sqrt": ("0.5 / (w + 0.0)",),      # the size of -0.0, without the kink that a size has at 0
+    "asin": ("1 / sqrt(unit_gap(x))",), "acos": ("-1 / sqrt(unit_gap(x))",), "atanh": ("1 / unit_gap(x)",),
+    "acosh": ("1 / unit_excess_root(x)",), "cbrt": ("1 / w * (1 / w) / 3",),
+    "atan2": ("atan2_x(x, y)", "-atan2_x(y, x)"),
+}  # fmt: skip
+PARTIALS = [_FOR_SLOPES.get(row.name, row.partials) for row in TABLE]
 
 
 def _row(name, *operands):

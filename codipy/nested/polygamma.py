@@ -32,7 +32,10 @@ def _polygamma(x, order):
         for k, number in enumerate(_BERNOULLI, 1):
             series = series + number * math.factorial(2 * k + n - 1) / math.factorial(2 * k) * large ** -(2.0 * k + n)
         found = sign * (total + series)
-        found = np.where((x <= 0) & (x == np.floor(x)), np.nan, found)
+        # As the table's: of both sides of a pole, or of that which the sign of zero names.
+        pole = np.inf if n % 2 else -np.copysign(np.inf, x - np.rint(x))
+        found = np.where((x <= 0) & (x == np.floor(x)) & np.isfinite(x), pole, found)
+        found = np.where(x == -np.inf, np.nan, found)
         return np.where(x == np.inf, 0.0, found)[()]
 
 

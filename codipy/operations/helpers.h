@@ -64,7 +64,9 @@ static inline double power_xx(double x, double y, double w)
 
 static inline double power_xy(double x, double y, double w)
 {
-    return x == 0 || (w == 0 && x > 0) ? 0.0 : pow(x, y - 1) * (1 + y * log(x));
+    double below = pow(x, y - 1); /* which may have digits where w is 0 */
+    (void)w;
+    return x == 0 || (below == 0 && x > 0) ? 0.0 : below * (1 + y * log(x));
 }
 
 static inline double power_yy(double x, double y, double w)

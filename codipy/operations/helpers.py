@@ -128,8 +128,8 @@ def power_xx(x, y, w):
 
 
 def power_xy(x, y, w):
-    """The mixed partial of x**y, 0 where x**y stays 0."""
-    return 0.0 if x == 0 or (w == 0 and x > 0) else pow(x, y - 1) * (1 + y * log(x))
+    """The mixed partial of x**y, 0 where x**(y - 1) stays 0, which may have digits where w is 0."""
+    return 0.0 if x == 0 or (pow(x, y - 1) == 0 and x > 0) else pow(x, y - 1) * (1 + y * log(x))
 
 
 def power_yy(x, y, w):

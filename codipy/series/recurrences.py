@@ -12,7 +12,12 @@ import numpy as np
 from codipy.nested.formulas import VALUES, logistic_density
 from codipy.operations import BY_NAME
 
-__all__ = ["KNOWN"]
+__all__ = ["KNOWN", "is_exact_power"]
+
+
+def is_exact_power(x, w):
+    """Where w / x has the digits of a power of x less by one, given w, a power of x: it is no inf and not subnormal."""
+    return (x != 0) & (np.abs(w) > 1e-290) & (np.abs(w) < 1e300)
 
 
 def _begun(name, x, *operands):
@@ -48,8 +53,9 @@ def _log(x):
 
 def _sqrt(x):
     w = _begun("sqrt", x)
+    twice = 2.0 * np.abs(w[0])      # of -0.0 as of 0.0
     for k in range(1, len(x)):
-        w[k] = (x[k] - _dot(w[1:k], w[k - 1:0:-1])) / (2.0 * w[0]) if k > 1 else x[1] / (2.0 * w[0])
+        w[k] = (x[k] - _dot(w[1:k], w[k - 1:0:-1]) if k > 1 else x[1]) / twice
     return w
 
 
@@ -70,12 +76,14 @@ def _tanh(x):
 
 
 def _power(x, exponent):
-    """Of a number as exponent."""
+    """Of a number as exponent; None where the value has lost the digits that its slopes are made of."""
     w = _begun("power", x, exponent)
     if exponent == 2.0:
         for k in range(1, len(x)):
             w[k] = _dot(x[:k + 1], x[k::-1])
         return w
+    if not np.all(is_exact_power(x[0], w[0])):
+        return None
     for k in range(1, len(x)):
         j = np.arange(1.0, k + 1.0)
         weights = ((exponent + 1.0) * j - k).reshape((k,) + (1,) * (x.ndim - 1))

@@ -12,7 +12,7 @@ from codipy.nested import formulas
 from codipy.nested.polygamma import POLYGAMMA
 from codipy.operations import BY_NAME, TABLE
 from codipy.series.nodes import Given, Node, Row, chosen, value_of
-from codipy.series.recurrences import KNOWN
+from codipy.series.recurrences import KNOWN, is_exact_power
 
 __all__ = ["of_row"]
 
@@ -37,14 +37,14 @@ def _whole(code, operands):
     x = operands[0]
     if code not in KNOWN or type(x) is not Given or x.memo.gated or any(map(np.ndim, operands[1:])):
         return None
-    if len(operands) > 1 and (isinstance(operands[1], Node) or operands[1] != 2.0 and np.any(value_of(x) == 0)):
-        return None      # a power of a series; of 0, which is a polynomial or has infinite slopes
+    if len(operands) > 1 and isinstance(operands[1], Node):
+        return None      # a power of a series
     recurrence, place = KNOWN[code]
     key = recurrence, id(x), *operands[1:]
     if key not in x.memo:
         x.memo[key] = recurrence(x.upto(x.order), *operands[1:]), x
     found = x.memo[key][0]
-    return Given(x.memo, found if place is None else found[place])
+    return None if found is None else Given(x.memo, found if place is None else found[place])
 
 
 _SHORT = {
@@ -64,8 +64,7 @@ def _compiled(text):
 
 
 def _partial(code, k, operands, w):
-    row = TABLE[code]
-    return eval(_compiled(row.partials[k]), NAMES, {**dict(zip("xyz", operands)), "w": w})
+    return eval(_compiled(formulas.PARTIALS[code][k]), NAMES, {**dict(zip("xyz", operands)), "w": w})
 
 
 def _any(operands):
@@ -77,7 +76,7 @@ def _named(name):
     return lambda *operands: of_row(code, operands) if _any(operands) else formulas.VALUES[code](*operands)
 
 
-_exp, _log, _expit = map(_named, ("exp", "log", "expit"))
+_exp, _log, _sqrt, _cosh = map(_named, ("exp", "log", "sqrt", "cosh"))
 
 
 def _passive(name):
@@ -98,17 +97,53 @@ def _difference(x, y):
 
 
 def _logistic_density(x):
-    return _expit(x) * _expit(-x)
+    far = np.abs(value_of(x)) >= 1400.0      # it is 0, and cosh would overflow
+    if not np.any(far):
+        half = 0.5 / _cosh(0.5 * x)
+        return half * half
+    half = 0.5 / _cosh(0.5 * chosen(far, 0.0, x))
+    return chosen(far, 0.0, half * half)
+
+
+def _unit_gap(x):
+    size = np.abs(value_of(x))
+    return chosen((size < 0.5) | (size == 1), 1.0 - x * x, (1.0 - x) * (1.0 + x))
+
+
+def _unit_excess_root(x):
+    return chosen(value_of(x) == 1, _sqrt(2.0 * (x - 1.0)), _sqrt(x - 1.0) * _sqrt(x + 1.0))
+
+
+def _plane(x, y, flat, steep):
+    wide = np.abs(value_of(x)) > np.abs(value_of(y))
+    large = chosen(wide, x, y)
+    origin = value_of(large) == 0
+    large = chosen(origin, 1.0, large)
+    quotient = chosen(origin, 0.0, chosen(wide, y, x) / large)
+    return chosen(origin, 0.0, chosen(wide, flat(quotient, large), steep(quotient, large)))
+
+
+def _hypot_x(x, y, w):
+    if np.any(np.isinf(value_of(x)) & np.isinf(value_of(y))):
+        return _ratio(x, w)
+    return _plane(x, y, lambda q, large: np.sign(value_of(large)) / _sqrt(1.0 + q * q),
+                  lambda q, large: np.sign(value_of(large)) * (q / _sqrt(1.0 + q * q)))
+
+
+def _atan2_x(x, y):
+    return _plane(x, y, lambda q, large: q / (1.0 + q * q) / large, lambda q, large: 1.0 / (1.0 + q * q) / large)
 
 
 def _power_x(x, y, w):
     base, exponent = value_of(x), value_of(y)
     if not isinstance(y, Node) and np.ndim(exponent) == 0 and float(exponent) in formulas.SHORT:
         return formulas.SHORT[float(exponent)](x, w)
-    if not np.any(base == 0):
+    if np.all(is_exact_power(base, value_of(w))):
         return y * w / x
-    # Powers of lower and lower degree, as far as coefficients are asked for.
-    return chosen((exponent == 0) & (base == 0), 0.0, y * of_row(BY_NAME["power"].code, (x, y - 1.0)))
+    # Powers of lower and lower degree, as far as coefficients are asked for: of 0 they are a polynomial or have
+    # infinite slopes, and elsewhere they are numbers that have their digits where this power is too small or too large for them.
+    nothing = (exponent == 0) & ((base == 0) | (not isinstance(y, Node)))
+    return chosen(nothing, 0.0, y * of_row(BY_NAME["power"].code, (x, y - 1.0)))
 
 
 def _power_y(x, y, w):
@@ -133,7 +168,8 @@ NAMES = {
     **{name: _named(name) for name in ("cosh", "exp", "hypot", "log", "sinh", "sqrt", "fabs", "expit", "digamma")},
     "slope_cos": _named("cos"), "slope_sin": _named("sin"), "pick": chosen, "ratio": _ratio,
     "difference": _difference, "logistic_density": _logistic_density, "power_x": _power_x, "power_y": _power_y,
-    "hypot_x": lambda x, y, w: _ratio(x, w), "expm1_slope": lambda x, w: _exp(x),
+    "hypot_x": _hypot_x, "atan2_x": _atan2_x, "unit_gap": _unit_gap, "unit_excess_root": _unit_excess_root,
+    "expm1_slope": lambda x, w: _exp(x),
     "tanh_slope": lambda x, w: 4.0 * _logistic_density(2.0 * x), "expit_slope": lambda x, w: _logistic_density(x),
     "erf_slope": lambda x: 2.0 / np.sqrt(np.pi) * _exp(-(x * x)), "trigamma": lambda x: _polygamma(1, x),
 }  # fmt: skip

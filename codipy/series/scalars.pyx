@@ -4,7 +4,7 @@
 As objects (`codipy.series.nodes`) their arithmetic takes 4 us an operation to order 5, twenty times as long. The recurrences
 are those of `codipy.series.recurrences`. Values are those of the C library; who runs it puts that of the run in their place.
 """
-from libc.math cimport NAN, cos, cosh, exp, isnan, log, pow, sin, sqrt, tanh
+from libc.math cimport NAN, cos, cosh, exp, fabs, isnan, log, pow, sin, sqrt, tanh
 from libc.string cimport memcpy
 from cpython.mem cimport PyMem_Free, PyMem_Malloc
 cimport cython
@@ -196,10 +196,12 @@ cdef void compute(int code, double* w, const double* x, const double* y, double*
             if y[0] == 2.0:
                 for j in range(k + 1):
                     total += x[j] * x[k - j]
-            else:
+            elif x[0] != 0.0 and fabs(w[0]) > 1e-290 and fabs(w[0]) < 1e300:      # as `recurrences.is_exact_power`
                 for j in range(1, k + 1):
                     total += ((y[0] + 1.0) * j - k) * x[j] * w[k - j]
-                total = total / (k * x[0]) if x[0] != 0.0 else NAN
+                total /= k * x[0]
+            else:
+                total = NAN
             w[k] = total if y[k] == 0.0 else NAN       # of a number as exponent
     elif code == OP_NEGATIVE:
         for k in range(n):
