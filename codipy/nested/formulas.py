@@ -181,8 +181,8 @@ NAMES = {
     "fabs": np.abs, "slope_cos": np.cos, "slope_sin": np.sin,
     **{name: getattr(np, name) for name in ("cosh", "exp", "hypot", "log", "sinh", "sqrt")},
     **{f.__name__: f for f in (pick, sign, ratio, difference, logistic_density, expit, power_x, power_y, hypot_x,
-                               atan2_x, unit_gap, unit_excess_root, expm1_slope, tanh_slope, expit_slope, erf_slope, digamma,
-                               trigamma, mantissa_slope, scale, copysign, rint)},
+                               atan2_x, unit_gap, unit_excess_root, expm1_slope, tanh_slope, expit_slope, erf_slope,
+                               digamma, trigamma, mantissa_slope, scale, copysign, rint)},
 }  # fmt: skip
 
 

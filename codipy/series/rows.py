@@ -141,7 +141,7 @@ def _power_x(x, y, w):
     if np.all(is_exact_power(base, value_of(w))):
         return y * w / x
     # Powers of lower and lower degree, as far as coefficients are asked for: of 0 they are a polynomial or have
-    # infinite slopes, and elsewhere they are numbers that have their digits where this power is too small or too large for them.
+    # infinite slopes, and elsewhere they are numbers that have their digits where this power is too small or too large.
     nothing = (exponent == 0) & ((base == 0) | (not isinstance(y, Node)))
     return chosen(nothing, 0.0, y * of_row(BY_NAME["power"].code, (x, y - 1.0)))
 
