@@ -29,7 +29,7 @@ _PLACE = {name: place for place, names in _PLACES.items() for name in names}
 extend_later(lambda: importlib.import_module("codipy.math"))
 find_later(lambda: {**importlib.import_module("codipy.numpy.doors").DOORS, "save": _save, "complexes": _complexes,
                      "nested": _nested, "rebuilt": _rebuilt, "recorded": _recorded, "by operator": _by_operator,
-                     "with adjoint": _with_adjoint, "iterates": _iterates})
+                     "with adjoint": _with_adjoint, "iterates": _iterates, "effects": _effects, "undone": _undone})
 
 
 def _by_operator(*args):
@@ -42,6 +42,15 @@ def _with_adjoint(*args):
 
 def _iterates(*args):
     return importlib.import_module("codipy.implicit.iterates").Iterates(*args)
+
+
+def _effects(given):
+    effects = importlib.import_module("codipy.implicit.effects")
+    return effects.Effects(*effects.functions_of(given))
+
+
+def _undone(*args):
+    return importlib.import_module("codipy.implicit.state").undone(*args)
 
 
 def _complexes():

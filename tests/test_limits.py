@@ -247,6 +247,27 @@ def test_seeds_and_fractions_name_what_to_write():
         codipy.grad(lambda x: float(fractions.Fraction(x[0])))(POINT)
 
 
+def test_what_a_function_keeps_while_a_solver_calls_it():
+    optimize = pytest.importorskip("scipy.optimize")
+
+    def f(x, at):
+        kept = []
+
+        def residual(u):
+            kept.append(x[0] * u)
+            return u**3 - x[0]
+
+        root = optimize.brentq(residual, 0.1, 3.0)
+        return root * len(kept) if at is None else kept[at] * 1.0
+
+    value, gradient = codipy.value_and_grad(f)(POINT, None)
+    assert value == f(POINT, None)
+    np.testing.assert_allclose(gradient[0], value / (3.0 * POINT[0]), rtol=1e-9)
+    np.testing.assert_allclose(codipy.grad(f)(POINT, -1)[0], 4.0 / 3.0 * POINT[0] ** (1.0 / 3.0), rtol=1e-9)
+    with pytest.raises(TapeError, match="call that function once more"):
+        codipy.grad(f)(POINT, 0)
+
+
 def test_what_a_callback_keeps():
     optimize = pytest.importorskip("scipy.optimize")
 

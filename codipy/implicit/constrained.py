@@ -36,17 +36,19 @@ class Constraints:
         The arguments of one of SciPy's minimisers.
     args : tuple
         What it hands to functions that bring no ``args`` of their own.
+    fresh : callable, optional
+        What is to be called in the place of a function.
     """
 
-    def __init__(self, given, args):
+    def __init__(self, given, args, fresh=None):
         found = given.get("constraints", ())
-        self._each = [_Constraint(each) for each in (found if isinstance(found, (list, tuple)) else [found])]
+        self._each = [_Constraint(each, fresh) for each in (found if isinstance(found, (list, tuple)) else [found])]
         for parameter in _OF_OLDER.keys() & given.keys():
             functions, own = given[parameter], given.get("consargs")
             own = args if own is None else own if isinstance(own, tuple) else (own,)
             functions = () if functions is None else functions if isinstance(functions, (list, tuple)) else (functions,)
             for function in functions:
-                self._each.append(_Constraint({"type": _OF_OLDER[parameter], "fun": function, "args": own}))
+                self._each.append(_Constraint({"type": _OF_OLDER[parameter], "fun": function, "args": own}, fresh))
 
     def __bool__(self):
         return bool(self._each)
@@ -102,16 +104,19 @@ class Constraints:
 class _Constraint:
     """Functions of the unknown between bounds."""
 
-    def __init__(self, given):
+    def __init__(self, given, fresh):
+        def made(function):
+            return function if fresh is None else fresh(function)
+
         if isinstance(given, dict):
-            function, args = given["fun"], given.get("args", ())
+            function, args = made(given["fun"]), given.get("args", ())
             self._function = lambda u: function(u, *args)
             self.lower, self.upper = 0.0, 0.0 if given["type"].lower() == "eq" else np.inf
         elif isinstance(given, scipy.optimize.LinearConstraint):
             matrix = given.A.toarray() if scipy.sparse.issparse(given.A) else given.A
             self._function, self.lower, self.upper = lambda u: matrix @ u, given.lb, given.ub
         else:
-            self._function, self.lower, self.upper = given.fun, given.lb, given.ub
+            self._function, self.lower, self.upper = made(given.fun), given.lb, given.ub
 
     def values(self, u):
         return np.reshape(asarray(self._function(u)), (-1,))

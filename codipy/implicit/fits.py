@@ -21,6 +21,7 @@ import scipy.optimize
 import codipy.numpy
 from codipy.active.array import is_active, plain
 from codipy.errors import ActiveError, TapeError
+from codipy.implicit.effects import Effects, functions_of
 from codipy.implicit.handed import handed, plain_function
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
 from codipy.implicit.iterates import Iterates
@@ -28,6 +29,7 @@ from codipy.implicit.solution import solution_of
 from codipy.implicit.steps import anchored
 from codipy.implicit.trajectory import Reads
 from codipy.implicit.withheld import told
+from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import decision
@@ -52,15 +54,29 @@ def curve_fit(*positional, **named):
         return _FIT(*positional, **named)
     bound.apply_defaults()
     given = bound.arguments
-    f, bounds = given["f"], Bounds("curve_fit", given)
+    with Effects(*functions_of(given)) as effects:
+        return _differentiated(bound, given, effects)
+
+
+def _differentiated(bound, given, effects):
+    f, bounds = effects.fresh(given["f"], first=lambda u, args: (args[0], *u)), Bounds("curve_fit", given)
     if given["kwargs"].get("loss", "linear") != "linear" or given["nan_policy"] == "omit":
         return _refused(given)
     # What the fit depends on, as parameters, so that a replay can fit again; anything else is a variable around it.
     names = [name for name in ("ydata", "xdata", "sigma") if _is_data(given[name])]
     data = [asarray(given[name]) for name in names]
     iterates = Iterates("scipy.optimize.curve_fit", True)
+    original = given["f"]
     given.update({name: handed(x, name, iterates) for name, x in given.items()})
-    found, held, known = None, None, None
+    if effects.are_possible:
+        plain_f = given["f"]
+
+        def noted(xdata, *u):
+            effects.note(u)
+            return plain_f(xdata, *u)
+
+        given["f"] = Wrapped(original, noted)
+    found = held = known = None
 
     def solve(*data):
         nonlocal found
@@ -93,7 +109,8 @@ def curve_fit(*positional, **named):
         return with_bounds(held, bounds, found_slope, u) if np.any(held) else found_slope
 
     equation.__name__ = name_of(f)
-    u = solution_of(equation, solve, OF_MINIMA, sys._getframe(1), (f, *data), AT_KINKS)(*data)
+    u = solution_of(equation, solve, OF_MINIMA, sys._getframe(2), (original, *data), AT_KINKS, effects)(*data)
+    effects.again(lambda *u: original(given["xdata"], *u), tuple(u), OF_MINIMA)
     if not is_active(u) and not is_active(residuals(u, *data)):      # at bounds, perhaps
         return found
     covariance = _covariance(residuals, u, data, found[1], given["absolute_sigma"])

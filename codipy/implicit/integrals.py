@@ -15,6 +15,7 @@ from codipy.active.messages.callers import refusal
 from codipy.errors import ActiveError
 from codipy.implicit import quadrature
 from codipy.implicit.continuous import moved, solution
+from codipy.implicit.effects import Effects
 from codipy.implicit.integrators import integrated
 from codipy.implicit.problem import Kept, Problem
 from codipy.implicit.slopes import refuse_hidden
@@ -44,17 +45,26 @@ def odeint(*positional, **named):
         return _ODEINT(*positional, **named)
     bound.apply_defaults()
     given = bound.arguments
-    f, args = given["func"], given["args"] if isinstance(given["args"], tuple) else (given["args"],)
-    is_first = given["tfirst"]
+    args = given["args"] if isinstance(given["args"], tuple) else (given["args"],)
+    with Effects(given["func"], args, given["Dfun"]) as effects:
+        return _differentiated(given, args, effects)
 
-    equation = Equation(f if is_first else functools.partial(_turned, f), args, False)
+
+def _differentiated(given, args, effects):
+    f, is_first = given["func"], given["tfirst"]
+
+    equation = Equation(f if is_first else functools.partial(_turned, f), args, False, effects)
     wants, slopes = given["full_output"], given["Dfun"]
     numbers = {name: value_tree(given[name]) for name in given.keys() - {"func", "args", "Dfun"}}
     equation.is_kept = False
     numbers |= {"func": equation.plain, "args": (), "tfirst": True, "full_output": 1, "Dfun": slopes and plain_call(
-        slopes if is_first else functools.partial(_turned, slopes), args)}
+        slopes if is_first else functools.partial(_turned, slopes), args, effects)}
+    if equation.reads_hidden(np.ravel(value_tree(given["t"]))[0], np.ravel(value_tree(given["y0"]))):
+        refuse_hidden()
+    effects.begin()
     with Reads() as reads:
         rows, info = _ODEINT(**numbers)
+    equation.solved()
     if reads.found:
         refuse_hidden()
     y0, times = asarray(given["y0"]), asarray(given["t"])

@@ -18,6 +18,7 @@ import codipy.numpy
 from codipy.active.array import Real, is_active, plain
 from codipy.errors import ActiveError
 from codipy.implicit.continuous import Continuous
+from codipy.implicit.effects import Effects
 from codipy.implicit.opened import may_read_variables
 from codipy.implicit.problem import Kept
 from codipy.implicit.slopes import refuse_hidden
@@ -38,6 +39,7 @@ __all__ = ["integrated"]
 _PLAIN = scipy.integrate.solve_ivp
 _SIGNATURE = inspect.signature(_PLAIN)
 _HELD: list = []
+_NEAR = 1e-4      # how far from the last state a function may have been called last, relative to 1 + its size
 _BY = {"RK23": Explicit, "RK45": Explicit, "DOP853": Explicit, "Radau": Radau, "BDF": Bdf}
 
 
@@ -60,18 +62,28 @@ def integrated(adjoint, positional, named):
     if method not in METHODS.values() or value(codipy.numpy.asarray(given["y0"])).dtype.kind == "c":
         return _rebuilt()(*positional, **named)
     args = () if given["args"] is None else tuple(given["args"])
-    equation = Equation(given["fun"], args, given["vectorized"])
+    with Effects(given["fun"], args, given["events"], given["options"]) as effects:
+        return _differentiated(adjoint, method, given, args, effects)
+
+
+def _differentiated(adjoint, method, given, args, effects):
+    equation = Equation(given["fun"], args, given["vectorized"], effects)
     events = given["events"] if given["events"] is None or np.iterable(given["events"]) else [given["events"]]
-    options = {key: plain_call(x, args) if key == "jac" and callable(x) else value_tree(x)
+    options = {key: plain_call(x, args, effects) if key == "jac" and callable(x) else value_tree(x)
                for key, x in given["options"].items()}
     is_continuous = adjoint == "continuous" or method.__name__ == "LSODA"
     steps = Kept(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))) if is_continuous else []
-    is_known = equation.variables or holds_active([given["t_span"], given["t_eval"], given["y0"]]) or any(
+    is_known = effects.are_possible and effects.varies or equation.variables or holds_active(
+        [given["t_span"], given["t_eval"], given["y0"]]) or any(
         Equation(event, args, False).variables for event in events or ()) or (
         not is_continuous and may_read_variables(given["fun"], *args, *(events or ())))
+    if is_continuous and equation.reads_hidden(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))):
+        refuse_hidden()
+    effects.begin()
     reads = passive() if is_known and not is_continuous else Reads()
     found, solver = run(equation, given["t_span"], given["y0"], method, given["t_eval"], given["dense_output"],
-                        events and [plain_call(event, args) for event in events], options, steps, reads)
+                        events and [plain_call(event, args, effects) for event in events], options, steps, reads)
+    equation.solved()
     if not is_known and not reads.found:
         found.sol = _of_variables(found.sol)
         return found
@@ -80,7 +92,11 @@ def integrated(adjoint, positional, named):
     if is_continuous and not found.success:
         raise ArithmeticError(f"scipy.integrate.solve_ivp has not solved, so there is no derivative: {found.message}")
     solution = (Continuous if is_continuous else _ByStep)(equation, steps, solver, given, found)
-    return _Result(solution, found, events, args, given).made()
+    if not is_continuous and steps and equation.calls:
+        effects.note((plain(given["t_span"][0]), value_tree(given["y0"])))
+        effects.note(equation.calls[-1])
+        effects.again(equation.active_now(), (solution.nodes[len(steps)], solution.end), _NEAR)
+    return _Result(solution, found, events, args, given, effects).made()
 
 
 def _of_variables(solution):
@@ -128,6 +144,11 @@ class _ByStep:
                     self._interpolants[k] = interpolant
             self._states.append(y)
 
+    @property
+    def end(self):
+        """The state at the end of the last step."""
+        return self._states[-1]
+
     def _wanted(self, found, given):
         """The numbers of steps between whose ends the solution is asked for; None: all."""
         if found.sol is not None:
@@ -173,8 +194,9 @@ class _ByStep:
 class _Result:
     """Makes what SciPy returns."""
 
-    def __init__(self, solution, found, events, args, given):
-        self._solution, self._found, self._events, self._args, self._given = solution, found, events, args, given
+    def __init__(self, solution, found, events, args, given, effects):
+        self._solution, self._found, self._args, self._given = solution, found, args, given
+        self._events = events and [effects.fresh(event) for event in events]
 
     def made(self):
         found, ended = self._found, []

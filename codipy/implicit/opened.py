@@ -43,10 +43,12 @@ class Opened:
     ----------
     variables : list of Array and Real
         The active ones that were found, each once.
+    has_containers : bool
+        Whether some stand in lists, tuples and dictionaries, of which there are copies then.
     """
 
     def __init__(self, f):
-        self._f, self.variables = f, []
+        self._f, self.variables, self.has_containers = f, [], False
         found = {}
 
         def seen(x):
@@ -55,7 +57,9 @@ class Opened:
                 self.variables.append(x)
             return x
 
-        _Copier(seen).copy(f)
+        copier = _Copier(seen)
+        copier.copy(f)
+        self.has_containers = copier.has_containers
 
     def with_values(self, values):
         """The function with other values, or variables, in the places of its variables."""
@@ -71,10 +75,11 @@ class _Copier:
     """Copies functions where a leaf changes; what does not change stays itself."""
 
     def __init__(self, leaf):
-        self._leaf, self._made = leaf, {}
+        self._leaf, self._made, self._depth, self.has_containers = leaf, {}, 0, False
 
     def copy(self, x):
         if is_active(x):
+            self.has_containers = self.has_containers or self._depth > 0
             return self._leaf(x)
         kind = type(x)
         if id(x) in self._made:      # it may stand in itself
@@ -83,7 +88,9 @@ class _Copier:
             return self._function(x)
         if kind in (list, tuple, dict):
             self._made[id(x)] = x, x
+            self._depth += 1
             self._made[id(x)] = x, (made := self._container(x, kind))
+            self._depth -= 1
             return made
         if kind is functools.partial:
             parts = x.func, x.args, x.keywords

@@ -23,7 +23,7 @@ __all__ = ["solution_by_operator", "with_adjoint"]
 _AS_FAR_AS_SCIPY_SAYS = np.inf
 
 
-def solution_by_operator(name, operator, b, first, further):
+def solution_by_operator(name, operator, b, first, further, effects):
     """The solution of ``operator(u) = b``, in a function that is differentiated.
 
     Parameters
@@ -38,6 +38,8 @@ def solution_by_operator(name, operator, b, first, further):
         ``first(b)``, the solution of the user's equations for plain numbers.
     further : callable
         ``further(operator, b, is_turned)``, that of other ones with the same matrix, or with its transpose.
+    effects : Effects
+        What the functions of the operator keep on the side.
 
     Returns
     -------
@@ -57,8 +59,10 @@ def solution_by_operator(name, operator, b, first, further):
     def apart(x):
         return _parts(x) if is_complex else x
 
+    product_with = effects.fresh(operator.matvec, operator)
+
     def equation(u, right):
-        return apart(np.reshape(operator.matvec(whole(u)), -1) - whole(right))
+        return apart(np.reshape(product_with(whole(u)), -1) - whole(right))
 
     def solve(product, right):
         size = right.size // (2 if is_complex else 1)

@@ -28,7 +28,9 @@ import scipy.integrate
 
 from codipy.active.array import Real, is_active, plain
 from codipy.errors import ActiveError
+from codipy.implicit.effects import Effects
 from codipy.implicit.jumps import is_near, moving_jump
+from codipy.implicit.state import undone
 from codipy.numpy.decisions import decision, keep
 from codipy.tape import active_tape, passive
 from codipy.tape.activity import depth
@@ -64,13 +66,19 @@ def quad(*positional, **named):
     given = bound.arguments
     if given["complex_func"]:
         return _by_parts(given)
+    with Effects(given["func"], given["args"]) as effects:
+        return _differentiated(bound, given, effects)
+
+
+def _differentiated(bound, given, effects):
     f, args = given["func"], given["args"] if isinstance(given["args"], tuple) else (given["args"],)
 
-    def called(x):
+    def as_it_is(x):
         found = f(x, *args)
         return np.reshape(found, (-1,))[0] if np.ndim(found) else found      # some versions take arrays of one number
 
-    called.__name__ = name_of(f)
+    as_it_is.__name__ = name_of(f)
+    called = effects.fresh(as_it_is, f, args)
     limits, points = (given["a"], given["b"]), given["points"]
     bound.arguments |= {name: value(given[name]) for name in given.keys() - {"func", "args"}}
     wants, bound.arguments["full_output"] = given["full_output"], 1
@@ -84,6 +92,10 @@ def quad(*positional, **named):
     bound.arguments |= {"func": noted, "args": ()}
     with passive():
         found = _QUAD(*bound.args, **bound.kwargs)
+    effects.solved()
+    for x, _ in (*seen[:1], *seen[-1:]):
+        effects.note((x,))
+        effects.again(as_it_is, (x,), 0.0)
     _demand_still("quad", called, f, args, seen, points, given["epsabs"])
     if given["weight"] is not None:
         _demand_passive(called, limits, given)
@@ -271,10 +283,11 @@ def quad_vec(*positional, **named):
 
     given["f"] = noted
     integral, *rest = _rebuilt_vec()(*bound.args, **bound.kwargs)
-    _demand_still("quad_vec", f, f, args, seen, None, given.get("epsabs", 0.0))
-    for limit, sign in zip(limits, (-1.0, 1.0)):
-        if is_active(limit):
-            integral = integral + sign * _beyond(lambda x: f(x, *args), limit, name_of(f))
+    with undone(f, args):
+        _demand_still("quad_vec", f, f, args, seen, None, given.get("epsabs", 0.0))
+        for limit, sign in zip(limits, (-1.0, 1.0)):
+            if is_active(limit):
+                integral = integral + sign * _beyond(lambda x: f(x, *args), limit, name_of(f))
     return (integral, *rest)
 
 

@@ -17,6 +17,7 @@ from codipy.active.array import Array, Real, call, is_active, plain
 from codipy.active.messages.callers import frames_of_users, place
 from codipy.active.recordings.borrowed import origins
 from codipy.errors import TapeError
+from codipy.implicit.effects import Effects
 from codipy.implicit.opened import may_read_variables
 from codipy.implicit.trajectory import Reads
 from codipy.numpy.decisions import is_replayed
@@ -152,17 +153,17 @@ def _solution(maker, f, solver, tolerance, solve, has_aux):
     return Solution(maker, f, options)
 
 
-def solution_of(equation, solver, tolerance, caller, given=(), unsolved=""):
+def solution_of(equation, solver, tolerance, caller, given=(), unsolved="", effects=None):
     """The `root` of an equation that codipy makes of a user's function.
 
     What rebuilt code hands over is rebuilt: `caller` is its frame. If that is of other code, the equation is rebuilt.
     Variables that the equation does not show are looked for in what the solver was `given`. Messages that there is no
-    solution end in `unsolved`, which says what to write.
+    solution end in `unsolved`, which says what to write. What the solver leaves of the user's, `effects` sets aside.
     """
     module = sys.modules.get(caller.f_globals.get("__name__"))
     is_rebuilt = module is not None and caller.f_globals is not vars(module)
     options = {"solver": solver, "tolerance": tolerance, "solve": "dense", "has_aux": False, "is_rebuilt": is_rebuilt,
-               "given": given, "unsolved": unsolved}
+               "given": given, "unsolved": unsolved, "effects": effects}
     return Solution(root, equation, options)
 
 
@@ -175,13 +176,25 @@ class Solution(Driver):
         self._residual = None
 
     def __call__(self, *args, **kwargs):
+        if not depth() or self.options.get("effects") is not None:
+            return self._called(args, kwargs)
+        with Effects(self.f, self.options["solver"], args, kwargs) as effects:
+            if not effects.are_possible:
+                return self._called(args, kwargs)
+            apart = Solution(self.maker, self.f, self.options | {"effects": effects})
+            apart._residual = effects.fresh(self._equation(), self.f, first=lambda known, args: None)
+            return apart._called(args, kwargs)
+
+    def _called(self, args, kwargs):
         found, *aux = self.solved(value(args), value(kwargs))
         u = self._differentiated(found, args, kwargs) if depth() else found
         return (u, *aux) if aux else u
 
     def solved(self, args, kwargs):
         """What the solver gives for plain numbers, in one item or with what it gives beside it in two."""
-        solver = self.options["solver"]
+        effects, solver = self.options.get("effects"), self.options["solver"]
+        if effects is not None:
+            effects.begin()
         is_guarded = depth() and "given" not in self.options      # else it is plain, or codipy's own
         with passive():
             if is_guarded:
@@ -189,6 +202,8 @@ class Solution(Driver):
                 demand_new(name_of(solver), [leaf for _, leaf in labelled(found, "")], args, kwargs)
             else:
                 found = solver(*args, **kwargs)
+        if effects is not None:
+            effects.solved()
         if not self.options["has_aux"]:
             return (found,)
         if not isinstance(found, tuple) or len(found) != 2:

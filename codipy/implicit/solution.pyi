@@ -39,6 +39,7 @@ def solution_of(
     caller: FrameType,
     given: Sequence[Any] = (),
     unsolved: str = "",
+    effects: Any = None,
 ) -> Solution: ...
 
 class Solution(Driver):

@@ -3,7 +3,8 @@
 
 Roots, fixed points and minima are differentiated by the implicit function theorem (`codipy.implicit`), not through the
 steps of the solver: those of a minimiser have another derivative than the minimum, to which they come near. Where
-nothing is active the result is SciPy's own. The user's function is run once more, at the solution.
+nothing is active the result is SciPy's own. The user's function is run once more, at the solution; what it keeps on
+the side meanwhile is that of the plain run (`codipy.implicit.effects`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import scipy.optimize
 from codipy.active.array import Array, is_active, plain
 from codipy.errors import ActiveError, TapeError
 from codipy.implicit.constrained import Constraints, Held
+from codipy.implicit.effects import Effects, functions_of
 from codipy.implicit.fits import curve_fit, lsq_linear, nnls
 from codipy.implicit.handed import handed
 from codipy.implicit.held import AT_KINKS, OF_MINIMA, Bounds, with_bounds
@@ -69,25 +71,20 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
     signature = inspect.signature(original)
     [first, *_] = signature.parameters
 
-    @functools.wraps(original)
-    def solver(*positional, **named):
-        bound = signature.bind(*positional, **named)
-        if not depth():
-            return original(*positional, **named)
-        given = bound.arguments
+    def differentiated(bound, given, effects):
         function, inner = given[first], given.get("minimizer_kwargs") or {}
         holder = inner if name == "basinhopping" else given
         args, names = holder.get("args", ()), given.get("kwargs") or {}
         args = args if isinstance(args, tuple) else (args,)
-        number = _number_of(name, function, given, inner, names)
+        number = _number_of(name, effects.fresh(function, first=_at_first), given, inner, names)
         asked = list(given.values())
         bounds = Bounds(name, holder) if near == OF_MINIMA else None
-        constraints = Constraints(holder, args)
+        constraints = Constraints(holder, args, functools.partial(effects.fresh, first=lambda *_: None))
         cost = _cost_of(given)
         iterates = Iterates(f"scipy.optimize.{name}", holds_active(list(given.values())))
         for parameter in given.keys() - {"args", "inner_M"}:
             given[parameter] = handed(given[parameter], parameter, iterates)
-        given[first] = iterates.asked(given[first])
+        given[first] = effects.noted(iterates.asked(given[first]))
         found, held, known = None, None, None
 
         def solve(*args):
@@ -124,6 +121,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
 
         def answer(u):
             iterates.demand_noticed(u)
+            effects.again(lambda u: number(u, *args), (u,), near)
             known = answers(lambda u: number(u, *args), u) if isinstance(found, (tuple, dict)) else {}
             if cost is not None and known:
                 known["cost"] = cost(known["fun"])
@@ -136,7 +134,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         unsolved = _AT_JUMPS if near == _OF_ROOTS else AT_KINKS
         if str(given.get("method")).lower() == "trust-constr" and ("bounds" in given or constraints):
             unsolved = _AT_BARRIERS + unsolved
-        known_as = near, sys._getframe(1), asked, unsolved
+        known_as = near, sys._getframe(2), asked, unsolved, effects
         if not constraints:
             return answer(solution_of(equation, solve, *known_as)(*args))
 
@@ -145,15 +143,29 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
 
         with passive():
             at = solve(*value_tree(args))
+        effects.solved()
         if not (holds_active([least(at, *args)]) or constraints.are_active(at) or bounds.are_active
                 or may_read_variables(*asked)):
             return answer(at)
         held = Held(least, args, bounds, constraints, at, near)
         if held.is_free:
             return answer(solution_of(equation, constraints.avoided(solve, at, near), *known_as)(*args))
-        return answer(held.solved(equation.__name__, *known_as[1:]))
+        return answer(held.solved(equation.__name__, *known_as[1:-1]))
+
+    @functools.wraps(original)
+    def solver(*positional, **named):
+        bound = signature.bind(*positional, **named)
+        if not depth():
+            return original(*positional, **named)
+        given = bound.arguments
+        with Effects(*functions_of(given)) as effects:
+            return differentiated(bound, given, effects)
 
     return solver
+
+
+def _at_first(known, args):
+    return known[0], *args[1:]
 
 
 def _number_of(name, function, given, inner, names):

@@ -10,11 +10,12 @@ from dataclasses import dataclass
 import numpy as np
 import scipy.integrate
 
-from codipy.active.array import is_active, plain
+from codipy.active.array import Array, from_ndarray, is_active, plain
 from codipy.errors import ActiveError
 from codipy.implicit.opened import Opened
 from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.arguments import value_tree
+from codipy.tape import passive
 from codipy.tools.arguments.trees import value
 from codipy.tools.pool import borrow, give_back
 from codipy.tools.runs.run import NESTED
@@ -59,6 +60,8 @@ class Equation:
     args : tuple
     vectorized : bool
         Whether it takes columns.
+    effects : Effects, optional
+        What it keeps on the side.
 
     Attributes
     ----------
@@ -68,11 +71,19 @@ class Equation:
         Whether the solver keeps the arrays that it gets; those of ODEPACK copy them.
     """
 
-    def __init__(self, f, args, vectorized):
+    def __init__(self, f, args, vectorized, effects=None):
         self.f, self.args, self.vectorized = f, args, vectorized
         self._opened = Opened(functools.partial(_called, f, *args) if args else f)
         self.variables, self.calls = self._opened.variables, []
+        self._effects = effects if effects is not None and effects.are_possible else None
         self._passive, self._before, self.is_kept = self._opened.passive(), (None, None), True
+        self._written = []      # pairs of an Array and the plain array that it finds instead
+        if self._effects is not None and self._opened.has_containers:      # it may write to these, and not to copies
+            self._passive = in_passive(self.active_now())
+        elif self._effects is not None and any(map(np.ndim, self.variables)):
+            values = [np.array(plain(x)) if np.ndim(x) else plain(x) for x in self.variables]
+            self._passive = self._opened.with_values(values)
+            self._written = [(x, own) for x, own in zip(self.variables, values) if np.ndim(x)]
 
     def plain(self, t, y):
         """Its value.
@@ -94,13 +105,44 @@ class Equation:
             self._before = _memory(found), result.copy()
         return result
 
+    def solved(self):
+        """A solver has called it, and what it left is set aside."""
+        if self._effects is not None:
+            for x, own in self._written:
+                if own.tobytes() != plain(x).tobytes():
+                    x[...] = own
+            self._effects.solved()
+
+    def reads_hidden(self, t, y):
+        """Whether it reads variables that are not among its own, which is not seen where nothing of it is recorded."""
+        if self._effects is None or not self._opened.has_containers:
+            return False
+        others = self.with_values([plain(x) for x in self.variables])
+        with Reads() as reads:
+            others(t, np.array(y))
+        return reads.found
+
     def with_values(self, values):
         """The function of time and state with others in the place of its variables."""
-        return self._column(self._opened.with_values(values))
+        if self._effects is None or not any(map(np.ndim, values)):
+            return self._column(self._fresh(self._opened.with_values(values)))
+
+        def anew(t, y):      # it may write to them
+            own = [x.copy() if type(x) is Array else from_ndarray(np.array(x)) if np.ndim(x) else x for x in values]
+            return self._opened.with_values(own)(t, y)
+
+        return self._column(self._fresh(anew))
 
     def active(self):
         """The function of time and state, as it is."""
-        return self._column(functools.partial(_called, self.f, *self.args) if self.args else self.f)
+        return self._column(self._fresh(self.active_now()))
+
+    def active_now(self):
+        """The same, which finds what it has kept."""
+        return functools.partial(_called, self.f, *self.args) if self.args else self.f
+
+    def _fresh(self, f):
+        return f if self._effects is None else self._effects.fresh(f, self.f, self.args)
 
     def _column(self, f):
         return (lambda t, y: np.reshape(f(t, np.reshape(y, (-1, 1))), (-1,))) if self.vectorized else f
@@ -126,9 +168,21 @@ class Reads:
         give_back(NESTED, self._tape)
 
 
-def plain_call(function, args):
+def in_passive(f):
+    """A function that is called where nothing is recorded."""
+    def called(t, y):
+        with passive():
+            return f(t, y)
+
+    return called
+
+
+def plain_call(function, args, effects=None):
     """A function of time and state with arguments, an event or a Jacobian, as SciPy calls it: of numbers."""
-    passive_function = Opened(functools.partial(_called, function, *args)).passive()
+    opened = Opened(functools.partial(_called, function, *args))
+    passive_function = opened.passive()
+    if effects is not None and effects.are_possible and opened.has_containers:
+        passive_function = in_passive(functools.partial(_called, function, *args))
 
     return Wrapped(function, lambda t, y: value(passive_function(t, y)))
 

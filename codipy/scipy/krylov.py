@@ -57,10 +57,11 @@ def _turned(operator, is_symmetric):
 class _Solver:
     """A solver of SciPy with its options, for plain numbers."""
 
-    def __init__(self, name, given):
-        self.name, self.is_symmetric = name, name in _SYMMETRIC
+    def __init__(self, name, given, effects):
+        self.name, self.is_symmetric, self._effects = name, name in _SYMMETRIC, effects
         self._options, self._size = _plain_options(given), 1.0
         self._further = {key: x for key, x in self._options.items() if key not in _OF_ONE_RUN}
+        self._preconditioners = [given[key] for key in ("M", "M1", "M2") if key in given]
         turned = {key: self._turned_option(given[key]) for key in ("M", "M1", "M2") if key in given}
         self._turned = self._further | turned
 
@@ -73,8 +74,11 @@ class _Solver:
     def first(self, matrix, b):
         """The solution of the user's own equations."""
         self._size = float(np.linalg.norm(b)) or 1.0
+        self._effects.begin()
         with _telling(self.name, self._options) as options:
-            return self._solved(matrix, b, options, "the equations")
+            found = self._solved(matrix, b, options, "the equations")
+        self._effects.solved()
+        return found
 
     def further(self, matrix, b, is_turned):
         """That of others with the same matrix, or with its conjugate transpose, as exact beside its right-hand side.
@@ -88,7 +92,8 @@ class _Solver:
         power = int(np.round(np.log2(self._size) - np.log2(size)))
         equations = "the transposed equations of the sweep" if is_turned else "the equations of the derivative"
         options = self._turned if is_turned else self._further
-        return _scaled(self._solved(matrix, _scaled(b, power), options, equations), -power)
+        with door("undone")(matrix, *self._preconditioners):
+            return _scaled(self._solved(matrix, _scaled(b, power), options, equations), -power)
 
     def _solved(self, matrix, b, options, equations):
         found, info = getattr(scipy.sparse.linalg, self.name)(matrix, b, **options)
@@ -218,6 +223,32 @@ def _turnable(name, A):
 def _solver(name):
     original = getattr(scipy.sparse.linalg, name)
 
+    def solved(A, b, kwargs, effects):
+        if is_operator(A) and recording() is not None and (right := _vector(A, b)) is not None:
+            solver = _Solver(name, kwargs, effects)
+            first = functools.partial(solver.first, plain_operator(A, True))
+            found = door("by operator")(name, A, right, first, solver.further, effects)
+            return fillable(found), 0
+        is_active = is_active_matrix(A) or is_active_array(A)
+        if not is_active and not holds_variables((b,)):
+            if not any(holds_variables((x,)) or is_active_matrix(x) for x in kwargs.values()):
+                effects.begin()
+                found = original(*value_tree((plain_matrix(A), numbers(b))), **_plain_options(kwargs))
+                effects.solved()
+                return found
+            return _Solver(name, kwargs, effects).first(*value_tree((plain_matrix(A), numbers(b)))), 0
+        if is_active:
+            structure, values = parts_of(A)
+            equations = _Equations(_Solver(name, kwargs, effects), structure)
+        else:
+            plain = numbers(value_tree((plain_matrix(_turnable(name, A)),))[0])
+            if scipy.sparse.issparse(plain):
+                plain = kept(plain)
+            elif isinstance(plain, np.ndarray):
+                plain = np.array(plain)
+            equations, values = _Equations(_Solver(name, kwargs, effects), matrix=plain), None
+        return fillable(equations.solve(values, b if is_complex(b) else asarray(b), is_first=True)), 0
+
     @functools.wraps(original)
     def function(A, b, *args, **kwargs):
         if args:  # x0, which stands third in all of them
@@ -225,27 +256,8 @@ def _solver(name):
             if rest:
                 raise TypeError(f"{name}() takes from 2 to 3 positional arguments")
         A = matrix_of(A)
-        if is_operator(A) and recording() is not None and (right := _vector(A, b)) is not None:
-            solver = _Solver(name, kwargs)
-            first = functools.partial(solver.first, plain_operator(A, True))
-            found = door("by operator")(name, A, right, first, solver.further)
-            return fillable(found), 0
-        is_active = is_active_matrix(A) or is_active_array(A)
-        if not is_active and not holds_variables((b,)):
-            if not any(holds_variables((x,)) or is_active_matrix(x) for x in kwargs.values()):
-                return original(*value_tree((plain_matrix(A), numbers(b))), **_plain_options(kwargs))
-            return _Solver(name, kwargs).first(*value_tree((plain_matrix(A), numbers(b)))), 0
-        if is_active:
-            structure, values = parts_of(A)
-            equations = _Equations(_Solver(name, kwargs), structure)
-        else:
-            plain = numbers(value_tree((plain_matrix(_turnable(name, A)),))[0])
-            if scipy.sparse.issparse(plain):
-                plain = kept(plain)
-            elif isinstance(plain, np.ndarray):
-                plain = np.array(plain)
-            equations, values = _Equations(_Solver(name, kwargs), matrix=plain), None
-        return fillable(equations.solve(values, b if is_complex(b) else asarray(b), is_first=True)), 0
+        with door("effects")({"A": A, "b": b, **kwargs} if recording() is not None else {}) as effects:
+            return solved(A, b, kwargs, effects)
 
     return function
 

@@ -18,6 +18,7 @@ from codipy.active.array import call
 from codipy.active.array import plain as value_of
 from codipy.active.doors import door
 from codipy.active.messages.callers import refusal
+from codipy.active.recordings.status import recording
 from codipy.errors import ActiveError, TapeError, UndifferentiableError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import fillable, holds_active, holds_variables
@@ -177,12 +178,19 @@ def norms_of(x, rest, damp, places):
 
 def least_squares(name, A, b, solve, damp, places):
     """What `lsqr` or `lsmr` return for an operator, of which ``solve(operator, b)`` is SciPy's."""
+    with door("effects")({"A": A, "b": b} if recording() is not None else {}) as effects:
+        return _least_squares(name, A, b, solve, damp, places, effects)
+
+
+def _least_squares(name, A, b, solve, damp, places, effects):
     if A.shape[0] < A.shape[1] and not damp:
         raise ActiveError(refusal(f"scipy.sparse.linalg.{name} of a LinearOperator with fewer rows than columns",
                                   "write `A.rmatvec(cg(A @ A.T, b)[0])`, say damp=, or give the sparse matrix itself"))
     plain, right = plain_operator(A, True), asarray(b)
     right = right.ravel() if right.ndim == 2 else right
+    effects.begin()
     found = solve(plain, np.array(value_of(right)))
+    effects.solved()
 
     def normal(operator, x):
         x = np.reshape(x, -1)
@@ -214,7 +222,7 @@ def least_squares(name, A, b, solve, damp, places):
         return found[0].copy()
 
     products = types.SimpleNamespace(matvec=functools.partial(normal, A), dtype=np.dtype(float))
-    x = door("by operator")(name, products, turned, first, further)
+    x = door("by operator")(name, products, turned, first, further, effects)
     rest = right - np.reshape(asarray(A.matvec(x)), -1)
     # At other inputs a replay has raised before.
     made = {place: with_values_of(f"{name} of an operator", lambda _, place=place: found[place], (x,), formula)

@@ -203,9 +203,10 @@ SciPy solves with plain numbers, and the solution has its derivative by the impl
 `broyden1`, `broyden2`, `diagbroyden`, `excitingmixing`, `linearmixing`, `newton_krylov`; `minimize`, `minimize_scalar`,
 `brent`, `golden`, `fminbound`, `fmin` and all `fmin_...`, `basinhopping`, `brute`, `differential_evolution`, `direct`,
 `dual_annealing`, `shgo`; `least_squares` (with SciPy's losses by name), `leastsq`, `lsq_linear`, `curve_fit` (with its
-covariance), `nnls`; by all methods. The function is run once more, at the solution. If that is none within 1e-6
-(minima: 1e-4), or if the solver says that it failed, an `ArithmeticError` says so. So it does at kinks and jumps: a
-minimum of `abs(u - x)`, a median, a function that jumps over zero where a variable says are no solutions of equations.
+covariance), `nnls`; by all methods. The function is run once more, at the solution, and what it keeps on the side is as
+in the [plain run](limits.md): a last state has its derivative, what earlier calls kept raises. If that is none within
+1e-6 (minima: 1e-4), or if the solver says that it failed, an `ArithmeticError` says so. So it does at kinks and jumps:
+a minimum of `abs(u - x)`, a median, a function that jumps over zero where a variable says are no solutions of equations.
 Say by `codipy.implicit.root` which equation holds there, or write the kink as constraints (`linprog`). A function that
 leads to a variable, also by the attributes of an object, is taken to depend on it: give it `codipy.value(x)` if it
 does not.

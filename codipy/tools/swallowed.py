@@ -13,6 +13,7 @@ which they do what they would have done with the plain value, or raise an error 
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import weakref
 
@@ -22,7 +23,7 @@ from codipy.active.messages.callers import is_users, place, top
 from codipy.errors import ActiveError, TapeError
 from codipy.tape.activity import active_tape
 
-__all__ = ["demand_none_swallowed", "forget", "raised", "said_before", "watch"]
+__all__ = ["demand_none_swallowed", "forget", "raised", "said_before", "unnoticed", "watch"]
 
 _watched: weakref.WeakSet = weakref.WeakSet()  # the drivers' tapes
 raised: list = []  # of (reference to the tape, error), of recordings that run
@@ -109,6 +110,16 @@ def forget(tape):
     """Drop what was kept of a recording that ended in an error."""
     if raised:
         _taken(tape)
+
+
+@contextlib.contextmanager
+def unnoticed():
+    """A context in which errors are tried for: who catches one outside of it takes no other branch of the user's."""
+    before = list(raised)
+    try:
+        yield
+    finally:
+        raised[:] = before
 
 
 def _taken(tape):

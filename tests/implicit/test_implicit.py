@@ -130,7 +130,8 @@ def test_what_is_no_solution_is_refused():
 
 @pytest.mark.parametrize(("found", "said"), [
     (3, r"got int: return float\(u\)"), (True, "got bool"), (None, "got NoneType: does it return"), ("3", "got str"),
-    (3 + 0j, "got complex: solve for the real and for the imaginary part"), (np.float32(3), r"got float32: return float\(u\)"),
+    (3 + 0j, "got complex: solve for the real and for the imaginary part"),
+    (np.float32(3), r"got float32: return float\(u\)"),
     (np.array([3, 3]), r"an array of int64: return u.astype\(float\)"), ([1.0, 3], r"got int in solution\[1\]"),
     (np.array([3.0], object), r"an array of object: return u.astype\(float\)"),
 ])  # fmt: skip

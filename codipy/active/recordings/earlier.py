@@ -21,6 +21,8 @@ _CURES = {  # by what was imported
         "; or, if a function that was given to codipy.preaccumulate computed it, let that return it",
     "codipy.implicit.iterates": "; or, if the callback of a solver kept it, take what the solver returns, or keep "
         "codipy.value(x) of it, a constant",
+    "codipy.implicit.effects": "; or, if a function kept it while a solver called it, call that function once more, "
+        "with what the solver returns",
 }
 
 
