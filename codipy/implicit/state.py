@@ -1,16 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
 """All that functions of the user's can write to, found from these functions on.
 
-Rejected: to look for stores in the code only, which does not say what a method stores into, nor when.
+Rejected: to look for stores in the code only (`codipy.implicit.writes`), which does not say what a method stores into,
+nor when.
 """
 
 from __future__ import annotations
 
 import collections
 import contextlib
-import dis
 import functools
-import inspect
 import types
 
 import numpy as np
@@ -36,13 +35,13 @@ from codipy.implicit.places import (
     module_variables,
 )
 from codipy.implicit.wrapped import Wrapped
+from codipy.implicit.writes import WRITING, may_write
 from codipy.numpy.arguments import PLAIN
 from codipy.tools.driver import Driver
 from codipy.tools.rebinding.ancestry import origin_of
-from codipy.tools.rebinding.code import scan, words_of, writes_in_place
+from codipy.tools.rebinding.code import scan, words_of
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.diverted import code_of, way_of
-from codipy.tools.rebinding.fills import ADDING, WRITERS_BY_NAME
 from codipy.tools.rebinding.hooks import ModuleProxy
 from codipy.tools.rebinding.unit import contents
 from codipy.tools.rebinding.view import LiveGlobals
@@ -52,25 +51,6 @@ __all__ = ["State", "undone"]
 _MOST = 10_000      # objects that are looked at, those that are near first
 _LRU = type(functools.lru_cache(maxsize=1)(int))
 _MAKERS = ("__init__", "__new__", "__post_init__", "__init_subclass__")      # which write to what they make
-_ATTRIBUTES = frozenset(("STORE_ATTR", "DELETE_ATTR", "DELETE_SUBSCR"))
-_CELLS = frozenset(("STORE_DEREF", "DELETE_DEREF"))
-_WORDS = WRITERS_BY_NAME | ADDING | frozenset((
-    "__dict__", "__setattr__", "clear", "discard", "extendleft", "heappop", "heappush", "insort", "move_to_end", "pop",
-    "popitem", "popleft", "push", "remove", "reverse", "rotate", "send", "setattr", "subtract", "vars",
-))  # fmt: skip
-
-
-@functools.lru_cache(4096)
-def _may_write(code):
-    """Whether a code object, or one in it, may write into something that is not a local variable of its own."""
-    names = scan(code)
-    return bool(names.stores or names.deletes) or writes_in_place(code, _WORDS) or _sets(code, code.co_freevars)
-
-
-def _sets(code, outer):
-    return any(step.opname in _ATTRIBUTES or step.opname in _CELLS and step.argval in outer
-               for step in dis.get_instructions(code)) or any(
-        inspect.iscode(each) and _sets(each, outer) for each in code.co_consts)
 
 
 class State:
@@ -132,7 +112,7 @@ class State:
             if not isinstance(x.__self__, (types.ModuleType, type(None))):
                 self.may_write = True
                 waiting.append(x.__self__)
-            self.may_write = self.may_write or x.__name__ in _WORDS
+            self.may_write = self.may_write or x.__name__ in WRITING
         elif kind in (types.MethodDescriptorType, types.WrapperDescriptorType):
             self.may_write = True
         elif kind is types.GeneratorType:
@@ -174,7 +154,7 @@ class State:
             return
         code = code_of(f)
         names = scan(code)
-        self.may_write = self.may_write or _may_write(code)
+        self.may_write = self.may_write or may_write(code)
         variables, origin = f.__globals__, module_variables(f.__globals__)
         for name in names.loads:
             x = variables.get(name, origin.get(name))
