@@ -206,10 +206,10 @@ SciPy solves with plain numbers, and the solution has its derivative by the impl
 covariance), `nnls`; by all methods. The function is run once more, at the solution, and what it keeps on the side is as
 in the [plain run](limits.md): a last state has its derivative, what earlier calls kept raises. If that is none within
 1e-6 (minima: 1e-4), or if the solver says that it failed, an `ArithmeticError` says so. So it does at kinks and jumps:
-a minimum of `abs(u - x)`, a median, a function that jumps over zero where a variable says are no solutions of equations.
-Say by `codipy.implicit.root` which equation holds there, or write the kink as constraints (`linprog`). A function that
-leads to a variable, also by the attributes of an object, is taken to depend on it: give it `codipy.value(x)` if it
-does not.
+a minimum of `abs(u - x)`, a median, a function that jumps over zero where a variable says are no solutions of
+equations. Say by `codipy.implicit.root` which equation holds there, or write the kink as constraints (`linprog`). A
+function that leads to a variable, also by the attributes of an object, is taken to depend on it: give it
+`codipy.value(x)` if it does not.
 
 Where bounds or constraints hold a minimum, it is differentiated with those numbers at their bounds, and with the
 constraints as equations, by the conditions of Karush, Kuhn and Tucker; bounds, constraints and what these read may be
