@@ -19,6 +19,7 @@ from codipy.implicit.effects import Effects
 from codipy.implicit.integrators import integrated
 from codipy.implicit.problem import Kept, Problem
 from codipy.implicit.slopes import refuse_hidden
+from codipy.implicit.switches import Switches, in_order
 from codipy.implicit.trajectory import Equation, Reads, plain_call
 from codipy.implicit.wrapped import Wrapped
 from codipy.numpy.allocation import asarray
@@ -56,8 +57,16 @@ def _differentiated(given, args, effects):
     equation = Equation(f if is_first else functools.partial(_turned, f), args, False, effects)
     wants, slopes = given["full_output"], given["Dfun"]
     numbers = {name: value_tree(given[name]) for name in given.keys() - {"func", "args", "Dfun"}}
-    equation.is_kept = False
-    numbers |= {"func": equation.plain, "args": (), "tfirst": True, "full_output": 1, "Dfun": slopes and plain_call(
+    equation.is_kept, seen = False, []
+    is_known = equation.variables or holds_active([given["y0"], given["t"]])
+
+    def noted(t, y):
+        found = equation.plain(t, y)
+        if is_known:
+            seen.append((t, np.array(y), np.array(found)))      # ODEPACK and the function may fill them again
+        return found
+
+    numbers |= {"func": noted, "args": (), "tfirst": True, "full_output": 1, "Dfun": slopes and plain_call(
         slopes if is_first else functools.partial(_turned, slopes), args, effects)}
     if equation.reads_hidden(np.ravel(value_tree(given["t"]))[0], np.ravel(value_tree(given["y0"]))):
         refuse_hidden()
@@ -68,7 +77,11 @@ def _differentiated(given, args, effects):
     if reads.found:
         refuse_hidden()
     y0, times = asarray(given["y0"]), asarray(given["t"])
-    if equation.variables or holds_active([y0, times]):
+    if is_known:
+        moves = bool(equation.variables) or holds_active([y0, times[0]])
+        ends = np.asarray(plain(times), np.float64)[[0, -1]].tolist()
+        switches = Switches(equation, scipy.integrate.LSODA, numbers, *ends)
+        switches.refuse(ends[0], rows[0], in_order(seen)[1:], lambda step: (moves, False))
         rows = _solution(equation, np.reshape(y0, (-1,)), times, rows, info, numbers)
     return (rows, info) if wants else rows
 

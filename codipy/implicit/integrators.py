@@ -23,6 +23,7 @@ from codipy.implicit.opened import may_read_variables
 from codipy.implicit.problem import Kept
 from codipy.implicit.slopes import refuse_hidden
 from codipy.implicit.steps import Bdf, Explicit, Radau, anchored
+from codipy.implicit.switches import Switches, Watched
 from codipy.implicit.trajectory import METHODS, Equation, Nodes, Reads, plain_call, run
 from codipy.numpy.allocation import asarray
 from codipy.numpy.arguments import holds_active, value_tree
@@ -72,13 +73,16 @@ def _differentiated(adjoint, method, given, args, effects):
     options = {key: plain_call(x, args, effects) if key == "jac" and callable(x) else value_tree(x)
                for key, x in given["options"].items()}
     is_continuous = adjoint == "continuous" or method.__name__ == "LSODA"
-    steps = Kept(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))) if is_continuous else []
+    kept = Kept(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))) if is_continuous else []
     is_known = effects.are_possible and effects.varies or equation.variables or holds_active(
         [given["t_span"], given["t_eval"], given["y0"]]) or any(
         Equation(event, args, False).variables for event in events or ()) or (
         not is_continuous and may_read_variables(given["fun"], *args, *(events or ())))
     if is_continuous and equation.reads_hidden(plain(given["t_span"][0]), value_tree(asarray(given["y0"]))):
         refuse_hidden()
+    switches = Switches(equation, method, options, *map(plain, given["t_span"]))
+    moves = bool(equation.variables) or holds_active([given["t_span"][0], given["y0"]])
+    steps = Watched(kept, switches, moves) if is_continuous and is_known else kept
     effects.begin()
     reads = passive() if is_known and not is_continuous else Reads()
     found, solver = run(equation, given["t_span"], given["y0"], method, given["t_eval"], given["dense_output"],
@@ -91,11 +95,16 @@ def _differentiated(adjoint, method, given, args, effects):
         refuse_hidden()
     if is_continuous and not found.success:
         raise ArithmeticError(f"scipy.integrate.solve_ivp has not solved, so there is no derivative: {found.message}")
-    solution = (Continuous if is_continuous else _ByStep)(equation, steps, solver, given, found)
-    if not is_continuous and steps and equation.calls:
-        effects.note((plain(given["t_span"][0]), value_tree(given["y0"])))
-        effects.note(equation.calls[-1])
-        effects.again(equation.active_now(), (solution.nodes[len(steps)], solution.end), _NEAR)
+    if is_continuous:
+        steps.finish()
+    solution = (Continuous if is_continuous else _ByStep)(equation, kept, solver, given, found)
+    if not is_continuous:
+        last = equation.calls[-1:]
+        solution.demand_still(switches)
+        if kept and last:
+            effects.note((plain(given["t_span"][0]), value_tree(given["y0"])))
+            effects.note(last[0])
+            effects.again(equation.active_now(), (solution.nodes[len(kept)], solution.end), _NEAR)
     return _Result(solution, found, events, args, given, effects).made()
 
 
@@ -122,7 +131,7 @@ class _ByStep:
     """The solution of the steps that were taken, as variables; for the parameters see `Continuous`."""
 
     def __init__(self, equation, steps, solver, given, found):
-        self._equation = equation
+        self._equation, self._steps = equation, steps
         times = [plain(given["t_span"][0]), *(step.t for step in steps)]
         self.nodes, self._ends = Nodes(given["t_span"], times), np.array(times[1:])
         method = _BY[type(solver).__name__](equation.active(), solver, equation.with_values(
@@ -148,6 +157,12 @@ class _ByStep:
     def end(self):
         """The state at the end of the last step."""
         return self._states[-1]
+
+    def demand_still(self, switches):
+        """Raise where the right-hand side jumps, and the state or the times there move."""
+        nodes, states = self.nodes, self._states
+        switches.refuse(plain(nodes[0]), plain(states[0]), self._steps,
+                        lambda k: (is_active(states[k]), nodes.moves(k)))
 
     def _wanted(self, found, given):
         """The numbers of steps between whose ends the solution is asked for; None: all."""

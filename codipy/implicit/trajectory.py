@@ -41,6 +41,8 @@ class Step:
         Pairs of a time and a state for which the right-hand side was asked, in order.
     inner : tuple
         Of an implicit method: what its equations are made of, and have for a solution.
+    slopes : ndarray
+        Of an explicit method, the slopes of all stages and at the end; of others, that of the only call.
     """
 
     t_old: float
@@ -48,6 +50,7 @@ class Step:
     y: np.ndarray
     calls: list
     inner: tuple
+    slopes: np.ndarray
 
 
 class Equation:
@@ -67,6 +70,10 @@ class Equation:
     ----------
     variables : list of Array and Real
         Active ones in cells of the function and among the arguments.
+    calls : list
+        Pairs of a time and a state that `plain` was called for.
+    slopes : ndarray
+        What it has returned last.
     is_kept : bool
         Whether the solver keeps the arrays that it gets; those of ODEPACK copy them.
     """
@@ -74,7 +81,7 @@ class Equation:
     def __init__(self, f, args, vectorized, effects=None):
         self.f, self.args, self.vectorized = f, args, vectorized
         self._opened = Opened(functools.partial(_called, f, *args) if args else f)
-        self.variables, self.calls = self._opened.variables, []
+        self.variables, self.calls, self.slopes = self._opened.variables, [], None
         self._effects = effects if effects is not None and effects.are_possible else None
         self._passive, self._before, self.is_kept = self._opened.passive(), (None, None), True
         self._written = []      # pairs of an Array and the plain array that it finds instead
@@ -96,7 +103,7 @@ class Equation:
         """
         self.calls.append((t, y))      # an array that SciPy made for this call
         found = self._passive(t, y)
-        result = value_tree(found)
+        self.slopes = result = value_tree(found)
         if self.is_kept and isinstance(result, np.ndarray):
             last, slopes = self._before
             if last is not None and _memory(found) is last and not np.array_equal(slopes, result, equal_nan=True):
@@ -112,6 +119,11 @@ class Equation:
                 if own.tobytes() != plain(x).tobytes():
                     x[...] = own
             self._effects.solved()
+
+    @property
+    def keeps(self):
+        """Whether it may keep something on the side."""
+        return self._effects is not None
 
     def reads_hidden(self, t, y):
         """Whether it reads variables that are not among its own, which is not seen where nothing of it is recorded."""
@@ -200,22 +212,25 @@ def _watched(method, equation, steps):
             del equation.calls[:]
             message = super().step()
             if self.status != "failed":
-                steps.append(Step(self.t_old, self.t, self.y, *_kept(method.__name__, self, before, equation.calls)))
+                steps.append(Step(self.t_old, self.t, self.y, *_kept(method.__name__, self, before, equation)))
             return message
 
     Watched.__name__ = Watched.__qualname__ = method.__name__
     return Watched
 
 
-def _kept(name, solver, before, calls):
-    """The calls of the stages, and what else a step is made of."""
+def _kept(name, solver, before, equation):
+    """The calls of the stages, what else a step is made of, and slopes."""
+    calls, end = equation.calls, [(solver.t, solver.y)]
     if solver.t == solver.t_old:      # an interval of no length
-        return [], ()
+        return [], (), None
     if name == "Radau":
-        return [], (solver.Z,)
-    if name == "BDF":
-        return [], (*before, solver.order, solver.h_abs)
-    return ([], ()) if name == "LSODA" else (calls[len(calls) - solver.n_stages:], ())
+        return end, (solver.Z,), solver.f
+    if name == "BDF":      # Newton's iterations change the state that they were called with
+        return end, (*before, solver.order, solver.h_abs), equation.slopes
+    if name == "LSODA":
+        return end, (), np.array(equation.slopes)
+    return calls[len(calls) - solver.n_stages:], (), solver.K[:solver.n_stages + 1].copy()
 
 
 def run(equation, t_span, y0, method, t_eval, dense_output, events, options, steps, inside):
@@ -277,8 +292,12 @@ class Nodes:
             return self._last
         return self._first + float(t - self._times[0]) if self._moves else t
 
+    def moves(self, k):
+        """Whether the times in step k are variables."""
+        return self._moves or self._times[k + 1] == self._end and is_active(self._last)
+
     def length(self, k):
         """How far step k goes."""
-        if self._times[k + 1] == self._end and (self._moves or is_active(self._last)):
+        if self._times[k + 1] == self._end and self.moves(k):
             return self._last - self[k]
         return self._times[k + 1] - self._times[k]
