@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Jumps of a right-hand side that a solution goes over: where one moves with what is differentiated by, this contributes.
+"""Jumps of a right-hand side that a solution goes over: where one moves with the variables, that contributes.
 
 The derivative of the steps that were taken, and that of the equation, have the branches which the solution went
 through, and lack what moving a jump adds. So what a solver was given for slopes is looked at, in order of time: where a
@@ -107,9 +107,10 @@ class Switches:
                 if may_read_variables(f) or self._moves(line, low, high, size, values, *shifts):
                     raise ArithmeticError(
                         f"the right-hand side {name_of(self._equation.f)} of a differential equation jumps at t = "
-                        f"{line.time(high):.6g}, and where it does may depend on what is differentiated by: the derivative of the "
-                        "solution lacks what moving the jump contributes; integrate up to the jump, by t_span or to a "
-                        "terminal event, and on from there, each time with a right-hand side that does not jump")
+                        f"{line.time(high):.6g}, and where it does may depend on what is differentiated by: the "
+                        "derivative of the solution lacks what moving the jump contributes; integrate up to the jump, "
+                        "by t_span or to a terminal event, and on from there, each time with a right-hand side that "
+                        "does not jump")
 
     def _series(self, f, start, steps):
         """The times of slopes, and these, one in each column."""

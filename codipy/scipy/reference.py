@@ -190,11 +190,20 @@ differentiated, it must have its variables by `args=` or close over them: those 
 raise. Complex states, and methods of your own, have SciPy's loop rebuilt (explicit ones). `evaluate_primal()` raises at
 other inputs. `tanhsinh`, `nsum`, `cubature` and `solve_bvp` raise.
 
-A right-hand side may have branches, as of `max(0, y)`, where it does not jump. Where it jumps at a time or a state that
-depends on variables, `1.0 if t < t0 else -y[0]`, the derivative is that of the branches which the steps took: what
-moving the switch contributes is missing, and nothing says so. Write two integrations, up to `t0` and from there on
-(`t_span`), or an event that ends the first one where the state switches, of which `t[-1]` and `y[:, -1]` begin the
-second one.
+A right-hand side may have kinks, as of `max(0, y)`, and may jump at fixed times (`t < 1.0`, square waves, controls that
+are held, `u[int(t / dt)]`). Where it jumps at a time or a state that depends on variables, `1.0 if t < t0 else -y[0]`,
+`np.sign(v)`, the derivative would lack what moving the jump contributes, so an `ArithmeticError` says at which time.
+Write two integrations, up to `t0` and from there on (`t_span`), or to a terminal event where the state switches, of
+which `t[-1]` and `y[:, -1]` begin the second one, and give each a right-hand side with its own branch: with both
+branches in one function the last stages of the first integration are on the other side, and it raises. A state is taken
+to move if anything does, also one that counts time, so switch by `t`; so does a jump of a function that reads variables
+from attributes of objects, which `args=` would show to stay; and by steps, all times move with an active first one.
+
+Jumps are looked for between two stages of a step (two steps of `Radau`, `BDF`, `LSODA`, `odeint`) where the slopes
+are rougher than beside them, or roughest of all, and by a few calls there. Not found are those that are smaller than
+1e-5 of the slopes (a tenth of `rtol`, if that is more) or than what these change by otherwise between two stages,
+those that all stages have gone over, and those of complex states and of methods of your own. Smooth slopes
+that a step went over, of `tanh(1e6 * (t - t0))`, are not refused: by coarse tolerances their derivative is coarse.
 
 ## scipy.optimize
 
