@@ -173,7 +173,7 @@ cdef class _Reader:
     """
     cdef BaseTape tape
     cdef int32_t lhs             # the last identifier, where they are linear
-    cdef object own              # with moving values: those of the arguments and the result of each statement
+    cdef object own              # with moving values: those of the arguments and the result of each program
     cdef Py_ssize_t next         # of them
 
     cdef int scalars(self, Position start, Position end, list found) except -1:
@@ -253,14 +253,12 @@ cdef class _Reader:
             elif handles[s] == ELEMENT:
                 found.append(Entry("element", (Slots(result),), (Operand(Slots(arguments[a]), constants[c], 1.0),),
                                    constants[c], name="element"))
-                self.skip(2)
                 a += 1
                 c += 1
             elif handles[s] < HANDMADE:
                 count = HANDMADE - handles[s]
                 found.append(handmade(result, [arguments[a + i] for i in range(count)],
                                       [constants[c + i] for i in range(count)], constants[c + count]))
-                self.skip(count + 1)
                 a += count
                 c += count + 1
             else:
@@ -286,12 +284,8 @@ cdef class _Reader:
         self.next += 1
         return self.own[self.next - 1]
 
-    cdef int skip(self, Py_ssize_t count) except -1:
-        self.next += count
-        return 0
-
     cdef int restore(self) except -1:
-        """Where values move: those that each statement was given, and gave, from the last back to the first."""
+        """Where values move: those that each program was given, and gave, from the last back to the first."""
         cdef Regions regions = regions_between(self.tape.store.root, None, None)
         cdef Py_ssize_t size = self.tape.recorder.primals_size, a, s, i
         cdef cnp.ndarray copy = np.empty(size + 1)
@@ -309,9 +303,10 @@ cdef class _Reader:
             for s in range(spans[2].end - 1, spans[2].begin - 1, -1):
                 handle, result = (<const int32_t*>spans[2].fields[0])[s], (<const int32_t*>spans[2].fields[1])[s]
                 count = stored_arguments(program_blocks(), handle)
-                found.append(primals[result])
+                if handle >= 0:      # copies of elements and what is made by hand read no slot: of an array there is none
+                    found.append(primals[result])
                 primals[result] = (<const double*>spans[2].fields[2])[s]
-                for i in range(1, count + 1):
+                for i in range(1, count + 1 if handle >= 0 else 0):
                     found.append(primals[arguments[a - i]])
                 a -= count
         found.reverse()
