@@ -39,6 +39,7 @@ from codipy.implicit.writes import WRITING, may_write
 from codipy.numpy.arguments import PLAIN
 from codipy.tools.driver import Driver
 from codipy.tools.rebinding.ancestry import origin_of
+from codipy.tools.rebinding.caches import IdentityCache
 from codipy.tools.rebinding.code import scan, words_of
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.diverted import code_of, way_of
@@ -121,7 +122,7 @@ class State:
                 waiting += x.gi_frame.f_locals.values()
         elif kind is functools.partial:
             waiting += [x.func, x.args, x.keywords]
-        elif kind is _LRU:
+        elif kind in (_LRU, IdentityCache):
             self.may_write = True
             self._found.append((Cache, x))
             waiting.append(x.__wrapped__)

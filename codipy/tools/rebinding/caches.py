@@ -15,7 +15,7 @@ from types import MethodType
 from codipy.active import Real
 from codipy.tools.rebinding.together import standing_for
 
-__all__ = ["cache", "entries_of", "entry_of", "identity_cache", "lru_cache"]
+__all__ = ["IdentityCache", "cache", "entries_of", "entry_of", "identity_cache", "lru_cache"]
 
 
 class _Same:
@@ -68,7 +68,7 @@ def entry_of(cache, entries, args, kwargs):
     return (cache(*args, **kwargs),) if any(key in entries for key in entries_of(probe)) else None
 
 
-class _Cache:
+class IdentityCache:
     """What `identity_cache` makes. It is equal to the user's own for which it stands, which may be in a set.
 
     Attributes
@@ -111,7 +111,7 @@ def identity_cache(f, maxsize=128, typed=False, found=None, original=None):
             return result[0]
         return f(*map(_from_key, args), **{name: _from_key(key) for name, key in kwargs.items()})
 
-    return _Cache(functools.lru_cache(maxsize, typed)(called), f, original)
+    return IdentityCache(functools.lru_cache(maxsize, typed)(called), f, original)
 
 
 def lru_cache(maxsize=128, typed=False):
