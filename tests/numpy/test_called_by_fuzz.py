@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls that random calls of NumPy's functions have found: values, types, dtypes and shapes are the plain run's."""
 
+import re
 import warnings
 
 import numpy as np
@@ -63,9 +64,15 @@ def parts(y):
 @pytest.mark.parametrize("text", CALLS)
 def test_a_call_is_the_plain_run_s(text):
     f = function(text)
+    try:
+        expected = parts(f(X.copy()))
+    except TypeError as error:  # NumPy 2.5 counts no floats
+        with codipy.Tape() as tape, pytest.raises(TypeError, match=re.escape(str(error))):
+            codipy.rebind(f)(tape.register_input(codipy.Array(X.copy())))
+        return
     with codipy.Tape() as tape:
         found = parts(codipy.rebind(f)(tape.register_input(codipy.Array(X.copy()))))
-        for y, plain in zip(found, parts(f(X.copy())), strict=True):
+        for y, plain in zip(found, expected, strict=True):
             value = codipy.value(y)
             assert isinstance(value, np.ndarray) == isinstance(plain, np.ndarray) and value.dtype == plain.dtype
             assert np.shape(value) == np.shape(plain) and np.array_equal(value, plain)

@@ -302,7 +302,7 @@ def test_the_real_part_of_a_float_is_that_float():
 # Parameters that no protocol is asked for and that have no derivative: numbers, places, axes, texts.
 WITHOUT_DERIVATIVE = frozenset(re.findall(r"\w+", """
     N allow_pickle axisa axisb axisc bitorder bins busdaycal comments condlist correction count cov deg
-    delimiter density destination dims discont edgeitems einsum_call encoding file floatmode fmt fname footer
+    delimiter density descending destination dims discont edgeitems einsum_call encoding file floatmode fmt fname footer
     formatter full func func1d header include_initial increasing ind indices kth legacy m max_line_width
     max_work multi_index new_shape newline ord p pad_width period precision prefix range rcond repeats retstep
     return_indices right roll rtol separator shift sign sorted source start suffix suppress_small threshold
