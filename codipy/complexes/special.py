@@ -24,13 +24,16 @@ from codipy.scipy.calls import PRIMITIVES
 __all__ = []
 
 _AS_REAL = """
-    dawsn erfcx erfi eval_chebyc eval_chebys eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_jacobi
+    erfi eval_chebyc eval_chebys eval_chebyt eval_chebyu eval_gegenbauer eval_genlaguerre eval_jacobi
     eval_laguerre eval_legendre eval_sh_chebyt eval_sh_chebyu eval_sh_jacobi eval_sh_legendre exp1 expi hyp0f1 hyp1f1
-    hyp2f1 iv jv kv log_ndtr loggamma ndtr rgamma spence wrightomega xlog1py xlogy yv
+    hyp2f1 iv jv kv loggamma ndtr spence wrightomega xlog1py xlogy yv
 """
+# Those of real numbers are other formulas on other parts of the line, or are none of complex ones.
 _OWN = {
+    "dawsn": ("1 - 2 * x * w",),
     "erf": ("2 / np.sqrt(np.pi) * np.exp(-x * x)",),
     "erfc": ("-2 / np.sqrt(np.pi) * np.exp(-x * x)",),
+    "erfcx": ("2 * x * w - 2 / np.sqrt(np.pi)",),
     "expm1": ("np.exp(x)",),
     "gamma": ("w * sp.psi(x)",),
     "hankel1": ("-", "(sp.hankel1(x - 1, y) - sp.hankel1(x + 1, y)) / 2"),
@@ -39,6 +42,8 @@ _OWN = {
     "hankel2e": ("-", "(sp.hankel2e(x - 1, y) - sp.hankel2e(x + 1, y)) / 2 + 1j * w"),
     "kve": ("-", "w - (sp.kve(x - 1, y) + sp.kve(x + 1, y)) / 2"),
     "log1p": ("1 / (1 + x)",),
+    "log_ndtr": ("np.exp(-x * x / 2 - w) / np.sqrt(2 * np.pi)",),
+    "rgamma": ("-w * sp.psi(x)",),
     "wofz": ("2j / np.sqrt(np.pi) - 2 * x * w",),
 }
 _SEVERAL = ("airy", "fresnel", "shichi", "sici")

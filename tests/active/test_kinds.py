@@ -272,7 +272,7 @@ def test_arguments_keep_their_type():
 
     args = 2.0, np.float64(3.0), np.float32(0.5), np.array(2.0)
     values = codipy.grad(f, argnums=(0, 1, 2, 3))(*args)
-    f(2.0, np.float64(3.0), np.float32(0.5), np.float64(2.0))
+    f(2.0, np.float64(3.0), np.float32(0.5), np.array(2.0))
     assert seen[0] == seen[1]
     assert values == (3.0, 2.0, 12.0, 3.0)
     assert [type(v) for v in values[:2]] == [float, float]

@@ -105,3 +105,14 @@ def test_a_function_of_scipy_is_not_numpys_of_the_same_name():
         assert np.array_equal(sp.log1p(active).value, sp.log1p(z))
         assert np.array_equal(np.log1p(active).value, np.log1p(z))
     assert not np.array_equal(sp.log1p(z), np.log1p(z))
+
+
+@pytest.mark.parametrize("z", [13 + 5j, 20j, 0.3 - 0.2j, -14 + 0.5j, 5j, 1 - 20j])
+@pytest.mark.parametrize("name", ["dawsn", "erfcx", "log_ndtr", "rgamma", "spence"])
+def test_slopes_of_real_numbers_are_not_those_of_complex_ones_on_other_parts_of_the_plane(name, z):
+    def f(p):
+        return np.real(getattr(sp, name)(p[0] + 1j * p[1]) * (1.3 - 0.4j))
+
+    at, h = np.array([z.real, z.imag]), 1e-6
+    expected = [(f(at + h * unit) - f(at - h * unit)) / (2 * h) for unit in np.eye(2)]
+    np.testing.assert_allclose(codipy.grad(f)(at), expected, rtol=2e-5, atol=1e-7)

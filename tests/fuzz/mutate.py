@@ -255,8 +255,8 @@ MISTAKES = {
     ),
     "caches are keyed by value": one(
         "tools/rebinding/caches.py",
-        "        return standing_for(cached(*map(_as_key, args), **kwargs))\n",
-        "        return cached(*args, **kwargs)\n",
+        "        return standing_for(self.cached(*map(_as_key, args), **kwargs))\n",
+        "        return self.cached(*args, **kwargs)\n",
         tests="tests/tools/test_caches.py",
     ),
     "cells of closures are not looked at again": one(

@@ -17,7 +17,7 @@ NEAR = 0.05  # of Python's objects, which are counted with each record and not a
 def run(tape, f, inputs):
     """Inputs and outputs, as any caller has them while a tape is swept."""
     with tape:
-        xs = [tape.register_input(codipy.Array(x) if np.ndim(x) else float(x)) for x in inputs]
+        xs = [tape.register_input(codipy.Array(x) if isinstance(x, np.ndarray) else float(x)) for x in inputs]
         ys = [y.copy() if any(shares(x, y) for x in xs) else y for y in outputs_of(f(*xs))]
         ys = [tape.register_output(y) if is_active(y) else y for y in ys]
     return xs, ys

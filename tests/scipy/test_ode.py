@@ -520,10 +520,6 @@ def test_an_array_that_each_call_fills_by_elements(method, begins):
     def f(p):
         return solve_ivp(Filling(p, begins), (0.0, 2.0), [1.0, 0.5], method, **FINE).y[0, -1]
 
-    if not begins and method in ("Radau", "BDF"):      # whose matrices are of recordings of their own
-        with pytest.raises(TapeError, match=r"`self.work` is written to by elements.*begin with `self.work"):
-            codipy.grad(f)(P)
-        return
     value, gradient = codipy.value_and_grad(f)(P)
     assert value == f(P)
     np.testing.assert_allclose(gradient, differences(f, 1e-5), rtol=1e-5, atol=1e-7)
