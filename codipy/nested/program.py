@@ -181,6 +181,11 @@ def _of_numpy(x):
     return converted(x, np.float64) if type(x) is Real else np.float64(x)
 
 
+def _scalar_of_numpy(x):
+    """The same for what a rule is handed, which asks it for its shape; arrays, and what is none of Python's, stay."""
+    return _of_numpy(x) if type(x) is float or type(x) is Real and not hasattr(x, "dtype") else x
+
+
 def _scalar_value(program, number, step, given, wanted):
     _, identifier, handle, arguments, constants = step
     scalars = program.values.scalars
@@ -366,7 +371,7 @@ def _call_args(program, step):
     _, _, _, args, kwargs, argnums, arguments = step
     args = list(args)
     for k, where in zip(argnums, arguments):
-        args[k] = program.values.get(where)
+        args[k] = _scalar_of_numpy(program.values.get(where))
     return tuple(args)
 
 
@@ -392,7 +397,8 @@ def _call_pull(program, number, step, bars):
     found = [None if where is None else bars.consume(where) for where in results]
     if all(bar is None for bar in found):
         return
-    found = [np.zeros(where[1]) if bar is None and where is not None else bar for bar, where in zip(found, results)]
+    found = [np.zeros(where[1]) if bar is None and where is not None else _scalar_of_numpy(bar)
+             for bar, where in zip(found, results)]
     args, out = program._kept[number]
     several = isinstance(out, tuple)
 
@@ -418,7 +424,8 @@ def _call_push(program, number, step, dots):
     if primitive.jvp is None:
         raise UndifferentiableError(f"{primitive.name} has no jvp rule: a forward derivative needs one")
     args, out = program._kept[number]
-    found = {k: np.zeros(where[1]) if found[k] is None else found[k] for k, where in zip(argnums, arguments)}
+    found = {k: np.zeros(where[1]) if found[k] is None else _scalar_of_numpy(found[k])
+             for k, where in zip(argnums, arguments)}
     keys = list(found)
 
     def on_of(flows):

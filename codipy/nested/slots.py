@@ -11,7 +11,7 @@ from bisect import bisect_right
 
 import numpy as np
 
-from codipy.active.array import Array, Real, from_nested, plain
+from codipy.active.array import Array, Real, from_nested, is_active
 
 __all__ = ["Flows", "Slots", "reach"]
 
@@ -122,7 +122,7 @@ class Slots:
             return np.zeros(shape)
         number = self.number(low)
         if end == low + 1:           # repeated
-            return np.broadcast_to(_line(self.one(low)), shape)
+            return np.broadcast_to(_line([self.one(low)]), shape)
         if number < 0 or end > self.firsts[number] + self.sizes[number]:
             return self.several(_numbers(first, shape, strides))
         found = _shown(self.arrays[number], first - self.firsts[number], shape, strides)
@@ -146,7 +146,7 @@ class Slots:
         ends = [*breaks.tolist(), flat.size]
         if len(ends) > 8:
             if flat.min() == flat.max() > 0:
-                return np.broadcast_to(_line(self.one(int(flat[0]))), identifiers.shape).copy()
+                return np.broadcast_to(_line([self.one(int(flat[0]))]), identifiers.shape).copy()
             found = self._from_one(flat)
             if found is not None:
                 return found.reshape(identifiers.shape)
@@ -312,12 +312,14 @@ def _flat(value):
 
 def _joined(parts):
     if all(type(part) is Real or np.ndim(part) == 0 for part in parts):
-        return np.array(parts) if not any(type(part) is Real for part in parts) else from_nested(parts)
-    return np.concatenate([part if type(part) is not Real and np.ndim(part) else _line(part) for part in parts])
+        return _line(parts)
+    return np.concatenate([part if type(part) is not Real and np.ndim(part) else _line([part]) for part in parts])
 
 
-def _line(number):
-    return from_nested([number]) if type(number) is Real else np.array([plain(number)])
+def _line(numbers):
+    """An array of numbers, among them arrays without axes."""
+    is_variable = any(type(number) is Real or is_active(number) for number in numbers)
+    return from_nested(numbers) if is_variable else np.array(numbers)
 
 
 def _shown(flat, offset, shape, strides):

@@ -310,9 +310,10 @@ def _median_rules(skip_nan):
 
 
 def _median_places(out, a, axis=None, out_=None, overwrite_input=False, keepdims=False):
-    if axis is not None or a.size == 0 or np.isnan(out).any():
+    n = np.size(a)
+    if axis is not None or n == 0 or np.isnan(out).any():
         return None
-    n, flat = a.size, np.reshape(a, -1)
+    flat = np.reshape(a, -1)
     ends = (n // 2,) if n % 2 else (n // 2 - 1, n // 2)
     order = flat.argsort(kind="stable") if n <= FEW else flat.argpartition(ends)
     return order[ends[0] : ends[-1] + 1]
