@@ -173,6 +173,39 @@ def test_fork_while_another_thread_sweeps():
     """)
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_fork_while_another_thread_rebuilds():
+    """Its locks are never given back in the child, and what it had in hand is half done."""
+    python("""
+        from codipy.tools.rebinding import rebinder, sources
+        f = lambda x: x * (1.0 if isinstance(x, float) else 7.0)
+        gradient = codipy.grad(f)
+        gradient(2.0)
+        locks = [codipy.tools.rebind._lock, sources._lock, *(each.lock for each in rebinder._MADE)]
+        held, ends = threading.Event(), threading.Event()
+
+        def work():
+            for lock in locks:
+                lock.acquire()
+            held.set()
+            ends.wait()
+            for lock in locks:
+                lock.release()
+
+        thread = threading.Thread(target=work)
+        thread.start()
+        held.wait()
+        child = os.fork()
+        if child == 0:
+            found = gradient(2.0), codipy.grad(lambda x: f(x) * x)(2.0)
+            os._exit(0 if found == (1.0, 4.0) else 1)
+        assert os.waitpid(child, 0)[1] == 0
+        ends.set()
+        thread.join()
+        assert gradient(2.0) == 1.0
+    """)
+
+
 @pytest.mark.parametrize("name", ["np.exp", "np.arctan2", "scipy.special.erf"])
 def test_the_first_large_statement_of_a_process(name):
     if name.startswith("scipy"):
