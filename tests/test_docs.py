@@ -82,3 +82,23 @@ def test_every_figure_stands_in_the_table(monkeypatch):
             del sys.modules[added]
     table = (ROOT / "docs" / "design" / "figures.md").read_text(encoding="utf-8")
     assert set(re.findall(r"`python benchmarks/run\.py ([\w-]+)` \|", table)) == questions
+
+
+def test_the_figures_of_readme_are_those_of_the_page_of_figures(monkeypatch):
+    """`python benchmarks/run.py --markdown --peers` prints both tables, of one process."""
+    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+    spec = importlib.util.spec_from_file_location("benchmarks_table", ROOT / "benchmarks" / "peers_table.py")
+    table = importlib.util.module_from_spec(spec)
+    before = set(sys.modules)
+    try:
+        spec.loader.exec_module(table)
+    finally:
+        for added in set(sys.modules) - before:
+            del sys.modules[added]
+    page = (ROOT / "docs" / "design" / "figures.md").read_text(encoding="utf-8")
+    reached = {question: float(times) for times, question in re.findall(
+        r"^\|[^|]*\| ([\d.]+) \|.*`python benchmarks/run\.py ([\w-]+)` \|$", page, re.MULTILINE)}
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    rows = dict(re.findall(r"^\| ([^|]*) \| ([^|]*) \|", readme, re.MULTILINE))
+    assert {text: rows[text] for text in table.PROGRAMS.values()} == {
+        text: table.number(reached[question]) for question, text in table.PROGRAMS.items()}
