@@ -9,6 +9,7 @@ from __future__ import annotations
 import dis
 import functools
 import inspect
+import re
 
 from codipy.tools.rebinding.code import scan, words_of
 from codipy.tools.rebinding.fills import ADDING, WRITERS_BY_NAME
@@ -24,7 +25,9 @@ _MAKERS = frozenset(("empty", "empty_like", "full", "full_like", "ones", "ones_l
 _NUMPY = frozenset(("np", "numpy"))
 _PASSING = frozenset((MADE, TAKEN))
 _JUMPS = frozenset((*dis.hasjrel, *dis.hasjabs))
+_OF_VARIABLES = re.compile("LOAD_FAST|STORE_FAST")
 _AHEAD = ("CACHE", "EXTENDED_ARG")
+_VIEWS = frozenset(("BINARY_SUBSCR", "BINARY_SLICE"))
 _PARTS = {"STORE_SUBSCR": 1, "STORE_SLICE": 2}      # how many items of the stack are above what is written into
 
 
@@ -47,7 +50,7 @@ def may_write(code):
 
 
 def _writes(code, outer):
-    steps = [step for step in dis.get_instructions(code) if step.opname not in _AHEAD]
+    steps = [each for step in dis.get_instructions(code) if step.opname not in _AHEAD for each in _single(step)]
     own = _own(code, steps)
     for at, step in enumerate(steps):
         name = step.opname
@@ -59,6 +62,16 @@ def _writes(code, outer):
         if (is_in_place or name in _PARTS) and not _is_of(steps, at, _PARTS.get(name, 1), own):
             return True
     return any(inspect.iscode(each) and _writes(each, outer) for each in code.co_consts)
+
+
+def _single(step):
+    """The instructions of one that loads or stores two variables, which Python has from 3.13 on."""
+    kinds = _OF_VARIABLES.findall(step.opname)
+    if len(kinds) < 2:
+        return [step]
+    parts = [step._replace(opname=kind, opcode=dis.opmap[kind], arg=0, argval=name)
+             for kind, name in zip(kinds, step.argval)]
+    return [parts[0], parts[1]._replace(label=None)]      # who jumps there finds both
 
 
 def _start(steps, end, count):
@@ -100,7 +113,7 @@ def _is_new(steps, at):
         return False
     if last.opname == "LOAD_CONST":
         return type(last.argval) in (int, float)
-    if last.opname.startswith("BINARY_") and last.opname != "BINARY_SUBSCR" or last.opname.startswith("INPLACE_"):
+    if last.opname.startswith("BINARY_") and last.opname not in _VIEWS or last.opname.startswith("INPLACE_"):
         return "=" not in last.argrepr and not last.argrepr.startswith("[")
     start = _start(steps, at, 1)
     if start is None or not last.opname.startswith("CALL"):
