@@ -69,36 +69,38 @@ def test_the_readme_shows_a_whole_example():
     assert 10 <= len(first.splitlines()) <= 20
 
 
-def test_every_figure_stands_in_the_table(monkeypatch):
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    spec = importlib.util.spec_from_file_location("benchmarks_run", ROOT / "benchmarks" / "run.py")
-    run = importlib.util.module_from_spec(spec)
-    before = set(sys.modules)
+@contextlib.contextmanager
+def of_benchmarks(name):
+    """A module of the benchmarks. The names of those that it imports are short: no other test may find them."""
+    spec = importlib.util.spec_from_file_location(f"benchmarks_{name}", ROOT / "benchmarks" / f"{name}.py")
+    module = importlib.util.module_from_spec(spec)
+    before, path = set(sys.modules), list(sys.path)
+    sys.path.insert(0, str(ROOT / "benchmarks"))
     try:
-        spec.loader.exec_module(run)
-        questions = set(run.questions())
+        spec.loader.exec_module(module)
+        yield module
     finally:
-        for added in set(sys.modules) - before:     # their names are short: no other test may find them
-            del sys.modules[added]
-    table = (ROOT / "docs" / "design" / "figures.md").read_text(encoding="utf-8")
-    assert set(re.findall(r"`python benchmarks/run\.py ([\w-]+)` \|", table)) == questions
-
-
-def test_the_figures_of_readme_are_those_of_the_page_of_figures(monkeypatch):
-    """`python benchmarks/run.py --markdown --peers` prints both tables, of one process."""
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
-    spec = importlib.util.spec_from_file_location("benchmarks_table", ROOT / "benchmarks" / "peers_table.py")
-    table = importlib.util.module_from_spec(spec)
-    before = set(sys.modules)
-    try:
-        spec.loader.exec_module(table)
-    finally:
+        sys.path[:] = path
         for added in set(sys.modules) - before:
             del sys.modules[added]
-    page = (ROOT / "docs" / "design" / "figures.md").read_text(encoding="utf-8")
+
+
+def figures():
+    return (ROOT / "docs" / "design" / "figures.md").read_text(encoding="utf-8")
+
+
+def test_every_figure_stands_in_the_table():
+    with of_benchmarks("run") as run:
+        questions = set(run.questions())
+    assert set(re.findall(r"`python benchmarks/run\.py ([\w-]+)` \|", figures())) == questions
+
+
+def test_the_figures_of_readme_are_those_of_the_page_of_figures():
+    """`python benchmarks/run.py --markdown --peers` prints both tables, of one process."""
     reached = {question: float(times) for times, question in re.findall(
-        r"^\|[^|]*\| ([\d.]+) \|.*`python benchmarks/run\.py ([\w-]+)` \|$", page, re.MULTILINE)}
+        r"^\|[^|]*\| ([\d.]+) \|.*`python benchmarks/run\.py ([\w-]+)` \|$", figures(), re.MULTILINE)}
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     rows = dict(re.findall(r"^\| ([^|]*) \| ([^|]*) \|", readme, re.MULTILINE))
-    assert {text: rows[text] for text in table.PROGRAMS.values()} == {
-        text: table.number(reached[question]) for question, text in table.PROGRAMS.items()}
+    with of_benchmarks("peers_table") as table:
+        assert {text: rows[text] for text in table.PROGRAMS.values()} == {
+            text: table.number(reached[question]) for question, text in table.PROGRAMS.items()}
