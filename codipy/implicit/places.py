@@ -401,7 +401,7 @@ class Numbers(Place):
     def has_changed(self):
         x = self.array()
         if self.over is not None:
-            return x.value.tobytes() != self.over.tobytes() if is_from_earlier(x) else True
+            return not is_from_earlier(x) or plain(x).tobytes() != self.over.tobytes()
         if is_from_earlier(x) or plain(x).tobytes() != plain(self.before).tobytes():
             return True
         # In a recording within, what it borrows has names of its own.

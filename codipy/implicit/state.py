@@ -39,7 +39,7 @@ from codipy.implicit.writes import WRITING, may_write
 from codipy.numpy.arguments import PLAIN
 from codipy.tools.driver import Driver
 from codipy.tools.rebinding.ancestry import origin_of
-from codipy.tools.rebinding.caches import IdentityCache
+from codipy.tools.rebinding.caches import LRU, IdentityCache
 from codipy.tools.rebinding.code import scan, words_of
 from codipy.tools.rebinding.containers import origin_of_view
 from codipy.tools.rebinding.diverted import code_of, way_of
@@ -50,7 +50,6 @@ from codipy.tools.rebinding.view import LiveGlobals
 __all__ = ["State", "undone"]
 
 _MOST = 10_000      # objects that are looked at, those that are near first
-_LRU = type(functools.lru_cache(maxsize=1)(int))
 _MAKERS = ("__init__", "__new__", "__post_init__", "__init_subclass__")      # which write to what they make
 
 
@@ -122,7 +121,7 @@ class State:
                 waiting += x.gi_frame.f_locals.values()
         elif kind is functools.partial:
             waiting += [x.func, x.args, x.keywords]
-        elif kind in (_LRU, IdentityCache):
+        elif kind in (LRU, IdentityCache):
             self.may_write = True
             self._found.append((Cache, x))
             waiting.append(x.__wrapped__)

@@ -15,7 +15,9 @@ from types import MethodType
 from codipy.active import Real
 from codipy.tools.rebinding.together import standing_for
 
-__all__ = ["IdentityCache", "cache", "entries_of", "entry_of", "identity_cache", "lru_cache"]
+__all__ = ["LRU", "IdentityCache", "cache", "entries_of", "entry_of", "identity_cache", "lru_cache"]
+
+LRU = type(functools.lru_cache(maxsize=1)(int))  # what `functools` makes of a function
 
 
 class _Same:

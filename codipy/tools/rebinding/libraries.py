@@ -13,12 +13,12 @@ goes on with the value.
 
 from __future__ import annotations
 
-import functools
 import sys
 import weakref
 from types import FunctionType, ModuleType
 
 from codipy.active.scalar.asking import asks_in_vain
+from codipy.tools.rebinding.caches import LRU
 from codipy.tools.rebinding.diverted import begin, code_of, divert, is_new_here, is_recorded
 from codipy.tools.rebinding.scope import module_of
 from codipy.tools.rebinding.unit import Unit, contents
@@ -30,7 +30,6 @@ _APART = frozenset((
     "IPython", "_pytest", "codipy", "hypothesis", "jax", "jaxlib", "matplotlib", "numpy", "pandas", "pytest", "scipy",
     "sympy", "tensorflow", "torch",
 )) | sys.stdlib_module_names  # fmt: skip
-_LRU = type(functools.lru_cache(maxsize=1)(int))
 _asking: dict = {}  # by name, what `_looked_through` has found
 
 
@@ -139,7 +138,7 @@ def _looked_through(library):
         functions, others = {}, set()
         for module in loaded:
             for value in list(vars(module).values()):
-                if type(value) is _LRU:
+                if type(value) is LRU:
                     value = value.__wrapped__
                 if issubclass(type(value), (ModuleType, FunctionType, type)):
                     other = _library_of(value)

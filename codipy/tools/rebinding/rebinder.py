@@ -16,7 +16,7 @@ from types import CellType, FunctionType, MethodType, ModuleType
 import numpy as np
 
 from codipy.tools.rebinding.ancestry import origin_of
-from codipy.tools.rebinding.caches import entries_of, entry_of, identity_cache
+from codipy.tools.rebinding.caches import LRU, entries_of, entry_of, identity_cache
 from codipy.tools.rebinding.classes import Twins
 from codipy.tools.rebinding.code import is_async, is_generator, scan, writes_in_place
 from codipy.tools.rebinding.containers import CONTAINERS, holds, make_view, origin_of_view
@@ -39,7 +39,6 @@ from codipy.tools.rebinding.wrapping import DEFAULTS
 __all__ = ["Rebinder"]
 
 _UNREACHED = frozenset((Draft, Passing))  # what nothing that is kept depends on
-_LRU = type(functools.lru_cache(maxsize=1)(int))
 _MANY = frozenset((Unit, Seen, Opening, Passing))
 _LONG = 100  # tuples of more items are looked through first; so many translations of passing things are kept
 
@@ -264,7 +263,7 @@ class Rebinder:
             return self._method(value)
         if kind is functools.partial:
             return self._partial(value)
-        if kind is _LRU:
+        if kind is LRU:
             return self._cached(value)
         if kind is np.vectorize:
             return self._vectorized(value)
@@ -514,7 +513,7 @@ class Rebinder:
 
 
 _DEEP = 20  # functions on the way to a function
-_CALLABLES = (FunctionType, MethodType, functools.partial, _LRU)
+_CALLABLES = (FunctionType, MethodType, functools.partial, LRU)
 
 
 def _closure_of(f):
