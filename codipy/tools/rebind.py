@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 import functools
-import os
+import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from codipy.tools.rebinding.contained import openings_in_reach
 from codipy.tools.rebinding.diverted import begin, is_new_here
-from codipy.tools.rebinding.locks import is_of_another_thread
+from codipy.tools.rebinding.locks import renew_after_fork
 from codipy.tools.rebinding.rebinder import Rebinder
 from codipy.tools.rebinding.scope import Scope, home_of
 from codipy.tools.rebinding.unit import CURRENT, SCOPES, WRAPPED, Passing, Unit, openings_of, reach
@@ -264,6 +264,7 @@ def rebind(f: _F, modules: str | ModuleType | Iterable[str | ModuleType] = ()) -
 
 
 _lock = threading.RLock()
+renew_after_fork(sys.modules[__name__], "_lock")
 _wrappers: dict = {}  # by the address of what they wrap, which lives as long as they do
 _rebinders: dict = {}
 
@@ -273,17 +274,6 @@ def _rebinder(home, modules):
         if (home, modules) not in _rebinders:
             _rebinders[home, modules] = Rebinder(Scope(home, modules))
         return _rebinders[home, modules]
-
-
-def _after_fork():
-    """Nobody gives back what a thread had that is gone in this process; what is kept under it is whole at any time."""
-    global _lock
-    if is_of_another_thread(_lock):
-        _lock = threading.RLock()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 def _drop(key, reference):

@@ -3,21 +3,39 @@
 
 from __future__ import annotations
 
-__all__ = ["is_of_another_thread"]
+import os
+import threading
+import weakref
+
+__all__ = ["renew_after_fork"]
+
+_OWNERS: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # the attribute that is a lock, and what forgets
 
 
-def is_of_another_thread(lock):
-    """Whether another thread has a reentrant lock; right after a fork, one that is gone and never gives it back.
+def renew_after_fork(owner, attribute, forget=None):
+    """Give an owner another lock in a forked process where a thread had it that is gone, and never gives it back.
 
     Parameters
     ----------
-    lock : threading.RLock
-
-    Returns
-    -------
-    bool
+    owner : module or object
+    attribute : str
+        The name of its reentrant lock.
+    forget : callable, optional
+        ``forget(owner)`` drops what such a thread had in hand, which is half done. None: it is whole at any time.
     """
-    if lock.acquire(blocking=False):
-        lock.release()
-        return False
-    return True
+    _OWNERS[owner] = attribute, forget
+
+
+def _after_fork():
+    for owner, (attribute, forget) in list(_OWNERS.items()):
+        lock = getattr(owner, attribute)
+        if lock.acquire(blocking=False):
+            lock.release()
+            continue
+        setattr(owner, attribute, threading.RLock())
+        if forget is not None:
+            forget(owner)
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)

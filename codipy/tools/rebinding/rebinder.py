@@ -6,7 +6,6 @@ from __future__ import annotations
 import collections
 import contextlib
 import functools
-import os
 import sys
 import threading
 import weakref
@@ -25,7 +24,7 @@ from codipy.tools.rebinding.exchange import Defaults
 from codipy.tools.rebinding.fills import WRITERS_BY_NAME
 from codipy.tools.rebinding.hooks import ModuleProxy
 from codipy.tools.rebinding.libraries import Libraries
-from codipy.tools.rebinding.locks import is_of_another_thread
+from codipy.tools.rebinding.locks import renew_after_fork
 from codipy.tools.rebinding.opaque import Opaque
 from codipy.tools.rebinding.overloads import Jitted, is_overloaded, jitted_from, overloaded
 from codipy.tools.rebinding.replacements import replacement
@@ -41,20 +40,6 @@ __all__ = ["Rebinder"]
 _UNREACHED = frozenset((Draft, Passing))  # what nothing that is kept depends on
 _MANY = frozenset((Unit, Seen, Opening, Passing))
 _LONG = 100  # tuples of more items are looked through first; so many translations of passing things are kept
-
-_MADE: weakref.WeakSet = weakref.WeakSet()  # all rebinders
-
-
-def _after_fork():
-    """What a thread was rebuilding that is gone in this process is half done, and forgotten."""
-    for rebinder in list(_MADE):
-        if is_of_another_thread(rebinder.lock):
-            rebinder.lock = threading.RLock()
-            rebinder.reset()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
 
 
 class Rebinder:
@@ -81,7 +66,7 @@ class Rebinder:
         self.scope, self.lock, self.version, self.generation = scope, threading.RLock(), 0, 0
         self.volatile, self.led, self.asking = {}, weakref.WeakKeyDictionary(), weakref.WeakKeyDictionary()
         self.reset()
-        _MADE.add(self)
+        renew_after_fork(self, "lock", Rebinder.reset)
 
     def reset(self, written=()):
         """Forget all but the cells known to be `written`; functions that are running go on with what they have."""

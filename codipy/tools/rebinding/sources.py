@@ -11,7 +11,6 @@ from __future__ import annotations
 import ast
 import contextlib
 import linecache
-import os
 import sys
 import threading
 import warnings
@@ -20,7 +19,7 @@ from types import CodeType
 from codipy.tools.rebinding.diverted import code_of
 from codipy.tools.rebinding.fills import Fills
 from codipy.tools.rebinding.foreign import Foreign
-from codipy.tools.rebinding.locks import is_of_another_thread
+from codipy.tools.rebinding.locks import renew_after_fork
 from codipy.tools.rebinding.wrapping import OWN, wrap
 
 __all__ = ["filled_names", "filling"]
@@ -28,18 +27,7 @@ __all__ = ["filled_names", "filling"]
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _files: dict = {}  # by name: the lines that were parsed, and a _File
 _lock = threading.RLock()  # what is read of a file may lead to another function
-
-
-def _after_fork():
-    """What a thread was reading that is gone in this process is half done, and forgotten."""
-    global _lock
-    if is_of_another_thread(_lock):
-        _lock = threading.RLock()
-        _files.clear()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
+renew_after_fork(sys.modules[__name__], "_lock", lambda module: module._files.clear())
 
 
 def filling(f, scope):
