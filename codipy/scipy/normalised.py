@@ -12,7 +12,7 @@ import scipy.special
 from codipy.errors import ActiveError
 from codipy.numpy.allocation import asarray
 from codipy.numpy.rules.building import guarded, primitive, spread, unbroadcast
-from codipy.scipy.calls import kept, of_active, run
+from codipy.scipy.calls import is_complex, kept, of_active, run
 
 __all__ = ["FUNCTIONS"]
 
@@ -42,6 +42,29 @@ def _logsumexp_jvp(k):
     return jvp
 
 
+def _sign(out, a, b=1.0, *, axis=None, keepdims=False):
+    """That of the sum of exponentials, which is constant but where the sum is 0."""
+    return np.sign(_summed(_share(out, a, b, axis=axis, keepdims=keepdims), axis, keepdims))
+
+
+def _size_vjp(k):
+    return lambda g, out, *operands, **options: _logsumexp_vjp(k)(g * _sign(out, *operands, **options), out, *operands,
+                                                                  **options)  # fmt: skip
+
+
+def _size_jvp(k):
+    return lambda t, out, *operands, **options: _logsumexp_jvp(k)(t, out, *operands, **options) * _sign(
+        out, *operands, **options)  # fmt: skip
+
+
+def _none_vjp(k):
+    return lambda g, out, *operands, **options: np.zeros(np.shape(operands[k]))
+
+
+def _none_jvp(t, out, *operands, **options):
+    return np.zeros(np.shape(out))
+
+
 def _softmax_both(g, out, a, *, axis=None):
     """The Jacobian is symmetric."""
     return out * (g - _summed(out * g, axis, True))
@@ -55,12 +78,22 @@ def _log_softmax_jvp(t, out, a, *, axis=None):
     return t - _summed(np.exp(out) * t, axis, True)
 
 
+def _signed(a, b=None, *, axis=None, keepdims=False):
+    return scipy.special.logsumexp(a, axis=axis, b=b, keepdims=keepdims, return_sign=True)
+
+
 def _logsumexp(a, b=None, *, axis=None, keepdims=False):
     return scipy.special.logsumexp(a, axis=axis, b=b, keepdims=keepdims)
 
 
 _LOGSUMEXP = kept(primitive("scipy.special.logsumexp", _logsumexp, {0: _logsumexp_vjp(0), 1: _logsumexp_vjp(1)},
                             {0: _logsumexp_jvp(0), 1: _logsumexp_jvp(1)}))  # fmt: skip
+# Of ``return_sign=True``, both results.
+_SIZE = kept(primitive(
+    "scipy.special.logsumexp, size", lambda a, b=None, **options: _signed(a, b, **options)[0],
+    {k: _size_vjp(k) for k in (0, 1)}, {k: _size_jvp(k) for k in (0, 1)}))  # fmt: skip
+_SIGN = kept(primitive("scipy.special.logsumexp, sign", lambda a, b=None, **options: _signed(a, b, **options)[1],
+                       {k: _none_vjp(k) for k in (0, 1)}, dict.fromkeys((0, 1), _none_jvp)))  # fmt: skip
 _SOFTMAX = kept(primitive("scipy.special.softmax", scipy.special.softmax, {0: _softmax_both}, {0: _softmax_both}))
 _LOG_SOFTMAX = kept(primitive("scipy.special.log_softmax", scipy.special.log_softmax, {0: _log_softmax_vjp},
                               {0: _log_softmax_jvp}, keep_args=False))  # fmt: skip
@@ -69,11 +102,14 @@ _LOG_SOFTMAX = kept(primitive("scipy.special.log_softmax", scipy.special.log_sof
 @of_active(scipy.special.logsumexp)
 def logsumexp(a, axis=None, b=None, keepdims=False, return_sign=False):
     """Of active values."""
-    if return_sign:
-        raise ActiveError("scipy.special.logsumexp: return_sign=True of active values is not supported: write "
-                          "`np.log(np.abs(np.sum(b * np.exp(a))))`, and take the sign of the sum")  # fmt: skip
     operands = (asarray(a),) if b is None else (asarray(a), asarray(b))
-    return run(_LOGSUMEXP, operands, {"axis": axis, "keepdims": bool(keepdims)})
+    options = {"axis": axis, "keepdims": bool(keepdims)}
+    if not return_sign:
+        return run(_LOGSUMEXP, operands, options)
+    if any(map(is_complex, operands)):
+        raise ActiveError("scipy.special.logsumexp: return_sign=True of complex active values is not supported: write "
+                          "`np.log(np.abs(s))` and `s / np.abs(s)` of `s = np.sum(b * np.exp(a))`")  # fmt: skip
+    return run(_SIZE, operands, options), run(_SIGN, operands, options)
 
 
 @of_active(scipy.special.softmax)

@@ -14,6 +14,12 @@ from tests.strategies import STRATEGIES, each_strategy
 A = np.array([[0.3, -1.2, 2.0], [0.9, 0.1, -0.4]])
 B = np.array([0.7, 1.4, 0.2])
 
+
+def _signed(*args, **kwargs):
+    size, sign = logsumexp(*args, **kwargs, return_sign=True)
+    return size * (sign + 0.5)
+
+
 CASES = {
     "logsumexp": lambda a: logsumexp(a),
     "of rows": lambda a: scipy.special.logsumexp(a, axis=1),
@@ -24,6 +30,9 @@ CASES = {
     "weights alone": lambda a: logsumexp(A, axis=1, b=a * a + 0.1),
     "a difference": lambda a: logsumexp(a[:, :2] - a[1, 0], axis=1, b=[1.0, -0.1]),
     "a list of numbers": lambda a: logsumexp([a[0, 0], a[0, 1] * 2.0, 0.5]),
+    "with its sign": lambda a: _signed(a, 1, [1.0, -1.0, 0.5]) * [1.0, 2.0],
+    "with its sign, all": lambda a: _signed(a - a[0, 0]),
+    "with its sign, by weights": lambda a: _signed(a, (0, 1), a * 1.5, keepdims=True) * _signed(A, 0, a - 0.5),
     "a number": lambda a: logsumexp(a[0, 0]),
     "softmax": lambda a: softmax(a),
     "softmax of rows": lambda a: softmax(a, axis=1) * A,
@@ -77,9 +86,28 @@ def test_passive_arguments_are_scipys_business():
     assert codipy.grad(f)(2.0) == 2.0
 
 
-def test_the_sign_is_refused():
+def test_the_sign_follows_a_replay():
+    """What is recorded at one point and evaluated at another has the sign of there."""
+    weights, here, there = np.array([1.0, -1.0]), np.array([0.5, 0.2]), np.array([0.2, 0.5])
+    with codipy.Tape(strategy="primal") as tape:
+        x = tape.register_input(codipy.Array(here))
+        size, sign = codipy.scipy.special.logsumexp(x, b=weights, return_sign=True)
+        y = tape.register_output(size * sign)
+    size, sign = logsumexp(here, b=weights, return_sign=True)
+    assert sign == 1.0 and y.value == size * sign
+    tape.set_primal(x, there)
+    tape.evaluate_primal()
+    size, sign = logsumexp(there, b=weights, return_sign=True)
+    assert sign == -1.0 and tape.get_primal(y) == size * sign
+    y.gradient = 1.0
+    tape.evaluate()
+    shares = weights * np.exp(there) / (weights @ np.exp(there))
+    np.testing.assert_allclose(x.gradient, -shares, rtol=1e-14)
+
+
+def test_the_phase_of_a_complex_sum_is_refused():
     with pytest.raises(ActiveError, match="return_sign"):
-        codipy.grad(lambda a: logsumexp(a, return_sign=True)[0])(A.copy())
+        codipy.grad(lambda a: logsumexp(a * 1j, return_sign=True)[0].real)(A.copy())
 
 
 def test_float32_gives_scipys_bits():
