@@ -12,10 +12,11 @@ import scipy.linalg
 import scipy.ndimage
 import scipy.signal
 import scipy.special
+import scipy.stats
 
 from codipy.numpy import special
 from codipy.numpy.ufuncs import kind_of
-from codipy.scipy import algebra, gammas, images, matrices, normalised, signals, spherical, transforms, zetas
+from codipy.scipy import algebra, gammas, images, matrices, normalised, samples, signals, spherical, transforms, zetas
 from codipy.scipy.kernels import moves, pairs, products, sums, table
 
 __all__ = ["render"]
@@ -242,15 +243,13 @@ that SciPy finds by a search have the derivative of the inverse function; where 
 one by x. Where SciPy has a formula of its own for one value of a shape (`genextreme` at c = 0), a derivative by that
 shape is refused there. Beside them `pdf` and `logpdf` of `multivariate_normal`, `multivariate_t`, `matrix_normal`,
 `dirichlet` and `wishart`, and the `entropy` of these but Student's; also frozen, and where a covariance has equal
-eigenvalues. Of samples `entropy`, `gmean`, `gzscore`, `hmean`, `kurtosis`, `linregress`, `moment`, `pearsonr`, `pmean`,
-`sem`, `skew`, `variation`, `zmap`, `zscore`; and `gaussian_kde` by dataset, points, weights, a number `bw_method` and
-limits, with `pdf`, `logpdf`, `integrate_box_1d`, `integrate_gaussian`, `integrate_kde`, `marginal`,
-`covariance`. All else raises, as do in SciPy 1.17 (1.16 and 1.18 lack no more than these):
+eigenvalues; and `gaussian_kde` by dataset, points, weights, a number `bw_method` and limits, with `pdf`, `logpdf`,
+`integrate_box_1d`, `integrate_gaussian`, `integrate_kde`, `marginal`, `covariance`. All else raises, as do in
+SciPy 1.17 (1.16 and 1.18 lack no more than these):
 
 | distribution | without a derivative |
 |---|---|
 | `binom` | `pmf cdf logcdf sf logsf` by n |
-| `dpareto_lognorm` | `cdf logcdf sf logsf` by x; `cdf logcdf sf logsf ppf isf` by u, s, a, b |
 | `gausshyper` | `pdf logpdf cdf logcdf sf logsf ppf isf` by a, b, c; `cdf logcdf sf logsf ppf isf` by z |
 | `genhyperbolic` | `pdf logpdf cdf logcdf sf logsf` by x; `pdf logpdf cdf logcdf sf logsf ppf isf` by p, a, b |
 | `geninvgauss` | `cdf logcdf sf logsf ppf isf` by p, b |
@@ -273,6 +272,12 @@ limits, with `pdf`, `logpdf`, `integrate_box_1d`, `integrate_gaussian`, `integra
 | `levy_stable` | all |
 | `studentized_range` | all |
 
+Functions of samples are SciPy's Python code, rebuilt when they are called with something active. Tests that depend on
+ranks alone are constant.
+
+| | functions |
+|---|---|
+%s
 ## Elsewhere
 
 Other modules: `codipy.rebind(f, modules=["scipy"])` rebuilds what is Python in them, and messages say what to write in
@@ -368,7 +373,7 @@ def _rebuilt(tables, library):
     refused = "".join(f"| {_names(name for name, of in tables.REFUSED.items() if of == why)} | {why} |\n"
                       for why in reasons)  # fmt: skip
     return (f"| differentiable ({len(works)}) | {_names(works)} |\n"
-            f"| by some arguments ({len(only)}) | {some} |\n"
+            f"{f'| by some arguments ({len(only)}) | {some} |' + chr(10) if only else ''}"
             f"| passive: nothing has a derivative ({len(tables.PASSIVE)}) | {_names(tables.PASSIVE)} |\n"
             f"\n| refused ({len(tables.REFUSED)}) | with the advice |\n|---|---|\n{refused}")
 
@@ -387,7 +392,7 @@ def render():
             f"{_sparse()}"
             f"{_transforms()}"
             f"{SIGNAL}{_rebuilt(signals, scipy.signal)}{NDIMAGE}{_rebuilt(images, scipy.ndimage)}"
-            f"{TAIL % _interpolators()}")
+            f"{TAIL % (_interpolators(), _rebuilt(samples, scipy.stats))}")
 
 
 if __name__ == "__main__":

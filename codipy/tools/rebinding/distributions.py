@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""``scipy.stats`` of `codipy.scipy`: SciPy's own methods of distributions, rebuilt one by one when they are called.
+"""``scipy.stats`` of `codipy.scipy`: SciPy's own methods of distributions and functions of samples, rebuilt one by one.
 
 A distribution's `logpdf` makes arrays of its arguments, looks which are inside of the support and calls the `_logpdf`
 of its class, in NumPy's functions and those of `scipy.special`. Rejected: to rebuild the module, or the class of a
@@ -24,13 +24,14 @@ from codipy.numpy.decisions import is_replayed
 from codipy.numpy.elementary import elementwise_primitive
 from codipy.numpy.modules import module_for
 from codipy.numpy.solved import LESS_VALUE, SOLVED, Solver
+from codipy.scipy import samples
 from codipy.tools.orders import orders
 from codipy.tools.rebinding.multivariate import MULTIVARIATE
 from codipy.tools.rebinding.multivariate import STANDINS as FROZEN
 from codipy.tools.rebinding.rebuilt import Rebuilt, translated
-from codipy.tools.rebinding.single import again, where_active
+from codipy.tools.rebinding.single import functions_of
 
-__all__ = ["FUNCTIONS", "SAMPLES", "STANDINS", "stats"]
+__all__ = ["FUNCTIONS", "STANDINS", "stats"]
 
 CONTINUOUS = ("pdf", "logpdf", "cdf", "logcdf", "sf", "logsf", "ppf", "isf")
 DISCRETE = ("pmf", "logpmf", "cdf", "logcdf", "sf", "logsf")
@@ -46,9 +47,6 @@ SPECIAL: dict[str, dict] = {
 }  # fmt: skip
 INTEGRATED = {"geninvgauss"}  # by functions of their own, which say so nowhere
 _NEAR = 2e-5  # the widest of these, of pearson3
-# Functions of samples that are rebuilt likewise.
-SAMPLES = ("entropy", "gmean", "hmean", "gzscore", "kurtosis", "linregress", "moment", "pearsonr", "pmean", "sem",
-           "skew", "variation", "zmap", "zscore")  # fmt: skip
 
 
 def _of_each(function, args):
@@ -266,11 +264,6 @@ def _of(dist):
     return _standing_for(known if type(known) is type(dist) else dist)
 
 
-def _of_samples(name):
-    original = getattr(scipy.stats, name)
-    return where_active(original, f"scipy.stats.{name}", functools.partial(translated, again(original)))
-
-
 class Density(Rebuilt):
     """What stands for ``gaussian_kde``: its own methods, and loops that take active values."""
 
@@ -315,7 +308,7 @@ def _log_gauss_mass(a, b):
 
 FUNCTIONS = {name: _standing_for(value) for name, value in vars(scipy.stats).items()
              if isinstance(value, rv_generic) and not isinstance(value, rv_sample)}  # fmt: skip
-FUNCTIONS |= {name: _of_samples(name) for name in SAMPLES if hasattr(scipy.stats, name)}
+FUNCTIONS |= functions_of(scipy.stats, samples, translated, (ActiveError, TypeError, ValueError))
 FUNCTIONS |= MULTIVARIATE
 FUNCTIONS["_log_gauss_mass"] = _log_gauss_mass
 FUNCTIONS["gaussian_kde"] = Density

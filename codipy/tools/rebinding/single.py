@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import functools
+import inspect
 from types import FunctionType
 
 from codipy.errors import ActiveError
@@ -83,7 +84,7 @@ def _refused(original, what, why):
     return function
 
 
-def functions_of(library, tables, translate):
+def functions_of(library, tables, translate, errors=TypeError):
     """What stands for the functions of a module of SciPy.
 
     Parameters
@@ -94,6 +95,8 @@ def functions_of(library, tables, translate):
         None for all; ``PASSIVE``; and ``REFUSED``, why. What is in none of them is refused.
     translate : callable
         Rebuilds a function, which it is given for each call: what it made of it, it is to know again.
+    errors : type or tuple of types
+        Errors of which it is said which function had them, where SciPy has not.
     """
     found = {}
     for name in library.__all__:
@@ -101,11 +104,11 @@ def functions_of(library, tables, translate):
         if name in tables.RULED:
             found[name] = tables.RULED[name]
         elif name in tables.REBUILT:
-            function = where_active(original, what, functools.partial(translate, again(original)), TypeError)
+            function = where_active(original, what, functools.partial(translate, again(original)), errors)
             allowed = tables.REBUILT[name]
             found[name] = function if allowed is None else _with_some(original, what, function, allowed)
         elif name in tables.PASSIVE:
             found[name] = _on_values(original)
-        elif callable(original) and not isinstance(original, type):
+        elif inspect.isroutine(original):
             found[name] = _refused(original, what, tables.REFUSED.get(name, "it is newer than this table"))
     return found
