@@ -72,7 +72,7 @@ SEARCHED = ("boxcox(x)", "boxcox_normmax", "yeojohnson(x)", "yeojohnson_normmax"
 
 def numbers_of(result):
     """The floating point numbers in what a function of samples returns, in one sum."""
-    if hasattr(result, "statistic"):
+    if hasattr(result, "statistic") and hasattr(result, "pvalue"):
         return numbers_of((result.statistic, result.pvalue, getattr(result, "statistic_location", 0.0)))
     if isinstance(result, tuple | list):
         return sum((numbers_of(part) for part in result), 0.0)
