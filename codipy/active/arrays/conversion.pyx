@@ -138,5 +138,6 @@ cdef str instead_of_asarray(caller, dtype):
     if dtype is not None and np.dtype(dtype) not in (np.float64, np.float32):
         return f"Arrays are float64 or float32, of plain values take codipy.value(x).astype({np.dtype(dtype)})"
     if dtype is not None:      # np.float32(x), np.asarray(x, float)
-        return f"write x.astype({np.dtype(dtype)})"
+        return (f"write x.astype({np.dtype(dtype)}), or take NumPy's functions where compiled code asks, as "
+                "scipy.linalg.blas does")
     return "use NumPy's functions on the Array itself (np.stack for a list of them), or take codipy.value(x)"
