@@ -26,7 +26,7 @@ import types
 import numpy as np
 import scipy.integrate
 
-from codipy.active.array import Real, is_active, plain
+from codipy.active.array import identifiers, is_active, plain
 from codipy.errors import ActiveError
 from codipy.implicit.effects import Effects
 from codipy.implicit.jumps import is_near, moving_jump
@@ -222,13 +222,13 @@ def _slopes(g, start, stop):
         columns = [np.atleast_1d(number.tangent if is_active(number) else 0.0) for number in integrals()]
         return dict(enumerate(columns[0].tolist())), float(np.max(np.abs(columns[0] - columns[1])))
     with Apart(integrals, g, (), {}) as apart:
-        fine, wrong = {}, 0.0
-        if apart.outputs:
-            for k, (variable, places, columns) in enumerate(apart.inputs(apart.at, apart.matrix())):
-                where = id(variable) if type(variable) is Real else k      # how large they are in all is what it is for
-                fine.update({(where, int(place)): number for place, number in zip(places, columns[0].tolist())})
-                wrong = max(wrong, float(np.max(np.abs(columns[0] - columns[-1]), initial=0.0)))
-    return fine, wrong
+        fine, coarse = {}, {}
+        if apart.outputs:      # a variable may be lent several times, by each of the drivers that the integrand calls
+            for variable, places, columns in apart.inputs(apart.at, apart.matrix()):
+                names = np.reshape(identifiers(variable), -1)[places].tolist()
+                for total, row in ((fine, columns[0]), (coarse, columns[-1])):
+                    _add(total, dict(zip(names, row.tolist())), 1.0)
+    return fine, float(np.max([abs(number - coarse[name]) for name, number in fine.items()], initial=0.0))
 
 
 def _jumps(f, points, a, b, name):
