@@ -31,6 +31,7 @@ from codipy.numpy.arguments import holds_active, value_tree
 from codipy.numpy.decisions import is_replayed
 from codipy.tape import active_tape
 from codipy.tape.activity import depth
+from codipy.tools.rebinding.exchange import lent
 from codipy.tools.swallowed import unnoticed
 
 __all__ = ["Effects", "functions_of"]
@@ -71,6 +72,14 @@ class Effects:
 
     def __exit__(self, kind, *_):
         state, self._state = self._state, None      # who solves again for a replay leaves what that leaves
+        try:
+            self._end(state, kind)
+        finally:
+            state.close()
+        self._left = self._at = self._again = None
+        self._is_over = True
+
+    def _end(self, state, kind):
         if kind is not None:
             self._again = None
             if self.are_possible and self._left is None:      # who catches the error has what was kept
@@ -82,8 +91,6 @@ class Effects:
             else:
                 for place, held in self._left.items():
                     place.put(held)
-        self._left = self._at = self._again = None
-        self._is_over = True
 
     def noted(self, function):
         """The function that is solved for, of which the first and the last arguments are known then."""
@@ -103,7 +110,7 @@ class Effects:
         if self._first is None:
             self._first = self._last
 
-    def fresh(self, function, *given, first=None):
+    def fresh(self, function, *given, first=None, of_unknown=False):
         """A function as it runs for derivatives: it finds what was there before the solver.
 
         Later, in a sweep for instance, it leaves what it finds.
@@ -117,6 +124,8 @@ class Effects:
             ``first(known, args)`` are the arguments of the solver's first call, of which some were noted, or None: that
             may have kept what all others compute with, so each call comes after such a one. Where it is not given, the
             function is called for other arguments each time, as by the solver, and finds what it has kept.
+        of_unknown : bool, optional
+            Whether its first argument is the unknown that is solved for, and no array of the user's.
         """
         if not self.are_possible:
             return function
@@ -134,7 +143,7 @@ class Effects:
                     before = first(self._first, args)
                     if before is not None:
                         function(*before, **kwargs)
-            return function(*args, **kwargs)
+            return lent(function, args[0], args[1:], kwargs) if of_unknown else function(*args, **kwargs)
 
         return Wrapped(function, called)
 

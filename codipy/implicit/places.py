@@ -100,6 +100,11 @@ class Plain:
                 if type(found) is Array:
                     self.array = found
 
+    def close(self):
+        """Have no reference to what stands in its place, nor to its places, which have one to this."""
+        self.where.clear()
+        self.it = self.array = None
+
 
 def is_same(x, known):
     return x is known or type(known) is Plain and known.is_in(x)

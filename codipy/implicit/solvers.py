@@ -76,7 +76,7 @@ def _stand_in(name, equation_of, key, near, answers=lambda function, u: {}, valu
         holder = inner if name == "basinhopping" else given
         args, names = holder.get("args", ()), given.get("kwargs") or {}
         args = args if isinstance(args, tuple) else (args,)
-        number = _number_of(name, effects.fresh(function, first=_at_first), given, inner, names)
+        number = _number_of(name, effects.fresh(function, first=_at_first, of_unknown=True), given, inner, names)
         asked = list(given.values())
         bounds = Bounds(name, holder) if near == OF_MINIMA else None
         constraints = Constraints(holder, args, functools.partial(effects.fresh, first=lambda *_: None))

@@ -248,6 +248,13 @@ class State:
         for place in self.places:
             place.put_back()
 
+    def close(self):
+        """Have no references at all, so that who has the user's arrays is found without Python's collector."""
+        for each in self._plain.values():
+            each.close()
+        for known in (self._seen, self._globals, self._plain, self.places, self._found):
+            known.clear()
+
 
 @contextlib.contextmanager
 def undone(*given):
@@ -258,3 +265,4 @@ def undone(*given):
         yield
     finally:
         state.end()
+        state.close()

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What rebuilt code calls where it reads something that it fills, so that it finds an Array there."""
 
+from collections.abc import Callable
 from types import CellType
 from typing import Any, TypeVar, final
 
@@ -20,4 +21,5 @@ def is_plain(value: object, /) -> bool: ...
 class Defaults:
     def __init__(self, f: Any) -> None: ...
 
+def lent(function: Callable[..., Any], array: Any, args: tuple[Any, ...], kwargs: dict[str, Any], /) -> Any: ...
 def held_parameter(value: list[Any], defaults: object, /) -> Any: ...

@@ -4,6 +4,8 @@
 ``self.work[0] = x`` writes into an array that was made before. If the attribute has the only reference to it, it gets
 an Array in its place until the recording is over.
 """
+import sys
+import threading
 from collections import deque
 from types import ModuleType
 
@@ -16,11 +18,20 @@ from codipy.tools.rebinding.made cimport array_of, has_references, is_array, rec
 from codipy.tools.rebinding.places cimport Place, attribute_of, cell_of, is_tuple, item_of, variable_of
 from codipy.tools.rebinding.together cimport exchanged_here
 
+import numpy as np
+
 from codipy.tools.rebinding.containers import origin_of_view
 
 cdef extern from "Python.h":
     PyObject* PyList_GET_ITEM(object o, Py_ssize_t i) noexcept
     object PyObject_GenericGetDict(object o, void* context)
+
+
+class _Thread(threading.local):
+    lent = frame = None
+
+
+cdef object thread = _Thread()      # the array that `lent` hands over, until a function has it, and who calls that
 
 
 cdef Array exchanged(Place place, Py_ssize_t references=0):
@@ -285,6 +296,45 @@ cdef class Defaults:
         self.f = f
 
 
+def lent(function, array, args, dict kwargs, /):
+    """lent(function, array, args, kwargs, /)
+    --
+
+    The result of a function for an array that nobody else has: if it fills that, no search for others is needed.
+
+    Parameters
+    ----------
+    function : callable
+        The user's.
+    array : object
+        The first argument. Of a plain array the function gets a copy.
+    args, kwargs : tuple, dict
+        The other arguments.
+
+    Returns
+    -------
+    object
+        ``function(array, *args, **kwargs)``.
+    """
+    if not is_array(<PyObject*>array) or not records():
+        return function(array, *args, **kwargs)
+    array = np.array(array)
+    before = thread.lent, thread.frame
+    thread.lent, thread.frame = array, sys._getframe()
+    try:
+        return function(array, *args, **kwargs)
+    finally:
+        thread.lent, thread.frame = before
+
+
+cdef bint is_lent(PyObject* array) except -1:
+    """Whether it was lent to the function that runs, which has not run before: none of the user's has seen it."""
+    if thread.lent is not <object>array or sys._getframe().f_back is not thread.frame:
+        return False
+    thread.lent = None
+    return True
+
+
 def held_parameter(list value, defaults, /):
     """held_parameter(value, defaults, /)
     --
@@ -312,6 +362,8 @@ def held_parameter(list value, defaults, /):
                     if array is not None:
                         return array
     if is_array(item) and records():
+        if is_lent(item):
+            return array_of(<object>item)
         array = exchanged_here(item, 1, None)
         if array is not None:
             return array
