@@ -15,7 +15,7 @@ import numpy as np
 from codipy.active.array import call, is_active
 from codipy.errors import UndifferentiableError
 
-from .elementary import elementwise_primitive
+from .elementary import elementwise_primitive, not_differentiated
 
 __all__ = ["FUNCTIONS"]
 
@@ -164,7 +164,8 @@ def _function(name, plain, beside, scaled):
         below, above = FUNCTIONS[name](v - 1, x), FUNCTIONS[name](v + 1, x)
         return beside(below, above) / 2 + scaled * w
 
-    primitive = elementwise_primitive(f"the slope {name}", plain, [None, by_argument])
+    by_order = not_differentiated(f"the derivative of scipy.special.{name.removesuffix('_v')} by its order v")
+    primitive = elementwise_primitive(f"the slope {name}", plain, [by_order, by_argument])
     return lambda *args: call(primitive, args) if any(map(is_active, args)) else plain(*args)
 
 

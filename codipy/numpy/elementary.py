@@ -5,11 +5,29 @@ from __future__ import annotations
 
 import numpy as np
 
+from codipy.errors import UndifferentiableError
+
 from .primitive import Primitive
 from .rules.building import guarded, unbroadcast
 from .rules.patterns import elementwise
 
-__all__ = ["elementwise_primitive"]
+__all__ = ["elementwise_primitive", "not_differentiated"]
+
+
+def not_differentiated(what):
+    """A partial that refuses: of what is known as numbers only, as the slope of a function by its order.
+
+    Parameters
+    ----------
+    what : str
+        Says the function and the parameter.
+    """
+
+    def partial(*_):
+        raise UndifferentiableError(f"{what} cannot be differentiated by it once more: take differences, "
+                                    "(g(a + h) - g(a - h)) / (2 * h), of the derivative g that is one order lower")
+
+    return partial
 
 
 def _of_numpy(x):

@@ -14,7 +14,7 @@ import numpy as np
 
 from codipy.active.array import call, is_active
 
-from .elementary import elementwise_primitive
+from .elementary import elementwise_primitive, not_differentiated
 
 __all__ = ["FUNCTIONS"]
 
@@ -52,37 +52,56 @@ def _elementwise(function):
     return of_arrays
 
 
-@_elementwise
-def _gammainc_by_a(a, x):
-    sp, found = _sp(), np.zeros(x.shape)
-    inside = (x > 0) & np.isfinite(x)
-    low = inside & (x <= a + 1)
-    if low.any():
-        b, y = a[low], x[low]
-        first = np.exp(sp.xlogy(b, y) - y - sp.gammaln(b + 1))
-        found[low] = _summed(first, lambda n: y / (b + n + 1), lambda n: np.log(y) - sp.psi(b + n + 1))
-    high = inside & ~low
-    if high.any():
-        b, y = a[high][:, None], x[high][:, None]
-        density = np.exp((b - 1) * np.log1p(_NODES / y) - _NODES) * (np.log(y + _NODES) - sp.psi(b))
-        scale = np.exp(sp.xlogy(b - 1, y) - y - sp.gammaln(b))
-        found[high] = -(scale * np.sum(density * _WEIGHTS, axis=1, keepdims=True))[:, 0]
-    return np.where(np.isnan(a + x), np.nan, found)
+def _gammainc_by(order):
+    @_elementwise
+    def slope(a, x):
+        sp, found = _sp(), np.zeros(x.shape)
+        inside = (x > 0) & np.isfinite(x)
+        low = inside & (x <= a + 1)
+        if low.any():
+            b, y = a[low], x[low]
+            first = np.exp(sp.xlogy(b, y) - y - sp.gammaln(b + 1))
+            found[low] = _summed(first, lambda n: y / (b + n + 1), lambda n: _moment(np.log(y), b + n + 1, order))
+        high = inside & ~low
+        if high.any():
+            b, y = a[high][:, None], x[high][:, None]
+            density = np.exp((b - 1) * np.log1p(_NODES / y) - _NODES) * _moment(np.log(y + _NODES), b, order)
+            scale = np.exp(sp.xlogy(b - 1, y) - y - sp.gammaln(b))
+            found[high] = -(scale * np.sum(density * _WEIGHTS, axis=1, keepdims=True))[:, 0]
+        return np.where(np.isnan(a + x), np.nan, found)
+
+    return slope
+
+
+def _moment(log_x, a, order):
+    """The first or the second derivative of x^a / Gamma(a) by a, relative to that."""
+    first = log_x - _sp().psi(a)
+    return first if order == 1 else first**2 - _trigamma(a)
+
+
+def _trigamma(x):
+    return _sp().zeta(2.0, x)
 
 
 def _beta_part(a, b, x, wanted):
-    """The derivative of I_x(a, b) by a (0) or b (1), below the mode."""
+    """The derivative of I_x(a, b) by each that is wanted, by a (0) or b (1), below the mode."""
     sp = _sp()
     first = np.exp(sp.xlogy(a, x) + sp.xlog1py(b, -x) - sp.betaln(a, b)) / a
 
     def slope(n):
         by_both = sp.psi(a + b + n)
-        return by_both + (np.log(x) - sp.psi(a + n + 1) if wanted == 0 else np.log1p(-x) - sp.psi(b))
+        found = [by_both + (np.log(x) - sp.psi(a + n + 1) if k == 0 else np.log1p(-x) - sp.psi(b)) for k in wanted]
+        if len(found) == 1:
+            return found[0]
+        apart = 0.0 if wanted[0] != wanted[1] else _trigamma(a + n + 1 if wanted[0] == 0 else b)
+        return found[0] * found[1] + _trigamma(a + b + n) - apart
 
     return _summed(first, lambda n: x * (a + b + n) / (a + n + 1), slope)
 
 
-def _betainc_by(wanted):
+def _betainc_by(*wanted):
+    others = tuple(1 - k for k in wanted)
+
     @_elementwise
     def slope(a, b, x):
         found = np.zeros(x.shape)
@@ -92,23 +111,33 @@ def _betainc_by(wanted):
         if low.any():
             found[low] = _beta_part(a[low], b[low], x[low], wanted)
         if high.any():
-            found[high] = -_beta_part(b[high], a[high], 1 - x[high], 1 - wanted)
+            found[high] = -_beta_part(b[high], a[high], 1 - x[high], others)
         return np.where(np.isnan(a + b + x), np.nan, found)
 
     return slope
 
 
-def _density(a, b, x):
-    sp = _sp()
-    return np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))
+def _gamma_density_by(order):
+    return lambda a, x, w: np.exp(_sp().xlogy(a - 1, x) - x - _sp().gammaln(a)) * _moment(np.log(x), a, order)
 
 
-_BY_X = {
-    "gammainc_a": (None, lambda a, x, w: np.exp(_sp().xlogy(a - 1, x) - x - _sp().gammaln(a)) * (
-        np.log(x) - _sp().psi(a))),
-    "betainc_a": (None, None, lambda a, b, x, w: _density(a, b, x) * (np.log(x) - _sp().psi(a) + _sp().psi(a + b))),
-    "betainc_b": (None, None, lambda a, b, x, w: _density(a, b, x) * (np.log1p(-x) - _sp().psi(b) + _sp().psi(a + b))),
-}  # fmt: skip
+def _beta_density_by(*wanted):
+    """The derivative by x of that of I_x(a, b) by each that is wanted."""
+
+    def by_x(a, b, x, w):
+        sp = _sp()
+        density = np.exp(sp.xlogy(a - 1, x) + sp.xlog1py(b - 1, -x) - sp.betaln(a, b))
+        logs = [(np.log(x) - sp.psi(a) if k == 0 else np.log1p(-x) - sp.psi(b)) + sp.psi(a + b) for k in wanted]
+        if len(logs) == 1:
+            return density * logs[0]
+        apart = 0.0 if wanted[0] != wanted[1] else _trigamma((a, b)[wanted[0]])
+        return density * (logs[0] * logs[1] + _trigamma(a + b) - apart)
+
+    return by_x
+
+
+def _slope_of(name):
+    return lambda *args: FUNCTIONS[name](*args[:-1])
 
 
 def _function(name, plain, partials):
@@ -116,6 +145,16 @@ def _function(name, plain, partials):
     return lambda *args: call(primitive, args) if any(map(is_active, args)) else plain(*args)
 
 
-# By the names that the texts of `special.py` use.
-FUNCTIONS = {name: _function(name, plain, _BY_X[name]) for name, plain in (
-    ("gammainc_a", _gammainc_by_a), ("betainc_a", _betainc_by(0)), ("betainc_b", _betainc_by(1)))}  # fmt: skip
+_GAMMA = not_differentiated("the second derivative of scipy.special.gammainc by its shape a")
+_BETA = not_differentiated("a second derivative of scipy.special.betainc by its shapes a and b")
+
+# By the names that the texts of `special.py` use, and their slopes.
+FUNCTIONS = {name: _function(name, plain, partials) for name, (plain, *partials) in {
+    "gammainc_a": (_gammainc_by(1), _slope_of("gammainc_aa"), _gamma_density_by(1)),
+    "gammainc_aa": (_gammainc_by(2), _GAMMA, _gamma_density_by(2)),
+    "betainc_a": (_betainc_by(0), _slope_of("betainc_aa"), _slope_of("betainc_ab"), _beta_density_by(0)),
+    "betainc_b": (_betainc_by(1), _slope_of("betainc_ab"), _slope_of("betainc_bb"), _beta_density_by(1)),
+    "betainc_aa": (_betainc_by(0, 0), _BETA, _BETA, _beta_density_by(0, 0)),
+    "betainc_ab": (_betainc_by(0, 1), _BETA, _BETA, _beta_density_by(0, 1)),
+    "betainc_bb": (_betainc_by(1, 1), _BETA, _BETA, _beta_density_by(1, 1)),
+}.items()}  # fmt: skip
