@@ -15,6 +15,7 @@ import types
 import numpy as np
 
 from codipy.active.array import Array, Real, is_complex_variable
+from codipy.active.arrays.plain import is_writable
 from codipy.implicit.over import Over
 from codipy.implicit.places import (
     Attributes,
@@ -90,7 +91,7 @@ class State:
 
     def _held(self, x, place, key):
         """What is kept of a value in a place."""
-        if type(x) is not np.ndarray or x.dtype.kind not in "biufc" or not x.flags.writeable:
+        if type(x) is not np.ndarray or x.dtype.kind not in "biufc" or not is_writable(x):
             return x
         if id(x) not in self._plain:
             self._plain[id(x)] = Plain(x)

@@ -10,7 +10,7 @@ import numpy as np
 
 from codipy.active.array import Array, Real, gather, identifiers, is_complex_variable, plain, with_gaps
 from codipy.active.arrays.elementwise_door import overlap
-from codipy.active.arrays.plain import stand_in
+from codipy.active.arrays.plain import is_writable, stand_in
 from codipy.active.doors import door
 from codipy.active.messages.callers import refused_out
 from codipy.active.recordings import status
@@ -277,7 +277,7 @@ def fillable(values):
         return type(values)(*made) if hasattr(values, "_fields") else type(values)(made)
     if isinstance(values, np.ndarray) and values.dtype in (np.float64, np.float32) and status.recording() is not None:
         made = with_gaps(values)
-        if not values.flags.writeable:
+        if not is_writable(values):
             made.flags.writeable = False
         return made
     if isinstance(values, np.ndarray) and values.dtype in _COMPLEX and status.recording() is not None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.active.array import Array, filled, from_ndarray, identifiers, is_active, plain
+from codipy.active.arrays.plain import is_writable
 from codipy.active.doors import door
 
 from .arguments import bind, call_with, gather_tree, identifier_tree, value_tree
@@ -18,7 +19,7 @@ def _fillable(values):
     if not isinstance(values, np.ndarray) or values.dtype.kind != "f":
         return values
     if values.base is not None and not isinstance(values.base, np.ndarray):  # somebody else's memory, as of frombuffer
-        if values.flags.writeable:
+        if is_writable(values):
             return values
         made = Array(values)[...]
         made.flags.writeable = False

@@ -7,13 +7,12 @@ Arrays, and each result that is a view of a stand-in is the same view of the Arr
 
 from __future__ import annotations
 
-import warnings
 from functools import partial, wraps
 
 import numpy as np
 
 from codipy.active.array import Array
-from codipy.active.arrays.plain import is_view_of, shown_as, stand_in
+from codipy.active.arrays.plain import is_view_of, is_writable, shown_as, stand_in
 
 from .arguments import fillable, gather_tree, rebuilt, value_leaf
 from .modules import module_for
@@ -137,9 +136,7 @@ class Shown:
             return values
         shown = type(self)()  # NumPy repeats elements without a copy: so does this
         view = shown.view(np.broadcast_to(shown.tree(made), values.shape))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", FutureWarning)
-            view.flags.writeable = values.flags.writeable  # NumPy warns who asks that of `broadcast_arrays`
+        view.flags.writeable = is_writable(values)
         return view
 
 

@@ -83,7 +83,7 @@ cdef BaseArray snapshot(values):
 
 cdef bint is_frozen(object values):
     while isinstance(values, np.ndarray):
-        if values.flags.writeable:
+        if cnp.PyArray_CHKFLAGS(values, cnp.NPY_ARRAY_WRITEABLE):      # whose flags may warn who asks
             return False
         values = values.base
     # Not of memory that an array owns: its flag may be set back, and views made before it was set can write.

@@ -76,6 +76,25 @@ cpdef object stand_in(BaseArray a):
     return plain
 
 
+def is_writable(cnp.ndarray array, /):
+    """is_writable(array, /)
+    --
+
+    Whether a plain array may be written to: NumPy warns who asks that of what `broadcast_arrays` gave by its flags.
+
+    Parameters
+    ----------
+    array : ndarray
+        Of any kind.
+
+    Returns
+    -------
+    bool
+        As ``array.flags.writeable``.
+    """
+    return cnp.PyArray_CHKFLAGS(array, cnp.NPY_ARRAY_WRITEABLE)
+
+
 cpdef BaseArray shown_as(BaseArray a, object plain, object shown):
     """The view of an Array that a view of its stand-in is.
 

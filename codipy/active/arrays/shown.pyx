@@ -24,6 +24,7 @@ from codipy.active.storage.view cimport View
 from codipy.data.strided cimport reach
 from codipy.tape.activity cimport at_end
 
+from codipy.active.arrays.plain import is_writable
 from codipy.active.messages.callers import place
 from codipy.errors import ActiveError
 
@@ -121,7 +122,7 @@ def show(BaseArray array, values, /):
     """
     cdef Copy copy = Copy.__new__(Copy)
     copy.storage = <PyObject*>array.storage
-    if not array.readonly and values.dtype == array.dtype and values.flags.writeable:
+    if not array.readonly and values.dtype == array.dtype and is_writable(values):
         frame = sys._getframe()
         copy.geometry, copy.values, copy.before = array.geometry, values, values.tobytes()
         copy.call, copy.where = (id(frame), frame.f_lasti, frame.f_lineno), place(frame)

@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.active.array import Array
+from codipy.active.arrays.plain import is_writable
 from codipy.errors import ActiveError
 from codipy.tools.arguments.trees import labelled, value
 
@@ -70,7 +71,7 @@ def _read_only(x):
     """An array to which nobody writes without an error, or by its address alone."""
     if isinstance(x, Array):
         return x.value
-    if isinstance(x, np.ndarray) and x.flags.writeable:
+    if isinstance(x, np.ndarray) and is_writable(x):
         x = x.view()
         x.flags.writeable = False
     return x
