@@ -210,3 +210,15 @@ def test_misuse():
         codipy.problem(residuals, X0).hessp(X0, X0)
     with pytest.raises(TypeError, match="hess is for functions of a vector"):
         codipy.problem(decay, [1.0, 1.0], curve=True).hess(X0)
+
+
+def test_complex_points_are_refused():
+    z = np.array([1.0 + 1.0j, 2.0])
+    with pytest.raises(TypeError, match=r"x0 is complex.*np.concatenate\(\[z.real, z.imag\]\)"):
+        codipy.problem(lambda z: np.sum(np.abs(z - 1j) ** 2), z)
+    p = codipy.problem(lambda x: np.sum(np.abs(x[:2] + 1j * x[2:] - 1j) ** 2), np.concatenate([z.real, z.imag]))
+    with pytest.raises(TypeError, match="x is complex"):
+        p.fun(z)
+    with pytest.raises(TypeError, match="p is complex"):
+        p.hessp(p.x0, p.x0 * 1j)
+    np.testing.assert_allclose(optimize.minimize(p.fun, p.x0, jac=p.jac).x, [0.0, 0.0, 1.0, 1.0], atol=1e-7)

@@ -90,7 +90,7 @@ class OptimizationProblem:
     def __init__(self, f: Callable[..., Any], x0: ArrayLike, options: dict[str, Any]) -> None:
         check_function(f, "problem")
         check_settings((options["strategy"], options["granularity"]))
-        self.x0 = np.array(x0, dtype=float)
+        self.x0 = np.array(_real("x0", x0))
         if self.x0.ndim != 1:
             raise ValueError(f"x0 must be a vector of one axis, as SciPy's solvers have it, got the shape "
                              f"{self.x0.shape}: take x0.ravel(), and x.reshape{self.x0.shape} in the function")
@@ -146,8 +146,8 @@ class OptimizationProblem:
                             "take hess(x, v)")
         point = self._bent(x, args, None) if active_tape() is None else None
         if point is not None:
-            return point.product(p)
-        return hvp(self.f, (x, *args), (np.asarray(p, float),), argnums=0, **self._kept)[0]
+            return point.product(_real("p", p))
+        return hvp(self.f, (x, *args), (_real("p", p),), argnums=0, **self._kept)[0]
 
     @property
     def jac_sparsity(self) -> Any:
@@ -174,7 +174,7 @@ class OptimizationProblem:
         """What is known at a point; `name` is what is asked for, and makes it a new one where it was asked before."""
         # curve_fit passes the data first, and then the parameters one by one.
         variables, others = (args, (x,)) if self._curve else (x, args)
-        where, points = np.asarray(variables, float).tobytes(), vars(self._here).setdefault("points", [])
+        where, points = _real("x", variables).tobytes(), vars(self._here).setdefault("points", [])
         point = next((point for point in points if point.is_at(where, others)), None)
         if point is None or name in point.asked:
             if point is not None:
@@ -230,6 +230,15 @@ class OptimizationProblem:
 
     def _product(self, x, weights, *args):
         return weighted(self._run(x, *args), weights)
+
+
+def _real(name, x):
+    """A vector of real numbers: NumPy discards imaginary parts with a warning only."""
+    found = np.asarray(x)
+    if found.dtype.kind == "c":
+        raise TypeError(f"{name} is complex, and solvers of scipy.optimize take real numbers: let real and imaginary parts "
+                        "be the variables, np.concatenate([z.real, z.imag]), and z = x[:n] + 1j * x[n:] in the function")
+    return np.asarray(found, float)
 
 
 def weighted(result, weights):
@@ -300,7 +309,7 @@ class _Bent(_Point):
         return self._run.hessian()
 
     def product(self, p):
-        return self._run.push((np.asarray(p, float),))
+        return self._run.push((p,))
 
     def close(self):
         self._run.close()
