@@ -112,8 +112,9 @@ def _qr_reverse(g, out, a, mode="reduced"):
 
 
 # ---- svd: a = u diag(s) v^H ------------------------------------------------------------------------------------------
-EQUAL = "svd: two singular values are equal, their vectors are any basis and have no derivative; see svdvals"
-ZERO = "svd: a singular value is zero, its vectors are any of the null space and have no derivative; see svdvals"
+_ALONE = "singular values alone (svdvals, norm, cond) have first derivatives there, and no second ones"
+EQUAL = f"svd: two singular values are equal, their vectors are any basis and have no derivative; {_ALONE}"
+ZERO = f"svd: a singular value is zero, its vectors are any of the null space and have no derivative; {_ALONE}"
 REST = "svd(full_matrices=True) of a matrix that is not square: the last vectors are any of the null space"
 
 

@@ -26,6 +26,7 @@ from codipy.numpy.rules.phases import demand_no_phase, vectors
 __all__ = ["PRIMITIVES", "comes_out_complex", "eigh_cotangent", "eigh_tangent"]
 
 EQUAL = "two eigenvalues are equal, any basis of their space are eigenvectors, which have no derivative"
+_ALONE = "eigenvalues alone (eigvalsh) have first derivatives there, and no second ones"
 
 
 # ---- symmetric or Hermitian: a = v diag(w) v^H; NumPy reads the triangle UPLO ----------------------------------------
@@ -33,7 +34,7 @@ def eigh_tangent(t, w, v):
     """The tangents of eigenvalues and eigenvectors, for a symmetric tangent of the matrix."""
     inner = cT(v) @ t @ v
     turn, none = off_diagonal(inner), _equal(w)
-    refuse(none & (relative(turn, _largest_of(inner)) > CANCELLED), f"eigh: {EQUAL}; see eigvalsh")
+    refuse(none & (relative(turn, _largest_of(inner)) > CANCELLED), f"eigh: {EQUAL}; {_ALONE}")
     return real(np.linalg.diagonal(inner)), v @ quotient(turn, _gaps(w), none)
 
 
@@ -47,7 +48,7 @@ def eigh_cotangent(g_w, g_v, w, v):
     inner = cT(v) @ g_v
     _demand_no_phase("eigh", g_w, g_v, w, v, inner)
     none = _equal(w)
-    refuse(none & _matters(inner, g_w, w, np.any(g_v, axis=(-2, -1), keepdims=True)), f"eigh: {EQUAL}; see eigvalsh")
+    refuse(none & _matters(inner, g_w, w, np.any(g_v, axis=(-2, -1), keepdims=True)), f"eigh: {EQUAL}; {_ALONE}")
     core = quotient((inner - cT(inner)) / 2, _gaps(w), none)
     return v @ (diagonal_matrix(g_w) + core) @ cT(v)
 

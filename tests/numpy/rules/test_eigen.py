@@ -4,6 +4,7 @@
 import numpy as np
 import pytest
 
+import codipy
 from codipy.numpy.rules.eigen import PRIMITIVES
 
 from .checking import check, normal, reverse
@@ -143,3 +144,12 @@ def test_dependent_eigenvectors():
         reverse("linalg.eig", (np.ones(2), np.zeros((2, 2))), np.array([[1.0, 1.0], [0.0, 1.0]]))
     with pytest.raises(LinAlgError, match="linearly dependent"):
         reverse("linalg.eigvals", np.ones(2), np.array([[1.0, 1.0], [0.0, 1.0]]))
+
+
+@pytest.mark.parametrize("function, message", [
+    (np.linalg.eigvalsh, r"eigenvalues alone \(eigvalsh\) have first derivatives there, and no second ones"),
+    (np.linalg.cond, r"singular values alone \(svdvals, norm, cond\) have first"),
+])  # fmt: skip
+def test_second_derivatives_of_equal_eigenvalues_are_refused(function, message):
+    with pytest.raises(LinAlgError, match=message):
+        codipy.taylor(lambda t: function((1.0 + t) * np.eye(2)), 0.0, 1.0, order=2)
