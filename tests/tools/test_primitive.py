@@ -449,6 +449,81 @@ def test_a_rule_may_work_in_its_tangents(strategy, batched):
     assert codipy.jvp(lambda x: sine(x) * x, (0.5,), (1.0,), strategy=strategy)[1] == np.cos(0.5) * 0.5 + np.sin(0.5)
 
 
+def scaled(g, out, x):
+    g *= 2.0 * x
+    return g
+
+
+def assigned(g, out, x):
+    g[...] = 2.0 * g * x
+    return g
+
+
+def by_elements(g, out, x):
+    for i in range(len(g)):
+        g[i] = 2.0 * g[i] * x[i]
+    return g
+
+
+def by_out(g, out, x):
+    return np.multiply(g, 2.0 * x, out=g)
+
+
+@pytest.mark.parametrize("rule", [scaled, assigned, by_elements, by_out])
+def test_a_rule_that_works_in_place_is_differentiated_again(rule):
+    square = codipy.primitive(lambda x: x * x)
+    square.vjp(rule)
+
+    def f(x):
+        return np.sum(square(x) * np.sin(x))
+
+    curved = np.diag(2.0 * np.sin(X) + 4.0 * X * np.cos(X) - X * X * np.sin(X))
+    np.testing.assert_allclose(codipy.hessian(f)(X), curved, rtol=1e-13)
+    np.testing.assert_allclose(codipy.hessian(f, sparsity=True)(X).toarray(), curved, rtol=1e-13)
+    np.testing.assert_allclose(codipy.jacobian(codipy.grad(f))(X), curved, rtol=1e-13)
+    np.testing.assert_allclose(codipy.hvp(f, (X,), (np.ones_like(X),))[0], np.diag(curved), rtol=1e-13)
+    # Nothing flows into it but numbers, while what it multiplies them by moves.
+    np.testing.assert_allclose(codipy.hessian(lambda x: np.sum(square(x)))(X), 2.0 * np.eye(len(X)), rtol=1e-13)
+
+
+def test_a_rule_of_tangents_that_works_in_place_is_differentiated_again():
+    product = codipy.primitive(lambda x, y: x * y)
+
+    @product.jvp
+    def on(tangents, out, x, y):
+        by_x, by_y = tangents
+        by_x *= y
+        by_y *= x
+        by_x += by_y
+        return by_x
+
+    def f(x):
+        return np.sum(product(x, np.cos(x)) + product(x, 3.0))
+
+    curved = np.diag(-2.0 * np.sin(X) - X * np.cos(X))
+    np.testing.assert_allclose(codipy.hessian(f)(X), curved, rtol=1e-13)
+    np.testing.assert_allclose(codipy.jacobian(codipy.grad(f), mode="forward")(X), curved, rtol=1e-13)
+
+
+def test_compiled_code_gets_plain_cotangents_where_what_it_does_not_read_moves():
+    @codipy.primitive
+    def total(x):
+        return np.cumsum(x)
+
+    @total.vjp
+    def back(g, out, x):
+        assert type(g) is np.ndarray
+        return np.cumsum(g[::-1])[::-1]
+
+    @total.jvp
+    def on(tangents, out, x):
+        return np.cumsum(tangents[0])
+
+    found = codipy.hessian(lambda x: np.sum(total(x) ** 2))(X)
+    lower = np.tril(np.ones((len(X), len(X))))
+    np.testing.assert_allclose(found, 2.0 * lower.T @ lower, rtol=1e-14)
+
+
 def test_a_rule_of_cotangents_that_two_share_may_work_in_them():
     @codipy.primitive
     def total(x, y):

@@ -224,9 +224,18 @@ class OwnPrimitive:
     # ---- The rules as they are for one direction ----
 
     def _ruled(self, kind, flows, out, args, kwargs, saved):
-        """What a rule gives for cotangents or tangents, of which it gets copies: it may work in them."""
+        """What a rule gives for cotangents or tangents, of which it gets copies: it may work in them.
+
+        Where it runs on variables, plain ones are copied as plain ones first, since compiled code takes nothing else.
+        """
         try:
-            return self._rules[kind](_copied(flows), out, *args, **kwargs, **saved)
+            try:
+                return self._rules[kind](_copied(flows), out, *args, **kwargs, **saved)
+            except ActiveError:
+                if not _any_plain_array(flows) or not _any_active(flows, out, args):
+                    raise
+            # It may have written a variable into one of them, which only an Array can hold.
+            return self._rules[kind](_copied(flows, Array), out, *args, **kwargs, **saved)
         except (ActiveError, TapeError) as error:
             # To find the other rule it is run on variables, which it may not know what to do with.
             if _any_active(out, args) or isinstance(error, ActiveError) and _any_active(flows):
@@ -366,18 +375,22 @@ def _again(f, saves, rules):
     return new
 
 
-_ARRAYS, _FLOATS = (np.ndarray, Array), {float, np.float64}
+_FLOATS = {float, np.float64}
 
 
 def _any_active(*given):
     return any(is_active(x) for some in given for x in (some if isinstance(some, (tuple, list)) else (some,)))
 
 
-def _copied(flows):
-    """Cotangents or tangents that nobody else has."""
+def _any_plain_array(flows):
+    return any(isinstance(x, np.ndarray) for x in (flows if isinstance(flows, tuple) else (flows,)))
+
+
+def _copied(flows, kind=np.array):
+    """Cotangents or tangents that nobody else has; `kind` makes the copy of a plain array."""
     if isinstance(flows, tuple):
-        return tuple(map(_copied, flows))
-    return flows.copy() if isinstance(flows, _ARRAYS) else flows
+        return tuple(_copied(x, kind) for x in flows)
+    return kind(flows) if isinstance(flows, np.ndarray) else flows.copy() if isinstance(flows, Array) else flows
 
 
 def _lane(x):
