@@ -237,6 +237,55 @@ def test_rounding_is_no_missing_element():
     assert np.array_equal(driver(x).toarray(), codipy.jacobian(f)(x))
 
 
+def softmax(x):
+    y = np.exp(x - np.max(x))
+    return y / np.sum(y)
+
+
+ROUNDED = {
+    "softmax": lambda x: np.sum(softmax(x)),
+    "norm": lambda x: np.sum((x / np.sqrt(np.sum(x * x))) ** 2),
+    "root": lambda x: np.sum(np.sqrt(x * x)),
+    "quotient": lambda x: np.sum(x**2 / x / x),
+    "circle": lambda x: np.sin(np.sum(x)) ** 2 + np.cos(np.sum(x)) ** 2,
+    "large": lambda x: np.sum((x[1:] * x[:-1] + 1e10 * x[1:]) - 1e10 * x[1:] - x[1:] * x[:-1]),
+}
+
+
+@pytest.mark.parametrize("size", [5, 90])
+@pytest.mark.parametrize("name", ROUNDED)
+def test_what_is_zero_but_for_rounding_is_no_error(name, size):
+    f, x = ROUNDED[name], np.random.default_rng(size).normal(size=size) + 0.01
+    curved = codipy.hessian(f, sparsity=True)(x).toarray()
+    assert np.abs(curved).max() <= (1e-4 if name == "large" else 1e-13 * (1.0 + np.max(1.0 / x**2)))
+    rows = lambda x: np.stack([f(x), np.sum(x[1:] * x[:-1])])      # noqa: E731
+    for mode in ("forward", "reverse"):
+        found, expected = codipy.jacobian(rows, sparsity=True, mode=mode)(x).toarray(), codipy.jacobian(rows)(x)
+        np.testing.assert_allclose(found[0], expected[0], rtol=1e-13, atol=1e-4 if name == "large" else 1e-13)
+        np.testing.assert_allclose(found[1], expected[1], rtol=1e-13)
+
+
+def test_what_is_outside_of_the_pattern_is_named_beside_rounding():
+    smeared = smear()
+
+    def f(x):
+        return np.concatenate([smeared(x[:3] * 1.0), np.sum(softmax(x[3:]))[None], np.sqrt(x[3:] * x[3:])])
+
+    with pytest.raises(ValueError, match=r"derivative \(row, column\) \(0, 2\) is 2\.0, .*leaves out"):
+        codipy.jacobian(f, sparsity=True, mode="forward")(np.linspace(0.3, 0.9, 6))
+
+
+def test_elements_of_other_size_than_rounding_are_kept_beside_it():
+    """A row of rounding alone, but for one element that is as small as the rounding of others is."""
+
+    def f(x):
+        return np.sum(softmax(x[1:])) + 1e-15 * x[0] + 1e-13 * x[0] * x[1]
+
+    x = np.array([0.7, 1.1, 0.4, 2.3])
+    assert codipy.jacobian(f, sparsity=True)(x)[[0], [0]] == codipy.grad(f)(x)[0] > 1e-13
+    np.testing.assert_allclose(codipy.hessian(f, sparsity=True)(x)[[0], [1]], 1e-13, rtol=1e-13)
+
+
 def test_infinite_derivatives():
     f = lambda x: np.sqrt(x) * 2.0      # noqa: E731
     x = np.array([0.0, 1.0, 4.0])

@@ -20,6 +20,7 @@ __all__ = ["Compressed", "Sweeps", "in_blocks"]
 
 _TOLERANCE = 1e-13      # relative, by rows: what differs more is looked at
 _PART = 0.6180339887
+_MOST_ROUNDED = 100.0   # how often the rounding that was seen once may be in what is compared
 _FEW = 64               # rows that are swept one by one without a further question
 
 
@@ -88,12 +89,16 @@ class Compressed:
             if len(missing):
                 self.colouring = colouring = self._coloured(colouring.pattern | found)
                 matrix, wrong = self._compressed(sweeps, colouring)
-            if wrong is not None and (self._symmetric and _is_skewed(sweeps, colouring)
-                                      or _is_lacking(sweeps, colouring, matrix, wrong)):
-                raise ValueError("the matrix that was found is not that of the function's derivatives: the pattern of "
-                                 "a codipy.Primitive that the function calls leaves out what its rules do not, "
-                                 + ("its second derivatives are not symmetric, " if self._symmetric else "")
-                                 + "or the function is another one at each call")
+            if wrong is not None:
+                # Nothing is missing, so these are rounded, where terms cancel, or a declared pattern is wrong.
+                if self._symmetric and _is_skewed(sweeps, colouring):
+                    raise ValueError(
+                        "the second derivatives are not symmetric, by more than their rounding seems to be, and "
+                        "sparsity= takes each for two: a primitive that the function calls has rules that contradict "
+                        "each other, or its pattern leaves out what its rules do not, or the function is another one "
+                        "at each call, or all of them are zero but for rounding; hessian(f) without sparsity= gives "
+                        "them as they are")
+                matrix = _swept_apart(sweeps, colouring, matrix, wrong)
         return matrix
 
     def _compressed(self, sweeps, colouring):
@@ -217,60 +222,74 @@ def _table(sweeps, colouring, width):
 
 
 def _is_skewed(sweeps, colouring):
-    """Whether a matrix that is taken for symmetric is not: u H v and v H u differ by more than rounding."""
-    first = colouring.direction()
-    second = np.roll(first, 1)[::-1]
-    one, other = (sweeps.along(direction[None], False)[0].copy() for direction in (first, second))
+    """Whether a matrix that is taken for symmetric is not: u H v and v H u differ by more than rounding.
+
+    How much that is, tells what H (u + 0.618 v) differs from H u + 0.618 H v.
+    """
+    first, second, mixed = directions = _directions(colouring)
+    one, other, both = (sweeps.along(direction[None], False)[0].copy() for direction in directions)
     terms = np.concatenate([second * one, -first * other])
-    return bool(np.isfinite(terms).all() and abs(terms.sum()) > 1e-6 * np.abs(terms).sum())
+    if not np.isfinite(terms).all():
+        return False
+    rounding = mixed @ np.abs(one + _PART * other - both)
+    return bool(abs(terms.sum()) > 1e-6 * np.abs(terms).sum() + _MOST_ROUNDED * rounding)
 
 
-def _is_lacking(sweeps, colouring, matrix, wrong):
-    """Whether one of the rows that disagree (columns, of a colouring of the rows) is wrong, and not only rounded.
+def _directions(colouring):
+    """Two that have nothing in common, and a third that is the first + 0.618 times the second.
 
-    Such rows are swept one by one, the other way. Where they are many, only those are whose products are wrong in the
-    same way in each direction, as rounding is not: what is wrong along a + 0.618 b is the sum of what is wrong along
-    each. (Not along a + b: what is rounded to multiples of a number is additive more often than not.)
+    (Not the sum of both: what is rounded to multiples of a number is additive more often than not.)
     """
     first = colouring.direction()
     second = np.roll(first, 1)[::-1]
+    return np.stack([first, second, first + _PART * second])
+
+
+def _swept_apart(sweeps, colouring, matrix, wrong):
+    """The matrix with the rows that disagree (columns, of a colouring of the rows) as a sweep of each gives them.
+
+    These are swept the other way, and nothing is read off: so each is what it is in a dense matrix, whatever terms
+    cancel in it, and what is outside of the pattern shows. Where such rows are many, only those are swept whose
+    products are wrong in the same way in each direction, as rounding is not: what is wrong along a + 0.618 b is the sum
+    of what is wrong along each.
+    """
     by_rows = colouring.by == "rows"
-    across, pattern = (matrix.T.tocsr(), colouring.pattern.T) if by_rows else (matrix, colouring.pattern)
-    directions = np.stack([first, second, first + _PART * second])
-    with np.errstate(all="ignore"):
-        errors = np.stack([sweeps.along(direction[None], by_rows)[0] - across @ direction for direction in directions])
-        is_even = np.abs(errors[0] + _PART * errors[1] - errors[2]) < 1e-3 * np.abs(errors).max(axis=0)
+    across = matrix.T.tocsr() if by_rows else matrix
     lines = np.flatnonzero(wrong)
     if len(lines) > _FEW:
+        directions = _directions(colouring)
+        with np.errstate(all="ignore"):
+            errors = np.stack([sweeps.along(direction[None], by_rows)[0] - across @ direction
+                               for direction in directions])
+            is_even = np.abs(errors[0] + _PART * errors[1] - errors[2]) < 1e-3 * np.abs(errors).max(axis=0)
         lines = lines[is_even[lines] | ~np.isfinite(errors[:, lines]).all(axis=0)]
     width = min(sweeps.width, max(len(lines), 1))
     for begin in range(0, len(lines), width):
         some = lines[begin:begin + width]
         seeds = np.zeros((len(some), len(wrong)))
         seeds[np.arange(len(some)), some] = 1.0
-        swept = sweeps.along(seeds, not by_rows)
-        for line, exact in zip(some.tolist(), swept):
-            inside, kept = np.zeros(len(exact), bool), np.zeros(len(exact))
-            inside[pattern.indices[pattern.indptr[line]:pattern.indptr[line + 1]]] = True
-            start, stop = across.indptr[line:line + 2]
-            kept[across.indices[start:stop]] = across.data[start:stop]
-            if _is_wrong(exact, kept, inside, directions, errors[:, line], is_even[line]):
-                return True
-    return False
+        for line, exact in zip(some.tolist(), sweeps.along(seeds, not by_rows)):
+            here = slice(*across.indptr[line:line + 2])
+            _demand_inside(line, exact, across.indices[here], by_rows)
+            across.data[here] = exact[across.indices[here]]
+    return across.T.tocsr() if by_rows else across
 
 
-def _is_wrong(exact, found, inside, directions, errors, is_even):
-    """Of one row, exact and as it was found: whether they differ by more than rounding."""
-    is_finite = np.isfinite(exact)
-    size = np.abs(exact[is_finite]).max(initial=0.0)
-    if not (np.abs(exact[~inside]) <= 4.0 * np.finfo(float).eps * size).all():
-        return True
-    if not is_finite.all() or not np.isfinite(found).all():
-        return not np.array_equal(is_finite, np.isfinite(found)) or (
-            np.abs(exact[is_finite] - found[is_finite]).max(initial=0.0) > 1e-8 * size)
-    # What is missed shows in each direction as what was found says; two roundings have nothing in common.
-    return bool(is_even) and bool((np.abs(directions @ (exact - found) - errors) <= 1e-3 * np.abs(errors)).all()
-                                  and np.abs(errors).max() > 0.0)
+def _demand_inside(line, exact, inside, by_rows):
+    """That a row, or a column of a colouring of the rows, has elements only where the pattern has them.
+
+    Outside of it, what a rule computes may be rounded, up to 4 times the machine epsilon of the largest element.
+    """
+    outside = exact.copy()
+    outside[inside] = 0.0
+    size = np.abs(exact[np.isfinite(exact)]).max(initial=0.0)
+    found = np.flatnonzero(~(np.abs(outside) <= 4.0 * np.finfo(float).eps * size))
+    if len(found):
+        other = int(found[0])
+        raise ValueError(
+            f"the derivative (row, column) {(other, line) if by_rows else (line, other)} is {exact[other]}, and the "
+            "pattern of what the function computes has none there: the pattern of a codipy.Primitive that it calls "
+            "leaves out what its rules do not, or the function is another one at each call")
 
 
 def _missing(missing):
