@@ -227,3 +227,16 @@ def test_a_result_that_other_results_are_made_of(strategy, granularity):
         assert tangent[name] == pytest.approx(slopes[name] @ [1.0, -2.0])
         assert pullback(zeros | {name: np.ones(np.shape(x))})[0] == pytest.approx(
             np.ones(np.shape(x)) @ slopes[name] if np.ndim(x) else slopes[name])
+
+
+@pytest.mark.parametrize("strategy", ["auto", "primal", "forward"])
+@pytest.mark.parametrize(("f", "zero"), [
+    (lambda x: 3.0, 0.0), (lambda x: np.float64(3.0), 0.0), (lambda x: 3, 0.0), (lambda x: 3.0j, 0.0j),
+    (lambda x: np.array(3.0), np.array(0.0)), (lambda x: np.ones(2), np.zeros(2)),
+])
+def test_tangents_of_constants_are_of_the_class_of_others(strategy, f, zero):
+    tangent = codipy.jvp(lambda x: (f(x), x), (2.0,), (1.0,), strategy=strategy)[1][0]
+    assert type(tangent) is type(zero) and np.array_equal(tangent, zero)
+    if strategy != "forward":
+        tangent = codipy.linearize(f, 2.0, strategy=strategy)[1](1.0)
+        assert type(tangent) is type(zero) and np.array_equal(tangent, zero)

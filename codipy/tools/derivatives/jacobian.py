@@ -56,13 +56,14 @@ def jacobian(f, argnums=None, *, argnames=None, has_aux=False, mode="auto", widt
         argument's; a float where both are numbers. With `has_aux`, a pair of that and the second result.
         By complex numbers z = a + ib it is df/da + i df/db of a real result, as `grad` gives it, and the complex
         derivative of a complex result.
-        With `sparsity` there are sparse arrays of SciPy (``csr_array``) with two axes instead: the numbers of the one
-        leaf, in the order of C, and those of the other; a list or tuple of numbers counts as one leaf.
+        With `sparsity` all are real, and there are sparse arrays of SciPy (``csr_array``) with two axes instead: the
+        numbers of the one leaf, in the order of C, and those of the other; a list or tuple of numbers counts as one
+        leaf.
 
     Raises
     ------
     TypeError
-        From the returned function: see `vjp`.
+        From the returned function: see `vjp`; with `sparsity` for complex numbers, too.
     ValueError
         If there is no such mode, `width` is no positive number, or `strategy` is ``"forward"`` and the mode another;
         from the returned function, if `width` is too small for that strategy, if `sparsity` is of another shape, or

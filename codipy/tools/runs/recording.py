@@ -262,7 +262,7 @@ class Recording:
         self._seed(adjoints, self.inputs, seeds)
         self.tape.evaluate_forward(adjoints=adjoints)
         width = (adjoints.width,) if adjoints.width > 1 else ()
-        return [np.zeros(shape + width) if y is None else _read(adjoints, y)
+        return [_zeros(shape + width) if y is None else _read(adjoints, y)
                 for y, shape in zip(self.outputs, self.shapes)]
 
     def _through(self, sweep, seeded, seeds, read, likes):
@@ -273,7 +273,7 @@ class Recording:
         for x, like in zip(found, likes):
             like = like.value if is_complex_variable(like) else plain(like)
             parts = parts_of(like)
-            shown.append(whole(self._shown(np.zeros(np.shape(parts)) if x is None else x, parts), like))
+            shown.append(whole(self._shown(_zeros(np.shape(parts)) if x is None else x, parts), like))
         return shown
 
     @staticmethod
@@ -312,7 +312,7 @@ class ForwardRun(Recording):
         super().__init__(*args, **kwargs)
         width = self.tape.parameters["width"]
         directions = (width,) if width > 1 else ()
-        self.tangents = [np.zeros(shape + directions) if y is None else _tangent(y, directions)
+        self.tangents = [_zeros(shape + directions) if y is None else _tangent(y, directions)
                          for y, shape in zip(self.outputs, self.shapes)]
 
     def _registered(self, leaves):
@@ -343,7 +343,7 @@ def _read(adjoints, x):
     if not is_complex_variable(x):
         return adjoints[x]
     width = (adjoints.width,) if adjoints.width > 1 else ()
-    real, imag = (adjoints[part] if part.is_active else np.zeros(np.shape(part.value) + width) for part in _parts(x))
+    real, imag = (adjoints[part] if part.is_active else _zeros(np.shape(part.value) + width) for part in _parts(x))
     return real + 1j * imag
 
 
@@ -351,8 +351,13 @@ def _tangent(y, directions):
     """The tangent of a result of strategy 'forward'."""
     if not is_complex_variable(y) or not directions:
         return y.tangent
-    real, imag = (part.tangent if part.is_active else np.zeros(np.shape(part.value) + directions) for part in _parts(y))
+    real, imag = (part.tangent if part.is_active else _zeros(np.shape(part.value) + directions) for part in _parts(y))
     return real + 1j * imag
+
+
+def _zeros(shape):
+    """The derivative of what depends on nothing: a float of a number, as others are."""
+    return np.zeros(shape) if shape else 0.0
 
 
 def _as_seed(seed, ids):
