@@ -290,7 +290,11 @@ def unique(ar, return_index=False, return_inverse=False, return_counts=False, ax
 
 def nan_to_num(x, copy=True, nan=0.0, posinf=None, neginf=None):
     """Each part by itself."""
-    found = x.copy("K") if copy else x
+    in_place = not copy and isinstance(plain(x), np.ndarray)
+    if not (copy or in_place):
+        np.array(plain(x), copy=False)      # of a number or a list: NumPy's error, where it has one
+    found = x if in_place else as_complex(x)
+    found = found.copy("K") if copy and found is x else found
     for part in (found.real, found.imag):
         part[...] = np.nan_to_num(part, True, nan, posinf, neginf)
     return found[()]

@@ -75,3 +75,36 @@ REFUSED = [
 def test_what_drivers_refuse(call):
     with pytest.raises((TypeError, ActiveError), match="real|complex"):
         call()
+
+
+@pytest.mark.parametrize("z", [1.2 + 0.7j, np.complex128(0.4 - 1.0j), np.array([1.2 + 0.7j, 0.3 - 0.2j])])
+def test_gradients_by_complex_numbers_are_linearized(z):
+    def f(z):
+        return np.sum(abs(z) ** 2 * np.imag(z))
+
+    def slope(z):      # of (a^2 + b^2) b by a, and i times that by b
+        return 2.0 * z.real * z.imag + 1j * (z.real**2 + 3.0 * z.imag**2)
+
+    gradient, push = codipy.linearize(codipy.grad(f), z)
+    assert gradient == pytest.approx(slope(z))
+    for direction in (1.0, 1.0j):
+        along = direction + np.zeros_like(z)
+        expected = (slope(z + 1e-6 * along) - slope(z - 1e-6 * along)) / 2e-6
+        assert push(along) == pytest.approx(expected, rel=1e-8)
+        assert push(along) == pytest.approx(codipy.jvp(codipy.grad(f), (z,), (along,))[1], rel=1e-14)
+
+
+@pytest.mark.parametrize("z", [
+    1 + 2j, complex(np.nan, 1.0), complex(np.inf, -np.inf), np.complex128(complex(1.0, np.nan)),
+    np.complex64(complex(np.nan, 2.0)), np.array(complex(np.nan, 2.0)), np.array([complex(np.nan, 2.0), 3 + 1j]),
+])
+def test_nan_to_num_of_one_number(z):
+    with np.errstate(all="ignore"):
+        for f in (np.nan_to_num, lambda z: np.nan_to_num(z * 1.0, nan=2.0), lambda z: np.nan_to_num([z, 2.0 * z]),
+                  lambda z: np.nan_to_num(z, posinf=5.0, neginf=-3.0)):
+            found, tangent = codipy.jvp(f, (z,), (np.ones_like(z) * (1.0 + 1.0j),))
+            expected = f(z)
+            assert type(found) is type(expected) and found.dtype == expected.dtype
+            assert np.array_equal(found, expected)
+        value, tangent = codipy.jvp(np.nan_to_num, (z,), (np.ones_like(z) * (1.0 + 1.0j),))
+    assert np.array_equal(tangent, np.isfinite(np.real(z)) + 1j * np.isfinite(np.imag(z)))

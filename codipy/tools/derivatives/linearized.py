@@ -7,7 +7,7 @@ import threading
 from codipy.active.array import is_active
 from codipy.errors import ActiveError
 from codipy.tools.arguments.choice import Choice
-from codipy.tools.arguments.leaves import join
+from codipy.tools.arguments.leaves import is_complex, join
 from codipy.tools.callee import rebound
 from codipy.tools.derivatives.curvature import Curvature, is_swept
 from codipy.tools.derivatives.gradient import Gradient
@@ -20,7 +20,7 @@ def gradient_run(f, args, kwargs, choice, has_aux, strategy, granularity):
     """The run of a gradient by the very arguments that it is linearized in; None where sweeps do not know it."""
     if type(f) is not Gradient or f.maker.__name__ != "grad" or has_aux or f.options["has_aux"]:
         return None
-    own = Choice(f.options["argnums"], f.options["argnames"])
+    own = Choice(f.options["argnums"], f.options["argnames"], with_complex=True)
     if own.names or choice.names or own.positions != choice.positions:
         return None
     if not is_swept(strategy) or not is_swept(f.options["strategy"]):
@@ -50,6 +50,9 @@ class GradientRun:
         self.choice, self._lock = choice, threading.Lock()
         given, args, kwargs = args, list(args), dict(kwargs)
         self.trees, self.leaves, places = choice.take(args, kwargs, f)
+        self.known = not any(map(is_complex, self.leaves))
+        if not self.known:
+            return
         run = rebound(f) if gradient.options["rebind"] else f
         self._curvature = Curvature(run, f, args, kwargs, self.leaves, choice.placer(self.trees, places, kwargs),
                                     granularity, given, "function")
