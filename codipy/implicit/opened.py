@@ -16,6 +16,7 @@ import types
 import numpy as np
 
 from codipy.active.array import is_active, plain
+from codipy.implicit.places import Slots
 from codipy.numpy.arguments import PLAIN
 from codipy.tools.rebinding.diverted import way_of
 from codipy.tools.rebinding.unit import EMPTY, contents
@@ -153,13 +154,7 @@ def _is(a, b):
 
 def attributes_of(x):
     """What an object has in its attributes and slots, by name."""
-    slots = [name for kind in type(x).__mro__ for name in _slots(kind) if hasattr(x, name)]
-    return {name: getattr(x, name) for name in slots} | getattr(x, "__dict__", {})
-
-
-def _slots(kind):
-    found = vars(kind).get("__slots__", ())
-    return [found] if isinstance(found, str) else [name for name in found if name not in ("__dict__", "__weakref__")]
+    return Slots.of(x) | getattr(x, "__dict__", {})
 
 
 @functools.lru_cache(256)

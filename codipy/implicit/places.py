@@ -224,7 +224,8 @@ class Slots(Place):
 
     @staticmethod
     def _members(x):
-        return {name: slot for kind in type(x).__mro__ for name, slot in vars(kind).items()
+        # Of two classes that have a slot of one name, that of the later one is the attribute.
+        return {name: slot for kind in reversed(type(x).__mro__) for name, slot in vars(kind).items()
                 if type(slot) is types.MemberDescriptorType}
 
     @classmethod

@@ -168,6 +168,28 @@ def test_counts_are_those_of_the_plain_run(name):
                                rtol=1e-6)  # fmt: skip
 
 
+class Counted:
+    __slots__ = ("calls",)
+
+
+class CountedAgain(Counted):
+    __slots__ = ("calls",)
+
+
+def test_a_slot_that_two_classes_have_is_that_of_the_later_one():
+    def f(k):
+        counted = CountedAgain()
+        counted.calls = 0
+
+        def residual(u):
+            counted.calls += 1
+            return u**3 + k * u - 1.0
+
+        return optimize.newton(residual, 0.5) + counted.calls
+
+    assert codipy.value_and_grad(f)(2.0)[0] == f(2.0)
+
+
 # ---- Kinds of keeping, each in one solver ----------------------------------------------------------------------------
 LATEST = None
 

@@ -49,6 +49,16 @@ class Walled:
         return u - self.wall if u > self.wall else self.wall - u
 
 
+class Hidden:
+    __slots__ = ("__wall",)
+
+    def __init__(self, wall):
+        self.__wall = wall
+
+    def side(self, u):
+        return 1.0 if u > self.__wall else -1.0
+
+
 KINKS = {
     "a distance": lambda x: bounded(lambda u: abs(u - x)),
     "fminbound": lambda x: optimize.fminbound(lambda u: np.maximum(u - x, 2.0 * (x - u)), 0.0, 2.0, xtol=1e-12),
@@ -68,6 +78,7 @@ JUMPS = {
         lambda u: np.exp(u) - (1.2 if u < x else 9.0), bracket=(0.5, 2.0)).root,
     "a steep function": lambda x: optimize.brentq(
         lambda u: 1e7 * (u - 0.7) + np.sign(u - x - 1e-9), 0.0, 2.0, xtol=1e-15),
+    "a private slot": lambda x: optimize.brentq(Hidden(x).side, 0.0, 2.0),
     "args": lambda x: optimize.toms748(lambda u, x: 1.0 if u > x else -1.0, 0.0, 2.0, args=(x,)),
 }  # fmt: skip
 
