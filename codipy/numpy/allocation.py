@@ -337,10 +337,12 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     ):
         options = {"num": num, "endpoint": endpoint, "retstep": retstep, "axis": axis, "dtype": dtype}
         return door("complexes")().array_function(np.linspace, (), (start, stop), options)
-    if type(start) is Real and np.ndim(_plain(stop)):
-        start = full(np.shape(stop), start)
-    elif type(stop) is Real and np.ndim(_plain(start)):
-        stop = full(np.shape(start), stop)
+    if np.ndim(_plain(start)) or np.ndim(_plain(stop)):
+        kind = np.linspace(_plain(start), _plain(stop), 0).dtype  # a float of Python's is as precise as the array
+        if type(start) is Real:
+            start = full(np.shape(_plain(stop)), start, kind)
+        elif type(stop) is Real:
+            stop = full(np.shape(_plain(start)), stop, kind)
     if type(start) is not Real and type(stop) is not Real:
         made = np.linspace(start, stop, num, endpoint, retstep, dtype, axis, **kwargs)
         return (fresh(made[0]), made[1]) if retstep else fresh(made)

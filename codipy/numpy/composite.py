@@ -233,8 +233,21 @@ def polydiv(u, v):
     return differentiable.apply("polydiv", (u, v), {})
 
 
+def histogram(a, bins=10, range=None, density=None, weights=None):
+    """The primitive of this name; edges that are active, or lie between active ends, as `histogram_bin_edges` has them."""
+    if not holds_active([bins, range]):
+        counts = {"bins": bins, "range": range, "density": density}
+        if holds_active(weights):
+            return differentiable.apply("histogram", (a, *counts.values(), weights), {})
+        return differentiable.apply("histogram", (a,), {**counts, "weights": weights})
+    edges = np.histogram_bin_edges(a, bins, range)
+    counts, _ = np.histogram(a, value_tree(bins), value_tree(range), weights=weights)
+    return counts / np.diff(edges).astype(float) / counts.sum() if density else counts, edges
+
+
 FUNCTIONS = {name: rule for name, rule in registry.COMPOSITES.items() if differentiable.is_function(name)}
 FUNCTIONS |= {
+    "histogram": histogram,
     "pad": pad,
     "polyadd": _polynomials_of_rows("polyadd", np.add),
     "polyder": polyder,

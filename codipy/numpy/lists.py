@@ -177,6 +177,21 @@ def _of_counts(function):
     return call
 
 
+def _of_range(function):
+    """A histogram, whose range is two numbers and no array: Python's floats are as precise as the samples."""
+    place = parameters(function).positional.index("range")
+
+    @functools.wraps(function, updated=())
+    def call(*args, **kwargs):
+        args = [x if k == place else _converted(x) for k, x in enumerate(args)]
+        kwargs = {name: x if name == "range" else _converted(x) for name, x in kwargs.items()}
+        if holds_variables([args, list(kwargs.values())]):
+            return array_function(function, (), args, kwargs)
+        return function(*args, **kwargs)
+
+    return call
+
+
 # One for each ufunc: some have several names. Those of `np.frompyfunc` are not here: they take lists as they are.
 _LISTED = {ufunc: listed(ufunc) for ufunc in vars(np).values() if isinstance(ufunc, np.ufunc)}
 UFUNCS = {name: _LISTED[ufunc] for name, ufunc in vars(np).items() if isinstance(ufunc, np.ufunc)}
@@ -189,6 +204,7 @@ FUNCTIONS |= {name: _asking(getattr(np, name)) for name in _TREES if name in _UN
 FUNCTIONS["apply_along_axis"] = _of_rows(np.apply_along_axis)
 FUNCTIONS["trim_zeros"] = _of_list(np.trim_zeros)
 FUNCTIONS["bincount"] = _of_counts(np.bincount)
+FUNCTIONS |= {name: _of_range(getattr(np, name)) for name in ("histogram", "histogram_bin_edges")}
 FUNCTIONS |= {"sum": _of_sum(np.sum, False), "mean": _of_sum(np.mean, True)}
 
 

@@ -215,16 +215,13 @@ def histogram_bin_edges(a, bins=10, range=None, weights=None):
             raise ValueError("bins must increase monotonically")
         return edges
     if range is not None or np.size(a) == 0:
-        ends = (0.0, 1.0) if range is None else range
-        low, high = (np.reshape(dense(end), 1) for end in ends)
-        dtype = np.result_type(getattr(a, "dtype", float), *map(plain, ends))  # to which the edges are rounded
+        low, high = (0.0, 1.0) if range is None else range
     else:
-        dtype = None
-        low, high = (f(np.reshape(a, -1), keepdims=True) for f in (np.min, np.max))
-    if np.all(low == high):
+        low, high = (f(np.reshape(a, -1)) for f in (np.min, np.max))
+    if plain(low) == plain(high):
         low, high = low - 0.5, high + 0.5
-    edges = np.reshape(np.linspace(low, high, bins + 1), -1)
-    return edges if dtype is None or edges.dtype == dtype else edges.astype(dtype)
+    dtype = np.result_type(plain(low), plain(high), getattr(a, "dtype", float))  # to which the edges are rounded
+    return np.linspace(low, high, bins + 1, dtype=dtype if dtype.kind == "f" else float)
 
 
 def histogramdd(sample, bins=10, range=None, density=None, weights=None):
