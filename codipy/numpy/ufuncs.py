@@ -8,7 +8,7 @@ import numbers
 import numpy as np
 
 from codipy.active.array import Array, Real, call, identifiers, is_complex_variable, plain
-from codipy.active.arrays.elementwise_door import elementwise
+from codipy.active.arrays.elementwise_door import elementwise, overlap
 from codipy.active.doors import door
 
 from . import differentiable, registry, sparse, special, ufunc_methods
@@ -212,6 +212,13 @@ def demand_unread(ufunc, inputs, result, out):
         refuse(ufunc.__name__, "out= is an operand and larger than the result: give a copy of the operand")
 
 
+def demand_apart(ufunc, outs):
+    """Refuse two results in the same memory: which of them stays in an element depends on the order of NumPy's loop."""
+    for k, first in enumerate(outs):
+        if any(first is not None and other is not None and overlap(np.shares_memory, first, other) for other in outs[:k]):
+            refuse(ufunc.__name__, "two arrays of out= share memory: give each result an array of its own")
+
+
 def _call(ufunc, inputs, kwargs, outs):
     where = kwargs.pop("where", True)
     where = np.array(value_tree(where), bool) if isinstance(where, (list, tuple)) else plain(where)
@@ -307,6 +314,8 @@ def array_ufunc(ufunc, method, inputs, kwargs):
     outs = kwargs.pop("out", None)
     if any(map(_foreign, inputs)):
         return NotImplemented
+    if outs is not None and len(outs) > 1:
+        demand_apart(ufunc, outs)
     if any(map(_is_complex, inputs[::2] if method == "at" else inputs)) or np.dtype(kwargs.get("dtype")).kind == "c":
         options = kwargs if outs is None else {**kwargs, "out": outs}
         return door("complexes")().array_ufunc(ufunc, method, inputs, options)

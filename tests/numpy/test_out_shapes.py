@@ -130,3 +130,21 @@ def test_products_over_a_row_of_an_operand_are_those_of_the_operand_before():
     assert value == f(SAMPLES[0])
     step = 1e-6 * np.eye(3)
     np.testing.assert_allclose(gradient, [(f(SAMPLES[0] + s) - f(SAMPLES[0] - s)) / 2e-6 for s in step], 1e-7)
+
+
+@pytest.mark.parametrize("ufunc", [np.modf, np.frexp, lambda x, **out: np.divmod(x, 0.7, **out)])
+@pytest.mark.parametrize("outs", [
+    lambda x: (x, x), lambda x: (x[::-1], x), lambda x: (np.zeros((2, 3))[0],) * 2, lambda x: (x[0, ...],) * 2,
+])  # fmt: skip
+@pytest.mark.parametrize("argnums", [0, 1])
+def test_two_results_do_not_share_memory(ufunc, outs, argnums):
+    def f(x, p):
+        x = np.array([x[0], x[1] * p, x[2]])
+        given = outs(x)
+        ufunc(x[1] if given[0].ndim == 0 else x, out=given)
+        return np.sum(x) * p
+
+    x = np.array([1.75, 2.3, -0.6])
+    f(x, 1.9)
+    with pytest.raises(ActiveError, match="two arrays of out= share memory"):
+        codipy.grad(f, argnums)(x, 1.9)
