@@ -33,9 +33,12 @@ def operand(x):
 
 def apply(name, args, kwargs, out=None):
     """Call the primitive `name` with active arguments by position and passive ones in any way."""
+    primitive = name
     if holds_active(kwargs.get("mean")) and f"{name}.about" in registry.PRIMITIVES:
-        args, kwargs = (args[0], kwargs["mean"]), {key: value for key, value in kwargs.items() if key != "mean"}
-        name = f"{name}.about"
+        named = dict(zip(parameters(of_name(name)).positional, args))  # those behind an active one too
+        a, mean = named.pop("a"), kwargs["mean"]
+        args, kwargs = (a, mean), {key: value for key, value in (named | kwargs).items() if key not in ("mean", "out")}
+        primitive = f"{name}.about"
     if holds_active(kwargs):
         active = ", ".join(key for key, value in kwargs.items() if holds_active(value))
         refuse(name, f"there is no derivative for the argument {active}: pass `codipy.value` of it")
@@ -45,7 +48,7 @@ def apply(name, args, kwargs, out=None):
     if dtype is None and out is not None:
         refuse_precision(name, args, out)
     args = [operand(x) if holds_active(x) else value_tree(x) for x in args]
-    found = _real(name, call(registry.PRIMITIVES[name], tuple(args), value_tree(kwargs)))
+    found = _real(name, call(registry.PRIMITIVES[primitive], tuple(args), value_tree(kwargs)))
     return assign(found, out, kept_by(name))
 
 

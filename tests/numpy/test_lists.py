@@ -381,3 +381,12 @@ def test_lists_of_singles_in_functions_that_may_be_complex(name, sign):
         found = codipy.rebind(f)(tape.register_input(point))
     assert found.dtype == plain.dtype
     assert codipy.value(found).tobytes() == plain.tobytes()
+
+
+@pytest.mark.parametrize("function", ["var", "std", "nanvar", "nanstd"])
+def test_a_mean_and_an_active_ddof_are_not_left_out(function):
+    def f(x):
+        return getattr(numpy, function)(numpy.stack([x, x * x]), axis=1, ddof=x[0], mean=x[2])[0]
+
+    with pytest.raises(ActiveError, match=f"np.{function}: there is no derivative for the argument ddof"):
+        codipy.grad(f)(numpy.array([0.3, 1.2, 2.1]))
