@@ -53,7 +53,7 @@ def to_jax(f, result=None):
         else:
             with np.errstate(all="ignore"):
                 try:
-                    found = np.asarray(f(*[np.ones(x.shape, x.dtype)[()] for x in args]))
+                    found = np.asarray(f(*[np.ones(x.shape, x.dtype) for x in args]))
                 except Exception as error:
                     raise TypeError(f"the shape of what {name_of(f)} returns is not known, since it failed with ones "
                                     "in the place of its arguments: say codipy.bridges.to_jax(f, result=...), which "
@@ -61,11 +61,10 @@ def to_jax(f, result=None):
         return jax.ShapeDtypeStruct(np.shape(found), jax.dtypes.canonicalize_dtype(found.dtype))
 
     def value(like, *args):
-        return np.asarray(f(*[np.array(x)[()] for x in args]), like)
+        return np.asarray(f(*map(np.array, args)), like)
 
     def pulled(seed, *args):
-        arrays = [np.array(x)[()] for x in args]
-        found, pull = vjp(f, *arrays)
+        found, pull = vjp(f, *map(np.array, args))
         seed = np.asarray(seed).astype(np.asarray(found).dtype)
         cotangents = pull(seed if np.ndim(found) else float(seed))
         return tuple(np.asarray(x, given.dtype) for x, given in zip(cotangents, args))

@@ -56,7 +56,7 @@ def to_pytensor(f, result):
 
         def perform(self, node, inputs, outputs):
             seed, *arrays = inputs
-            found, pull = vjp(f, *[np.array(x)[()] for x in arrays])
+            found, pull = vjp(f, *map(np.array, arrays))
             cotangents = pull(np.asarray(seed, np.asarray(found).dtype) if np.ndim(found) else float(seed))
             for place, cotangent, x in zip(outputs, cotangents, arrays):
                 place[0] = np.asarray(cotangent, x.dtype)
@@ -73,7 +73,7 @@ def to_pytensor(f, result):
             return graph.Apply(self, inputs, [result()])
 
         def perform(self, node, inputs, outputs):
-            outputs[0][0] = np.asarray(f(*[np.array(x)[()] for x in inputs]), node.outputs[0].dtype)
+            outputs[0][0] = np.asarray(f(*map(np.array, inputs)), node.outputs[0].dtype)
 
         def L_op(self, inputs, outputs, output_gradients):
             found = pulled(output_gradients[0], *inputs)

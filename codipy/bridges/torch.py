@@ -160,13 +160,12 @@ def _pulled(f, chosen, several, count):
 
 
 def _plain(torch, x):
-    """A tensor as an array of its own, a number if it has no axes."""
+    """A tensor as an array of its own."""
     if not isinstance(x, torch.Tensor):
         return x
     if x.device.type != "cpu":
         raise TypeError(f"a function of NumPy cannot take a tensor on {x.device}: say x.cpu()")
-    array = x.detach().numpy().copy()
-    return array if array.ndim else array[()]
+    return x.detach().numpy().copy()
 
 
 def _tensor(torch, x):

@@ -81,3 +81,15 @@ def test_from_jax_forward():
     f = codipy.bridges.from_jax(the_same)
     ours = codipy.jvp(f, (X, 1.3), (np.ones(5), 2.0))[1]
     np.testing.assert_allclose(ours, codipy.jvp(filled, (X, 1.3), (np.ones(5), 2.0))[1], rtol=1e-12)
+
+
+def test_what_has_no_axes_is_an_array_without_axes():
+    def f(k, x):
+        kept = k
+        kept *= 2.0
+        assert isinstance(k, np.ndarray)
+        return np.sum(x) * k
+
+    g = codipy.bridges.to_jax(f)
+    assert np.allclose(g(0.7, np.array([1.0, 2.0])), 4.2)
+    assert np.allclose(jax.grad(g)(0.7, np.array([1.0, 2.0])), 6.0)

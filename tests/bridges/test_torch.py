@@ -92,3 +92,16 @@ def test_a_parameter_of_the_module_has_no_derivative_here():
     layer = torch.nn.Linear(3, 1, dtype=torch.float64)
     found = codipy.grad(lambda x: codipy.bridges.from_torch(layer)(x)[0])(np.ones(3))
     assert found == pytest.approx(layer.weight.detach().numpy()[0]) and layer.weight.grad is None
+
+
+def test_a_tensor_without_axes_is_an_array_without_axes():
+    def f(k, x):
+        kept = k
+        kept *= 2.0
+        assert isinstance(k, np.ndarray)
+        return np.sum(x) * k
+
+    k, x = (torch.tensor(v, dtype=torch.float64, requires_grad=True) for v in (0.7, [1.0, 2.0]))
+    y = codipy.bridges.to_torch(f)(k, x)
+    y.backward()
+    assert np.allclose([y.item(), k.item(), k.grad.item(), *x.grad], [4.2, 0.7, 6.0, 1.4, 1.4])
