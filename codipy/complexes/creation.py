@@ -6,6 +6,7 @@ from __future__ import annotations
 import numpy as np
 
 from codipy.active.array import Array, from_ndarray
+from codipy.active.arrays.conversion import is_laid_out
 from codipy.active.recordings import status
 from codipy.active.scalar.kinds import converted
 from codipy.active.scalar.real import Real
@@ -52,7 +53,7 @@ def as_type(z, dtype, order, casting, copy):
     """``z.astype(dtype)``."""
     dtype = np.dtype(dtype)
     if dtype == z.dtype:
-        return z.copy(order) if copy else z
+        return z.copy(order) if copy or not is_laid_out(z, order) else z
     if not np.can_cast(z.dtype, dtype, casting):
         raise TypeError(f"Cannot cast array data from {z.dtype!r} to {dtype!r} according to the rule '{casting}'")
     if dtype in (np.complex128, np.complex64):

@@ -65,3 +65,30 @@ def test_what_cannot_be_active_says_so(kind):
 def test_without_being_rebuilt_floats_are_refused(kind):
     with pytest.raises(ActiveError, match=r"write x\.astype\(float"):
         codipy.grad(lambda x: kind(x).sum(), rebind=False)(POINT)
+
+
+LAYOUTS = {"rows": lambda x: x.reshape(2, 3, 4), "turned": lambda x: x.reshape(2, 3, 4).transpose(1, 2, 0),
+           "columns": lambda x: x.reshape(4, 6).T, "part": lambda x: x.reshape(4, 6)[::2, ::-1].T,
+           "backwards": lambda x: x[::-1], "repeated": lambda x: np.broadcast_to(x[:3], (2, 3)),
+           "repeated inside": lambda x: np.broadcast_to(x[:4].reshape(2, 1, 2), (2, 3, 2))}  # fmt: skip
+CASTS = [(float, np.float32), (np.float32, float), (float, float), (np.float32, np.float32), (float, complex),
+         (complex, complex), (complex, np.complex64), (np.complex64, np.complex64)]  # fmt: skip
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+@pytest.mark.parametrize(("before", "after"), CASTS)
+def test_astype_has_numpys_layout_and_memory(layout, before, after):
+    def f(x):
+        for order in "KCFA":
+            for copy in (True, False):
+                y = LAYOUTS[layout](x.astype(before))
+                z = y.astype(after, order=order, copy=copy)
+                strides = [step for n, step in zip(z.shape, z.strides) if n > 1]
+                seen.append((order, copy, z.dtype, strides, z.flags.writeable, np.shares_memory(y, z)))
+        return np.sum(x)
+
+    seen: list = []
+    x = np.arange(24.0)
+    f(x)
+    codipy.grad(f)(x)
+    assert seen[: len(seen) // 2] == seen[len(seen) // 2 :]

@@ -57,17 +57,19 @@ cdef object as_type(BaseArray a, object dtype, str order, str casting, bint subo
     cdef BaseArray result
     if dtype == np.float64 or dtype == np.float32:
         if is_single(a) == (dtype == np.float32):
-            return copied(a, order) if copy else a
+            return copied(a, order) if copy or not is_laid_out(a, order) else a
         if not np.can_cast(a.dtype, dtype, casting):
             raise TypeError(f"Cannot cast array data from {a.dtype!r} to {dtype!r} according to the rule '{casting}'")
         if dtype == np.float32:
-            return rounded(a)
+            return rounded(a if order == "K" and not repeats(a) else copied(a, order))
         result = copied(a, order)      # a storage of its own: float32 values are float64 values
         result.storage.single = False
         return result
     if dtype == object and a.is_active and not may_leave(epoch_of_array(a)):
         return door("boxed")(a, order)
     if dtype == np.complex128 or dtype == np.complex64:
+        if order == "A":
+            order = "F" if a.flags.fnc else "C"        # of this array, not of the complex one
         return door("complexes")().as_complex(a).astype(dtype, order, casting)
     if dtype.kind not in "iub":
         demand_passive(a, f"astype({dtype}) of an active Array",
@@ -75,8 +77,23 @@ cdef object as_type(BaseArray a, object dtype, str order, str casting, bint subo
     return a.value.astype(dtype, order, casting, subok, copy)
 
 
+cpdef bint is_laid_out(a, str order):
+    """Whether an array is in an order already, so that ``astype(copy=False)`` gives it as it is."""
+    flags = a.flags
+    return order == "K" or order != "F" and flags.c_contiguous or order != "C" and flags.f_contiguous
+
+
+cdef bint repeats(BaseArray a):
+    """Whether it shows an element more than once along an axis: copies put such an axis elsewhere than ufuncs do."""
+    cdef int k
+    for k in range(a.geometry.ndim):
+        if a.geometry.strides[k] == 0 and a.geometry.shape[k] > 1:
+            return True
+    return False
+
+
 cdef BaseArray rounded(BaseArray a):
-    """The same elements in float32, as an expression."""
+    """The same elements in float32, as an expression in the order of these."""
     cdef Recorder* r = current()
     cdef View shape = a.geometry
     set_contiguous(&shape)
