@@ -20,9 +20,12 @@ from codipy.numpy.arguments import fillable, holds_variables, parameters, value_
 from codipy.numpy.composite import of_rows, rows_along
 from codipy.numpy.functions import SETS, array_function
 from codipy.numpy.modules import module_for
-from codipy.numpy.views import stride_tricks
+from codipy.numpy.views import as_strided
 
-__all__ = ["FFT", "FUNCTIONS", "LINALG", "SCIMATH", "UFUNCS", "fft", "lib", "linalg", "listed", "scimath"]
+__all__ = [
+    "FFT", "FUNCTIONS", "LINALG", "SCIMATH", "STRIDED", "UFUNCS", "fft", "lib", "linalg", "listed", "scimath",
+    "stride_tricks",
+]  # fmt: skip
 
 _LISTS = frozenset({list, tuple})
 _SEQUENCES = ["column_stack", "concatenate", "dstack", "hstack", "stack", "vstack"]  # their first argument is arrays
@@ -225,4 +228,6 @@ LINALG = _of_module(np.linalg, "linalg.", ("multi_dot",))
 FFT = _of_module(np.fft, "fft.")
 SCIMATH = _of_module(np.lib.scimath, "lib.scimath.")
 linalg, fft, scimath = module_for(np.linalg, LINALG), module_for(np.fft, FFT), module_for(np.lib.scimath, SCIMATH)
+STRIDED = _of_module(np.lib.stride_tricks, "lib.stride_tricks.") | {"as_strided": _of_arguments(as_strided)}
+stride_tricks = module_for(np.lib.stride_tricks, STRIDED)
 lib = module_for(np.lib, {"stride_tricks": stride_tricks, "scimath": scimath})

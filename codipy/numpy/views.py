@@ -15,10 +15,9 @@ from codipy.active.array import Array
 from codipy.active.arrays.plain import is_view_of, is_writable, shown_as, stand_in
 
 from .arguments import fillable, gather_tree, rebuilt, value_leaf
-from .modules import module_for
 from .names import there
 
-__all__ = ["DATA", "Shown", "as_strided", "stride_tricks"]
+__all__ = ["DATA", "Shown", "as_strided"]
 
 # Functions that give views wherever they can, and their arguments that are seen.
 DATA = there({
@@ -157,6 +156,3 @@ def as_strided(x, *args, **kwargs):
         return np.lib.stride_tricks.as_strided(x, *args, **kwargs)
     shown = Shown()
     return shown.view(np.lib.stride_tricks.as_strided(shown.tree(x), *args, **kwargs))
-
-
-stride_tricks = module_for(np.lib.stride_tricks, {"as_strided": as_strided})

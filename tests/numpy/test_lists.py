@@ -390,3 +390,20 @@ def test_a_mean_and_an_active_ddof_are_not_left_out(function):
 
     with pytest.raises(ActiveError, match=f"np.{function}: there is no derivative for the argument ddof"):
         codipy.grad(f)(numpy.array([0.3, 1.2, 2.1]))
+
+
+@pytest.mark.parametrize("kind", [numpy.float32, numpy.float64])
+@pytest.mark.parametrize("text", ["sliding_window_view((x[1], x[2]), 2)", "as_strided([x[0], x[1]], (2,), (0,))"])
+def test_lists_of_which_parts_are_shown(text, kind):
+    def f(x):
+        y = eval(f"numpy.lib.stride_tricks.{text}", {"numpy": codipy.numpy if rebound else numpy, "x": x})
+        seen.append((y.dtype, codipy.value(y).tobytes()))
+        return numpy.sum(y * y)
+
+    seen, rebound = [], False
+    x = numpy.array([0.5, 1.5, 2.5], kind)
+    f(x)
+    rebound = True
+    found = codipy.grad(f)(x)
+    assert seen[0] == seen[1]
+    assert numpy.array_equal(found, [0.0, 3.0, 5.0] if "sliding" in text else [2.0, 0.0, 0.0])

@@ -16,10 +16,9 @@ import codipy.math
 import codipy.numpy
 import codipy.scipy
 from codipy.numpy import namespace
-from codipy.numpy.lists import FFT, LINALG, SCIMATH, lib, scimath
+from codipy.numpy.lists import FFT, LINALG, SCIMATH, STRIDED, lib, scimath, stride_tricks
 from codipy.numpy.modules import module_for
 from codipy.numpy.standins import STANDINS, isinstance_, pass_for
-from codipy.numpy.views import as_strided, stride_tricks
 from codipy.scipy import namespace as scipy_namespace
 from codipy.tools.rebinding.caches import cache, lru_cache
 from codipy.tools.rebinding.containers import VIEWS
@@ -63,7 +62,8 @@ def _pairs():
         yield getattr(np.fft, name), new
     for name, new in SCIMATH.items():
         yield getattr(np.lib.scimath, name), new
-    yield np.lib.stride_tricks.as_strided, as_strided
+    for name, new in STRIDED.items():
+        yield getattr(np.lib.stride_tricks, name), new
     yield from STANDINS.items()
     yield isinstance, isinstance_
     yield id, _id
