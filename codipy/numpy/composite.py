@@ -234,7 +234,7 @@ def polydiv(u, v):
 
 
 def histogram(a, bins=10, range=None, density=None, weights=None):
-    """The primitive of this name; edges that are active, or lie between active ends, as `histogram_bin_edges` has them."""
+    """The primitive of this name; active edges, and those between active ends, as `histogram_bin_edges` has them."""
     if not holds_active([bins, range]):
         counts = {"bins": bins, "range": range, "density": density}
         if holds_active(weights):

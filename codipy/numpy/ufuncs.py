@@ -214,8 +214,9 @@ def demand_unread(ufunc, inputs, result, out):
 
 def demand_apart(ufunc, outs):
     """Refuse two results in the same memory: which of them stays in an element depends on the order of NumPy's loop."""
-    for k, first in enumerate(outs):
-        if any(first is not None and other is not None and overlap(np.shares_memory, first, other) for other in outs[:k]):
+    given = [out for out in outs if out is not None]
+    for k, first in enumerate(given):
+        if any(overlap(np.shares_memory, first, other) for other in given[:k]):
             refuse(ufunc.__name__, "two arrays of out= share memory: give each result an array of its own")
 
 
