@@ -15,6 +15,7 @@ from tests.fuzz.calls import (
     with_out,
 )
 from tests.fuzz.guards import all_guarded, guarded, guarded_number
+from tests.fuzz.idioms import asked, assigned, functional, kinds, loops, records, shaped, tables
 from tests.fuzz.indexed import index_array, kept_elements, puts
 from tests.fuzz.language import (
     built_in,
@@ -346,4 +347,12 @@ STEPS = [
     (2, types),
     (1, hashed),
     (4, without_axes),
+    (3, loops),
+    (3, assigned),
+    (3, tables),
+    (4, records),
+    (4, functional),
+    (3, asked),
+    (4, kinds),
+    (5, shaped),
 ]
