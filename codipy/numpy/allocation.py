@@ -337,6 +337,7 @@ def linspace(start, stop, num=50, endpoint=True, retstep=False, dtype=None, axis
     ):
         options = {"num": num, "endpoint": endpoint, "retstep": retstep, "axis": axis, "dtype": dtype}
         return door("complexes")().array_function(np.linspace, (), (start, stop), options)
+    start, stop = _gathered(start), _gathered(stop)
     if np.ndim(_plain(start)) or np.ndim(_plain(stop)):
         kind = np.linspace(_plain(start), _plain(stop), 0).dtype  # a float of Python's is as precise as the array
         if type(start) is Real:
@@ -372,6 +373,7 @@ def _in(x, dtype):
 
 @functools.wraps(np.logspace, updated=())
 def logspace(start, stop, num=50, endpoint=True, base=10.0, dtype=None, **kwargs):
+    start, stop, base = map(_gathered, (start, stop, base))
     if not any(type(x) is Real for x in (start, stop, base)):
         return fresh(np.logspace(start, stop, num, endpoint, base, dtype, **kwargs))
     if np.ndim(base):  # NumPy gives an array of bases the axis of the grid
@@ -405,6 +407,11 @@ def arange(*args, **kwargs):
 def _without_axes(x):
     """The number that an array without axes holds; anything else as it is."""
     return x[()] if type(x) is Array and not x.ndim else x
+
+
+def _gathered(x):
+    """The Array of a list of active numbers; anything else as it is."""
+    return array(x) if type(x) in (list, tuple) and holds_movable(x) else x
 
 
 def _plain(x):

@@ -407,3 +407,25 @@ def test_lists_of_which_parts_are_shown(text, kind):
     found = codipy.grad(f)(x)
     assert seen[0] == seen[1]
     assert numpy.array_equal(found, [0.0, 3.0, 5.0] if "sliding" in text else [2.0, 0.0, 0.0])
+
+
+SPACES = ["np.linspace([x[1], x[2]], 3, 4)", "np.linspace(0.0, (x[0], x[2]), 3)", "np.logspace([x[1], x[2]], 3, 4)",
+          "np.linspace([x[1], x[2]], 2.0 * x[0].item(), 4)", "np.linspace([x[0], 1.5], [x[1], x[2]], 3)"]  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", [numpy.float32, numpy.float64])
+@pytest.mark.parametrize("text", SPACES)
+def test_spaces_between_lists(text, kind):
+    def f(x):
+        y = eval(text, {"np": codipy.numpy if rebound else numpy, "x": x})
+        seen.append((y.dtype, codipy.value(y).tobytes()))
+        return numpy.sum(y * y)
+
+    seen, rebound = [], False
+    x = numpy.array([0.5, 0.7, 0.9])
+    slopes = [(f(x + e) - f(x - e)) / 2e-6 for e in numpy.eye(3) * 1e-6]
+    x = x.astype(kind)
+    plain = f(x), seen[-1]
+    rebound = True
+    assert numpy.allclose(codipy.grad(f)(x), slopes, rtol=1e-4 if kind is numpy.float32 else 1e-6)
+    assert seen[-1] == plain[1]
