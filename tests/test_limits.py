@@ -3,6 +3,7 @@
 
 import array
 import ctypes
+import datetime
 import decimal
 import fractions
 import functools
@@ -82,6 +83,10 @@ RAISES = {
     "fraction": (lambda x: float(fractions.Fraction(x[0])), TypeError),
     "a complex number as a float": (lambda x: np.zeros(2).__setitem__(0, 1j * x[0]), TypeError),
     "statistics": (lambda x: statistics.mode([x[0], x[1]]), ActiveError),
+    "a normal distribution": (lambda x: statistics.NormalDist(x[0], x[1]).pdf(0.2), ActiveError),
+    "timedelta": (lambda x: datetime.timedelta(seconds=x[0]).total_seconds(), ActiveError),
+    "timedelta of NumPy": (lambda x: (np.timedelta64(5, "s") * x[0]) / np.timedelta64(1, "s"), TypeError),
+    "a matrix": (lambda x: np.sum(np.matrix([[x[0], 1.0], [0.0, x[1]]]).I), TypeError),
     "ratio": (lambda x: x[0].as_integer_ratio()[0], ActiveError),
     "float16": (lambda x: np.float16(x[0]), ActiveError),
     "a class pattern": (lambda x: globals()["without_source"](x[0]), ActiveError),
@@ -98,6 +103,7 @@ def test_what_is_a_constant(name):
     np.testing.assert_array_equal(gradient, [0.0, f(POINT)])
 
 
+@pytest.mark.filterwarnings("ignore::PendingDeprecationWarning")
 @pytest.mark.parametrize("name", RAISES)
 def test_what_raises(name):
     f, error = RAISES[name]

@@ -3,6 +3,7 @@
 
 import math
 import re
+import statistics
 
 import numpy as np
 import pytest
@@ -13,6 +14,7 @@ import scipy.optimize
 import scipy.signal
 import scipy.sparse.linalg
 import scipy.spatial
+import scipy.special
 import scipy.stats
 
 import codipy
@@ -135,3 +137,24 @@ def test_linear_algebra_that_is_not_rebuilt():
     for found in (codipy.grad(f)(POINT.copy()),
                   codipy.grad(lambda x: f(x, codipy.scipy.linalg), rebind=False)(POINT.copy())):
         np.testing.assert_allclose(found, expected, rtol=1e-6)
+
+
+def harmonic(n, m, theta, phi):      # as the message says it
+    scale = np.sqrt((2 * n + 1) / (4 * np.pi) * scipy.special.poch(n + m + 1, -2 * m))
+    return scipy.special.lpmv(m, n, np.cos(theta)) * np.exp(1j * m * phi) * scale
+
+
+@pytest.mark.parametrize("refused, instead, words", [
+    (lambda x: statistics.NormalDist(x[0], x[1]).cdf(0.2), lambda x: scipy.stats.norm.cdf(0.2, x[0], x[1]),
+     "scipy.stats.norm.cdf"),
+    (lambda x: statistics.NormalDist().cdf(x[0]), lambda x: scipy.stats.norm.cdf(x[0], 0.0, 1.0), "scipy.stats.norm.cdf"),
+    (lambda x: scipy.special.sph_harm_y(3, -2, x[0], x[1]).real, lambda x: harmonic(3, -2, x[0], x[1]).real, "lpmv"),
+    (lambda x: scipy.optimize.approx_fprime(np.ones(2), lambda z: np.sum(z**2 * x))[0],
+     lambda x: codipy.grad(lambda z, x: np.sum(z**2 * x))(np.ones(2), x)[0], "codipy.grad"),
+])  # fmt: skip
+def test_words_that_say_what_to_write(refused, instead, words):
+    x, step = np.array([0.4, 0.7]), 1e-5
+    with pytest.raises(ActiveError, match=f"write .*{words}"):
+        codipy.grad(refused)(x)
+    known = [(refused(x + e) - refused(x - e)) / (2.0 * step) for e in step * np.eye(2)]
+    np.testing.assert_allclose(codipy.grad(instead)(x), known, atol=2e-3 if words == "codipy.grad" else 1e-8)

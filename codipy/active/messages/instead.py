@@ -24,6 +24,13 @@ _WORDS = dict.fromkeys(
 
 _WORDS["integrate.set_initial_value"] = "scipy.integrate.solve_ivp(fun, (t0, t1), y0, args=...) or odeint"
 
+_WORDS |= dict.fromkeys(("optimize.approx_fprime", "optimize.check_grad"),
+                        "codipy.grad(f)(xk), or codipy.jacobian, in the place of differences")
+_WORDS["special.MultiUFunc"] = (      # sph_harm_y and its like
+    "it with scipy.special.lpmv(m, n, z), which has a derivative by z: sph_harm_y(n, m, theta, phi) is "
+    "lpmv(m, n, np.cos(theta)) * np.exp(1j * m * phi) times np.sqrt((2 * n + 1) / (4 * np.pi) * poch(n + m + 1, -2 * m))")
+_NORMAL = "scipy.stats.norm, as scipy.stats.norm.cdf(x, mu, sigma)"
+
 # What rebound code finds by itself, by module.
 _FOUND = {
     "interpolate": "Akima1DInterpolator BSpline BarycentricInterpolator CubicHermiteSpline CubicSpline "
@@ -72,6 +79,8 @@ def instead_of(names, is_ours=False):
         is_found = parts[0] == "scipy" and parts[-1] in _FOUND.get(parts[1], "").split() and not is_ours
         if parts[:2] == ["scipy", "linalg"] or is_found:
             return f"`codipy.{'.'.join(parts)}` in its place"
+        if parts[:2] == ["statistics", "NormalDist"]:
+            return _NORMAL
         if parts[0] == "scipy" and len(parts) > 2:
             for key in (".".join(parts[1:]), f"{parts[1]}.{parts[-1]}"):
                 if key in _INSTEAD or key in _WORDS:
