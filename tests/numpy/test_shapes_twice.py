@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Second derivatives of the incomplete gamma and beta functions by their shapes, and of the distributions made of them."""
+"""Second derivatives of the incomplete gamma and beta functions by their shapes, and of distributions."""
 
 import mpmath
 import numpy as np

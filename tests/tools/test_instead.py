@@ -147,7 +147,8 @@ def harmonic(n, m, theta, phi):      # as the message says it
 @pytest.mark.parametrize("refused, instead, words", [
     (lambda x: statistics.NormalDist(x[0], x[1]).cdf(0.2), lambda x: scipy.stats.norm.cdf(0.2, x[0], x[1]),
      "scipy.stats.norm.cdf"),
-    (lambda x: statistics.NormalDist().cdf(x[0]), lambda x: scipy.stats.norm.cdf(x[0], 0.0, 1.0), "scipy.stats.norm.cdf"),
+    (lambda x: statistics.NormalDist().cdf(x[0]), lambda x: scipy.stats.norm.cdf(x[0], 0.0, 1.0),
+     "scipy.stats.norm.cdf"),
     (lambda x: scipy.special.sph_harm_y(3, -2, x[0], x[1]).real, lambda x: harmonic(3, -2, x[0], x[1]).real, "lpmv"),
     (lambda x: scipy.optimize.approx_fprime(np.ones(2), lambda z: np.sum(z**2 * x))[0],
      lambda x: codipy.grad(lambda z, x: np.sum(z**2 * x))(np.ones(2), x)[0], "codipy.grad"),

@@ -28,7 +28,8 @@ _WORDS |= dict.fromkeys(("optimize.approx_fprime", "optimize.check_grad"),
                         "codipy.grad(f)(xk), or codipy.jacobian, in the place of differences")
 _WORDS["special.MultiUFunc"] = (      # sph_harm_y and its like
     "it with scipy.special.lpmv(m, n, z), which has a derivative by z: sph_harm_y(n, m, theta, phi) is "
-    "lpmv(m, n, np.cos(theta)) * np.exp(1j * m * phi) times np.sqrt((2 * n + 1) / (4 * np.pi) * poch(n + m + 1, -2 * m))")
+    "lpmv(m, n, np.cos(theta)) * np.exp(1j * m * phi) * "
+    "np.sqrt((2 * n + 1) / (4 * np.pi) * poch(n + m + 1, -2 * m))")
 _NORMAL = "scipy.stats.norm, as scipy.stats.norm.cdf(x, mu, sigma)"
 
 # What rebound code finds by itself, by module.

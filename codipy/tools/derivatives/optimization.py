@@ -236,8 +236,9 @@ def _real(name, x):
     """A vector of real numbers: NumPy discards imaginary parts with a warning only."""
     found = np.asarray(x)
     if found.dtype.kind == "c":
-        raise TypeError(f"{name} is complex, and solvers of scipy.optimize take real numbers: let real and imaginary parts "
-                        "be the variables, np.concatenate([z.real, z.imag]), and z = x[:n] + 1j * x[n:] in the function")
+        raise TypeError(f"{name} is complex, and solvers of scipy.optimize take real numbers: let real and imaginary "
+                        "parts be the variables, np.concatenate([z.real, z.imag]), and in the function "
+                        "z = x[:n] + 1j * x[n:]")
     return np.asarray(found, float)
 
 
