@@ -2,8 +2,10 @@
 """What holds of the gradient of any program: every strategy gives it, and so does a tape that was saved and loaded."""
 
 import numpy as np
+import pytest
 
 import codipy
+from codipy.errors import TapeError
 from tests.files.test_tape_files import saved
 
 
@@ -26,3 +28,16 @@ def demand_same_when_loaded(f, point, path):
     tape.evaluate()
     assert np.array_equal(loaded.inputs[0].gradient, x.gradient)
     return tape, x, y
+
+
+def demand_no_replay_elsewhere(f, point, message):
+    """A tape of values gives its value again where it was recorded, and says with `message` that it cannot elsewhere."""
+    tape = codipy.Tape(strategy="primal")
+    with tape:
+        x = tape.register_input(point)
+        y = tape.register_output(codipy.rebind(f)(x))
+    tape.evaluate_primal()
+    assert tape.get_primal(y) == f(point)
+    tape.set_primal(x, point + 0.1)
+    with pytest.raises(TapeError, match=message):
+        tape.evaluate_primal()

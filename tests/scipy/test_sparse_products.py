@@ -6,7 +6,8 @@ import pytest
 import scipy.sparse.linalg as linalg
 
 import codipy
-from codipy.errors import ActiveError, TapeError, UndifferentiableError
+from codipy.errors import ActiveError, UndifferentiableError
+from tests.scipy.recorded import demand_no_replay_elsewhere
 from tests.strategies import STRATEGIES
 
 N, M = 12, 15
@@ -124,15 +125,7 @@ def test_repeated_values_have_no_vectors():
 
 @pytest.mark.parametrize("name", ["eigenvalues", "only singular values", "lsqr", "passive operator"])
 def test_a_replay_elsewhere_raises(name):
-    tape, f = codipy.Tape(strategy="primal"), (FIRST | ANY)[name]
-    with tape:
-        p = tape.register_input(P)
-        y = tape.register_output(codipy.rebind(f)(p))
-    tape.evaluate_primal()
-    assert y.value == f(P)
-    tape.set_primal(p, P + 0.1)
-    with pytest.raises(TapeError, match="evaluate_primal.* cannot"):
-        tape.evaluate_primal()
+    demand_no_replay_elsewhere((FIRST | ANY)[name], P, "evaluate_primal.* cannot")
 
 
 @pytest.mark.parametrize("name", ["lsqr of an array", "cg of an array", "eigenvalues of an array"])
