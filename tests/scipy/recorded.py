@@ -31,7 +31,7 @@ def demand_same_when_loaded(f, point, path):
 
 
 def demand_no_replay_elsewhere(f, point, message):
-    """A tape of values gives its value again where it was recorded, and says with `message` that it cannot elsewhere."""
+    """A tape of values gives its value again where it was recorded; elsewhere it says with `message` that it cannot."""
     tape = codipy.Tape(strategy="primal")
     with tape:
         x = tape.register_input(point)
