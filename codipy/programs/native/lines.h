@@ -8,8 +8,10 @@
 #include "codipy/operations/formulas.h"
 #include "codipy/programs/tiles/plan.h"
 
-/* The first four are read when they are used; READ_EACH of a loop over rows: one number for all of an element's. SIZE is the bits of a & b: with all but the sign, the absolute value.
-   GATED is a * b where a is not zero, else 0. */
+/* What a line gives. The first four are read when they are used: READ an element of an array, READ_EACH, of a loop over rows,
+   one number for all of an element's, READ_ONE what is the same for all elements, NUMBER a constant of a formula. SIZE is the
+   bits of a & b: with all but the sign, the absolute value. GATED is a * b where a is not zero, else 0; SIFTED is b where a
+   is not zero, else 0. */
 typedef enum { READ, READ_EACH, READ_ONE, NUMBER, ADD, SUBTRACT, MULTIPLY, DIVIDE, ROOT, OPPOSITE, SIZE, GATED, SIFTED, WRITE } LineKind;
 
 enum {

@@ -22,7 +22,8 @@ void second_free(TileSecondPlan *list);
 int tile_run_second_forward(const TileSecondPlan *plan, const TileSweep *sweep, const TileLanes *lanes, double *lhs,
     const Py_ssize_t *lhs_strides);
 
-/* Back, whole or curved: adds to the operands' D. `bar` are the adjoints of the result, `lhs` its D in the first plane. */
+/* Back, by a plan of SECOND_BACK or SECOND_SMOOTH: adds to the operands' D. `bar` are the adjoints of the result, `lhs` its
+   D in the first plane. */
 int tile_run_second_back(const TileSecondPlan *plan, const TileSweep *sweep, const TileLanes *lanes, const double *bar,
     const double *lhs, const Py_ssize_t *lhs_strides);
 #endif
