@@ -57,7 +57,6 @@ class Iterates:
     def __exit__(self, *exception):
         tape, self._tape, self._arrays = self._tape, None, {}
         if tape is not None:
-            tape.loans = None
             give_back(_SETTINGS, tape)
 
     def asked(self, function):

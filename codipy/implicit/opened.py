@@ -18,6 +18,7 @@ import numpy as np
 from codipy.active.array import is_active, plain
 from codipy.implicit.places import Slots
 from codipy.numpy.arguments import PLAIN
+from codipy.tools.driver import Driver
 from codipy.tools.rebinding.diverted import way_of
 from codipy.tools.rebinding.unit import EMPTY, contents
 
@@ -31,9 +32,10 @@ _OF_SCIPY = "scipy.", "codipy.scipy.", "codipy.tools.rebinding.distributions."
 class Opened:
     """A function with what it closes over.
 
-    Cells and default values are looked into, also those of functions that stand in them, and lists, tuples and
-    dictionaries there. A variable that the function itself assigns to (``nonlocal``) stays where it is, and so does
-    what an object of the user's has in its attributes; objects of SciPy's are looked into as lists are.
+    Cells and default values are looked into, also those of functions that stand in them, or that drivers there
+    differentiate (``codipy.grad(f)``), and lists, tuples and dictionaries. A variable that the function itself assigns
+    to (``nonlocal``) stays where it is, and so does what an object of the user's has in its attributes; objects of
+    SciPy's are looked into as lists are.
 
     Parameters
     ----------
@@ -97,6 +99,9 @@ class _Copier:
             parts = x.func, x.args, x.keywords
             f, args, named = copied = self.copy(parts)
             return x if copied is parts else functools.partial(f, *args, **named)
+        if isinstance(x, Driver):
+            f, options = self.copy(x.f), self.copy(x.options)
+            return x if f is x.f and options is x.options else x.maker(f, **options)
         if kind is types.MethodType:
             owner = self.copy(x.__self__)
             return x if owner is x.__self__ else types.MethodType(x.__func__, owner)

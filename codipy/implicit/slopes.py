@@ -58,13 +58,13 @@ class Slopes:
         settings = NESTED if is_nested else ("auto", None)
         tape = borrow(settings)
         try:
-            tape.loans = [] if is_nested else None
+            if is_nested:
+                tape.loans = []
             recording = Recording(tape, f, [], {}, [*states, *self.variables], place)
             if tape.loans:
                 refuse_hidden()
             yield _Runs(recording, len(states), states[0].size)
         finally:
-            tape.loans = None
             give_back(settings, tape)
 
     def pulled(self, t, y, cotangent):

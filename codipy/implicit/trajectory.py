@@ -176,7 +176,6 @@ class Reads:
     def __exit__(self, *exception):
         self._tape.set_passive()
         self.found = bool(self._tape.loans)
-        self._tape.loans = None
         give_back(NESTED, self._tape)
 
 

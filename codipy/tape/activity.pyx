@@ -181,13 +181,33 @@ def depth():
     Returns
     -------
     int
-        0 where nothing records, and inside ``codipy.passive()``; one that is swept for second derivatives counts for two.
+        0 where nothing records, and inside ``codipy.passive()``, as long as no recording begins there: those around it
+        do not count. One that is swept for second derivatives counts for two.
     """
     if codipy_thread_state[0] == NULL:
         return 0
     cdef _Stack stack = stack_of_thread()
-    tapes = {id(tape): tape for tape, _ in stack.entries[:stack.depth] if tape is not None}
-    return sum([2 if tape.twice else 1 for tape in tapes.values()])
+    cdef Py_ssize_t i = stack.depth - 1
+    cdef dict tapes = {}
+    while i >= 0 and stack.entries[i][0] is not None:
+        tape = stack.entries[i][0]
+        tapes[id(tape)] = 2 if tape.twice else 1
+        i -= 1
+    return sum(tapes.values())
+
+
+def is_suspended():
+    """Whether ``passive()`` holds up a recording of this thread.
+
+    Returns
+    -------
+    bool
+        False where one records, be it inside of ``passive()``.
+    """
+    if codipy_thread_state[1] == NULL:
+        return False
+    cdef _Stack stack = stack_of_thread()
+    return any([tape is not None for tape, _ in stack.entries[:stack.depth]])
 
 
 cdef class passive:

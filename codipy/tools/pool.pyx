@@ -8,6 +8,7 @@ from codipy.tape.activity cimport current, surroundings_of_thread
 from codipy.tape.provenance.watching cimport watcher
 
 from codipy.data.pool import clear_pool
+from codipy.tape.activity import is_suspended
 from codipy.tools.swallowed import forget, raised, watch
 
 cdef extern from "Python.h":
@@ -42,7 +43,18 @@ cdef dict idle():
 
 
 cpdef Tape borrow(tuple settings):
-    """An empty, passive tape that nobody else uses; `settings` is (strategy, granularity), for 'forward' with the width."""
+    """An empty, passive tape that nobody else uses; `settings` is (strategy, granularity), for 'forward' with the width.
+
+    Inside of ``passive()`` variables of the recordings that it holds up are lent to it. Nothing that is computed there
+    has a derivative by them, so nothing is computed again: to the driver they are constants.
+    """
+    cdef Tape tape = idle_or_new(settings)
+    if surroundings_of_thread() != NULL and is_suspended():
+        tape.loans = []
+    return tape
+
+
+cdef Tape idle_or_new(tuple settings):
     global codipy_waits_for
     cdef list tapes
     cdef Tape tape
@@ -100,6 +112,7 @@ def check_settings(tuple settings, bint forward=False):
 cpdef int give_back(tuple settings, Tape tape) except -1:
     """End a loan: drop the recording, keep the memory."""
     cdef dict tapes
+    tape.loans = None
     if errors:
         forget(tape)
     if tape.recordings or tape.watched:      # a function left a recording of its own open above this one: see tape.set_passive()

@@ -12,6 +12,7 @@ import numpy as np
 from codipy.active import Real
 from codipy.active.array import Array, is_complex_variable
 from codipy.active.bulk import all_floats, as_float
+from codipy.active.recordings.status import in_passive
 from codipy.errors import ActiveError
 from codipy.tape import active_tape
 
@@ -28,7 +29,7 @@ def as_leaf(leaf, path):
     if is_array(leaf):
         return leaf
     if type(leaf) is Real or type(leaf) is Array or is_complex_variable(leaf):
-        if leaf.is_active:
+        if leaf.is_active and not in_passive():
             raise ActiveError(
                 f"{path} is active on a tape that does not record here: call this inside of `with tape:`, or pass its "
                 "value, codipy.value(x), if it is a constant")

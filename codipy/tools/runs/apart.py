@@ -89,7 +89,6 @@ class Apart:
         return self
 
     def __exit__(self, *exception):
-        self.tape.loans = None
         give_back(NESTED, self.tape)
 
     def nbytes(self):

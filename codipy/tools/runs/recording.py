@@ -141,7 +141,7 @@ class Recording:
 
     def _run(self, f, args, kwargs, leaves, place):
         self.inputs = self._registered(leaves)
-        if self.tape.loans is not None and self._origins is None:
+        if self.tape.loans is not None and self._origins is None and not self.with_complex:
             _demand_no_complex(self.inputs)
         self.inputs_at = [identifiers_of_parts(x) for x in self.inputs] if self.tape.loans is not None else None
         # f may overwrite an Array: the adjoint of an input is that of what was registered.
@@ -160,7 +160,7 @@ class Recording:
         computed = [_computed(leaf, path, f) for path, leaf in pairs]
         self.value = plain_copy(self.result)
         self.outputs = [None if leaf is None else self.tape.register_output(leaf) for leaf in computed]
-        if self.inputs_at is not None and self._origins is None:
+        if self.inputs_at is not None and self._origins is None and not self.with_complex:
             _demand_no_complex(self.outputs)
         if self.inputs_at is not None:      # what is lent to this recording has identifiers only as long as it runs
             self._aux = [identifiers_of_parts(x) if depends(x) else None for _, x in labelled(self.aux, "aux")]

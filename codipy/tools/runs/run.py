@@ -106,7 +106,6 @@ class Run:
     def close(self):
         """End the loan of the tape."""
         if self.tape is not None:
-            self.tape.loans = None
             give_back(self.settings, self.tape)
 
     @property
