@@ -315,8 +315,8 @@ cdef class BaseTape:
         return self.withdraw_block(before)
 
     cdef int append(self, Record record, int32_t before) except -1:
-        assert self.names_live(record), "a record names an identifier that is free"
         try:
+            assert self.names_live(record), "a record names an identifier that is free"
             return self.place(record, before)
         except BaseException:
             self.withdraw_block(before)
