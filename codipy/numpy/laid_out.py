@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Values of ufuncs as NumPy has them for an ``out=`` with negative strides: its loops for that give other last bits.
+"""Values of ufuncs as NumPy has them for an ``out=`` where strides are negative: its loops for these have other bits.
 
 So NumPy's loop is run once more, on copies that lie in memory as the arrays do, also to each other: where what
 is written is read as well, NumPy decides by that what it computes in another place first.
@@ -73,8 +73,20 @@ class _Layout:
         return made[::-1]
 
 
+def _is_reversed(x):
+    """Whether elements of an array stand in reverse."""
+    return isinstance(x, (Array, np.ndarray)) and any(step < 0 < size - 1 for step, size in zip(_geometry(x, x)[0],
+                                                                                               x.shape))  # fmt: skip
+
+
+def _is_repeated(inputs, out):
+    """Whether a result stands several times in ``out=``."""
+    return np.broadcast_shapes(*(np.shape(plain(x)) for x in inputs)) != out.shape
+
+
 def loop_for(ufunc, inputs, out, options):
-    """What runs NumPy's loop for an ``out=`` of which elements stand in reverse; None where they do not.
+    """What runs NumPy's loop for an ``out=`` of which elements stand in reverse, or in which a result stands several
+    times that is of such operands; None where neither is so.
 
     Parameters
     ----------
@@ -92,7 +104,7 @@ def loop_for(ufunc, inputs, out, options):
     callable or None
         Of plain values of the inputs and of what stands in `out`: gives the result.
     """
-    if not any(step < 0 < size - 1 for step, size in zip(_geometry(out, out)[0], out.shape)):
+    if not (_is_reversed(out) or _is_repeated(inputs, out) and any(map(_is_reversed, inputs))):
         return None
     layout = _Layout([*inputs, out])
 
@@ -119,9 +131,11 @@ def with_values_for(ufunc, part, inputs, out, options):
     options : dict
         Keyword arguments.
     """
-    run = loop_for(ufunc, inputs, out, options) if np.shape(part) == out.shape else None
+    run = loop_for(ufunc, inputs, out, options) if np.ndim(plain(part)) <= out.ndim else None
     if run is None:
         return part
+    if np.shape(plain(part)) != out.shape:
+        part = np.broadcast_to(part, out.shape)
     args = (*inputs, out if options.get("where", True) is not True else np.array(plain(out)))
     found = run(*value_tree(list(args)))
     if np.array_equal(found, plain(part), equal_nan=True):

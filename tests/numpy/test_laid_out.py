@@ -16,6 +16,11 @@ WAYS = {
     "where": lambda u, x, z: u(x, out=z[: x.size][::-1], where=np.arange(x.size) % 3 > 0),
     "of itself": lambda u, x, z: (z.__setitem__(slice(x.size), x), u(z[::-1], out=z[::-1])),
     "of itself, the other way": lambda u, x, z: (z.__setitem__(slice(x.size), x), u(z, out=z[::-1])),
+    "of reversed elements, several times": lambda u, x, z: u(x[::-1], out=z.reshape(2, -1)),
+    "of reversed elements, in columns": lambda u, x, z: u(x[::-1], out=z.reshape(-1, 2).T),
+    "several times in reverse": lambda u, x, z: u(x, out=z.reshape(2, -1)[:, ::-1]),
+    "of a plain array, several times": lambda u, x, z: (
+        u(np.linspace(0.1, 0.9, x.size, dtype=x.dtype)[::-1], out=z.reshape(2, -1)), z.__iadd__(x[0])),
     "of a plain array": lambda u, x, z: (u(np.linspace(0.1, 0.9, x.size), out=z[::-2]), z.__iadd__(x[0])),
 }  # fmt: skip
 
