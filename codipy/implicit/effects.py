@@ -27,7 +27,7 @@ from codipy.implicit.places import MISSING, Cache, Numbers, got, is_same
 from codipy.implicit.state import State, undone
 from codipy.implicit.steps import anchored
 from codipy.implicit.wrapped import Wrapped
-from codipy.numpy.arguments import holds_active, value_tree
+from codipy.numpy.arguments import copied, holds_active, value_tree
 from codipy.numpy.decisions import is_replayed
 from codipy.tape import active_tape
 from codipy.tape.activity import depth
@@ -113,7 +113,8 @@ class Effects:
     def fresh(self, function, *given, first=None, of_unknown=False):
         """A function as it runs for derivatives: it finds what was there before the solver.
 
-        Later, in a sweep for instance, it leaves what it finds.
+        Later, in a sweep for instance, it leaves what it finds. What it returns is a copy: it may be an array or a list
+        that it fills, which holds again what was there before.
 
         Parameters
         ----------
@@ -133,7 +134,7 @@ class Effects:
         def called(*args, **kwargs):
             if self._is_over:
                 with undone(*given or (function,)):
-                    return function(*args, **kwargs)
+                    return copied(function(*args, **kwargs))
             # What was kept in a recording within is of no use when that is over.
             is_other = first is not None or depth() > 1 or active_tape() is not self._tape
             if is_other and self._left is not None and self._state is not None:
@@ -143,7 +144,7 @@ class Effects:
                     before = first(self._first, args)
                     if before is not None:
                         function(*before, **kwargs)
-            return lent(function, args[0], args[1:], kwargs) if of_unknown else function(*args, **kwargs)
+            return copied(lent(function, args[0], args[1:], kwargs) if of_unknown else function(*args, **kwargs))
 
         return Wrapped(function, called)
 

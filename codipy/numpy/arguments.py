@@ -17,7 +17,7 @@ from codipy.active.recordings import status
 from codipy.errors import ActiveError
 
 __all__ = [
-    "PLAIN", "apart", "assign", "bind", "call_with", "check_out", "fillable", "gather_tree", "holds_active",
+    "PLAIN", "apart", "assign", "bind", "call_with", "check_out", "copied", "fillable", "gather_tree", "holds_active",
     "holds_array", "holds_complex", "holds_variables", "identifier_tree", "kept_by", "laid_identifier_tree", "laid_out",
     "parameters", "rebuilt", "refuse", "value_leaf", "value_tree",
 ]  # fmt: skip
@@ -258,6 +258,16 @@ def apart(tree):
         return x
 
     return rebuilt(tree, leaf)
+
+
+def copied(tree):
+    """What a function of the user's returned, as it is now: it may be an array or a list that it fills each time."""
+    return rebuilt(tree, _copy)
+
+
+def _copy(x):
+    is_array = type(x) is Array or isinstance(x, np.ndarray) or is_complex_variable(x) and hasattr(x, "copy")
+    return x.copy() if is_array else x
 
 
 def holds_array(tree):

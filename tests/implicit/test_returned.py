@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Functions that return what they fill, an array or a list, each time that a solver calls them."""
+
+import numpy as np
+import pytest
+from scipy import integrate
+
+import codipy
+
+X = np.array([0.7, 0.4, 2.1])
+STEP = 1e-5
+TIGHT = {"rtol": 1e-10, "atol": 1e-11}
+
+
+def difference(f):
+    return np.array([(f(X + step) - f(X - step)) / (2.0 * STEP) for step in STEP * np.eye(len(X))])
+
+
+# ---- Right-hand sides of two states, which ODEPACK copies ------------------------------------------------------------
+def filled(k):
+    slopes = np.zeros(2)
+
+    def slope(t, y):
+        slopes[0], slopes[1] = -k * y[0], y[0] - y[1]
+        return slopes
+
+    return slope
+
+
+def part_of_a_work_array(k):
+    work = np.zeros(4)
+
+    def slope(t, y):
+        work[:2] = y
+        work[2], work[3] = -k * work[0], work[0] - work[1]
+        return work[2:]
+
+    return slope
+
+
+def two_in_turn(k):
+    works, calls = np.zeros((2, 2)), [0]
+
+    def slope(t, y):
+        calls[0] += 1
+        slopes = works[calls[0] % 2]
+        slopes[0], slopes[1] = -k * y[0], y[0] - y[1]
+        return slopes
+
+    return slope
+
+
+def product_into(k):
+    matrix, slopes = np.array([[-1.0, 0.0], [1.0, -1.0]]), np.zeros(2)
+    matrix[0, 0] = -k
+    return lambda t, y: np.dot(matrix, y, out=slopes)
+
+
+def by_default(k):
+    def slope(t, y, slopes=np.zeros(2)):
+        slopes[0], slopes[1] = -k * y[0], y[0] - y[1]
+        return slopes
+
+    return slope
+
+
+def filled_list(k):
+    slopes = [0.0, 0.0]
+
+    def slope(t, y):
+        slopes[0], slopes[1] = -k * y[0], y[0] - y[1]
+        return slopes
+
+    return slope
+
+
+RIGHT_HAND_SIDES = [filled, part_of_a_work_array, two_in_turn, product_into, by_default, filled_list]
+
+
+def by_odeint(slope, y0):
+    return integrate.odeint(slope, y0, [0.0, 0.5, 1.0], tfirst=True, **TIGHT)[-1, 1]
+
+
+def by_lsoda(slope, y0):
+    return integrate.solve_ivp(slope, (0.0, 1.0), y0, method="LSODA", **TIGHT).y[1, -1]
+
+
+@pytest.mark.parametrize("make", RIGHT_HAND_SIDES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("solve", [by_odeint, by_lsoda], ids=lambda f: f.__name__)
+def test_right_hand_sides(solve, make):
+    def f(x):
+        return solve(make(x[0]), x[1:])
+
+    value, gradient = codipy.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, difference(f), rtol=1e-5)
+    direction = np.array([1.0, -2.0, 0.5])
+    np.testing.assert_allclose(codipy.jvp(f, [X], [direction])[1], gradient @ direction, rtol=1e-5)
