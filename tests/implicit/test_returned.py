@@ -3,7 +3,7 @@
 
 import numpy as np
 import pytest
-from scipy import integrate
+from scipy import integrate, optimize
 
 import codipy
 
@@ -96,3 +96,77 @@ def test_right_hand_sides(solve, make):
     np.testing.assert_allclose(gradient, difference(f), rtol=1e-5)
     direction = np.array([1.0, -2.0, 0.5])
     np.testing.assert_allclose(codipy.jvp(f, [X], [direction])[1], gradient @ direction, rtol=1e-5)
+
+
+# ---- Residuals, which MINPACK copies ---------------------------------------------------------------------------------
+@pytest.mark.parametrize("solve", [
+    lambda f, start: optimize.fsolve(f, start, xtol=1e-13),
+    lambda f, start: optimize.root(f, start, tol=1e-13).x,
+], ids=["fsolve", "root"])  # fmt: skip
+@pytest.mark.parametrize("is_list", [False, True])
+def test_residuals(solve, is_list):
+    def f(x):
+        residuals = [0.0, 0.0] if is_list else np.zeros(2)
+
+        def residual(u):
+            residuals[0] = u[0] + u[1] - x[2]
+            residuals[1] = u[0] * u[1] - 0.1 * x[0] * x[1]
+            return residuals
+
+        return solve(residual, [1.0, 0.1])[0]
+
+    value, gradient = codipy.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, difference(f), rtol=1e-5)
+
+
+# ---- Solvers that keep what they got: as in the plain run, they find there what was written since --------------------
+def test_a_gradient_that_is_filled():
+    def f(x):
+        slopes = np.zeros(2)
+
+        def value_and_slopes(u):
+            slope = x[1] + 0.9
+            slopes[0] = 2.0 * (u[0] - x[0]) - 2.0 * slope * (u[1] - slope * u[0])
+            slopes[1] = 2.0 * (u[1] - slope * u[0])
+            return (u[0] - x[0]) ** 2 + (u[1] - slope * u[0]) ** 2, slopes
+
+        return np.sum(optimize.minimize(value_and_slopes, [0.0, 0.0], jac=True, tol=1e-10).x)
+
+    value, gradient = codipy.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, [1.9 + X[1], X[0], 0.0], rtol=1e-5, atol=1e-7)
+
+
+def test_iterates_that_are_filled():
+    def f(x):
+        work = np.zeros(4)
+
+        def contraction(u):
+            work[1:3] = np.cos(u[0]) * x[0], 0.1 * u[1] + x[1]
+            return work[1:3]
+
+        return np.sum(optimize.fixed_point(contraction, [0.1, 0.1], xtol=1e-12))
+
+    value, gradient = codipy.value_and_grad(f)(X)
+    assert value == f(X)
+    np.testing.assert_allclose(gradient, difference(f), rtol=1e-5, atol=1e-8)
+
+
+@pytest.mark.parametrize("solve", [
+    lambda f, start: optimize.least_squares(f, start).x,
+    lambda f, start: optimize.leastsq(f, start)[0],
+], ids=["least_squares", "leastsq"])  # fmt: skip
+def test_residuals_of_which_no_differences_are_seen(solve):
+    def f(x):
+        residuals = np.zeros(3)
+
+        def residual(u):
+            residuals[0], residuals[1], residuals[2] = u[0] - x[0], u[1] * u[0] - x[1], u[0] + u[1] - x[2]
+            return residuals
+
+        return np.sum(solve(residual, [1.0, 1.0]))
+
+    assert f(X) == 2.0
+    with pytest.raises(ArithmeticError, match="no solution"):
+        codipy.grad(f)(X)
