@@ -57,7 +57,7 @@ def product_into(k):
 
 
 def by_default(k):
-    def slope(t, y, slopes=np.zeros(2)):
+    def slope(t, y, slopes=np.zeros(2)):  # noqa: B008
         slopes[0], slopes[1] = -k * y[0], y[0] - y[1]
         return slopes
 
