@@ -12,7 +12,7 @@ from codipy.complexes.pairs import complex_of_pairs, pairs_of_complex
 from codipy.complexes.record import record
 from codipy.complexes.reductions import laid_out_as
 from codipy.numpy import padding
-from codipy.numpy.arguments import refuse
+from codipy.numpy.arguments import copied, refuse
 from codipy.numpy.composite import apply_over_axes, element_of, placed_along, rows_along
 from codipy.numpy.movement import pieces
 from codipy.numpy.order import trim_zeros
@@ -333,7 +333,8 @@ def piecewise(x, condlist, funclist, *args, **kw):
 def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """`func1d` sees each row."""
     axis, rows, lead = rows_along(axis, as_array(arr))
-    return placed_along(np.stack([as_array(func1d(rows[k], *args, **kwargs)) for k in np.ndindex(lead)]), lead, axis)
+    results = [copied(as_array(func1d(rows[k], *args, **kwargs))) for k in np.ndindex(lead)]
+    return placed_along(np.stack(results), lead, axis)
 
 
 # ---- numpy.emath, whose functions of complex arrays are those of numpy ----------------------------------------------

@@ -31,7 +31,7 @@ from codipy.active.doors import door
 from codipy.active.scalar.given import method_of
 from codipy.active.scalar.kinds import converted
 from codipy.errors import ActiveError
-from codipy.numpy.arguments import fillable, holds_array
+from codipy.numpy.arguments import PLAIN, copied, fillable, holds_array
 from codipy.numpy.views import Shown
 from codipy.tape import active_tape
 
@@ -287,7 +287,8 @@ def _number(x):
 
 @functools.wraps(np.fromiter, updated=())
 def fromiter(iter, dtype, count=-1, *, like=None):
-    items = list(iter) if count < 0 else list(itertools.islice(iter, count))
+    items = [x if type(x) in PLAIN or type(x) is Real else copied(x)
+             for x in (iter if count < 0 else itertools.islice(iter, count))]
     if not holds_movable(items):
         return fresh(np.fromiter(items, dtype, count, like=like))
     values = np.fromiter(_leaves(_number, items), dtype, count)  # raises what NumPy does: too few, or no numbers

@@ -9,7 +9,7 @@ from codipy.active.array import Array, Real, call, from_nested, is_complex_varia
 from codipy.active.doors import door
 
 from . import differentiable, registry
-from .arguments import gather_tree, holds_active, holds_complex, identifier_tree, refuse, value_tree
+from .arguments import copied, gather_tree, holds_active, holds_complex, identifier_tree, refuse, value_tree
 from .order import refuse_leading_zeros
 from .padding import pad
 from .primitive import Primitive
@@ -75,7 +75,7 @@ def apply_along_axis(func1d, axis, arr, *args, **kwargs):
     """`func1d` sees each row as an Array."""
     arr = _array(arr)
     axis, rows, lead = rows_along(axis, arr)
-    results = [func1d(rows[index], *args, **kwargs) for index in np.ndindex(lead)]
+    results = [copied(func1d(rows[index], *args, **kwargs)) for index in np.ndindex(lead)]
     return of_rows(results, lead, axis, arr.dtype)
 
 

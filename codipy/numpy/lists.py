@@ -16,10 +16,11 @@ from codipy.active.scalar.given import method_of
 from codipy.active.scalar.real import Real
 from codipy.numpy import allocation
 from codipy.numpy.allocation import asarray, given, holds_movable
-from codipy.numpy.arguments import fillable, holds_variables, parameters, value_tree
+from codipy.numpy.arguments import copied, fillable, holds_variables, parameters, value_tree
 from codipy.numpy.composite import of_rows, rows_along
 from codipy.numpy.functions import SETS, array_function
 from codipy.numpy.modules import module_for
+from codipy.numpy.movement import piecewise
 from codipy.numpy.views import as_strided
 
 __all__ = [
@@ -160,11 +161,27 @@ def _of_rows(function):
         if recording() is None or not (type(arr) in (np.ndarray, Array) or is_complex_variable(arr)):
             return ordinary(func1d, axis, arr, *args, **kwargs)
         place, rows, lead = rows_along(axis, arr)
-        results = [func1d(rows[index], *args, **kwargs) for index in np.ndindex(lead)]
+        results = [copied(func1d(rows[index], *args, **kwargs)) for index in np.ndindex(lead)]
         if holds_variables(results):
             return of_rows(results, lead, place, arr.dtype)
         found = iter(results)
         return fillable(ordinary(lambda row: next(found), axis, arr))
+
+    return call
+
+
+def _of_pieces(function):
+    """``piecewise``, also of passive numbers by functions that use active values."""
+    ordinary = _asking(function)
+
+    @functools.wraps(function, updated=())
+    def call(x, condlist, funclist, *args, **kw):
+        if type(x) is float or type(x) is np.float64:
+            x = np.asarray(x)
+        is_of_floats = type(x) in (np.ndarray, Array) and x.dtype.kind == "f"
+        if is_of_floats and recording() is not None and any(map(callable, funclist)):
+            return fillable(piecewise(x, condlist, funclist, *args, **kw))
+        return ordinary(x, condlist, funclist, *args, **kw)
 
     return call
 
@@ -205,6 +222,7 @@ FUNCTIONS = {name: _of_arguments(getattr(np, name)) for name in _NAMES.differenc
 FUNCTIONS |= {name: _of_sequence(getattr(np, name)) for name in _SEQUENCES}
 FUNCTIONS |= {name: _asking(getattr(np, name)) for name in _TREES if name in _UNASKED}
 FUNCTIONS["apply_along_axis"] = _of_rows(np.apply_along_axis)
+FUNCTIONS["piecewise"] = _of_pieces(np.piecewise)
 FUNCTIONS["trim_zeros"] = _of_list(np.trim_zeros)
 FUNCTIONS["bincount"] = _of_counts(np.bincount)
 FUNCTIONS |= {name: _of_range(getattr(np, name)) for name in ("histogram", "histogram_bin_edges")}

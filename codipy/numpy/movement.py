@@ -15,6 +15,7 @@ from .arguments import (
     assign,
     bind,
     call_with,
+    copied,
     fillable,
     gather_tree,
     holds_active,
@@ -143,8 +144,9 @@ def piecewise(x, condlist, funclist, *args, **kw):
     for condition, function in zip(conditions, funclist):
         where = np.broadcast_to(condition, result.shape)
         if where.any():
-            parts.append(function(flat[where.reshape(-1)], *args, **kw) if callable(function) else function)
-            result[where], ids[where] = value_tree(parts[-1]), identifier_tree(parts[-1])
+            part = copied(function(flat[where.reshape(-1)], *args, **kw)) if callable(function) else function
+            parts.append(part)
+            result[where], ids[where] = value_tree(part), identifier_tree(part)
     return gather_tree(result, ids)
 
 
