@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Sums of what waits: no statement of their own, the values and derivatives of NumPy's and of finite differences."""
 
+import warnings
+
 import numpy as np
 import pytest
 
@@ -192,3 +194,40 @@ def test_sum_of_a_negative_zero_has_numpys_sign(total):
     x = np.array([-0.0, 2.5, -0.0])
     value, slopes = codipy.value_and_grad(total)(x)
     assert np.signbit(value) == np.signbit(total(x)) and slopes[0] == 1.0
+
+
+# ---- Means of nothing, which NumPy warns of --------------------------------------------------------------------------
+MEANS = {
+    "mean": lambda x: np.mean(x[x > 9.0]), "method": lambda x: x[x > 9.0].mean(),
+    "of an expression": lambda x: np.mean(np.sin(x[:0]) * 2.0), "of constants": lambda x: np.mean(np.zeros(0)) + x[0],
+    "axis": lambda x: np.sum(np.mean(x[:0].reshape(0, 2), axis=0)), "no axis": lambda x: x[:0].reshape(0, 2).mean(),
+    "kept": lambda x: np.sum(np.mean(x[:0], axis=0, keepdims=True)),
+    "other axis": lambda x: np.sum(np.mean(x[:0].reshape(0, 2), axis=1)) + x[0],
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("f", MEANS.values(), ids=MEANS)
+def test_means_of_nothing_warn_as_in_numpy(f, dtype):
+    def told(run):
+        with warnings.catch_warnings(record=True) as found:
+            warnings.simplefilter("always")
+            value = run(np.array([1.0, 2.0], dtype))
+        return repr(value), [(each.category, str(each.message)) for each in found]
+
+    assert told(lambda x: codipy.value_and_grad(f)(x)[0]) == told(f)
+
+
+@pytest.mark.filterwarnings("ignore:invalid value")
+def test_means_of_nothing_raise_where_the_program_asks():
+    def f(x):
+        with warnings.catch_warnings():
+            warnings.filterwarnings("error", message="Mean of empty slice")
+            try:
+                return np.mean(x[x > 9.0])
+            except RuntimeWarning:
+                return 3.0 * x[0]
+
+    value, gradient = codipy.value_and_grad(f)(np.array([1.0, 2.0]))
+    assert value == 3.0
+    assert gradient.tolist() == [3.0, 0.0]

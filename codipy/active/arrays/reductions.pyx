@@ -147,7 +147,9 @@ cdef object add_reduce(BaseArray a, axis, bint keepdims, bint mean, bint spare):
         if summed[k]:
             count *= a.geometry.shape[k]
     if mean:
-        if isinstance(value, np.ndarray):
+        if count == 0:       # NumPy says so, and divides
+            value = np.mean(ndarray_of(a), axis, keepdims=keepdims)
+        elif isinstance(value, np.ndarray):
             value = np.true_divide(value, np.intp(count), out=value, casting="unsafe")
         elif waiting is None and a.storage.single:       # as NumPy: in double, then rounded
             value = type(value)(value / np.intp(count))
