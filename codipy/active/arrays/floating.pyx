@@ -97,6 +97,8 @@ cdef int repeat(Pending p, const View* shape) except -1:
         for a in range(op_arity(p.steps[k].code)):
             source = p.steps[k].sources[a]
             operands.append(leaves[source] if source >= 0 else results[~source])
+        for a in TABLE[p.steps[k].code].constant:       # of ldexp, which takes no float
+            operands[a] = np.asarray(operands[a]).astype(np.int64)
         results.append(ufunc_of(TABLE[p.steps[k].code])(*operands))
     if p.single == ROUND_RESULT:
         results.pop().astype(np.float32)
