@@ -19,7 +19,8 @@ from codipy.active.arrays.elementwise_door import elementwise
 from codipy.nested.polygamma import POLYGAMMA
 from codipy.operations import TABLE
 
-__all__ = ["NAMES", "PARTIALS", "SHORT", "VALUES", "rounded"]
+__all__ = ["NAMES", "PARTIALS", "SHORT", "VALUES", "is_exact_power", "is_small_power",
+           "rounded"]
 
 # ---- What the texts call ----
 
@@ -84,6 +85,16 @@ def expit(x):
     return _row("expit", x)
 
 
+def is_exact_power(x, w):
+    """Where w / x has the digits of a power of x less by one, given w, a power of x: it is no inf and not subnormal."""
+    return (x != 0) & (np.abs(w) > 1e-290) & (np.abs(w) < 1e300)
+
+
+def is_small_power(x, y, w):
+    """Where y * w / x is better to differentiate than y * x**(y - 1): its slopes are finite, and do not cancel."""
+    return (np.abs(y) < 0.25) & is_exact_power(x, w) & np.isfinite(y * (w / x) / x)
+
+
 def power_x(x, y, w):
     """The partial of x**y in x."""
     if type(y) is np.float64 and y in SHORT:
@@ -91,7 +102,11 @@ def power_x(x, y, w):
     exponent = plain(y)
     if not is_active(y) and np.ndim(exponent) == 0 and float(exponent) in SHORT:
         return SHORT[float(exponent)](x, w)
-    return pick((exponent == 0) & (plain(x) == 0), 0.0, y * np.power(x, y - 1.0))
+    slope = pick((exponent == 0) & (plain(x) == 0), 0.0, y * np.power(x, y - 1.0))
+    # Of a small exponent the power less by one may have infinite slopes, which the exponent makes finite; of another
+    # the slopes of this quotient would cancel.
+    small = is_small_power(plain(x), exponent, plain(w))
+    return pick(small, y * w / pick(small, x, 1.0), slope) if np.any(small) else slope
 
 
 SHORT = {
@@ -103,14 +118,16 @@ SHORT = {
 def power_y(x, y, w):
     """The partial of x**y in y, 0 where x**y stays 0."""
     base = plain(x)
-    if np.any((plain(w) == 0) & (base > 0) & np.isfinite(base)):
-        # The power less by one has digits there, of which the mixed slope is made.
-        w = np.power(x, y - 1.0)
-        zero = (base == 0) | ((plain(w) == 0) & (base > 0))
-        x = pick(zero, 1.0, x)
-        return pick(zero, 0.0, w * (x * np.log(x)))
     zero = (base == 0) | ((plain(w) == 0) & (base > 0))
-    return pick(zero, 0.0, w * np.log(pick(zero, 1.0, x)))
+    slope = pick(zero, 0.0, w * np.log(pick(zero, 1.0, x)))
+    lost = zero & (base > 0) & np.isfinite(base)
+    if not np.any(lost):
+        return slope
+    # The power less by one may have digits there, of which the mixed slope is made.
+    x = pick(lost, x, 1.0)
+    w = np.power(x, pick(lost, y - 1.0, 0.0))
+    lost = lost & (plain(w) != 0)
+    return pick(lost, w * (x * np.log(x)), slope)
 
 
 def hypot_x(x, y, w):
@@ -192,6 +209,7 @@ NAMES = {
 _FOR_SLOPES = {
     "sqrt": ("0.5 / (w + 0.0)",),      # the size of -0.0, without the kink that a size has at 0
     "asin": ("1 / sqrt(unit_gap(x))",), "acos": ("-1 / sqrt(unit_gap(x))",), "atanh": ("1 / unit_gap(x)",),
+    "atan": ("atan2_x(x, 1)",),
     "acosh": ("1 / unit_excess_root(x)",), "cbrt": ("1 / w * (1 / w) / 3",),
     "atan2": ("atan2_x(x, y)", "-atan2_x(y, x)"),
 }  # fmt: skip

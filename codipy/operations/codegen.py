@@ -56,7 +56,7 @@ AUXILIARY = {
 # Second partials written so that they vectorise, from the first partials `p` and `q` by x and y, where the table's text
 # calls a function.
 SECOND = {
-    "expm1": ("p",), "tanh": ("-2 * w * p",), "asinh": ("-x * p * p * p",), "atan2": ("2 * p * q", "q * q - p * p",
+    "expm1": ("p",), "tanh": ("-2 * w * p",), "asinh": ("-x * p * p * p",), "atan2": ("2 * p * q", "(q - p) * (q + p)",
     "-2 * p * q"), "erf": ("-2 * x * p",), "erfc": ("-2 * x * p",),
 }  # fmt: skip
 # Rows whose value is rounded correctly, so that one loop is as good as another; all others run NumPy's or SciPy's loop.

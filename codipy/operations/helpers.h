@@ -40,7 +40,7 @@ static inline double power_x(double x, double y, double w)
     if (y == 3) return 3 * x * x;
     if (y == 1) return 1.0;
     if (y == 0) return 0.0;
-    if (y == 0.5) return 0.5 / w;
+    if (y == 0.5) return 0.5 / fabs(w); /* of -0.0 as of 0.0 */
     if (y == -1) return -w * w;
     if (fabs(w) > 1e-290 && fabs(w) < 1e300) return y * (w / x); /* no subnormal w, no overflow before its time */
     return y * pow(x, y - 1);
@@ -56,10 +56,14 @@ static inline double power_y(double x, double y, double w)
 
 static inline double power_xx(double x, double y, double w)
 {
-    (void)w;
+    double below;
     if (y == 2) return 2.0;
     if (y == 3) return 6 * x;
-    return y == 1 || y == 0 ? 0.0 : y * (y - 1) * pow(x, y - 2);
+    if (y == 1 || y == 0) return 0.0;
+    below = pow(x, y - 2);
+    if (below == 0) return 0.0;                                         /* where y * y may be infinite */
+    if (isinf(below) && x != 0 && !isinf(x)) return y * (w / x) * ((y - 1) / x); /* where y may be tiny */
+    return y * (y - 1) * below;
 }
 
 static inline double power_xy(double x, double y, double w)
@@ -118,7 +122,7 @@ static inline double hypot_x(double x, double y, double w)
 OP_INLINE double hypot_xx(double x, double y, double w)
 {
     (void)x;
-    return ratio(ratio(y, w) * ratio(y, w), w);
+    return ratio(ratio(y, w), w) * ratio(y, w); /* the square alone may underflow */
 }
 
 static inline double atan2_xx(double x, double y)

@@ -113,7 +113,7 @@ def floor_mod(x, y):
 def power_x(x, y, w):
     """The partial of x**y in x."""
     if y in (0.5, 0, 1, 2, 3, -1):
-        return {0.5: 0.5 / w, 0: 0.0, 1: 1.0, 2: 2 * x, 3: 3 * x * x, -1: -w * w}[float(y)]
+        return {0.5: 0.5 / fabs(w), 0: 0.0, 1: 1.0, 2: 2 * x, 3: 3 * x * x, -1: -w * w}[float(y)]
     return y * (w / x) if 1e-290 < abs(w) < 1e300 else y * pow(x, y - 1)
 
 
@@ -124,7 +124,12 @@ def power_y(x, y, w):
 
 def power_xx(x, y, w):
     """The second partial of x**y in x."""
-    return {0: 0.0, 1: 0.0, 2: 2.0, 3: 6 * x}[float(y)] if y in (0, 1, 2, 3) else y * (y - 1) * pow(x, y - 2)
+    if y in (0, 1, 2, 3):
+        return {0: 0.0, 1: 0.0, 2: 2.0, 3: 6 * x}[float(y)]
+    below = pow(x, y - 2)
+    if numpy.isinf(below) and x != 0 and not numpy.isinf(x):
+        return y * (w / x) * ((y - 1) / x)
+    return 0.0 if below == 0 else y * (y - 1) * below
 
 
 def power_xy(x, y, w):
@@ -188,7 +193,7 @@ def hypot_x(x, y, w):
 
 def hypot_xx(x, y, w):
     """The second partial of w = hypot(x, y) in x."""
-    return ratio(ratio(y, w) * ratio(y, w), w)
+    return ratio(ratio(y, w), w) * ratio(y, w)
 
 
 def atan2_xx(x, y):

@@ -9,15 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from codipy.nested.formulas import VALUES, logistic_density
+from codipy.nested.formulas import VALUES, is_exact_power, logistic_density
 from codipy.operations import BY_NAME
 
-__all__ = ["KNOWN", "is_exact_power"]
-
-
-def is_exact_power(x, w):
-    """Where w / x has the digits of a power of x less by one, given w, a power of x: it is no inf and not subnormal."""
-    return (x != 0) & (np.abs(w) > 1e-290) & (np.abs(w) < 1e300)
+__all__ = ["KNOWN"]
 
 
 def _begun(name, x, *operands):
@@ -86,7 +81,7 @@ def _power(x, exponent):
         return None
     for k in range(1, len(x)):
         j = np.arange(1.0, k + 1.0)
-        weights = ((exponent + 1.0) * j - k).reshape((k,) + (1,) * (x.ndim - 1))
+        weights = (exponent * j - (k - j)).reshape((k,) + (1,) * (x.ndim - 1))
         w[k] = _dot(weights * x[1:k + 1], w[k - 1::-1]) / (k * x[0])
     return w
 

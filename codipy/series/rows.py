@@ -12,7 +12,7 @@ from codipy.nested import formulas
 from codipy.nested.polygamma import POLYGAMMA
 from codipy.operations import BY_NAME, TABLE
 from codipy.series.nodes import Given, Node, Row, chosen, value_of
-from codipy.series.recurrences import KNOWN, is_exact_power
+from codipy.series.recurrences import KNOWN
 
 __all__ = ["of_row"]
 
@@ -138,12 +138,16 @@ def _power_x(x, y, w):
     base, exponent = value_of(x), value_of(y)
     if not isinstance(y, Node) and np.ndim(exponent) == 0 and float(exponent) in formulas.SHORT:
         return formulas.SHORT[float(exponent)](x, w)
-    if np.all(is_exact_power(base, value_of(w))):
+    exact = formulas.is_exact_power(base, value_of(w))
+    if np.all(exact & (np.abs(exponent - 1.0) > 0.25)):      # near 1 the quotient's slopes cancel
         return y * w / x
     # Powers of lower and lower degree, as far as coefficients are asked for: of 0 they are a polynomial or have
     # infinite slopes, and elsewhere they are numbers that have their digits where this power is too small or too large.
     nothing = (exponent == 0) & ((base == 0) | (not isinstance(y, Node)))
-    return chosen(nothing, 0.0, y * of_row(BY_NAME["power"].code, (x, y - 1.0)))
+    slope = chosen(nothing, 0.0, y * of_row(BY_NAME["power"].code, (x, y - 1.0)))
+    # Of small exponents these may be infinite, which the exponent makes finite.
+    small = formulas.is_small_power(base, exponent, value_of(w))
+    return chosen(small, y * w / chosen(small, x, 1.0), slope) if np.any(small) else slope
 
 
 def _power_y(x, y, w):

@@ -176,7 +176,7 @@ cdef void compute(int code, double* w, const double* x, const double* y, double*
             total = x[k]
             for j in range(1, k):
                 total -= w[j] * w[k - j]
-            w[k] = total / (2.0 * w[0])
+            w[k] = total / (2.0 * fabs(w[0]))      # of -0.0 as of 0.0
     elif code == OP_SIN or code == OP_COS:      # each with the other one's negative, or itself
         w[0], spare[0] = (sin(x[0]), cos(x[0])) if code == OP_SIN else (cos(x[0]), -sin(x[0]))
         for k in range(1, n):
@@ -196,9 +196,9 @@ cdef void compute(int code, double* w, const double* x, const double* y, double*
             if y[0] == 2.0:
                 for j in range(k + 1):
                     total += x[j] * x[k - j]
-            elif x[0] != 0.0 and fabs(w[0]) > 1e-290 and fabs(w[0]) < 1e300:      # as `recurrences.is_exact_power`
+            elif x[0] != 0.0 and fabs(w[0]) > 1e-290 and fabs(w[0]) < 1e300:      # as `formulas.is_exact_power`
                 for j in range(1, k + 1):
-                    total += ((y[0] + 1.0) * j - k) * x[j] * w[k - j]
+                    total += (y[0] * j - (k - j)) * x[j] * w[k - j]
                 total /= k * x[0]
             else:
                 total = NAN
