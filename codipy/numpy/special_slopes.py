@@ -12,7 +12,7 @@ from codipy.active.array import is_active
 from codipy.active.array import plain as value_of
 from codipy.errors import UndifferentiableError
 
-from . import bessel, incomplete
+from . import bessel, far_out, incomplete
 
 __all__ = ["FUNCTIONS"]
 
@@ -214,9 +214,9 @@ def _rising_slope(x, n, w):
     by_pole = sp.gamma(t + k) * _reciprocal_gamma_slope(t, sp.rgamma(t)) + sp.poch(t, k) * sp.psi(t + k)
     count = np.where(whole, value_of(n), 1.0)
     turned = np.where(whole, 1 - x - count, 1.0)  # the same product backwards
-    mirrored = sp.poch(turned, count) * (sp.psi(turned) - sp.psi(turned + count)) * (1 - 2 * (count % 2))
+    mirrored = sp.poch(turned, count) * far_out.psi_rise(turned, count) * (2 * (count % 2) - 1)
     above = np.where(low, 1.0, x)
-    usual = np.where(low, 0.0, w) * (sp.psi(above + np.where(low, 1.0, n)) - sp.psi(above))
+    usual = np.where(low, 0.0, w) * far_out.psi_rise(above, np.where(low, 1.0, n))
     return np.where(whole, mirrored, np.where(low, by_pole, usual))
 
 
@@ -227,7 +227,7 @@ def _binomial_slope(n, k, w):
     start, count = np.where(low, n - k + 1, 1.0), np.where(low, k, 1.0)
     near = _rising_slope(start, count, sp.poch(start, count)) * sp.rgamma(count + 1)
     above, less = np.where(low, 1.0, n), np.where(low, 0.0, k)
-    return np.where(low, near, np.where(low, 0.0, w) * (sp.psi(above + 1) - sp.psi(above - less + 1)))
+    return np.where(low, near, np.where(low, 0.0, w) * far_out.psi_rise(above - less + 1, less))
 
 
 def _pseudo_huber_slope(d, r):
@@ -236,6 +236,13 @@ def _pseudo_huber_slope(d, r):
     small, large = np.where(far, d, r), np.where(far, r, d)
     root = np.sqrt(1 + (small / large) ** 2)
     return np.where(far, d * np.sign(value_of(r)), r) / root
+
+
+def _exponential_quotient(x):
+    """exp(x) / x, in two parts near 0, where it has a pole."""
+    near = np.abs(x) < 0.5
+    t = np.where(near, x, 0.5)
+    return np.where(near, 1 / t + _special().exprel(t), np.exp(x) / np.where(near, 1.0, x))
 
 
 def _tail(x, sign, start):
@@ -293,6 +300,7 @@ def _series(of_number, count):
 FUNCTIONS = {
     **incomplete.FUNCTIONS,
     **bessel.FUNCTIONS,
+    **far_out.FUNCTIONS,
     "beta_density": _beta_density,
     "binomial_density": _binomial_density,
     "gamma_density": _gamma_density,
@@ -308,16 +316,13 @@ FUNCTIONS = {
     "at": _at,
     "edge": _edge,
     "power_slope": _away_from_zero(
-        lambda t: (np.exp(t) * (t - 1) + 1) / t**2, 0.1, [(k + 1) / math.factorial(k + 2) for k in range(10)]
+        lambda t: (np.exp(t) * (t - 1) + 1) / t**2, 0.5, _series(lambda k: (k + 1) / math.factorial(k + 2), 16)
     ),
     "root_slope": _away_from_zero(
         lambda t: (t / (1 + t) - np.log1p(t)) / t**2, 0.01, [-((-1) ** k) * (k + 1) / (k + 2) for k in range(9)]
     ),
     "first_kind_slope": _FIRST,
     "second_kind_slope": _SECOND,
-    "exprel_slope": _away_from_zero(
-        lambda t: (np.exp(t) - np.expm1(t) / t) / t, 0.5, _series(lambda k: (k + 1) / math.factorial(k + 2), 16)
-    ),
     "sine_quotient": _away_from_zero(
         lambda t: np.sin(t) / t, 1.0,
         _series(lambda k: 0.0 if k % 2 else (-1) ** (k // 2) / math.factorial(k + 1), 21),
@@ -345,6 +350,7 @@ FUNCTIONS = {
         lambda t: np.log(t) / (1 - t), 0.05, _series(lambda k: -((-1) ** k) / (k + 1), 13), 1.0
     ),
     "carlson_d": _carlson_d,
+    "exponential_quotient": _exponential_quotient,
     "faded": _faded,
     "log_ndtr_slope": _log_ndtr_slope,
     "incomplete_slope": _incomplete_slope,
