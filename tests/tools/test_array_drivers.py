@@ -290,3 +290,35 @@ def test_one_array_passed_twice_is_two_variables():
     apart = codipy.grad(writes, argnums=(0, 1))(x, x.copy())
     assert [part.tolist() for part in apart] == [[0.0, 1.0, 0.0], [1.0, 1.0, 1.0]]
     assert x.tolist() == [1.0, 2.0, 3.0]
+
+
+@pytest.mark.parametrize("kind", ["c16", "c8"])
+def test_complex_arrays_of_the_other_byte_order(kind):
+    z = np.array([1 + 2j, 3j], f"<{kind}")
+    swapped = z.astype(f">{kind}")
+    for derivative in (
+        lambda z: codipy.grad(lambda z: (abs(z) ** 2).sum())(z),
+        lambda z: codipy.jvp(np.exp, (z,), (z,))[1],
+        lambda z: codipy.vjp(np.exp, z)[1](z)[0],
+    ):
+        found, expected = derivative(swapped), derivative(z)
+        assert found.dtype == expected.dtype == z.dtype
+        assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize(("kind", "name"), [(">f8", "float64"), (">f4", "float32")])
+def test_what_is_said_of_a_plain_array_of_the_other_byte_order_works(kind, name):
+    plain = np.zeros(2, kind)
+
+    def refused(x):
+        plain[:] = x
+        return (plain * plain).sum()
+
+    def as_said(x):
+        own = np.array(plain, name)
+        own[:] = x
+        return (own * own).sum()
+
+    with pytest.raises(codipy.errors.ActiveError, match=f'own = np.array\\(plain, "{name}"\\)'):
+        codipy.grad(refused)(np.array([1.0, 3.0]))
+    assert np.array_equal(codipy.grad(as_said)(np.array([1.0, 3.0])), [2.0, 6.0])

@@ -191,12 +191,16 @@ def _is_in_place(frame):
 
 def _cure(name, array, frame):
     """How to get an array to fill. Assigning to a name of another function or of the module makes a new variable."""
-    code = frame.f_code
+    code, found = frame.f_code, frame.f_locals.get(name, frame.f_globals.get(name))
+    dtype = getattr(found, "dtype", None)
+    call = f"{array}({name})"
+    if isinstance(dtype, np.dtype) and not dtype.isnative:      # a copy has its byte order
+        call = f'{array}({name}, "{dtype.name}")'
     if name in code.co_varnames or name in code.co_cellvars:
-        base = getattr(frame.f_locals.get(name), "base", None)
+        base = getattr(found, "base", None)
         seen = f"; what is to be seen in the array that `{name}` is a view of, write there by an index"
-        return f"make it one that can hold active values, `{name} = {array}({name})`{seen if base is not None else ''}"
-    return f"fill one that can hold active values, `own = {array}({name})`"
+        return f"make it one that can hold active values, `{name} = {call}`{seen if base is not None else ''}"
+    return f"fill one that can hold active values, `own = {call}`"
 
 
 def _arguments(code):

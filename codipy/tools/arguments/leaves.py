@@ -20,6 +20,7 @@ __all__ = ["DOUBLE", "Names", "aligned", "as_array", "as_leaf", "cut", "demand_r
            "is_complex", "is_without_axes", "join", "shape_of", "split", "stack"]
 
 _COMPLEX = (np.dtype(np.complex128), np.dtype(np.complex64))
+_OTHER_ORDER = tuple(dtype.newbyteorder() for dtype in _COMPLEX)
 DOUBLE, SINGLE = np.dtype(np.float64), np.dtype(np.float32)
 _ASIDE = "pass it as an argument that argnums does not name, or bind it by functools.partial"
 
@@ -50,8 +51,8 @@ def as_leaf(leaf, path):
 
 
 def is_complex(leaf):
-    """Whether a leaf is a number or an array of complex128 or complex64."""
-    return type(leaf) is complex or getattr(leaf, "dtype", None) in _COMPLEX
+    """Whether a leaf is a number or an array of complex128 or complex64, in either byte order."""
+    return type(leaf) is complex or getattr(leaf, "dtype", None) in _COMPLEX + _OTHER_ORDER
 
 
 def demand_real(leaves, path):
@@ -70,10 +71,8 @@ def _as_array(array, path):
     if type(array) not in (np.ndarray, np.memmap):
         raise TypeError(f"{path} is a {type(array).__name__}, whose operations are not those of an array: "
                         "pass np.asarray(x)")
-    if is_complex(array):
-        return array
-    for dtype in (DOUBLE, SINGLE):
-        if array.dtype.kind == "f" and array.itemsize == dtype.itemsize:
+    for dtype in (DOUBLE, SINGLE, *_COMPLEX):
+        if array.dtype.kind == dtype.kind and array.itemsize == dtype.itemsize:
             return array.astype(dtype, copy=False)      # the other byte order
     fix = ("differentiate by the real and the imaginary part" if array.dtype.kind == "c" else
            f"pass x.astype(float), or, if it is no variable, {_ASIDE}" if array.dtype.kind in "iub" else
